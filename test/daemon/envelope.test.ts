@@ -64,8 +64,8 @@ describe('a request', () => {
   it('that is not JSON is refused in the form of the last line, where it shows none itself', () => {
     for (const line of [
       'garbage',
-      {fault: 'too_long', head: 'garbage'},
-      {fault: 'not_utf8', head: 'garbage'},
+      {problem: 'too_long', head: 'garbage'},
+      {problem: 'not_utf8', head: 'garbage'},
     ] as const) {
       const after = (form?: Request['form']) => {
         const refusal = readLine(line, 100, form) as Refusal

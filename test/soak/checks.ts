@@ -2,8 +2,8 @@ import {fewestHandles, growth, type Handles, type Sample} from './samples.js'
 import type {Exit} from './server-process.js'
 
 /**
- * Most growth of the heap, MB per minute. The heap after a garbage collection, with what its objects hold outside of it,
- * is checked, and not the resident set: that one also grows for minutes while the allocators of V8, SQLite and ONNX
+ * Most growth of the heap, MB per minute. The heap after a garbage collection, with what its objects hold outside of
+ * it, is checked, and not the resident set: that one also grows for minutes while the allocators of V8, SQLite and ONNX
  * Runtime keep what was freed, and is only reported.
  */
 const mostGrowth = 1

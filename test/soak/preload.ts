@@ -1,7 +1,7 @@
 /**
  * Loaded into a server before its own code, with `--expose-gc`, in the main thread and in every worker. It collects
- * garbage often, and once a second writes a sample as a line of JSON to descriptor 3. Nothing is written to the standard
- * streams, and no handle is opened that stays.
+ * garbage often, and once a second writes a sample as a line of JSON to descriptor 3. Nothing is written to the
+ * standard streams, and no handle is opened that stays.
  */
 import {readdirSync, writeSync} from 'node:fs'
 import {isMainThread, threadId} from 'node:worker_threads'

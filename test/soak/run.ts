@@ -64,7 +64,10 @@ async function start(root: string, service: Service): Promise<Target> {
 /** Waits; an interrupt ends the wait at once. */
 const pause = (ms: number) => sleep(ms, undefined, {signal: interrupt.signal}).catch(() => undefined)
 
-/** Uses all servers until a time. Clients draw from a source of their own, so that what each does depends on the seed alone. */
+/**
+ * Uses all servers until a time. Clients draw from a source of their own, so that what each does depends on the seed
+ * alone.
+ */
 async function use(targets: readonly Target[], phase: number, untilMs: number): Promise<void> {
   await Promise.all(
     targets.flatMap((target, at) =>
