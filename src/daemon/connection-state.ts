@@ -19,8 +19,8 @@ const nextLife: Readonly<Record<Life, Partial<Record<LifeEvent, Life>>>> = {
 }
 
 /**
- * State of a connection: its life cycle, its authentication, and whether an asynchronous request is running, which delays
- * the next one.
+ * State of a connection: its life cycle, its authentication, and whether an asynchronous request is running, which
+ * delays the next one.
  */
 export class ConnectionState {
   #life: Life = 'open'

@@ -4,8 +4,8 @@ const requestLine = /^[A-Z]{2,16} \S+ HTTP\/\d/
 const methodAndTarget = /^[A-Z]{2,16} \S/
 
 /**
- * Detects an HTTP request by the first line. A web page can send one to any local port, with arbitrary lines in its body,
- * which must not be executed as requests.
+ * Detects an HTTP request by the first line. A web page can send one to any local port, with arbitrary lines in its
+ * body, which must not be executed as requests.
  */
 export const isHttp = (line: Line): boolean =>
   typeof line === 'string' ? requestLine.test(line) : methodAndTarget.test(line.head)

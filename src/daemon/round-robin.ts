@@ -10,8 +10,8 @@ const iterationMs = 8
 const shareMs = 4
 
 /**
- * Runs workers round robin on the thread that they share with the task scheduler, so that a busy worker delays neither the
- * others nor the scheduler.
+ * Runs workers round robin on the thread that they share with the task scheduler, so that a busy worker delays neither
+ * the others nor the scheduler.
  */
 export class RoundRobin {
   /** In order of scheduling. */

@@ -136,7 +136,9 @@ function connect(
   return connection
 }
 
-/** Sends a last text and discards further input: closing with unread input would reset the connection and lose the text. */
+/**
+ * Sends a last text and discards further input: closing with unread input would reset the connection and lose the text.
+ */
 function endWith(socket: Socket, text: string): void {
   socket.on('data', () => undefined)
   socket.resume()

@@ -5,22 +5,21 @@ import {dirname, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 
 export interface AtomicWriteOptions {
-  /** Of the file; when left out that of the file which it replaces, or what the system gives new files. */
+  /** File mode; default: that of the replaced file, or the system default. */
   mode?: number
   folderMode?: number
-  /** Wait until it is on the disk. */
+  /** Flush to disk. */
   flush?: boolean
 }
 
 export interface OutputOptions extends AtomicWriteOptions {
-  /** Leave a file that is there as it is, and fail. */
+  /** Fail if the file exists. */
   keep?: boolean
 }
 
 /**
- * Writes a file atomically, in the place of what was there: it gets its name when it is complete. Missing folders are
- * created. When several processes write at once, one of the complete files remains. A device or a pipe cannot be
- * replaced: it is written into.
+ * Writes or replaces a file atomically, by renaming a complete temporary file. Creates missing folders. If several
+ * processes write concurrently, one complete file remains. Devices and pipes are written to directly.
  * @throws disk_full, file_unwritable; output_exists with `keep`
  */
 export async function writeFileAtomic(
@@ -44,11 +43,11 @@ export async function writeFileAtomic(
   }
 }
 
-/** Renames a file to a name that no other file has; when several processes do so at once, one succeeds. */
+/** Renames a file to an unused name. If several processes do so concurrently, one succeeds. */
 async function renameExclusively(partial: string, path: string): Promise<void> {
   const isTaken = (error: NodeJS.ErrnoException) => error.code === 'EEXIST'
   try {
-    // Some file systems have no links.
+    // Some file systems do not support hard links.
     await link(partial, path).catch((error) => {
       if (isTaken(error)) throw error
       return copyFile(partial, path, constants.COPYFILE_EXCL)
@@ -60,7 +59,7 @@ async function renameExclusively(partial: string, path: string): Promise<void> {
   await rm(partial, {force: true})
 }
 
-/** The same, synchronously. @throws disk_full, file_unwritable */
+/** Synchronous form of `writeFileAtomic`. @throws disk_full, file_unwritable */
 export function writeFileAtomicSync(
   path: string,
   content: string | Uint8Array,
@@ -94,20 +93,20 @@ function removeSync(partial: string): void {
   }
 }
 
-/** In the same folder, since a file can be renamed within one file system only; and different for each writer. */
+/** Temporary path: in the same folder, because a rename must stay on one file system, and unique for each writer. */
 const partialOf = (path: string) => join(dirname(path), `.svc-${randomUUID().slice(0, 8)}.new`)
 
-/** Why a file cannot be written, by the code of the system. */
+/** Reasons why a file cannot be written, by system error code. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   EISDIR: 'it is a folder',
   ENOTEMPTY: 'it is a folder',
-  ENOENT: 'its folder is gone',
-  ENOTDIR: 'a file lies where it needs a folder',
-  EEXIST: 'a file lies where it needs a folder',
-  ELOOP: 'its links lead in a circle',
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EEXIST: 'a part of the path is a file, not a folder',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its name is too long',
 }
 

@@ -2,29 +2,29 @@ import {lstat, realpath} from 'node:fs/promises'
 import {dirname, isAbsolute, join, relative, resolve, sep} from 'node:path'
 import {SvcError} from '../errors/index.js'
 
-const outside = 'it lies outside of the workspace'
+const outside = 'it is outside the workspace'
 
-/** Paths that the system does not follow, whatever lies there. */
+/** System errors for paths that cannot be resolved. */
 const unfollowed: Readonly<Record<string, string>> = {
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'it is too long',
 }
 
 /**
- * The real path of the file that a path of a caller names, which is below the root. A path outside of the root is refused
- * before the file system is read.
- * @param root of a workspace; also through a link
+ * Resolves a caller's path to the real path of a file below the root. A path outside the root is refused before the
+ * file system is accessed.
+ * @param root folder of a workspace, possibly a symbolic link
  * @param path relative to the root, or absolute
- * @throws path_denied; file_not_found and file_unreadable with the path of the caller
+ * @throws path_denied; file_not_found and file_unreadable with the caller's path
  */
 export async function containedPath(root: string, path: string): Promise<string> {
-  if (path.includes('\0')) throw denied(path, 'it is no path')
+  if (path.includes('\0')) throw denied(path, 'it contains a null character')
   const realRoot = await follow(root)
   const named = resolve(root, path)
   if (![resolve(root), realRoot].some((folder) => isWithin(folder, named))) throw denied(path, outside)
   const real = await follow(named, path)
   if (!isWithin(realRoot, real)) throw denied(path, outside)
-  if (real === realRoot) throw denied(path, 'it is the folder of the workspace itself')
+  if (real === realRoot) throw denied(path, 'it is the workspace folder itself')
   return real
 }
 
@@ -37,54 +37,54 @@ async function follow(path: string, named = path): Promise<string> {
   }
 }
 
-/** Folders in which svc and git keep their own files. */
+/** Folders of svc and git. */
 const reserved = new Set(['.git', '.svc'])
 
 /**
- * Where a file is to be written: a path below the root that no link leads out of, which is not in a folder of a tool, and
- * is that of a regular file or of none.
- * @param root of a workspace; also through a link
+ * Resolves the path of an output file below the root. Symbolic links must not leave the root, the file must not be in a
+ * folder of svc or git, and it must be a regular file if it exists.
+ * @param root folder of a workspace, possibly a symbolic link
  * @param path relative to the root, with slashes
  * @throws path_denied, output_exists
  */
 export async function containedOutput(root: string, path: string): Promise<string> {
-  const fault = faultOfOutput(path)
-  if (fault !== undefined) throw denied(path, fault)
+  const problem = problemOfOutput(path)
+  if (problem !== undefined) throw denied(path, problem)
   const realRoot = await follow(root)
   const target = join(realRoot, path)
-  const reason = await faultOfFolder(realRoot, dirname(target))
+  const reason = await problemOfFolder(realRoot, dirname(target))
   if (reason !== undefined) throw denied(path, reason)
   const found = await entryAt(target)
   if (found !== undefined && !found.isFile()) throw new SvcError('output_exists', {path, flag: undefined})
   return target
 }
 
-/** What is wrong with a path as it is written. */
-function faultOfOutput(path: string): string | undefined {
+/** Checks a path without accessing the file system. @returns the reason for a refusal */
+function problemOfOutput(path: string): string | undefined {
   const parts = path.split('/')
-  if (path.includes('\0') || path.includes('\\') || path.trim() === '') return 'it is no path with slashes'
-  if (isAbsolute(path) || /^[a-z]:/i.test(path)) return 'it is not relative to the root of the workspace'
-  if (parts.includes('..')) return 'it has a part ".."'
-  if (['', '.'].includes(parts.at(-1) ?? '')) return 'it names a folder'
-  return faultOfParts(parts)
+  if (path.includes('\0') || path.includes('\\') || path.trim() === '') return 'it is not a valid path with slashes'
+  if (isAbsolute(path) || /^[a-z]:/i.test(path)) return 'it is not relative to the workspace'
+  if (parts.includes('..')) return 'it contains ".."'
+  if (['', '.'].includes(parts.at(-1) ?? '')) return 'it is the path of a folder'
+  return problemOfParts(parts)
 }
 
-/** What is wrong with a folder that a file shall lie in, where it is there or can be made. */
-async function faultOfFolder(realRoot: string, folder: string): Promise<string | undefined> {
+/** Checks the existing or future folder of a file. @returns the reason for a refusal */
+async function problemOfFolder(realRoot: string, folder: string): Promise<string | undefined> {
   const nearest = await nearestThatExists(folder)
   const real = await realpath(nearest).catch(() => undefined)
-  if (real === undefined) return 'a link in it leads to nothing'
+  if (real === undefined) return 'it contains a dangling symbolic link'
   if (!isWithin(realRoot, real)) return outside
-  if (!(await entryAt(real))?.isDirectory()) return 'a file lies where it has a folder'
-  return faultOfParts(relative(realRoot, real).split(sep))
+  if (!(await entryAt(real))?.isDirectory()) return 'a part of the path is a file, not a folder'
+  return problemOfParts(relative(realRoot, real).split(sep))
 }
 
-function faultOfParts(parts: readonly string[]): string | undefined {
-  const kept = parts.find((part) => reserved.has(part.toLowerCase()))
-  return kept === undefined ? undefined : `${kept} belongs to the tools`
+function problemOfParts(parts: readonly string[]): string | undefined {
+  const folder = parts.find((part) => reserved.has(part.toLowerCase()))
+  return folder === undefined ? undefined : `${folder} is reserved for svc and git`
 }
 
-/** A folder, or the nearest one above it that is there; also a link that leads nowhere. */
+/** Returns the folder, or its nearest existing ancestor, which may be a dangling symbolic link. */
 async function nearestThatExists(folder: string): Promise<string> {
   if ((await entryAt(folder)) !== undefined) return folder
   return nearestThatExists(dirname(folder))
@@ -98,7 +98,7 @@ const entryAt = (path: string) =>
 
 const denied = (path: string, reason: string) => new SvcError('path_denied', {path, reason})
 
-/** Whether a path is a folder or lies below it, as they are written. */
+/** True if a path is equal to or below a folder, by their text. */
 function isWithin(folder: string, path: string): boolean {
   const between = relative(folder, path)
   return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)

@@ -4,13 +4,13 @@ import {join} from 'node:path'
 import {writeFileAtomic} from './atomic-write.js'
 import {checkOutputs, type OutputRule} from './output.js'
 
-/** Beside generated files: the SHA-256 of each as it was written, by name. */
+/** File next to generated files that contains their SHA-256 by name. */
 const listName = '.svc-generated.json'
 
 /**
- * Writes generated files into a folder. One that is there is replaced where it is as it was generated before, and nobody
- * has changed it since; any other by the rule alone. All are checked before the first is written.
- * @param files texts by name
+ * Writes generated files into a folder. An existing file is replaced if it has not changed since it was generated;
+ * other files only if the rule permits it. All files are checked before the first one is written.
+ * @param files contents by name
  * @throws output_exists, output_is_input, disk_full, file_unwritable
  */
 export async function writeGenerated(
@@ -40,7 +40,7 @@ export async function writeGenerated(
 
 const digestOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex')
 
-/** Empty where there is no list, or one that cannot be read: then every file is somebody else's. */
+/** Reads the list; empty if it is missing or unreadable, so that no existing file counts as generated. */
 async function readList(path: string): Promise<ReadonlyMap<string, unknown>> {
   try {
     return new Map(Object.entries(JSON.parse(await readFile(path, 'utf8')) as object))

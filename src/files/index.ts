@@ -1,6 +1,6 @@
 /**
- * Path containment, for paths that a caller names; atomic writes, locks between processes, and the rule for results that
- * would replace other files. Also the folder of this package.
+ * Files: containment of caller-supplied paths, atomic writes, lock files, and rules for overwriting outputs. Also the
+ * folder of this package.
  */
 export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath} from './containment.js'

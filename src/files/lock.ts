@@ -7,38 +7,38 @@ import {SvcError} from '../errors/index.js'
 import {isRunning} from '../process/index.js'
 import {writeFault} from './atomic-write.js'
 
-/** A lock that one process at a time has. */
+/** Lock between processes. */
 export interface FileLock {
-  /** Whether it is still held: a holder that is stopped for longer than the lock is good for loses it. */
+  /** True if the lock is still held. A holder that is suspended for longer than `staleMs` loses it. */
   isHeld(): Promise<boolean>
   release(): Promise<void>
 }
 
 interface LockTiming {
-  /** A lock that was not touched for longer is void, ms. */
+  /** Age from which a lock is stale, ms. */
   staleMs: number
-  /** Longest time between two tries, ms. */
+  /** Maximum interval between two attempts, ms. */
   pollMs: number
 }
 
-/** Work that takes a few milliseconds. */
+/** For work of a few milliseconds. */
 const short: LockTiming = {staleMs: 2000, pollMs: 20}
-/** How long a short lock is waited for, ms. */
+/** Timeout of the wait for a short lock, ms. */
 const timeoutMs = 15_000
 
-/** Work that takes minutes: the holder touches its lock. */
+/** For work of minutes: the holder refreshes its lock. */
 const long: LockTiming = {staleMs: 60_000, pollMs: 200}
 const heartbeatMs = 5000
 
 /**
- * Takes the lock of a file, which is a file beside it that only one can make, for a few milliseconds.
- * @throws file_unwritable where it cannot be had
+ * Acquires the lock of a file for a few milliseconds of work. The lock is a file with the suffix `.lock`.
+ * @throws file_unwritable if the lock cannot be acquired
  */
 export async function lockFile(path: string): Promise<FileLock> {
   const latest = performance.now() + timeoutMs
   const checkTime = () => {
     if (performance.now() > latest)
-      throw new SvcError('file_unwritable', {path, reason: 'other processes keep it locked'})
+      throw new SvcError('file_unwritable', {path, reason: 'it is locked by another process'})
   }
   try {
     await mkdir(dirname(path), {recursive: true, mode: 0o700})
@@ -49,8 +49,7 @@ export async function lockFile(path: string): Promise<FileLock> {
 }
 
 /**
- * Holds a lock file while something is done that two processes must not do at once, for as long as that takes; waits
- * where another one holds it.
+ * Runs work of any duration under a lock file. Waits while another process holds the lock.
  * @throws the reason of the signal
  */
 export async function withLockFile<T>(
@@ -69,11 +68,11 @@ export async function withLockFile<T>(
   }
 }
 
-/** @param afterEachTry throws where the lock is not waited for any longer */
+/** @param afterEachTry throws to stop waiting */
 async function acquire(path: string, timing: LockTiming, afterEachTry: () => void): Promise<FileLock> {
   const holder = `${process.pid} ${hostname()} ${randomUUID()}`
-  while (!(await take(path, holder))) {
-    if (!(await discardVoid(path, holder, timing))) await sleep(timing.pollMs * (0.1 + 0.9 * Math.random()))
+  while (!(await create(path, holder))) {
+    if (!(await discardStale(path, holder, timing))) await sleep(timing.pollMs * (0.1 + 0.9 * Math.random()))
     afterEachTry()
   }
   const isHeld = async () => (await read(path)) === holder
@@ -87,7 +86,7 @@ async function acquire(path: string, timing: LockTiming, afterEachTry: () => voi
 
 const read = (path: string) => readFile(path, 'utf8').catch(() => undefined)
 
-async function take(path: string, holder: string): Promise<boolean> {
+async function create(path: string, holder: string): Promise<boolean> {
   try {
     await writeFile(path, holder, {flag: 'wx'})
     return true
@@ -98,32 +97,33 @@ async function take(path: string, holder: string): Promise<boolean> {
 }
 
 /**
- * Removes a lock that is void. One process at a time may: a second one that has seen the old lock would remove the new
- * one of the first. Only where a process dies within this, the next ones have to guess.
- * @returns whether the lock can be tried again at once
+ * Removes a stale lock. A guard file ensures that only one process does so: a second one that has seen the old lock
+ * would remove the new lock of the first. The guard itself has no such protection, so a crash in here leaves a small
+ * race.
+ * @returns true if the lock can be tried again immediately
  */
-async function discardVoid(path: string, holder: string, {staleMs}: LockTiming): Promise<boolean> {
-  if (!(await isVoid(path, staleMs))) return false
+async function discardStale(path: string, holder: string, {staleMs}: LockTiming): Promise<boolean> {
+  if (!(await isStale(path, staleMs))) return false
   const guard = `${path}.void`
-  if (!(await take(guard, holder))) {
-    if (await isVoid(guard, staleMs)) await rm(guard, {force: true})
+  if (!(await create(guard, holder))) {
+    if (await isStale(guard, staleMs)) await rm(guard, {force: true})
     return false
   }
   try {
-    if (await isVoid(path, staleMs)) await rm(path, {force: true})
+    if (await isStale(path, staleMs)) await rm(path, {force: true})
     return true
   } finally {
     await rm(guard, {force: true})
   }
 }
 
-/** Whether a lock is older than it is good for, or its holder is a process of this machine that is gone. */
-async function isVoid(path: string, staleMs: number): Promise<boolean> {
+/** True if a lock is too old, or its holder is a process of this machine that has exited. */
+async function isStale(path: string, staleMs: number): Promise<boolean> {
   const [holder, found] = [await read(path), await stat(path).catch(() => undefined)]
-  // It was released in the meantime.
+  // The lock was released meanwhile.
   if (holder === undefined || found === undefined) return false
   if (Date.now() - found.mtimeMs > staleMs) return true
   const [pid, host] = holder.split(' ')
-  // The number says nothing on another machine, or in another container, that shares the folder.
+  // The pid is meaningless on another machine or container that shares the folder.
   return host === hostname() && Number(pid) !== process.pid && !isRunning(Number(pid))
 }

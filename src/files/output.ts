@@ -2,17 +2,17 @@ import {stat} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 import {writeFileAtomic} from './atomic-write.js'
 
-/** What a command may do to files that are there. */
+/** Rule for existing output files. */
 export interface OutputRule {
-  /** Replace a file that is there, if it is no input. */
+  /** Replace an existing file that is not an input. */
   overwrite: boolean
-  /** Paths of what the command reads; `-` and what is not there count for nothing. */
+  /** Paths of the inputs; `-` and missing files are ignored. */
   inputs: readonly string[]
 }
 
 /**
- * Refuses results that would replace an existing file, unless it may be overwritten; an input; or a folder. Called before
- * the work, so that none is wasted. A device or a pipe can be written into.
+ * Refuses outputs that would replace an input, a folder, or an existing file without `overwrite`. Must be called before
+ * the work, so that no work is wasted. Devices and pipes are permitted.
  * @throws output_exists, output_is_input
  */
 export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}: OutputRule): Promise<void> {
@@ -30,7 +30,7 @@ export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}:
 }
 
 /**
- * Writes a result by the same rule, which holds until the file is written: one that appeared meanwhile is kept.
+ * Writes an output according to the rule. A file created meanwhile is not overwritten either.
  * @throws output_exists, output_is_input, disk_full, file_unwritable
  */
 export async function writeOutput(path: string, content: string | Uint8Array, rule: OutputRule): Promise<void> {

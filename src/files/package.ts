@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
 import {dirname, join} from 'node:path'
 
-/** The folder of this package: the nearest above the running file, compiled or bundled, that has a `package.json`. */
+/** Folder of this package: the nearest ancestor of this file, compiled or bundled, with a `package.json`. */
 export const packageRoot = findRoot(import.meta.dirname)
 
 function findRoot(folder: string): string {

@@ -1,18 +1,18 @@
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'off'] as const
 type Level = (typeof levels)[number]
 
-/** From which level each target is logged. */
+/** Minimum log level by target. */
 export interface LogFilter {
-  /** The level of a target, in pino's words. */
+  /** Level of a target, as named by pino. */
   level(target: string): Exclude<Level, 'off'> | 'silent'
-  /** Directives that could not be read. */
+  /** Invalid directives. */
   invalid: string[]
 }
 
 /**
- * Reads a filter such as `warn`, `speech_gpu=info` or `info,llm=debug`, the form of `RUST_LOG`. The longest matching
- * target wins (`llm=debug` also covers `llm.scheduler`); targets that nothing names follow the bare level, `warn` when
- * there is none.
+ * Parses a filter such as `warn`, `speech_gpu=info` or `info,llm=debug` (the syntax of `RUST_LOG`). The longest
+ * matching target wins; `llm=debug` also matches `llm.scheduler`. Other targets have the level without a target,
+ * default `warn`.
  */
 export function parseLogFilter(filter: string): LogFilter {
   const byTarget = new Map<string, Level>()

@@ -11,7 +11,7 @@ export interface LogOptions {
   format: 'auto' | 'text' | 'json'
   /** Values that must never be printed. */
   secrets?: readonly string[]
-  /** Standard error when left out. */
+  /** Default: standard error. */
   stream?: DestinationStream
 }
 
@@ -22,16 +22,16 @@ interface Log {
 
 let log: Log | undefined
 
-/** Sets the process-wide log up; loggers handed out before keep the old settings. */
+/** Configures the log of the process. Existing loggers keep their settings. */
 export function configureLog(options: LogOptions): void {
   for (const secret of options.secrets ?? []) registerSecret(secret)
   log = open(options)
   const {invalid} = parseLogFilter(options.filter)
-  if (invalid.length > 0) logger('log').warn({invalid}, 'Parts of the log filter cannot be read and are ignored.')
+  if (invalid.length > 0) logger('log').warn({invalid}, 'ignoring invalid parts of the log filter')
 }
 
 /**
- * The logger of one target, such as `llm` or `svc.orchestrator.placement`.
+ * Returns the logger of a target, such as `llm` or `svc.orchestrator.placement`.
  * @example logger('llm').info({tokens}, 'prefill done')
  */
 export function logger(target: string): Logger {
@@ -49,7 +49,7 @@ function open({filter, format, stream = destination({fd: 2, sync: true})}: LogOp
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {level: (label) => ({level: label})},
       hooks: {
-        // What a message formats becomes text at once, so its members are looked at before.
+        // Redact format arguments here, because pino converts them to text before `write`.
         logMethod(args, method) {
           const [first, ...formatted] = args
           method.apply(this, [first, ...formatted.map((arg) => redact(arg))] as typeof args)

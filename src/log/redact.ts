@@ -2,18 +2,18 @@ const censor = '[redacted]'
 const secretKey = /(token|secret|passw(or)?d|api[-_]?key|authorization|cookie|private[-_]?key)$/i
 const maxDepth = 64
 
-/** Longest first, so that a secret which begins with another goes as a whole. */
+/** Longest first, because a secret may be a prefix of another. */
 let secrets: readonly string[] = []
 
-/** Makes a value unprintable from now on. Short values are no secrets, and would mangle ordinary text. */
+/** Registers a value for redaction. Short values are ignored, because redacting them would mangle ordinary text. */
 export function registerSecret(value: string | undefined): void {
   if (value === undefined || value.length < 6 || secrets.includes(value)) return
   secrets = [...secrets, value].sort((a, b) => b.length - a.length)
 }
 
 /**
- * A copy of plain data without secrets: members whose name says so, and registered values wherever they stand, in
- * names too.
+ * Copies plain data without secrets: redacts members with secret names, and registered values anywhere, including in
+ * member names.
  */
 export function redact<T>(value: T): T {
   return censored(value, 0) as T
@@ -32,7 +32,7 @@ function censored(value: unknown, depth: number): unknown {
   )
 }
 
-/** Redacts a text that comes in pieces: what may be the beginning of a secret waits for the next piece. */
+/** Redacts a text in pieces. A possible start of a secret is held back until the next piece. */
 export function redactedStream(): {add(piece: string): string; end(): string} {
   let held = ''
   return {
@@ -42,17 +42,17 @@ export function redactedStream(): {add(piece: string): string; end(): string} {
       return text.slice(0, text.length - held.length)
     },
     end() {
-      const rest = held
+      const last = held
       held = ''
-      return rest
+      return last
     },
   }
 }
 
-/** The longest end of a text with which a secret begins. */
+/** Longest suffix of a text that is a prefix of a secret. */
 function beginningOfSecret(text: string): string {
-  const longest = Math.min(text.length, (secrets[0]?.length ?? 1) - 1)
-  for (let length = longest; length > 0; length--) {
+  const maxLength = Math.min(text.length, (secrets[0]?.length ?? 1) - 1)
+  for (let length = maxLength; length > 0; length--) {
     const end = text.slice(-length)
     if (secrets.some((secret) => secret.length > length && secret.startsWith(end))) return end
   }

@@ -1,4 +1,4 @@
-/** A log record as a person reads it, on one line: `12:03:04.567 info llm: prefill done tokens=12`. */
+/** Formats a log record as a line of text: `12:03:04.567 info llm: prefill done tokens=12`. */
 export function asTextLine({level, time, target, msg, ...rest}: Readonly<Record<string, unknown>>): string {
   const facts = Object.entries(rest).map(([key, value]) => `${key}=${plain(value)}`)
   const head = `${String(time).slice(11, 23)} ${level} ${target ?? 'svc'}:`

@@ -11,7 +11,10 @@ import {callTool} from './call-tool.js'
 import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
 
-/** Handles `tools/*` and `logging/setLevel` requests. @param gone aborts when the client can no longer answer questions */
+/**
+ * Handles `tools/*` and `logging/setLevel` requests.
+ * @param gone aborts when the client can no longer answer questions
+ */
 export function handleTools(
   server: Server,
   {registry, tiers, host, askTimeoutMs}: ServerParts,

@@ -56,7 +56,7 @@ export const prompts: readonly PromptRow[] = [
 
 Read the files and the transcript of the task to find out whether its work is correct. If only a person can decide, ask
 me: list the options and the consequences of each. Then call svc_resolve_doubt with task_id ${id}. Set validated to true
-if the work is correct as it is, otherwise to false, and state the decision for the agent in a report of a few sentences.`),
+if the work is correct as it is, otherwise to false. Write the decision into report, a few sentences for the agent.`),
       ]
     },
   },
@@ -96,7 +96,7 @@ problems. Show me the steps and the risks, and wait for my approval before you s
 
 The program above shows the language: @table types with typed columns, @index, @endpoint functions of the kinds query
 (read-only), mutation (one transaction) and server, http routes, and @test functions. A Result contains a value or the
-reason for a refusal; Option[T] is an optional value. Every endpoint that changes data must validate its arguments first,
+reason for a refusal; Option[T] is an optional value. Every endpoint that changes data must validate its arguments,
 and every rule must have a @test. Save it as src/main.svc, check it with svc db check, run its tests with svc db test,
 and fix all errors.`),
       ]
@@ -116,8 +116,8 @@ and fix all errors.`),
       const next = agent === undefined ? '' : ` for the agent ${agent} (agent_name)`
       return [
         taskPart(task),
-        text(`Review ${display_id}: compare its result with its description, sentence by sentence. Read the files and run
-the code and tests; do not rely on summaries. List what is missing or wrong with its location, most severe first.
+        text(`Review ${display_id}: compare its result with its description, sentence by sentence. Read the files, run
+the code and tests, and do not rely on summaries. List what is missing or wrong with its location, most severe first.
 If you cannot tell whether the work is correct, call svc_doubt_task with task_id ${id} and describe the doubt.
 Otherwise submit each fix with svc_submit_task${next}, one task per problem.`),
       ]

@@ -6,7 +6,9 @@ import type {RunningRequests} from './running-requests.js'
 /** Error code that MCP defines in addition to those of JSON-RPC. */
 const resourceNotFound = -32002
 
-/** Tracks a request and reports its errors as protocol errors. Tools do not use it: they report errors in an envelope. */
+/**
+ * Tracks a request and reports its errors as protocol errors. Tools do not use it: they report errors in an envelope.
+ */
 export const answering = <T>(running: RunningRequests, answer: () => Promise<T>): Promise<T> =>
   running.add(
     answer().catch((thrown: unknown) => {

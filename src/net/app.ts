@@ -21,45 +21,45 @@ export type HttpApp = FastifyInstance
 
 export interface AppOptions {
   target: string
-  /** How the errors of a route are written, by its path. */
+  /** Returns the error renderer for a path. */
   renderer(path: string): ErrorRenderer
-  /** Largest body, bytes. */
+  /** Maximum body, bytes. */
   bodyLimit?: number
-  /** Longest a client may take to send its request, ms. */
+  /** Timeout for receiving a request, ms. */
   requestTimeoutMs?: number
-  /** Longest a client may take to send the head of its request, ms. */
+  /** Timeout for receiving the headers, ms. */
   headersTimeoutMs?: number
-  /** Answer only requests whose Host is this machine: a page of another origin cannot rebind its name to reach us. */
+  /** Accept only loopback Host headers, as a protection against DNS rebinding. */
   loopbackOnly?: boolean
-  /** Names that count as this machine's with `loopbackOnly`. */
+  /** Additional host names accepted with `loopbackOnly`. */
   allowedHosts?: readonly string[]
   /**
-   * `parsed`: JSON whatever the content type says. `json`: the value of a body that must say it is JSON, undefined where
-   * there is none. `text`: the text of such a body.
+   * `parsed`: parse any body as JSON, regardless of its content type. `json`: parse a body, which must have the JSON
+   * content type. `text`: pass such a body on as text.
    */
   bodies?: 'parsed' | 'json' | 'text'
-  /** Headers of every answer. */
+  /** Headers of every response. */
   headers?: Readonly<Record<string, string>>
-  /** Speak HTTPS. */
+  /** Enables HTTPS. */
   tls?: TlsOptions | undefined
 }
 
 export interface TlsOptions {
-  /** The chain of certificates and the private key, in PEM. */
+  /** Certificate chain and private key, PEM. */
   cert: string
   key: string
-  /** Oldest version that is spoken. */
+  /** Minimum TLS version. */
   minVersion: '1.2' | '1.3'
 }
 
-/** Longest part of a path that a parameter takes, characters. */
-const longestParameter = 1024
+/** Maximum length of a path parameter, characters. */
+const maxParameterLength = 1024
 
 const requestIdForm = /^[\w.:-]{1,128}$/
 
 /**
- * A fastify app with the manners every server here has: a request id on each answer, bodies read as JSON, limits, and
- * every failure answered by a row of the error catalogue in the dialect of its path.
+ * Creates a fastify app with the common behaviour of all servers: request ids, JSON bodies, limits, and catalogue
+ * errors rendered in the dialect of the path.
  * @throws tls_unusable
  */
 export function createApp(options: AppOptions): HttpApp {
@@ -78,36 +78,36 @@ export function createApp(options: AppOptions): HttpApp {
   const allowed = new Set(allowedHosts.map((name) => name.toLowerCase()))
   let lastHost: string | undefined
   const refuseForeignHost = (request: FastifyRequest) => {
-    const {host: given} = request.headers
-    if (!loopbackOnly || (given !== undefined && given === lastHost)) return
+    const {host: header} = request.headers
+    if (!loopbackOnly || (header !== undefined && header === lastHost)) return
     const {hostname: host} = request
     if (!isLoopback(host) && !allowed.has(host.toLowerCase())) throw new SvcError('host_forbidden', {host})
-    // Clients of one machine say the same with every request.
-    lastHost = given
+    // Cached, because local clients send the same Host with every request.
+    lastHost = header
   }
   const log = logger(target)
-  // Node.js looks for connections that are too slow twice a minute unless told otherwise.
+  // The default interval of 30 s would be too long for short timeouts.
   const timeouts = {
     headersTimeout: headersTimeoutMs,
     connectionsCheckingInterval: Math.min(5000, headersTimeoutMs / 2),
   }
   const app = fastify({
     logController: new LogController({disableRequestLogging: true}),
-    // Every line names its request itself: a logger of its own for each request would cost more than most requests. An
-    // app that is handed a logger would also watch for the end of every answer, to log it.
+    // A child logger per request would cost more than most requests, so each log line contains the request id instead.
+    // Passing a logger to fastify would also add a listener to every response.
     childLoggerFactory: () => log as FastifyBaseLogger,
     ...(tls === undefined ? {http: timeouts} : {https: {...secureOptions(tls), ...timeouts}}),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
-    // While the server drains, requests on open connections are answered like any other.
+    // Answer requests on open connections normally while the server drains.
     return503OnClosing: false,
-    routerOptions: {ignoreTrailingSlash: true, maxParamLength: longestParameter},
+    routerOptions: {ignoreTrailingSlash: true, maxParamLength: maxParameterLength},
     genReqId: (request) => {
-      const given = request.headers['x-request-id']
-      return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID()
+      const id = request.headers['x-request-id']
+      return typeof id === 'string' && requestIdForm.test(id) ? id : randomUUID()
     },
-    // A path that cannot be decoded comes here without passing any hook.
+    // Requests with an undecodable path arrive here without passing any hook.
     frameworkErrors: (thrown, request, reply) => {
       reply.headers(headers)
       try {
@@ -166,8 +166,8 @@ export function createApp(options: AppOptions): HttpApp {
 }
 
 /**
- * Has the app, when it closes, end connections that have not sent a request yet. Node.js counts them as active, and waits
- * for them until their time for a request is over.
+ * Closes connections without a request when the app closes. Node.js counts them as active and would wait for their
+ * request timeout.
  */
 function endUnusedConnections(app: HttpApp, opened: 'connection' | 'secureConnection'): void {
   const unused = new Set<Socket>()
@@ -204,26 +204,26 @@ function fromFastify(thrown: unknown, bodyLimit: number): SvcError {
   const {code, statusCode = 500, message} = thrown as Error & {code?: string; statusCode?: number}
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new SvcError('body_too_large', {limit: bodyLimit}, {cause: thrown})
   if (code === 'FST_ERR_MAX_PARAM_LENGTH')
-    return new SvcError('bad_request', {reason: `a path parameter has at most ${longestParameter} characters`})
+    return new SvcError('bad_request', {reason: `a path parameter is longer than ${maxParameterLength} characters`})
   if (code === 'FST_ERR_BAD_URL') return new SvcError('bad_request', {reason: 'the path cannot be decoded'})
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new SvcError('media_type_unsupported', {}, {cause: thrown})
   if (statusCode >= 400 && statusCode < 500) return new SvcError('bad_request', {reason: message}, {cause: thrown})
   return SvcError.from(thrown)
 }
 
-/** What went wrong inside is for the log, not for a client. */
+/** Removes details of internal errors, which are only logged. */
 const withoutInternals = (error: SvcError): SvcError =>
-  error.code === 'internal' ? new SvcError('internal', {reason: 'the log of the server says more'}) : error
+  error.code === 'internal' ? new SvcError('internal', {reason: 'see the server log for details'}) : error
 
 export interface Listening {
   host: string
   port: number
-  /** `http://127.0.0.1:11435` */
+  /** Such as `http://127.0.0.1:11435`. */
   baseUrl: string
 }
 
 /**
- * Starts to listen; port 0 takes a free one.
+ * Starts to listen. Port 0 chooses a free port.
  * @throws port_in_use, address_unavailable
  */
 export async function listen(app: HttpApp, {host, port}: {host: string; port: number}): Promise<Listening> {

@@ -1,12 +1,12 @@
 import {createHash, timingSafeEqual} from 'node:crypto'
 
-/** Any case: the name of a scheme has none (RFC 9110, 11.1). */
+/** The scheme is case-insensitive (RFC 9110, 11.1). */
 const bearer = /^\s*bearer[ \t]+(\S.*)$/i
 
-/** The token of an `Authorization` header. */
+/** Reads the token of an `Authorization` header. */
 export const bearerToken = (authorization = ''): string | undefined => bearer.exec(authorization)?.[1]?.trimEnd()
 
-/** Whether an `Authorization` header has a token. */
+/** True if an `Authorization` header contains the expected token. */
 export const hasBearerToken = (authorization: string | undefined, expected: string): boolean =>
   isSameSecret(bearerToken(authorization) ?? '', expected)
 

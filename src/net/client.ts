@@ -4,16 +4,16 @@ import {SvcError} from '../errors/index.js'
 import {connectionFault, trustOptions} from './trust.js'
 
 export interface HttpClientOptions {
-  /** `http://127.0.0.1:11435`, without a trailing slash. */
+  /** Such as `http://127.0.0.1:11435`, without a trailing slash. */
   baseUrl: string
   /** Sent as a bearer token; never part of an error. */
   token?: string | undefined
   connectTimeoutMs?: number
-  /** Longest silence while headers or body are awaited, ms. */
+  /** Timeout of the headers, and between two parts of the body, ms. */
   idleTimeoutMs?: number
-  /** Largest body read into memory, bytes. */
+  /** Maximum body read into memory, bytes. */
   maxBodyBytes?: number
-  /** How often a request is tried when the server answers 429 or 503. */
+  /** Maximum number of attempts if the server returns 429 or 503. */
   attempts?: number
 }
 
@@ -34,12 +34,12 @@ export interface HttpResponse<T> {
 export interface HttpClient {
   readonly baseUrl: string
   /**
-   * Sends a request and reads the JSON answer.
-   * @throws http_status (with the status, so that a caller can branch on it), unreachable, timeout,
-   *   response_too_large, document_unparsable; what `signal` was aborted with
+   * Sends a request and parses the JSON response.
+   * @throws http_status (with the status as a parameter), unreachable, timeout, response_too_large,
+   *   document_unparsable; the reason of `signal`
    */
   json<T>(path: string, request?: HttpRequest): Promise<HttpResponse<T>>
-  /** The same, with the body left to be read piece by piece. */
+  /** Sends a request and returns the body as a stream. @throws like `json` */
   stream(path: string, request?: HttpRequest): Promise<HttpResponse<AsyncIterable<Uint8Array>>>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ const retried = new Set([429, 503])
 const maxWaitMs = 30_000
 const detailBytes = 64 << 10
 
-/** A client of one server. Keep-alive connections are shared by its requests. */
+/** Creates a client of a server. Its requests share keep-alive connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const {
     baseUrl,
@@ -85,7 +85,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  /** What the server says about a refusal: never with the token in it, which some servers repeat. */
+  /** Reads the message of an error response, with the token redacted, which some servers echo. */
   async function refusal(response: Dispatcher.ResponseData, url: string, signal: AbortSignal | undefined) {
     const text = await read(response.body, detailBytes, url).catch(() => '')
     signal?.throwIfAborted()
@@ -133,11 +133,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 }
 
-/** `Retry-After` in seconds where the server gave it, else 250 ms doubled per attempt with up to half as much jitter. */
+/** Delay before a retry: `Retry-After` in seconds if given, else 250 ms doubled per attempt with up to 50 % jitter. */
 export function waitMs(attempt: number, retryAfter?: string | string[] | undefined, random = Math.random()): number {
   const [header = ''] = [retryAfter].flat()
-  const given = header.trim() === '' ? Number.NaN : Number(header)
-  if (Number.isFinite(given) && given >= 0) return Math.min(given * 1000, maxWaitMs)
+  const seconds = header.trim() === '' ? Number.NaN : Number(header)
+  if (Number.isFinite(seconds) && seconds >= 0) return Math.min(seconds * 1000, maxWaitMs)
   return Math.min(250 * 2 ** (attempt - 1) * (1 + random / 2), maxWaitMs)
 }
 
@@ -167,12 +167,12 @@ function sentenceOf(text: string): string | undefined {
     const sentence = body?.error?.message ?? body?.detail ?? body?.message ?? body?.error
     if (typeof sentence === 'string') return firstLine(sentence)
   } catch {
-    // Not JSON: the text itself is the sentence.
+    // Not JSON: use the text itself.
   }
   return firstLine(text)
 }
 
-/** Without the full stop, since a sentence goes on around it. */
+/** First line without its full stop, to embed it in a sentence. */
 const firstLine = (text: string) => text.split(/\r?\n/)[0]?.slice(0, 200).replace(/\.$/, '') || undefined
 
 interface TimeLimits {

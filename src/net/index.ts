@@ -1,6 +1,6 @@
 /**
- * HTTP on both sides: an app factory (limits, request ids, errors in the dialect of the route, streams) and a client
- * (typed errors, time limits, retries).
+ * HTTP: a server app factory (limits, request ids, errors in the dialect of the route, streams) and a client (typed
+ * errors, timeouts, retries).
  */
 export {type AppOptions, createApp, type HttpApp, type Listening, listen, type TlsOptions} from './app.js'
 export {bearerToken, hasBearerToken, isSameSecret} from './bearer.js'

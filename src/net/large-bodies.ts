@@ -3,34 +3,34 @@ import {SvcError} from '../errors/index.js'
 export interface LargeBody {
   bytes: number
   handle(): void
-  /** Whether its client has disconnected. */
+  /** True if the client has disconnected. */
   isGone(): boolean
   refuse(error: SvcError): void
 }
 
 /**
- * Handles large bodies one after the other, with a rest after each, so that clients that send many of them do not slow
- * down the others: large bodies take at most a twentieth of the time of the thread.
+ * Handles large bodies sequentially with a pause after each, so that they use at most 5 % of the time of the thread and
+ * do not slow down other clients.
  */
 export class LargeBodies {
   /** Bodies from this size are large, bytes. */
   static readonly from = 64 << 10
-  /** Bytes of the bodies that may wait. */
-  static readonly #mostWaiting = 64 << 20
-  /** Length of the rest, as a multiple of the time that the body took. */
-  static readonly #rest = 19
+  /** Maximum total size of waiting bodies, bytes. */
+  static readonly #maxWaiting = 64 << 20
+  /** Length of the pause, as a multiple of the time that the body took. */
+  static readonly #pauseFactor = 19
   readonly #waiting: LargeBody[] = []
   #waitingBytes = 0
   #isBusy = false
 
-  /** Handles a body when its turn comes; refuses it with `overloaded` when too many are waiting. */
+  /** Queues a body; refuses it with `overloaded` if too many are waiting. */
   add(body: LargeBody): void {
     if (!this.#isBusy) {
       this.#handle(body)
       return
     }
-    if (this.#waitingBytes + body.bytes > LargeBodies.#mostWaiting) {
-      body.refuse(new SvcError('overloaded', {reason: 'Too many large requests are waiting already.'}))
+    if (this.#waitingBytes + body.bytes > LargeBodies.#maxWaiting) {
+      body.refuse(new SvcError('overloaded', {reason: 'Too many large requests are waiting.'}))
       return
     }
     this.#waiting.push(body)
@@ -42,7 +42,7 @@ export class LargeBodies {
     const started = performance.now()
     if (body.isGone()) body.refuse(new SvcError('interrupted', {}))
     else body.handle()
-    setTimeout(() => this.#next(), (performance.now() - started) * LargeBodies.#rest)
+    setTimeout(() => this.#next(), (performance.now() - started) * LargeBodies.#pauseFactor)
   }
 
   #next(): void {

@@ -1,22 +1,22 @@
-/** How many requests a caller may send. */
+/** Permitted request rate of a caller. */
 export interface Rate {
   perSecond: number
-  /** How many at once. */
+  /** Capacity of the bucket. */
   burst: number
 }
 
 export interface RateLimit {
   /**
-   * Takes one from the bucket of a caller.
-   * @param nowMs of a clock that only goes forward
-   * @returns 0, or ms to wait where nothing was taken
+   * Takes a token from the bucket of a caller.
+   * @param nowMs monotonic time
+   * @returns 0, or the time until a token is available if none was taken, ms
    */
   take(id: string, nowMs: number): number
-  /** The same without taking one. */
+  /** Like `take`, but does not take a token. */
   wait(id: string, nowMs: number): number
 }
 
-const mostBuckets = 10_000
+const maxBuckets = 10_000
 
 interface Bucket {
   tokens: number
@@ -24,11 +24,11 @@ interface Bucket {
 }
 
 /**
- * A token bucket for each caller. Of more callers than can be remembered the one that was silent for longest is
- * forgotten: its bucket is the fullest.
+ * Creates a rate limit with a token bucket per caller. If there are too many callers, the one that has been silent
+ * longest is forgotten, because its bucket is the fullest.
  */
 export function createRateLimit({perSecond, burst}: Rate): RateLimit {
-  // A map lists its keys in the order of their coming, so the first is the one that was silent for longest.
+  // Maps keep insertion order, so the first key is the caller that has been silent longest.
   const buckets = new Map<string, Bucket>()
 
   function fill(id: string, nowMs: number): number {
@@ -47,7 +47,7 @@ export function createRateLimit({perSecond, burst}: Rate): RateLimit {
       const ms = untilOne(tokens)
       buckets.delete(id)
       buckets.set(id, {tokens: ms === 0 ? tokens - 1 : tokens, atMs: nowMs})
-      if (buckets.size > mostBuckets) forgetOldest(buckets)
+      if (buckets.size > maxBuckets) forgetOldest(buckets)
       return ms
     },
   }

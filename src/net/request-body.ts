@@ -6,8 +6,8 @@ import {LargeBodies} from './large-bodies.js'
 const json = 'application/json'
 
 /**
- * Makes every body JSON whatever its content type says (curl's default is that of a form), unless a parser was added
- * for that type. An empty body is undefined.
+ * Parses every body as JSON, regardless of its content type (curl sends that of a form by default), unless a parser was
+ * added for the type. An empty body is undefined.
  */
 export function readBodiesAsJson(app: FastifyInstance): void {
   readJsonBodies(app)
@@ -18,19 +18,18 @@ export function readBodiesAsJson(app: FastifyInstance): void {
 }
 
 /**
- * Parses bodies that say they are JSON; other content types are refused where there is a body. An empty body is
- * undefined.
+ * Parses bodies with the JSON content type and refuses others. An empty body is undefined.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   readBodies(app, parse)
 }
 
-/** Hands JSON bodies on as text, unread; other content types are refused where there is a body. */
+/** Passes bodies with the JSON content type on as text and refuses others. */
 export function readBodiesAsText(app: FastifyInstance): void {
   readBodies(app, textOf)
 }
 
-/** @param read may throw an error of the catalogue */
+/** @param read may throw a catalogue error */
 function readBodies(app: FastifyInstance, read: (body: Buffer) => unknown): void {
   const large = new LargeBodies()
   app.removeAllContentTypeParsers()
@@ -42,7 +41,7 @@ function readBodies(app: FastifyInstance, read: (body: Buffer) => unknown): void
       } catch (error) {
         return done(error as SvcError)
       }
-      // Runs the handler of the route up to where it waits.
+      // Runs the route handler synchronously up to its first await.
       done(null, value)
     }
     if (body.length < LargeBodies.from) handle()
@@ -61,13 +60,13 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** @throws invalid_json where it is not UTF-8 */
+/** @throws invalid_json if the body is not UTF-8 */
 function textOf(body: Buffer): string {
   const text = body.toString('utf8')
-  // Whatever is not UTF-8 is read as this character. Most texts have no room for it, and are not looked at again.
+  // Invalid UTF-8 is decoded to this character. Texts without it need no further check.
   if (text.includes('\uFFFD') && !isUtf8(body)) throw new SvcError('invalid_json', {reason: 'it is not UTF-8'})
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-/** The parser shows what stands around a fault, which may be a part of a secret. */
+/** Removes the excerpt from a parser message, because it may contain part of a secret. */
 const withoutExcerpt = (message: string) => message.replace(/, (\.\.\.)?".*$/s, '')

@@ -1,6 +1,6 @@
 import type {FastifyInstance} from 'fastify'
 
-/** Gives the methods that some route takes at a path: what tells 405 from 404. Call it before routes are added. */
+/** Collects the methods of each path, to distinguish 405 from 404. Must be called before routes are added. */
 export function collectMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: {method: string; pattern: RegExp}[] = []
   app.addHook('onRoute', ({method, url}) => {
@@ -13,7 +13,7 @@ export function collectMethods(app: FastifyInstance): (path: string) => string[]
   }
 }
 
-/** `/v1/models/:id` matches one step for each parameter; `*` matches the rest. */
+/** Converts a route path to a pattern: a parameter matches one path segment, `*` matches the remainder. */
 function toPattern(url: string): RegExp {
   const source = url
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')

@@ -2,14 +2,14 @@ import {once} from 'node:events'
 import type {ServerResponse} from 'node:http'
 import type {FastifyReply} from 'fastify'
 
-/** A reply that is written piece by piece. */
+/** Streamed response. */
 export interface ReplyStream {
-  /** Sends one value; resolves when the client has room for more, at once when it has gone. */
+  /** Sends a value. Resolves when the client accepts more data or has disconnected. */
   write(value: unknown): Promise<void>
-  /** Sends nothing that a reader sees, so that a connection which is silent for long stays open. */
+  /** Sends an invisible keep-alive, if the format supports it. */
   ping(): void
   end(): void
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly gone: AbortSignal
 }
 
@@ -17,7 +17,7 @@ export interface ReplyStream {
 export const ndjsonStream = (reply: FastifyReply): ReplyStream =>
   open(reply, 'application/x-ndjson', (value) => `${JSON.stringify(value)}\n`, '')
 
-/** Server-sent events: one `data:` field per value; a string goes out as it is, so that `[DONE]` can be sent. */
+/** Server-sent events: one `data:` field per value. Strings are sent unchanged, to permit `[DONE]`. */
 export const sseStream = (reply: FastifyReply): ReplyStream =>
   open(
     reply,
@@ -26,11 +26,11 @@ export const sseStream = (reply: FastifyReply): ReplyStream =>
     ': ping\n\n',
   )
 
-/** Server-sent events with names and ids: takes the bytes of frames that `sseFrame` made, one or more at a time. */
+/** Server-sent events with names and ids. Accepts buffers with one or more frames of `sseFrame`. */
 export const eventStream = (reply: FastifyReply): ReplyStream =>
   open(reply, 'text/event-stream', (frames) => frames as Buffer, ': ping\n\n')
 
-/** One server-sent event whose data is JSON. */
+/** Formats a server-sent event with JSON data. */
 export const sseFrame = ({id, event, data}: {id: number; event: string; data: unknown}): string =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
@@ -38,7 +38,7 @@ function open(
   reply: FastifyReply,
   contentType: string,
   frame: (value: unknown) => string | Buffer,
-  silence: string,
+  keepAlive: string,
 ): ReplyStream {
   reply.hijack()
   const {raw} = reply
@@ -61,7 +61,7 @@ function open(
       if (!raw.write(frame(value))) await drained(raw, gone.signal)
     },
     ping() {
-      if (silence !== '' && !gone.signal.aborted && !raw.writableEnded) raw.write(silence)
+      if (keepAlive !== '' && !gone.signal.aborted && !raw.writableEnded) raw.write(keepAlive)
     },
     end: () => raw.end(),
   }

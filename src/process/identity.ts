@@ -1,29 +1,29 @@
 import {readdirSync, readFileSync} from 'node:fs'
 import {isRunning} from './running.js'
 
-/** Whether a process is there and is the one that it was when its start was recorded. */
+/** True if a process is running and has the recorded start time, so that it is not another one with a reused pid. */
 export function isAlive(pid: number, start: string): boolean {
-  // Zero and below mean groups of processes.
+  // Pids of 0 and below address process groups.
   if (pid <= 0 || !isRunning(pid)) return false
   const found = readStat(pid)
   if (found === undefined) return true
-  // One that has ended and that nobody has asked about yet keeps its id, and nothing else.
+  // A zombie has exited but keeps its pid until its parent waits for it.
   return found.state !== 'Z' && (start === '' || found.start === start)
 }
 
 /**
- * When a process started, in ticks since the machine did: with the pid, which is given out again, it says which process
- * is meant. Undefined where there is no such process, or the system does not tell it this way.
+ * Start time of a process in clock ticks since boot. Together with the pid, which may be reused, it identifies the
+ * process. Undefined if the process does not exist, or the system has no `/proc`.
  */
 export const processStart = (pid: number): string | undefined => readStat(pid)?.start
 
-/** Processes that were started with a variable of this value in their environment, and whose environment can be read. */
+/** Finds processes by a variable in their initial environment, as far as it is readable. */
 export function processesWith(variable: string, value: string): number[] {
-  const wanted = Buffer.from(`${variable}=${value}\0`)
+  const entry = Buffer.from(`${variable}=${value}\0`)
   const has = (pid: number) => {
     try {
       const environment = readFileSync(`/proc/${pid}/environ`)
-      const at = environment.indexOf(wanted)
+      const at = environment.indexOf(entry)
       return at === 0 || (at > 0 && environment[at - 1] === 0)
     } catch {
       return false
@@ -45,7 +45,7 @@ function processes(): number[] {
 function readStat(pid: number): {state: string; start: string} | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program, which may hold anything, ends with the last bracket; these are the 3rd and 22nd field.
+    // The program name, which may contain anything, ends at the last bracket. These are fields 3 and 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return {state: fields[0] ?? '', start: fields[19] ?? ''}
   } catch {

@@ -1,6 +1,6 @@
 /**
- * Processes and threads: whether another process of this machine is there and is the one that was meant, and worker
- * threads, with their start, their first message and how their errors reach the main thread.
+ * Processes and threads: identification of other processes, and start of worker threads with error propagation to the
+ * main thread.
  */
 export {isAlive, processesWith, processStart} from './identity.js'
 export {isRunning} from './running.js'

@@ -1,10 +1,10 @@
-/** Whether there is a process of this number, whichever it is. */
+/** True if any process has this pid. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // A process of another user is there, and may not be signalled.
+    // A process of another user exists but must not be signalled.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -2,14 +2,14 @@ import {once} from 'node:events'
 import {type ResourceLimits, Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 
-/** The first message of a thread. */
+/** First message of a thread. */
 export type Greeting<D> = {type: 'ready'; description: D} | {type: 'failed'; error: ErrorRecord}
 
-/** The error for a fault that has no row of its own. */
+/** Creates the error for failures without a catalogue error of their own. */
 export type Failure = (reason: string, cause?: unknown) => SvcError
 
 export interface ThreadOptions {
-  /** What the thread is started with. */
+  /** `workerData` of the thread. */
   data: unknown
   failure: Failure
   resourceLimits?: ResourceLimits
@@ -19,7 +19,7 @@ export interface ThreadOptions {
 export interface Thread<D> {
   readonly worker: Worker
   readonly description: D
-  /** From the start to the first message, ms. */
+  /** Time from the start to the first message, ms. */
   readonly loadMs: number
   readonly exited: Promise<void>
 }
@@ -33,7 +33,7 @@ export async function startThread<D>(
   {data, failure, resourceLimits, signal}: ThreadOptions,
 ): Promise<Thread<D>> {
   const started = performance.now()
-  // Read by ONNX Runtime from the environment of the process, which a thread cannot change: no telemetry is sent.
+  // Disables telemetry of ONNX Runtime. Set here, because a thread cannot change the environment of the process.
   process.env.ORT_DISABLE_TELEMETRY ??= '1'
   const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
@@ -56,7 +56,7 @@ async function greetingOf<D>(worker: Worker, failure: Failure, signal: AbortSign
   }
 }
 
-/** Whatever was thrown in a thread, to be sent to the one that started it. */
+/** Converts an error of a thread for sending it to the main thread. */
 export function asRecord(error: unknown, failure: Failure): ErrorRecord {
   if (error instanceof SvcError) return error.toRecord()
   return failure((error as Error).message.replace(/\.$/, ''), error).toRecord()

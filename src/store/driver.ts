@@ -2,14 +2,14 @@ import {SvcError} from '../errors/index.js'
 
 export type Driver = typeof import('better-sqlite3')
 
-/** The first major version of Node that better-sqlite3 13 runs on; an older one would crash in its binary. */
+/** Minimum Node.js major version of better-sqlite3 13, which crashes on older ones. */
 const oldestMajor = 22
-/** better-sqlite3 12 for Node 20. A development dependency: only `npm run setup` in a clone builds it. */
+/** better-sqlite3 12 for Node.js 20. A development dependency, built only by `npm run setup` in a clone. */
 const olderDriver = 'better-sqlite3-v12'
 
 /**
- * The SQLite driver of this Node version, loaded on first use. Version 12 aborts the process on Node >= 24.19, so each
- * driver is used only where it works.
+ * Loads the SQLite driver for this Node.js version. Version 12 aborts the process on Node.js 24.19 and later, so two
+ * versions are needed.
  * @throws store_engine_missing, store_node_unsupported
  */
 export async function loadDriver(): Promise<Driver> {

@@ -2,8 +2,8 @@ import type {Database} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
 
 /**
- * A part of the schema that moves on its own: migration n brings it from version n to n + 1. Migrations are appended,
- * never changed.
+ * Independently versioned part of a schema. Migration n upgrades it from version n to n + 1. Migrations are appended
+ * and never changed.
  */
 export interface Fragment {
   readonly name: string
@@ -13,9 +13,9 @@ export interface Fragment {
 export const fragment = (name: string, ...migrations: string[]): Fragment => ({name, migrations})
 
 /**
- * Brings every fragment to its latest version, all in one transaction: after a failure or a kill nothing has changed.
- * A file that is up to date is only read, so it can be opened while another process writes.
- * @throws store_newer when a newer program has written the file
+ * Upgrades all fragments to their latest versions in one transaction. An up-to-date file is only read, so that it can
+ * be opened while another process writes.
+ * @throws store_newer if a newer program has upgraded the file
  */
 export function applyFragments(database: Database, path: string, fragments: readonly Fragment[]): void {
   if (outdated(database, path, fragments).length === 0) return
@@ -27,7 +27,7 @@ export function applyFragments(database: Database, path: string, fragments: read
       `INSERT INTO schema_fragments (name, version, applied_at) VALUES (?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
        ON CONFLICT (name) DO UPDATE SET version = excluded.version, applied_at = excluded.applied_at`,
     )
-    // Looked at again under the write lock: another process may have been first.
+    // Check again under the write lock: another process may have upgraded the file.
     for (const {name, found, migrations} of outdated(database, path, fragments)) {
       for (const [i, migration] of migrations.slice(found).entries())
         migrate(database, migration, {path, fragment: name, version: found + i + 1})
@@ -41,7 +41,7 @@ function migrate(database: Database, sql: string, step: {path: string; fragment:
   try {
     database.exec(sql)
   } catch (error) {
-    // Only SQL that is wrong is the migration's fault; a lock or a damaged file is told as what it is.
+    // Only invalid SQL is an error of the migration; locks and corrupt files have errors of their own.
     const {code, message} = error as NodeJS.ErrnoException
     if (code === 'SQLITE_ERROR' || code?.startsWith('SQLITE_CONSTRAINT'))
       throw new SvcError('store_migration_failed', {...step, reason: message}, {cause: error})
@@ -49,7 +49,7 @@ function migrate(database: Database, sql: string, step: {path: string; fragment:
   }
 }
 
-/** The fragments that are behind, with the version each is at. */
+/** Finds outdated fragments and their current versions. */
 function outdated(database: Database, path: string, fragments: readonly Fragment[]) {
   const versions = readVersions(database)
   const states = fragments.map((fragment) => ({...fragment, found: versions.get(fragment.name) ?? 0}))

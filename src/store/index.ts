@@ -1,6 +1,6 @@
 /**
- * SQLite files: opened with safe pragmas, brought up to date by named schema fragments, read and written through typed
- * rows. Also the identity of the repository a workspace belongs to. The engine is loaded when a file is first opened.
+ * SQLite files: safe pragmas, schema migrations by named fragments, typed rows, and maintenance. Also the identity of
+ * the repository of a workspace. The driver is loaded when a file is first opened.
  */
 export {type Driver, loadDriver} from './driver.js'
 export {applyFragments, type Fragment, fragment} from './fragment.js'

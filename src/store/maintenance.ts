@@ -4,7 +4,7 @@ import type {Database} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
 import {type DatabaseOptions, openDatabase, storeError} from './store.js'
 
-/** Opens a database for as long as it is used; its faults are rows of the catalogue. */
+/** Opens a database for the duration of `use` and converts its errors to catalogue errors. */
 async function withDatabase<T>(path: string, options: DatabaseOptions, use: (database: Database) => T): Promise<T> {
   const database = await openDatabase(path, options)
   try {
@@ -21,14 +21,14 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const hasTable = (database: Database, name: string): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
 
-/** Ordinary tables, without those of SQLite and those in which a search index keeps its data. */
+/** Names of ordinary tables, without internal tables of SQLite and of search indexes. */
 function tableNames(database: Database): string[] {
   const all = database
     .prepare<[], {name: string; type: string}>(
       "SELECT name, type FROM pragma_table_list WHERE schema = 'main' ORDER BY name",
     )
     .all()
-  // Not every virtual table tells SQLite which tables it keeps its data in; but they bear its name.
+  // Not all virtual tables declare their shadow tables to SQLite, but these have its name as a prefix.
   const virtual = all.filter(({type}) => type === 'virtual').map(({name}) => `${name}_`)
   const isOwn = (name: string) => !name.startsWith('sqlite_') && !virtual.some((prefix) => name.startsWith(prefix))
   return all.filter(({name, type}) => type === 'table' && isOwn(name)).map(({name}) => name)
@@ -42,7 +42,7 @@ export interface DatabaseFacts {
   last_migration: {applied_at: string; source_digest: string} | null
 }
 
-/** What a database file holds. */
+/** Describes the contents of a database file. */
 export const describeDatabase = (path: string): Promise<DatabaseFacts> =>
   withDatabase(path, {readonly: true}, (database) => ({
     file: path,
@@ -71,7 +71,7 @@ export interface RecordCount {
   last_at: string
 }
 
-/** Rows of a log, counted by two of its columns; none where there is no such log. */
+/** Counts the rows of a log table by two columns; empty if the table does not exist. */
 export const countRecords = (
   path: string,
   {table, group, kind}: {table: string; group: string; kind: string},
@@ -85,7 +85,7 @@ FROM ${quoted(table)} WHERE (@group IS NULL OR ${by} = @group) AND (@kind IS NUL
     return database.prepare<unknown[], RecordCount>(sql).all({group: only.group ?? null, kind: only.kind ?? null})
   })
 
-/** Rows of a log that are older than some days: counted, and deleted where that is wanted. */
+/** Counts the rows of a log table that are older than `days`, and deletes them if `apply` is set. */
 export const pruneRecords = (
   path: string,
   {table, days, apply}: {table: string; days: number; apply: boolean},
@@ -98,7 +98,7 @@ export const pruneRecords = (
     return (database.prepare(`SELECT count(*) AS rows ${old}`).get(since) as {rows: number}).rows
   })
 
-/** Gives back to the file system what is no longer used. */
+/** Returns unused space to the file system. */
 export const vacuum = async (path: string): Promise<{bytes_before: number; bytes_after: number}> => {
   const bytesBefore = statSync(path).size
   await withDatabase(path, {}, (database) => {
@@ -108,26 +108,26 @@ export const vacuum = async (path: string): Promise<{bytes_before: number; bytes
   return {bytes_before: bytesBefore, bytes_after: statSync(path).size}
 }
 
-/** Moves a database out of the way, whole: what is in its log is brought into the file first. Gives the new name. */
+/** Renames a database after merging its write-ahead log into it. @returns the new path */
 export async function moveAside(path: string, now = new Date()): Promise<string> {
   await withDatabase(path, {}, (database) => database.pragma('wal_checkpoint(TRUNCATE)'))
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   let target = `${path}.backup-${stamp}`
   for (let i = 2; existsSync(target); i++) target = `${path}.backup-${stamp}-${i}`
   await rename(path, target)
-  // Another process that has it open may keep the log, with changes that are nowhere else.
+  // If another process has it open, the log may remain and contain changes, so it is moved as well.
   if (existsSync(`${path}-wal`)) await rename(`${path}-wal`, `${target}-wal`)
   await rm(`${path}-shm`, {force: true})
   return target
 }
 
-/** A row of any table, as JSON carries it. */
+/** Row of a table in JSON form. */
 export interface ExportedRow {
   table: string
   record: Record<string, unknown>
 }
 
-/** Every row of a database, or of one table, in one snapshot. */
+/** Exports all rows of a database or of one table from one snapshot. */
 export async function* exportRows(path: string, only?: string): AsyncGenerator<ExportedRow> {
   const database = await openDatabase(path, {readonly: true})
   try {
@@ -151,7 +151,7 @@ const toJson = (value: unknown) => (Buffer.isBuffer(value) ? {base64: value.toSt
 const fromJson = (value: unknown) =>
   typeof value === 'object' && value !== null && 'base64' in value ? Buffer.from(String(value.base64), 'base64') : value
 
-/** Writes rows that `exportRows` gave, all or none; a row with a key that is there already replaces it. */
+/** Imports rows of `exportRows` atomically. Rows with an existing key are replaced. */
 export const importRows = (path: string, rows: readonly (ExportedRow & {place: string})[]): Promise<number> =>
   withDatabase(path, {}, (database) => {
     const write = database.transaction(() => {

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs'
 import {dirname, join, parse, resolve} from 'node:path'
 
-/** The nearest folder, from `start` upwards, that holds `.git`; without one, `start` itself, symlinks resolved. */
+/** Finds the nearest ancestor of `start` with a `.git`, or else `start` itself, with symbolic links resolved. */
 export function repositoryRoot(start: string): string {
   const real = existsSync(start) ? realpathSync(start) : resolve(start)
   const {root} = parse(real)
@@ -13,8 +13,8 @@ export function repositoryRoot(start: string): string {
 }
 
 /**
- * An opaque id of the repository around a folder: 16 hexadecimal digits of the SHA-256 of its origin URL (without
- * credentials) and its root path. Two clones of one origin have different ids. Never fails.
+ * Opaque id of the repository of a folder: 16 hexadecimal digits of the SHA-256 of its origin URL (without credentials)
+ * and its root path. Two clones of one origin have different ids. Never throws.
  */
 export function repositoryId(start: string): string {
   const root = repositoryRoot(start)
@@ -23,7 +23,7 @@ export function repositoryId(start: string): string {
   return createHash('sha256').update(identity).digest('hex').slice(0, 16)
 }
 
-/** `url` of `[remote "origin"]`, credentials stripped. */
+/** Reads `url` of `[remote "origin"]` without credentials. */
 function originUrl(root: string): string | undefined {
   try {
     const config = readFileSync(join(gitFolder(root), 'config'), 'utf8')
@@ -35,7 +35,7 @@ function originUrl(root: string): string | undefined {
   }
 }
 
-/** `.git` itself, or where a work tree's `.git` file points: its common folder holds the configuration. */
+/** Resolves `.git`, or the target of a work tree's `.git` file, to the folder that contains the configuration. */
 function gitFolder(root: string): string {
   const git = join(root, '.git')
   if (statSync(git).isDirectory()) return git

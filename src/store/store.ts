@@ -8,38 +8,38 @@ import {applyFragments, type Fragment} from './fragment.js'
 
 export interface StoreOptions {
   /**
-   * `normal`: a commit survives the death of the process, not the loss of power. `full`: it survives both, at the
-   * price of a disk flush each.
+   * `normal`: commits survive a crash of the process but not a power failure. `full`: they survive both, but each one
+   * costs a disk flush.
    */
   durability?: 'normal' | 'full'
-  /** How long a statement waits for another process's lock, ms. */
+  /** Timeout of the wait for the lock of another process, ms. */
   busyTimeoutMs?: number
 }
 
-/** A value SQLite can hold. */
+/** Value of a SQLite column. */
 export type SqlValue = string | number | bigint | Buffer | null
 export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
 
 export interface Store {
   readonly path: string
-  /** Every row, typed by the caller, who knows the columns of the statement. */
+  /** Returns all rows; the caller specifies their type. */
   all<Row>(sql: string, params?: SqlParams): Row[]
   get<Row>(sql: string, params?: SqlParams): Row | undefined
-  /** Rows one at a time, for results too large to hold. */
+  /** Iterates over rows, for results that are too large for memory. */
   iterate<Row>(sql: string, params?: SqlParams): IterableIterator<Row>
-  /** Runs a statement that gives no rows. */
+  /** Runs a statement that returns no rows. */
   run(sql: string, params?: SqlParams): {changes: number; lastInsertRowid: number | bigint}
   /**
-   * Runs work in one transaction that takes the write lock at once; an exception rolls everything back. A transaction
-   * inside a transaction is a savepoint.
+   * Runs work in a transaction that acquires the write lock immediately. An exception rolls it back. Nested
+   * transactions are savepoints.
    */
   transaction<T>(work: () => T): T
   close(): void
 }
 
 /**
- * Opens a database file in WAL mode, creating it and its folder (readable by the owner alone) where needed, and brings
- * the given fragments up to date.
+ * Opens a database file in WAL mode and upgrades its fragments. Creates a missing file and folder, readable only by the
+ * owner.
  * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_unwritable, store_damaged, store_busy,
  *   store_newer
  */
@@ -59,12 +59,12 @@ export async function openStore(
 }
 
 export interface DatabaseOptions extends StoreOptions {
-  /** The driver refuses every write; the file must exist. */
+  /** Refuse writes; the file must exist. */
   readonly?: boolean
 }
 
 /**
- * Opens a database file as the driver gives it, for those who prepare statements of their own.
+ * Opens a database file for direct use of the driver.
  * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_unwritable, store_damaged, store_busy
  */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
@@ -79,7 +79,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
       database.pragma('foreign_keys = ON')
     } catch (error) {
       database.close()
-      // The file is open by now: what fails are the files beside it that a writer needs.
+      // The file itself could be opened, so the error concerns the additional files that a writer needs.
       throw storeError(error, path, readonly)
     }
     return database
@@ -89,8 +89,8 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 }
 
 /**
- * Makes the file readable by its owner alone, where it is new; SQLite gives its side files the same mode.
- * @throws store_unwritable where the disk is full, or the file is there and can only be read
+ * Creates a missing file that only its owner can read. SQLite uses the same mode for its additional files.
+ * @throws store_unwritable if the disk is full or the existing file is read-only
  */
 async function createFile(path: string): Promise<void> {
   try {
@@ -114,7 +114,7 @@ const isReadable = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Prepared statements that are kept; SQL made at run time does not fill the memory. */
+/** Maximum number of cached statements, because SQL may be generated at run time. */
 const maxStatements = 512
 
 function asStore(database: Database, path: string): Store {
@@ -142,7 +142,7 @@ function asStore(database: Database, path: string): Store {
     get: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).get(params) as Row | undefined),
     *iterate<Row>(sql: string, params: SqlParams = []) {
       try {
-        // A statement of its own: one that is being walked cannot run again until the walk ends.
+        // Not cached: a statement cannot run again while it is being iterated.
         yield* database.prepare(sql).iterate(params) as IterableIterator<Row>
       } catch (error) {
         throw storeError(error, path)
@@ -155,8 +155,8 @@ function asStore(database: Database, path: string): Store {
 }
 
 /**
- * SQLite's own faults as rows of the catalogue; anything else passes through.
- * @param opening whether the file itself is not open yet: then whatever is unknown keeps it from being opened
+ * Converts SQLite errors to catalogue errors; returns other errors unchanged.
+ * @param opening true while the file is being opened: unknown errors are then reported as `store_unopenable`
  */
 export function storeError(error: unknown, path: string, opening = false): unknown {
   if (error instanceof SvcError) return error

@@ -19,15 +19,15 @@ const hello = (given?: string) => ({
 const ping = {jsonrpc: '2.0', id: 1, method: 'orch.ping'}
 const submit = {jsonrpc: '2.0', id: 2, method: 'orch.submit_task', params: external('x')}
 
-describe('a daemon with a token', () => {
+describe('daemon with a token', () => {
   const suite = suiteLifetime()
   let daemon: RunningDaemon
   before(async () => {
-    // One test looks at all that it logs.
+    // A separate process, because one test checks its complete log.
     daemon = await startTestDaemon(suite, {env, alone: true})
   })
 
-  it('answers whoever shows it first', async (t) => {
+  it('answers clients that authenticate first', async (t) => {
     const {addr} = daemon
     const peer = await Peer.connect(t, addr)
     peer.send(hello(token), ping, submit)
@@ -52,12 +52,12 @@ describe('a daemon with a token', () => {
     ['no token', hello()],
     ['another method', ping],
     ['a batch', [hello(token)]],
-    ['rubbish', 'rubbish'],
-    ['a line that is too long for a greeting', `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(70_000)}"}`],
+    ['garbage', 'garbage'],
+    ['a line above the limit for authentication', `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(70_000)}"}`],
     ['params of a wrong type', {...hello(), params: {token: 7}}],
   ]
   for (const [what, first] of strangers)
-    it(`turns away whoever begins with ${what}, and does nothing for him`, async (t) => {
+    it(`refuses a client that starts with ${what} and executes none of its requests`, async (t) => {
       const {addr, workspace} = daemon
       const before = await workspace.tasks()
       const peer = await Peer.connect(t, addr)
@@ -70,7 +70,7 @@ describe('a daemon with a token', () => {
       assert.deepEqual(await workspace.tasks(), before)
     })
 
-  it('never says the token', async (t) => {
+  it('never reveals the token', async (t) => {
     const {addr, stderr, workspace} = daemon
     const said: string[] = []
     for (const line of [
@@ -90,7 +90,7 @@ describe('a daemon with a token', () => {
     for (const text of said) assert.ok(!text.includes(token), text)
   })
 
-  it('wants none of it over standard input', async (t) => {
+  it('does not require it over stdio', async (t) => {
     const {alone} = await orchWorkspace(t)
     const {stdout, exitCode} = await alone(['daemon', 'run', '--listen', 'stdio'], {env, input: JSON.stringify(ping)})
     assert.equal(exitCode, 0)
@@ -98,8 +98,8 @@ describe('a daemon with a token', () => {
   })
 })
 
-describe('a daemon without a token', () => {
-  it('takes a greeting all the same, and any token on loopback', async (t) => {
+describe('daemon without a token', () => {
+  it('accepts hello with any token on loopback', async (t) => {
     const {addr, stderr} = await startTestDaemon(t)
     assert.doesNotMatch(stderr(), /not encrypted/)
     const peer = await Peer.connect(t, addr)
@@ -107,8 +107,8 @@ describe('a daemon without a token', () => {
   })
 })
 
-describe('a page in a browser', () => {
-  it('cannot make a request out of a body', async (t) => {
+describe('web page', () => {
+  it('cannot send requests in a request body', async (t) => {
     const {addr, workspace} = await startTestDaemon(t)
     const body = `${JSON.stringify(submit)}\n`.repeat(3)
     const answer = await fetch(`http://${addr}/`, {method: 'POST', body, headers: {'content-type': 'text/plain'}})
@@ -132,10 +132,10 @@ describe('a page in a browser', () => {
   })
 })
 
-describe('the address of a daemon', () => {
+describe('daemon --listen', () => {
   const remote = ['daemon', 'run', '--listen', '0.0.0.0:0']
 
-  it('is of this machine alone, unless both the flag and the token say otherwise', async (t) => {
+  it('accepts a non-loopback address only with flag and token', async (t) => {
     const {fails, status} = await orchWorkspace(t)
     assert.match(await fails(remote, 2, 'daemon_exposed'), /--allow-remote and a token/)
     assert.match(await fails([...remote, '--allow-remote'], 2, 'daemon_exposed'), /requires a token/)
@@ -158,7 +158,7 @@ describe('the address of a daemon', () => {
     assert.equal((await peer.ask(hello(token))).error, undefined)
   })
 
-  it('is told where it cannot be had', async (t) => {
+  it('reports an address that is not available', async (t) => {
     const {fails} = await orchWorkspace(t)
     const taken = createTcpServer().listen(0, '127.0.0.1')
     t.after(() => taken.close())
@@ -172,7 +172,7 @@ describe('the address of a daemon', () => {
     await fails(['daemon', 'run'], 2, 'daemon_address_invalid', {env: {SVC_ORCHESTRATOR_DAEMON_SOCKET: 'nowhere'}})
   })
 
-  it('may come from the environment, and the flag comes first', async (t) => {
+  it('overrides the environment variable', async (t) => {
     const environment = {SVC_ORCHESTRATOR_DAEMON_SOCKET: ' tcp://127.0.0.1:0 '}
     const {addr} = await startTestDaemon(t, {args: [], env: environment})
     assert.match(addr, /^127\.0\.0\.1:\d+$/)
@@ -181,8 +181,8 @@ describe('the address of a daemon', () => {
   })
 })
 
-describe('a daemon that many want to talk to', () => {
-  it('refuses more than it can serve, and serves the others', async (t) => {
+describe('daemon with many clients', () => {
+  it('refuses connections above the limit and serves the others', async (t) => {
     const {addr} = await startTestDaemon(t)
     const peers: Peer[] = []
     for (let i = 0; i < 256; i++) peers.push(await Peer.connect(t, addr))

@@ -8,8 +8,8 @@ import {describeEventBacklog} from './support/event-backlog.js'
 
 const line = (value: object) => `${JSON.stringify(value)}\n`
 
-describe('a client that does not read', () => {
-  it('costs bounded memory, is read no further, and keeps nobody else waiting', {skip: skipWithoutProc}, async (t) => {
+describe('client that does not read', () => {
+  it('uses bounded memory, is not read any further, and does not delay others', {skip: skipWithoutProc}, async (t) => {
     const {addr, pid} = await startTestDaemon(t, {alone: true})
     const other = await Peer.connect(t, addr)
     const description = 'x'.repeat(20_000)
@@ -18,10 +18,10 @@ describe('a client that does not read', () => {
     const deaf = await Peer.connect(t, addr)
     deaf.socket.pause()
     const before = peakMemory(pid)
-    // Each answer is a megabyte.
+    // Each response has one megabyte.
     const request = line({jsonrpc: '2.0', id: 1, method: 'orch.list_tasks', params: {limit: 50}})
     for (let i = 0; i < 2000; i++) deaf.socket.write(request)
-    // A request that asks for little, but so often that the sockets between us are full of them.
+    // A small request, sent often enough to fill the socket buffers.
     const block = line({jsonrpc: '2.0', id: 1, method: 'orch.ping', params: {}, more: 'x'.repeat(1000)}).repeat(1000)
     let sent = 0
     while (sent < 64 && deaf.socket.writableLength < 16 << 20) {
@@ -29,7 +29,7 @@ describe('a client that does not read', () => {
       sent++
       await sleep(5)
     }
-    // Until the sockets between us are full, the daemon still reads: between two of its answers to another client.
+    // The daemon reads until the socket buffers are full, between two responses to another client.
     let stuck = -1
     for (let unchanged = 0; unchanged < 50; unchanged++) {
       await other.call('orch.ping')
@@ -49,12 +49,12 @@ describe('a client that does not read', () => {
     const grown = peakMemory(pid) - before
     assert.ok(grown < 80 << 20, `${grown >> 20} MiB more than before`)
 
-    // What it has asked for is there when it wants it.
+    // The client gets all responses when it starts to read.
     deaf.socket.resume()
     for (let i = 0; i < 20; i++) assert.equal((await deaf.next<Reply>()).id, 1)
   })
 
-  it('does not keep the daemon from ending', async (t) => {
+  it('does not prevent the daemon from stopping', async (t) => {
     const {addr, end} = await startTestDaemon(t)
     const deaf = await Peer.connect(t, addr)
     deaf.socket.pause()
@@ -67,8 +67,8 @@ describe('a client that does not read', () => {
   })
 })
 
-describe('a daemon that is asked to end', () => {
-  it('answers what has come, and takes no more', async (t) => {
+describe('daemon that stops', () => {
+  it('answers received requests and accepts no more', async (t) => {
     for (const how of ['SIGTERM', 'SIGINT', 'orch.shutdown'] as const) {
       const {addr, end, ended, workspace} = await startTestDaemon(t)
       const idle = await Peer.connect(t, addr)
@@ -82,7 +82,7 @@ describe('a daemon that is asked to end', () => {
       const answers = (await peer.closed()).map((line) => JSON.parse(line) as Reply)
       assert.equal(await status, 0)
       await idle.closed()
-      // What was answered was done, and nothing else.
+      // Exactly the confirmed requests were executed.
       assert.deepEqual(
         answers.map(({id}) => id),
         Array.from({length: answers.length}, (_, i) => i + 1),
@@ -93,8 +93,8 @@ describe('a daemon that is asked to end', () => {
   })
 })
 
-describe('a client that goes away', () => {
-  it('in the middle of everything harms nobody', async (t) => {
+describe('client that disconnects', () => {
+  it('at any time does not affect others', async (t) => {
     const {addr} = await startTestDaemon(t)
     for (let i = 0; i < 20; i++) {
       const peer = await Peer.connect(t, addr)
@@ -115,5 +115,5 @@ describe('a client that goes away', () => {
   })
 })
 
-// More of them, and smaller ones, are in `load.slow.ts`.
+// Larger backlogs are tested in `load.slow.ts`.
 describeEventBacklog({past: 1000, count: 1000, length: 80_000})

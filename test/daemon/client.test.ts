@@ -7,7 +7,7 @@ import {DaemonClient, fromWireError} from '../../src/daemon/client.js'
 import {toWireError} from '../../src/daemon/wire-error.js'
 import {type ErrorCode, isErrorOf, SvcError} from '../../src/errors/index.js'
 
-/** Something that listens and answers each line as it is told to. */
+/** Scripted server that answers each line. */
 async function peer(test: TestContext, answer: (line: {id: number; method: string}, socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -26,8 +26,8 @@ async function peer(test: TestContext, answer: (line: {id: number; method: strin
 const say = (socket: Socket, value: object) => socket.write(`${JSON.stringify({jsonrpc: '2.0', ...value})}\n`)
 const failsWith = (code: ErrorCode) => (error: unknown) => isErrorOf(error, code)
 
-describe('a client of a daemon', () => {
-  it('tells answers apart, in whatever order they come', async (t) => {
+describe('DaemonClient', () => {
+  it('matches responses in any order', async (t) => {
     const waiting: (() => void)[] = []
     const address = await peer(t, ({id, method}, socket) => {
       waiting.unshift(() => say(socket, {id, result: method}))
@@ -38,7 +38,7 @@ describe('a client of a daemon', () => {
     client.close()
   })
 
-  it('keeps what is sent unasked until it is read, and slows the sender down', async (t) => {
+  it('buffers notifications and applies back pressure', async (t) => {
     const count = 20_000
     const address = await peer(t, ({id}, socket) => {
       say(socket, {id, result: null})
@@ -54,7 +54,7 @@ describe('a client of a daemon', () => {
     assert.ok(isErrorOf(client.fault, 'daemon_connection_lost'))
   })
 
-  it('says what has become of a daemon that does not answer', async (t) => {
+  it('reports lost connections, timeouts and invalid responses', async (t) => {
     const silent = await DaemonClient.connect(await peer(t, () => undefined), {timeoutMs: 100})
     await assert.rejects(silent.call('x'), failsWith('timeout'))
     silent.close()
@@ -67,7 +67,7 @@ describe('a client of a daemon', () => {
     await assert.rejects(DaemonClient.connect('nowhere'), failsWith('daemon_address_invalid'))
   })
 
-  it('gives up when it is told to', async (t) => {
+  it('stops when its signal aborts', async (t) => {
     const stop = new AbortController()
     const client = await DaemonClient.connect(await peer(t, () => undefined), {signal: stop.signal})
     const call = client.call('x')
@@ -77,7 +77,7 @@ describe('a client of a daemon', () => {
   })
 })
 
-describe('an error that came over the wire', () => {
+describe('fromWireError', () => {
   const errors = [
     new SvcError('task_not_found', {task: 'T-0001'}),
     new SvcError('params_invalid', {operation: 'm', violations: ['/a must be string', '/b must be string']}),
@@ -85,7 +85,7 @@ describe('an error that came over the wire', () => {
     new SvcError('daemon_token_refused', {}),
   ]
   for (const error of errors)
-    it(`is ${error.code} again`, () => {
+    it(`restores ${error.code}`, () => {
       const found = fromWireError(JSON.parse(JSON.stringify(toWireError(error))))
       assert.deepEqual(
         [found.code, found.message, found.hint, found.exit],
@@ -107,7 +107,7 @@ describe('an error that came over the wire', () => {
     [-32_050, 1],
   ]
   for (const [code, exit] of foreign)
-    it(`of a kind that this program does not know ends with ${exit} where its number is ${code}`, () => {
+    it(`maps code ${code} of an unknown kind to exit status ${exit}`, () => {
       for (const kind of ['from_the_future', 'task_not_found', 'constructor', '__proto__']) {
         const data = {kind, remediation: 'Wait.', facts: {}}
         const error = fromWireError({code, message: 'It is the wrong day for this.', data})

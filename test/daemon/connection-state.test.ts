@@ -10,7 +10,7 @@ function after(...events: Event[]) {
   return state
 }
 
-/** What a connection may do after some events: accept lines, read more, wait for events to be sent, go on at all. */
+/** Permissions of a connection after some events: accept lines, read more, wait for events, process the next request. */
 const permissions = ({acceptsLines, isOpen, waitsForEvents, isReady}: ConnectionState) => ({
   acceptsLines,
   isOpen,
@@ -18,7 +18,7 @@ const permissions = ({acceptsLines, isOpen, waitsForEvents, isReady}: Connection
   isReady,
 })
 
-describe('the state of a connection', () => {
+describe('ConnectionState', () => {
   const open = {acceptsLines: true, isOpen: true, waitsForEvents: false, isReady: true}
   const ended = {acceptsLines: true, isOpen: false, waitsForEvents: true, isReady: true}
   const finishing = {acceptsLines: true, isOpen: false, waitsForEvents: false, isReady: true}
@@ -46,7 +46,7 @@ describe('the state of a connection', () => {
   for (const [events, expected] of cases)
     it(`after ${events.join(', ') || 'nothing'}`, () => assert.deepEqual(permissions(after(...events)), expected))
 
-  it('stays authenticated, whatever else happens', () => {
+  it('stays authenticated after all other events', () => {
     const state = new ConnectionState('required')
     assert.equal(state.isAuthenticated, false)
     for (const event of ['authenticated', 'inputEnded', 'dismissed', 'closed'] as const) {

@@ -9,8 +9,8 @@ const facts = {addr: '127.0.0.1:9745', protocol: '1', repository_id: 'abc', star
 
 const readFacts = async (root: string) => JSON.parse(await readFile(discoveryPath(root), 'utf8')) as Discovery
 
-describe('the discovery file of a daemon', () => {
-  it('names its process until it is removed', async (test) => {
+describe('discovery file', () => {
+  it('identifies its process until it is removed', async (test) => {
     const root = await temporaryFolder(test)
     const publication = publish(root, facts)
     assert.deepEqual(findDaemon(root), {...findDaemon(root), ...facts, pid: process.pid})
@@ -21,7 +21,7 @@ describe('the discovery file of a daemon', () => {
     assert.equal(findDaemon(root), undefined)
   })
 
-  it('of another daemon is neither changed nor removed', async (test) => {
+  it('of another daemon is not changed or removed', async (test) => {
     const root = await temporaryFolder(test)
     const publication = publish(root, facts)
     const other = {...(await readFacts(root)), process_start: 'another', addr: '127.0.0.1:1'}

@@ -7,7 +7,7 @@ import {DetailedError} from '../../src/operations/index.js'
 
 const say = (line: string) => readLine(line, 100)
 
-describe('a request', () => {
+describe('readLine', () => {
   const accepted: readonly [line: string, request: Request][] = [
     ['{"id":"a","method":"m","params":{"x":1}}', {form: 'wrapped', id: 'a', method: 'm', params: {x: 1}}],
     ['{"id":"","method":"m","params":{}}', {form: 'wrapped', id: '', method: 'm', params: {}}],
@@ -20,7 +20,7 @@ describe('a request', () => {
     ['{"jsonrpc":"2.0","id":1,"method":"m","more":1}', {form: 'json-rpc', id: 1, method: 'm', params: {}}],
   ]
   for (const [line, request] of accepted)
-    it(`is ${line}`, () => {
+    it(`accepts ${line}`, () => {
       assert.deepEqual(say(line), request)
     })
 
@@ -48,7 +48,7 @@ describe('a request', () => {
     ['{"jsonrpc":"2.0","id":1e999,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
   ]
   for (const [line, form, id, code, reason] of refused)
-    it(`is not ${line}`, () => {
+    it(`rejects ${line}`, () => {
       const {error, ...rest} = say(line) as Refusal
       assert.deepEqual(rest, {form, id})
       assert.match(error.message, reason)
@@ -56,12 +56,12 @@ describe('a request', () => {
       assert.equal(toWireError(error).code, code)
     })
 
-  it('that is no JSON is refused without a word of what it held', () => {
+  it('does not quote invalid JSON in the error', () => {
     for (const line of ['secret-word', '{"token": secret-word}', '{"a":"secret-word"', '["secret-word",]'])
       assert.doesNotMatch(failureOf({form: 'json-rpc', id: 1}, (say(line) as Refusal).error), /secret|word/)
   })
 
-  it('that is not JSON is refused in the form of the last line, where it shows none itself', () => {
+  it('rejects other text in the form of the last line', () => {
     for (const line of [
       'garbage',
       {problem: 'too_long', head: 'garbage'},
@@ -83,7 +83,7 @@ describe('a request', () => {
     assert.equal((readLine('7', 100, 'json-rpc') as Refusal).form, 'wrapped')
   })
 
-  it('that cannot be read is refused in the form that it seems to have', () => {
+  it('rejects broken lines in their apparent form', () => {
     const head = '{"jsonrpc":"2.0","id":1,"method":"'
     const long = readLine({problem: 'too_long', head}, 100) as Refusal
     assert.deepEqual([long.form, long.id, toWireError(long.error).code], ['json-rpc', null, -32_600])
@@ -93,13 +93,13 @@ describe('a request', () => {
   })
 })
 
-describe('a batch', () => {
-  it('is a line that holds an array', () => {
+describe('batch', () => {
+  it('is a line with an array', () => {
     assert.deepEqual(say('[1, {}]'), {entries: [1, {}]})
     assert.deepEqual(say('[]'), {entries: []})
   })
 
-  it('holds requests of JSON-RPC 2.0 alone', () => {
+  it('contains only JSON-RPC 2.0 requests', () => {
     assert.equal('error' in readEntry({jsonrpc: '2.0', id: 1, method: 'm'}), false)
     for (const [entry, id] of [
       [1, null],
@@ -113,8 +113,8 @@ describe('a batch', () => {
   })
 })
 
-describe('an answer', () => {
-  it('has the form of its request, and its id as it was', () => {
+describe('response', () => {
+  it('has the form and the unchanged id of its request', () => {
     const value = {a: 'ü\n'}
     assert.deepEqual(JSON.parse(resultOf({form: 'json-rpc', id: 7}, value)), {jsonrpc: '2.0', id: 7, result: value})
     assert.deepEqual(JSON.parse(resultOf({form: 'json-rpc', id: null}, undefined)), {
@@ -129,12 +129,12 @@ describe('an answer', () => {
     assert.ok(!resultOf({form: 'wrapped', id: '7'}, value).includes('\n'))
   })
 
-  it('is none where there is no id', () => {
+  it('is empty for a notification', () => {
     assert.equal(resultOf({form: 'json-rpc', id: undefined}, {}), '')
     assert.equal(failureOf({form: 'json-rpc', id: undefined}, new SvcError('task_not_found', {task: 'T-0001'})), '')
   })
 
-  it('says in both forms what failed, and what to do', () => {
+  it('contains message and remediation in both forms', () => {
     const error = new SvcError('task_not_found', {task: 'T-0042'})
     const {message, hint: remediation} = error
     const data = {kind: 'task_not_found', remediation, facts: {task: 'T-0042'}}
@@ -150,7 +150,7 @@ describe('an answer', () => {
   })
 })
 
-describe('the number of an error', () => {
+describe('wire error', () => {
   const task = 'T-0001'
   const cases: readonly [error: SvcError, code: number][] = [
     [new SvcError('request_unparsable', {reason: 'x'}), -32_700],
@@ -171,7 +171,7 @@ describe('the number of an error', () => {
     [new SvcError('internal', {reason: 'x'}), 1],
   ]
   for (const [error, code] of cases)
-    it(`is ${code} for ${error.code}`, () => {
+    it(`has the code ${code} for ${error.code}`, () => {
       assert.equal(toWireError(error).code, code)
     })
 
@@ -185,12 +185,12 @@ describe('the number of an error', () => {
     ['and 3 more', undefined],
   ]
   for (const [violation, path] of paths)
-    it(`comes with the place ${path} where "${violation}"`, () => {
+    it(`has the path ${path} for "${violation}"`, () => {
       const error = new SvcError('params_invalid', {operation: 'm', violations: [violation, '/other must be string']})
       assert.equal(toWireError(error).data.path, path)
     })
 
-  it('comes with what else there is to tell of it, in both forms', () => {
+  it('contains additional details in both forms', () => {
     const meta = {diagnostics_snapshot: [{code: 'typecheck.unknown_type', line: 1}], repair: {attempts: 2}}
     const thrown: unknown = new DetailedError(new SvcError('task_not_found', {task}), meta)
     const error = SvcError.from(thrown)
@@ -200,7 +200,7 @@ describe('the number of an error', () => {
     assert.equal('meta' in toWireError(new SvcError('task_not_found', {task})).data, false)
   })
 
-  it('comes without what went wrong inside', () => {
+  it('does not contain internal details', () => {
     const wire = JSON.stringify(toWireError(SvcError.from(new TypeError('x is not a function at /home/me'))))
     assert.doesNotMatch(wire, /function|home/)
     assert.match(wire, /see the daemon log/)

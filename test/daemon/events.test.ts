@@ -12,14 +12,14 @@ interface Subscribed {
 const idOf = ({params, payload}: Reply) => params?.event.id ?? payload?.event?.id
 const typeOf = ({params, payload}: Reply) => params?.event.kind.type ?? payload?.event?.kind.type
 
-describe('a subscription', () => {
+describe('subscription', () => {
   const suite = suiteLifetime()
   let daemon: RunningDaemon
   before(async () => {
     daemon = await startTestDaemon(suite)
   })
 
-  it('tells what happens from then on, whoever does it', async (t) => {
+  it('delivers subsequent events of any process', async (t) => {
     const {addr, workspace} = await startTestDaemon(t)
     const writer = await Peer.connect(t, addr)
     await writer.call('orch.submit_task', external('before'))
@@ -49,7 +49,7 @@ describe('a subscription', () => {
     )
   })
 
-  it('of one connection is none of another, and ends when it is told to', async (t) => {
+  it('belongs to one connection and ends on unsubscribe', async (t) => {
     const {addr} = daemon
     const [one, other] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]
     const ids: string[] = []
@@ -68,13 +68,13 @@ describe('a subscription', () => {
     await one.call('orch.events.unsubscribe', {subscription_id: ids[0]})
     await other.call('orch.submit_task', external('x'))
     assert.equal(typeOf(await one.next()), 'task_placed')
-    // The events of a task come in order: whatever the first subscription still had would come before this one.
+    // Events arrive in order: remaining events of the first subscription would arrive before this one.
     await other.call('orch.submit_task', external('x'))
     assert.equal(typeOf(await one.next()), 'task_placed')
     assert.ok((await one.call<{ok: boolean}>('orch.ping')).ok, 'nothing else came before this answer')
   })
 
-  it('in the wrapped form has the id of its request', async (t) => {
+  it('uses the request id in the wrapped form', async (t) => {
     const {addr} = daemon
     const peer = await Peer.connect(t, addr)
     await peer.ask({id: 'sub', method: 'orch.events.subscribe', params: {types: ['task_submitted']}})
@@ -84,7 +84,7 @@ describe('a subscription', () => {
     assert.deepEqual([event?.id, event?.payload?.type, event && typeOf(event)], ['sub', 'event', 'task_submitted'])
   })
 
-  it('goes on over the end of a daemon, without a gap and without a repetition', async (t) => {
+  it('can be resumed at another daemon without gaps or repetitions', async (t) => {
     const workspace = await orchWorkspace(t)
     const seen: number[] = []
     const types = ['task_submitted', 'task_placed', 'daemon_started', 'daemon_stopped']
@@ -95,7 +95,7 @@ describe('a subscription', () => {
       const writer = await Peer.connect(t, daemon.addr)
       for (let i = 0; i < 300; i++)
         writer.send({jsonrpc: '2.0', id: i, method: 'orch.submit_task', params: external('x')})
-      // It ends in the middle of it, wherever that is.
+      // The daemon stops at an arbitrary position.
       for (let i = 0; i < 100; i++) seen.push(idOf(await reader.next()) as number)
       await daemon.end(end)
       for (const line of await reader.closed()) seen.push(idOf(JSON.parse(line) as Reply) as number)
@@ -111,7 +111,7 @@ describe('a subscription', () => {
     assert.deepEqual(seen, all)
   })
 
-  it('ends with a half-closed connection, once past events are sent', async (t) => {
+  it('ends with a half-closed connection after past events are sent', async (t) => {
     const {addr} = daemon
     const writer = await Peer.connect(t, addr)
     for (let i = 0; i < 100; i++) await writer.call('orch.submit_task', external('x'))
@@ -124,7 +124,7 @@ describe('a subscription', () => {
     for (const event of events) assert.equal(typeOf(JSON.parse(event) as Reply), 'task_submitted')
   })
 
-  it('is one of so many that a connection may have', async (t) => {
+  it('is limited in number per connection', async (t) => {
     const {addr} = daemon
     const peer = await Peer.connect(t, addr)
     for (let i = 0; i < 64; i++) await peer.call('orch.events.subscribe', {types: ['nothing']})

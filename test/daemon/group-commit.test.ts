@@ -13,8 +13,8 @@ const submit = (id: number, params: object = external(`task ${id} ${'x'.repeat(5
 const idsOf = (answers: readonly Reply[]) =>
   answers.flatMap(({result}) => (result === undefined ? [] : [(result as {task_id: number}).task_id]))
 
-describe('requests that are kept together', () => {
-  it('are each done or refused by themselves', async (t) => {
+describe('group commit of requests', () => {
+  it('executes or refuses each request separately', async (t) => {
     const {addr, orchestrator} = await openTestServer(t)
     const peer = await Peer.connect(t, addr)
     const count = 400
@@ -39,7 +39,7 @@ describe('requests that are kept together', () => {
     )
   })
 
-  it('are kept by one commit, which others see', async (t) => {
+  it('commits before the responses are sent', async (t) => {
     const {addr, orchestrator} = await openTestServer(t)
     const other = await modules.openOrchestrator({root: orchestrator.root, sources: {env: {}}})
     t.after(() => other.close())
@@ -51,14 +51,14 @@ describe('requests that are kept together', () => {
     peer.send(...Array.from({length: count}, (_, i) => submit(i)))
     for (let i = 0; i < count; i++) {
       const [id] = idsOf([await peer.next()])
-      // Whoever is told that a task was taken can count on it.
+      // A confirmed task must be visible to other processes.
       assert.ok(modules.tasks.requireTask(other, id as number))
       versions.add(version())
     }
     assert.ok(versions.size < count / 2, `${versions.size} commits`)
   })
 
-  it('are told to be lost where they are lost', async (t) => {
+  it('reports an error to all requests if the commit fails', async (t) => {
     const {addr, orchestrator} = await openTestServer(t)
     const {store} = orchestrator
     const peer = await Peer.connect(t, addr)

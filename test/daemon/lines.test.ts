@@ -7,8 +7,8 @@ import {openTestServer} from './support/open-test-server.js'
 const jsonRpc = {jsonrpc: '2.0', id: 1, method: 'orch.ping'}
 const wrapped = {id: 'a', method: 'orch.ping', params: {}}
 
-describe('a line that is not JSON', () => {
-  it('is answered in the form of the last valid line, else wrapped', async (t) => {
+describe('line that is not JSON', () => {
+  it('is answered in the form of the last valid line, or wrapped', async (t) => {
     const peer = await Peer.connect(t, (await openTestServer(t)).addr)
     const formOf = ({jsonrpc, payload}: Reply) => (jsonrpc === undefined ? payload?.type : jsonrpc)
     const formAfter = async (line: string | object) => {
@@ -23,8 +23,8 @@ describe('a line that is not JSON', () => {
   })
 })
 
-describe('a connection that begins a line', {timeout: 60_000}, () => {
-  it('is cut when the line does not end in time, however many bytes come', async (t) => {
+describe('connection with an incomplete line', {timeout: 60_000}, () => {
+  it('is closed after the timeout, even if bytes keep arriving', async (t) => {
     const peer = await Peer.connect(t, (await openTestServer(t, {lineTimeoutMs: 200})).addr)
     await peer.ask(jsonRpc)
     const closed = new Promise((resolve) => peer.socket.once('close', resolve))
@@ -33,13 +33,13 @@ describe('a connection that begins a line', {timeout: 60_000}, () => {
     await closed
   })
 
-  it('stays open while whole lines come, or none at all', async (t) => {
+  it('stays open while lines are completed, or without input', async (t) => {
     const {addr} = await openTestServer(t, {lineTimeoutMs: 1000})
     const [busy, idle, slow] = [await Peer.connect(t, addr), await Peer.connect(t, addr), await Peer.connect(t, addr)]
     const line = JSON.stringify(jsonRpc)
     busy.socket.write('{')
     slow.socket.write('{')
-    // It always has a line that has begun, and ends each of them.
+    // It always has an incomplete line, but completes each in time.
     while (!slow.socket.closed) {
       assert.equal((await busy.ask(line.slice(1))).id, 1)
       busy.socket.write('{')

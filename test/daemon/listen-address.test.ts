@@ -5,7 +5,7 @@ import {isErrorOf} from '../../src/errors/index.js'
 
 const tcp = (host: string, port: number) => ({kind: 'tcp', host, port}) as const
 
-describe('where a daemon listens', () => {
+describe('parseListen', () => {
   const cases: readonly [given: string, address: ReturnType<typeof parseListen>][] = [
     ['stdio', {kind: 'stdio'}],
     [' STDIO ', {kind: 'stdio'}],
@@ -21,7 +21,7 @@ describe('where a daemon listens', () => {
     [' OFF ', undefined],
   ]
   for (const [given, address] of cases)
-    it(`${JSON.stringify(given)} is understood`, () => {
+    it(`accepts ${JSON.stringify(given)}`, () => {
       assert.deepEqual(parseListen(given), address)
     })
 
@@ -38,7 +38,7 @@ describe('where a daemon listens', () => {
     'a:1/x',
     '[x]:1',
   ])
-    it(`${JSON.stringify(given)} is refused`, () => {
+    it(`rejects ${JSON.stringify(given)}`, () => {
       assert.throws(
         () => parseListen(given),
         (error) => isErrorOf(error, 'daemon_address_invalid') && error.exit === 2,
@@ -46,23 +46,23 @@ describe('where a daemon listens', () => {
     })
 })
 
-describe('where a client looks', () => {
-  it('some words stand for nowhere', () => {
+describe('peer address', () => {
+  it('is undefined for some words', () => {
     for (const given of [undefined, '', ' ', '0', 'off', 'OFF', 'stdio', '-', 'stdin'])
       assert.equal(parsePeer(given), undefined, given)
   })
 
-  it('an address stands for itself', () => {
+  it('is parsed like a listen address', () => {
     assert.deepEqual(parsePeer('tcp://[::1]:9745'), tcp('::1', 9745))
     assert.throws(() => parsePeer('nonsense'))
   })
 
-  it('addresses are written as they are read', () => {
+  it('is formatted as it is parsed', () => {
     for (const address of ['127.0.0.1:9745', '[::1]:9745', 'localhost:1'])
       assert.equal(formatAddress(parsePeer(address) as never), address)
   })
 
-  it('what listens on all addresses is found on this machine', () => {
+  it('is loopback for a wildcard address', () => {
     assert.deepEqual(reachable(tcp('0.0.0.0', 5)), {host: '127.0.0.1', port: 5})
     assert.deepEqual(reachable(tcp('::', 5)), {host: '::1', port: 5})
     assert.deepEqual(reachable(tcp('10.0.0.1', 5)), {host: '10.0.0.1', port: 5})

@@ -8,15 +8,15 @@ import {describeRequestLoad} from './support/request-load.js'
 import {ping, say, submit} from './support/requests.js'
 import {suiteLifetime} from './support/suite-lifetime.js'
 
-describe('requests to the daemon', {concurrency: false}, () => {
+describe('daemon requests', {concurrency: false}, () => {
   const suite = suiteLifetime()
   let daemon: RunningDaemon
   before(async () => {
-    // One test looks at its memory.
+    // A separate process, because one test checks its memory.
     daemon = await startTestDaemon(suite, {alone: true})
   })
 
-  it('are read however they are cut', async (t) => {
+  it('can arrive in arbitrary pieces', async (t) => {
     const peer = await Peer.connect(t, daemon.addr)
     const text = Buffer.from(`\r\n\n${JSON.stringify(ping('ü€😀'))}\r\n   \n${JSON.stringify(ping('b'))}\n`)
     for (const byte of text) {
@@ -29,7 +29,7 @@ describe('requests to the daemon', {concurrency: false}, () => {
     )
   })
 
-  it('that cannot be understood spoil nothing but themselves', async (t) => {
+  it('that are invalid do not affect others', async (t) => {
     const peer = await Peer.connect(t, daemon.addr)
     const rubbish: readonly (string | Buffer)[] = [
       '\0\0\0',
@@ -58,7 +58,7 @@ describe('requests to the daemon', {concurrency: false}, () => {
     }
   })
 
-  it('that lack something are told everything that is wrong with them', async (t) => {
+  it('get all violations of their schema', async (t) => {
     const peer = await Peer.connect(t, daemon.addr)
     const params = {priority: 7, file_manifest: [{path: 1}], depends_on: 'x', unknown: true}
     const {error} = await peer.ask({...submit(1), params})
@@ -73,7 +73,7 @@ describe('requests to the daemon', {concurrency: false}, () => {
       assert.ok(error?.message.includes(place), `${place} in ${error?.message}`)
   })
 
-  it('longer than a line may be are skipped, in bounded memory', {skip: skipWithoutProc}, async (t) => {
+  it('above the maximum length are skipped in bounded memory', {skip: skipWithoutProc}, async (t) => {
     const peer = await Peer.connect(t, daemon.addr)
     await peer.ask(ping(0))
     const before = peakMemory(daemon.pid)
@@ -88,7 +88,7 @@ describe('requests to the daemon', {concurrency: false}, () => {
     assert.ok(grown < 100 << 20, `${grown >> 20} MiB more than before`)
   })
 
-  it('of a line just short enough are done', async (t) => {
+  it('of the maximum length are executed', async (t) => {
     const peer = await Peer.connect(t, daemon.addr)
     const head = '{"jsonrpc":"2.0","id":1,"method":"orch.ping","more":"'
     const line = `${head}${'x'.repeat((8 << 20) - head.length - 2)}"}`
@@ -97,16 +97,16 @@ describe('requests to the daemon', {concurrency: false}, () => {
     assert.equal((await peer.ask(`${line} `)).error?.data.kind, 'request_too_long')
   })
 
-  it('of a client that says no more are all answered', async (t) => {
+  it('of a half-closed connection are all answered', async (t) => {
     const peer = await Peer.connect(t, daemon.addr)
     peer.send(...Array.from({length: 500}, (_, i) => submit(i)))
-    // The last line has no end.
+    // The last line has no line end.
     peer.socket.end(JSON.stringify(ping('last')))
     const answers = (await peer.closed()).map((line) => JSON.parse(line) as Reply)
     assert.deepEqual([answers.length, answers.at(-1)?.id], [501, 'last'])
   })
 
-  it('in a batch are answered together, those that wait for something too', async (t) => {
+  it('in a batch are answered together, including asynchronous ones', async (t) => {
     const peer = await Peer.connect(t, daemon.addr)
     const batch = [ping(1), {...ping(2), method: 'orch.reload_config'}, 'x', submit('s'), {...ping(0), id: undefined}]
     const answers = await peer.ask<Reply[]>(batch)
@@ -129,7 +129,7 @@ describe('requests to the daemon', {concurrency: false}, () => {
     assert.deepEqual([refused.id, refused.error?.code], [null, -32_600])
   })
 
-  it('to read the settings anew reach the loop that runs tasks', async (t) => {
+  it('to reload the settings reach the scheduler', async (t) => {
     const workspace = await orchWorkspace(t, '')
     const {addr} = await startTestDaemon(t, {workspace})
     const peer = await Peer.connect(t, addr)
@@ -146,5 +146,5 @@ describe('requests to the daemon', {concurrency: false}, () => {
   })
 })
 
-// Larger loads are in `load.slow.ts`.
+// Larger loads are tested in `load.slow.ts`.
 describeRequestLoad({ofOne: 600, clients: 100, ofEach: 5, ofBusy: 1500})

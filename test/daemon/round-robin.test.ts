@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {RoundRobin, type Worker} from '../../src/daemon/round-robin.js'
 
-/** Has so much to do, in steps of a millisecond, and counts what it has done. */
+/** Worker with a number of 1 ms steps that counts them. */
 class Busy implements Worker {
   done = 0
   readonly #roundRobin: RoundRobin
@@ -27,18 +27,18 @@ class Busy implements Worker {
   }
 }
 
-describe('workers that share a thread', () => {
-  it('all come to their turn, again and again', async () => {
+describe('RoundRobin', () => {
+  it('runs all workers in turn', async () => {
     const roundRobin = new RoundRobin()
     const log: Busy[] = []
     const workers = Array.from({length: 5}, () => new Busy(roundRobin, 30, log))
     for (const worker of workers) roundRobin.schedule(worker)
     while (workers.some(({done}) => done < 30)) await sleep(1)
-    // Nobody is called twice while another one waits.
+    // No worker runs twice while another is waiting.
     for (let i = 0; i + 5 <= 25; i += 5) assert.equal(new Set(log.slice(i, i + 5)).size, 5, `${i}`)
   })
 
-  it('leave time for timers', async () => {
+  it('leaves time for timers', async () => {
     const roundRobin = new RoundRobin()
     const workers = Array.from({length: 20}, () => new Busy(roundRobin, 20))
     for (const worker of workers) roundRobin.schedule(worker)
@@ -47,11 +47,11 @@ describe('workers that share a thread', () => {
       await sleep(1)
       timers++
     }
-    // All of the work in one go would let a single one through.
+    // If all work ran at once, only one timer would fire.
     assert.ok(timers > 5, `${timers} timers`)
   })
 
-  it('come to one turn however often they ask for it, and to none once they are cancelled', async () => {
+  it('runs a worker once per scheduling, and not after its cancellation', async () => {
     const roundRobin = new RoundRobin()
     const [scheduled, cancelled] = [new Busy(roundRobin, 1), new Busy(roundRobin, 1)]
     for (let i = 0; i < 5; i++) roundRobin.schedule(scheduled)

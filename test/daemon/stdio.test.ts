@@ -12,15 +12,15 @@ import {external, type Reply, startTestDaemon} from './support/daemon.js'
 
 const request = (id: string, method: string, params: object = {}) => JSON.stringify({id, method, params})
 
-describe('a daemon at standard input', () => {
-  it('answers everything and ends when the input does', async (t) => {
+describe('daemon over stdio', () => {
+  it('answers all requests and exits at the end of the input', async (t) => {
     const {run, tasks} = await orchWorkspace(t)
     const input = [
       request('a', 'orch.ping'),
       request('b', 'orch.submit_task', external('x')),
       'rubbish',
       JSON.stringify({jsonrpc: '2.0', id: 3, method: 'orch.task_status', params: {task_id: 1}}),
-      // Nobody says whether this is the end.
+      // The end of the input is not announced.
       request('last', 'orch.agent_ids'),
     ].join('\n')
     for (const flags of [[], ['--json']]) {
@@ -35,7 +35,7 @@ describe('a daemon at standard input', () => {
     assert.equal((await tasks()).length, 2)
   })
 
-  it('ends at once where there is no input, and leaves nothing behind', async (t) => {
+  it('exits immediately without input and leaves no files', async (t) => {
     const {run, cwd, status} = await orchWorkspace(t)
     const {stdout, exitCode} = await run(['daemon', 'run', '--listen', '-'], {input: ''})
     assert.deepEqual([stdout, exitCode], ['', 0])
@@ -43,7 +43,7 @@ describe('a daemon at standard input', () => {
     assert.equal((await status()).daemon, null)
   })
 
-  it('runs tasks while it answers', async (t) => {
+  it('runs tasks while it answers requests', async (t) => {
     const {cwd} = await orchWorkspace(t)
     const child = spawn(process.execPath, [svcBinary, 'daemon', 'run'], {
       cwd,
@@ -64,7 +64,7 @@ describe('a daemon at standard input', () => {
     assert.deepEqual(await once(child, 'exit'), [0, null])
   })
 
-  it('answers beside a daemon that runs, and runs the tasks once that one has ended', async (t) => {
+  it('answers while another daemon runs the tasks, and takes over when that one exits', async (t) => {
     const first = await startTestDaemon(t)
     const {workspace} = first
     const {cwd} = workspace
@@ -85,7 +85,7 @@ describe('a daemon at standard input', () => {
     child.stdin.write(
       `${request('s', 'orch.submit_task', {description: 'say it', processor: 'exec', exec: {template: 'say', params: {word: 'x'}}})}\n`,
     )
-    // The other process runs it, and its events are told here.
+    // The other process runs the task, and its events are delivered here.
     await until(() => lines.length === 4, 'the end of the task')
     assert.equal((await workspace.status()).daemon?.pid, first.pid)
     assert.equal(await first.end(), 0)
@@ -95,7 +95,7 @@ describe('a daemon at standard input', () => {
     assert.deepEqual(await once(child, 'exit'), [0, null])
   })
 
-  it('waits for a reader that is slow, and meanwhile does the rest of its work', async (t) => {
+  it('waits for a slow reader without stopping its other work', async (t) => {
     const workspace = await orchWorkspace(t)
     const child = spawn(process.execPath, [svcBinary, 'daemon', 'run', '--listen', 'stdio'], {
       cwd: workspace.cwd,
@@ -118,7 +118,7 @@ describe('a daemon at standard input', () => {
     assert.equal(child.exitCode, 0)
   })
 
-  it('ends when its reader has gone', async (t) => {
+  it('exits when its reader disconnects', async (t) => {
     const {cwd} = await orchWorkspace(t)
     const child = spawn(process.execPath, [svcBinary, 'daemon', 'run', '--listen', 'stdio'], {
       cwd,

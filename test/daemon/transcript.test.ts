@@ -5,7 +5,7 @@ import {assertFits} from '../support/orch-workspace.js'
 import {projectFile} from '../support/project.js'
 import {Peer, startTestDaemon} from './support/daemon.js'
 
-/** One line of a client, and what it is answered with. */
+/** Line of a client and its expected responses. */
 interface Exchange {
   sent: string
   answers: string[]
@@ -20,7 +20,7 @@ function readTranscript(text: string): Exchange[] {
   return exchanges
 }
 
-/** What was found, as far as something is expected of it. */
+/** Reduces an actual value to the expected members. */
 function visible(found: unknown, expected: unknown): unknown {
   if (expected === '*') return found === undefined ? undefined : '*'
   if (Array.isArray(expected) && Array.isArray(found)) return found.map((each, i) => visible(each, expected[i]))
@@ -30,8 +30,8 @@ function visible(found: unknown, expected: unknown): unknown {
   )
 }
 
-describe('a conversation with the daemon', () => {
-  it('goes as it is written down', async (t) => {
+describe('daemon transcript', () => {
+  it('matches line by line', async (t) => {
     const {addr} = await startTestDaemon(t)
     const peer = await Peer.connect(t, addr)
     const exchanges = readTranscript(readFileSync(projectFile('test/daemon/transcript.txt'), 'utf8'))
@@ -48,11 +48,11 @@ describe('a conversation with the daemon', () => {
     assert.deepEqual(await peer.closed(), [], 'nothing is said that was not asked for')
   })
 
-  it('may be said all at once', async (t) => {
+  it('matches if all lines are sent at once', async (t) => {
     const {addr} = await startTestDaemon(t)
     const peer = await Peer.connect(t, addr)
     const exchanges = readTranscript(readFileSync(projectFile('test/daemon/transcript.txt'), 'utf8'))
-    // What comes of a subscription comes when it comes.
+    // Events of subscriptions may arrive at any time.
     const isAnswer = (line: string) => !/"type":"event"|"method":"orch\.event/.test(line)
     const expected = exchanges.flatMap(({answers}) => answers.filter(isAnswer)).map((answer) => JSON.parse(answer))
     peer.send(...exchanges.map(({sent}) => sent))

@@ -1,6 +1,6 @@
 /**
- * Kills daemons for longer than a test does: `node dist/test/faults/run.js [--kills N] [--seed S]`. Prints a line of JSON
- * for each kill and one for the run, with everything that is wrong; then the folder is kept.
+ * Kills daemons for longer than a test does: `node dist/test/faults/run.js [--kills N] [--seed S]`. Prints a JSON line
+ * for each kill and one for the run with all violations; if there are any, the folder is kept.
  */
 import {mkdtemp, realpath, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'

@@ -9,15 +9,15 @@ import {temporaryFolder, writeFiles} from '../support/temporary.js'
 type Write = (...args: Parameters<typeof writeFileAtomic>) => void | Promise<void>
 
 const ways: readonly [string, Write][] = [
-  ['a file that is written whole', writeFileAtomic],
-  ['a file that is written whole at once', writeFileAtomicSync],
+  ['writeFileAtomic', writeFileAtomic],
+  ['writeFileAtomicSync', writeFileAtomicSync],
 ]
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
 for (const [name, write] of ways)
   describe(name, () => {
-    it('takes the place of what was there, and makes its folders', async (test) => {
+    it('replaces a file and creates folders', async (test) => {
       const folder = await temporaryFolder(test)
       await writeFiles(folder, {'a.txt': 'x'.repeat(1000)})
       await write(join(folder, 'a.txt'), 'short\n')
@@ -28,25 +28,25 @@ for (const [name, write] of ways)
       assert.deepEqual(await readdir(join(folder, 'made/for')), ['it.bin'])
     })
 
-    it('keeps the mode of the file that it replaces, unless another one is asked for', async (test) => {
+    it('keeps the mode of a replaced file by default', async (test) => {
       const path = join(await temporaryFolder(test), 'kept')
       await write(path, 'old', {mode: 0o600})
       await write(path, 'new')
       assert.deepEqual([await modeOf(path), await readFile(path, 'utf8')], [0o600, 'new'])
     })
 
-    it('writes into what is no file, and leaves it what it is', async () => {
+    it('writes into devices and pipes', async () => {
       await write('/dev/null', 'gone')
       assert.ok((await stat('/dev/null')).isCharacterDevice())
     })
 
-    it('takes a name as long as the system takes', async (test) => {
+    it('accepts names of the maximum length', async (test) => {
       const path = join(await temporaryFolder(test), 'x'.repeat(255))
       await write(path, 'long')
       assert.equal(await readFile(path, 'utf8'), 'long')
     })
 
-    it('has the mode that was asked for, also where another one was there', async (test) => {
+    it('sets the given mode, even if the replaced file had another one', async (test) => {
       const folder = await temporaryFolder(test)
       const path = join(folder, 'made/secret')
       await write(path, 'old', {mode: 0o644, folderMode: 0o700})
@@ -57,7 +57,7 @@ for (const [name, write] of ways)
       assert.deepEqual([await modeOf(path), await readFile(path, 'utf8')], [0o600, 'newer'])
     })
 
-    it('keeps that mode also where new files are not given it', async (test) => {
+    it('keeps the mode regardless of the umask', async (test) => {
       const path = join(await temporaryFolder(test), 'run.sh')
       for (const mode of [0o777, 0o666]) {
         await write(path, 'old', {mode: 0o600})
@@ -67,7 +67,7 @@ for (const [name, write] of ways)
       }
     })
 
-    it('takes the place of a link, and is not written through it', async (test) => {
+    it('replaces a symbolic link instead of its target', async (test) => {
       const folder = await temporaryFolder(test)
       await writeFiles(folder, {'kept.txt': 'kept'})
       await symlink('kept.txt', join(folder, 'link'))
@@ -76,7 +76,7 @@ for (const [name, write] of ways)
       assert.equal(await readFile(join(folder, 'kept.txt'), 'utf8'), 'kept')
     })
 
-    it('leaves everything as it was where it cannot be written, and the error names it', async (test) => {
+    it('changes nothing on failure and reports the path', async (test) => {
       const folder = await temporaryFolder(test)
       await mkdir(join(folder, 'taken/sub'), {recursive: true})
       await writeFiles(folder, {'a.txt': 'kept'})
@@ -93,7 +93,7 @@ for (const [name, write] of ways)
       assert.deepEqual(onFolder.params, {path: join(folder, 'taken'), reason: 'it is a folder'})
       const belowFile = await failure('a.txt/sub/b.txt')
       assert.ok(isErrorOf(belowFile, 'file_unwritable'))
-      const needed = {path: join(folder, 'a.txt/sub/b.txt'), reason: 'a file lies where it needs a folder'}
+      const needed = {path: join(folder, 'a.txt/sub/b.txt'), reason: 'a part of the path is a file, not a folder'}
       assert.deepEqual(belowFile.params, needed)
       assert.deepEqual((await readdir(folder)).sort(), ['a.txt', 'taken'])
       assert.deepEqual(await readdir(join(folder, 'taken')), ['sub'])
@@ -101,8 +101,8 @@ for (const [name, write] of ways)
     })
   })
 
-describe('a file that several write at once', () => {
-  it('is that of one of them, and whole whenever it is looked at', async (test) => {
+describe('concurrent writes', () => {
+  it('leave one complete file at any time', async (test) => {
     const folder = await temporaryFolder(test)
     const path = join(folder, 'a.txt')
     const contents = Array.from({length: 16}, (_, i) => String.fromCharCode(97 + i).repeat(300_000))

@@ -7,7 +7,7 @@ import {isErrorOf} from '../../src/errors/index.js'
 import {containedOutput, containedPath} from '../../src/files/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-/** A workspace, `project`, beside a file that is none of its business. */
+/** Creates a workspace `project` next to a file outside of it. */
 async function workspace(test: TestContext) {
   const around = await realpath(await temporaryFolder(test))
   const root = join(around, 'project')
@@ -23,8 +23,8 @@ const denied = (work: Promise<unknown>, path: string, reason: RegExp) =>
     path,
   )
 
-describe('a file by a path of somebody else', () => {
-  it('is found by each path that leads to it', async (test) => {
+describe('containedPath', () => {
+  it('resolves all paths of a file', async (test) => {
     const {root} = await workspace(test)
     for (const path of [
       'src/b.txt',
@@ -38,7 +38,7 @@ describe('a file by a path of somebody else', () => {
     assert.equal(await containedPath(root, 'src'), join(root, 'src'))
   })
 
-  it('is found through links that stay inside', async (test) => {
+  it('follows links inside the root', async (test) => {
     const {around, root} = await workspace(test)
     await symlink('src', join(root, 'relative'))
     await symlink(join(root, 'src/b.txt'), join(root, 'absolute'))
@@ -49,7 +49,7 @@ describe('a file by a path of somebody else', () => {
       assert.equal(await containedPath(root, path), join(root, 'src/b.txt'), path)
   })
 
-  it('is found below a root that is a link itself, by either name', async (test) => {
+  it('accepts a root that is a symbolic link', async (test) => {
     const {around, root} = await workspace(test)
     const link = join(around, 'link')
     await symlink('project', link)
@@ -59,7 +59,7 @@ describe('a file by a path of somebody else', () => {
     await denied(containedPath(root, join(link, 'a.txt')), join(link, 'a.txt'), /outside/)
   })
 
-  it('is refused outside, whether it is there or not', async (test) => {
+  it('refuses paths outside the root, existing or not', async (test) => {
     const {around, root} = await workspace(test)
     const paths = [
       '..',
@@ -77,7 +77,7 @@ describe('a file by a path of somebody else', () => {
     for (const path of paths) await denied(containedPath(root, path), path, /outside of the workspace/)
   })
 
-  it('is refused where a link leads out', async (test) => {
+  it('refuses links that leave the root', async (test) => {
     const {around, root} = await workspace(test)
     await symlink('../secret.txt', join(root, 'file'))
     await symlink(around, join(root, 'folder'))
@@ -86,7 +86,7 @@ describe('a file by a path of somebody else', () => {
       await denied(containedPath(root, path), path, /outside of the workspace/)
   })
 
-  it('is refused by what is no path, and where it is the root', async (test) => {
+  it('refuses invalid paths and the root itself', async (test) => {
     const {root} = await workspace(test)
     await symlink('.', join(root, 'self'))
     for (const path of ['a.txt\0', '\0', '../\0']) await denied(containedPath(root, path), path, /no path/)
@@ -98,7 +98,7 @@ describe('a file by a path of somebody else', () => {
     await denied(containedPath(root, 'x'.repeat(5000)), 'x'.repeat(5000), /too long/)
   })
 
-  it('is not found where there is none, and the error names it as it was named', async (test) => {
+  it('reports a missing file with the path of the caller', async (test) => {
     const {root} = await workspace(test)
     await symlink('nothing', join(root, 'dangling'))
     for (const path of ['missing.txt', 'missing/b.txt', 'a.txt/b.txt', 'dangling', 'A.TXT/x'])
@@ -110,8 +110,8 @@ describe('a file by a path of somebody else', () => {
   })
 })
 
-describe('a place to write to', () => {
-  it('is a file below the root, there or not, in folders that are there or not', async (test) => {
+describe('containedOutput', () => {
+  it('accepts existing and new files and folders below the root', async (test) => {
     const {root} = await workspace(test)
     for (const path of [
       'new.txt',
@@ -126,7 +126,7 @@ describe('a place to write to', () => {
     assert.ok(!(await readdir(root)).includes('made'), 'nothing is made')
   })
 
-  it('may lie behind a link that stays inside, and below a root that is one', async (test) => {
+  it('accepts links inside the root and a root that is a link', async (test) => {
     const {around, root} = await workspace(test)
     await symlink('src', join(root, 'linked'))
     await symlink('project', join(around, 'link'))
@@ -148,19 +148,19 @@ describe('a place to write to', () => {
     ['.', /names a folder/],
     ['src/', /names a folder/],
     ['src/.', /names a folder/],
-    ['.git/config', /^\.git belongs to the tools/],
-    ['.git', /^\.git belongs to the tools/],
-    ['sub/.SVC/new', /^\.SVC belongs to the tools/],
-    ['a.txt/new.txt', /a file lies where it has a folder/],
-    ['a.txt/sub/new.txt', /a file lies where it has a folder/],
+    ['.git/config', /^\.git is reserved for svc and git/],
+    ['.git', /^\.git is reserved for svc and git/],
+    ['sub/.SVC/new', /^\.SVC is reserved for svc and git/],
+    ['a.txt/new.txt', /a part of the path is a file, not a folder/],
+    ['a.txt/sub/new.txt', /a part of the path is a file, not a folder/],
   ]
   for (const [path, reason] of refused)
-    it(`is not ${JSON.stringify(path)}`, async (test) => {
+    it(`refuses ${JSON.stringify(path)}`, async (test) => {
       const {root} = await workspace(test)
       await denied(containedOutput(root, path), path, reason)
     })
 
-  it('lies behind no link that leads out, to nothing, or to what tools keep', async (test) => {
+  it('refuses links that leave the root, are dangling, or lead to reserved folders', async (test) => {
     const {around, root} = await workspace(test)
     await symlink(around, join(root, 'out'))
     await symlink(join(around, 'nothing'), join(root, 'dangling'))
@@ -168,11 +168,11 @@ describe('a place to write to', () => {
     await denied(containedOutput(root, 'out/new.txt'), 'out/new.txt', /outside of the workspace/)
     await denied(containedOutput(root, 'out/made/new.txt'), 'out/made/new.txt', /outside of the workspace/)
     await denied(containedOutput(root, 'dangling/new.txt'), 'dangling/new.txt', /leads to nothing/)
-    await denied(containedOutput(root, 'tools/config'), 'tools/config', /\.git belongs to the tools/)
-    await denied(containedOutput(root, 'tools/hooks/new'), 'tools/hooks/new', /\.git belongs to the tools/)
+    await denied(containedOutput(root, 'tools/config'), 'tools/config', /\.git is reserved for svc and git/)
+    await denied(containedOutput(root, 'tools/hooks/new'), 'tools/hooks/new', /\.git is reserved for svc and git/)
   })
 
-  it('is not where something lies that is no regular file', async (test) => {
+  it('refuses existing entries that are not regular files', async (test) => {
     const {around, root} = await workspace(test)
     await symlink('a.txt', join(root, 'link'))
     await symlink(join(around, 'nothing'), join(root, 'dangling'))

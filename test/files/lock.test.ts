@@ -13,8 +13,8 @@ const isThere = (path: string) =>
     () => false,
   )
 
-describe('the lock of a file', () => {
-  it('is held until it is released', async (test) => {
+describe('lockFile', () => {
+  it('holds the lock until its release', async (test) => {
     const path = join(await temporaryFolder(test), 'file')
     const lock = await lockFile(path)
     assert.equal(await lock.isHeld(), true)
@@ -22,7 +22,7 @@ describe('the lock of a file', () => {
     assert.deepEqual([await lock.isHeld(), await isThere(`${path}.lock`)], [false, false])
   })
 
-  it('of another process survives the release of one that was lost to it', async (test) => {
+  it('does not release a lock that another process has taken over', async (test) => {
     const path = join(await temporaryFolder(test), 'file')
     const lock = await lockFile(path)
     await writeFile(`${path}.lock`, 'of another process')
@@ -31,7 +31,7 @@ describe('the lock of a file', () => {
     assert.equal(await readFile(`${path}.lock`, 'utf8'), 'of another process')
   })
 
-  it('is taken over from a process that died with it', async (test) => {
+  it('takes over the lock of a dead process', async (test) => {
     const path = join(await temporaryFolder(test), 'file')
     const abandoned = await lockFile(path)
     const before = new Date(Date.now() - 60_000)
@@ -41,7 +41,7 @@ describe('the lock of a file', () => {
     await lock.release()
   })
 
-  it('is had by one at a time', async (t) => {
+  it('grants the lock to one process at a time', async (t) => {
     const path = join(await temporaryFolder(t), 'file')
     const first = await lockFile(path)
     let isTaken = false
@@ -56,7 +56,7 @@ describe('the lock of a file', () => {
     assert.deepEqual(await readdir(dirname(path)), [])
   })
 
-  it('of a process that died is taken away after two seconds, by one of those who wait', async (t) => {
+  it('lets one waiting process take over a stale lock after two seconds', async (t) => {
     const path = join(await temporaryFolder(t), 'file')
     const dead = await lockFile(path)
     await utimes(`${path}.lock`, new Date(), new Date(Date.now() - 2500))
@@ -77,7 +77,7 @@ describe('the lock of a file', () => {
     assert.deepEqual(await readdir(dirname(path)), [])
   })
 
-  it('that was taken over is not given back by who had it before', async (t) => {
+  it('does not let the former holder release a lock that was taken over', async (t) => {
     const path = join(await temporaryFolder(t), 'file')
     const dead = await lockFile(path)
     await utimes(`${path}.lock`, new Date(), new Date(Date.now() - 2500))
@@ -88,16 +88,16 @@ describe('the lock of a file', () => {
   })
 })
 
-/** What processes leave that are gone; none has this number. */
+/** Lock of a dead process: this pid is never used. */
 const gone = `4194305 ${hostname()} 0`
 
-describe('a lock that is held while work is done', () => {
+describe('withLockFile', () => {
   for (const [what, left] of Object.entries({
     'is free': {},
-    'was left by a process that is gone': {lock: gone},
-    'was left by one that went while it removed another': {lock: gone, 'lock.void': gone},
+    'was left by a dead process': {lock: gone},
+    'was left by a process that died while discarding a lock': {lock: gone, 'lock.void': gone},
   }))
-    it(`and that ${what} is held by one after the other, and is gone afterwards`, async (test) => {
+    it(`runs work sequentially under a lock that ${what}, and removes it`, async (test) => {
       const folder = await temporaryFolder(test)
       await writeFiles(folder, left)
       let inside = 0
@@ -110,7 +110,7 @@ describe('a lock that is held while work is done', () => {
       assert.deepEqual(await readdir(folder), [])
     })
 
-  it('is let go of when the work fails, and waiting for it can be stopped', async (test) => {
+  it('releases the lock if the work fails, and can be aborted while waiting', async (test) => {
     const path = join(await temporaryFolder(test), 'lock')
     const stop = new AbortController()
     const failing = withLockFile(path, undefined, async () => {

@@ -12,8 +12,8 @@ const refused = (work: Promise<unknown>, code: ErrorCode, path: string) =>
 const keep = {overwrite: false, inputs: []}
 const overwrite = {overwrite: true, inputs: []}
 
-describe('a result', () => {
-  it('takes the place of a file only where that is allowed', async (test) => {
+describe('writeOutput', () => {
+  it('replaces a file only with overwrite', async (test) => {
     const path = join(await temporaryFolder(test), 'a.txt')
     await writeOutput(path, 'first', keep)
     await refused(writeOutput(path, 'second', keep), 'output_exists', path)
@@ -22,7 +22,7 @@ describe('a result', () => {
     assert.equal(await readFile(path, 'utf8'), 'second')
   })
 
-  it('never takes the place of an input, by whatever name', async (test) => {
+  it('never replaces an input, under any name', async (test) => {
     const folder = await temporaryFolder(test)
     const input = join(folder, 'notes.txt')
     await writeFile(input, 'mine')
@@ -37,13 +37,13 @@ describe('a result', () => {
     assert.equal(await readFile(input, 'utf8'), 'mine')
   })
 
-  it('never takes the place of a folder, and goes into a device', async (test) => {
+  it('never replaces a folder, and writes into devices', async (test) => {
     const folder = await temporaryFolder(test)
     await refused(checkOutputs([folder], overwrite), 'output_exists', folder)
     await writeOutput('/dev/null', 'gone', keep)
   })
 
-  it('is the only one of many that are written at once, and leaves nothing beside it', async (test) => {
+  it('succeeds for one of several concurrent writers and leaves no other files', async (test) => {
     const folder = await temporaryFolder(test)
     const path = join(folder, 'a.txt')
     const texts = Array.from({length: 20}, (_, i) => `text ${i}`)
@@ -53,19 +53,19 @@ describe('a result', () => {
     assert.deepEqual(await readdir(folder), ['a.txt'])
   })
 
-  it('that cannot be written is told as that', async (test) => {
+  it('reports a failure', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {file: ''})
     const path = join(folder, 'file/below.txt')
     await assert.rejects(
       writeOutput(path, 'x', keep),
-      (error) => isErrorOf(error, 'file_unwritable') && /^Cannot write .*: a file lies where/.test(error.message),
+      (error) => isErrorOf(error, 'file_unwritable') && /^Cannot write .*: a part of the path is a file/.test(error.message),
     )
   })
 })
 
-describe('generated files', () => {
-  it('are replaced by newer ones until somebody changes them', async (test) => {
+describe('writeGenerated', () => {
+  it('replaces generated files until they are edited', async (test) => {
     const folder = join(await temporaryFolder(test), 'made')
     await writeGenerated(folder, {'a.ts': 'a1', 'b.ts': 'b1'}, keep)
     await writeGenerated(folder, {'a.ts': 'a2', 'b.ts': 'b1'}, keep)
@@ -79,7 +79,7 @@ describe('generated files', () => {
     assert.equal(await readFile(join(folder, 'b.ts'), 'utf8'), 'b3')
   })
 
-  it('leave alone what was there before them, unless it is the same', async (test) => {
+  it('does not replace other files, unless they are identical', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {'a.ts': 'mine', 'same.ts': 'same'})
     await mkdir(join(folder, 'folder.ts'))

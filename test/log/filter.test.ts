@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {parseLogFilter} from '../../src/log/index.js'
 
-describe('a log filter', () => {
+describe('parseLogFilter', () => {
   const cases: [filter: string, levels: Record<string, string>, invalid?: string[]][] = [
     ['', {llm: 'warn', '': 'warn'}],
     ['info', {llm: 'info', mesh: 'info'}],

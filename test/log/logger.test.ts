@@ -4,7 +4,7 @@ import {execa} from 'execa'
 import {SvcError} from '../../src/errors/index.js'
 import {configureLog, type Logger, logger, redact, registerSecret} from '../../src/log/index.js'
 
-/** What a program writes to its log while it does something. */
+/** Collects the log output of some work. */
 function logged(work: (log: Logger) => void, {filter = 'trace', format = 'json' as 'json' | 'text'} = {}): string[] {
   const lines: string[] = []
   configureLog({filter, format, stream: {write: (line) => void lines.push(line)}})
@@ -14,8 +14,8 @@ function logged(work: (log: Logger) => void, {filter = 'trace', format = 'json' 
 
 const records = (work: (log: Logger) => void) => logged(work).map((line) => JSON.parse(line) as Record<string, unknown>)
 
-describe('a log in JSON', () => {
-  it('has one object a line: level in words, time, target, facts, message', () => {
+describe('JSON log', () => {
+  it('has one object per line with level, time, target, facts and message', () => {
     const [record, ...more] = records((log) => log.info({tokens: 12}, 'prefill done'))
     assert.deepEqual(more, [])
     const {time, ...rest} = record ?? {}
@@ -23,7 +23,7 @@ describe('a log in JSON', () => {
     assert.deepEqual(rest, {level: 'info', target: 'llm', tokens: 12, msg: 'prefill done'})
   })
 
-  it('leaves out what the filter leaves out', () => {
+  it('respects the filter', () => {
     const levels = ['trace', 'debug', 'info', 'warn', 'error'] as const
     const seen = (filter: string) =>
       logged((log) => levels.forEach((level) => void log[level](level)), {filter}).map((line) => JSON.parse(line).msg)
@@ -32,7 +32,7 @@ describe('a log in JSON', () => {
     assert.deepEqual(seen('trace,llm=off'), [])
   })
 
-  it('gives each target its own level', () => {
+  it('has a level per target', () => {
     const targets = (filter: string) =>
       logged(
         () => {
@@ -46,7 +46,7 @@ describe('a log in JSON', () => {
   })
 })
 
-describe('a log for a person', () => {
+describe('text log', () => {
   it('has time, level, target, message, facts on one line', () => {
     const [line] = logged((log) => log.warn({tokens: 12, model: 'tiny', shape: [1, 2]}, 'prefill done'), {
       format: 'text',
@@ -54,18 +54,18 @@ describe('a log for a person', () => {
     assert.match(line ?? '', /^\d\d:\d\d:\d\d\.\d{3} warn llm: prefill done tokens=12 model=tiny shape=\[1,2\]\n$/)
   })
 
-  it('stands without a message', () => {
+  it('supports records without a message', () => {
     const [line] = logged((log) => log.info({tokens: 12}), {format: 'text'})
     assert.match(line ?? '', / info llm: tokens=12\n$/)
   })
 
-  it('keeps a record on one line, so that a name cannot forge another', () => {
+  it('escapes line breaks, so that a value cannot forge a record', () => {
     const lines = logged((log) => log.warn({model: 'a\n12:00:00.000 error llm: forged'}, 'loaded'), {format: 'text'})
     assert.equal(lines.join('').split('\n').length, 2)
   })
 })
 
-describe('a program that never set the log up', () => {
+describe('unconfigured log', () => {
   it('writes warnings to standard error as JSON, and nothing to standard output', async () => {
     const module = new URL('../../src/log/index.js', import.meta.url).href
     const script = `
@@ -82,7 +82,7 @@ describe('a program that never set the log up', () => {
   })
 })
 
-describe('a member whose name says that it is secret', () => {
+describe('member with a secret name', () => {
   for (const name of [
     'token',
     'accessToken',
@@ -99,43 +99,43 @@ describe('a member whose name says that it is secret', () => {
     'set-cookie',
     'private_key',
   ])
-    it(`${name} is not logged`, () => {
+    it(`${name} is redacted`, () => {
       const [record] = records((log) => log.info({headers: {[name]: 'abc', host: 'h'}}, 'sent'))
       assert.deepEqual(record?.headers, {[name]: '[redacted]', host: 'h'})
     })
 
-  it('is not logged when it is a list', () => {
+  it('is redacted if it is a list', () => {
     const [record] = records((log) => log.info({headers: {'set-cookie': ['a=1', 'b=2']}}, 'received'))
     assert.doesNotMatch(JSON.stringify(record), /a=1|b=2/)
   })
 
-  it('is not logged at any depth', () => {
+  it('is redacted at any depth', () => {
     let nested: object = {token: 'abc-at-the-bottom'}
     for (let depth = 0; depth < 12; depth++) nested = depth % 2 === 0 ? [nested] : {nested}
     assert.doesNotMatch(logged((log) => log.info({nested}, 'deep')).join(''), /abc-at-the-bottom/)
   })
 
-  it('is not logged by a child logger that carries it', () => {
+  it('is redacted in the bindings of a child logger', () => {
     assert.doesNotMatch(logged((log) => log.child({token: 'abc-of-child'}).info('sent')).join(''), /abc-of-child/)
   })
 
-  it('is not logged from an object without a prototype', () => {
+  it('is redacted in an object without a prototype', () => {
     const headers = Object.assign(Object.create(null), {authorization: 'Bearer abc-bare'})
     assert.doesNotMatch(logged((log) => log.info({headers}, 'sent')).join(''), /abc-bare/)
   })
 
-  it('is not logged from an object that a message formats', () => {
+  it('is redacted in format arguments', () => {
     assert.doesNotMatch(logged((log) => log.info('sent %o', {token: 'abc-format'})).join(''), /abc-format/)
   })
 
-  it('leaves alone what only sounds like it', () => {
+  it('does not include similar names', () => {
     const counts = {prompt_tokens: 3, tokenizer: 'bpe', tokens: 12, keys: ['a'], secretary: 'Ann'}
     const [record] = records((log) => log.info(counts, 'done'))
     for (const [name, value] of Object.entries(counts)) assert.deepEqual(record?.[name], value)
   })
 })
 
-describe('a registered secret', () => {
+describe('registered secret', () => {
   const secret = 's3cr3t-v@lue$&'
   registerSecret(secret)
   const ways: [where: string, work: (log: Logger) => void][] = [
@@ -149,9 +149,9 @@ describe('a registered secret', () => {
     ['in an error without a message', (log) => log.error({err: new Error(`wrong: ${secret}`)})],
     ['in a bare error', (log) => log.error(new Error(`wrong: ${secret}`))],
     ['in the cause of an error', (log) => log.error({err: new Error('wrong', {cause: new Error(secret)})}, 'failed')],
-    ['in an error of the catalogue', (log) => log.error({err: new SvcError('usage', {reason: secret})}, 'failed')],
-    ['in what a child logger carries', (log) => log.child({url: `http://${secret}/`}).info('sent')],
-    ['in an address object', (log) => log.info({url: new URL(`http://h/?key=${encodeURI(secret)}`)}, 'sent')],
+    ['in a catalogue error', (log) => log.error({err: new SvcError('usage', {reason: secret})}, 'failed')],
+    ['in the bindings of a child logger', (log) => log.child({url: `http://${secret}/`}).info('sent')],
+    ['in a URL object', (log) => log.info({url: new URL(`http://h/?key=${encodeURI(secret)}`)}, 'sent')],
     [
       'in an object of a class',
       (log) =>
@@ -168,25 +168,25 @@ describe('a registered secret', () => {
   ]
   for (const format of ['json', 'text'] as const)
     for (const [where, work] of ways)
-      it(`${where} never reaches the log in ${format}`, () => {
+      it(`${where} is redacted in ${format}`, () => {
         const lines = logged(work, {format})
         assert.equal(lines.length, 1)
         assert.ok(!lines.join('').includes('s3cr3t'), lines.join(''))
       })
 
-  it('is replaced by a word that shows it was there', () => {
+  it('is replaced by a placeholder', () => {
     const [record] = records((log) => log.info({url: `http://h/${secret}/x`}, `using ${secret}.`))
     assert.equal(record?.msg, 'using [redacted].')
     assert.equal(record.url, 'http://h/[redacted]/x')
   })
 
-  it('goes as a whole even when its beginning is another secret', () => {
+  it('is redacted completely even if another secret is its prefix', () => {
     registerSecret('overlap')
     registerSecret('overlapping-tail')
     assert.equal(redact('overlapping-tail and overlap'), '[redacted] and [redacted]')
   })
 
-  it('is only as long as a secret is: short values stay readable', () => {
+  it('must not be short', () => {
     registerSecret('on')
     registerSecret('')
     registerSecret(undefined)
@@ -194,8 +194,8 @@ describe('a registered secret', () => {
   })
 })
 
-describe('what is logged beside secrets', () => {
-  it('keeps the message, code and stack of an error', () => {
+describe('other log data', () => {
+  it('includes message, code and stack of an error', () => {
     const fault = Object.assign(new TypeError('no such row'), {code: 'SQLITE_ERROR'})
     const [record] = records((log) => log.error({err: fault}, 'failed'))
     const {message, code, stack, type} = (record?.err ?? {}) as Record<string, unknown>
@@ -203,24 +203,24 @@ describe('what is logged beside secrets', () => {
     assert.match(String(stack), /logger\.test/)
   })
 
-  it('tells what caused an error', () => {
+  it('includes the cause of an error', () => {
     const fault = new Error('cannot open', {cause: new Error('the disk is gone')})
     assert.match(logged((log) => log.error({err: fault}, 'failed')).join(''), /the disk is gone/)
   })
 
-  it('does not change what the program goes on using', () => {
+  it('is not modified by redaction', () => {
     const headers = {authorization: 'Bearer abc'}
     logged((log) => log.info({headers}, 'sent'))
     assert.deepEqual(headers, {authorization: 'Bearer abc'})
   })
 
-  it('survives an object that holds itself', () => {
+  it('can contain circular references', () => {
     const self: Record<string, unknown> = {name: 'loop'}
     self.self = self
     assert.match(logged((log) => log.info({self}, 'round')).join(''), /loop/)
   })
 
-  it('writes dates as dates', () => {
+  it('formats dates', () => {
     const [record] = records((log) => log.info({at: new Date(0)}, 'then'))
     assert.equal(record?.at, '1970-01-01T00:00:00.000Z')
   })

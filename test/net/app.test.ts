@@ -25,14 +25,14 @@ import {selfSigned} from '../support/self-signed.js'
 const log: Record<string, unknown>[] = []
 configureLog({filter: 'info', format: 'json', stream: {write: (line) => void log.push(JSON.parse(line))}})
 
-/** What the log says about one request; the last line comes a moment after the answer. */
+/** Log lines of a request. The last one is written shortly after the response. */
 async function logged(id: string) {
   const lines = () => log.filter((record) => record.id === id)
   for (let i = 0; i < 1000 && !lines().some(({status}) => status !== undefined); i++) await sleep(5)
   return lines()
 }
 
-/** The dialects of the servers here, by the beginning of the path. */
+/** Error renderers by path prefix. */
 const dialects: [path: string, renderer: ErrorRenderer][] = [
   ['/api/audio/', asAudioError],
   ['/api/', asOllamaError],
@@ -42,7 +42,7 @@ const dialects: [path: string, renderer: ErrorRenderer][] = [
 ]
 const renderer = (path: string) => dialects.find(([start]) => path.startsWith(start))?.[1] ?? asDatabaseError
 
-/** A server with the given routes on a free port, closed when the test ends. */
+/** Starts a server with routes on a free port, closed when the test ends. */
 async function serve(test: TestContext, routes: (app: HttpApp) => void, options: Partial<AppOptions> = {}) {
   const app = createApp({target: 'test', renderer, ...options})
   routes(app)
@@ -63,11 +63,11 @@ const echo = (app: HttpApp) => {
   app.get('/pages/', async () => ({}))
 }
 
-describe('an answer', {timeout: 20_000}, () => {
+describe('response', {timeout: 20_000}, () => {
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
   for (const id of ['r-1', 'trace:7.b_c', 'x'.repeat(128)])
-    it(`carries the request id that the client gave: ${id.slice(0, 12)}`, async (t) => {
+    it(`contains the request id of the client: ${id.slice(0, 12)}`, async (t) => {
       const {baseUrl} = await serve(t, echo)
       for (const path of ['/v1/echo', '/v1/nothing']) {
         const response = await fetch(baseUrl + path, {headers: {'x-request-id': id}})
@@ -76,12 +76,12 @@ describe('an answer', {timeout: 20_000}, () => {
     })
 
   for (const [why, id] of [
-    ['none was given', undefined],
-    ['the given one has spaces', 'a b'],
-    ['the given one is too long', 'x'.repeat(129)],
-    ['the given one is markup', '<script>'],
+    ['the client sent none', undefined],
+    ['that of the client has spaces', 'a b'],
+    ['that of the client is too long', 'x'.repeat(129)],
+    ['that of the client is markup', '<script>'],
   ] as const)
-    it(`carries a new request id when ${why}`, async (t) => {
+    it(`contains a new request id if ${why}`, async (t) => {
       const {baseUrl} = await serve(t, echo)
       const headers = id === undefined ? {} : {'x-request-id': id}
       const ids = [1, 2].map(async () => (await fetch(`${baseUrl}/v1/echo`, {headers})).headers.get('x-request-id'))
@@ -91,7 +91,7 @@ describe('an answer', {timeout: 20_000}, () => {
       assert.notEqual(one, two)
     })
 
-  it('leaves one line in the log, without the query', async (t) => {
+  it('is logged in one line without the query', async (t) => {
     const {baseUrl} = await serve(t, echo)
     await fetch(`${baseUrl}/v1/echo?key=abc`, {headers: {'x-request-id': 'logged-1'}})
     const lines = (await logged('logged-1')).map(({method, path, status, target}) => ({method, path, status, target}))
@@ -99,18 +99,18 @@ describe('an answer', {timeout: 20_000}, () => {
   })
 })
 
-describe('a client that sends too slowly', {timeout: 20_000}, () => {
+describe('slow client', {timeout: 20_000}, () => {
   const head = 'POST /v1/echo HTTP/1.1\r\nhost: 127.0.0.1\r\n'
   for (const [part, first, piece] of [
     ['head', head, 'x-a: b\r\n'],
     ['body', `${head}content-length: 100000\r\n\r\n`, ' '],
   ] as const)
     for (const tls of [undefined, {...selfSigned(), minVersion: '1.3' as const}])
-      it(`is cut while it sends the ${part} ${tls === undefined ? 'in plain text' : 'over TLS'}`, async (t) => {
+      it(`is disconnected while sending the ${part} ${tls === undefined ? 'without TLS' : 'over TLS'}`, async (t) => {
         const {port} = await serve(t, echo, {headersTimeoutMs: 100, requestTimeoutMs: 200, tls})
         const socket = tls === undefined ? connect(port) : connectTls({port, ca: tls.cert, host: '127.0.0.1'})
         socket.on('error', () => undefined)
-        // Not `once`, which rejects when a write comes after the end.
+        // `once` would reject if a write follows the end.
         const closed = new Promise((resolve) => socket.once('close', resolve))
         socket.resume()
         socket.write(first)
@@ -119,21 +119,21 @@ describe('a client that sends too slowly', {timeout: 20_000}, () => {
         await closed
       })
 
-  it('is cut after 15 seconds of a head, and a minute of a body', () => {
+  it('is disconnected after 15 s of headers or one minute of a body by default', () => {
     const {server} = createApp({target: 'test', renderer})
     const {headersTimeout, requestTimeout} = server as Server
     assert.deepEqual([headersTimeout, requestTimeout], [15_000, 60_000])
   })
 })
 
-describe('a path without a route', () => {
+describe('unknown path', () => {
   for (const [method, path] of [
     ['GET', '/v1/nothing'],
     ['POST', '/v1/models'],
     ['GET', '/v1/models/a/b'],
     ['GET', '/v1'],
   ] as const)
-    it(`${method} ${path} is 404`, async (t) => {
+    it(`${method} ${path} returns 404`, async (t) => {
       const {baseUrl} = await serve(t, echo)
       const response = await fetch(baseUrl + path, {method})
       assert.equal(response.status, 404)
@@ -141,15 +141,15 @@ describe('a path without a route', () => {
     })
 })
 
-describe('a route', () => {
-  it('is found with and without a slash at the end', async (t) => {
+describe('route', () => {
+  it('is found with and without a trailing slash', async (t) => {
     const {baseUrl} = await serve(t, echo)
     for (const path of ['/v1/echo', '/v1/echo/', '/v1/echo?q=/'])
       assert.equal((await fetch(baseUrl + path)).status, 200, path)
   })
 })
 
-describe('a route with another method', () => {
+describe('unsupported method', () => {
   for (const [method, path, allow] of [
     ['PUT', '/v1/echo', 'GET, HEAD, POST'],
     ['PUT', '/v1/echo/', 'GET, HEAD, POST'],
@@ -161,7 +161,7 @@ describe('a route with another method', () => {
     ['POST', '/pages', 'GET, HEAD'],
     ['OPTIONS', '/v1/echo', 'GET, HEAD, POST'],
   ] as const)
-    it(`${method} ${path} is 405 and allows ${allow}`, async (t) => {
+    it(`${method} ${path} returns 405 and allows ${allow}`, async (t) => {
       const {baseUrl} = await serve(t, echo)
       const response = await fetch(baseUrl + path, {method})
       assert.equal(response.status, 405)
@@ -169,7 +169,7 @@ describe('a route with another method', () => {
     })
 })
 
-describe('a request body', () => {
+describe('request body', () => {
   const value = {text: 'Grüße', list: [1, null]}
 
   for (const type of [
@@ -182,7 +182,7 @@ describe('a request body', () => {
     'json',
     undefined,
   ])
-    it(`is read as JSON when its content type is ${type ?? 'left out'}`, async (t) => {
+    it(`is parsed as JSON with ${type === undefined ? 'no content type' : `the content type ${type}`}`, async (t) => {
       const {baseUrl} = await serve(t, echo)
       const {statusCode, body} = await request(`${baseUrl}/v1/echo`, {
         method: 'POST',
@@ -192,7 +192,7 @@ describe('a request body', () => {
       assert.deepEqual([statusCode, await body.json()], [200, {body: value}])
     })
 
-  it('may be empty', async (t) => {
+  it('can be empty', async (t) => {
     const {baseUrl} = await serve(t, echo)
     for (const headers of [{}, {'content-type': 'application/json'}]) {
       const response = await fetch(`${baseUrl}/v1/echo`, {method: 'POST', headers})
@@ -200,7 +200,7 @@ describe('a request body', () => {
     }
   })
 
-  it('that is not JSON is a mistake of the client', async (t) => {
+  it('that is not JSON returns 400', async (t) => {
     const {baseUrl} = await serve(t, echo)
     for (const body of ['{"a":', 'a=1&b=2', "{'a': 1}", '{} {}']) {
       const response = await fetch(`${baseUrl}/v1/echo`, {method: 'POST', body})
@@ -221,18 +221,18 @@ describe('a request body', () => {
     const quoted = (...bytes: number[]) => Buffer.from([0x22, ...bytes, 0x22])
 
     for (const [what, bytes] of [
-      ['a byte of no character', [0xff]],
-      ['a character that is cut short', [0xe2, 0x82]],
-      ['half of a pair', [0xed, 0xa0, 0x80]],
-      ['a character in more bytes than it takes', [0xc0, 0xaf]],
-      ['a broken character beside the one that stands for such', [0xef, 0xbf, 0xbd, 0x80]],
+      ['an invalid byte', [0xff]],
+      ['a truncated character', [0xe2, 0x82]],
+      ['a lone surrogate', [0xed, 0xa0, 0x80]],
+      ['an overlong encoding', [0xc0, 0xaf]],
+      ['an invalid byte next to a replacement character', [0xef, 0xbf, 0xbd, 0x80]],
     ] as const)
-      it(`${bodies}, with ${what}, is refused`, async (t) => {
+      it(`${bodies} with ${what} is refused`, async (t) => {
         const {status, error} = await post(t, quoted(...bytes))
         assert.deepEqual([status, error?.code], [400, 'invalid_json'])
       })
 
-    it(`${bodies}, may have the character that stands for a broken one, and a mark before it all`, async (t) => {
+    it(`${bodies} can contain a replacement character and a byte order mark`, async (t) => {
       for (const text of ['"\uFFFD"', '\uFEFF"a\uFFFDb𝔫"', '\uFEFF"\uFEFF"']) {
         const {status, body} = await post(t, Buffer.from(text))
         const kept = text.replace(/^\uFEFF/, '')
@@ -265,14 +265,14 @@ describe('a request body', () => {
     })
 })
 
-describe('a server for this machine only', () => {
+describe('loopback-only server', () => {
   const status = async (baseUrl: string, host: string, path = '/v1/echo') => {
     const {statusCode, body} = await request(baseUrl + path, {headers: {host}})
     await body.dump()
     return statusCode
   }
 
-  it('refuses a name that another page made point here', async (t) => {
+  it('refuses foreign Host headers (DNS rebinding)', async (t) => {
     const {baseUrl} = await serve(t, echo)
     const {statusCode, body, headers} = await request(`${baseUrl}/v1/echo`, {headers: {host: 'evil.example:80'}})
     assert.equal(statusCode, 403)
@@ -280,7 +280,7 @@ describe('a server for this machine only', () => {
     assert.match(await body.text(), /Requests for the host \\"evil\.example\\" are not allowed\./)
   })
 
-  it('refuses it before it looks for a route or reads the body', async (t) => {
+  it('refuses them before routing and reading the body', async (t) => {
     let calls = 0
     const {baseUrl} = await serve(t, (app) => {
       app.post('/v1/count', async () => ({calls: ++calls}))
@@ -296,7 +296,7 @@ describe('a server for this machine only', () => {
     assert.equal(calls, 0)
   })
 
-  it('answers for further names that it was given, and for no others', async (t) => {
+  it('accepts only additional configured names', async (t) => {
     const {baseUrl} = await serve(t, echo, {allowedHosts: ['Host.docker.internal', 'localhost.']})
     assert.equal(await status(baseUrl, 'host.docker.internal:11435'), 200)
     assert.equal(await status(baseUrl, 'localhost.'), 200)
@@ -304,7 +304,7 @@ describe('a server for this machine only', () => {
     assert.equal(await status(baseUrl, 'localhost..'), 403)
   })
 
-  it('is not fooled by a forwarded host', async (t) => {
+  it('ignores X-Forwarded-Host', async (t) => {
     const {baseUrl} = await serve(t, echo)
     const {statusCode, body} = await request(`${baseUrl}/v1/echo`, {
       headers: {host: 'evil.example', 'x-forwarded-host': 'localhost'},
@@ -314,18 +314,18 @@ describe('a server for this machine only', () => {
   })
 
   for (const host of ['localhost', 'localhost:1234', '127.0.0.1', '[::1]:11435', 'app.localhost'])
-    it(`answers for ${host}`, async (t) => {
+    it(`accepts ${host}`, async (t) => {
       const {baseUrl} = await serve(t, echo)
       assert.equal(await status(baseUrl, host), 200)
     })
 
-  it('answers for any host once it is meant for others', async (t) => {
+  it('accepts any host without loopbackOnly', async (t) => {
     const {baseUrl} = await serve(t, echo, {loopbackOnly: false})
     assert.equal(await status(baseUrl, 'gpu-box.example:11435'), 200)
   })
 })
 
-describe('a body that must say it is JSON', () => {
+describe('body with required JSON content type', () => {
   const send = async (t: TestContext, headers: Record<string, string>, body: string) => {
     const {baseUrl} = await serve(t, echo, {bodies: 'json'})
     const response = await fetch(`${baseUrl}/v1/echo`, {method: 'POST', headers, body})
@@ -333,21 +333,21 @@ describe('a body that must say it is JSON', () => {
   }
   const asJson = {'content-type': 'application/json'}
 
-  it('is read when it does', async (t) => {
+  it('is parsed', async (t) => {
     for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON'])
       assert.deepEqual(await send(t, {'content-type': type}, '{"a":[1]}'), {status: 200, body: {body: {a: [1]}}})
   })
 
-  it('is refused when it says something else', async (t) => {
+  it('is refused with another content type', async (t) => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded'])
       assert.equal((await send(t, {'content-type': type}, '{}')).status, 415)
   })
 
-  it('is nothing where it is empty', async (t) => {
+  it('is undefined if empty', async (t) => {
     assert.deepEqual(await send(t, asJson, ''), {status: 200, body: {}})
   })
 
-  it('is not shown where it cannot be read: it may hold a secret', async (t) => {
+  it('is not quoted in errors, because it may contain a secret', async (t) => {
     const {status, body} = await send(t, asJson, '{"token": sesame-open}')
     assert.equal(status, 400)
     assert.match(JSON.stringify(body), /not valid JSON/)
@@ -355,17 +355,17 @@ describe('a body that must say it is JSON', () => {
   })
 })
 
-describe('the headers of every answer', () => {
-  it('are there whatever the answer is', async (t) => {
+describe('common response headers', () => {
+  it('are on every response', async (t) => {
     const {baseUrl} = await serve(t, echo, {headers: {'x-feature': 'a,b'}})
     for (const path of ['/v1/echo', '/v1/nothing', '/v1/%E0%A4%A'])
       assert.equal((await fetch(baseUrl + path)).headers.get('x-feature'), 'a,b', path)
   })
 })
 
-describe('a server that closes', {timeout: 20_000}, () => {
+describe('closing server', {timeout: 20_000}, () => {
   for (const secure of [false, true])
-    it(`ends a connection that has not sent a request${secure ? ', over TLS' : ''}`, async (t) => {
+    it(`closes connections without a request${secure ? ' over TLS' : ''}`, async (t) => {
       const tls = secure ? {...selfSigned(), minVersion: '1.3' as const} : undefined
       const app = createApp({target: 'test', renderer, tls})
       t.after(() => app.close())
@@ -379,8 +379,8 @@ describe('a server that closes', {timeout: 20_000}, () => {
     })
 })
 
-describe('a server with a certificate', () => {
-  it('says https in its address, and speaks it', async (t) => {
+describe('server with a certificate', () => {
+  it('serves HTTPS', async (t) => {
     const {cert, key} = selfSigned()
     const {baseUrl} = await serve(t, echo, {tls: {cert, key, minVersion: '1.3'}})
     assert.match(baseUrl, /^https:/)
@@ -390,7 +390,7 @@ describe('a server with a certificate', () => {
     assert.deepEqual([statusCode, await body.json()], [200, {body: null}])
   })
 
-  it('is not made with a certificate that is none', () => {
+  it('refuses an invalid certificate', () => {
     for (const tls of [
       {cert: 'none', key: 'none'},
       {...selfSigned(), key: selfSigned().key},
@@ -402,7 +402,7 @@ describe('a server with a certificate', () => {
   })
 })
 
-describe('an error on each path', () => {
+describe('error', () => {
   const message = 'top_p must be at most 1.'
   const fail = async () => {
     throw new SvcError('bad_request', {reason: message, param: 'top_p'})
@@ -435,7 +435,7 @@ describe('an error on each path', () => {
     ['/books', 'application/json', {ok: false, code: 'BAD_REQUEST', message, request_id: 'r-1'}],
   ]
   for (const [path, contentType, body] of cases)
-    it(`${path} speaks its own dialect`, async (t) => {
+    it(`${path} has its own dialect`, async (t) => {
       const {baseUrl} = await serve(t, (app) => {
         app.get(path, fail)
       })
@@ -445,7 +445,7 @@ describe('an error on each path', () => {
       assert.deepEqual(await response.json(), body)
     })
 
-  it('is in the dialect of the path even where there is no route', async (t) => {
+  it('has the dialect of the path even without a route', async (t) => {
     const {baseUrl} = await serve(t, echo)
     assert.deepEqual(await (await fetch(`${baseUrl}/api/nothing`)).json(), {
       error: 'Unknown route GET /api/nothing.',
@@ -460,7 +460,7 @@ describe('an error on each path', () => {
     })
   })
 
-  it('is in the dialect of the path even when the path is malformed', async (t) => {
+  it('has the dialect of the path even if the path is malformed', async (t) => {
     const {baseUrl} = await serve(t, echo)
     const response = await fetch(`${baseUrl}/api/%E0%A4%A`, {headers: {'x-request-id': 'r-1'}})
     assert.equal(response.status, 400)
@@ -471,8 +471,8 @@ describe('an error on each path', () => {
   })
 })
 
-describe('a server that cannot answer now', () => {
-  it('says when to try again', async (t) => {
+describe('unavailable server', () => {
+  it('sends Retry-After', async (t) => {
     const {baseUrl} = await serve(t, (app) => {
       app.get('/v1/chat', async () => {
         throw new SvcError('overloaded', {reason: 'The queue is full.'})
@@ -484,7 +484,7 @@ describe('a server that cannot answer now', () => {
     assert.equal(((await response.json()) as {error: {code: string}}).error.code, 'overloaded')
   })
 
-  it('keeps the time that the route asked for', async (t) => {
+  it('keeps the Retry-After of the route', async (t) => {
     const {baseUrl} = await serve(t, (app) => {
       app.get('/v1/chat', async (_request, reply) => {
         reply.header('retry-after', '7')
@@ -494,14 +494,14 @@ describe('a server that cannot answer now', () => {
     assert.equal((await fetch(`${baseUrl}/v1/chat`)).headers.get('retry-after'), '7')
   })
 
-  it('says nothing of the kind about other errors', async (t) => {
+  it('does not send Retry-After for other errors', async (t) => {
     const {baseUrl} = await serve(t, echo)
     assert.equal((await fetch(`${baseUrl}/v1/nothing`)).headers.get('retry-after'), null)
   })
 })
 
-describe('a fault inside a route', {timeout: 20_000}, () => {
-  it('is 500 for the client, and in the log with the request id', async (t) => {
+describe('internal error of a route', {timeout: 20_000}, () => {
+  it('returns 500 and is logged with the request id', async (t) => {
     const {baseUrl} = await serve(t, (app) => {
       app.get('/v1/chat', async () => {
         throw new TypeError('x is not a function')
@@ -518,8 +518,8 @@ describe('a fault inside a route', {timeout: 20_000}, () => {
   })
 })
 
-describe('a port', () => {
-  it('that is taken is reported with the next one to try', async (t) => {
+describe('listen', () => {
+  it('reports a used port and suggests the next one', async (t) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     t.after(() => other.close())
@@ -534,7 +534,7 @@ describe('a port', () => {
     })
   })
 
-  it('0 is a free one, and the address to call is given', async (t) => {
+  it('chooses a free port for 0 and returns the address', async (t) => {
     const {baseUrl, port, host} = await serve(t, echo)
     assert.ok(port > 0)
     assert.equal(host, '127.0.0.1')
@@ -542,14 +542,14 @@ describe('a port', () => {
     assert.equal((await fetch(baseUrl)).status, 200)
   })
 
-  it('on an address of another machine is reported', async (t) => {
+  it('reports an address of another machine', async (t) => {
     const app = createApp({target: 'test', renderer})
     t.after(() => app.close())
     await assert.rejects(listen(app, {host: '192.0.2.1', port: 0}), (error) => isErrorOf(error, 'address_unavailable'))
   })
 })
 
-describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
+describe('streamed response', {timeout: 20_000}, () => {
   const kinds = [
     ['newline-delimited JSON', ndjsonStream, 'application/x-ndjson', '{"n":1}\n{"text":"a\\nb"}\n"[DONE]"\n'],
     [
@@ -561,7 +561,7 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
   ] as const
 
   for (const [kind, open, contentType, expected] of kinds) {
-    it(`as ${kind} has its type, a request id and no cache`, async (t) => {
+    it(`as ${kind} has content type, request id and no-cache headers`, async (t) => {
       const gone = new EventEmitter()
       const closed = once(gone, 'closed')
       const {baseUrl} = await serve(t, (app) => {
@@ -583,7 +583,7 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
       assert.deepEqual(await closed, [false], 'the client stayed to the end')
     })
 
-    it(`as ${kind} arrives while the rest is still being made`, async (t) => {
+    it(`as ${kind} arrives while it is being produced`, async (t) => {
       const client = new EventEmitter()
       const {baseUrl} = await serve(t, (app) => {
         app.get('/v1/stream', async (_request, reply) => {
@@ -604,7 +604,7 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
       assert.equal(pieces.length, 2)
     })
 
-    it(`as ${kind} stops the work when the client goes away`, async (t) => {
+    it(`as ${kind} aborts when the client disconnects`, async (t) => {
       const server = new EventEmitter()
       const stopped = once(server, 'stopped')
       const {baseUrl} = await serve(t, (app) => {
@@ -628,7 +628,7 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
   const frame = 'x'.repeat(1 << 20)
   const frames = 40
 
-  it('waits for a client that reads slowly, and holds little for it', async (t) => {
+  it('waits for a slow client without buffering much', async (t) => {
     const server = new EventEmitter()
     const full = once(server, 'full')
     let largest = 0
@@ -651,7 +651,7 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
     assert.ok(largest < 4 * frame.length, `${largest} bytes were held`)
   })
 
-  it('stops waiting for a slow client that goes away', async (t) => {
+  it('stops waiting when a slow client disconnects', async (t) => {
     const server = new EventEmitter()
     const full = once(server, 'full')
     const stopped = once(server, 'stopped')
@@ -672,7 +672,7 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
     await stopped
   })
 
-  it('is not begun for a client that went away while it waited', async (t) => {
+  it('is not started for a client that has disconnected', async (t) => {
     const server = new EventEmitter()
     const waiting = once(server, 'waiting')
     const opened = once(server, 'opened')

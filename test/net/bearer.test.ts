@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {bearerToken, hasBearerToken} from '../../src/net/index.js'
 
-describe('the token of an Authorization header', () => {
+describe('bearerToken', () => {
   for (const [header, token] of [
     ['Bearer abc', 'abc'],
     ['bEaReR\tabc', 'abc'],
@@ -14,12 +14,12 @@ describe('the token of an Authorization header', () => {
     ['abc', undefined],
     [undefined, undefined],
   ] as const)
-    it(`of ${JSON.stringify(header)} is ${JSON.stringify(token)}`, () => {
+    it(`reads ${JSON.stringify(token)} from ${JSON.stringify(header)}`, () => {
       assert.equal(bearerToken(header), token)
       assert.equal(hasBearerToken(header, 'abc'), token === 'abc')
     })
 
-  it('is read in a time that does not grow with the square of its length', () => {
+  it('does not take quadratic time', () => {
     const spaces = ' '.repeat(1 << 20)
     assert.equal(bearerToken(`Bearer ${spaces}`), undefined)
     assert.equal(bearerToken(`Bearer a${spaces}b${spaces}`), `a${spaces}b`)

@@ -17,7 +17,7 @@ import {temporaryFolder} from '../support/temporary.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => unknown
 
-/** A real server and a client of it; both end with the test. `requests` are those that came, in order. */
+/** A real server and a client, closed when the test ends. `requests` contains the received requests in order. */
 async function connect(test: TestContext, handler: Handler, options: Partial<HttpClientOptions> = {}) {
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -41,21 +41,21 @@ const answer =
   (_request, response) =>
     response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
 
-/** What a promise fails with. */
+/** Error with which a promise is rejected. */
 const thrown = (work: Promise<unknown>) =>
   work.then(
     () => assert.fail('it should have failed'),
     (error: unknown) => error,
   )
 
-describe('a server that answers', () => {
-  it('gives its status, headers and JSON body', async (t) => {
+describe('HTTP client', () => {
+  it('returns status, headers and JSON body', async (t) => {
     const {client} = await connect(t, answer(201, {text: 'Grüße'}, {'x-request-id': 'r-1'}))
     const {status, headers, body} = await client.json('/v1/x')
     assert.deepEqual([status, headers['x-request-id'], body], [201, 'r-1', {text: 'Grüße'}])
   })
 
-  it('receives the method, the path, the headers and the body as JSON', async (t) => {
+  it('sends method, path, headers and the body as JSON', async (t) => {
     const {client, requests} = await connect(t, async (request, response) => {
       response.end(JSON.stringify({received: await json(request)}))
     })
@@ -69,25 +69,25 @@ describe('a server that answers', () => {
     assert.equal(headers.authorization, undefined)
   })
 
-  it('receives no content type without a body', async (t) => {
+  it('sends no content type without a body', async (t) => {
     const {client, requests} = await connect(t, answer(200, {}))
     await client.json('/')
     assert.equal(requests[0]?.headers['content-type'], undefined)
   })
 
-  it('may answer with nothing', async (t) => {
+  it('accepts an empty response', async (t) => {
     const {client} = await connect(t, (_request, response) => response.writeHead(204).end())
     assert.deepEqual((await client.json('/')).body, undefined)
   })
 
-  it('receives the token as a bearer token', async (t) => {
+  it('sends the token as a bearer token', async (t) => {
     const {client, requests} = await connect(t, answer(200, {}), {token: 'abc-secret'})
     await client.json('/')
     assert.equal(requests[0]?.headers.authorization, 'Bearer abc-secret')
   })
 })
 
-describe('a server that refuses', () => {
+describe('error response', () => {
   const bodies: [kind: string, body: unknown, detail: string | undefined][] = [
     ['OpenAI', {error: {message: 'No such model.', type: 'x', param: null, code: null}}, 'No such model'],
     ['Ollama', {error: 'model "x" not found'}, 'model "x" not found'],
@@ -107,7 +107,7 @@ describe('a server that refuses', () => {
     ['empty', '', undefined],
   ]
   for (const [kind, body, detail] of bodies)
-    it(`is an error with its status and its sentence (${kind})`, async (t) => {
+    it(`is reported with status and message (${kind})`, async (t) => {
       const {client, baseUrl, requests} = await connect(t, answer(404, body))
       for (const work of [client.json('/v1/x'), client.stream('/v1/x')]) {
         const error = await thrown(work)
@@ -123,7 +123,7 @@ describe('a server that refuses', () => {
     })
 
   for (const status of [400, 401, 409, 500, 502])
-    it(`is asked only once when it answers ${status}`, async (t) => {
+    it(`${status} is not retried`, async (t) => {
       const {client, requests} = await connect(t, answer(status, {error: 'no'}))
       const error = await thrown(client.json('/'))
       assert.ok(isErrorOf(error, 'http_status') && error.params.status === status)
@@ -131,9 +131,9 @@ describe('a server that refuses', () => {
     })
 })
 
-describe('a server that is busy', () => {
+describe('busy server', () => {
   for (const status of [429, 503])
-    it(`with ${status} is asked again as soon as it says, until it answers`, async (t) => {
+    it(`with ${status} is retried according to Retry-After`, async (t) => {
       const {client, requests} = await connect(t, (request, response, count) =>
         count < 3
           ? answer(status, 'busy', {'retry-after': '0'})(request, response, count)
@@ -143,7 +143,7 @@ describe('a server that is busy', () => {
       assert.equal(requests.length, 3)
     })
 
-  it('is asked again when the answer is a stream', async (t) => {
+  it('is retried for streams', async (t) => {
     const {client} = await connect(t, (request, response, count) =>
       count < 2 ? answer(503, 'busy', {'retry-after': '0'})(request, response, count) : response.end('piece'),
     )
@@ -151,7 +151,7 @@ describe('a server that is busy', () => {
     assert.equal(await text(body), 'piece')
   })
 
-  it('is given up after the attempts that were allowed', async (t) => {
+  it('is not retried after the maximum number of attempts', async (t) => {
     const {client, requests} = await connect(t, answer(503, {error: 'still busy'}, {'retry-after': '0'}), {attempts: 3})
     const error = await thrown(client.json('/'))
     assert.ok(isErrorOf(error, 'http_status'))
@@ -159,14 +159,14 @@ describe('a server that is busy', () => {
     assert.equal(requests.length, 3)
   })
 
-  it('is asked once where one attempt is allowed', async (t) => {
+  it('is not retried with attempts: 1', async (t) => {
     const {client, requests} = await connect(t, answer(503, 'busy'), {attempts: 1})
     await thrown(client.json('/'))
     assert.equal(requests.length, 1)
   })
 })
 
-describe('the wait before the next attempt', () => {
+describe('waitMs', () => {
   const cases: [attempt: number, retryAfter: string | string[] | undefined, random: number, ms: number][] = [
     [1, undefined, 0, 250],
     [2, undefined, 0, 500],
@@ -189,13 +189,13 @@ describe('the wait before the next attempt', () => {
       assert.equal(waitMs(attempt, retryAfter, random), ms)
     })
 
-  it('differs from client to client', () => {
+  it('is random', () => {
     assert.ok(new Set(Array.from({length: 20}, () => waitMs(1))).size > 1)
   })
 })
 
-describe('a server that is not there', () => {
-  it('is unreachable, and the address is named', async (t) => {
+describe('unreachable server', () => {
+  it('is reported with its address', async (t) => {
     const {client, server, baseUrl} = await connect(t, answer(200, {}))
     server.close()
     await once(server, 'close')
@@ -206,22 +206,22 @@ describe('a server that is not there', () => {
   })
 
   for (const [when, handler] of [
-    ['before it answers', (request) => request.socket.destroy()],
+    ['before the response', (request) => request.socket.destroy()],
     [
-      'in the middle of its answer',
+      'in the middle of the response',
       (_request, response) => {
         response.writeHead(200, {'content-length': '100'})
         response.write('{"a":', () => response.socket?.destroy())
       },
     ],
   ] as [string, Handler][])
-    it(`any more is unreachable when it goes away ${when}`, async (t) => {
+    it(`is reported if it closes the connection ${when}`, async (t) => {
       const {client} = await connect(t, handler)
       const error = await thrown(client.json('/'))
       assert.ok(isErrorOf(error, 'unreachable'), inspect(error))
     })
 
-  it('any more is unreachable when it goes away in the middle of a stream', async (t) => {
+  it('is reported if it closes the connection in the middle of a stream', async (t) => {
     const {client} = await connect(t, (_request, response) => {
       response.write('piece', () => response.socket?.destroy())
     })
@@ -231,8 +231,8 @@ describe('a server that is not there', () => {
   })
 })
 
-describe('a server with the certificate of a private authority', () => {
-  it('is refused with a hint, until the authority is trusted', async (t) => {
+describe('server with a private certificate authority', () => {
+  it('is refused until the authority is trusted', async (t) => {
     const {cert, key} = selfSigned()
     const server = createSecureServer({cert, key}, (_request, response) => response.end('{"ok":true}'))
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -260,10 +260,10 @@ describe('a server with the certificate of a private authority', () => {
   })
 })
 
-describe('a server that falls silent', {timeout: 20_000}, () => {
+describe('silent server', {timeout: 20_000}, () => {
   const idleTimeoutMs = 100
 
-  it('before it answers has not answered in time', async (t) => {
+  it('times out before the response', async (t) => {
     const {client, baseUrl} = await connect(t, () => {}, {idleTimeoutMs})
     const error = await thrown(client.json('/v1/x'))
     assert.ok(isErrorOf(error, 'timeout'), inspect(error))
@@ -276,13 +276,13 @@ describe('a server that falls silent', {timeout: 20_000}, () => {
     response.write('{"a":')
   }
 
-  it('in the middle of its answer has not answered in time', async (t) => {
+  it('times out in the middle of the response', async (t) => {
     const {client} = await connect(t, half, {idleTimeoutMs})
     const error = await thrown(client.json('/'))
     assert.ok(isErrorOf(error, 'timeout'), inspect(error))
   })
 
-  it('in the middle of a stream has not answered in time', async (t) => {
+  it('times out in the middle of a stream', async (t) => {
     const {client} = await connect(t, half, {idleTimeoutMs})
     const {body} = await client.stream('/')
     const error = await thrown(text(body))
@@ -290,8 +290,8 @@ describe('a server that falls silent', {timeout: 20_000}, () => {
   })
 })
 
-describe('an answer that cannot be used', () => {
-  it('is refused when it is larger than asked for, and taken when it just fits', async (t) => {
+describe('unusable response', () => {
+  it('is refused above the maximum size', async (t) => {
     const {client, baseUrl} = await connect(
       t,
       (request, response) => {
@@ -307,9 +307,9 @@ describe('an answer that cannot be used', () => {
 
   for (const [kind, body] of [
     ['HTML', '<!doctype html>'],
-    ['cut off', '{"a":'],
+    ['truncated JSON', '{"a":'],
   ] as const)
-    it(`is refused when it is no JSON but ${kind}`, async (t) => {
+    it(`is refused if it is ${kind}`, async (t) => {
       const {client, baseUrl} = await connect(t, answer(200, body))
       const error = await thrown(client.json('/v1/x'))
       assert.ok(isErrorOf(error, 'document_unparsable'))
@@ -317,8 +317,8 @@ describe('an answer that cannot be used', () => {
     })
 })
 
-describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
-  it('is read as it comes', async (t) => {
+describe('streamed response', {timeout: 20_000}, () => {
+  it('is read while it arrives', async (t) => {
     let next = () => {}
     const {client} = await connect(t, (_request, response) => {
       response.write('one')
@@ -334,7 +334,7 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
     assert.deepEqual(pieces, ['one', 'two'])
   })
 
-  it('may be left in the middle: the server sees that the client has gone', async (t) => {
+  it('can be abandoned, which disconnects the client', async (t) => {
     const {client, requests} = await connect(t, (_request, response) => {
       const more = setInterval(() => response.write('piece'), 5)
       response.once('close', () => clearInterval(more))
@@ -346,26 +346,26 @@ describe('an answer that comes piece by piece', {timeout: 20_000}, () => {
   })
 })
 
-describe('a caller that changes its mind', {timeout: 20_000}, () => {
+describe('aborted request', {timeout: 20_000}, () => {
   const reason = new Error('the user pressed Ctrl-C')
 
-  it('before it asks gets its own reason back, and nothing is sent', async (t) => {
+  it('is not sent if aborted before', async (t) => {
     const {client, requests} = await connect(t, answer(200, {}))
     assert.equal(await thrown(client.json('/', {signal: AbortSignal.abort(reason)})), reason)
     assert.equal(requests.length, 0)
   })
 
   const moments: [when: string, handler: (arrived: () => void) => Handler][] = [
-    ['while the server thinks', (arrived) => arrived],
+    ['before the response', (arrived) => arrived],
     [
-      'in the middle of the answer',
+      'in the middle of the response',
       (arrived) => (_request, response) => {
         response.writeHead(200, {'content-length': '100'})
         response.write('{"a":', () => setTimeout(arrived, 50))
       },
     ],
     [
-      'in the middle of a refusal',
+      'in the middle of an error response',
       (arrived) => (_request, response) => {
         response.writeHead(404, {'content-length': '100'})
         response.write('{"a":', () => setTimeout(arrived, 50))
@@ -380,7 +380,7 @@ describe('a caller that changes its mind', {timeout: 20_000}, () => {
     ],
   ]
   for (const [when, handler] of moments)
-    it(`${when} gets its own reason back`, async (t) => {
+    it(`rejects with the reason of the signal ${when}`, async (t) => {
       const controller = new AbortController()
       const {client} = await connect(
         t,
@@ -389,7 +389,7 @@ describe('a caller that changes its mind', {timeout: 20_000}, () => {
       assert.equal(await thrown(client.json('/', {signal: controller.signal})), reason)
     })
 
-  it('in the middle of a stream gets its own reason back', async (t) => {
+  it('rejects with the reason of the signal in the middle of a stream', async (t) => {
     const controller = new AbortController()
     const {client} = await connect(t, (_request, response) => response.write('piece'))
     const {body} = await client.stream('/', {signal: controller.signal})
@@ -402,20 +402,20 @@ describe('a caller that changes its mind', {timeout: 20_000}, () => {
   })
 })
 
-describe('a token', {timeout: 20_000}, () => {
+describe('token', {timeout: 20_000}, () => {
   const token = 'tok-0123456789'
   const repeat: Handler = (request, response) =>
     response.writeHead(401).end(JSON.stringify({error: `Wrong header: ${request.headers.authorization}`}))
   const cases: [when: string, handler: Handler, options: Partial<HttpClientOptions>][] = [
     ['is refused', answer(401, {error: 'wrong token'}), {}],
-    ['is repeated by the server', repeat, {}],
-    ['goes to a server that is gone', (request) => request.socket.destroy(), {}],
-    ['goes to a server that is silent', () => {}, {idleTimeoutMs: 50}],
-    ['goes to a server that sends no JSON', answer(200, 'hello'), {}],
-    ['goes to a server that sends too much', answer(200, 'hello'), {maxBodyBytes: 2}],
+    ['is echoed by the server', repeat, {}],
+    ['is sent to a server that disconnects', (request) => request.socket.destroy(), {}],
+    ['is sent to a silent server', () => {}, {idleTimeoutMs: 50}],
+    ['is sent to a server that does not return JSON', answer(200, 'hello'), {}],
+    ['is sent to a server that returns too much', answer(200, 'hello'), {maxBodyBytes: 2}],
   ]
   for (const [when, handler, options] of cases)
-    it(`that ${when} is no part of the error`, async (t) => {
+    it(`that ${when} is not part of the error`, async (t) => {
       const {client} = await connect(t, handler, {token, ...options})
       const error = (await thrown(client.json('/'))) as Error
       assert.ok(!inspect(error, {depth: 10, showHidden: true}).includes(token), error.message)

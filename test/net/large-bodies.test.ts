@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {LargeBodies} from '../../src/net/large-bodies.js'
 
-describe('large bodies', () => {
+describe('LargeBodies', () => {
   const longerThanAnyRest = 3_600_000
 
-  /** Adds a body and logs what happens to it under its name. */
+  /** Adds a body and logs its events under its name. */
   function adder(log: string[]) {
     const bodies = new LargeBodies()
     return (name: string, {bytes = LargeBodies.from, isGone = () => false as boolean} = {}) =>
@@ -21,7 +21,7 @@ describe('large bodies', () => {
       })
   }
 
-  it('are handled one after the other, in order, with a rest after each', ({mock}) => {
+  it('are handled sequentially with a pause after each', ({mock}) => {
     mock.timers.enable({apis: ['setTimeout']})
     const log: string[] = []
     const add = adder(log)
@@ -37,7 +37,7 @@ describe('large bodies', () => {
     assert.deepEqual(log, ['a', 'b', 'c', 'd'], 'nothing waits after the rest')
   })
 
-  it('of a client that has disconnected are not handled', ({mock}) => {
+  it('of disconnected clients are not handled', ({mock}) => {
     mock.timers.enable({apis: ['setTimeout']})
     const log: string[] = []
     const add = adder(log)
@@ -47,7 +47,7 @@ describe('large bodies', () => {
     assert.deepEqual(log, ['a', 'b: interrupted'])
   })
 
-  it('are refused when the waiting ones have 64 MiB', ({mock}) => {
+  it('are refused above 64 MiB of waiting bodies', ({mock}) => {
     mock.timers.enable({apis: ['setTimeout']})
     const log: string[] = []
     const add = adder(log)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {isLoopback} from '../../src/net/index.js'
 
-describe('a host that can only be this machine', () => {
+describe('loopback host', () => {
   for (const host of [
     'localhost',
     'LOCALHOST',
@@ -20,7 +20,7 @@ describe('a host that can only be this machine', () => {
     })
 })
 
-describe('a host that may be another machine', () => {
+describe('other host', () => {
   for (const host of [
     '',
     'example.org',

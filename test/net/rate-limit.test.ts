@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {createRateLimit} from '../../src/net/index.js'
 
-describe('a rate limit', () => {
-  it('lets as many through at once as its burst, then as many a second as its pace', () => {
+describe('createRateLimit', () => {
+  it('permits a burst, then the configured rate', () => {
     const limit = createRateLimit({perSecond: 10, burst: 20})
     const passed = (atMs: number) => {
       let count = 0
@@ -16,7 +16,7 @@ describe('a rate limit', () => {
     assert.equal(passed(3_600_000), 20)
   })
 
-  it('says how long to wait, and lets through who waits as long', () => {
+  it('returns the time to wait, after which a request is permitted', () => {
     const limit = createRateLimit({perSecond: 3, burst: 1})
     assert.equal(limit.take('a', 0), 0)
     const ms = limit.take('a', 0)
@@ -25,7 +25,7 @@ describe('a rate limit', () => {
     assert.equal(limit.take('a', ms), 0)
   })
 
-  it('lets a caller send all of a minute at once, and then as fast as the bucket fills', () => {
+  it('permits the requests of a minute at once, then as the bucket refills', () => {
     const limit = createRateLimit({perSecond: 1, burst: 60})
     assert.deepEqual(
       Array.from({length: 61}, () => limit.take('a', 0)),
@@ -37,12 +37,12 @@ describe('a rate limit', () => {
     )
   })
 
-  it('says how long to wait below one request a second', () => {
+  it('returns the time to wait for rates below one per second', () => {
     const limit = createRateLimit({perSecond: 2 / 60, burst: 2})
     assert.deepEqual([limit.take('a', 0), limit.take('a', 0), limit.take('a', 0)], [0, 0, 30_000])
   })
 
-  it('takes nothing from who is refused, or only asks', () => {
+  it('takes no token for refused requests and wait()', () => {
     const limit = createRateLimit({perSecond: 1, burst: 2})
     for (let asked = 0; asked < 5; asked++) assert.equal(limit.wait('a', 0), 0)
     assert.deepEqual([limit.take('a', 0), limit.take('a', 0)], [0, 0])
@@ -50,18 +50,18 @@ describe('a rate limit', () => {
     assert.equal(limit.take('a', 1000), 0)
   })
 
-  it('counts each caller alone', () => {
+  it('has a bucket per caller', () => {
     const limit = createRateLimit({perSecond: 1, burst: 1})
     assert.deepEqual([limit.take('a', 0), limit.take('b', 0), limit.take('a', 0)], [0, 0, 1000])
   })
 
-  it('gives nothing for a clock that steps back', () => {
+  it('does not refill if the clock goes back', () => {
     const limit = createRateLimit({perSecond: 1, burst: 1})
     assert.equal(limit.take('a', 10_000), 0)
     assert.equal(limit.take('a', 5000), 1000)
   })
 
-  it('forgets who was silent for longest when too many come, and nobody who was not', () => {
+  it('forgets the caller that has been silent longest', () => {
     const limit = createRateLimit({perSecond: 1, burst: 1})
     limit.take('busy', 0)
     for (let other = 0; other < 20_000; other++) {

@@ -7,15 +7,15 @@ import {isAlive, processesWith, processStart} from '../../src/process/index.js'
 
 const proc = existsSync('/proc/self/environ') ? {} : {skip: 'this system has no /proc'}
 
-/** A process that waits, with exactly these variables in its environment. */
+/** Starts a waiting process with exactly these environment variables. */
 async function waiting(env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, ['-e', 'process.stdout.write("."); setTimeout(() => {}, 60_000)'], {env})
   await once(child.stdout, 'data')
   return {pid: child.pid as number, child}
 }
 
-describe('processes with a variable', proc, () => {
-  it('are those whose environment has it, first or later, with this name and value alone', async (test) => {
+describe('processesWith', proc, () => {
+  it('finds processes by exact name and value of a variable', async (test) => {
     const value = `value-${process.pid}`
     const processes = await Promise.all([
       waiting({SVC_TEST_ID: value}),
@@ -36,8 +36,8 @@ describe('processes with a variable', proc, () => {
   })
 })
 
-describe('a process', proc, () => {
-  it('is alive until it ends, and is another one where its start differs', async () => {
+describe('isAlive', proc, () => {
+  it('is true until the process exits, and false for another start time', async () => {
     const {pid, child} = await waiting({})
     const start = processStart(pid) ?? ''
     assert.deepEqual([isAlive(pid, start), isAlive(pid, ''), isAlive(pid, `${start}0`)], [true, true, false])

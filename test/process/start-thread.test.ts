@@ -11,19 +11,19 @@ const start = (source: string, signal?: AbortSignal) =>
 const greet = `import {parentPort, workerData} from 'node:worker_threads'
 parentPort.postMessage({type: 'ready', description: 'has ' + workerData})`
 
-describe('a thread', () => {
-  it('is ready with what it says of itself', async () => {
+describe('startThread', () => {
+  it('returns the description of a ready thread', async () => {
     const {description, exited, loadMs} = await start(greet)
     assert.equal(description, 'has data')
     assert.ok(loadMs > 0)
     await exited
   })
 
-  it('that throws before it is ready fails with the message', async () => {
+  it('fails with the message of a thread that throws before it is ready', async () => {
     await assert.rejects(start('throw new Error("broken")'), {code: 'usage', message: /broken/})
   })
 
-  it('that is not ready when its signal aborts fails with the reason of the signal', async () => {
+  it('fails with the reason of the signal if it aborts first', async () => {
     const reason = new SvcError('terminated', {})
     const abort = new AbortController()
     const starting = start('setInterval(() => {}, 1000)', abort.signal)

@@ -2,33 +2,33 @@ import {fewestHandles, growth, type Handles, type Sample} from './samples.js'
 import type {Exit} from './server-process.js'
 
 /**
- * Most growth of the heap, MB per minute. The heap after a garbage collection, with what its objects hold outside of it,
- * is checked, and not the resident set: that one also grows for minutes while the allocators of V8, SQLite and ONNX
- * Runtime keep what was freed, and is only reported.
+ * Maximum growth of the heap, MB per minute. The heap after a garbage collection is checked, including external memory of
+ * its objects. The resident set is only reported: it may grow for minutes, because the allocators of V8, SQLite and ONNX
+ * Runtime retain freed memory.
  */
 const mostGrowth = 1
 
-/** Below a minute the growth must also come to 1 MB in all, since less cannot be told from noise. */
+/** For runs shorter than a minute, a total growth below 1 MB is considered noise. */
 export const growthLimit = (measuredMs: number): number => round(mostGrowth / Math.min(1, measuredMs / 60_000))
 
-/** What was seen of one server. */
+/** Observations of a server. */
 export interface Evidence {
   server: string
   requests: number
   aborted: number
   unexpected: number
-  /** The first of them. */
+  /** Examples of unexpected responses. */
   examples: readonly string[]
-  /** Lines of standard error that should not be there. */
+  /** Unexpected lines on standard error. */
   errors: readonly string[]
   exit: Exit
   /** Samples under load, after the warm-up. */
   load: readonly Sample[]
-  /** Samples without clients: after the warm-up, and at the end. */
+  /** Samples without clients after the warm-up and at the end. */
   idle: readonly [before: readonly Sample[], after: readonly Sample[]]
 }
 
-/** The figures of one server, as they are printed. */
+/** Printed results of a server. */
 export interface Figures {
   server: string
   requests: number
@@ -64,7 +64,7 @@ export function figuresOf({server, load, idle, exit, ...seen}: Evidence): Figure
   }
 }
 
-/** A sentence for each check that a server failed. */
+/** Describes each failed check of a server. */
 export function faultsOf(
   {server, exit, errors, unexpected, examples}: Evidence,
   figures: Figures,

@@ -1,11 +1,11 @@
 import {uniformFloats} from '../support/random-floats.js'
 
-/** What the clients of one server have done. */
+/** Statistics of the clients of a server. */
 export class Tally {
   requests = 0
-  /** Requests that the client broke off on purpose. */
+  /** Requests aborted on purpose. */
   aborted = 0
-  /** Answers that no client should get, and connections that failed: how many, and the first of them. */
+  /** Number and first examples of unexpected responses and failed connections. */
   unexpected = 0
   readonly examples: string[] = []
 
@@ -15,7 +15,7 @@ export class Tally {
   }
 }
 
-/** A seeded source of choices. */
+/** Seeded random choices. */
 export class Random {
   readonly #uniform: () => number
 
@@ -23,7 +23,7 @@ export class Random {
     this.#uniform = uniformFloats(seed)
   }
 
-  /** A whole number from 0 to below `end`. */
+  /** Integer in [0, end). */
   below(end: number): number {
     return Math.floor(this.#uniform() * end)
   }
@@ -36,39 +36,39 @@ export class Random {
     return list[this.below(list.length)] as T
   }
 
-  /** Words of up to so many characters in all, at least one. */
+  /** Random words with a maximum total length; at least one word. */
   text(longest: number): string {
     const letters = 'abcdefghijklmnopqrstuvwxyz   äß漢🙂'
     return Array.from({length: 1 + this.below(longest)}, () => this.pick([...letters])).join('')
   }
 }
 
-/** What a client is given. */
+/** Context of a client. */
 export interface Visit {
   address: string
-  /** Which of the clients of its server it is, from 0. */
+  /** 0-based index among the clients of the server. */
   index: number
   random: Random
   tally: Tally
 }
 
 export interface Client {
-  /** Makes one request, or a few that belong together. */
+  /** Sends one request, or a few related ones. */
   step(): Promise<void>
-  /** Removes what it has left in the server, and closes its connections. */
+  /** Deletes its data on the server and closes its connections. */
   close(): Promise<void>
 }
 
-/** A server, and how it is used. */
+/** Server under test and its clients. */
 export interface Service {
   name: string
-  /** Flags and arguments of its command, in a folder that it may write to. */
+  /** Returns the command line; `folder` is writable. */
   prepare(folder: string): Promise<readonly string[]>
-  /** The member of the ready line that holds the address. */
+  /** Member of the ready line that contains the address. */
   address: 'base_url' | 'addr'
-  /** How many clients use it at once. */
+  /** Number of concurrent clients. */
   clients: number
   connect(visit: Visit): Promise<Client>
-  /** Brings an idle server into the state in which its handles are counted. */
+  /** Brings an idle server into the state for counting handles. */
   settle?(visit: Visit): Promise<void>
 }

@@ -6,11 +6,11 @@ export interface Answer {
   text: string
 }
 
-/** Answers to this many requests of one client may be pending at once, as with a long poll beside other requests. */
+/** Maximum number of concurrent requests per client, for example a long poll and another request. */
 const maxSockets = 4
 const timeoutMs = 120_000
 
-/** A client of HTTP with connections of its own. What goes wrong is counted in the tally. */
+/** HTTP client with its own connections. Counts unexpected results. */
 export class HttpCaller {
   readonly #agent = new Agent({keepAlive: true, maxSockets})
   readonly #baseUrl: string
@@ -22,8 +22,8 @@ export class HttpCaller {
   }
 
   /**
-   * Sends a request and reads the whole answer. A body that is not a string is sent as JSON.
-   * @param expected statuses that are right
+   * Sends a request and reads the complete response. A body that is not a string is sent as JSON.
+   * @param expected permitted statuses
    */
   async send(method: string, path: string, body: unknown, ...expected: number[]): Promise<Answer> {
     this.#tally.requests++
@@ -39,7 +39,7 @@ export class HttpCaller {
     }
   }
 
-  /** Sends a request and breaks the connection off: before the body is whole, at the first byte, or after a while. */
+  /** Sends a request and aborts it: in the middle of the body, at the first byte of the response, or after a while. */
   async abort(method: string, path: string, body: unknown, random: Random): Promise<void> {
     this.#tally.requests++
     this.#tally.aborted++
@@ -87,7 +87,7 @@ export class HttpCaller {
         outgoing.end(text)
       })
     } catch (error) {
-      // The server may close an idle connection in the moment in which it is used again.
+      // The server may close an idle connection just when it is reused.
       const isStale = outgoing.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
       if (isStale && !isRetry) return this.#exchange(method, path, text, true)
       throw error

@@ -1,22 +1,22 @@
 /**
  * Loaded into a server before its own code, with `--expose-gc`, in the main thread and in every worker. It collects
- * garbage often, and once a second writes a sample as a line of JSON to descriptor 3. Nothing is written to the standard
- * streams, and no handle is opened that stays.
+ * garbage often, and once a second writes a sample as a line of JSON to descriptor 3. Nothing is written to the
+ * standard streams, and no handle is opened that stays.
  */
 import {readdirSync, writeSync} from 'node:fs'
 import {isMainThread, threadId} from 'node:worker_threads'
 
-/** What one thread uses after a garbage collection. */
+/** Resource usage of a thread after a garbage collection. */
 export interface ThreadSample {
-  /** 0 is the main thread. */
+  /** Thread id; 0 for the main thread. */
   thread: number
-  /** Of the whole process, bytes. */
+  /** Resident set of the process, bytes. */
   rss: number
-  /** Of this thread, bytes: the JavaScript heap, and what its objects hold outside of it, array buffers among it. */
+  /** JavaScript heap of this thread, and external memory of its objects, including array buffers, bytes. */
   heap: number
-  /** Requests, sockets, timers and ports that keep the event loop of this thread alive. */
+  /** Number of requests, sockets, timers and ports that keep the event loop of this thread alive. */
   resources: number
-  /** Open file descriptors of the process; on Linux, from the main thread. */
+  /** Number of open file descriptors of the process; only on Linux, from the main thread. */
   descriptors?: number
 }
 
@@ -44,7 +44,7 @@ function sample(): void {
   } catch {
     clearInterval(collecting)
     clearInterval(sampling)
-    // Nobody reads any more: without the runner the server has no purpose.
+    // The runner has exited, so the server is not needed any more.
     if (isMainThread) process.kill(process.pid, 'SIGTERM')
   }
 }

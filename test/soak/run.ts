@@ -19,14 +19,14 @@ import {ServerProcess} from './server-process.js'
 
 const services: readonly Service[] = [serveService, daemonService, meshService, dbService]
 
-/** Longest warm-up, ms: caches fill, and code is compiled. It takes half of a short run. */
+/** Maximum warm-up, ms, for filling caches and compiling code; half of a short run. */
 const longestWarmUpMs = 120_000
-/** Time without clients: first connections close, then samples are taken, ms. */
+/** Time without clients for closing connections, then for taking samples, ms. */
 const settleMs = 3000
 const idleMs = 4000
-/** Longest pause of a client between two steps, ms. */
+/** Maximum pause of a client between two steps, ms. */
 const longestPauseMs = 50
-/** Samples right after clients come back are left out, ms. */
+/** Time after the return of clients during which samples are ignored, ms. */
 const resumeMs = 2000
 
 const {values} = parseArgs({
@@ -40,12 +40,12 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
 }
 
 const interrupt = new AbortController()
-// Every pausing client listens to it.
+// Every pausing client listens to this signal.
 setMaxListeners(0, interrupt.signal)
 const onSignal = () => interrupt.abort()
 process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
 
-/** A server in use. */
+/** Running server. */
 interface Target {
   service: Service
   process: ServerProcess
@@ -61,10 +61,13 @@ async function start(root: string, service: Service): Promise<Target> {
   return {service, process: server, address: String(server.ready[service.address]), tally: new Tally()}
 }
 
-/** Waits; an interrupt ends the wait at once. */
+/** Waits; resolves early on an interrupt. */
 const pause = (ms: number) => sleep(ms, undefined, {signal: interrupt.signal}).catch(() => undefined)
 
-/** Uses all servers until a time. Clients draw from a source of their own, so that what each does depends on the seed alone. */
+/**
+ * Runs the clients of all servers until a time. Each client has its own random source, so that its actions depend only on
+ * the seed.
+ */
 async function use(targets: readonly Target[], phase: number, untilMs: number): Promise<void> {
   await Promise.all(
     targets.flatMap((target, at) =>
@@ -94,7 +97,7 @@ async function useOne(
   }
 }
 
-/** Leaves the servers alone. @returns from when to when their samples are those of an idle server */
+/** Pauses all clients. @returns interval of the samples of idle servers */
 async function rest(targets: readonly Target[]): Promise<[fromMs: number, toMs: number]> {
   const random = new Random(seed)
   await Promise.all(targets.map(({service, address, tally}) => service.settle?.({address, index: 0, random, tally})))

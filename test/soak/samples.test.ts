@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {type Evidence, faultsOf, figuresOf, growthLimit} from './checks.js'
 import {growth, SampleLog} from './samples.js'
 
-/** A server whose heap grows by so many MB in a minute, with a request of 5 MB in every fourth sample. */
+/** Samples of a server whose heap grows by `perMinute` MB per minute, with a 5 MB request in every fourth sample. */
 function log(mbPerMinute: number, descriptors = 20): SampleLog {
   const log = new SampleLog()
   for (let second = 0; second < 120; second++) {
@@ -28,14 +28,14 @@ const evidence = (mbPerMinute: number, changes: Partial<Evidence> = {}): Evidenc
 
 const faults = (one: Evidence) => faultsOf(one, figuresOf(one), growthLimit(120_000))
 
-describe('checks of the soak test', () => {
-  it('measures growth without the memory of single requests', () => {
+describe('soak test checks', () => {
+  it('measure growth without the memory of single requests', () => {
     assert.ok(Math.abs(growth(log(3).samples, 'heap') - 3) < 0.1)
     assert.deepEqual(faults(evidence(0.5)), [])
     assert.match(faults(evidence(2)).join(), /^svc serve grows by [\d.]+ MB\/min of heap; the limit is 1 MB\/min\.$/)
   })
 
-  it('leaves out the time in which a thread is missing, or one more is there', () => {
+  it('ignore samples with an unusual number of threads', () => {
     const all = new SampleLog()
     for (let second = 0; second < 120; second++) {
       if (second > 20) all.add({thread: 1, rss: 0, heap: 9e6, resources: 1}, 1000 * second)
@@ -45,7 +45,7 @@ describe('checks of the soak test', () => {
     assert.equal(growth(all.samples, 'heap'), 0)
   })
 
-  it('adds up the threads of a process until they end', () => {
+  it('add up the running threads of a process', () => {
     const log = new SampleLog()
     log.add({thread: 1, rss: 0, heap: 5, resources: 1}, 0)
     log.add({thread: 0, rss: 9, heap: 10, resources: 2, descriptors: 7}, 500)
@@ -59,7 +59,7 @@ describe('checks of the soak test', () => {
     )
   })
 
-  it('reports a handle that stays open, an exit code, log lines and unexpected answers', () => {
+  it('report leaked handles, exit codes, log lines and unexpected responses', () => {
     const found = faults(
       evidence(0, {
         idle: [log(0).samples, log(0, 21).samples],

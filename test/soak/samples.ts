@@ -1,23 +1,23 @@
 import type {ThreadSample} from './preload.js'
 
-/** What a whole process uses at one time. */
+/** Resource usage of a process. */
 export interface Sample {
-  /** Of `performance.now()`. */
+  /** Time by `performance.now()`. */
   atMs: number
   rss: number
-  /** Of all its threads. */
+  /** Sums over all threads. */
   heap: number
   resources: number
-  /** How many threads have reported. */
+  /** Number of reporting threads. */
   threads: number
-  /** Undefined where the platform does not list them. */
+  /** Undefined if not available on this platform. */
   descriptors: number | undefined
 }
 
-/** A thread that has reported nothing for this long has ended, ms. */
+/** Time without a report after which a thread counts as ended, ms. */
 const threadTimeoutMs = 3000
 
-/** Adds up what the threads of one process report; there is one sample for each report of the main thread. */
+/** Adds up the reports of the threads of a process, with one sample per report of the main thread. */
 export class SampleLog {
   readonly samples: Sample[] = []
   readonly #workers = new Map<number, {atMs: number; heap: number; resources: number}>()
@@ -43,7 +43,7 @@ export class SampleLog {
   }
 }
 
-/** Slope of the line through points with the least squares of errors; 0 where fewer than two points differ in x. */
+/** Least-squares slope of a line through points; 0 if fewer than two points differ in x. */
 export function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length
   const [meanX, meanY] = [mean(0), mean(1)]
@@ -55,13 +55,12 @@ export function leastSquaresSlope(points: readonly (readonly [x: number, y: numb
   return variance === 0 || points.length < 2 ? 0 : covariance / variance
 }
 
-/** Samples of so many ms make one point. */
+/** Window of samples per point, ms. */
 const windowMs = 10_000
 
 /**
- * Growth in MB (10^6 bytes) per minute. The smallest sample of each window counts, since others hold the memory of
- * requests that were running, too. Samples with an unusual number of threads are left out: the model was unloaded or
- * loaded again.
+ * Growth in MB (10^6 bytes) per minute. Uses the smallest sample of each window, because others include the memory of
+ * running requests. Ignores samples with an unusual number of threads, while the model is unloaded or loaded.
  */
 export function growth(samples: readonly Sample[], of: 'rss' | 'heap'): number {
   const usual = mostFrequent(samples.map(({threads}) => threads))
@@ -81,7 +80,7 @@ function mostFrequent(values: readonly number[]): number | undefined {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 
-/** Handles of an idle process: the fewest of several samples, since a timer or a check of a file may be due in one. */
+/** Number of handles of an idle process: the minimum of several samples, since a timer may be active in one of them. */
 export interface Handles {
   resources: number
   descriptors: number | undefined

@@ -9,21 +9,21 @@ import {SampleLog} from './samples.js'
 const preload = new URL('./preload.js', import.meta.url).href
 const startMs = 60_000
 const stopMs = 30_000
-/** Longest part of a line that is kept as evidence, characters. */
+/** Maximum length of a line kept as evidence, characters. */
 const longestError = 2000
 
-/** How a server ended; `signal` where it had to be killed or died of one. */
+/** Exit of a server; `signal` if it was killed by one. */
 export interface Exit {
   code: number | null
   signal: NodeJS.Signals | null
 }
 
-/** A command of the real binary that runs until it is stopped, and reports what it uses. */
+/** Command of the real binary that runs until it is stopped, and reports its resource usage. */
 export class ServerProcess {
   readonly log = new SampleLog()
-  /** Lines of standard error that should not be there. */
+  /** Unexpected lines on standard error. */
   readonly errors: readonly string[]
-  /** What it printed when it was ready. */
+  /** Its ready line. */
   readonly ready: Readonly<Record<string, unknown>>
   readonly #child: ChildProcess
   readonly #exited: Promise<Exit>
@@ -48,7 +48,7 @@ export class ServerProcess {
       cwd,
       env: environment({HOME: cwd, SVC_DATA_DIR: `${cwd}/data`}),
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      // An interrupt from the terminal is for the runner, which stops the servers itself.
+      // A new process group, so that an interrupt from the terminal reaches only the runner, which stops the servers.
       detached: true,
     })
     const [, stdout, stderr, reports] = child.stdio as unknown as [null, Readable, Readable, Readable]
@@ -66,7 +66,7 @@ export class ServerProcess {
           throw new Error(`svc ${args.join(' ')} ended with ${code}: ${errors.join('\n')}`)
         }),
       ])) as [string]
-      // The lines that follow are read and dropped.
+      // Further lines are discarded.
       lines.on('line', () => undefined)
       return new ServerProcess(child, exited, JSON.parse(line), reports, errors)
     } catch (error) {
@@ -80,7 +80,7 @@ export class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Asks it to stop, and kills it where it does not. */
+  /** Stops it, and kills it after a timeout. */
   async stop(): Promise<Exit> {
     this.#child.kill('SIGTERM')
     const waiting = new AbortController()
@@ -92,7 +92,7 @@ export class ServerProcess {
   }
 }
 
-/** With `--quiet` a server writes log lines in JSON, and nothing else; a warning of Node.js is a fault too. */
+/** With `--quiet`, a server may write only JSON log lines; warnings of Node.js are also unexpected. */
 function isError(line: string): boolean {
   if (line.trim() === '') return false
   try {

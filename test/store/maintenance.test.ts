@@ -5,8 +5,8 @@ import {describe, it} from 'node:test'
 import {fragment, moveAside, openStore} from '../../src/store/index.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-describe('a database that is moved aside', () => {
-  it('gets the time in its name, and a number when that name is taken', {timeout: 10_000}, async (test) => {
+describe('moveAside', () => {
+  it('adds the time to the name, and a number if that name is taken', {timeout: 10_000}, async (test) => {
     const folder = await temporaryFolder(test)
     const path = join(folder, 'store.db')
     const now = new Date('2026-01-02T03:04:05.678Z')

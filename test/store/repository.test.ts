@@ -20,13 +20,13 @@ const gitConfig = (url: string) => `[core]
 
 const folderOf = async (test: TestContext) => realpath(await temporaryFolder(test))
 
-/** The first 16 hexadecimal digits of SHA-256, as the id is defined. */
+/** First 16 hexadecimal digits of the SHA-256, as defined for the id. */
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 const https = 'https://example.org/team/project.git'
 
-describe('a repository with an origin', () => {
-  it('has an id made of the address and the place', async (t) => {
+describe('repository with an origin', () => {
+  it('has an id from its origin URL and path', async (t) => {
     const root = await folderOf(t)
     await writeFiles(root, {'.git/config': gitConfig(https)})
     assert.equal(repositoryRoot(root), root)
@@ -34,7 +34,7 @@ describe('a repository with an origin', () => {
     assert.match(repositoryId(root), /^[0-9a-f]{16}$/)
   })
 
-  it('has the same id in every folder below, and through a symbolic link', async (t) => {
+  it('has the same id in subfolders and through symbolic links', async (t) => {
     const root = await folderOf(t)
     await writeFiles(root, {'.git/config': gitConfig(https), 'src/deep/file.ts': ''})
     await symlink(join(root, 'src'), join(root, 'link'))
@@ -44,7 +44,7 @@ describe('a repository with an origin', () => {
     }
   })
 
-  it('has another id when the address changes', async (t) => {
+  it('has another id if the URL changes', async (t) => {
     const root = await folderOf(t)
     await writeFiles(root, {'.git/config': gitConfig(https)})
     const before = repositoryId(root)
@@ -52,7 +52,7 @@ describe('a repository with an origin', () => {
     assert.notEqual(repositoryId(root), before)
   })
 
-  it('has another id than a second clone of the same origin', async (t) => {
+  it('has another id than a second clone', async (t) => {
     const folder = await folderOf(t)
     await writeFiles(folder, {'one/.git/config': gitConfig(https), 'two/.git/config': gitConfig(https)})
     assert.notEqual(repositoryId(join(folder, 'one')), repositoryId(join(folder, 'two')))
@@ -69,28 +69,28 @@ describe('a repository with an origin', () => {
     ['/srv/git/p.git', '/srv/git/p.git'],
   ]
   for (const [written, counted] of addresses)
-    it(`counts ${written} as ${counted}`, async (t) => {
+    it(`normalises ${written} to ${counted}`, async (t) => {
       const root = await folderOf(t)
       await writeFiles(root, {'.git/config': gitConfig(written)})
       assert.equal(repositoryId(root), digest(`${counted}\0${root}`))
     })
 })
 
-describe('a repository without an origin', () => {
+describe('repository without an origin', () => {
   for (const [why, files] of [
     ['has no remote', {'.git/config': '[core]\n\tbare = false\n'}],
     ['has only another remote', {'.git/config': '[remote "upstream"]\n\turl = https://example.org/x.git\n'}],
     ['has no configuration', {'.git/HEAD': 'ref: refs/heads/main\n'}],
   ] as const)
-    it(`is known by its place when it ${why}`, async (t) => {
+    it(`is identified by its path if it ${why}`, async (t) => {
       const root = await folderOf(t)
       await writeFiles(root, files)
       assert.equal(repositoryId(join(root, 'anywhere')), digest(root))
     })
 })
 
-describe('a folder outside any repository', () => {
-  it('is known by its own real path', async (t) => {
+describe('folder outside a repository', () => {
+  it('is identified by its real path', async (t) => {
     const folder = await folderOf(t)
     await mkdir(join(folder, 'real'))
     await symlink(join(folder, 'real'), join(folder, 'link'))
@@ -99,12 +99,12 @@ describe('a folder outside any repository', () => {
   })
 })
 
-describe('a work tree beside its repository', () => {
+describe('work tree', () => {
   for (const [how, pointer] of [
     ['a relative', '../main/.git/worktrees/tree'],
     ['an absolute', undefined],
   ] as const)
-    it(`shares the origin, found through ${how} .git file`, async (t) => {
+    it(`has the origin of its repository, found by ${how} path in its .git file`, async (t) => {
       const folder = await folderOf(t)
       await writeFiles(folder, {
         'main/.git/config': gitConfig(https),
@@ -119,8 +119,8 @@ describe('a work tree beside its repository', () => {
     })
 })
 
-describe('a submodule', () => {
-  it('has the origin of its own configuration', async (t) => {
+describe('submodule', () => {
+  it('has its own origin', async (t) => {
     const folder = await folderOf(t)
     await writeFiles(folder, {
       '.git/config': gitConfig('https://example.org/outer.git'),
@@ -132,13 +132,13 @@ describe('a submodule', () => {
   })
 })
 
-describe('a broken repository', () => {
+describe('broken repository', () => {
   for (const [why, content] of [
-    ['points nowhere', 'gitdir: ../gone/.git/worktrees/x\n'],
+    ['has a dangling path', 'gitdir: ../gone/.git/worktrees/x\n'],
     ['is empty', ''],
     ['is not text', new Uint8Array([0xff, 0xfe, 0, 1])],
   ] as const)
-    it(`still has an id when its .git file ${why}`, async (t) => {
+    it(`has an id even if its .git file ${why}`, async (t) => {
       const root = await folderOf(t)
       await writeFiles(root, {'.git': content})
       assert.equal(repositoryId(root), digest(root))

@@ -13,7 +13,7 @@ import {temporaryFolder} from '../support/temporary.js'
 const notes = fragment('notes', 'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT')
 const door = new URL('../../src/store/index.js', import.meta.url).href
 
-/** A database in a folder of its own, closed when the test ends. */
+/** Opens a database in a temporary folder, closed when the test ends. */
 async function open(test: TestContext, fragments: readonly Fragment[] = [notes], options?: StoreOptions) {
   const path = join(await temporaryFolder(test), '.svc', 'store.db')
   return reopen(test, path, fragments, options)
@@ -52,7 +52,7 @@ const failure = (code: ErrorCode, exit: number, message: RegExp) => (error: SvcE
   return true
 }
 
-/** Another process that works on a database; it prints a line when it has come to a point. */
+/** Starts another process that works on a database and prints a line at certain points. */
 function elsewhere(test: TestContext, path: string, script: string) {
   const program = `
     const {openStore, fragment} = await import(${JSON.stringify(door)})
@@ -73,8 +73,8 @@ function elsewhere(test: TestContext, path: string, script: string) {
   }
 }
 
-describe('a new workspace', () => {
-  it('gets a database and its folder, for the eyes of the owner only', async (t) => {
+describe('new database', () => {
+  it('is created with its folder, readable only by the owner', async (t) => {
     const store = await open(t)
     insert(store, 'a')
     const mode = async (path: string) => (await stat(path)).mode & 0o777
@@ -83,7 +83,7 @@ describe('a new workspace', () => {
       assert.equal(await mode(file), 0o600, file)
   })
 
-  it('leaves files that the program makes otherwise as readable as before', async (t) => {
+  it('does not change the umask of the process', async (t) => {
     const store = await open(t)
     const other = join(dirname(store.path), 'report.txt')
     const before = process.umask()
@@ -91,7 +91,7 @@ describe('a new workspace', () => {
     assert.equal((await stat(other)).mode & 0o777, 0o666 & ~before)
   })
 
-  it('does not change a folder that is there already', async (t) => {
+  it('does not change an existing folder', async (t) => {
     const folder = join(await temporaryFolder(t), 'shared')
     await mkdir(folder, {mode: 0o755})
     const before = (await stat(folder)).mode
@@ -99,27 +99,27 @@ describe('a new workspace', () => {
     assert.equal((await stat(folder)).mode, before)
   })
 
-  it('may keep everything in memory', async (t) => {
+  it('can be in memory', async (t) => {
     const store = await reopen(t, ':memory:')
     insert(store, 'a')
     assert.deepEqual(texts(store), ['a'])
   })
 })
 
-describe('an open database', () => {
-  it('writes ahead, checks foreign keys, and by default survives the death of the process', async (t) => {
+describe('open database', () => {
+  it('uses WAL, foreign keys and synchronous = NORMAL by default', async (t) => {
     const store = await open(t)
     assert.deepEqual(store.get('PRAGMA journal_mode'), {journal_mode: 'wal'})
     assert.deepEqual(store.get('PRAGMA foreign_keys'), {foreign_keys: 1})
     assert.deepEqual(store.get('PRAGMA synchronous'), {synchronous: 1})
   })
 
-  it('survives the loss of power where that is asked for', async (t) => {
+  it('uses synchronous = FULL with durability: full', async (t) => {
     const store = await open(t, [notes], {durability: 'full'})
     assert.deepEqual(store.get('PRAGMA synchronous'), {synchronous: 2})
   })
 
-  it('takes parameters by place and by name', async (t) => {
+  it('accepts positional and named parameters', async (t) => {
     const store = await open(t)
     insert(store, 'a')
     store.run('INSERT INTO notes (text) VALUES (:text)', {text: 'b'})
@@ -128,7 +128,7 @@ describe('an open database', () => {
     assert.equal(store.get('SELECT text FROM notes WHERE text = ?', ['c']), undefined)
   })
 
-  it('says how many rows changed and which one was added', async (t) => {
+  it('returns the number of changes and the last row id', async (t) => {
     const store = await open(t)
     assert.deepEqual(insert(store, 'a'), {changes: 1, lastInsertRowid: 1})
     insert(store, 'b')
@@ -136,7 +136,7 @@ describe('an open database', () => {
     assert.equal(store.run('DELETE FROM notes WHERE id = 99').changes, 0)
   })
 
-  it('gives rows one at a time, and may be left in the middle', async (t) => {
+  it('iterates over rows and can stop early', async (t) => {
     const store = await open(t)
     for (const text of ['a', 'b', 'c']) insert(store, text)
     const seen: string[] = []
@@ -149,14 +149,14 @@ describe('an open database', () => {
     assert.equal(texts(store).length, 4)
   })
 
-  it('keeps its rows until it is opened again', async (t) => {
+  it('keeps its rows after reopening', async (t) => {
     const store = await open(t)
     insert(store, 'a')
     store.close()
     assert.deepEqual(texts(await reopen(t, store.path)), ['a'])
   })
 
-  it('gives SQLite faults that are mistakes of the program as they are', async (t) => {
+  it('throws SQLite errors of invalid statements unchanged', async (t) => {
     const store = await open(t)
     insert(store, 'a')
     assert.throws(() => insert(store, 'a'), {code: 'SQLITE_CONSTRAINT_UNIQUE'})
@@ -164,12 +164,12 @@ describe('an open database', () => {
   })
 })
 
-describe('a schema in fragments', () => {
+describe('schema fragments', () => {
   const second = 'ALTER TABLE notes ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0'
   const newer = fragment('notes', ...notes.migrations, second)
   const tags = fragment('tags', 'CREATE TABLE tags (name TEXT PRIMARY KEY) STRICT')
 
-  it('is applied once', async (t) => {
+  it('are applied once', async (t) => {
     const store = await open(t, [notes, tags])
     insert(store, 'a')
     store.close()
@@ -179,7 +179,7 @@ describe('a schema in fragments', () => {
     assert.deepEqual(texts(again), ['a'])
   })
 
-  it('is brought up to date, and rows stay', async (t) => {
+  it('are upgraded without losing rows', async (t) => {
     const store = await open(t)
     insert(store, 'a')
     store.close()
@@ -188,7 +188,7 @@ describe('a schema in fragments', () => {
     assert.deepEqual(versions(again), {notes: 2})
   })
 
-  it('grows by a fragment, while the others stay where they are', async (t) => {
+  it('can be added without changing others', async (t) => {
     const store = await open(t)
     store.close()
     const again = await reopen(t, store.path, [tags])
@@ -196,7 +196,7 @@ describe('a schema in fragments', () => {
     assert.deepEqual(versions(again), {notes: 1, tags: 1})
   })
 
-  it('may hold several statements in one migration', async (t) => {
+  it('can contain several statements per migration', async (t) => {
     const store = await open(t, [
       fragment(
         'pair',
@@ -207,7 +207,7 @@ describe('a schema in fragments', () => {
     assert.deepEqual(store.get('SELECT a FROM one'), {a: 'x;y'})
   })
 
-  it('records when each fragment was applied', async (t) => {
+  it('record the time of their application', async (t) => {
     const store = await open(t)
     const {applied_at: at} = store.get<{applied_at: string}>('SELECT applied_at FROM schema_fragments') ?? {
       applied_at: '',
@@ -215,7 +215,7 @@ describe('a schema in fragments', () => {
     assert.match(at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  it('written by a newer version is refused, and nothing is touched', async (t) => {
+  it('of a newer version are refused without changes', async (t) => {
     const store = await open(t, [newer])
     insert(store, 'a')
     store.close()
@@ -228,7 +228,7 @@ describe('a schema in fragments', () => {
     assert.deepEqual(texts(again), ['a'])
   })
 
-  it('changes nothing when one of its migrations fails', async (t) => {
+  it('change nothing if a migration fails', async (t) => {
     const store = await open(t)
     insert(store, 'a')
     store.close()
@@ -245,7 +245,7 @@ describe('a schema in fragments', () => {
     assert.deepEqual(texts(again), ['a'])
   })
 
-  it('is applied once by several processes that start at the same moment', async (t) => {
+  it('are applied once by concurrent processes', async (t) => {
     const path = join(await temporaryFolder(t), 'store.db')
     const counted = fragment('counted', 'CREATE TABLE runs (n INTEGER) STRICT', 'INSERT INTO runs VALUES (1)')
     const others = Array.from({length: 6}, () =>
@@ -272,8 +272,8 @@ describe('a schema in fragments', () => {
   })
 })
 
-describe('a transaction', () => {
-  it('gives what the work gives, and keeps what it did', async (t) => {
+describe('transaction', () => {
+  it('returns the result and commits', async (t) => {
     const store = await open(t)
     const id = store.transaction(() => {
       insert(store, 'a')
@@ -283,7 +283,7 @@ describe('a transaction', () => {
     assert.deepEqual(texts(store), ['a', 'b'])
   })
 
-  it('undoes everything when the work throws, and hands the error on', async (t) => {
+  it('rolls back and rethrows errors', async (t) => {
     const store = await open(t)
     const mistake = new Error('changed my mind')
     assert.throws(
@@ -299,7 +299,7 @@ describe('a transaction', () => {
     assert.deepEqual(texts(store), ['b'])
   })
 
-  it('inside another undoes only its own part', async (t) => {
+  it('inside another rolls back only its own changes', async (t) => {
     const store = await open(t)
     store.transaction(() => {
       insert(store, 'outer')
@@ -314,7 +314,7 @@ describe('a transaction', () => {
     assert.deepEqual(texts(store), ['outer', 'second'])
   })
 
-  it('inside another is undone with it', async (t) => {
+  it('inside another is rolled back with it', async (t) => {
     const store = await open(t)
     assert.throws(() =>
       store.transaction(() => {
@@ -325,7 +325,7 @@ describe('a transaction', () => {
     assert.deepEqual(texts(store), [])
   })
 
-  it('refuses work that goes on after it, and keeps nothing of it', async (t) => {
+  it('refuses asynchronous work and rolls it back', async (t) => {
     const store = await open(t)
     assert.throws(() =>
       store.transaction(async () => {
@@ -335,7 +335,7 @@ describe('a transaction', () => {
     assert.deepEqual(texts(store), [])
   })
 
-  it('is not seen by others before it ends', async (t) => {
+  it('is invisible to others before its commit', async (t) => {
     const store = await open(t)
     const reader = await reopen(t, store.path)
     store.transaction(() => {
@@ -346,7 +346,7 @@ describe('a transaction', () => {
   })
 })
 
-describe('a database that someone else is writing to', () => {
+describe('database with another writer', () => {
   it('can be read', async (t) => {
     const writer = await open(t)
     const reader = await reopen(t, writer.path, [notes], {busyTimeoutMs: 0})
@@ -357,7 +357,7 @@ describe('a database that someone else is writing to', () => {
     })
   })
 
-  it('is busy for a second writer, who may try again later', async (t) => {
+  it('is busy for a second writer, who can retry', async (t) => {
     const first = await open(t)
     const second = await reopen(t, first.path, [notes], {busyTimeoutMs: 0})
     const busy = failure('store_busy', Exit.unavailable, /store\.db is locked by another process/)
@@ -370,7 +370,7 @@ describe('a database that someone else is writing to', () => {
     assert.deepEqual(texts(first), ['a', 'b'])
   })
 
-  it('waits for a writer in another process to finish', async (t) => {
+  it('waits for a writer in another process', async (t) => {
     const store = await open(t)
     const other = elsewhere(
       t,
@@ -390,7 +390,7 @@ describe('a database that someone else is writing to', () => {
     assert.deepEqual(texts(store), ['theirs', 'ours'])
   })
 
-  it('can be opened to read what is there when the schema is up to date', async (t) => {
+  it('can be opened if the schema is up to date', async (t) => {
     const writer = await open(t)
     insert(writer, 'a')
     const other = elsewhere(
@@ -407,7 +407,7 @@ describe('a database that someone else is writing to', () => {
     assert.deepEqual(texts(await reopen(t, writer.path, [notes], {busyTimeoutMs: 0})), ['a'])
   })
 
-  it('is busy when it is opened with a schema to apply', async (t) => {
+  it('is busy if the schema must be upgraded', async (t) => {
     const writer = await open(t)
     const other = elsewhere(
       t,
@@ -427,8 +427,8 @@ describe('a database that someone else is writing to', () => {
   })
 })
 
-describe('a process that is killed', {timeout: 20_000}, () => {
-  it('in the middle of a transaction leaves what was committed, and only that', async (t) => {
+describe('killed process', {timeout: 20_000}, () => {
+  it('in a transaction leaves only committed changes', async (t) => {
     const path = join(await temporaryFolder(t), 'store.db')
     const other = elsewhere(
       t,
@@ -452,7 +452,7 @@ describe('a process that is killed', {timeout: 20_000}, () => {
     assert.deepEqual(texts(store), ['committed', 'next'])
   })
 
-  it('in the middle of a migration leaves the schema as it was', async (t) => {
+  it('in a migration leaves the schema unchanged', async (t) => {
     const store = await open(t)
     insert(store, 'a')
     const endless = `
@@ -487,8 +487,8 @@ describe('a process that is killed', {timeout: 20_000}, () => {
   })
 })
 
-describe('a file that is no sound database', () => {
-  it('is refused when it is something else, and stays as it is', async (t) => {
+describe('invalid database file', () => {
+  it('is refused and not changed if it is not a database', async (t) => {
     const path = join(await temporaryFolder(t), 'store.db')
     const content = 'This is a letter, not a database. '.repeat(100)
     await writeFile(path, content)
@@ -499,7 +499,7 @@ describe('a file that is no sound database', () => {
     assert.equal(await readFile(path, 'utf8'), content)
   })
 
-  /** A copy of a database with many rows, to be spoilt. */
+  /** Copies a database with many rows, to be corrupted. */
   async function copy(test: TestContext) {
     const store = await open(test)
     store.transaction(() => {
@@ -512,13 +512,13 @@ describe('a file that is no sound database', () => {
   }
   const damaged = failure('store_damaged', Exit.unavailable, /\.copy is not a valid SQLite database/)
 
-  it('is reported when a part of it is missing', async (t) => {
+  it('is reported if it is truncated', async (t) => {
     const path = await copy(t)
     await truncate(path, 3 * 4096)
     await assert.rejects(async () => texts(await reopen(t, path)), damaged)
   })
 
-  it('is reported when a read comes to the damage', async (t) => {
+  it('is reported when a corrupt page is read', async (t) => {
     const path = await copy(t)
     const content = await readFile(path)
     await writeFile(path, content.fill(0xff, 4 * 4096))
@@ -530,8 +530,8 @@ describe('a file that is no sound database', () => {
   })
 })
 
-describe('a database that is used in every way at once', () => {
-  it('can be read again while it is walked', async (t) => {
+describe('concurrent use of a database', () => {
+  it('permits reads during an iteration', async (t) => {
     const store = await open(t)
     for (const text of ['a', 'b']) insert(store, text)
     const seen = [...store.iterate<{text: string}>('SELECT text FROM notes ORDER BY id')].flatMap(({text}) =>
@@ -542,12 +542,12 @@ describe('a database that is used in every way at once', () => {
     assert.deepEqual(seen, ['aa', 'ab', 'ba', 'bb'])
   })
 
-  it('takes any number of different statements', async (t) => {
+  it('permits any number of different statements', async (t) => {
     const store = await open(t)
     for (let i = 0; i < 2000; i++) assert.deepEqual(store.get(`SELECT ${i} AS n`), {n: i})
   })
 
-  it('can be opened in a worker thread', async (t) => {
+  it('permits opening in a worker thread', async (t) => {
     const path = join(await temporaryFolder(t), '.svc', 'store.db')
     const script = `
       import {Worker} from 'node:worker_threads'
@@ -559,8 +559,8 @@ describe('a database that is used in every way at once', () => {
   })
 })
 
-describe('a path where no database can be', () => {
-  it('is reported when it is a folder', async (t) => {
+describe('invalid database path', () => {
+  it('is reported if it is a folder', async (t) => {
     const folder = await temporaryFolder(t)
     await assert.rejects(
       openStore(folder, [notes]),
@@ -568,7 +568,7 @@ describe('a path where no database can be', () => {
     )
   })
 
-  it('is reported when it leads through a file', async (t) => {
+  it('is reported if a part of it is a file', async (t) => {
     const file = join(await temporaryFolder(t), 'file')
     await writeFile(file, '')
     await assert.rejects(
@@ -578,7 +578,7 @@ describe('a path where no database can be', () => {
   })
 })
 
-describe('several databases at once', () => {
+describe('several databases', () => {
   it('are independent', async (t) => {
     const [one, two] = [await open(t), await open(t)]
     insert(one, 'a')

@@ -47,7 +47,9 @@ export interface MeshServer {
   stop(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | undefined>
 }
 
-/** Starts `svc mesh serve` on a free port with a file of its own, and waits until it is ready. It ends with the test. */
+/**
+ * Starts `svc mesh serve` on a free port with a file of its own, and waits until it is ready. It ends with the test.
+ */
 export async function startMeshServer(
   test: Pick<TestContext, 'after'>,
   options: MeshServerOptions = {},

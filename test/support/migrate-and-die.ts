@@ -1,6 +1,7 @@
 /**
  * Migrates a database, and is gone at the statement with a given number, before it runs: as when the power fails.
- * Arguments: the database, the program's file, the decisions as JSON, the number (from 1). Prints `migrated` at the end.
+ * Arguments: the database, the program's file, the decisions as JSON, the number (from 1). Prints `migrated` at the
+ * end.
  */
 import {readFileSync} from 'node:fs'
 import {checkProgram, migrate} from '../../src/lang/index.js'

@@ -17,7 +17,9 @@ export async function regionsOf(
   return [...regions, ...(await vad.flush())]
 }
 
-/** Finds one region in every so many of the 3,000 spoken digits: 50 recordings of each digit by each of six speakers. */
+/**
+ * Finds one region in every so many of the 3,000 spoken digits: 50 recordings of each digit by each of six speakers.
+ */
 export async function assertHearsDigits(every: number): Promise<void> {
   const folder = sharedData('fsdd') ?? ''
   const names = readdirSync(folder).filter((name) => name.endsWith('.wav'))

@@ -63,9 +63,9 @@ const endings: ReadonlySet<MeshOperation> = new Set([
 ])
 
 /**
- * Calls an operation of the control plane and retries transient errors if that is safe: up to four attempts within three
- * times the timeout of one request. A 404 after a lost response to a removal counts as success: the earlier attempt has
- * removed the subject.
+ * Calls an operation of the control plane and retries transient errors if that is safe: up to four attempts within
+ * three times the timeout of one request. A 404 after a lost response to a removal counts as success: the earlier
+ * attempt has removed the subject.
  * @throws MeshHttpError; the reason of the signal
  */
 export async function call(caller: Caller, operation: MeshOperation, request: Call): Promise<Reply> {

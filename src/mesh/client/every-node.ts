@@ -11,8 +11,8 @@ export interface EveryNode extends Omit<NodesRequest, 'limit' | 'cursor'> {
 }
 
 /**
- * Lists the nodes of a control plane page by page, without duplicates. `truncated` is set if there are more than `most`.
- * Fields other than the nodes come from the first page.
+ * Lists the nodes of a control plane page by page, without duplicates. `truncated` is set if there are more than
+ * `most`. Fields other than the nodes come from the first page.
  * @throws MeshHttpError; the reason of the signal
  */
 export async function everyNode(

@@ -8,8 +8,8 @@ import {retryDelayMs} from './retry.js'
 export interface HeldLease {
   readonly lease: ExecLease
   /**
-   * True while the holder may act. Becomes false at a local deadline before the expiry on the control plane. Computed on
-   * each access, so that it is correct even after the process was suspended.
+   * True while the holder may act. Becomes false at a local deadline before the expiry on the control plane. Computed
+   * on each access, so that it is correct even after the process was suspended.
    */
   readonly isHeld: boolean
   /** Aborts when the lease is released or lost; if lost, the reason is a `LeaseLoss`. */

@@ -33,7 +33,11 @@ export interface MembershipOptions {
 export interface Membership {
   /** Resolves when the signal aborts, the node has left, or a newer process has replaced it. */
   readonly done: Promise<void>
-  /** Stops the heartbeats and leaves. @returns false if the control plane did not know the node @throws MeshHttpError */
+  /**
+   * Stops the heartbeats and leaves.
+   * @returns false if the control plane did not know the node
+   * @throws MeshHttpError
+   */
   leave(): Promise<boolean>
 }
 

@@ -112,7 +112,8 @@ interface Reading {
 }
 
 /**
- * Reads a response body. For an error status, an incomplete body is returned as it is, because the status is sufficient.
+ * Reads a response body. For an error status, an incomplete body is returned as it is, because the status is
+ * sufficient.
  * @throws response_too_large
  */
 async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, signal}: Reading): Promise<string> {

@@ -26,8 +26,8 @@ const maxPending = 500_000
 const comma = Buffer.from(',')
 
 /**
- * Writes the list of nodes as JSON by concatenating the record texts in slices. It is ordered by id, so that each node is
- * listed exactly once even if others join and leave meanwhile.
+ * Writes the list of nodes as JSON by concatenating the record texts in slices. It is ordered by id, so that each node
+ * is listed exactly once even if others join and leave meanwhile.
  */
 export async function writeNodeList(
   {limit, ...query}: NodeListQuery,

@@ -7,8 +7,8 @@ export const hasKey = ({params}: FastifyRequest, key: string): boolean =>
   isSameSecret((params as {key?: string}).key ?? '', key)
 
 /**
- * Admits only requests of the page itself, before a body is read. A POST must have an Origin header, which every browser
- * sends. A Sec-Fetch-Site header must be same-origin.
+ * Admits only requests of the page itself, before a body is read. A POST must have an Origin header, which every
+ * browser sends. A Sec-Fetch-Site header must be same-origin.
  * @throws route_unknown without the key; origin_denied for requests of other pages
  */
 export const demandOwnPage =

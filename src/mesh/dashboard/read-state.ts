@@ -35,8 +35,8 @@ const maxDead = 50
 const maxPayloadLength = 200
 
 /**
- * Reads all displayed data. A part that cannot be read keeps its last value; a part that the token may not read is marked
- * as denied. Tokens are redacted.
+ * Reads all displayed data. A part that cannot be read keeps its last value; a part that the token may not read is
+ * marked as denied. Tokens are redacted.
  */
 export async function readState(
   client: MeshClient,

@@ -10,8 +10,8 @@ interface Row {
 }
 
 /**
- * Numbers the distinct states and tracks when each row last changed, so that only changed nodes of a large mesh are sent.
- * If the set or order of nodes changes, the full state is sent.
+ * Numbers the distinct states and tracks when each row last changed, so that only changed nodes of a large mesh are
+ * sent. If the set or order of nodes changes, the full state is sent.
  */
 export class Versions {
   #state: DashboardState | undefined

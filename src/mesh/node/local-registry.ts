@@ -66,8 +66,8 @@ export interface Publication {
 }
 
 /**
- * Adds or replaces a node in a registry and removes nodes that were not seen for a day. Safe against concurrent writers.
- * A corrupt registry is moved aside, so that its contents are preserved and do not block new entries.
+ * Adds or replaces a node in a registry and removes nodes that were not seen for a day. Safe against concurrent
+ * writers. A corrupt registry is moved aside, so that its contents are preserved and do not block new entries.
  * @throws file_unreadable, disk_full
  */
 export async function publishNode(path: string, node: NodeRecord, nowMs: number): Promise<Publication> {

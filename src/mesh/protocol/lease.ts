@@ -1,6 +1,6 @@
 /**
- * Lease on a key, held by one node at a time. Its id is a fencing token: it increases with every change of holder and is
- * never reused, so that writes of a former holder can be rejected.
+ * Lease on a key, held by one node at a time. Its id is a fencing token: it increases with every change of holder and
+ * is never reused, so that writes of a former holder can be rejected.
  */
 export interface ExecLease {
   /** Decimal digits. */

@@ -29,8 +29,8 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Creates a reader of objects with these members. Unknown members are dropped. Null counts as absent, and so does a blank
- * string for an optional member.
+ * Creates a reader of objects with these members. Unknown members are dropped. Null counts as absent, and so does a
+ * blank string for an optional member.
  * @throws missing_field; the errors of the members
  */
 export function readerOf<const M extends Members>(members: M): (value: object, path?: string) => Read<M> {

@@ -30,8 +30,8 @@ const capabilities = {
 export type CapabilityHints = Read<typeof capabilities>
 
 /**
- * Facts that a node reports. A heartbeat may omit all but `id`. Quarantine, trust and the last-seen time are set only by
- * the control plane.
+ * Facts that a node reports. A heartbeat may omit all but `id`. Quarantine, trust and the last-seen time are set only
+ * by the control plane.
  */
 export const factMembers = {
   id: must(nodeId),

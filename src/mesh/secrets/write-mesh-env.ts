@@ -54,8 +54,8 @@ export function requireWritable(values: MeshEnvValues): void {
 }
 
 /**
- * Reads a file; a missing file is empty. A file that other users can access is refused: they may have written values that
- * would be trusted once the permissions are restricted.
+ * Reads a file; a missing file is empty. A file that other users can access is refused: they may have written values
+ * that would be trusted once the permissions are restricted.
  * @throws file_unreadable
  */
 async function readOwnFile(path: string): Promise<string> {

@@ -2,7 +2,10 @@ import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, numberOf, textOf} from './effect.js'
 import {groupBy} from './oracle.js'
 
-/** Interval in which a client certainly holds a lease or a message: the server confirmed it and nothing can have ended it. */
+/**
+ * Interval in which a client certainly holds a lease or a message: the server confirmed it and nothing can have ended
+ * it.
+ */
 export interface HoldInterval {
   /** Key of the lease, or id of the message. */
   what: string

@@ -29,8 +29,8 @@ interface ProxiedCall {
 }
 
 /**
- * Proxy between the clients and the server, with one request per connection. It injects seeded connection faults and logs
- * when each request reached the server and when it could no longer take effect.
+ * Proxy between the clients and the server, with one request per connection. It injects seeded connection faults and
+ * logs when each request reached the server and when it could no longer take effect.
  */
 export class FaultProxy {
   readonly #options: ProxyOptions

@@ -24,8 +24,8 @@ export interface ForwardedRequest {
 }
 
 /**
- * Sends a request to the server and waits for the response even if the client is gone, to learn when the request has taken
- * effect.
+ * Sends a request to the server and waits for the response even if the client is gone, to learn when the request has
+ * taken effect.
  */
 export function send({bytes}: RequestFrame, options: ForwardOptions): ForwardedRequest {
   const {port, cutAt, isHalfClosed = false, onForwarded, onAnswer} = options

@@ -1,6 +1,6 @@
 /**
- * Fakes a wrong wall clock. Preloaded into the server process (`node --import`), it shifts `Date` by the milliseconds in
- * the file named by `SVC_PROVE_CLOCK`. The file may change at any time.
+ * Fakes a wrong wall clock. Preloaded into the server process (`node --import`), it shifts `Date` by the milliseconds
+ * in the file named by `SVC_PROVE_CLOCK`. The file may change at any time.
  */
 import {readFileSync} from 'node:fs'
 

@@ -11,9 +11,9 @@ export interface RunningDaemon {
   addr: string
   pid: number
   stderr(): string
-  /** Asks it to stop, and gives its exit status. */
+  /** Stops the daemon and returns its exit status. */
   end(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | undefined>
-  /** Waits until it has ended by itself; gives its exit status. */
+  /** Waits until it exits on its own and returns its exit status. */
   ended(): Promise<number | undefined>
 }
 
@@ -21,11 +21,11 @@ export interface TestDaemonOptions {
   workspace?: OrchWorkspace
   args?: readonly string[]
   env?: Record<string, string>
-  /** Runs the executable, for tests that look at the process itself: its memory, its options. */
+  /** Runs the executable in a new process, for tests of its memory or options. */
   alone?: boolean
 }
 
-/** A daemon on a free port, in a process apart, in a workspace where it has `workspace` or makes one. */
+/** Starts a daemon on a free port in a separate process, in the given or a new workspace. */
 export async function startTestDaemon(
   test: Pick<TestContext, 'after'>,
   {workspace, args = ['--listen', '127.0.0.1:0'], env = {}, alone = false}: TestDaemonOptions = {},
@@ -44,7 +44,7 @@ export async function startTestDaemon(
   }
 }
 
-/** A connection that says what it is told to say, byte by byte, and keeps what it hears, line by line. */
+/** Raw connection to a daemon. */
 export class Peer {
   readonly socket: Socket
   readonly lines: string[] = []
@@ -78,12 +78,12 @@ export class Peer {
     return peer
   }
 
-  /** Sends lines as they are; objects as JSON. */
+  /** Sends strings unchanged and objects as JSON. */
   send(...lines: (string | object)[]): void {
     this.socket.write(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
   }
 
-  /** The next line that nobody has taken. */
+  /** Returns the next received line. */
   async next<T = Reply>(): Promise<T> {
     if (this.lines.length <= this.#taken) await this.#more()
     return JSON.parse(this.lines[this.#taken++] as string) as T
@@ -114,27 +114,27 @@ export class Peer {
     return found
   }
 
-  /** Says one thing and gives what comes next. */
+  /** Sends a line and returns the next received line. */
   ask<T = Reply>(line: string | object): Promise<T> {
     this.send(line)
     return this.next<T>()
   }
 
-  /** Calls a method of JSON-RPC 2.0; gives its result. */
+  /** Calls a JSON-RPC 2.0 method and returns its result. */
   async call<T>(method: string, params: object = {}): Promise<T> {
     const {result, error} = await this.ask({jsonrpc: '2.0', id: 1, method, params})
     assert.equal(error, undefined, JSON.stringify(error))
     return result as T
   }
 
-  /** Waits until the other side has closed the connection; gives what was not taken. */
+  /** Waits until the daemon closes the connection and returns the remaining lines. */
   async closed(): Promise<string[]> {
     if (!this.#isClosed) await once(this.socket, 'close', {signal: AbortSignal.timeout(timeoutMs)})
     return this.lines.slice(this.#taken)
   }
 }
 
-/** A line of a daemon, in either form. */
+/** Line of a daemon in either form. */
 export interface Reply {
   jsonrpc?: '2.0'
   id?: string | number | null
@@ -153,14 +153,14 @@ export interface Reply {
   }
 }
 
-/** A task that no daemon runs. */
+/** Task for external workers, which a daemon does not run. */
 export const external = (description: string) => ({description, processor: 'external'})
 
-/** Most memory that a process has had at once, bytes. */
+/** Peak memory of a process, bytes. */
 export function peakMemory(pid: number): number {
   const [, kib = ''] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kib) * 1024
 }
 
-/** For the `skip` option of a test: false where processes can be looked at. */
+/** For the `skip` option of a test: false if the system has `/proc`. */
 export const skipWithoutProc = existsSync('/proc/self/status') ? false : 'needs /proc'

@@ -3,20 +3,20 @@ import {describe, it} from 'node:test'
 import {external, Peer, peakMemory, skipWithoutProc, startTestDaemon} from './daemon.js'
 
 export interface EventBacklog {
-  /** Tasks that there are before somebody follows events. */
+  /** Number of tasks before the subscription. */
   past: number
-  /** Tasks whose events nobody reads for some time. */
+  /** Number of tasks whose events are not read for some time. */
   count: number
-  /** Of each description. */
+  /** Length of each description, characters. */
   length: number
 }
 
-/** Tests of a follower of events that does not read. */
+/** Tests of a subscriber that does not read. */
 export function describeEventBacklog({past, count, length}: EventBacklog): void {
-  describe('a follower of events that does not read', () => {
-    it('is told of events when it reads again, all of them and each once', {skip: skipWithoutProc}, async (t) => {
-      // In a small heap there is little waste that could be taken for what is kept. The young generation counts too: on
-      // Node 24 it grows to a hundred megabytes of its own.
+  describe('subscriber that does not read', () => {
+    it('receives all events once when it reads again', {skip: skipWithoutProc}, async (t) => {
+      // With a small heap, garbage cannot be mistaken for retained memory. The young generation is limited as well, because
+      // it grows to 100 MB on Node.js 24.
       const env = {NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=1'}
       const {addr, pid} = await startTestDaemon(t, {env, alone: true})
       const writer = await Peer.connect(t, addr)
@@ -32,7 +32,7 @@ export function describeEventBacklog({past, count, length}: EventBacklog): void 
       await slow.call('orch.events.subscribe', {types: ['task_submitted']})
       slow.socket.pause()
       await write(count)
-      // Memory only grows while the daemon writes: a call that is answered now comes after all of that.
+      // A request answered now proves that the daemon has finished writing.
       await writer.call('orch.ping')
       const grown = peakMemory(pid) - before
       assert.ok(grown < (count * length) / 2, `${grown >> 20} MiB more than before`)

@@ -4,7 +4,7 @@ import {configureLog} from '../../../src/log/index.js'
 import * as modules from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 
-/** The part of a daemon that answers, in this process. */
+/** Starts an RPC server in this process. */
 export async function openTestServer(test: TestContext, {lineTimeoutMs = 60_000} = {}) {
   configureLog({filter: 'off', format: 'text'})
   const orchestrator = await openTestOrchestrator(test, {clock: 'real'})

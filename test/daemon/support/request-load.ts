@@ -4,28 +4,27 @@ import {Peer, type Reply, startTestDaemon} from './daemon.js'
 import {ping, say, submit} from './requests.js'
 import {suiteLifetime} from './suite-lifetime.js'
 
-/** How many requests there are. */
+/** Numbers of requests. */
 export interface RequestLoad {
   ofOne: number
   clients: number
-  /** Of each of these clients. */
+  /** Requests per client. */
   ofEach: number
-  /** At the least so many that the daemon has the time to run a task meanwhile. */
+  /** Enough that the daemon can run a task meanwhile. */
   ofBusy: number
 }
 
 const taskIdOf = ({result}: Reply) => (result as {task_id: number}).task_id
 
-/** Tests of many requests. */
 export function describeRequestLoad({ofOne, clients, ofEach, ofBusy}: RequestLoad): void {
-  describe('requests to the daemon, many of them', {concurrency: false}, () => {
+  describe('many daemon requests', {concurrency: false}, () => {
     const suite = suiteLifetime()
     let addr = ''
     before(async () => {
       addr = (await startTestDaemon(suite)).addr
     })
 
-    it('of one connection are answered in their order, whatever each takes', async (t) => {
+    it('of one connection are answered in order', async (t) => {
       const peer = await Peer.connect(t, addr)
       const count = ofOne
       const requests = Array.from({length: count}, (_, i) =>
@@ -44,7 +43,7 @@ export function describeRequestLoad({ofOne, clients, ofEach, ofBusy}: RequestLoa
       )
     })
 
-    it('of many connections are all taken, each once', async (t) => {
+    it('of many connections are each executed once', async (t) => {
       const peers = await Promise.all(Array.from({length: clients}, () => Peer.connect(t, addr)))
       const ids = await Promise.all(
         peers.map(async (peer, n) => {
@@ -60,7 +59,7 @@ export function describeRequestLoad({ofOne, clients, ofEach, ofBusy}: RequestLoa
       assert.equal(new Set(ids.flat()).size, clients * ofEach)
     })
 
-    it('of a busy connection keep neither others nor the loop waiting', async (t) => {
+    it('of a busy connection delay neither other clients nor the scheduler', async (t) => {
       const {workspace, addr} = await startTestDaemon(t)
       const [busy, other] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]
       const {task_id} = await other.call<{task_id: number}>('orch.submit_task', say)

@@ -7,5 +7,5 @@ export const submit = (id: string | number, description = 'work') => ({
   method: 'orch.submit_task',
   params: external(description),
 })
-/** A task that the daemon runs. */
+/** Task that a daemon runs. */
 export const say = {description: 'say it', processor: 'exec', exec: {template: 'say', params: {word: 'hello'}}}

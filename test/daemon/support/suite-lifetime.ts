@@ -1,6 +1,6 @@
 import {after, type TestContext} from 'node:test'
 
-/** For what all tests of a suite share: it lives as long as the suite. Called in its body. */
+/** Lifetime of resources shared by the tests of a suite. Must be called in the body of its `describe`. */
 export function suiteLifetime(): Pick<TestContext, 'after'> {
   const ends: (() => unknown)[] = []
   after(async () => {

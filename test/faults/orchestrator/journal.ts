@@ -26,7 +26,9 @@ export function parseJournal(text: string): JournalLine[] {
 export const readJournal = (root: string): JournalLine[] =>
   parseJournal(readFileSync(join(root, 'journal.txt'), 'utf8'))
 
-/** Processes of attempts that work in the workspace still; none where the system does not tell where a process works. */
+/**
+ * Processes of attempts that work in the workspace still; none where the system does not tell where a process works.
+ */
 export const stillAtWork = (root: string, journal: readonly JournalLine[]): number[] =>
   journal.flatMap(({what, pid}) => (what === 'start' && worksIn(pid, root) ? [pid] : []))
 

@@ -42,9 +42,9 @@ const submitterNames = ['east', 'west'] as const
 const longestEndMs = 600_000
 
 /**
- * Runs a workspace in which daemons are killed at random moments while tasks are submitted and run, lets the last daemon
- * finish, and gives what everybody saw. The same seed gives the same tasks and the same plan of kills; what meets what is
- * up to the machine.
+ * Runs a workspace in which daemons are killed at random moments while tasks are submitted and run, lets the last
+ * daemon finish, and gives what everybody saw. The same seed gives the same tasks and the same plan of kills; what
+ * meets what is up to the machine.
  * @throws Error where a submitter fails, or the tasks do not come to an end
  */
 export async function killDaemon(options: KillOptions): Promise<Evidence> {

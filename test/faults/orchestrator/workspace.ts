@@ -26,7 +26,9 @@ while [ -e hold ]; do sleep 0.05; done
 echo "end $SVC_TASK_ID $SVC_TASK_ATTEMPT" >> journal.txt
 `
 
-/** The environment of every process of the workspace: a store that cannot be opened is an error, never another store. */
+/**
+ * The environment of every process of the workspace: a store that cannot be opened is an error, never another store.
+ */
 export const workspaceEnv = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: '0'} as const
 
 /** Makes a folder a workspace whose tasks write a journal of what they do. */

@@ -12,7 +12,7 @@ print = ["echo", "{word}"]
 break = ["false"]
 `
 
-/** The daemon of a workspace, asked over TCP. */
+/** Daemon of a workspace, called over TCP. */
 export const daemonService: Service = {
   name: 'daemon run',
   address: 'addr',
@@ -28,7 +28,7 @@ export const daemonService: Service = {
   },
 }
 
-/** Most tasks of one client that may be unfinished. */
+/** Maximum number of unfinished tasks per client. */
 const mostTasks = 20
 const answerMs = 30_000
 
@@ -37,14 +37,14 @@ interface Reply {
   error?: {message: string; data?: {kind?: string}}
 }
 
-/** A client that speaks JSON-RPC, and now and then comes back over a new connection. */
+/** JSON-RPC client that reconnects now and then. */
 class DaemonClient implements Client {
   readonly #address: string
   readonly #owner: string
   readonly #random: Random
   readonly #tally: Tally
   readonly #pending = new Map<number, (reply: Reply) => void>()
-  /** Tasks that it has submitted and not ended. */
+  /** Its unfinished tasks. */
   #tasks: number[] = []
   #socket: Socket | undefined
   #lastId = 0
@@ -108,7 +108,7 @@ class DaemonClient implements Client {
     if (result !== undefined) this.#tasks.push((result as {task_id: number}).task_id)
   }
 
-  /** Claims a task of any client, and ends it. */
+  /** Claims and finishes a task of any client. */
   async #work(): Promise<void> {
     const {result} = await this.#call('orch.claim_task', {owner: this.#owner}, 'no_task_to_claim')
     if (result === undefined) return
@@ -144,7 +144,7 @@ class DaemonClient implements Client {
     await this.#call(method, params)
   }
 
-  /** Sends what the daemon refuses. */
+  /** Sends invalid requests. */
   async #sendNonsense(): Promise<void> {
     const random = this.#random
     const at = random.below(4)
@@ -157,7 +157,7 @@ class DaemonClient implements Client {
     }
   }
 
-  /** Follows events for a short while. */
+  /** Subscribes to events for a short time. */
   async #follow(): Promise<void> {
     const {result} = await this.#call('orch.events.subscribe', {})
     if (result === undefined) return
@@ -167,7 +167,7 @@ class DaemonClient implements Client {
     else await this.#reconnect()
   }
 
-  /** Leaves, at times in the middle of a request, and comes back. */
+  /** Reconnects, sometimes in the middle of a request. */
   async #reconnect(): Promise<void> {
     const line = JSON.stringify({jsonrpc: '2.0', id: ++this.#lastId, method: 'orch.list_tasks', params: {}})
     const isCut = this.#random.chance(0.5)
@@ -189,7 +189,7 @@ class DaemonClient implements Client {
     await closed
   }
 
-  /** @param refusals kinds of error that are right */
+  /** @param refusals permitted error kinds */
   async #call(method: string, params: object, ...refusals: string[]): Promise<Reply> {
     this.#tally.requests++
     const id = ++this.#lastId

@@ -5,7 +5,7 @@ import {projectFile} from '../../support/project.js'
 import type {Client, Random, Service, Tally, Visit} from '../client.js'
 import {HttpCaller} from '../http-caller.js'
 
-/** A program of the data language that is served: the todo list of the examples. */
+/** Server of a program in the data language: the todo list of the examples. */
 export const dbService: Service = {
   name: 'db serve',
   address: 'base_url',
@@ -19,7 +19,7 @@ export const dbService: Service = {
   },
 }
 
-/** Most rows that one client has at a time, and most streams of changes that it keeps open. */
+/** Maximum number of rows and of open change streams per client. */
 const mostRows = 30
 const mostStreams = 3
 
@@ -99,7 +99,7 @@ class DbClient implements Client {
     await this.#change('remove', id ?? 0)
   }
 
-  /** Opens a stream of changes, from now on or from an older change, or breaks one off. */
+  /** Opens a change stream, from now or from an earlier change, or aborts one. */
   async #changeStreams(): Promise<void> {
     if (this.#streams.length >= mostStreams || (this.#streams.length > 0 && this.#random.chance(0.5))) {
       this.#streams.shift()?.close()

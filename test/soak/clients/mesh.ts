@@ -4,7 +4,7 @@ import {HttpCaller} from '../http-caller.js'
 
 const clients = 3
 
-/** The control plane of a mesh, used by nodes. */
+/** Control plane of a mesh, used by nodes. */
 export const meshService: Service = {
   name: 'mesh serve',
   address: 'base_url',
@@ -31,7 +31,7 @@ const refused: readonly [method: string, path: string, body: unknown, status: nu
   ['POST', '/v1/mesh/a2a/ack', {receiver_agent_id: '999', message_id: 999_999_999}, 404],
 ]
 
-/** One node with one agent. Some requests compete with those of the other nodes. */
+/** Node with one agent. Some of its requests compete with those of other nodes. */
 class MeshNode implements Client {
   readonly #http: HttpCaller
   readonly #random: Random
@@ -78,7 +78,7 @@ class MeshNode implements Client {
   }
 
   get #inbox() {
-    // Without a claimer messages are only looked at: a request that is broken off claims nothing.
+    // Without a claimer, messages are only read, so that an aborted request claims nothing.
     return {receiver_agent_id: this.#agent, message_types: ['none']}
   }
 
@@ -92,7 +92,7 @@ class MeshNode implements Client {
     await this.#post('heartbeat', {...beat, incarnation: this.#incarnation, seq: this.#seq++}, 200)
   }
 
-  /** Takes a lease on a key that others want too, and releases it. */
+  /** Acquires and releases a lease on a contended key. */
   async #lease(): Promise<void> {
     const held = {scope_key: `task:${this.#random.below(4)}`, claimer_node_id: this.#node}
     const {status, text} = await this.#post('exec/lease/grant', held, 200, 409)
@@ -103,7 +103,7 @@ class MeshNode implements Client {
     await this.#post('exec/lease/release', {lease_id, claimer_node_id: this.#node}, 204)
   }
 
-  /** Sends a message to one of the agents, at times twice under its key. */
+  /** Sends a message to an agent, sometimes twice with the same key. */
   async #deliver(): Promise<void> {
     const random = this.#random
     const message = {
@@ -118,7 +118,7 @@ class MeshNode implements Client {
     if (random.chance(0.2)) await this.#post('a2a/deliver', message, 200)
   }
 
-  /** Claims a message of its agent, and acknowledges it. @returns whether there was one */
+  /** Claims and acknowledges a message of its agent. @returns false if there was none */
   async #receive(waitMs: number): Promise<boolean> {
     const asked = {receiver_agent_id: this.#agent, claimer_node_id: this.#node, wait_ms: waitMs}
     const {status, text} = await this.#post('a2a/inbox', asked, 200)

@@ -3,7 +3,7 @@ import {writeTinyModel} from '../../support/tiny-model.js'
 import type {Client, Random, Service, Visit} from '../client.js'
 import {HttpCaller} from '../http-caller.js'
 
-/** The model server, with a tiny model. */
+/** Model server with a tiny model. */
 export const serveService: Service = {
   name: 'serve',
   address: 'base_url',
@@ -16,7 +16,7 @@ export const serveService: Service = {
   async connect(visit) {
     return new ServeClient(visit)
   },
-  /** The model may have been unloaded last. */
+  /** Loads the model, which may have been unloaded. */
   async settle({address, tally}) {
     const http = new HttpCaller(address, tally)
     await http.send('POST', '/api/generate', {prompt: 'x', stream: false, options: {num_predict: 1}}, 200)
@@ -24,12 +24,12 @@ export const serveService: Service = {
   },
 }
 
-/** Time between two requests to unload the model, ms: the next request loads it again. */
+/** Interval between requests to unload the model, ms. The next request loads it again. */
 const unloadEveryMs = 30_000
 
 const looks = ['/', '/health', '/metrics', '/api/version', '/api/tags', '/api/ps', '/v1/models', '/v1/models/tiny']
 
-/** Requests that are refused, and the status of each. */
+/** Invalid requests and their expected statuses. */
 const refused: readonly [method: string, path: string, body: unknown, status: number][] = [
   ['GET', '/nowhere', undefined, 404],
   ['GET', '/api/chat', undefined, 405],
@@ -77,7 +77,7 @@ class ServeClient implements Client {
     this.#http.close()
   }
 
-  /** A request of one of the dialects for at most so many tokens, in one piece or as a stream. */
+  /** Request in one of the dialects with a maximum number of tokens, streamed or not. */
   #generation(longest: number): [path: string, body: object] {
     const random = this.#random
     const stream = random.chance(0.6)

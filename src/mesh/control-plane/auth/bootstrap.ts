@@ -30,9 +30,9 @@ export interface BootstrapContext {
 }
 
 /**
- * Exchanges the bootstrap token for permanent tokens, once. Only opaque tokens are granted, because a signed token would
- * expire within an hour. The granted tokens are looked up before the bootstrap token is consumed, so that a server error
- * does not waste it.
+ * Exchanges the bootstrap token for permanent tokens, once. Only opaque tokens are granted, because a signed token
+ * would expire within an hour. The granted tokens are looked up before the bootstrap token is consumed, so that a
+ * server error does not waste it.
  * @param caller caller identified by the bootstrap token
  * @throws bootstrap_disabled, bootstrap_invalid, bootstrap_expired, bootstrap_consumed, server_token_missing
  */

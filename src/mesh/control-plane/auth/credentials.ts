@@ -94,8 +94,8 @@ export class Credentials {
   }
 
   /**
-   * Role of an opaque token. Computes one digest unless the token equals the last one of the connection: a digest takes a
-   * tenth of the time of a heartbeat.
+   * Role of an opaque token. Computes one digest unless the token equals the last one of the connection: a digest takes
+   * a tenth of the time of a heartbeat.
    * @param connection object that identifies the connection
    */
   roleOf(token: string, connection?: object): Role | undefined {

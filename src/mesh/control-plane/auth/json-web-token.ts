@@ -33,8 +33,8 @@ const singleUse: ReadonlySet<TokenRole> = new Set(['mesh', 'admin'])
 export const looksSigned = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)
 
 /**
- * Identifies the sender of a signed token (JWT, only HS256). Does not consume a single-use token, so that a request that
- * is refused for another reason can be repeated with it.
+ * Identifies the sender of a signed token (JWT, only HS256). Does not consume a single-use token, so that a request
+ * that is refused for another reason can be repeated with it.
  * @throws unauthorized, token_expired, scope_mismatch
  */
 export async function callerOfToken(token: string, context: TokenContext): Promise<Caller> {

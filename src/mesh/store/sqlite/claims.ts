@@ -15,7 +15,8 @@ type ClaimState = Counted & Pick<MessageRow, 'id' | 'holder' | 'lease_expires' |
 
 /**
  * When a node claims a message again that it already holds, the claim restarts. It counts as a new attempt if the last
- * one started more than this fraction of a lease ago. Otherwise a message that crashes its node would never become dead.
+ * one started more than this fraction of a lease ago. Otherwise a message that crashes its node would never become
+ * dead.
  */
 const sameAttempt = 0.25
 /** Number of claims after which a message becomes dead. */

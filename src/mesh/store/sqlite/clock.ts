@@ -65,9 +65,9 @@ export interface SavedClock {
 }
 
 /**
- * Start time of a clock after a restart, and the grace period by which leases are extended: the complete downtime, since
- * holders could not renew meanwhile. A stopped machine and a changed system clock cannot be distinguished, so both are
- * treated alike.
+ * Start time of a clock after a restart, and the grace period by which leases are extended: the complete downtime,
+ * since holders could not renew meanwhile. A stopped machine and a changed system clock cannot be distinguished, so
+ * both are treated alike.
  */
 export function resume(saved: SavedClock | undefined, wall: number): {start: number; grace: number} {
   if (saved === undefined) return {start: wall, grace: 0}

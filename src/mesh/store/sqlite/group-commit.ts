@@ -62,9 +62,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs an operation in the next transaction of its lane. If it throws a catalogue error, only this operation fails; it
-   * must not have written anything that depends on its success. Any other exception rolls back the transaction, and all
-   * its operations are retried individually. Operations may therefore run twice.
+   * Runs an operation in the next transaction of its lane. If it throws a catalogue error, only this operation fails;
+   * it must not have written anything that depends on its success. Any other exception rolls back the transaction, and
+   * all its operations are retried individually. Operations may therefore run twice.
    * @throws store_unavailable if the transaction failed
    */
   run<T>(lane: Lane, work: (transaction: Transaction) => T): Promise<T> {
@@ -166,7 +166,9 @@ export class GroupCommit {
     }
   }
 
-  /** Runs operations up to the limits of a transaction. Adds an outcome for each attempted operation, even if it fails. */
+  /**
+   * Runs operations up to the limits of a transaction. Adds an outcome for each attempted operation, even if it fails.
+   */
   #runAll(lane: Lane, changes: (() => void)[], outcomes: Outcome[]): void {
     const {now, monotonic, begin, end} = this.#options
     const max = this.#alone[lane] > 0 ? 1 : maxOperations

@@ -5,8 +5,8 @@ import {openDatabase} from '../../../store/index.js'
 import {isLocked} from './fault.js'
 
 /**
- * Prevents other control planes from opening a database, because the store caches its contents in memory. Readers are not
- * affected: the lock is an operating-system lock on a separate file, which is released even if the process crashes.
+ * Prevents other control planes from opening a database, because the store caches its contents in memory. Readers are
+ * not affected: the lock is an operating-system lock on a separate file, which is released even if the process crashes.
  * @returns function that releases the lock
  * @throws store_busy if another control plane holds the lock
  */

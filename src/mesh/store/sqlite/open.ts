@@ -37,7 +37,8 @@ const cacheKiB = 131_072
 /**
  * Opens the store of a control plane in a SQLite file. While it is open, no other control plane can open it; other
  * processes can read it.
- * @throws store_busy if another control plane has opened it; store_unopenable, store_unwritable, store_damaged, store_newer
+ * @throws store_busy if another control plane has opened it; store_unopenable, store_unwritable, store_damaged,
+ *   store_newer
  */
 export async function openSqliteMeshStore(
   path: string,

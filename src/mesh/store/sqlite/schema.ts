@@ -4,18 +4,18 @@ import {fragment} from '../../../store/index.js'
  * SQLite tables of a control plane. Times are Unix ms on the store's clock, except the deadlines of maintenance and the
  * expiry of tokens, which clients set. Every row that belongs to a tenant has a `scope_id`.
  *
- * - `mesh_counters`: `fence`, `message_id` and `node_no`, the last assigned values; `clock`, an upper bound of all times,
- *   and `clock_ahead`, its maximum lead over the actual time, ms (0 after a clean shutdown).
- * - `mesh_node_seen`: last heartbeat of each node. Heartbeats are first written to `mesh_node_beats`, several hundred per
- *   row, and folded into this table later.
+ * - `mesh_counters`: `fence`, `message_id` and `node_no`, the last assigned values; `clock`, an upper bound of all
+ *   times, and `clock_ahead`, its maximum lead over the actual time, ms (0 after a clean shutdown).
+ * - `mesh_node_seen`: last heartbeat of each node. Heartbeats are first written to `mesh_node_beats`, several hundred
+ *   per row, and folded into this table later.
  * - `mesh_exec_leases`: last epoch of each key, even after it has ended, to keep its fencing token.
- * - `mesh_messages`: a message is pending while `acked_at`, `dead_at` and `holder` are null. A row keeps its idempotency
- *   key until it is deleted.
- * - `mesh_audit`: a row `lease.granted` for each epoch of a lease, with the current `detail`
- *   `{lease_id, scope_key, holder_node_id, granted_unix_ms, expires_unix_ms, renewals}`, and after its end a row
- *   `lease.released`, `lease.revoked` or `lease.expired` with `{lease_id, scope_key, holder_node_id, ended_unix_ms}`.
- *   The epoch was `[granted, ended)`, or `[granted, expires)`. Also the actions of administrators, `message.dead`,
- *   `message.retried`, `message.dropped`, and consumed tokens.
+ * - `mesh_messages`: a message is pending while `acked_at`, `dead_at` and `holder` are null. A row keeps its
+ *   idempotency key until it is deleted.
+ * - `mesh_audit`: a row `lease.granted` for each epoch of a lease, with the current `detail` `{lease_id, scope_key,
+ *   holder_node_id, granted_unix_ms, expires_unix_ms, renewals}`, and after its end a row `lease.released`,
+ *   `lease.revoked` or `lease.expired` with `{lease_id, scope_key, holder_node_id, ended_unix_ms}`. The epoch was
+ *   `[granted, ended)`, or `[granted, expires)`. Also the actions of administrators, `message.dead`, `message.retried`,
+ *   `message.dropped`, and consumed tokens.
  */
 export const meshStoreFragment = fragment(
   'mesh_store',
