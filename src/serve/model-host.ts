@@ -6,7 +6,7 @@ import {
   type GenerateEvent,
   type GenerateRequest,
   type ModelDescription,
-  mostBytes,
+  maxPromptBytes,
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
@@ -48,7 +48,7 @@ export class ModelHost {
     this.#keepAlive = options.keepAlive
     this.served = toServed(engine.description, options.name)
     this.trained = engine.description.trained
-    this.mostPromptBytes = mostBytes(engine.description.longestToken, engine.description.contextLength)
+    this.mostPromptBytes = maxPromptBytes(engine.description.longestToken, engine.description.contextLength)
     this.#engine = Promise.resolve(engine)
   }
 
@@ -56,10 +56,10 @@ export class ModelHost {
   static async start(path: string, options: HostOptions, signal: AbortSignal): Promise<ModelHost> {
     const {name: _, keepAlive: __, ...engineOptions} = options
     const engine = await startEngine(path, {...engineOptions, signal})
-    const {templateFault} = engine.description
-    if (templateFault !== undefined) {
+    const {templateError} = engine.description
+    if (templateError !== undefined) {
       await engine.close()
-      throw SvcError.fromRecord(templateFault)
+      throw SvcError.fromRecord(templateError)
     }
     const host = new ModelHost(path, options, engine)
     host.#arm()

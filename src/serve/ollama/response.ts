@@ -1,4 +1,4 @@
-import type {GenerateSummary, TokenChance, TokenLogprob} from '../../llm/index.js'
+import type {GenerateSummary, ScoredToken, TokenLogprob} from '../../llm/index.js'
 import {given} from '../body.js'
 
 /** What every object of a reply begins with. */
@@ -86,12 +86,12 @@ const measures = ({summary, totalMs, loadMs}: ReplyEnd) => ({
   eval_duration: nanoseconds(summary.decodeMs),
 })
 
-const chance = ({token, logprob, bytes}: TokenChance) => ({token, logprob, bytes})
+const scored = ({token, logprob, bytes}: ScoredToken) => ({token, logprob, bytes})
 
 const chances = (logprobs: readonly TokenLogprob[] | undefined) =>
   given({
     logprobs: logprobs?.map((token) => ({
-      ...chance(token),
-      ...given({top_logprobs: token.top.length === 0 ? undefined : token.top.map(chance)}),
+      ...scored(token),
+      ...given({top_logprobs: token.top.length === 0 ? undefined : token.top.map(scored)}),
     })),
   })

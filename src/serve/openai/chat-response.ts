@@ -1,4 +1,4 @@
-import type {GenerateSummary, TokenChance, TokenLogprob} from '../../llm/index.js'
+import type {GenerateSummary, ScoredToken, TokenLogprob} from '../../llm/index.js'
 import {type Choice, heading, type ReplyHead, type ReplyText, type StreamHead, usageOf, usageToCome} from './reply.js'
 
 /** The reply to `POST /v1/chat/completions` that is no stream. */
@@ -41,9 +41,9 @@ const chunk = (head: StreamHead, index: number, delta: object, {logprobs, finish
   ...usageToCome(head),
 })
 
-const chance = ({token, logprob, bytes}: TokenChance) => ({token, logprob, bytes})
+const scored = ({token, logprob, bytes}: ScoredToken) => ({token, logprob, bytes})
 
 const chances = (logprobs: readonly TokenLogprob[] | undefined) =>
   logprobs === undefined
     ? null
-    : {content: logprobs.map((token) => ({...chance(token), top_logprobs: token.top.map(chance)})), refusal: null}
+    : {content: logprobs.map((token) => ({...scored(token), top_logprobs: token.top.map(scored)})), refusal: null}
