@@ -43,7 +43,7 @@ describe('svc merge', () => {
       artifact_dir: join(cwd, 'out'),
       prompt_format: 'none',
       adapter_path: join(cwd, 'out/merged.safetensors'),
-      notes: 'Only the tensors that the adapter changes, in F32: they replace those of the base model.',
+      notes: 'Only the tensors that the adapter updates, in F32. They replace those of the base model.',
     })
     assert.deepEqual((await readdir(join(cwd, 'out'))).sort(), [handoffName, 'merged.safetensors'])
   })
@@ -157,7 +157,7 @@ describe('svc merge', () => {
     const {warnings, handoff, output} = JSON.parse(stdout)
     assert.equal(exitCode, 0)
     // Who may do everything replaces even a folder.
-    if (handoff === null) assert.match(warnings.at(-1), /hand-off file is not written/)
+    if (handoff === null) assert.match(warnings.at(-1), /hand-off file was not written/)
     assert.ok((await stat(output)).isFile())
   })
 

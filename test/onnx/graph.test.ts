@@ -29,10 +29,10 @@ describe('GraphBuilder', () => {
 
   it('rejects an initialiser whose size does not match its shape', () => {
     const graph = new GraphBuilder('short')
-    assert.throws(() => graph.constant('w', 'float32', [3], Float32Array.of(1, 2)), /8 bytes, its shape needs 12/)
+    assert.throws(() => graph.constant('w', 'float32', [3], Float32Array.of(1, 2)), /8 bytes, but its shape needs 12/)
     assert.throws(
       () => graph.external('e', 'bfloat16', [2, 2], {location: 'f', offset: 0, length: 16}),
-      /16 bytes, its shape needs 8/,
+      /16 bytes, but its shape needs 8/,
     )
   })
 })

@@ -52,7 +52,7 @@ describe('ChatTemplate', () => {
   it('rejects the conversation if the template omits the final assistant message', () =>
     assert.throws(
       () => new ChatTemplate('{{ messages[0].content }}', 'f').render([...user, {role: 'assistant', content: 'It is'}]),
-      {code: 'chat_refused', message: /does not write the last message of the assistant/},
+      {code: 'chat_refused', message: /omits the last message of the assistant/},
     ))
 
   it('provides bos_token and eos_token', () =>
