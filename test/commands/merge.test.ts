@@ -142,7 +142,7 @@ describe('svc merge', () => {
     for (const flags of [[], ['--overwrite']]) {
       const {stderr, exitCode} = await svcInTurn(['merge', 'run', '-o', 'run/merged.safetensors', ...flags], {cwd})
       assert.equal(exitCode, 0)
-      assert.match(stderr, /warning: .*external_serving_handoff_v1\.json is there already and stays as it is\./)
+      assert.match(stderr, /warning: .*external_serving_handoff_v1\.json already exists and was not changed\./)
       assert.deepEqual(await json(join(cwd, 'run', handoffName)), {prompt_format: 'plain'})
     }
   })
