@@ -1,22 +1,22 @@
 import type {HttpClient} from '../net/index.js'
 import {type AnswerRoute, defaultGenerationLimits, type Generation, streamedAnswer} from './streamed-answer.js'
 
-/** One turn of a conversation, as a model reads it. */
+/** One message of a conversation. */
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant'
   content: string
 }
 
-/** One call of `/api/chat`. */
+/** A request to `/api/chat`. */
 export interface ChatRequest {
   model: string
-  /** The oldest first. */
+  /** Oldest first. */
   messages: readonly ChatMessage[]
   temperature: number
   topP?: number | undefined
-  /** Most tokens of the answer. */
+  /** Maximum tokens of the answer. */
   maxTokens: number
-  /** Asks for an answer of this form; a server may refuse that. */
+  /** Output format: JSON or a JSON schema; not every server supports it. */
   format?: 'json' | Readonly<Record<string, unknown>> | undefined
 }
 
@@ -27,8 +27,8 @@ const route: AnswerRoute = {
 }
 
 /**
- * Has the next turn of a conversation generated, and reads it as it is made. The connection ends with the answer, and
- * at once when the signal aborts.
+ * Generates the next message of a conversation and streams it. The connection is closed at the end of the answer or when
+ * the signal aborts.
  * @throws as `streamedAnswer`
  */
 export function chat(

@@ -1,36 +1,36 @@
 import {inferenceSettings, resolveSettings, type SettingSources, type SettingWarning} from '../config/index.js'
 import {createHttpClient, type HttpClient, type HttpClientOptions} from '../net/index.js'
 
-/** Where and how to ask for text. */
+/** Address, model and options of an inference server. */
 export interface InferenceEndpoint {
   /** Without a trailing slash, `/v1` or `/api`. */
   baseUrl: string
-  /** The name to ask for; it must be the name under which the server serves. */
+  /** Model name, as the server lists it. */
   model: string
   apiKey: string | undefined
   temperature: number
   maxTokens: number
-  /** Tokens that a model reads and writes in one call; its server says when left out. */
+  /** Context length in tokens; default: that of the server. */
   contextLength?: number | undefined
 }
 
 /**
- * The endpoint of a process. Its address is, in this order: one that is given, `SVC_INFERENCE_URL`,
- * `SVC_LOCAL_SERVER_URL`, the inference base of the mesh, the default of `svc serve`. A blank variable is no value, and
- * one that is no address is a warning.
+ * Resolves the inference endpoint. Sources of its address, highest precedence first: `overrides.url`,
+ * `SVC_INFERENCE_URL`, `SVC_LOCAL_SERVER_URL`, the inference base URL of the mesh, the default of `svc serve`. A blank
+ * variable counts as unset; an invalid URL causes a warning.
  */
 export function resolveEndpoint(
   sources: SettingSources,
-  given: {url?: string; model?: string} = {},
+  overrides: {url?: string; model?: string} = {},
 ): {endpoint: InferenceEndpoint; warnings: SettingWarning[]} {
-  const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const flags = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   const {values, warnings} = resolveSettings(inferenceSettings, {...sources, flags})
   const {url, model, apiKey, temperature, maxTokens, contextLength} = values
   const baseUrl = inferenceSettings.rows.url.type.parse(url) ?? url
   return {endpoint: {baseUrl, model, apiKey, temperature, maxTokens, contextLength}, warnings}
 }
 
-/** A client of the endpoint that sends its key. */
+/** An HTTP client for the endpoint that sends its API key. */
 export const inferenceClient = (
   {baseUrl, apiKey}: InferenceEndpoint,
   options: Omit<HttpClientOptions, 'baseUrl' | 'token'> = {},

@@ -1,25 +1,24 @@
 import type {HttpClient} from '../net/index.js'
 import {type AnswerRoute, defaultGenerationLimits, type Generation, streamedAnswer} from './streamed-answer.js'
 
-/** One call of `/api/generate`. */
+/** A request to `/api/generate`. */
 export interface GenerationRequest {
   model: string
   system: string
   prompt: string
   temperature: number
-  /** Only the likeliest tokens that make up this share, 0 to 1; the server decides when left out. */
+  /** Nucleus sampling threshold, 0 to 1; default: that of the server. */
   topP?: number | undefined
-  /** Most tokens of the answer. */
+  /** Maximum tokens of the answer. */
   maxTokens: number
-  /** Tokens of question and answer that are asked for; the server decides when left out. */
+  /** Requested context length in tokens, prompt and answer together; default: that of the server. */
   contextLength?: number | undefined
 }
 
 const route: AnswerRoute = {path: '/api/generate', member: 'response', textOf: ({response}) => response}
 
 /**
- * Has a text generated, and reads it as it is made. The connection ends with the answer, and at once when the signal
- * aborts.
+ * Generates a text and streams it. The connection is closed at the end of the answer or when the signal aborts.
  * @throws as `streamedAnswer`
  */
 export const generate = (

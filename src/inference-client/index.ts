@@ -1,6 +1,5 @@
 /**
- * The client's side of inference: where the server is, which models there are by default, and whether the server
- * answers. Everything that generates text elsewhere asks here.
+ * Client for inference servers: endpoint resolution, model registry, probing and text generation.
  */
 export {type ChatMessage, type ChatRequest, chat} from './chat.js'
 export {contextLengthOf} from './context-length.js'

@@ -1,4 +1,4 @@
-/** How much of a stream is taken before its sender counts as broken. */
+/** Size limits of a stream. */
 export interface NdjsonLimits {
   lineBytes: number
   totalBytes: number
@@ -7,61 +7,60 @@ export interface NdjsonLimits {
 const newline = 0x0a
 
 /**
- * The values of newline-delimited JSON, each as soon as its line is there. Blank lines mean nothing, and the last line
- * may lack its end.
- * @param fault makes the error of a stream that is none, from a clause that says why
+ * Parses newline-delimited JSON incrementally. Blank lines are ignored, and the last line may lack its newline.
+ * @param invalid creates the error for an invalid stream, from a clause with the reason
  */
 export async function* ndjsonValues(
   bytes: AsyncIterable<Uint8Array>,
   limits: NdjsonLimits,
-  fault: (reason: string) => Error,
+  invalid: (reason: string) => Error,
 ): AsyncGenerator<unknown, void, undefined> {
   const decoder = new TextDecoder('utf-8', {fatal: true})
   let number = 0
-  for await (const line of lines(bytes, limits, fault)) {
+  for await (const line of lines(bytes, limits, invalid)) {
     number++
     let text: string
     try {
       text = decoder.decode(line).trim()
     } catch {
-      throw fault(`line ${number} is not UTF-8 text`)
+      throw invalid(`line ${number} is not UTF-8 text`)
     }
-    if (text !== '') yield parse(text, number, fault)
+    if (text !== '') yield parse(text, number, invalid)
   }
 }
 
-function parse(text: string, number: number, fault: (reason: string) => Error): unknown {
+function parse(text: string, number: number, invalid: (reason: string) => Error): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Without a word of it: what a model says belongs into no error.
-    throw fault(`line ${number} is not JSON`)
+    // Without the content of the line: errors must not contain model output.
+    throw invalid(`line ${number} is not JSON`)
   }
 }
 
-/** Pieces are joined once per line, however many they are. */
+/** Splits chunks into lines; the chunks of a line are joined only once. */
 async function* lines(
   bytes: AsyncIterable<Uint8Array>,
   limits: NdjsonLimits,
-  fault: (reason: string) => Error,
+  invalid: (reason: string) => Error,
 ): AsyncGenerator<Buffer, void, undefined> {
-  let held: Uint8Array[] = []
-  let heldBytes = 0
+  let pending: Uint8Array[] = []
+  let pendingBytes = 0
   let totalBytes = 0
   const hold = (piece: Uint8Array) => {
-    held.push(piece)
-    heldBytes += piece.length
-    if (heldBytes > limits.lineBytes) throw fault(`a line is longer than ${limits.lineBytes} bytes`)
+    pending.push(piece)
+    pendingBytes += piece.length
+    if (pendingBytes > limits.lineBytes) throw invalid(`a line is longer than ${limits.lineBytes} bytes`)
   }
   const release = () => {
-    const line = Buffer.concat(held)
-    held = []
-    heldBytes = 0
+    const line = Buffer.concat(pending)
+    pending = []
+    pendingBytes = 0
     return line
   }
   for await (const piece of bytes) {
     totalBytes += piece.length
-    if (totalBytes > limits.totalBytes) throw fault(`it sends more than ${limits.totalBytes} bytes`)
+    if (totalBytes > limits.totalBytes) throw invalid(`it sends more than ${limits.totalBytes} bytes`)
     let start = 0
     for (let end = piece.indexOf(newline); end !== -1; end = piece.indexOf(newline, start)) {
       hold(piece.subarray(start, end))
@@ -70,5 +69,5 @@ async function* lines(
     }
     if (start < piece.length) hold(piece.subarray(start))
   }
-  if (held.length > 0) yield release()
+  if (pending.length > 0) yield release()
 }

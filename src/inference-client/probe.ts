@@ -1,21 +1,22 @@
 import {type InferenceEndpoint, inferenceClient} from './endpoint.js'
 import {placeholderModel} from './registry.js'
 
-/** What a server says of itself. */
+/** Result of probing a server. */
 export interface EndpointProbe {
   reachable: boolean
-  /** Why not, where it is not reachable. */
+  /** Reason if it is not reachable. */
   reason?: string
+  /** Names of its models. */
   models: string[]
-  /** The name to ask for: the endpoint's own where it is served, or the only one where none was named. */
+  /** Model to use: that of the endpoint if it is served; if none is configured, the only served model. */
   model: string | undefined
-  /** True where the server computes on a GPU; undefined where it does not say. */
+  /** True if the server reports a GPU runtime; else undefined. */
   gpu: true | undefined
 }
 
 const gpuRuntimes = /cuda|rocm|metal/
 
-/** Asks `/api/tags` and `/api/version`, once each. Never throws: an endpoint that cannot be reached says so. */
+/** Requests `/api/tags` and `/api/version` once each. Never throws; failures are reported in the result. */
 export async function probeEndpoint(endpoint: InferenceEndpoint, timeoutMs = 5000): Promise<EndpointProbe> {
   const client = inferenceClient(endpoint, {connectTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs, attempts: 1})
   try {

@@ -1,8 +1,8 @@
 import type {InferenceEndpoint} from './endpoint.js'
 
-/** A model that work can be given to. */
+/** An available model. */
 export interface ModelEntry {
-  /** The name to ask the server for. */
+  /** Model name in requests to the server. */
   id: string
   /** Provider and name: `local/my-run`. */
   slug: string
@@ -10,17 +10,17 @@ export interface ModelEntry {
   tier: 'local'
   /** US dollars per million tokens. */
   cost: number
-  /** Most tokens of a reply. */
+  /** Maximum tokens of a reply. */
   maxTokens: number
   baseUrl: string
 }
 
-/** Stands for whatever the server serves, where no model is named. */
+/** Model name if none is configured; stands for the model that the server serves. */
 export const placeholderModel = 'default-model'
 
 const localMaxTokens = 4096
 
-/** The models known without asking anyone: the local one. `served` adds what the server says it has. */
+/** The registry: the configured local model, and the models in `served`. */
 export function modelRegistry({model, baseUrl}: InferenceEndpoint, served: readonly string[] = []): ModelEntry[] {
   const ids = model === placeholderModel && served.length > 0 ? served : [model, ...served]
   return [...new Set(ids)].map((id) => ({

@@ -4,19 +4,19 @@ import {type NdjsonLimits, ndjsonValues} from './ndjson.js'
 
 export interface Generation {
   text: string
-  /** As the server counts them; 0 where it does not. */
+  /** As reported by the server; 0 if it does not report them. */
   inputTokens: number
   outputTokens: number
-  /** Whether the answer was cut off at the most tokens. */
+  /** Whether the answer was cut off at the maximum number of tokens. */
   cutOff: boolean
 }
 
 export interface GenerationLimits extends NdjsonLimits {
-  /** Longest answer, characters. */
+  /** Maximum length of the answer, characters. */
   answerLength: number
 }
 
-/** The last line may repeat the tokens of the whole context as numbers. */
+/** The last line may contain the token ids of the complete context. */
 export const defaultGenerationLimits: GenerationLimits = {
   lineBytes: 4 << 20,
   totalBytes: 256 << 20,
@@ -25,10 +25,10 @@ export const defaultGenerationLimits: GenerationLimits = {
 
 type Line = Readonly<Record<string, unknown>>
 
-/** A route that answers with lines of JSON, and where a line of it has its piece of the text. */
+/** A route that streams NDJSON, and the location of the text in a line. */
 export interface AnswerRoute {
   path: string
-  /** As an error names the place. */
+  /** Name of the text field in errors. */
   member: string
   textOf(line: Line): unknown
 }
@@ -36,17 +36,16 @@ export interface AnswerRoute {
 export interface Reading {
   signal: AbortSignal
   limits: GenerationLimits
-  /** Told every piece of the text as it comes. */
+  /** Called with each piece of the text. */
   onDelta?: ((text: string) => void) | undefined
 }
 
-const faultOf = (url: string) => (reason: string) => new SvcError('inference_protocol', {url, reason})
+const protocolError = (url: string) => (reason: string) => new SvcError('inference_protocol', {url, reason})
 
 /**
- * Sends a request and reads the answer as it is made. The connection ends with the answer, and at once when the signal
- * aborts.
- * @throws inference_protocol where the server does not keep to the wire, inference_failed where it says that it could
- *   not go on, what `HttpClient.stream` throws
+ * Sends a request and streams the answer. The connection is closed at the end of the answer or when the signal aborts.
+ * @throws inference_protocol for an invalid response, inference_failed if the server reports an error, what
+ *   `HttpClient.stream` throws
  */
 export async function streamedAnswer(
   client: HttpClient,
@@ -55,52 +54,56 @@ export async function streamedAnswer(
   {signal, limits, onDelta}: Reading,
 ): Promise<Generation> {
   const url = client.baseUrl + route.path
-  const fault = faultOf(url)
-  const left = new AbortController()
+  const invalid = protocolError(url)
+  const finished = new AbortController()
   try {
     const {
       status,
       headers,
       body: bytes,
-    } = await client.stream(route.path, {method: 'POST', body, signal: AbortSignal.any([signal, left.signal])})
-    const strange = strangeReply(status, headers['content-type'])
-    if (strange !== undefined) throw fault(strange)
-    return await readAnswer(ndjsonValues(bytes, limits, fault), {route, url, most: limits.answerLength, onDelta})
+    } = await client.stream(route.path, {method: 'POST', body, signal: AbortSignal.any([signal, finished.signal])})
+    const reason = invalidHead(status, headers['content-type'])
+    if (reason !== undefined) throw invalid(reason)
+    const values = ndjsonValues(bytes, limits, invalid)
+    return await readAnswer(values, {route, url, maxLength: limits.answerLength, onDelta})
   } finally {
-    // Whatever has not been read will not be: the server need not go on.
-    left.abort()
+    // The rest is not read, so that the server can stop generating.
+    finished.abort()
   }
 }
 
-/** What is wrong with a reply before its body is looked at; the client has thrown for a status from 400. */
-function strangeReply(status: number, contentType: string | string[] | undefined): string | undefined {
-  if (status !== 200) return `it answers with status ${status}`
-  return String(contentType).startsWith('text/html') ? 'it answers with a web page' : undefined
+/** Why the head of a response is invalid; the client has already thrown for a status of 400 or more. */
+function invalidHead(status: number, contentType: string | string[] | undefined): string | undefined {
+  if (status !== 200) return `it returns status ${status}`
+  return String(contentType).startsWith('text/html') ? 'it returns a web page' : undefined
 }
 
 interface Answering {
   route: AnswerRoute
   url: string
   /** Characters. */
-  most: number
+  maxLength: number
   onDelta: Reading['onDelta']
 }
 
-async function readAnswer(values: AsyncIterable<unknown>, {route, url, most, onDelta}: Answering): Promise<Generation> {
-  const fault = faultOf(url)
+async function readAnswer(
+  values: AsyncIterable<unknown>,
+  {route, url, maxLength, onDelta}: Answering,
+): Promise<Generation> {
+  const invalid = protocolError(url)
   const texts: string[] = []
   let length = 0
   for await (const value of values) {
     const chunk = readChunk(value, route, url)
     length += chunk.text.length
-    if (length > most) throw fault(`its answer is longer than ${most} characters`)
+    if (length > maxLength) throw invalid(`its answer is longer than ${maxLength} characters`)
     if (chunk.text !== '') {
       texts.push(chunk.text)
       onDelta?.(chunk.text)
     }
     if (chunk.end !== undefined) return {text: texts.join(''), ...chunk.end}
   }
-  throw fault('its answer breaks off before the end')
+  throw invalid('its answer is incomplete')
 }
 
 interface Chunk {
@@ -109,21 +112,21 @@ interface Chunk {
 }
 
 function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): Chunk {
-  const fault = faultOf(url)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault('a line is no JSON object')
+  const invalid = protocolError(url)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('a line is not a JSON object')
   const line = value as Line
   if (line.error !== undefined && line.error !== null)
     throw new SvcError('inference_failed', {url, reason: sentenceOf(line.error)})
   const {done} = line
-  if (typeof done !== 'boolean') throw fault('"done" of a line is neither true nor false')
-  const given = textOf(line)
-  const text = given === undefined && done ? '' : given
-  if (typeof text !== 'string') throw fault(`"${member}" of a line is no text`)
+  if (typeof done !== 'boolean') throw invalid('"done" in a line is not a boolean')
+  const content = textOf(line)
+  const text = content === undefined && done ? '' : content
+  if (typeof text !== 'string') throw invalid(`"${member}" in a line is not a string`)
   if (!done) return {text}
   const count = (name: string): number => {
     const tokens = line[name] ?? 0
     if (Number.isSafeInteger(tokens) && Number(tokens) >= 0) return Number(tokens)
-    throw fault(`"${name}" is no count of tokens`)
+    throw invalid(`"${name}" is not a token count`)
   }
   const end = {
     inputTokens: count('prompt_eval_count'),
@@ -133,9 +136,9 @@ function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): 
   return {text, end}
 }
 
-/** The clause of an error line, in the shapes that servers use. */
+/** The message of an error line, in the formats that servers use. */
 function sentenceOf(error: unknown): string {
   const {message = error} = Object(error) as {message?: unknown}
   const text = typeof message === 'string' ? message : JSON.stringify(message)
-  return text.split(/\r?\n/)[0]?.slice(0, 200).replace(/\.$/, '') || 'it does not say why'
+  return text.split(/\r?\n/)[0]?.slice(0, 200).replace(/\.$/, '') || 'no reason reported'
 }

@@ -1,11 +1,11 @@
-/** What an engine counts. Gauges say how it is now, the others only grow. */
+/** Counters of an engine. `waiting` and `running` are gauges, the others are monotonic. */
 const names = ['waiting', 'running', 'graphRuns', 'batchedRuns', 'promptTokens', 'completionTokens'] as const
 
 export type CounterName = (typeof names)[number]
 
 /**
- * Counters that two threads see: the engine's thread writes, any other reads. One writer, so plain reads and writes of
- * 64-bit floats do.
+ * Counters in shared memory, written by the engine's thread and read by others. With a single writer, plain reads and
+ * writes of 64-bit floats are sufficient.
  */
 export class EngineCounters {
   readonly memory: SharedArrayBuffer

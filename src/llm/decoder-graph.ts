@@ -4,10 +4,10 @@ import {Initializers} from './initializers.js'
 import {rotaryFrequencies} from './rope.js'
 import type {AttentionSpec, DecoderSpec, MlpSpec, RopeSpec} from './spec.js'
 
-/** A decoder as a serialised graph whose weights stay in their files. */
+/** A serialised decoder graph with external weights. */
 export interface DecoderGraph {
   model: Uint8Array
-  /** Folder that the files' locations in the graph are relative to. */
+  /** Folder of the relative locations in the graph. */
   externalFolder: string
 }
 
@@ -15,12 +15,13 @@ export interface DecoderGraph {
  * Builds the graph of a decoder.
  *
  * Inputs: `tokens` and `positions` int64 `[batch, time]`; `last_index` int32 `[batch]`, position of each row's last
- * token; `total_length` int32 `[1]`, the longest row with its past; `logit_rows` int64 `[rows]`, which of the
- * `batch * time` hidden states get logits; `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]`; with
- * an adapter `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32 `[rows, 1]`: 1 applies it, 0 does not.
- * Outputs: `logits` `[rows, vocabulary]`; `present_key.N`, `present_value.N`, which may be the same memory as the past.
+ * token; `total_length` int32 `[1]`, length of the longest row including its past; `logit_rows` int64 `[rows]`, indexes
+ * of the `batch * time` hidden states to compute logits for; `past_key.N`, `past_value.N`
+ * `[batch, kv_heads, capacity, head_dim]`; with an adapter `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32
+ * `[rows, 1]`: 1 applies the adapter, 0 does not.
+ * Outputs: `logits` `[rows, vocabulary]`; `present_key.N`, `present_value.N`, which may share memory with the past.
  *
- * @param contextLength positions that get rotary angles
+ * @param contextLength number of positions in the rotary tables
  * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch
  */
 export function buildDecoderGraph(
@@ -43,14 +44,14 @@ export function buildDecoderGraph(
     hidden = graph.node('Add', [hidden, layers.feedForward(mlp, layers.norm(hidden, mlp.names.norm))])
   }
   const rows = graph.node('Reshape', [hidden, graph.integers(-1, hiddenSize)])
-  const wanted = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
+  const selected = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
   const rowMask = adapter && graph.input('adapter_rows', 'float32', ['rows', 1])
-  graph.output('logits', layers.head(wanted, rowMask), 'float32', ['rows', vocabSize])
-  weights.refuseUntaken()
+  graph.output('logits', layers.head(selected, rowMask), 'float32', ['rows', vocabSize])
+  weights.requireAllTaken()
   return {model: graph.build(), externalFolder: weights.folder}
 }
 
-/** The parts of a layer, as nodes of one graph. */
+/** Adds the parts of a layer to a graph. */
 class LayerBuilder {
   readonly #graph: GraphBuilder
   readonly #weights: Initializers
@@ -84,7 +85,7 @@ class LayerBuilder {
     return this.#graph.node('SimplifiedLayerNormalization', [x, this.#weights.get(name, [size])], {axis: -1, epsilon})
   }
 
-  /** Grouped-query attention with rotary positions and a cache. */
+  /** Grouped-query attention with rotary embedding and KV cache. */
   attend({heads, kvHeads, headDim, rope, window, names, biases, headNorms}: AttentionSpec, layer: number, x: Value) {
     const graph = this.#graph
     const {hiddenSize} = this.#spec
@@ -121,13 +122,13 @@ class LayerBuilder {
     const {hiddenSize} = this.#spec
     const gate = this.#linear(x, names.gate, [intermediateSize, hiddenSize], this.#mask)
     const up = this.#linear(x, names.up, [intermediateSize, hiddenSize], this.#mask)
-    // QuickGelu with alpha 1 is x * sigmoid(x), in one node.
+    // QuickGelu with alpha 1 computes x * sigmoid(x) in one node.
     const activated = this.#graph.contrib('QuickGelu', [gate], {alpha: {float: 1}})
     const product = this.#graph.node('Mul', [activated, up])
     return this.#linear(product, names.down, [hiddenSize, intermediateSize], this.#mask)
   }
 
-  /** Logits. An adapter's change of a tied head is applied here alone, not to the embedding. */
+  /** Computes logits. The adapter of a tied head is applied only here, not to the embedding. */
   head(x: Value, rowMask: Value | undefined): Value {
     const {vocabSize, hiddenSize, tensors} = this.#spec
     return this.#linear(x, tensors.head, [vocabSize, hiddenSize], rowMask, [
@@ -137,7 +138,7 @@ class LayerBuilder {
     ])
   }
 
-  /** x W^T, with W `[out, in]` as it lies in the shard, and mask * scale * (x A^T) B^T where the adapter changes it. */
+  /** x W^T with W `[out, in]` as stored in the shard, plus mask * scale * (x A^T) B^T if the adapter has a LoRA pair. */
   #linear(
     x: Value,
     name: string,
@@ -164,7 +165,7 @@ class LayerBuilder {
     return this.#graph.node('Add', [x, this.#weights.get(weight.replace(/\.weight$/, '.bias'), [size])])
   }
 
-  /** An RMS norm over each head: `[batch, time, heads * head_dim]` is seen as heads and put together again. */
+  /** RMS norm per head: reshapes `[batch, time, heads * head_dim]` to `[batch, time, heads, head_dim]` and back. */
   #normHeads(x: Value, name: string, heads: number, headDim: number): Value {
     const split = this.#graph.node('Reshape', [x, this.#graph.integers(0, 0, heads, headDim)])
     const normed = this.norm(split, name, headDim)
@@ -177,11 +178,11 @@ class LayerBuilder {
     return this.#graph.contrib('RotaryEmbedding', inputs, {interleaved: 0, num_heads: heads})
   }
 
-  /** Tables of cos and sin, `[contextLength, headDim / 2]`, made once for each kind of rope. */
+  /** Tables of cos and sin, `[contextLength, headDim / 2]`, shared by layers with the same rotary embedding. */
   #rotaryTables(rope: RopeSpec, headDim: number): {cos: Value; sin: Value} {
     const key = JSON.stringify([rope, headDim])
-    const made = this.#rotary.get(key)
-    if (made !== undefined) return made
+    const cached = this.#rotary.get(key)
+    if (cached !== undefined) return cached
     const {frequencies, magnitude} = rotaryFrequencies(rope, headDim)
     const pairs = frequencies.length
     const table = (name: string, of: (angle: number) => number) => {

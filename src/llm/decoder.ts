@@ -14,17 +14,17 @@ export interface DecoderOptions {
 export interface Decoder {
   readonly spec: DecoderSpec
   readonly contextLength: number
-  /** An empty cache for sequences of this decoder. */
+  /** Creates an empty cache for this decoder. */
   newCache(): KvCache
   /**
-   * Appends tokens to one sequence and gives logits: of the last position `[1, vocabulary]`, or of all the new ones
+   * Appends tokens to one sequence and returns logits: of the last position `[1, vocabulary]`, or of all new positions
    * `[tokens, vocabulary]`.
    */
   prefill(cache: KvCache, slot: number, tokens: readonly number[], options?: PrefillOptions): Promise<Float32Array>
   /**
-   * Appends one token to each of the first sequences of the cache, in one run, and gives the logits of each,
+   * Appends one token to each of the first sequences of the cache in one run, and returns their logits,
    * `[tokens, vocabulary]`.
-   * @param adapted which of them the adapter is applied to; all where it is left out
+   * @param adapted whether the adapter is applied to each sequence; default: to all
    */
   step(cache: KvCache, tokens: readonly number[], adapted?: readonly boolean[]): Promise<Float32Array>
   release(): Promise<void>
@@ -36,7 +36,7 @@ export interface PrefillOptions {
 }
 
 /**
- * Opens the graph of a decoder on its shards.
+ * Builds the graph of a decoder over its shards and opens a session.
  * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch
  */
 export async function openDecoder(
@@ -63,7 +63,7 @@ export async function openDecoder(
   }
 }
 
-/** New tokens of sequences in neighbouring slots, as many for each. */
+/** New tokens of sequences in contiguous slots, the same number for each. */
 interface Batch {
   first: number
   rows: readonly (readonly number[])[]

@@ -8,34 +8,34 @@ import {EventQueue} from './event-queue.js'
 import {failure} from './failure.js'
 import type {LoadOptions} from './language-model.js'
 import type {ModelDescription} from './model-description.js'
-import {mostBytes, withinBytes} from './prompt.js'
+import {maxPromptBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
 import type {GenerateEvent, GenerateRequest} from './request.js'
 import type {WorkerAnswer, WorkerRequest, WorkerStart} from './worker.js'
 
 export interface EngineOptions extends LoadOptions {
-  /** How the worker logs; as the calling thread does. */
+  /** Logging options of the worker, as in the calling thread. */
   log?: Omit<LogOptions, 'stream'>
   signal?: AbortSignal | undefined
 }
 
 /**
- * A model in a thread of its own: the calling thread stays free while it computes. Prompts become tokens in another one,
- * so that neither a long prompt nor one that is too long holds what is being generated.
+ * A model in a worker thread, so that its computation does not block the caller. Prompts are tokenized in another thread,
+ * so that long prompts do not delay running generations.
  */
 export interface Engine {
   readonly description: ModelDescription
-  /** Time from the start of the thread to a model that is ready, ms. */
+  /** Time from the start of the thread until the model is ready, ms. */
   readonly loadMs: number
   counters(): Record<CounterName, number>
   /** See `LanguageModel.generate`. Leaving the loop early cancels the request. */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
-  /** Cancels what runs and frees the model. */
+  /** Cancels running requests and frees the model. */
   close(): Promise<void>
 }
 
 /**
- * Starts a worker thread and loads a model in it, and another one for its tokenizer.
+ * Starts a worker thread with a model and another one with its tokenizer.
  * @throws what `loadLanguageModel` throws; the reason of the signal
  */
 export async function startEngine(model: string, {log, signal, ...options}: EngineOptions): Promise<Engine> {
@@ -43,7 +43,7 @@ export async function startEngine(model: string, {log, signal, ...options}: Engi
   const start: WorkerStart = {model, options, log, counters: counters.memory}
   const program = new URL('./worker.js', import.meta.url)
   const prompts = startPromptThread({model, options, log}, signal)
-  // What is wrong with the model is told by the thread that loads all of it.
+  // Errors of the model are reported by the thread that loads all of it.
   prompts.catch(() => undefined)
   const {worker, description, loadMs, exited} = await startThread<ModelDescription>(program, {
     data: start,
@@ -54,7 +54,7 @@ export async function startEngine(model: string, {log, signal, ...options}: Engi
     throw error
   })
   const ended = new AbortController()
-  // Every running request listens to it.
+  // Every running request adds a listener.
   setMaxListeners(0, ended.signal)
   worker.on('error', (error) => ended.abort(failure(error.message)))
   worker.once('exit', () => ended.abort(failure('the engine stopped')))
@@ -66,7 +66,7 @@ export async function startEngine(model: string, {log, signal, ...options}: Engi
     await close()
     throw error
   })
-  void encoder.exited.then(() => ended.abort(failure('the thread of the tokenizer stopped')))
+  void encoder.exited.then(() => ended.abort(failure('the tokenizer thread stopped')))
   return {
     description,
     loadMs,
@@ -95,8 +95,8 @@ async function* generate(
   const stop = signal === undefined ? ended : AbortSignal.any([signal, ended])
   stop.throwIfAborted()
   const contextLength = Math.min(description.contextLength, request.contextLength ?? description.contextLength)
-  // One that is too long by its bytes is refused before the other thread sees it.
-  const bounded = withinBytes(prompt, mostBytes(description.longestToken, contextLength), contextLength)
+  // Reject a prompt with too many bytes before it is copied to the other thread.
+  const bounded = withinBytes(prompt, maxPromptBytes(description.longestToken, contextLength), contextLength)
   const tokens = await encoder.encode(bounded, contextLength, stop)
   const {port1: port, port2} = new MessageChannel()
   const queue = new EventQueue<GenerateEvent>(stop)

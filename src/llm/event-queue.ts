@@ -1,4 +1,4 @@
-/** Values that are pushed by one side and awaited by the other, in order. Aborting the signal ends the waiting. */
+/** An asynchronous FIFO queue. Aborting the signal makes the iterator throw its reason. */
 export class EventQueue<T> implements AsyncIterable<T> {
   readonly #signal: AbortSignal
   readonly #values: T[] = []
@@ -16,7 +16,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
     this.#wake()
   }
 
-  /** What was pushed before is still given. */
+  /** Makes the iterator throw after the values pushed before. */
   fail(error: unknown): void {
     this.#failure ??= {error}
     this.#wake()
@@ -35,7 +35,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
           })
       }
     } finally {
-      // The signal may outlive the queue by far.
+      // The signal may live much longer than the queue.
       this.#signal.removeEventListener('abort', this.#onAbort)
     }
   }

@@ -1,8 +1,8 @@
 import {createSampler, logProbabilities, type Sampler} from '../sampling/index.js'
 import {OutputText, type Tokenizer} from '../text/index.js'
-import type {GenerateEvent, GenerateSummary, PromptToken, TokenChance, TokenLogprob, TokenRequest} from './request.js'
+import type {GenerateEvent, GenerateSummary, PromptToken, ScoredToken, TokenLogprob, TokenRequest} from './request.js'
 
-/** What a generation needs to know of its model. */
+/** The properties of a model that a generation needs. */
 export interface GenerationModel {
   tokenizer: Tokenizer
   contextLength: number
@@ -10,7 +10,7 @@ export interface GenerationModel {
 }
 
 /**
- * One text in the making: logits go in, the next token and events come out. It knows nothing of slots and runs.
+ * State of one generated text: selects tokens from logits and returns events. Independent of slots and graph runs.
  */
 export class Generation {
   /** Prompt and reply so far. */
@@ -27,15 +27,15 @@ export class Generation {
   #started = 0
   #firstToken = 0
   #finishReason: GenerateSummary['finishReason'] | undefined
-  /** Of tokens whose text is still held back. */
+  /** Log-probabilities of tokens whose text has not been emitted yet. */
   #logprobs: TokenLogprob[] = []
-  /** Of the prompt, as far as it is scored. */
+  /** Log-probabilities of the prompt, as far as it has been scored. */
   readonly #promptLogprobs: PromptToken[] = []
 
   constructor(
-    {tokenizer, contextLength: whole, endTokens}: GenerationModel,
+    {tokenizer, contextLength: modelContext, endTokens}: GenerationModel,
     prompt: readonly number[],
-    {sampling, stop, maxTokens, topLogprobs, echo, contextLength = whole}: TokenRequest,
+    {sampling, stop, maxTokens, topLogprobs, echo, contextLength = modelContext}: TokenRequest,
   ) {
     this.tokens = [...prompt]
     this.#promptTokens = prompt.length
@@ -56,24 +56,24 @@ export class Generation {
     return this.tokens.length - this.#promptTokens
   }
 
-  /** Whether the logits of every position of the prompt are needed, not those of the last one alone. */
+  /** Whether the logits of every position of the prompt are needed, not only of the last one. */
   get scoresPrompt(): boolean {
     return this.#echo !== undefined && this.#topLogprobs !== undefined
   }
 
-  /** Marks that the computation begins. */
+  /** Records the start of the computation. */
   start(): void {
     this.#started = performance.now()
   }
 
   /**
-   * Takes the log-probabilities of the tokens of the prompt that follow a chunk of it.
-   * @param logits of the chunk's positions, `[chunk, vocabulary]`; of the prompt's last one nothing is taken
+   * Records the log-probabilities of the prompt tokens that follow each position of a chunk.
+   * @param logits of the chunk's positions, `[chunk, vocabulary]`; those of the prompt's last position are ignored
    * @param first position of the chunk
    */
   scorePrompt(logits: Float32Array, first: number, chunk: number): void {
     const width = logits.length / chunk
-    if (first === 0) this.#promptLogprobs.push({...this.#shown(this.tokens[0] as number), logprob: null, top: null})
+    if (first === 0) this.#promptLogprobs.push({...this.#display(this.tokens[0] as number), logprob: null, top: null})
     for (let row = 0; row < chunk && first + row + 1 < this.#promptTokens; row++) {
       const next = this.tokens[first + row + 1] as number
       const scored = logits.subarray(row * width, (row + 1) * width)
@@ -82,9 +82,9 @@ export class Generation {
   }
 
   /**
-   * Chooses the next token.
+   * Selects the next token.
    * @param logits of the last position, `[vocabulary]`
-   * @returns what can be told now
+   * @returns events to emit now
    */
   next(logits: Float32Array): GenerateEvent[] {
     if (this.completionTokens > 0) return this.#choose(logits)
@@ -136,14 +136,14 @@ export class Generation {
 
   #logprob(logits: Float32Array, token: number, count: number): TokenLogprob {
     const {logprob, top} = logProbabilities(logits, token, count)
-    return {...this.#chance(token, logprob), top: top.map((other) => this.#chance(other.token, other.logprob))}
+    return {...this.#scored(token, logprob), top: top.map((other) => this.#scored(other.token, other.logprob))}
   }
 
-  #chance(token: number, logprob: number): TokenChance {
-    return {...this.#shown(token), logprob}
+  #scored(token: number, logprob: number): ScoredToken {
+    return {...this.#display(token), logprob}
   }
 
-  #shown(token: number): Omit<TokenChance, 'logprob'> {
+  #display(token: number): Omit<ScoredToken, 'logprob'> {
     const bytes = this.#tokenizer.bytes(token)
     return {token: bytes.toString('utf8'), bytes: [...bytes]}
   }

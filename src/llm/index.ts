@@ -1,11 +1,11 @@
 /**
- * Language models: a model directory becomes a graph, the graph a session with a KV cache, and the session an engine
- * in a worker thread that turns prompts into text.
+ * Language models: builds an ONNX graph from a model directory, runs it with a KV cache, and generates text in a worker
+ * thread.
  */
 export type {CounterName} from './counters.js'
 export {type Engine, type EngineOptions, startEngine} from './engine.js'
 
 export {type LanguageModel, loadLanguageModel} from './language-model.js'
 export type {ModelDescription} from './model-description.js'
-export {mostBytes} from './prompt.js'
+export {maxPromptBytes} from './prompt.js'
 export type * from './request.js'

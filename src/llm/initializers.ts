@@ -17,8 +17,8 @@ const dataTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', F16: 'float
 const float32 = 1
 
 /**
- * The tensors of a model and its adapter as initialisers of a graph: each is checked against the shape the graph needs,
- * is made once, and stays in its file.
+ * Adds the tensors of a model and its adapter to a graph as external initialisers, once each. Their shapes are checked
+ * against those that the graph needs.
  */
 export class Initializers {
   /** Folder that the locations in the graph are relative to. */
@@ -51,7 +51,7 @@ export class Initializers {
   }
 
   /**
-   * The adapter's change of a weight `[out, in]`, where it has one; each can be taken once.
+   * The adapter's LoRA pair for a weight `[out, in]`, if there is one; each pair is returned once.
    * @throws adapter_mismatch
    */
   takeDelta(target: string, shape: readonly [number, number]): {a: Value; b: Value; scale: number} | undefined {
@@ -69,12 +69,12 @@ export class Initializers {
     return {a: this.#make(`adapter.${a.name}`, a), b: this.#make(`adapter.${b.name}`, b), scale}
   }
 
-  /** @throws tensor_missing when the adapter changes a weight that the model does not have or use */
-  refuseUntaken(): void {
-    const [left] = this.#deltas.values()
-    if (left === undefined) return
+  /** @throws tensor_missing if the adapter changes a weight that the model does not have or use */
+  requireAllTaken(): void {
+    const [unused] = this.#deltas.values()
+    if (unused === undefined) return
     const files = [...new Set([...this.#tensors.values()].map(({file}) => file))]
-    throw new SvcError('tensor_missing', {tensor: left.target, files})
+    throw new SvcError('tensor_missing', {tensor: unused.target, files})
   }
 
   #make(name: string, entry: TensorEntry): Value {

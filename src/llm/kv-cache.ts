@@ -6,10 +6,10 @@ export interface CacheLayer {
   headDim: number
 }
 
-/** Smallest capacity, in positions. Larger ones are doublings of it. */
+/** Minimum capacity, positions. Larger capacities are powers of two times this. */
 export const smallestBucket = 256
 
-/** The capacity that holds `length` positions: a bucket, cut to the context. */
+/** The capacity for `length` positions: the smallest bucket that holds them, limited by the context length. */
 export function bucketFor(length: number, contextLength: number): number {
   let capacity = smallestBucket
   while (capacity < length) capacity *= 2
@@ -23,11 +23,11 @@ interface Slab {
 }
 
 /**
- * Keys and values of several sequences, `[slots, kv_heads, capacity, head_dim]` per layer; each sequence has a slot,
- * and the used slots come first. The graph writes into this memory.
+ * Keys and values of several sequences, `[slots, kv_heads, capacity, head_dim]` per layer. Each sequence has a slot, and
+ * the used slots are contiguous from 0. The graph writes to this memory.
  *
- * The capacity, common to all slots, follows the longest sequence in buckets, because the runtime's cost of a step
- * grows with the capacity, not with what is used of it: each run copies every declared output once.
+ * The capacity is common to all slots and grows in buckets with the longest sequence. The cost of a step depends on the
+ * capacity, not on the positions used, because the runtime copies every declared output once per run.
  */
 export class KvCache {
   readonly #layers: readonly CacheLayer[]
@@ -43,7 +43,7 @@ export class KvCache {
     this.#contextLength = contextLength
   }
 
-  /** Sequences that have a slot. */
+  /** Number of sequences. */
   get size(): number {
     return this.#lengths.length
   }
@@ -52,18 +52,18 @@ export class KvCache {
     return this.#capacity
   }
 
-  /** Positions of a sequence that are filled. */
+  /** Number of filled positions of a sequence. */
   length(slot: number): number {
     return this.#lengths[slot] ?? 0
   }
 
-  /** Gives a new sequence the next slot. */
+  /** Adds a sequence and returns its slot. */
   add(): number {
     this.#lengths.push(0)
     return this.#lengths.length - 1
   }
 
-  /** Copies a sequence into another slot, over what is there. */
+  /** Copies a sequence to another slot, overwriting that one. */
   move(from: number, to: number): void {
     const length = this.length(from)
     this.#lengths[to] = length
@@ -76,13 +76,13 @@ export class KvCache {
     }
   }
 
-  /** Drops the last sequence; with the only one, the memory goes. */
+  /** Removes the last sequence; frees the memory if it was the only one. */
   pop(): void {
     this.#lengths.pop()
     if (this.#lengths.length === 0) this.#clear()
   }
 
-  /** Makes room for `length` positions in a slot; what is filled stays. */
+  /** Grows the cache to `length` positions in a slot, preserving its contents. */
   reserve(slot: number, length: number): void {
     const slots = slot < this.#slots ? this.#slots : Math.max(this.#lengths.length, this.#slots)
     const capacity = length <= this.#capacity ? this.#capacity : bucketFor(length, this.#contextLength)
@@ -96,15 +96,15 @@ export class KvCache {
     this.#views.clear()
   }
 
-  /** The tensors of every layer over `count` slots from `first` on, to be fed as the past and fetched as the present. */
+  /** Tensors of every layer over `count` slots from `first`, used both as past inputs and present outputs. */
   tensors(first: number, count: number): readonly {key: Tensor; value: Tensor}[] {
     const name = `${first}+${count}`
-    const made = this.#views.get(name) ?? this.#slabs.map((slab, i) => this.#view(i, slab, first, count))
-    this.#views.set(name, made)
-    return made
+    const views = this.#views.get(name) ?? this.#slabs.map((slab, i) => this.#view(i, slab, first, count))
+    this.#views.set(name, views)
+    return views
   }
 
-  /** Counts positions that the graph has written. */
+  /** Adds positions that the graph has written to the length of a sequence. */
   advance(slot: number, positions: number): void {
     this.#lengths[slot] = this.length(slot) + positions
   }
@@ -124,7 +124,7 @@ export class KvCache {
     this.#views.clear()
   }
 
-  /** Re-strides: each head's positions move to the start of its longer row. */
+  /** Copies to larger strides: the positions of each head move to the start of its longer row. */
   #grown({kvHeads, headDim}: CacheLayer, old: Float32Array | undefined, slots: number, capacity: number): Float32Array {
     const data = new Float32Array(slots * kvHeads * capacity * headDim)
     if (old === undefined) return data

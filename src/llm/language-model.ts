@@ -12,34 +12,34 @@ import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
 
 export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'> {
-  /** Threads that compute; 0 takes one per physical core. */
+  /** Compute threads; 0 is one per physical core. */
   threads: number
-  /** Context length in tokens; 0 takes the model's own, up to 8192. Never more than the model's own. */
+  /** Context length in tokens, limited by that of the model; 0 is the model's, up to 8192. */
   numCtx: number
-  /** The CPU where it is left out. */
+  /** Default: `cpu`. */
   device?: Device
-  /** Requests that are computed at once. */
+  /** Maximum number of concurrent requests. */
   slots?: number
-  /** Requests that may wait. */
+  /** Maximum number of waiting requests. */
   queueLimit?: number
 }
 
-/** A model that is loaded, in the calling thread: its computation blocks that thread run by run. */
+/** A model loaded in the calling thread. Each graph run blocks that thread. */
 export interface LanguageModel {
   readonly description: ModelDescription
   readonly counters: EngineCounters
   /** The tokens of a request's prompt. @throws what `encodePrompt` throws */
   encode(request: GenerateRequest): number[]
-  /** Queues a request; its events go to the listener. @throws bad_request; what `Scheduler.submit` throws */
+  /** Queues a request; its events are sent to the listener. @throws bad_request; what `Scheduler.submit` throws */
   submit(prompt: readonly number[], request: TokenRequest, listener: Listener, signal: AbortSignal): void
   /**
-   * Generates text, piece by piece; the last event sums up.
+   * Generates text as a stream of events; the last one is the summary.
    * @throws prompt_missing, prompt_empty, prompt_too_long, overloaded, chat_template_failed; the reason of the signal
    */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
-  /** Resolves when nothing is computed. */
+  /** Resolves when no request is running or waiting. */
   idle(): Promise<void>
-  /** Frees the model; nothing may be running. */
+  /** Frees the model; no request may be running. */
   release(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ const defaultSlots = 8
 const defaultQueue = 512
 
 /**
- * Loads a run directory or a model directory: no export step, the shards are mapped as they are.
+ * Loads a run directory or a model directory. The safetensors shards are mapped directly, without an export step.
  * @param model path of the directory, or id of a model in the local Hugging Face cache
  * @throws every error of `openRunDirectory`, `readDecoderSpec` and `openDecoder`
  */
@@ -60,8 +60,8 @@ export async function loadLanguageModel(
   const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...lookup} = options
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
-  const written = await readJsonObject(directory.config)
-  const config = directory.untied ? {...written, tie_word_embeddings: false} : written
+  const declared = await readJsonObject(directory.config)
+  const config = directory.untied ? {...declared, tie_word_embeddings: false} : declared
   const spec = readDecoderSpec(config, directory.config, (tensor) => directory.tensors.has(tensor))
   const {tokenizer, template, templateSource} = await readModelText(directory)
   const generationConfig =
@@ -75,7 +75,7 @@ export async function loadLanguageModel(
   const {contextLength} = decoder
   const ends = endTokens(tokenizer, config, generationConfig)
   const scheduler = new Scheduler(decoder, {tokenizer, contextLength, endTokens: ends}, {slots, queueLimit}, counters)
-  const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)
+  const available = ({contextLength: requested = contextLength}: TokenRequest) => Math.min(contextLength, requested)
   const encode: LanguageModel['encode'] = (request) =>
     encodePrompt({tokenizer, template, contextLength: available(request)}, request.prompt)
   const submit: LanguageModel['submit'] = (prompt, request, listener, signal) => {
@@ -92,7 +92,7 @@ export async function loadLanguageModel(
       ...(await describeModel(directory, spec)),
       contextLength,
       template: templateSource,
-      templateFault: template?.fault?.toRecord(),
+      templateError: template?.error?.toRecord(),
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
       longestToken: tokenizer.longestToken,
       recommended: recommendedSampling(generationConfig),

@@ -15,50 +15,50 @@ export interface ModelDescription {
   headCount: number
   headCountKv: number
   parameterCount: number
-  /** Of weights and adapter. */
+  /** Total size of the weights and the adapter. */
   bytes: number
   dtype: string
-  /** SHA-256 of the adapter file, or of the names, sizes and times of the shards where there is none. */
+  /** SHA-256 of the adapter file; without an adapter, of the names, sizes and modification times of the shards. */
   digest: string
   modifiedAt: Date
   baseModel: string | undefined
   adapted: boolean
-  /** Whether a training run left the directory behind. */
+  /** Whether the directory is the result of a training run. */
   trained: boolean
-  /** The chat template as it is written, where there is one. */
+  /** Source of the chat template, if there is one. */
   template: string | undefined
-  /** Why it cannot be used, where it cannot. */
-  templateFault: ErrorRecord | undefined
+  /** Set if the chat template is invalid. */
+  templateError: ErrorRecord | undefined
   /** Texts of the tokens that end a turn. */
   stop: string[]
-  /** Bytes of the longest token. */
+  /** Length of the longest token, bytes. */
   longestToken: number
-  /** Text of its licence, where its directory has one. */
+  /** Text of the licence file, if there is one. */
   license: string | undefined
-  /** Sampling that its `generation_config.json` recommends, by the names used there. */
+  /** Sampling options in its `generation_config.json`, by their names there. */
   recommended: Readonly<Record<string, number>>
-  /** Of the base and of merged weights; the adapter's are not among them. */
+  /** Tensors of the base or merged weights, without those of the adapter. */
   tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
 }
 
 type FromDirectory = Omit<
   ModelDescription,
-  'contextLength' | 'template' | 'templateFault' | 'stop' | 'longestToken' | 'recommended'
+  'contextLength' | 'template' | 'templateError' | 'stop' | 'longestToken' | 'recommended'
 >
 
-/** A licence that is larger is not shown, bytes. */
-const largestLicense = 1 << 20
+/** Maximum size of a licence file, bytes; a larger one is ignored. */
+const maxLicenseBytes = 1 << 20
 
-/** Keys of `generation_config.json` about sampling. */
+/** Sampling keys of `generation_config.json`. */
 const samplingKeys = ['temperature', 'top_k', 'top_p', 'min_p', 'repetition_penalty']
 
-/** What a `generation_config.json` recommends for sampling. */
+/** The sampling options in a `generation_config.json`. */
 export const recommendedSampling = (config: Readonly<Record<string, unknown>>): Record<string, number> =>
   Object.fromEntries(
     samplingKeys.flatMap((key) => (Number.isFinite(config[key]) ? [[key, config[key] as number] as const] : [])),
   )
 
-/** What can be told of a model from its directory and its configuration alone. */
+/** The part of the description that needs only the directory and the configuration. */
 export async function describeModel(
   {name, tensors, adapter, baseModel, trained, license}: RunDirectory,
   spec: DecoderSpec,
@@ -97,9 +97,9 @@ async function readLicense(file: string | undefined): Promise<string | undefined
   if (file === undefined) return undefined
   try {
     const found = await stat(file)
-    return found.isFile() && found.size <= largestLicense ? await readFile(file, 'utf8') : undefined
+    return found.isFile() && found.size <= maxLicenseBytes ? await readFile(file, 'utf8') : undefined
   } catch {
-    // The model runs as well without it.
+    // The licence text is optional.
     return undefined
   }
 }
@@ -108,7 +108,7 @@ const pick = ({size, mtimeMs}: {size: number; mtimeMs: number}) => ({size, mtime
 
 const elements = (shape: readonly number[]) => shape.reduce((product, dim) => product * dim, 1)
 
-/** The dtype that most elements have. */
+/** The dtype of most elements. */
 function commonest(tensors: readonly TensorEntry[]): string {
   const counts = new Map<string, number>()
   for (const {dtype, shape} of tensors) counts.set(dtype, (counts.get(dtype) ?? 0) + elements(shape))

@@ -4,7 +4,7 @@ import {failure} from './failure.js'
 import type {PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-worker.js'
 import type {Prompt} from './request.js'
 
-/** A model's tokenizer and chat template in a thread of their own. Prompts are encoded one after the other. */
+/** Encodes prompts with the model's tokenizer and chat template in a separate thread, one after the other. */
 export interface PromptThread {
   /** The tokens of a prompt. @throws what `encodePrompt` throws; the reason of the signal */
   encode(prompt: Prompt, contextLength: number, signal: AbortSignal): Promise<number[]>
@@ -23,7 +23,7 @@ export async function startPromptThread(start: PromptThreadStart, signal?: Abort
     waiting.clear()
   }
   worker.on('error', (error) => rejectAll(failure(error.message)))
-  worker.once('exit', () => rejectAll(failure('the thread of the tokenizer stopped')))
+  worker.once('exit', () => rejectAll(failure('the tokenizer thread stopped')))
   worker.on('message', (answer: PromptAnswer) => {
     const {resolve, reject} = waiting.get(answer.id) ?? {}
     waiting.delete(answer.id)

@@ -1,4 +1,4 @@
-/** The thread that turns prompts into tokens. See `prompt-thread.ts`. */
+/** Worker thread that encodes prompts to tokens. See `prompt-thread.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions, logger} from '../log/index.js'
@@ -15,11 +15,12 @@ export interface PromptThreadStart {
   log: Omit<LogOptions, 'stream'> | undefined
 }
 
-/** What it is asked. Its first word is set to 1 where nobody wants the answer any more. */
+/** Message to the worker. */
 export interface PromptQuestion {
   id: number
   prompt: Prompt
   contextLength: number
+  /** One Int32; the caller sets it to 1 to cancel the request. */
   cancelled: SharedArrayBuffer
 }
 
@@ -44,7 +45,7 @@ function answer(
     check()
     const tokens = encodePrompt({tokenizer, template, contextLength}, prompt, check)
     if (prompt.kind === 'chat' && template === undefined && !isLogged) {
-      logger('llm').warn('The model has no chat template: the prompt is sent as it is.')
+      logger('llm').warn('The model has no chat template; messages are joined without role markers.')
       isLogged = true
     }
     return {id, tokens}

@@ -2,29 +2,29 @@ import {isErrorOf, SvcError} from '../errors/index.js'
 import {type ChatMessage, type ChatTemplate, type EncodeOptions, type Tokenizer, TooManyTokens} from '../text/index.js'
 import type {Prompt} from './request.js'
 
-/** How a model turns prompts into tokens. */
+/** The parts of a model that encode prompts. */
 export interface PromptEncoder {
   tokenizer: Tokenizer
-  /** Undefined where the model has none: then a conversation is sent as it is. */
+  /** Undefined if the model has none; then the messages of a conversation are joined with line breaks. */
   template: ChatTemplate | undefined
   contextLength: number
 }
 
-/** Bytes of text to a byte of a token, at the most: some tokenizers write what they read in fewer. */
-const mostShrinking = 4
-/** A prompt that is too long is counted up to this many contexts, so that the error can say how long it is. */
+/** Maximum bytes of text per byte of a token: some tokenizers normalise text to fewer bytes. */
+const maxShrinking = 4
+/** The tokens of a prompt that is too long are counted up to this many contexts, for the error message. */
 const countedContexts = 4
 
-/** Bytes that a prompt may have; a longer one cannot fit. */
-export const mostBytes = (longestToken: number, contextLength: number): number =>
-  mostShrinking * longestToken * contextLength
+/** Maximum bytes of a prompt; a longer one cannot fit in the context. */
+export const maxPromptBytes = (longestToken: number, contextLength: number): number =>
+  maxShrinking * longestToken * contextLength
 
 /**
- * The prompt, with no more of it than can fit: of a conversation that may forget its oldest turns, those go that cannot
- * be kept. Costs a look at each length.
+ * Limits a prompt to a number of bytes, without encoding it. From a conversation with `drop_oldest`, the oldest turns are
+ * dropped until the rest is within the limit.
  * @throws prompt_too_long
  */
-export function withinBytes(prompt: Prompt, most: number, context: number): Prompt {
+export function withinBytes(prompt: Prompt, maxBytes: number, context: number): Prompt {
   switch (prompt.kind) {
     case 'beginning':
       return prompt
@@ -33,7 +33,7 @@ export function withinBytes(prompt: Prompt, most: number, context: number): Prom
         throw new SvcError('prompt_too_long', {length: `${prompt.tokens.length} tokens`, context})
       return prompt
     case 'raw':
-      requireBytes(Buffer.byteLength(prompt.text), most, context)
+      requireBytes(Buffer.byteLength(prompt.text), maxBytes, context)
       return prompt
     case 'chat': {
       const {messages, overflow} = prompt
@@ -42,33 +42,34 @@ export function withinBytes(prompt: Prompt, most: number, context: number): Prom
       const oldest = overflow === 'refuse' ? [] : droppable(messages)
       const dropped = new Set<number>()
       for (const at of oldest) {
-        if (bytes <= most) break
+        if (bytes <= maxBytes) break
         dropped.add(at)
         bytes -= sizes[at] as number
       }
-      requireBytes(bytes, most, context)
+      requireBytes(bytes, maxBytes, context)
       return dropped.size === 0 ? prompt : {...prompt, messages: messages.filter((_, i) => !dropped.has(i))}
     }
   }
 }
 
-function requireBytes(bytes: number, most: number, context: number): void {
-  if (bytes > most) throw new SvcError('prompt_too_long', {length: `${bytes} bytes`, context})
+function requireBytes(bytes: number, maxBytes: number, context: number): void {
+  if (bytes > maxBytes) throw new SvcError('prompt_too_long', {length: `${bytes} bytes`, context})
 }
 
-/** Places of the turns that may be forgotten, the oldest first: not what the system says, and not the last. */
+/** Indexes of the turns that may be dropped, oldest first: all but system messages and the last message. */
 const droppable = (messages: readonly ChatMessage[]): number[] =>
   messages.flatMap(({role}, i) => (role !== 'system' && i < messages.length - 1 ? [i] : []))
 
 /**
- * The tokens of a prompt.
- * @param check is called now and then; what it throws ends the work
- * @throws prompt_missing, prompt_empty, prompt_too_long, chat_template_failed, chat_refused; bad_request where nothing breaks a long word
+ * Encodes a prompt.
+ * @param check called regularly; its exception aborts the encoding
+ * @throws prompt_missing, prompt_empty, prompt_too_long, chat_template_failed, chat_refused; bad_request if a word is too
+ *   long
  */
 export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () => void): number[] {
   const {tokenizer, contextLength} = encoder
-  const most = countedContexts * contextLength
-  const bounds = {most, ...(check === undefined ? {} : {check})}
+  const maxTokens = countedContexts * contextLength
+  const bounds = {maxTokens, ...(check === undefined ? {} : {check})}
   switch (prompt.kind) {
     case 'beginning': {
       const bos = tokenizer.bos === undefined ? undefined : tokenizer.id(tokenizer.bos)
@@ -82,43 +83,43 @@ export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () 
       if (prompt.text === '') throw new SvcError('prompt_empty', {})
       const {context = [], text} = prompt
       const encode = () => [...context, ...tokenizer.encode(text, {special: context.length === 0, ...bounds})]
-      return requireTokens(encode, most, contextLength)
+      return requireTokens(encode, maxTokens, contextLength)
     }
     case 'chat': {
       const {context = [], messages, overflow} = prompt
       const special = context.length === 0
-      const encode = (kept: readonly ChatMessage[], limit: number) => {
-        const own = encodeChat(encoder, kept, {special, ...bounds, most: limit - context.length})
+      const encode = (selected: readonly ChatMessage[], limit: number) => {
+        const own = encodeChat(encoder, selected, {special, ...bounds, maxTokens: limit - context.length})
         return [...context, ...own]
       }
-      const count = (content: string) => countTokens(tokenizer, content, {...bounds, most: contextLength})
+      const count = (content: string) => countTokens(tokenizer, content, {...bounds, maxTokens: contextLength})
       const encodeAll = () =>
-        overflow === 'refuse' ? encode(messages, most) : fit({encode, count, contextLength, most}, messages)
-      return requireTokens(encodeAll, most, contextLength)
+        overflow === 'refuse' ? encode(messages, maxTokens) : fit({encode, count, contextLength, maxTokens}, messages)
+      return requireTokens(encodeAll, maxTokens, contextLength)
     }
   }
 }
 
-/** Tokens of a text by itself, counted up to `most`. */
+/** Number of tokens of a text on its own, at most `maxTokens`. */
 function countTokens(
   tokenizer: Tokenizer,
   text: string,
-  {most, ...bounds}: Omit<EncodeOptions, 'special'> & {most: number},
+  {maxTokens, ...bounds}: Omit<EncodeOptions, 'special'> & {maxTokens: number},
 ): number {
   try {
-    return tokenizer.encode(text, {special: false, most, ...bounds}).length
+    return tokenizer.encode(text, {special: false, maxTokens, ...bounds}).length
   } catch (error) {
-    if (error instanceof TooManyTokens) return most
+    if (error instanceof TooManyTokens) return maxTokens
     throw error
   }
 }
 
-function requireTokens(encode: () => number[], most: number, context: number): number[] {
+function requireTokens(encode: () => number[], maxTokens: number, context: number): number[] {
   try {
     return encode()
   } catch (error) {
     if (error instanceof TooManyTokens)
-      throw new SvcError('prompt_too_long', {length: `more than ${most} tokens`, context})
+      throw new SvcError('prompt_too_long', {length: `more than ${maxTokens} tokens`, context})
     throw error
   }
 }
@@ -126,19 +127,19 @@ function requireTokens(encode: () => number[], most: number, context: number): n
 interface Fitting {
   /** @throws TooManyTokens beyond `limit` */
   encode: (messages: readonly ChatMessage[], limit: number) => number[]
-  /** Tokens of a content by itself, counted up to the context. */
+  /** Number of tokens of a message on its own, at most the context length. */
   count: (content: string) => number
   contextLength: number
-  /** Tokens that are counted of what does not fit. */
-  most: number
+  /** Limit for counting the tokens of a conversation that does not fit. */
+  maxTokens: number
 }
 
 /**
- * Without its oldest turns, as few of them as it takes; system messages and the last message stay. The tokens of each
- * message by itself tell how many that are, but for what the template writes around them: the right number is then near.
- * Each try ends where the context is full.
+ * Drops as few of the oldest turns as necessary; system messages and the last message stay. The token counts of the
+ * messages give a first estimate, which lacks the markup of the template; a search from there finds the exact number.
+ * Each attempt stops when the context is full.
  */
-function fit({encode, count, contextLength, most}: Fitting, messages: readonly ChatMessage[]): number[] {
+function fit({encode, count, contextLength, maxTokens}: Fitting, messages: readonly ChatMessage[]): number[] {
   const turns = droppable(messages)
   const isTurn = new Set(turns)
   const without = (dropped: number) => {
@@ -150,7 +151,7 @@ function fit({encode, count, contextLength, most}: Fitting, messages: readonly C
       const tokens = encode(without(dropped), contextLength)
       return tokens.length < contextLength ? tokens : undefined
     } catch (error) {
-      // A template may refuse what is left of a conversation, such as one that begins with an answer.
+      // The template may reject the remaining messages, for example if they start with an answer.
       if (error instanceof TooManyTokens || isErrorOf(error, 'chat_refused')) return undefined
       throw error
     }
@@ -166,10 +167,10 @@ function fit({encode, count, contextLength, most}: Fitting, messages: readonly C
     const isBetween = low >= 0 && found !== undefined
     dropped = isBetween ? Math.floor((low + high) / 2) : tokens === undefined ? dropped + step : dropped - step
   }
-  return found ?? encode(without(turns.length), most)
+  return found ?? encode(without(turns.length), maxTokens)
 }
 
-/** How many turns do not fit by their own tokens: the newest are counted until the context is full. */
+/** Number of turns to drop by their own tokens: counts the newest ones until the context is full. */
 function firstGuess(
   {count, contextLength}: Pick<Fitting, 'count' | 'contextLength'>,
   messages: readonly ChatMessage[],
@@ -179,9 +180,9 @@ function firstGuess(
   const isTurn = new Set(turns)
   let tokens = 0
   for (const at of messages.keys()) if (!isTurn.has(at)) tokens += sizeAt(at)
-  for (let kept = turns.length - 1; kept >= 0; kept--) {
-    tokens += sizeAt(turns[kept] as number)
-    if (tokens >= contextLength) return kept + 1
+  for (let turn = turns.length - 1; turn >= 0; turn--) {
+    tokens += sizeAt(turns[turn] as number)
+    if (tokens >= contextLength) return turn + 1
   }
   return 0
 }

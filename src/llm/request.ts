@@ -1,79 +1,78 @@
 import type {SamplingOptions} from '../sampling/index.js'
 import type {ChatMessage} from '../text/index.js'
 
-/** What a text goes on from. */
+/** Start of the text to generate. */
 export type Prompt =
-  /** The beginning-of-text token alone. */
+  /** Only the beginning-of-text token. */
   | {kind: 'beginning'}
-  /** A text as it is. `context` holds tokens that come before it. */
+  /** Plain text. `context` contains the tokens before it. */
   | {kind: 'raw'; text: string; context?: readonly number[]}
-  /** Tokens as they are: none is added. */
+  /** Tokens, without any added special token. */
   | {kind: 'tokens'; tokens: readonly number[]}
-  /** A conversation, through the model's chat template; `drop_oldest` makes it fit by forgetting its oldest turns. */
+  /** A conversation, formatted with the chat template; `drop_oldest` drops its oldest turns until it fits. */
   | {kind: 'chat'; messages: readonly ChatMessage[]; overflow: 'refuse' | 'drop_oldest'; context?: readonly number[]}
 
-/** One text to generate. Every surface asks in these terms, whatever its clients speak. */
+/** A generation request. All protocols are translated to it. */
 export interface GenerateRequest {
   prompt: Prompt
-  /** Most tokens to generate; undefined goes on until the context is full, 0 only reads the prompt. */
+  /** Maximum tokens to generate; undefined: until the context is full; 0: only prefill the prompt. */
   maxTokens: number | undefined
-  /** Positions that prompt and reply may take together; undefined for all that the model has. */
+  /** Maximum tokens of prompt and reply together; default: the context length of the model. */
   contextLength?: number
-  /** Generation ends before any of these; they are not part of the text. */
+  /** Stop strings: generation ends before any of them, and they are not part of the text. */
   stop: readonly string[]
   sampling: SamplingOptions
-  /** Give the log-probability of each token and of this many alternatives; undefined gives none. */
+  /** Return the log-probability of each token and of this many alternatives; default: none. */
   topLogprobs?: number
   /**
-   * Begin with an event about the prompt: its text as given here, or decoded from its tokens where it is true. With
-   * `topLogprobs`, the event has the log-probabilities of the prompt's tokens, and those of the reply include the token
-   * that ends it.
+   * Emit a first event for the prompt, with this text, or decoded from its tokens if true. With `topLogprobs`, the event
+   * has the log-probabilities of the prompt's tokens, and those of the reply include the end token.
    */
   echo?: string | true
-  /** False runs the base model alone, where there is an adapter. */
+  /** False disables the adapter; default true. */
   adapter?: boolean
 }
 
-/** The same, of a prompt that is in tokens. */
+/** A request whose prompt is tokenized separately. */
 export type TokenRequest = Omit<GenerateRequest, 'prompt'>
 
-/** A token as it can be shown: bytes that are no characters are replaced in `token`, never in `bytes`. */
-export interface TokenChance {
+/** A token with its log-probability. Invalid UTF-8 is replaced in `token`, but not in `bytes`. */
+export interface ScoredToken {
   token: string
   bytes: number[]
-  /** Natural logarithm of its probability before any sampling option. */
+  /** Natural logarithm of its probability, before any sampling option is applied. */
   logprob: number
 }
 
-/** A generated token, with the most likely ones at its place, best first. */
-export interface TokenLogprob extends TokenChance {
-  top: TokenChance[]
+/** A generated token, with the most likely tokens at its position, best first. */
+export interface TokenLogprob extends ScoredToken {
+  top: ScoredToken[]
 }
 
-/** A token of the prompt. The first one has no log-probability and no alternatives: nothing comes before it. */
-export interface PromptToken extends Omit<TokenChance, 'logprob'> {
+/** A token of the prompt. The first one has no log-probability and no alternatives, because nothing precedes it. */
+export interface PromptToken extends Omit<ScoredToken, 'logprob'> {
   logprob: number | null
-  top: TokenChance[] | null
+  top: ScoredToken[] | null
 }
 
-/** What came of a request. Durations in ms. */
+/** Outcome of a request. Durations are in ms. */
 export interface GenerateSummary {
   finishReason: 'stop' | 'length'
   promptTokens: number
   completionTokens: number
-  /** Prompt and reply, for going on from them. */
+  /** Tokens of prompt and reply, to continue from. */
   tokens: number[]
-  /** From the request to the start of its computation. */
+  /** From the arrival of the request to its start. */
   queueMs: number
-  /** From there to the first token. */
+  /** From the start to the first token. */
   prefillMs: number
   /** From the first token to the last. */
   decodeMs: number
 }
 
 /**
- * Text as it comes into being; `logprobs` of the tokens since the last event. The last event sums up. Where `echo` asks
- * for the prompt, it comes first.
+ * An event of a generation. `prompt` is first and only sent with `echo`; `text` has the `logprobs` of the tokens since
+ * the previous event; `done` is last.
  */
 export type GenerateEvent =
   | {type: 'prompt'; text: string; logprobs?: PromptToken[]}

@@ -1,6 +1,6 @@
 import type {RopeScaling, RopeSpec} from './spec.js'
 
-/** The angle per position of each pair of a head, `[headDim / 2]`, and what cosine and sine are multiplied by. */
+/** Angle per position of each pair of a head, `[headDim / 2]`, and the factor of cosine and sine. */
 export interface RotaryFrequencies {
   frequencies: readonly number[]
   magnitude: number
@@ -26,7 +26,7 @@ export function rotaryFrequencies({theta, scaling}: RopeSpec, headDim: number): 
 
 type Llama3 = Extract<RopeScaling, {kind: 'llama3'}>
 
-/** Long wavelengths are stretched, short ones kept, those between blended. */
+/** Scales low frequencies, keeps high ones, and interpolates between. */
 function llama3(frequency: number, {factor, lowFactor, highFactor, originalContext}: Llama3): number {
   const turns = (originalContext * frequency) / (2 * Math.PI)
   if (turns < lowFactor) return frequency / factor
@@ -37,10 +37,10 @@ function llama3(frequency: number, {factor, lowFactor, highFactor, originalConte
 
 type Yarn = Extract<RopeScaling, {kind: 'yarn'}>
 
-/** Pairs that turn often within the original context are kept, those that turn seldom stretched, by a ramp between. */
+/** Keeps pairs with many turns within the original context, scales those with few, with a linear ramp between. */
 function yarn(plain: readonly number[], theta: number, headDim: number, scaling: Yarn): number[] {
   const {factor, betaFast, betaSlow, originalContext, truncate} = scaling
-  /** The pair that turns this many times within the original context. */
+  /** Index of the pair with this many turns within the original context. */
   const pairOf = (turns: number) =>
     (headDim * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta))
   const [first, last] = [pairOf(betaFast), pairOf(betaSlow)]
@@ -48,10 +48,10 @@ function yarn(plain: readonly number[], theta: number, headDim: number, scaling:
   const high = Math.min(truncate ? Math.ceil(last) : last, headDim - 1)
   const width = low === high ? 0.001 : high - low
   return plain.map((frequency, pair) => {
-    const stretched = Math.min(1, Math.max(0, (pair - low) / width))
-    return (frequency / factor) * stretched + frequency * (1 - stretched)
+    const ramp = Math.min(1, Math.max(0, (pair - low) / width))
+    return (frequency / factor) * ramp + frequency * (1 - ramp)
   })
 }
 
-/** The usual magnitude of YaRN: attention is sharpened as the context grows. */
+/** Default attention factor of YaRN, which sharpens attention for longer contexts. */
 export const yarnMagnitude = (factor: number): number => (factor <= 1 ? 1 : 0.1 * Math.log(factor) + 1)

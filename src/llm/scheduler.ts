@@ -6,13 +6,13 @@ import type {KvCache} from './kv-cache.js'
 import type {GenerateEvent, TokenRequest} from './request.js'
 
 export interface SchedulerOptions {
-  /** Requests that are computed at once. */
+  /** Maximum number of concurrent requests. */
   slots: number
-  /** Requests that may wait for a slot. */
+  /** Maximum number of requests that wait for a slot. */
   queueLimit: number
 }
 
-/** Where the events of a request go. `fail` is told of faults; an aborted request is told nothing more. */
+/** Receives the events of a request. After an abort, neither method is called. */
 export interface Listener {
   event(event: GenerateEvent): void
   fail(error: unknown): void
@@ -24,24 +24,24 @@ interface Job {
   listener: Listener
   signal: AbortSignal
   /** Tokens of the prompt that are in the cache. */
-  filled: number
+  prefilled: number
   promptTokens: number
 }
 
-const isReading = ({filled, promptTokens}: Job) => filled < promptTokens
+const isPrefilling = ({prefilled, promptTokens}: Job) => prefilled < promptTokens
 
-/** Longest that a running stream shall wait for another request's prompt, ms. */
-const longestPauseMs = 150
+/** Target for the maximum pause of a running stream during the prefill of another request, ms. */
+const maxPauseMs = 150
 const smallestChunk = 4
 const firstChunk = 16
 const largestChunk = 512
-/** Most logits of one run that scores a prompt: 64 MiB of them. */
-const mostScored = 2 ** 24
+/** Maximum logits of one run that scores a prompt: 64 MiB. */
+const maxScoredLogits = 2 ** 24
 
 /**
- * Shares one decoder among many requests. Each turn admits what waits, runs one chunk of one prompt, and one batched
- * step of every request that generates; the graph takes no prompt chunks and steps in one run. Chunks are sized from
- * the measured speed, so that streams go on while a long prompt is read.
+ * Continuous batching: shares one decoder between requests. Each turn admits waiting requests, prefills one chunk of one
+ * prompt, and runs one batched decode step; the graph cannot mix prefill and decode in one run. The chunk size follows
+ * the measured speed, so that streams continue during the prefill of a long prompt.
  */
 export class Scheduler {
   readonly #decoder: Decoder
@@ -51,12 +51,12 @@ export class Scheduler {
   readonly #cache: KvCache
   readonly #waiting: Job[] = []
   /**
-   * By slot. Those whose prompt is read come first, since a batched run takes neighbouring slots; the rest follow in the
-   * order in which they came.
+   * By slot. Decoding jobs are first, because a batched run needs contiguous slots; prefilling jobs follow in the order
+   * of their arrival.
    */
   readonly #running: Job[] = []
   #turning: Promise<void> | undefined
-  /** Tokens of a prompt that can be read while others wait, found by trying. */
+  /** Tokens to prefill per turn while other requests decode; adapted to the measured speed. */
   #chunk = firstChunk
 
   constructor(decoder: Decoder, model: GenerationModel, options: SchedulerOptions, counters: EngineCounters) {
@@ -68,23 +68,23 @@ export class Scheduler {
   }
 
   /**
-   * Queues a request whose prompt is tokenized.
+   * Queues a request with a tokenized prompt.
    * @throws prompt_too_long, overloaded
    */
   submit(prompt: readonly number[], request: TokenRequest, listener: Listener, signal: AbortSignal): void {
     const {contextLength = this.#decoder.contextLength} = request
-    // A prompt that is only read needs no room for a reply.
+    // With a maximum of 0 tokens, the prompt may fill the context.
     if (prompt.length + (request.maxTokens === 0 ? 0 : 1) > contextLength)
       throw new SvcError('prompt_too_long', {length: `${prompt.length} tokens`, context: contextLength})
     const {slots, queueLimit} = this.#options
     if (this.#waiting.length + this.#running.length >= slots + queueLimit)
-      throw new SvcError('overloaded', {reason: `${queueLimit} requests are waiting already.`})
+      throw new SvcError('overloaded', {reason: `The queue is full: ${queueLimit} requests are waiting.`})
     this.#waiting.push({
       generation: new Generation(this.#model, prompt, request),
       adapted: request.adapter ?? true,
       listener,
       signal,
-      filled: 0,
+      prefilled: 0,
       promptTokens: prompt.length,
     })
     this.#count()
@@ -104,7 +104,7 @@ export class Scheduler {
     })
   }
 
-  /** Turns until nothing is left to do. */
+  /** Runs turns until no request is left. */
   async #turn(): Promise<void> {
     try {
       while (this.#waiting.length + this.#running.length > 0) {
@@ -112,11 +112,11 @@ export class Scheduler {
         this.#admit()
         await this.#prefill()
         await this.#step()
-        // Lets messages in, such as new requests and cancellations, before the next run blocks the thread.
+        // Process messages, such as new requests and cancellations, before the next run blocks the thread.
         await new Promise((resolve) => setImmediate(resolve))
       }
     } catch (error) {
-      // The runtime has failed: whatever was running is lost, and said so.
+      // The runtime failed, so all running requests fail.
       for (const job of [...this.#running].reverse()) {
         this.#leave(job)
         job.listener.fail(error)
@@ -141,41 +141,41 @@ export class Scheduler {
     this.#count()
   }
 
-  /** One chunk of the first prompt that is not read yet. */
+  /** Prefills one chunk of the first incomplete prompt. */
   async #prefill(): Promise<void> {
-    const slot = this.#running.findIndex(isReading)
+    const slot = this.#running.findIndex(isPrefilling)
     const job = this.#running[slot]
     if (job === undefined) return
-    const others = this.#running.some((other) => !isReading(other))
+    const othersDecode = this.#running.some((other) => !isPrefilling(other))
     const {generation} = job
-    const most = generation.scoresPrompt ? Math.floor(mostScored / this.#decoder.spec.vocabSize) : largestChunk
-    const size = Math.max(1, Math.min(others ? this.#chunk : largestChunk, most))
-    const chunk = generation.tokens.slice(job.filled, job.filled + size)
+    const limit = generation.scoresPrompt ? Math.floor(maxScoredLogits / this.#decoder.spec.vocabSize) : largestChunk
+    const size = Math.max(1, Math.min(othersDecode ? this.#chunk : largestChunk, limit))
+    const chunk = generation.tokens.slice(job.prefilled, job.prefilled + size)
     const started = performance.now()
     const logits = await this.#prefillChunk(slot, job, chunk)
-    if (others && chunk.length === size) this.#chunk = nextChunk(size, performance.now() - started)
+    if (othersDecode && chunk.length === size) this.#chunk = nextChunk(size, performance.now() - started)
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
-    job.filled += chunk.length
-    if (!isReading(job) && !job.signal.aborted) this.#advance(job, logits)
+    job.prefilled += chunk.length
+    if (!isPrefilling(job) && !job.signal.aborted) this.#advance(job, logits)
   }
 
-  /** The logits of the chunk's last position. A request that scores its prompt takes those of the others too. */
+  /** Returns the logits of the chunk's last position. A request that scores its prompt also needs those of the others. */
   async #prefillChunk(
     slot: number,
-    {generation, adapted, filled}: Job,
+    {generation, adapted, prefilled}: Job,
     chunk: readonly number[],
   ): Promise<Float32Array> {
     if (!generation.scoresPrompt) return this.#decoder.prefill(this.#cache, slot, chunk, {adapted})
     const logits = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted, logits: 'all'})
-    generation.scorePrompt(logits, filled, chunk.length)
+    generation.scorePrompt(logits, prefilled, chunk.length)
     return logits.subarray(-logits.length / chunk.length)
   }
 
-  /** The next token of every request whose prompt is read, in one run. */
+  /** Runs one batched decode step: the next token of every request after its prefill. */
   async #step(): Promise<void> {
     this.#dropAborted()
-    const jobs = this.#running.filter((job) => !isReading(job))
+    const jobs = this.#running.filter((job) => !isPrefilling(job))
     if (jobs.length === 0) return
     const tokens = jobs.map(({generation}) => generation.tokens.at(-1) as number)
     const logits = await this.#decoder.step(
@@ -190,7 +190,7 @@ export class Scheduler {
       if (!job.signal.aborted) this.#advance(job, logits.subarray(row * width, (row + 1) * width))
   }
 
-  /** Counts tokens and frees the slot before it emits events: a client that reads its last event finds both done. */
+  /** Updates the counters and frees the slot before it emits events, so that both are visible after the last event. */
   #advance(job: Job, logits: Float32Array): void {
     const {generation, listener} = job
     const before = generation.completionTokens
@@ -206,12 +206,12 @@ export class Scheduler {
   }
 
   /**
-   * Frees the slot of a job. The last job that generates moves into its gap; those that wait to be read move up by one, in
-   * the order in which they came, so that no job waits while later ones are read.
+   * Frees the slot of a job. The last decoding job moves to the gap; prefilling jobs move up by one and keep their order,
+   * so that prompts are prefilled in the order of their arrival.
    */
   #leave(job: Job): void {
     let gap = this.#running.indexOf(job)
-    const last = this.#running.findLastIndex((other) => !isReading(other))
+    const last = this.#running.findLastIndex((other) => !isPrefilling(other))
     if (gap < last) {
       this.#move(last, gap)
       gap = last
@@ -234,10 +234,10 @@ export class Scheduler {
 }
 
 /**
- * The size of the next chunk after one of a given size took so long. A run has a cost of its own beside that of its
- * tokens, so the size is found by steps and not by division alone.
+ * Size of the next prefill chunk, from the duration of the last one. A run also has a fixed cost, so the size grows in
+ * steps instead of by division.
  */
 export function nextChunk(size: number, ms: number): number {
-  if (ms > longestPauseMs) return Math.max(smallestChunk, Math.floor((size * longestPauseMs) / ms))
-  return ms < 0.6 * longestPauseMs ? Math.min(largestChunk, 2 * size) : size
+  if (ms > maxPauseMs) return Math.max(smallestChunk, Math.floor((size * maxPauseMs) / ms))
+  return ms < 0.6 * maxPauseMs ? Math.min(largestChunk, 2 * size) : size
 }

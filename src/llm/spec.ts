@@ -1,8 +1,8 @@
 import type {Dtype} from '../weights/index.js'
 
-/** What a decoder computes, whatever family it came from. Dimensions are counts of elements. */
+/** The computation of a decoder, independent of its family. Dimensions are numbers of elements. */
 export interface DecoderSpec {
-  /** `model_type` of the configuration it came from. */
+  /** `model_type` of the configuration. */
   family: string
   vocabSize: number
   hiddenSize: number
@@ -22,16 +22,16 @@ export interface LayerSpec {
 
 export interface AttentionSpec {
   heads: number
-  /** Heads of keys and values; each serves `heads / kvHeads` query heads. */
+  /** Key/value heads; each is shared by `heads / kvHeads` query heads. */
   kvHeads: number
   headDim: number
   rope: RopeSpec
-  /** A position attends to itself and the `window - 1` before it; undefined to all before it. */
+  /** Sliding window: a position attends to itself and the `window - 1` before it; undefined: to all before it. */
   window: number | undefined
   names: {norm: string; q: string; k: string; v: string; o: string}
-  /** Which projections add a bias, named like the weight with `.bias`. */
+  /** Projections with a bias; its tensor has the name of the weight with `.bias`. */
   biases: readonly ('q' | 'k' | 'v' | 'o')[]
-  /** RMS norms of each query and key head before the rotation, `[head_dim]`. */
+  /** RMS norms of each query and key head before the rotary embedding, `[head_dim]`. */
   headNorms: {q: string; k: string} | undefined
 }
 
@@ -40,13 +40,13 @@ export interface MlpSpec {
   names: {norm: string; gate: string; up: string; down: string}
 }
 
-/** Rotary positions over the two halves of a head: the angle of pair j at position p is p * theta^(-2j / headDim). */
+/** Rotary embedding over the two halves of a head: the angle of pair j at position p is p * theta^(-2j / headDim). */
 export interface RopeSpec {
   theta: number
   scaling: RopeScaling
 }
 
-/** How the angles are changed to reach further than the model was first trained for. */
+/** Scaling of the angles that extends the original context length. */
 export type RopeScaling =
   | {kind: 'none'}
   | {kind: 'linear'; factor: number}
@@ -61,12 +61,12 @@ export type RopeScaling =
       truncate: boolean
     }
 
-/** Names of the tensors outside the layers. A tied head is the embedding. */
+/** Names of the tensors outside the layers. For a tied head, `head` is the embedding. */
 export interface DecoderTensors {
   embedding: string
   norm: string
   head: string
 }
 
-/** Dtypes that weights may have; all are computed in 32-bit floats. */
+/** Supported dtypes of weights; all are computed as 32-bit floats. */
 export const weightDtypes = ['F32', 'F16', 'BF16'] as const satisfies readonly Dtype[]

@@ -1,4 +1,4 @@
-/** The engine's thread: loads one model, answers requests until it is told to close. See `engine.ts`. */
+/** Worker thread of the engine: loads one model and serves requests until it receives `close`. See `engine.ts`. */
 import {type MessagePort, parentPort, workerData} from 'node:worker_threads'
 import type {ErrorRecord} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
@@ -16,15 +16,15 @@ export interface WorkerStart {
   counters: SharedArrayBuffer
 }
 
-/** What the worker says first. */
+/** First message of the worker. */
 export type WorkerGreeting = Greeting<ModelDescription>
 
-/** What the worker is asked; each request has a port of its own for its answers. */
+/** Message to the worker. Each request has its own port for the answers. */
 export type WorkerRequest =
   | {type: 'generate'; prompt: readonly number[]; request: TokenRequest; port: MessagePort}
   | {type: 'close'}
 
-/** What comes back on the port of a request. Any message to the port cancels the request. */
+/** Message on the port of a request. Any message to the port cancels the request. */
 export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
 
 const {model, options, log, counters} = workerData as WorkerStart
@@ -32,7 +32,7 @@ if (parentPort === null) throw new Error('worker.js runs in a worker thread.')
 const parent = parentPort
 if (log !== undefined) configureLog(log)
 
-/** Each ends one request. */
+/** Functions that end the running requests. */
 const running = new Set<() => void>()
 
 function answer(loaded: LanguageModel, {prompt, request, port}: Extract<WorkerRequest, {type: 'generate'}>): void {

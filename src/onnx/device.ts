@@ -3,7 +3,7 @@ import {GraphBuilder} from './graph.js'
 import {type Device, openSession} from './session.js'
 
 /**
- * Makes sure that a device can compute, by opening a graph of one node on it.
+ * Checks that a device is usable by opening a graph with one node on it.
  * @throws device_unavailable
  */
 export async function requireDevice(device: Device): Promise<void> {

@@ -5,12 +5,12 @@ declare const valueBrand: unique symbol
 /** The name of a tensor inside one graph. */
 export type Value = string & {readonly [valueBrand]: true}
 
-/** A size, or the name of one that is known only when the graph runs. */
+/** A size, or the name of a dimension that is known only at run time. */
 export type Dimension = number | string
 
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
-/** Bytes of an initialiser that stay where they are: `location` is relative to the session's external folder. */
+/** Data of an initialiser in another file; `location` is relative to the session's external folder. */
 export interface ExternalData {
   location: string
   /** From the start of the file, bytes. */
@@ -19,11 +19,11 @@ export interface ExternalData {
   length: number
 }
 
-/** No value, where an operator takes an optional input. */
+/** Marks an omitted optional input or output. */
 const absent = '' as Value
 
 /**
- * Builds one ONNX graph. Each method adds to the graph and gives the value it made.
+ * Builds one ONNX graph. The methods add nodes and initialisers, and return their values.
  *
  * @example
  *   const graph = new GraphBuilder('double')
@@ -48,14 +48,14 @@ export class GraphBuilder {
     return this.#claim(name)
   }
 
-  /** Gives a value a public name. */
+  /** Makes a value a graph output with the given name. */
   output(name: string, value: Value, type: DataType, dims: readonly Dimension[]): void {
     if (value !== name) this.#emit('Identity', [value], [this.#claim(name)], {}, '')
     this.#outputs.push(valueInfo(name, type, dims))
   }
 
   /**
-   * An operator of the default domain whose output is public as it is, without an Identity node that would copy it.
+   * An operator of the default domain whose output is a graph output, without an Identity node that would copy it.
    */
   outputNode(
     name: string,
@@ -69,7 +69,7 @@ export class GraphBuilder {
     this.#outputs.push(valueInfo(name, type, dims))
   }
 
-  /** An initialiser held inside the model. */
+  /** An initialiser with inline data. */
   constant(name: string, type: DataType, dims: readonly number[], data: ArrayBufferView): Value {
     this.#checkLength(name, type, dims, data.byteLength)
     const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
@@ -77,14 +77,14 @@ export class GraphBuilder {
     return this.#claim(name)
   }
 
-  /** A constant `[values.length]` of whole numbers, such as a shape or axes; equal ones are made once. */
+  /** An int64 constant `[values.length]`, such as a shape or axes; equal constants are shared. */
   integers(...values: number[]): Value {
     const name = `integers.${values.join('.')}`
     if (this.#names.has(name)) return name as Value
     return this.constant(name, 'int64', [values.length], BigInt64Array.from(values, BigInt))
   }
 
-  /** An initialiser whose bytes are mapped from a file when the session opens; nothing is copied. */
+  /** An initialiser that the session maps from a file without copying. */
   external(name: string, type: DataType, dims: readonly number[], {location, offset, length}: ExternalData): Value {
     this.#checkLength(name, type, dims, length)
     const tensor = tensorHead(name, type, dims)
@@ -105,8 +105,8 @@ export class GraphBuilder {
   }
 
   /**
-   * An operator of `com.microsoft` with several outputs. A name makes an output public without an Identity node, which
-   * is what lets the runtime write it into a tensor of ours; `undefined` leaves an optional output away.
+   * An operator of `com.microsoft` with several outputs. A name makes an output a graph output without an Identity node,
+   * so that the runtime can write it to a preallocated tensor; `true` is an internal output, `undefined` an omitted one.
    */
   contribOutputs<const N extends readonly (string | true | undefined)[]>(
     op: string,
@@ -159,7 +159,7 @@ export class GraphBuilder {
     return this.#claim(`${op}_${this.#nodes.length}_${this.#names.size}`)
   }
 
-  /** The runtime only warns about a name used twice, and then uses one of the two: so it must not happen. */
+  /** Rejects a duplicate name: the runtime only warns about it and uses one of the two values. */
   #claim(name: string): Value {
     if (this.#names.has(name)) throw new Error(`The graph ${this.#name} has two values named ${name}.`)
     this.#names.add(name)
@@ -169,6 +169,6 @@ export class GraphBuilder {
   #checkLength(name: string, type: DataType, dims: readonly number[], length: number): void {
     const expected = dims.reduce((product, dim) => product * dim, dataTypeBytes(type))
     if (expected !== length)
-      throw new Error(`The initialiser ${name} has ${length} bytes, its shape needs ${expected}.`)
+      throw new Error(`The initialiser ${name} has ${length} bytes, but its shape needs ${expected}.`)
   }
 }

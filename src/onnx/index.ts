@@ -1,5 +1,5 @@
 /**
- * ONNX graphs, written from typed nodes, and the sessions that run them. Nothing here knows what a graph computes.
+ * Builds ONNX graphs and runs them in ONNX Runtime sessions, independent of any model family.
  */
 export {requireDevice} from './device.js'
 export {type Attributes, type Dimension, GraphBuilder, type Value} from './graph.js'

@@ -18,7 +18,7 @@ export const dataTypeBytes = (type: DataType): number => dataTypes[type].bytes
 
 export const dataTypeNumber = (type: DataType): number => dataTypes[type].number
 
-/** `ir_version` 8 and opset 18 are old enough for every runtime in use, and have all the operators we need. */
+/** `ir_version` 8 and opset 18 are supported by every runtime in use, and have all required operators. */
 const irVersion = 8
 const opsets = [
   {domain: '', version: 18},
@@ -35,7 +35,7 @@ export type AttributeValue =
   | {float: number}
   | {floats: readonly number[]}
 
-/** `AttributeProto`. Whole numbers are ints; floats are marked, because JavaScript cannot tell 1 from 1.0. */
+/** `AttributeProto`. Numbers are ints; floats are wrapped, because JavaScript does not distinguish 1 from 1.0. */
 export function attribute(name: string, value: AttributeValue): ProtobufWriter {
   const writer = new ProtobufWriter().text(1, name)
   if (typeof value === 'string') return writer.text(4, value).integer(20, attributeType.string)
@@ -61,7 +61,7 @@ export function valueInfo(name: string, type: DataType, dims: readonly (number |
   return new ProtobufWriter().text(1, name).message(2, new ProtobufWriter().message(1, tensor))
 }
 
-/** `TensorProto` head: shape, type and name. */
+/** `TensorProto` without data: shape, type and name. */
 export function tensorHead(name: string, type: DataType, dims: readonly number[]): ProtobufWriter {
   const writer = new ProtobufWriter()
   for (const dim of dims) writer.integer(1, dim)

@@ -1,6 +1,6 @@
 /**
- * ONNX Runtime tells its maker which models are run, unless it is told not to before it is loaded. Nothing here leaves
- * the machine unasked; who wants it sets `ORT_DISABLE_TELEMETRY=0`. A thread has a copy of the environment that the
- * runtime does not read, so whoever starts one has said it before.
+ * Disables the telemetry of ONNX Runtime, which reports the models that are run. The variable must be set before the
+ * runtime is loaded, and on the main thread: a worker has a copy of the environment that the runtime does not read.
+ * Users enable telemetry with `ORT_DISABLE_TELEMETRY=0`.
  */
 process.env.ORT_DISABLE_TELEMETRY ??= '1'

@@ -1,6 +1,6 @@
 /**
- * Writes the protocol-buffers wire format: varints, fixed 32-bit floats and length-delimited fields, which is all that
- * an ONNX model needs. Source: protobuf.dev/programming-guides/encoding.
+ * Writes the subset of the protocol-buffers wire format that an ONNX model needs: varints, fixed 32-bit floats and
+ * length-delimited fields. Source: protobuf.dev/programming-guides/encoding.
  */
 export class ProtobufWriter {
   readonly #chunks: Uint8Array[] = []

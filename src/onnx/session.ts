@@ -1,7 +1,7 @@
 import './no-telemetry.js'
 import {env, InferenceSession, Tensor as OrtTensor} from 'onnxruntime-node'
 
-// The runtime prints an error to standard error before it throws the same text; it takes this level with its first session.
+// Otherwise the runtime prints each error to stderr before it throws it. The level takes effect with the first session.
 env.logLevel = 'fatal'
 
 export type Tensor = OrtTensor
@@ -15,26 +15,25 @@ const typeOf = (data: TensorData) => {
   return data instanceof Uint8Array ? 'uint8' : 'int8'
 }
 
-/** A tensor over the given memory; nothing is copied. */
+/** A tensor that shares the memory of `data`. */
 export const tensor = (data: TensorData, dims: readonly number[]): Tensor => new OrtTensor(typeOf(data), data, dims)
 
-/** A tensor of truth values. */
+/** A boolean tensor. */
 export const booleans = (values: readonly boolean[], dims: readonly number[]): Tensor =>
   new OrtTensor('bool', Uint8Array.from(values, Number), dims)
 
-/** What a session computes on. */
+/** Device that a session runs on. */
 export type Device = 'cpu' | 'cuda'
 
 export interface SessionOptions {
-  /** The CPU where it is left out. */
+  /** Default: `cpu`. */
   device?: Device
-  /** Folder that external initialisers are relative to: a real path, since the runtime follows no link out of it. */
+  /** Folder of external initialisers: a real path, because the runtime rejects links that lead out of it. */
   externalFolder?: string
-  /** Threads that compute one operator. */
+  /** Threads within one operator. */
   threads: number
   /**
-   * Whether memory is laid out once per shape of the inputs, which is the default. Where shapes change with every run
-   * it costs memory and gains nothing.
+   * Whether the memory plan is cached per input shape; default true. It wastes memory if shapes change with every run.
    */
   memoryPattern?: boolean
 }
@@ -44,17 +43,17 @@ export interface TensorInfo {
   name: string
   /** Such as `float32`. */
   type: string
-  /** A dimension that the graph leaves open is a name, or -1. */
+  /** A dynamic dimension is a name, or -1. */
   dims: readonly (number | string)[]
 }
 
-/** A graph, loaded and ready. */
+/** A loaded graph. */
 export interface Session {
   readonly inputs: readonly TensorInfo[]
   readonly outputs: readonly TensorInfo[]
   /**
-   * Runs the graph. Outputs that are given as tensors are written in place; `null` lets the runtime make one.
-   * The runtime computes on its own threads but blocks the thread that calls.
+   * Runs the graph. An output passed as a tensor is written in place; `null` lets the runtime allocate it.
+   * The runtime computes on its own threads but blocks the calling thread.
    */
   run<F extends Readonly<Record<string, Tensor | null>>>(
     feeds: Readonly<Record<string, Tensor>>,
@@ -63,7 +62,7 @@ export interface Session {
   release(): Promise<void>
 }
 
-/** Opens a session on a serialised model, or on the file that holds one. */
+/** Opens a session for a serialised model or a model file. */
 export async function openSession(
   model: Uint8Array | string,
   {externalFolder, threads, device = 'cpu', memoryPattern = true}: SessionOptions,

@@ -5,20 +5,20 @@ export interface BeamHypothesis {
   tokens: readonly number[]
   /** Log-probability of each token. */
   logprobs: readonly number[]
-  /** Their sum, the end token included. */
+  /** Sum of the log-probabilities, including that of the end token. */
   logprob: number
 }
 
 export interface BeamStep {
-  /** The token of each row that goes on. */
+  /** Next token of each row. */
   tokens: number[]
-  /** Which row of the step before each continues. */
+  /** Row of the previous step that each row continues. */
   sources: number[]
 }
 
 /**
- * The bookkeeping of a beam search: the rows are the `width` best unfinished hypotheses; hypotheses that end leave the
- * beam, and the search ends when `width` of them have. Source: the beam search of openai/whisper, with patience 1.
+ * State of a beam search. The rows are the `width` best unfinished hypotheses. A hypothesis that ends leaves the beam,
+ * and the search is done after `width` of them. Source: the beam search of openai/whisper, with patience 1.
  */
 export class BeamSearch {
   readonly #width: number
@@ -40,7 +40,7 @@ export class BeamSearch {
     return this.#rows.map(({tokens}) => tokens)
   }
 
-  /** Takes the logits of each row, after all rules, and decides which hypotheses go on. */
+  /** Selects the hypotheses to continue from the processed logits of each row, `[vocabulary]`. */
   advance(logits: readonly Float32Array[]): BeamStep {
     const candidates = logits.flatMap((row, source) => this.#candidates(row, source))
     candidates.sort((a, b) => b.logprob - a.logprob || a.source - b.source)
@@ -55,8 +55,8 @@ export class BeamSearch {
   }
 
   /**
-   * The hypotheses, best first by log-probability per token. Unfinished ones, cut off by a limit, make up the number
-   * where too few have ended.
+   * Up to `width` hypotheses, best first by log-probability per token. If too few have ended, unfinished hypotheses are
+   * added.
    */
   hypotheses(): BeamHypothesis[] {
     const missing = this.#width - this.#finished.length
@@ -85,6 +85,6 @@ export class BeamSearch {
   }
 }
 
-/** Log-probability per token, the end token counted. */
+/** Log-probability per token, including the end token. */
 export const meanLogprob = ({tokens, logprob}: Pick<BeamHypothesis, 'tokens' | 'logprob'>): number =>
   logprob / (tokens.length + 1)

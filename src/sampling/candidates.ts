@@ -1,10 +1,10 @@
-/** Tokens to draw from. Weights are probabilities relative to that of the most likely token, whose weight is 1. */
+/** Tokens to draw from. Weights are probabilities relative to the most likely token, whose weight is 1. */
 export interface Candidates {
   ids: Uint32Array
   weights: Float64Array
 }
 
-/** The candidates among tokens with finite logits; `temperature` is above 0. */
+/** Candidates from tokens with finite logits; `temperature` must be above 0. */
 export function softmax(ids: Uint32Array, logits: Float32Array, temperature: number): Candidates {
   let highest = -Infinity
   for (let i = 0; i < ids.length; i++) highest = Math.max(highest, logits[ids[i]!]!)
@@ -14,20 +14,20 @@ export function softmax(ids: Uint32Array, logits: Float32Array, temperature: num
 }
 
 /**
- * The fewest candidates that hold the share `p` of all probability, at least one; the earlier ones on ties: nucleus
- * sampling (arXiv 1904.09751).
+ * Nucleus sampling (arXiv 1904.09751): the smallest set of candidates with a total probability of at least `p`, never
+ * empty; earlier candidates first on ties.
  */
 export function topP(candidates: Candidates, p: number): Candidates {
   if (p >= 1) return candidates
   const total = sum(candidates.weights)
-  // Candidates below this weight hold less than 1 - p together, so the nucleus is among the others: fewer to sort.
+  // Candidates below this weight have a total probability below 1 - p, so the nucleus is among the others.
   const likely = atLeast(candidates, ((1 - p) * total) / candidates.ids.length)
-  // Only the numbers are sorted, which takes no comparison function, to find the weight at which the nucleus ends.
+  // Sorting plain numbers needs no comparison function; the result is the smallest weight in the nucleus.
   const ascending = likely.weights.slice().sort()
   let first = ascending.length
-  for (let held = 0; first > 0; ) {
-    held += ascending[--first]!
-    if (held >= p * total) break
+  for (let covered = 0; first > 0; ) {
+    covered += ascending[--first]!
+    if (covered >= p * total) break
   }
   const last = ascending[first]!
   return atLeast(likely, last, ascending.length - first)
@@ -41,12 +41,12 @@ export function minP(candidates: Candidates, p: number): Candidates {
 /** One of the candidates, by their weights; `uniform` is in [0, 1). */
 export function draw({ids, weights}: Candidates, uniform: number): number {
   const target = uniform * sum(weights)
-  // Summed in the order of the total, so that the end is reached, and a weight of 0 is passed over.
-  let passed = 0
+  // Summing in the same order as the total guarantees that the target is reached, and never at a weight of 0.
+  let cumulative = 0
   let i = 0
   for (; i < ids.length - 1; i++) {
-    passed += weights[i]!
-    if (target < passed) break
+    cumulative += weights[i]!
+    if (target < cumulative) break
   }
   return ids[i]!
 }
@@ -57,17 +57,17 @@ function sum(weights: Float64Array): number {
   return total
 }
 
-/** The candidates of at least this weight; of those with exactly this one, as many as make up `most` in all. */
-function atLeast({ids, weights}: Candidates, weight: number, most = ids.length): Candidates {
+/** The candidates of at least this weight; ties at exactly this weight are dropped beyond `limit` candidates in total. */
+function atLeast({ids, weights}: Candidates, weight: number, limit = ids.length): Candidates {
   let above = 0
   for (let i = 0; i < ids.length; i++) if (weights[i]! > weight) above++
-  let ties = most - above
-  const kept = {ids: new Uint32Array(ids.length), weights: new Float64Array(ids.length)}
+  let ties = limit - above
+  const selected = {ids: new Uint32Array(ids.length), weights: new Float64Array(ids.length)}
   let count = 0
   for (let i = 0; i < ids.length; i++) {
     if (weights[i]! < weight || (weights[i] === weight && ties-- <= 0)) continue
-    kept.ids[count] = ids[i]!
-    kept.weights[count++] = weights[i]!
+    selected.ids[count] = ids[i]!
+    selected.weights[count++] = weights[i]!
   }
-  return {ids: kept.ids.subarray(0, count), weights: kept.weights.subarray(0, count)}
+  return {ids: selected.ids.subarray(0, count), weights: selected.weights.subarray(0, count)}
 }

@@ -1,4 +1,4 @@
-/** From logits to the next token, and to how likely it was. Shared by everything that generates tokens. */
+/** Sampling, beam search and log-probabilities, shared by the language and speech models. */
 export {type BeamHypothesis, BeamSearch, meanLogprob} from './beam-search.js'
 export {logProbabilities, logSumExp} from './log-probabilities.js'
 export {argmax} from './most-likely.js'

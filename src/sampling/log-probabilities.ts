@@ -7,8 +7,8 @@ export interface TokenLogProbability {
 }
 
 /**
- * Log-probabilities of one position, from its unmodified logits, `[vocabulary]`: that of `token`, and the `count` most
- * likely ones, best first, the lower id first on ties. A token whose logit is not finite has probability 0.
+ * Log-probabilities at one position from its unmodified logits, `[vocabulary]`: of `token`, and of the `count` most
+ * likely tokens, best first, lower ids first on ties. A token with a non-finite logit has probability 0.
  */
 export function logProbabilities(
   logits: Float32Array,
@@ -21,7 +21,7 @@ export function logProbabilities(
   return {logprob: logprob(token), top}
 }
 
-/** Logarithm of the sum of the exponentials of the finite logits; taken from the highest, so that none overflows. */
+/** Log-sum-exp of the finite logits, relative to the maximum so that no exponential overflows. */
 export function logSumExp(logits: Float32Array): number {
   let highest = -Infinity
   for (let id = 0; id < logits.length; id++) {

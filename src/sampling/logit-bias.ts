@@ -1,17 +1,17 @@
 import type {LogitsProcessor} from './logits-processor.js'
 
-/** The ends of the range of OpenAI's `logit_bias`, from which on a token is the only choice, or none. */
+/** Limits of OpenAI's `logit_bias`: values at or beyond them force or ban a token. */
 const force = 100
 export const ban = -100
 
 /**
- * Adds to the logits of single tokens, bans some or forces one: of several forced tokens the one with the highest
- * logit, the lowest id on ties. Ids outside the vocabulary are ignored. Undefined when there is nothing to add.
+ * Applies logit biases, which may ban tokens or force one. Of several forced tokens, the one with the highest logit is
+ * used, or the lowest id on ties. Ids outside the vocabulary are ignored. Returns undefined if there is no bias.
  */
 export function logitBias(bias: Readonly<Record<number, number>>): LogitsProcessor | undefined {
   const entries = Object.entries(bias).flatMap(([id, amount]) => (amount === 0 ? [] : [{id: Number(id), amount}]))
   if (entries.length === 0) return undefined
-  // In ascending order, as the integer keys of an object always are.
+  // Ascending, because integer keys of an object are always ordered.
   const forced = entries.filter(({amount}) => amount >= force).map(({id}) => id)
   return (logits) => {
     if (forced.some((id) => logits[id] !== undefined)) return keepBest(logits, forced)
@@ -22,7 +22,7 @@ export function logitBias(bias: Readonly<Record<number, number>>): LogitsProcess
   }
 }
 
-/** Takes every other token out, so that no penalty and no draw can undo the choice. */
+/** Bans all tokens but the best of `ids`, so that neither penalties nor sampling can select another one. */
 function keepBest(logits: Float32Array, ids: readonly number[]): void {
   let best = -1
   let highest = -Infinity

@@ -1,5 +1,5 @@
 /**
- * Changes the logits of one position, `[vocabulary]`, in place; `history` is prompt and reply so far. A token whose
- * logit it leaves not finite is never chosen.
+ * Modifies the logits of one position, `[vocabulary]`, in place. `history` contains the tokens of the prompt and the
+ * reply so far. Tokens with non-finite logits are never selected.
  */
 export type LogitsProcessor = (logits: Float32Array, history: readonly number[]) => void

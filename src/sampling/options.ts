@@ -1,27 +1,27 @@
 export interface SamplingOptions {
-  /** 0 takes the most likely token, always. */
+  /** 0 always selects the most likely token. */
   temperature: number
-  /** Sample from this many of the most likely tokens; 0 from all. */
+  /** Number of most likely tokens to sample from; 0 is all. */
   topK: number
-  /** Sample from the fewest tokens whose probabilities add up to this; 1 from all. */
+  /** Sample from the smallest set of tokens with at least this total probability; 1 is all. */
   topP: number
-  /** Sample from tokens at least this likely, relative to the most likely one, 0 to 1; 0 from all. */
+  /** Minimum probability relative to the most likely token, 0 to 1; 0 is off. */
   minP: number
   /** 32-bit seed. */
   seed: number
-  /** Divides the logits of tokens that were used (multiplies negative ones); 1 does nothing. */
+  /** Divides the positive logits of used tokens, and multiplies negative ones; 1 is off. */
   repeatPenalty: number
-  /** Taken from the logit of each token that was used, once. */
+  /** Subtracted once from the logit of each used token. */
   presencePenalty: number
-  /** Taken from the logit of each token that was used, for each use. */
+  /** Subtracted from the logit of each used token for each use. */
   frequencyPenalty: number
-  /** How many of the last tokens the penalties look at, the prompt's included: 0 none, -1 all. */
+  /** Number of last tokens that penalties consider, including the prompt's: 0 is none, -1 is all. */
   repeatLastN: number
-  /** Added to the logits of single tokens, by id; -100 and below bans one, 100 and above forces it. */
+  /** Added to logits by token id; -100 or less bans a token, 100 or more forces it. */
   logitBias: Readonly<Record<number, number>>
 }
 
-/** What a request that names no options is sampled with. */
+/** Defaults for requests without options. */
 export const defaultSampling: SamplingOptions = {
   temperature: 0.7,
   topK: 40,

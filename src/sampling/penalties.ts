@@ -7,15 +7,15 @@ export type PenaltyOptions = Pick<
 >
 
 /**
- * Makes tokens among the last `repeatLastN` less likely: the repeat penalty of CTRL (arXiv 1909.05858) with the sign
- * rule that llama.cpp and Transformers share, then OpenAI's presence and frequency penalties. Undefined when they are
- * all neutral, so that a step without penalties never looks at the history.
+ * Penalises tokens among the last `repeatLastN`: the repeat penalty of CTRL (arXiv 1909.05858) with the sign rule of
+ * llama.cpp and Transformers, then OpenAI's presence and frequency penalties. Returns undefined if all are neutral, so
+ * that a step without penalties does not read the history.
  */
 export function penalties(options: PenaltyOptions): LogitsProcessor | undefined {
   const {repeatPenalty, presencePenalty, frequencyPenalty, repeatLastN} = options
   const neutral = repeatPenalty === 1 && presencePenalty === 0 && frequencyPenalty === 0
   if (neutral || repeatLastN === 0) return undefined
-  // Uses of each token, [vocabulary]: zero between steps. For a history of 32,000 tokens much faster than a Map.
+  // Uses of each token, [vocabulary]; all zero between steps. Much faster than a Map for a history of 32,000 tokens.
   let counts = new Uint32Array()
   return (logits, history) => {
     if (counts.length !== logits.length) counts = new Uint32Array(logits.length)
@@ -24,7 +24,7 @@ export function penalties(options: PenaltyOptions): LogitsProcessor | undefined 
     for (let i = start; i < history.length; i++) {
       const id = history[i]!
       const count = counts[id]
-      // A token that had its penalty earlier in this loop, or one outside the vocabulary.
+      // Already penalised in this loop, or outside the vocabulary.
       if (!count) continue
       counts[id] = 0
       const logit = logits[id]!

@@ -1,9 +1,9 @@
-/** A source of numbers in [0, 1). */
+/** Returns pseudorandom numbers in [0, 1). */
 export type RandomSource = () => number
 
 /**
- * A seeded source: the same seed gives the same numbers on every machine. Mulberry32 by Tommy Ettinger (public
- * domain): 32 bits of state, a full period, and fit for sampling, not for secrets.
+ * A seeded generator with the same output on every machine. Mulberry32 by Tommy Ettinger (public domain): 32 bits of
+ * state, full period, suitable for sampling but not for cryptography.
  */
 export function randomSource(seed: number): RandomSource {
   let state = seed >>> 0

@@ -7,15 +7,15 @@ import {penalties} from './penalties.js'
 import {randomSource} from './random.js'
 
 /**
- * Chooses a token from the logits of one position, `[vocabulary]`; `history` is prompt and reply so far. The logits are
- * left as they are, and one that is not finite is never chosen.
- * @throws generation_failed when no token is left; bad_request when the bias has taken them
+ * Selects a token from the logits of one position, `[vocabulary]`. `history` contains the tokens of the prompt and the
+ * reply so far. The logits are not modified; tokens with non-finite logits are never selected.
+ * @throws generation_failed if no logit is finite; bad_request if the bias bans all tokens
  */
 export type Sampler = (logits: Float32Array, history: readonly number[]) => number
 
 /**
- * Logit bias, penalties, top-k, temperature, softmax, top-p, min-p and a draw, in this order; at temperature 0 the most
- * likely token after bias and penalties. The same options give the same tokens for the same logits.
+ * Applies logit bias, penalties, top-k, temperature, softmax, top-p and min-p in this order, then draws a token. At
+ * temperature 0 it selects the most likely token after bias and penalties. Deterministic for the same options and logits.
  */
 export function createSampler(options: SamplingOptions): Sampler {
   const process = logitsProcessing(options)
@@ -26,7 +26,7 @@ export function createSampler(options: SamplingOptions): Sampler {
   }
 }
 
-/** The logits after bias and penalties: the caller's own where there are none, else a copy that lasts one step. */
+/** Applies bias and penalties to a copy that is reused by the next step; without any, returns the caller's logits. */
 function logitsProcessing(
   options: SamplingOptions,
 ): (logits: Float32Array, history: readonly number[]) => Float32Array {
@@ -41,7 +41,7 @@ function logitsProcessing(
   }
 }
 
-/** Gives -1 where no token is left. */
+/** Returns -1 if no token is left. */
 function seededDraw(options: SamplingOptions): (logits: Float32Array) => number {
   const {temperature, topK} = options
   const random = randomSource(options.seed)
@@ -54,9 +54,9 @@ function seededDraw(options: SamplingOptions): (logits: Float32Array) => number 
   }
 }
 
-/** Whoever banned tokens has banned them all; else the model is at fault. */
+/** If the request bans tokens, it has banned all of them; otherwise the model is defective. */
 function failWithoutToken({logitBias: biases}: SamplingOptions): never {
   if (Object.values(biases).some((bias) => bias <= ban))
-    throw new SvcError('bad_request', {reason: 'logit_bias leaves no token to choose from', param: 'logit_bias'})
-  throw new SvcError('generation_failed', {reason: 'no token is left to choose from: no logit is finite'})
+    throw new SvcError('bad_request', {reason: 'logit_bias bans every token', param: 'logit_bias'})
+  throw new SvcError('generation_failed', {reason: 'no token can be selected because no logit is finite'})
 }

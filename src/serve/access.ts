@@ -4,25 +4,25 @@ import {SvcError} from '../errors/index.js'
 import {type HttpApp, hasBearerToken, isLoopback, isSameSecret} from '../net/index.js'
 
 export interface AccessOptions {
-  /** Undefined lets everyone in; tokens that clients send are ignored then. */
+  /** Undefined disables authentication; tokens in requests are then ignored. */
   apiKey: string | undefined
-  /** Origins of web pages that may use the server, beside those of this machine. */
+  /** Allowed origins of web pages, in addition to those of this machine. */
   origins: readonly string[]
 }
 
-/** Routes that say nothing about the model or its users to whoever has no key. */
+/** Routes without authentication; they reveal nothing about the model or its users. */
 const open = new Set(['/', '/health'])
 const appSchemes = new Set(['app:', 'file:', 'tauri:', 'vscode-webview:'])
 const allowedHeaders =
   /^(authorization|x-api-key|content-type|user-agent|accept|x-requested-with|x-request-id|openai-beta|x-stainless-.*)$/i
 
-/** Whether a request bears the key, as a bearer token or in `x-api-key`, or none is needed. */
+/** Whether a request has the key, as a bearer token or in `x-api-key`, or no key is required. */
 export function holdsKey({authorization, 'x-api-key': key}: IncomingHttpHeaders, apiKey: string | undefined): boolean {
   if (apiKey === undefined || hasBearerToken(authorization, apiKey)) return true
   return typeof key === 'string' && isSameSecret(key, apiKey)
 }
 
-/** Who may use the server: holders of the key, and web pages of this machine or of the allowed origins. */
+/** Requires the API key, and for web pages an origin on this machine or an allowed one. */
 export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): void {
   app.addHook('onRequest', async (request, reply) => {
     allowOrigin(request, reply, origins)
@@ -33,11 +33,11 @@ export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): voi
 }
 
 function answerPreflight({headers}: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const asked = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim())
+  const requested = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim())
   return reply
     .code(204)
     .header('access-control-allow-methods', 'GET, POST, HEAD, OPTIONS')
-    .header('access-control-allow-headers', asked.filter((name) => allowedHeaders.test(name)).join(', '))
+    .header('access-control-allow-headers', requested.filter((name) => allowedHeaders.test(name)).join(', '))
     .header('access-control-max-age', '43200')
     .send()
 }

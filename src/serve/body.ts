@@ -1,10 +1,10 @@
 import {SvcError} from '../errors/index.js'
 
-/** Most messages of one conversation. */
-export const mostMessages = 4096
+/** Maximum number of messages of a conversation. */
+export const maxMessages = 4096
 
-/** Most characters of one stop string. */
-export const longestStop = 1000
+/** Maximum length of a stop string, characters. */
+export const maxStopLength = 1000
 
 export interface Bounds {
   min?: number
@@ -12,8 +12,8 @@ export interface Bounds {
 }
 
 /**
- * Reads the fields of a JSON object that a client sent. A field that is absent or null is undefined; one of a wrong
- * type or out of bounds is `bad_request`, with a sentence that names the field.
+ * Reads the fields of a JSON object in a request. An absent or null field is undefined. A field of the wrong type or out
+ * of bounds is rejected with `bad_request` and a message that names the field.
  */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>
@@ -21,8 +21,8 @@ export class Fields {
   readonly #label: (name: string) => string
 
   /**
-   * @param path what stands before a field's name in the `param` of an error: `options.`, `messages[0].`
-   * @param label what a sentence calls a field, where that is not its path
+   * @param path prefix of a field name in the `param` of an error: `options.`, `messages[0].`
+   * @param label name of a field in messages; default: its path
    */
   constructor(values: object, path = '', label = (name: string) => path + name) {
     this.#values = values as Record<string, unknown>
@@ -30,7 +30,7 @@ export class Fields {
     this.#label = label
   }
 
-  /** @throws body_missing when there is none; bad_request when it is no object */
+  /** @throws body_missing if there is none; bad_request if it is not an object */
   static ofBody(body: unknown): Fields {
     if (body === undefined) throw new SvcError('body_missing', {})
     if (!isObject(body)) throw new SvcError('bad_request', {reason: 'the request body must be a JSON object'})
@@ -41,12 +41,12 @@ export class Fields {
     return Object.keys(this.#values)
   }
 
-  /** The `param` of an error about a field. */
+  /** The `param` of errors about a field. */
   param(name: string): string {
     return this.#path + name
   }
 
-  /** The error of a field: "temperature must be …". */
+  /** An error about a field: "temperature must …". */
   wrong(name: string, must: string): SvcError {
     return new SvcError('bad_request', {reason: `${this.#label(name)} must ${must}`, param: this.param(name)})
   }
@@ -67,7 +67,7 @@ export class Fields {
     return this.#within(name, this.#typed(name, 'number', isFiniteNumber), bounds)
   }
 
-  /** Whole numbers of any size: a 64-bit seed has lost its last bits in JSON, and is still a seed. */
+  /** An integer of any size: a 64-bit seed that lost precision in JSON is still a valid seed. */
   integer(name: string, bounds: Bounds = {}): number | undefined {
     return this.#within(name, this.#typed(name, 'integer', isInteger), bounds)
   }
@@ -78,7 +78,7 @@ export class Fields {
     return values as readonly number[] | undefined
   }
 
-  /** A list of texts; a single text is a list of one. */
+  /** A list of strings; a single string counts as a list of one. */
   texts(name: string, {longest = Infinity, ...count}: Bounds & {longest?: number} = {}): readonly string[] | undefined {
     const one = this.get(name)
     if (isString(one)) return this.#short(name, [one], longest)
@@ -138,13 +138,13 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A field that asks for something the server cannot do, unless `allows` holds: then its value asks for nothing. */
+/** A field for an unsupported feature; `allows` accepts the values that do not request the feature. */
 export interface UnsupportedField {
   name: string
   allows(value: unknown): boolean
 }
 
-/** The first row of a table whose field asks for what the server cannot do. */
+/** The first row of a table whose field requests an unsupported feature. */
 export const firstUnsupported = <Row extends UnsupportedField>(fields: Fields, table: readonly Row[]) =>
   table.find(({name, allows}) => {
     const value = fields.get(name)
@@ -158,8 +158,8 @@ export const oneOf =
 
 export const emptyList = (value: unknown): boolean => isList(value) && value.length === 0
 
-/** The entries that have a value, so that an optional property is absent rather than undefined. */
-export const given = <T extends object>(entries: T) =>
+/** Drops undefined entries, so that an optional property is absent instead of undefined. */
+export const definedEntries = <T extends object>(entries: T) =>
   Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as {
     [Key in keyof T]?: Exclude<T[Key], undefined>
   }

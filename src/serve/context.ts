@@ -4,19 +4,19 @@ import type {ServerMetrics} from './metrics.js'
 import type {ModelHost} from './model-host.js'
 import type {EffectiveDevice} from './served-model.js'
 
-/** What the routes of both dialects work with. */
+/** Shared by the routes of both protocols. */
 export interface ServeContext {
   host: ModelHost
   metrics: ServerMetrics
   product: string
   device: EffectiveDevice
-  /** Largest body of a request whose prompt is not shortened, bytes: a larger one is refused before it is read. */
+  /** Maximum body size of a request whose prompt is not shortened, bytes; a larger body is rejected before reading. */
   promptBodyLimit: number
-  /** What a request gets that does not say. */
+  /** Defaults for omitted fields of a request. */
   defaults: {maxTokens: number; temperature: number; numCtx: number; seed(): number}
 }
 
-/** Generates on the served model, and takes the time to the first token. */
+/** Generates with the served model, and records the time to the first token. */
 export async function* generate(
   {host, metrics}: ServeContext,
   request: GenerateRequest,

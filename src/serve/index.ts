@@ -1,5 +1,5 @@
 /**
- * The inference server: one model, served in the dialects of Ollama and OpenAI. The dialects are pure translators
- * around the internal request; the routes connect them to the model.
+ * The inference server: serves one model over the APIs of Ollama and OpenAI. Pure functions translate both to and from
+ * the internal request; the routes connect them to the model.
  */
 export {type InferenceServer, startServer} from './server.js'

@@ -1,9 +1,9 @@
 import type {CounterName} from '../llm/index.js'
 
-/** Upper bounds of the buckets for the time to the first token, s. */
+/** Upper bounds of the histogram buckets for the time to the first token, s. */
 const bounds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** What the server counts itself; the engine counts the rest. */
+/** Metrics of the server; the engine counts the rest. */
 export class ServerMetrics {
   readonly #buckets = bounds.map(() => 0)
   #count = 0
@@ -25,28 +25,33 @@ export class ServerMetrics {
   render(engine: Readonly<Record<CounterName, number>> | undefined): string {
     const value = (name: CounterName) => engine?.[name] ?? 0
     const families: [name: string, type: string, help: string, samples: [labels: string, value: number][]][] = [
-      ['svc_requests_running', 'gauge', 'Requests that are computed.', [['', value('running')]]],
-      ['svc_requests_waiting', 'gauge', 'Requests that wait for a slot.', [['', value('waiting')]]],
-      ['svc_slots_active', 'gauge', 'Slots of the cache that are in use.', [['', value('running')]]],
+      ['svc_requests_running', 'gauge', 'Number of running requests.', [['', value('running')]]],
+      ['svc_requests_waiting', 'gauge', 'Number of requests waiting for a slot.', [['', value('waiting')]]],
+      ['svc_slots_active', 'gauge', 'Number of KV cache slots in use.', [['', value('running')]]],
       [
         'svc_tokens_total',
         'counter',
-        'Tokens by kind.',
+        'Tokens processed, by kind.',
         [
           ['{kind="prompt"}', value('promptTokens')],
           ['{kind="completion"}', value('completionTokens')],
         ],
       ],
-      ['svc_graph_runs_total', 'counter', 'Runs of the graph.', [['', value('graphRuns')]]],
-      ['svc_batched_runs_total', 'counter', 'Runs for more than one request.', [['', value('batchedRuns')]]],
+      ['svc_graph_runs_total', 'counter', 'Graph runs.', [['', value('graphRuns')]]],
+      ['svc_batched_runs_total', 'counter', 'Graph runs for more than one request.', [['', value('batchedRuns')]]],
       [
         'svc_http_requests_total',
         'counter',
-        'Answered requests by status.',
+        'HTTP requests answered, by status.',
         [...this.#requests].map(([status, count]) => [`{status="${status}"}`, count]),
       ],
-      ['svc_model_loaded', 'gauge', 'Whether the model is in memory.', [['', engine === undefined ? 0 : 1]]],
-      ['svc_time_to_first_token_seconds', 'histogram', 'From a request to its first token.', this.#histogram()],
+      [
+        'svc_model_loaded',
+        'gauge',
+        'Whether the model is loaded (1) or not (0).',
+        [['', engine === undefined ? 0 : 1]],
+      ],
+      ['svc_time_to_first_token_seconds', 'histogram', 'Time to the first token.', this.#histogram()],
     ]
     return families
       .map(([name, type, help, samples]) => {

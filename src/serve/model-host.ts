@@ -6,7 +6,7 @@ import {
   type GenerateEvent,
   type GenerateRequest,
   type ModelDescription,
-  mostBytes,
+  maxPromptBytes,
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
@@ -14,25 +14,25 @@ import type {KeepAlive} from './keep-alive.js'
 import type {ServedModel} from './served-model.js'
 
 export interface HostOptions extends Omit<EngineOptions, 'signal'> {
-  /** The name clients ask for; undefined takes that of the directory. */
+  /** Model name for clients; default: the name of the directory. */
   name: string | undefined
   /** How long an idle model stays loaded, ms. */
   keepAlive: KeepAlive
 }
 
-/** The longest time that a timer can wait, ms: about 25 days. */
-const longestTimer = 2 ** 31 - 1
+/** Maximum delay of a timer, ms: about 25 days. */
+const maxTimerMs = 2 ** 31 - 1
 
 /**
- * The served model: loaded when the server starts, unloaded when it has been idle for as long as the last request
- * wanted, and loaded again when it is asked for.
+ * The served model. It is loaded when the server starts, unloaded after it has been idle for the `keepAlive` of the last
+ * request, and loaded again on the next request.
  */
 export class ModelHost {
   readonly served: ServedModel
-  /** Whether a training run left the directory behind. */
+  /** Whether the directory is the result of a training run. */
   readonly trained: boolean
-  /** Bytes of text that a prompt may have. */
-  readonly mostPromptBytes: number
+  /** Maximum length of a prompt, bytes. */
+  readonly maxPromptBytes: number
   readonly #path: string
   readonly #options: HostOptions
   #engine: Promise<Engine> | undefined
@@ -48,7 +48,7 @@ export class ModelHost {
     this.#keepAlive = options.keepAlive
     this.served = toServed(engine.description, options.name)
     this.trained = engine.description.trained
-    this.mostPromptBytes = mostBytes(engine.description.longestToken, engine.description.contextLength)
+    this.maxPromptBytes = maxPromptBytes(engine.description.longestToken, engine.description.contextLength)
     this.#engine = Promise.resolve(engine)
   }
 
@@ -56,10 +56,10 @@ export class ModelHost {
   static async start(path: string, options: HostOptions, signal: AbortSignal): Promise<ModelHost> {
     const {name: _, keepAlive: __, ...engineOptions} = options
     const engine = await startEngine(path, {...engineOptions, signal})
-    const {templateFault} = engine.description
-    if (templateFault !== undefined) {
+    const {templateError} = engine.description
+    if (templateError !== undefined) {
       await engine.close()
-      throw SvcError.fromRecord(templateFault)
+      throw SvcError.fromRecord(templateError)
     }
     const host = new ModelHost(path, options, engine)
     host.#arm()
@@ -72,7 +72,7 @@ export class ModelHost {
   }
 
   /**
-   * The name to answer with: as the client wrote it, with or without Ollama's `:latest`.
+   * The model name to answer with: as in the request, with or without Ollama's `:latest`.
    * @throws model_not_served
    */
   resolve(model: string | undefined): string {
@@ -85,7 +85,7 @@ export class ModelHost {
     return (await this.#engine)?.counters()
   }
 
-  /** Loads the model where it is not. Gives how long that took, ms. */
+  /** Loads the model if necessary; returns the time it took, ms. */
   async load(keepAlive: KeepAlive | undefined): Promise<number> {
     this.#keepAlive = keepAlive ?? this.#options.keepAlive
     const started = performance.now()
@@ -94,7 +94,7 @@ export class ModelHost {
     return performance.now() - started
   }
 
-  /** See `Engine.generate`. The model is loaded where it is not, and stays for `keepAlive` afterwards. */
+  /** See `Engine.generate`. Loads the model if necessary; afterwards it stays loaded for `keepAlive`. */
   async *generate(
     request: GenerateRequest,
     signal: AbortSignal,
@@ -112,13 +112,13 @@ export class ModelHost {
     }
   }
 
-  /** Unloads the model: at once where it is idle, else when the last running request ends. */
+  /** Unloads the model: immediately if it is idle, else when the last running request ends. */
   async unload(): Promise<void> {
     this.#keepAlive = 0
     if (this.#active === 0) await this.#closeEngine()
   }
 
-  /** Ends everything that runs. */
+  /** Aborts all running requests and unloads the model. */
   async close(): Promise<void> {
     this.#closing.abort(new SvcError('terminated', {}))
     await this.#closeEngine()
@@ -142,14 +142,15 @@ export class ModelHost {
     return engine
   }
 
-  /** Waits for as long as the model may be idle. */
+  /** Starts the idle timer. */
   #arm(): void {
     clearTimeout(this.#timer)
     const keepAlive = this.#keepAlive
     this.#expiresAt = keepAlive === 'forever' ? 'forever' : new Date(Date.now() + keepAlive)
-    if (keepAlive === 'forever' || keepAlive > longestTimer || this.#active > 0) return
+    if (keepAlive === 'forever' || keepAlive > maxTimerMs || this.#active > 0) return
     this.#timer = setTimeout(() => {
-      if (this.#active === 0) void this.unload().catch((err) => logger('serve').error({err}, 'Unloading failed.'))
+      if (this.#active === 0)
+        void this.unload().catch((err) => logger('serve').error({err}, 'Failed to unload the model.'))
     }, keepAlive)
     this.#timer.unref()
   }

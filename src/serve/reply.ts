@@ -3,7 +3,7 @@ import {SvcError} from '../errors/index.js'
 import type {GenerateEvent, GenerateSummary, PromptToken, TokenLogprob} from '../llm/index.js'
 import type {HttpApp, ReplyStream} from '../net/index.js'
 
-/** Aborts when the client disconnects before its answer is complete. That is no fault of the server. */
+/** Aborts when the client disconnects before the response is complete. */
 export function clientGone({raw}: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => {
@@ -12,7 +12,7 @@ export function clientGone({raw}: FastifyReply): AbortSignal {
   return gone.signal
 }
 
-/** A route that answers nothing but an error: before the body is read, as it is the same whatever that holds. */
+/** Adds a route that always returns an error, before the body is read. */
 export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): void {
   const onRequest = async () => {
     throw error()
@@ -21,14 +21,14 @@ export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): v
 }
 
 export interface CollectedReply {
-  /** Where it was asked for. */
+  /** Only with `echo`. */
   prompt?: {text: string; logprobs?: PromptToken[]}
   text: string
   logprobs?: TokenLogprob[]
   summary: GenerateSummary
 }
 
-/** Puts the events of one reply together. */
+/** Collects the events of one reply. */
 export class ReplyCollector {
   readonly #reply: Omit<CollectedReply, 'summary'> = {text: ''}
   #summary: GenerateSummary | undefined
@@ -54,15 +54,16 @@ export async function collect(events: AsyncIterable<GenerateEvent>): Promise<Col
   return collector.reply()
 }
 
-/** How long a failure can still be told by a status, ms; after that the stream begins, and failures go into it. */
+/** Time to wait for the first event before the headers are sent, ms. Later errors are reported within the stream. */
 const headerWaitMs = 1000
 const pingMs = 10_000
 
 /**
- * Streams a reply. Its head goes out with the first event, so that a request which is refused gets a status of its own;
- * where the first event takes long, the stream begins without it and is kept open by pings.
+ * Streams a reply. The headers are sent with the first event, so that a rejected request gets an error status. If the
+ * first event takes too long, the stream is opened without it and kept open with pings.
  *
- * @param write tells one event; @param failed tells that the reply has broken off
+ * @param write writes one event
+ * @param failed writes an error that interrupts the reply
  */
 export async function streamEvents<T>(
   events: AsyncGenerator<T, void, undefined>,
@@ -80,7 +81,7 @@ export async function streamEvents<T>(
     for (let next = await first; next.done !== true; next = await events.next()) await write(stream, next.value)
   } catch (error) {
     if (stream.gone.aborted) return
-    request.log.warn({err: error, id: request.id}, 'A reply has broken off.')
+    request.log.warn({err: error, id: request.id}, 'A streamed reply failed.')
     await failed(stream, error)
   } finally {
     clearInterval(pings)

@@ -1,35 +1,35 @@
-/** What a server tells its clients of the model it serves. */
+/** Description of the served model for clients. */
 export interface ServedModel {
   name: string
-  /** Name or path of the base model, where the run directory names one. */
+  /** Name or path of the base model, if the run directory contains one. */
   baseModel: string | undefined
   /** `model_type` of its configuration: llama, mistral, qwen2, qwen3. */
   family: string
   parameterCount: number
-  /** Of weights and adapter. */
+  /** Total size of the weights and the adapter. */
   bytes: number
-  /** SHA-256 of the adapter, or of the description of the weights where there is none: 64 hexadecimal digits. */
+  /** SHA-256 of the adapter or, without one, of the names, sizes and times of the shards: 64 hexadecimal digits. */
   digest: string
   modifiedAt: Date
-  /** dtype of the weights as they lie on disk: F32, F16, BF16. */
+  /** dtype of the weights on disk: F32, F16, BF16. */
   dtype: string
-  /** Positions that a request can use. */
+  /** Maximum tokens of a request and its reply. */
   contextLength: number
   embeddingLength: number
   blockCount: number
   headCount: number
   headCountKv: number
-  /** The chat template as it is written, where there is one. */
+  /** Source of the chat template, if there is one. */
   template: string | undefined
   /** Texts of the tokens that end a turn. */
   stop: readonly string[]
   adapted: boolean
-  /** Text of the licence, where the directory has one. */
+  /** Text of the licence file, if there is one. */
   license: string | undefined
-  /** Sampling that `generation_config.json` recommends, by the names used there. */
+  /** Sampling options in `generation_config.json`, by their names there. */
   recommended: Readonly<Record<string, number>>
   tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
 }
 
-/** `cpu`, or `cuda:0`: what the model runs on, whatever was asked for. */
+/** Device that the model actually runs on: `cpu` or `cuda:0`. */
 export type EffectiveDevice = 'cpu' | `cuda:${number}`

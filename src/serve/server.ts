@@ -10,13 +10,13 @@ import type {ServedModel} from './served-model.js'
 
 export interface ServerOptions extends HostOptions {
   address: {host: string; port: number}
-  /** Undefined lets everyone in. */
+  /** Undefined disables authentication. */
   apiKey: string | undefined
-  /** Origins of web pages that may use the server, beside those of this machine. */
+  /** Allowed origins of web pages, in addition to those of this machine. */
   origins: readonly string[]
-  /** Names of this machine that a Host header may have, beside those of loopback. */
+  /** Allowed Host headers, in addition to those of loopback. */
   allowedHosts: readonly string[]
-  /** What a request gets that does not say. */
+  /** Defaults for omitted fields of a request. */
   maxTokens: number
   temperature: number
   product: string
@@ -24,22 +24,22 @@ export interface ServerOptions extends HostOptions {
 
 export interface InferenceServer extends Listening {
   model: ServedModel
-  /** Whether a training run left the directory behind. */
+  /** Whether the directory is the result of a training run. */
   trained: boolean
   /** Whether other machines can reach it without a key. */
   unprotected: boolean
   device: ServeContext['device']
   /**
-   * Stops listening and waits for running replies, for at most so many ms; then breaks them off.
+   * Stops listening, waits up to `drainMs` ms for running replies, then aborts them.
    */
   close(drainMs: number): Promise<void>
 }
 
-/** Bodies larger than this are refused, bytes. */
+/** Maximum body size, bytes. */
 const bodyLimit = 8 << 20
-/** Bytes of JSON to a byte of text, at the most, and what a body may hold beside its prompt. */
-const mostEscaped = 6
-const besidePrompt = 1 << 20
+/** Maximum bytes of JSON per byte of text, and maximum size of the other fields. */
+const maxEscaping = 6
+const otherFieldsBytes = 1 << 20
 
 /**
  * Loads the model, then opens the port.
@@ -54,7 +54,7 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     metrics,
     product,
     device: options.device === 'cuda' ? 'cuda:0' : 'cpu',
-    promptBodyLimit: Math.min(bodyLimit, mostEscaped * host.mostPromptBytes + besidePrompt),
+    promptBodyLimit: Math.min(bodyLimit, maxEscaping * host.maxPromptBytes + otherFieldsBytes),
     defaults: {
       maxTokens,
       temperature,
@@ -66,10 +66,10 @@ export async function startServer(path: string, options: ServerOptions, signal: 
   const app = createApp({target: 'serve', renderer, bodyLimit, loopbackOnly, allowedHosts})
   guardAccess(app, {apiKey, origins})
   let closing = false
-  // Not `onResponse`, which streams never reach.
+  // `onResponse` is not called for streams.
   app.addHook('onRequest', async (_request, {raw}) => {
     raw.once('close', () => {
-      // The client has gone before the end of its answer.
+      // 499: the client disconnected before the end of the response.
       metrics.answered(raw.writableFinished ? raw.statusCode : 499)
       if (closing) setImmediate(() => app.server.closeIdleConnections())
     })

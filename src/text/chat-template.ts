@@ -6,15 +6,15 @@ export interface ChatMessage {
   content: string
 }
 
-/** A conversation that the template does not want. */
+/** The template rejects the conversation. */
 class Refused extends Error {}
-/** What templates call to say so, under a name of ours: the library's own cannot be told from its other errors. */
+/** Replaces `raise_exception` in templates: the library's function throws an error like any other of its errors. */
 const refusal = 'svc_raise_exception'
 
-/** Stands at the end of a message that is to be continued: a character that no text may hold. */
+/** Marks the end of a message to continue: a Unicode noncharacter, which must not occur in text. */
 const endMark = '\uFDD1'
 
-/** Conversations of which any template can write one. */
+/** Test conversations; a working template accepts at least one of them. */
 const trials: readonly (readonly ChatMessage[])[] = [
   [{role: 'user', content: 'x'}],
   [
@@ -23,32 +23,32 @@ const trials: readonly (readonly ChatMessage[])[] = [
   ],
 ]
 
-/** Turns a conversation into the text a model was trained on. */
+/** Formats a conversation in the form that the model was trained on. */
 export class ChatTemplate {
-  /** Why nothing can be written with it: it is no template, or it uses what is not known here. */
-  readonly fault: SvcError | undefined
+  /** Set if the template is invalid or uses unsupported features. */
+  readonly error: SvcError | undefined
   readonly #template: Template | undefined
 
-  /** @param file where the source came from, for errors */
+  /** @param file origin of the source, for errors */
   constructor(source: string, file: string) {
     try {
       this.#template = new Template(source.replaceAll(/\braise_exception\b/g, refusal))
       this.#try()
     } catch (error) {
       const {message} = error as Error
-      const reason = error instanceof TypeError ? `it uses what is not supported (${message})` : message
-      this.fault = new SvcError('chat_template_failed', {file, reason}, {cause: error})
+      const reason = error instanceof TypeError ? `it uses an unsupported feature (${message})` : message
+      this.error = new SvcError('chat_template_failed', {file, reason}, {cause: error})
     }
   }
 
   /**
-   * The prompt that asks for the assistant's next turn, or goes on with the one that the conversation ends with. It holds
-   * its special tokens as text.
-   * @param specials `bos_token` and `eos_token`, as the template calls them
-   * @throws chat_template_failed where it has a fault; chat_refused where it does not write this conversation
+   * The prompt for the assistant's next turn, or, if the last message is from the assistant, for the rest of that turn.
+   * It contains special tokens as text.
+   * @param specials `bos_token` and `eos_token` of the template
+   * @throws chat_template_failed if the template is invalid; chat_refused if it rejects this conversation
    */
   render(messages: readonly ChatMessage[], specials: {bos?: string; eos?: string} = {}): string {
-    if (this.fault !== undefined) throw this.fault
+    if (this.error !== undefined) throw this.error
     try {
       return messages.at(-1)?.role === 'assistant'
         ? this.#renderOpen(messages, specials)
@@ -59,8 +59,8 @@ export class ChatTemplate {
   }
 
   /**
-   * Ends where the last message does: what the template writes behind it closes the turn. Blanks at its end are left out
-   * where the template trims messages, as in transformers.
+   * Cuts the prompt after the last message, before the text that closes its turn. If the template trims messages, trailing
+   * white space of the message is dropped, as in transformers.
    */
   #renderOpen(messages: readonly ChatMessage[], specials: {bos?: string; eos?: string}): string {
     const marked = messages.map((message, i) => {
@@ -69,33 +69,33 @@ export class ChatTemplate {
     })
     const text = this.#render(marked, specials, false)
     const end = text.lastIndexOf(endMark)
-    if (end === -1) throw new Refused('it does not write the last message of the assistant')
+    if (end === -1) throw new Refused('it omits the last message of the assistant')
     const open = text.slice(0, end)
     return text[end + 1] === ' ' ? open : open.trimEnd()
   }
 
-  /** Writes a short conversation. A template may want another one, but must not break. */
+  /** Formats a test conversation. The template may reject it, but must not fail. */
   #try(): void {
-    let fault: unknown
+    let failure: unknown
     for (const messages of trials)
       try {
         this.#render(messages, {})
         return
       } catch (error) {
         if (error instanceof Refused) return
-        fault = error
+        failure = error
       }
-    throw fault
+    throw failure
   }
 
   #render(
     messages: readonly ChatMessage[],
     {bos = '', eos = ''}: {bos?: string; eos?: string},
-    asksForTurn = true,
+    addGenerationPrompt = true,
   ): string {
     return (this.#template as Template).render({
       messages,
-      add_generation_prompt: asksForTurn,
+      add_generation_prompt: addGenerationPrompt,
       bos_token: bos,
       eos_token: eos,
       [refusal]: (message: unknown) => {
@@ -105,13 +105,13 @@ export class ChatTemplate {
   }
 }
 
-/** How ChatML writes a conversation. Source: the chat markup that OpenAI published in 2023. */
+/** The ChatML template. Source: the chat markup that OpenAI published in 2023. */
 export const chatml = `{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}`
 
-/** The template that `tokenizer_config.json` declares: one text, or the one named `default`. */
+/** The template in `tokenizer_config.json`: a string, or the entry named `default` of a list. */
 export function declaredTemplate(tokenizerConfig: Readonly<Record<string, unknown>>): string | undefined {
   const {chat_template: declared} = tokenizerConfig
   const source = Array.isArray(declared)

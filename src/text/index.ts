@@ -1,4 +1,4 @@
-/** Between text and tokens: tokenizers, chat templates, and the text of a generation, token by token. */
+/** Tokenizers, chat templates, and incremental detokenization with stop strings. */
 export {type ChatMessage, ChatTemplate, chatml, declaredTemplate} from './chat-template.js'
 export {OutputText} from './output-text.js'
 export {createTokenizer, type EncodeOptions, type Tokenizer, TooManyTokens} from './tokenizer.js'

@@ -1,12 +1,12 @@
-/** Pairs of characters, as one number each: the code point of the first, then that of the second. */
+/** Pairs of characters, each encoded as one number from their code points. */
 export type Pairs = ReadonlySet<number>
 
 const pairOf = (first: number, second: number) => first * 0x11_0000 + second
 
 /**
- * The pairs of neighbouring characters that the merges of a byte-pair encoding join: the last character of what stands
- * before and the first of what stands behind. Between two others no token ever reaches across, so that a text can be
- * cut there. Undefined where merges are not all there is to it.
+ * The character pairs that a merge of a byte-pair encoding joins: the last character of its left part and the first of
+ * its right part. No token spans any other pair, so a text can be split there. Undefined if tokens are not determined by
+ * merges alone.
  * @param model of `tokenizer.json`
  */
 export function mergedPairs(model: object | null | undefined): Pairs | undefined {
@@ -30,17 +30,17 @@ interface BpeModel {
   end_of_word_suffix?: unknown
 }
 
-/** Where the last character of a text begins. */
+/** Index of the last character. */
 const lastIndex = (text: string): number => {
   const last = text.length - 1
   const unit = text.charCodeAt(last)
   return last > 0 && unit >= 0xdc00 && unit <= 0xdfff ? last - 1 : last
 }
 
-/** Shorter texts are not worth cutting: the library remembers them whole. */
+/** Shorter texts are not split, because the library caches them. */
 const leastLength = 32
 
-/** The parts of a text between which nothing is merged. */
+/** Splits a text at the positions that no merge spans. */
 export function partsOf(text: string, pairs: Pairs | undefined): string[] {
   if (pairs === undefined || text.length < leastLength) return [text]
   const parts: string[] = []

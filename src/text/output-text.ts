@@ -3,8 +3,8 @@ import {StopMatcher} from './stop-matcher.js'
 import type {Tokenizer} from './tokenizer.js'
 
 /**
- * The text of one generation: tokens go in, text that is settled comes out. Characters are never cut, and neither a
- * stop string nor anything after it is let out.
+ * Converts the tokens of one generation to text incrementally. Characters are never split, and neither a stop string nor
+ * any text after it is returned.
  */
 export class OutputText {
   readonly #detokenizer: Detokenizer
@@ -25,7 +25,7 @@ export class OutputText {
     return this.#match(this.#detokenizer.push(token))
   }
 
-  /** What was held back, when no more tokens come. */
+  /** Returns the text held back, after the last token. */
   end(): string {
     if (this.#stopped) return ''
     const text = this.#match(this.#detokenizer.flush())

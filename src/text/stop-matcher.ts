@@ -1,12 +1,12 @@
-/** What may go out now, and whether a stop string has been found. */
+/** Text that can be returned now, and whether a stop string was found. */
 export interface StopStep {
   text: string
   stopped: boolean
 }
 
 /**
- * Looks for stop strings in a text that comes in pieces. Text that may be the start of a stop string is held back; the
- * stop string itself, and all that follows, never goes out.
+ * Finds stop strings in streamed text. Text that may be the start of a stop string is held back; the stop string and all
+ * text after it are dropped.
  */
 export class StopMatcher {
   readonly #stops: readonly string[]
@@ -28,7 +28,7 @@ export class StopMatcher {
     return {text: text.slice(0, text.length - keep), stopped: false}
   }
 
-  /** What is held back, when no more text will come. */
+  /** Returns the text held back, after the last piece. */
   flush(): string {
     const held = this.#held
     this.#held = ''
@@ -36,7 +36,7 @@ export class StopMatcher {
   }
 }
 
-/** Length of the longest end of `text` that is a proper start of `stop`. */
+/** Length of the longest suffix of `text` that is a proper prefix of `stop`. */
 function overlap(text: string, stop: string): number {
   for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
     if (text.endsWith(stop.slice(0, length))) return length

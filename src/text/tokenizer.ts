@@ -3,38 +3,38 @@ import {SvcError} from '../errors/index.js'
 import {mergedPairs, type Pairs, partsOf} from './merges.js'
 
 export interface EncodeOptions {
-  /** Adds the tokens that the model expects around a text, such as the beginning-of-text token. */
+  /** Adds the special tokens that the model expects, such as the beginning-of-text token. */
   special: boolean
-  /** Stops where the text has more tokens than that. */
-  most?: number
-  /** Looked at now and then: what it throws ends the work. */
+  /** Maximum number of tokens; `encode` throws as soon as there are more. */
+  maxTokens?: number
+  /** Called regularly; its exception aborts the encoding. */
   check?: () => void
 }
 
-/** A text that has more tokens than were wanted. */
+/** A text has more than `maxTokens` tokens. */
 export class TooManyTokens extends Error {}
 
 export interface Tokenizer {
-  /** @throws TooManyTokens with `most`; what `check` throws */
+  /** @throws TooManyTokens beyond `maxTokens`; the exception of `check` */
   encode(text: string, options: EncodeOptions): number[]
-  /** A text of a person, written so that `encode` finds no special token in it: its characters alone. */
+  /** Escapes user text so that `encode` produces no special token from it. */
   guarded(text: string): string
-  /** Special tokens are left out. */
+  /** Omits special tokens. */
   decode(tokens: readonly number[]): string
   id(token: string): number | undefined
-  /** The bytes that a token stands for; a special token stands for its name. */
+  /** The bytes of a token; for a special token, the bytes of its name. */
   bytes(token: number): Buffer
   readonly specials: readonly string[]
-  /** Bytes of the longest token that is not special; found by a look at all of them. */
+  /** Length of the longest token that is not special, bytes. Computed from the complete vocabulary. */
   readonly longestToken: number
-  /** The beginning-of-text and end-of-text tokens that the tokenizer's configuration names. */
+  /** Beginning-of-text and end-of-text tokens in the tokenizer's configuration. */
   readonly bos?: string
   readonly eos?: string
 }
 
 /**
- * A tokenizer from what `tokenizer.json` and `tokenizer_config.json` hold; the latter names the special tokens.
- * @param file where the first came from, for errors
+ * Creates a tokenizer from `tokenizer.json` and `tokenizer_config.json`; the latter names the special tokens.
+ * @param file path of `tokenizer.json`, for errors
  * @throws model_file_invalid
  */
 export function createTokenizer(
@@ -71,12 +71,12 @@ export function createTokenizer(
   }
 }
 
-/** Stands where a special token is broken: a character that no text may hold. */
+/** Splits a special token in user text: a Unicode noncharacter, which must not occur in text. */
 const seam = '\uFDD0'
 
-/** The longest run of characters that is merged in one go: it takes time that nothing can cut short. */
+/** Maximum length of a word: merging it cannot be interrupted. */
 const longestRun = 65_536
-/** Words between two looks at whether the work is still wanted. */
+/** Words encoded between two calls of `check`. */
 const wordsPerBatch = 256
 
 type Bounds = Omit<EncodeOptions, 'special'>
@@ -88,8 +88,8 @@ interface Vocabulary {
 }
 
 /**
- * Has the library do its work word by word, and count: words are cut where no merge of the vocabulary can reach across,
- * which gives the same tokens, and mostly words that it remembers.
+ * Makes the library encode in batches of words, so that the work can be counted and aborted. Words are split where no
+ * merge spans the boundary, which yields the same tokens, and parts that the library mostly has in its cache.
  */
 function boundWork({model}: HuggingFaceTokenizer, {merges, isSpecial, byteLevel}: Vocabulary) {
   if (model === null) return <T>(_bounds: Bounds, work: () => T) => work()
@@ -101,7 +101,7 @@ function boundWork({model}: HuggingFaceTokenizer, {merges, isSpecial, byteLevel}
     bounds.check?.()
     const found = encode(words)
     tokens += found.length
-    if (tokens > (bounds.most ?? Number.POSITIVE_INFINITY)) throw new TooManyTokens()
+    if (tokens > (bounds.maxTokens ?? Number.POSITIVE_INFINITY)) throw new TooManyTokens()
     return found
   }
   const cut = (piece: string): readonly string[] => {
@@ -122,8 +122,8 @@ function boundWork({model}: HuggingFaceTokenizer, {merges, isSpecial, byteLevel}
     found.push(encodeBatch(batch))
     return found.flat()
   }
-  return <T>(wanted: Bounds, work: () => T): T => {
-    bounds = wanted
+  return <T>(nextBounds: Bounds, work: () => T): T => {
+    bounds = nextBounds
     tokens = 0
     return work()
   }
@@ -132,13 +132,13 @@ function boundWork({model}: HuggingFaceTokenizer, {merges, isSpecial, byteLevel}
 function requireShort({length}: string): void {
   if (length > longestRun)
     throw new SvcError('bad_request', {
-      reason: `the prompt has ${length} characters without a word break; at most ${longestRun} can be read`,
+      reason: `the prompt has ${length} characters without a word break; the maximum is ${longestRun}`,
     })
 }
 
 /**
- * Breaks special tokens in what a person has written, in two: also where one could come into being with what a template
- * writes around it.
+ * Splits special tokens in user text with a seam, including those that would only form together with the text that a
+ * template writes around it.
  */
 function guard(specials: readonly string[]): (text: string) => string {
   const names = specials.filter((special) => special.length > 1)
@@ -179,7 +179,7 @@ function load(file: string, json: object, config: object): HuggingFaceTokenizer 
   }
 }
 
-/** A special token is written as its text, or as an object around it. */
+/** A special token is a string, or an object with the string in `content`. */
 function tokenText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   const content = (value as {content?: unknown} | null | undefined)?.content
@@ -197,11 +197,11 @@ const specialTokens = (json: TokenizerJson): string[] =>
     .filter(({special, content}) => special === true && typeof content === 'string')
     .map(({content}) => content as string)
 
-/** Whether tokens are spelt in GPT-2's letters for bytes, rather than in text with `▁` for the blank. */
+/** Whether tokens use GPT-2's byte alphabet, rather than text with `▁` for a space. */
 const usesByteAlphabet = ({decoder}: TokenizerJson): boolean =>
   decoder?.type === 'ByteLevel' || (decoder?.decoders ?? []).some(({type}) => type === 'ByteLevel')
 
-/** GPT-2's letters: printable bytes stand for themselves, the others for the letters from U+0100 on, in order. */
+/** GPT-2's byte alphabet: printable bytes map to themselves, the others to the characters from U+0100 on, in order. */
 const byteOfLetter: ReadonlyMap<string, number> = (() => {
   const printable = (byte: number) =>
     (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255)

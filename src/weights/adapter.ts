@@ -6,9 +6,9 @@ import {readJsonObject} from './json-file.js'
 import type {TensorEntry} from './safetensors.js'
 import {readTensorMap, type TensorMap} from './shards.js'
 
-/** A low-rank change of one weight: W' = W + scale * B A. */
+/** A low-rank update of one weight: W' = W + scale * B A. */
 export interface LoraDelta {
-  /** Name of the base tensor it changes. */
+  /** Name of the base tensor that it updates. */
   target: string
   /** Down projection `[rank, in]`. */
   a: TensorEntry
@@ -27,24 +27,24 @@ export interface Adapter {
 export const headName = 'lm_head.weight'
 
 /**
- * Whether a delta changes the head: training names the embedding as its target, because a tied head is the embedding,
- * and does so even where a model has a head of its own.
+ * Whether a delta updates the output head. Training names the embedding as its target, because a tied head is the
+ * embedding, even if the model has a separate head.
  */
 export const isHead = (target: string): boolean =>
   target === headName || /(^|\.)(embed_tokens|wte)\.weight$/.test(target)
 
-/** What an adapter's manifest says of it, whichever form the manifest has. */
+/** The manifest of an adapter, in any format. */
 export interface AdapterManifest {
   file: string
   /** Path or hub id of the base model. */
   baseModel: string | undefined
-  /** Names of base tensors that it changes, as far as the manifest says. */
+  /** Names of the base tensors that it updates, if the manifest lists them. */
   targets: readonly string[]
-  /** Logical names without a base tensor: what was trained for them changes nothing. */
+  /** Logical names without a base tensor; their updates are ignored. */
   unmapped: readonly string[]
-  /** The length that every pair of tensors shares. */
+  /** Rank of all LoRA pairs. */
   rank: number
-  /** The pairs of tensors, once the tensors are known. */
+  /** Resolves the LoRA pairs among the tensors of the adapter. */
   deltas(tensors: TensorMap): LoraDelta[]
 }
 
@@ -58,34 +58,34 @@ const manifestNames: readonly (string | RegExp)[] = [
   'adapter_config.json',
 ]
 
-/** The weights file of the adapter in a directory, where there is one. */
+/** The weights file of the adapter in a directory, if there is one. */
 export const findAdapterWeights = (path: string): string | undefined =>
   weightFiles.map((file) => join(path, file)).find((file) => existsSync(file))
 
-/** Reads the first manifest of a directory, in order of age: v3, v2, PEFT. */
+/** Reads the first manifest found in a directory, in this order: v3, v2, PEFT. */
 export async function readAdapterManifest(path: string): Promise<AdapterManifest | undefined> {
   const names = (await readdir(path)).sort()
-  for (const wanted of manifestNames) {
-    const name = names.find((candidate) => (typeof wanted === 'string' ? candidate === wanted : wanted.test(candidate)))
+  for (const pattern of manifestNames) {
+    const name = names.find((entry) => (typeof pattern === 'string' ? entry === pattern : pattern.test(entry)))
     if (name !== undefined) return readManifestFile(join(path, name))
   }
   return undefined
 }
 
-/** Reads one manifest, in any of its forms. */
+/** Reads one manifest in any format. */
 export const readManifestFile = async (file: string): Promise<AdapterManifest> =>
   parseManifest(file, await readJsonObject(file))
 
 /** @throws adapter_invalid, adapter_tensor_missing, safetensors_invalid */
 export async function readAdapter(file: string, manifest: AdapterManifest): Promise<Adapter> {
   const deltas = manifest.deltas(await readTensorMap(file))
-  if (deltas.length === 0) throw new SvcError('adapter_invalid', {file, reason: 'it changes no weight'})
+  if (deltas.length === 0) throw new SvcError('adapter_invalid', {file, reason: 'it updates no weight'})
   for (const {target, a, b} of deltas) {
     const ranks = [a.shape[0], b.shape[1]]
     if (ranks.some((rank) => rank !== manifest.rank))
       throw invalid(
         file,
-        `the tensors for ${target} have rank ${ranks.join(' and ')}, its manifest says ${manifest.rank}`,
+        `the tensors for ${target} have rank ${ranks.join(' and ')}, but its manifest declares rank ${manifest.rank}`,
       )
   }
   return {file, deltas}
@@ -101,7 +101,7 @@ function parseManifest(file: string, json: Json): AdapterManifest {
   throw invalid(file, `its format is ${JSON.stringify(format)}; a *_mens_adapter, a *_lora_only_v2 or PEFT is expected`)
 }
 
-/** Manifest v3 (quantisation nested or flat) and meta v2: logical names, mapped to base tensors. */
+/** Manifest v3 (with nested or flat quantisation) and meta v2: logical names are mapped to base tensors. */
 function parseMapped(file: string, json: Json): AdapterManifest {
   const {base_key_map: map, layer_order: order, rank, alpha} = json
   if (!isTextMap(map)) throw invalid(file, 'base_key_map must map logical names to base tensors')
@@ -123,7 +123,7 @@ function parseMapped(file: string, json: Json): AdapterManifest {
   }
 }
 
-/** Keys of a PEFT configuration that would change the computation, with the values under which they do not. */
+/** Keys of a PEFT configuration that affect the computation, with a test for their neutral values. */
 const peftNeutral: Readonly<Record<string, (value: unknown) => boolean>> = {
   use_dora: (value) => value === false,
   fan_in_fan_out: (value) => value === false,
@@ -135,10 +135,10 @@ const peftNeutral: Readonly<Record<string, (value: unknown) => boolean>> = {
   use_qalora: (value) => value === false,
   lora_bias: (value) => value === false,
   layer_replication: isEmpty,
-  // These act only after certain tokens.
+  // Activated LoRA applies only after these tokens.
   alora_invocation_tokens: isEmpty,
   alora_invocation_string: (value) => value === '',
-  // Other ways to begin, such as PiSSA, OLoRA and CorDA, change the base model too.
+  // Other initialisations, such as PiSSA, OLoRA and CorDA, also change the base model.
   init_lora_weights: (value) => typeof value === 'boolean' || ['gaussian', 'eva', 'orthogonal'].includes(String(value)),
 }
 
@@ -167,18 +167,18 @@ function parsePeft(file: string, json: Json): AdapterManifest {
     unmapped: [],
     deltas(tensors) {
       const unknown = [...tensors.keys()].find((name) => !peftName.test(name))
-      if (unknown !== undefined) throw invalid(file, `the tensor ${unknown} is no half of a LoRA pair`)
+      if (unknown !== undefined) throw invalid(file, `the tensor ${unknown} is not part of a LoRA pair`)
       const modules = [...new Set([...tensors.keys()].map((name) => peftName.exec(name)?.[1] as string))]
       return modules.map((module) => {
-        const spelt = (half: string) =>
+        const namesOf = (half: string) =>
           [`.lora_${half}`, `.lora_${half}.default`].map((end) => `base_model.model.${module}${end}`)
-        return {target: `${module}.weight`, scale, ...pair(tensors, file, spelt('A'), spelt('B'))}
+        return {target: `${module}.weight`, scale, ...pair(tensors, file, namesOf('A'), namesOf('B'))}
       })
     },
   }
 }
 
-/** The two halves, each under any of its names, with or without `.weight`. */
+/** Finds both tensors of a pair by any of their names, with or without `.weight`. */
 function pair(tensors: TensorMap, file: string, a: readonly string[], b: readonly string[]) {
   const find = (names: readonly string[]) => {
     for (const name of names) {

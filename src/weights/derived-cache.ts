@@ -4,10 +4,10 @@ import {homedir} from 'node:os'
 import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 
-/** How much of a file tells it from another of the same size and time, bytes: its header, and more. */
+/** Bytes at the start of a file that are part of its cache key, in addition to size and time; includes the header. */
 const sampleBytes = 1 << 20
 
-/** Folder of files that were made from models and can be made again. */
+/** Cache folder of files derived from models. */
 export function derivedFolder(env: Readonly<Record<string, string | undefined>>): string {
   if (env.SVC_SPEECH_CACHE_DIR) return join(env.SVC_SPEECH_CACHE_DIR, 'derived')
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'svc', 'derived')
@@ -15,29 +15,29 @@ export function derivedFolder(env: Readonly<Record<string, string | undefined>>)
 
 export interface DerivedFile {
   folder: string
-  /** Files it is made from. */
+  /** Files from which it is derived. */
   sources: readonly string[]
-  /** What is made of them, with the version of how. */
+  /** Name and version of the conversion. */
   recipe: string
   /** End of the name, such as `.safetensors`. */
   extension: string
 }
 
 /**
- * Where a file made from others lies; it is made where it is not there yet, or no longer sound. The name follows from
- * the sources' sizes, times and beginnings and from the recipe, so a changed model is a new file. Two processes that
- * make it at once both succeed.
- * @param make writes the file it is given
- * @param isSound whether a file that is there can be used
+ * Path of a derived file; creates it if it is missing or invalid. Its name is a hash of the recipe and of the sizes,
+ * times and first bytes of the sources, so a changed model has another file. Concurrent processes may create it at the
+ * same time.
+ * @param make writes the file to a path
+ * @param isValid whether an existing file can be used
  * @throws cache_unwritable; what `make` throws
  */
 export async function derivedFile(
   {folder, sources, recipe, extension}: DerivedFile,
   make: (partial: string) => Promise<void>,
-  isSound: (file: string) => Promise<boolean>,
+  isValid: (file: string) => Promise<boolean>,
 ): Promise<string> {
   const file = join(folder, `${await keyOf(sources, recipe)}${extension}`)
-  if (await isSound(file).catch(() => false)) return file
+  if (await isValid(file).catch(() => false)) return file
   await mkdir(folder, {recursive: true}).catch((error: Error) => {
     throw unwritable(folder, error)
   })
@@ -45,8 +45,8 @@ export async function derivedFile(
   try {
     await make(partial)
     await rename(partial, file).catch(async () => {
-      // A folder cannot replace one that is there: of another process, and sound, or damaged.
-      if (await isSound(file).catch(() => false)) return
+      // A folder cannot replace an existing one. Use that one if it is valid, for example from another process.
+      if (await isValid(file).catch(() => false)) return
       await rm(file, {force: true, recursive: true})
       await rename(partial, file)
     })

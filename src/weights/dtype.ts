@@ -1,4 +1,4 @@
-/** Element types of the format, with their sizes in bytes. */
+/** Element types of safetensors, with their sizes in bytes. */
 const dtypes = {
   BOOL: 1,
   U8: 1,
@@ -23,7 +23,7 @@ export const isDtype = (name: unknown): name is Dtype => typeof name === 'string
 
 export const dtypeBytes = (dtype: Dtype): number => dtypes[dtype]
 
-/** The dtypes that 32-bit floats hold without loss. */
+/** The dtypes that convert to 32-bit floats without loss. */
 export const widened = ['F32', 'F16', 'BF16'] as const
 
 export type FloatDtype = (typeof widened)[number]

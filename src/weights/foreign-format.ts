@@ -4,13 +4,13 @@ import {basename, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 
 /**
- * The error of a directory without safetensors shards: it names weights of another format where there are some.
- * @param tried where shards were looked for
+ * Error for a directory without safetensors shards; reports weights of another format if there are any.
+ * @param tried paths that were searched for shards
  */
 export const weightsMissing = async (path: string, tried: readonly string[]): Promise<SvcError> =>
   (await foreignWeights(path)) ?? new SvcError('model_file_missing', {file: 'weights', tried})
 
-/** The error of a directory that has weights, but of another format; undefined where it has none. */
+/** Error for a directory with weights of another format; undefined if it has none. */
 export async function foreignWeights(path: string): Promise<SvcError | undefined> {
   const names = (await readdir(path)).sort()
   const gguf = names.find((name) => name.endsWith('.gguf'))
@@ -20,14 +20,14 @@ export async function foreignWeights(path: string): Promise<SvcError | undefined
   const original = names.find((name) => /^consolidated.*\.(pth|safetensors)$/.test(name))
   return original === undefined
     ? undefined
-    : unsupportedWeights(path, `weights in the layout of their author (${original})`)
+    : unsupportedWeights(path, `weights in the original layout of the publisher (${original})`)
 }
 
-/** The error of a GGUF file. @param folder where it is */
+/** Error for a GGUF file. @param folder the folder of the file */
 export const ggufError = (folder: string, file: string): SvcError =>
   unsupportedWeights(folder, `a GGUF file (${basename(file)})`, saveSafetensors(folder, basename(file)))
 
-/** The error of a directory without `tokenizer.json`. */
+/** Error for a directory without `tokenizer.json`. */
 export function tokenizerMissing(path: string, tried: readonly string[]): SvcError {
   if (!existsSync(join(path, 'tokenizer.model')))
     return new SvcError('model_file_missing', {file: 'tokenizer.json', tried})
@@ -44,7 +44,7 @@ const unsupportedWeights = (path: string, found: string, convert?: string) =>
     ...(convert === undefined ? {} : {convert}),
   })
 
-/** The command that writes the model and its tokenizer beside their directory. */
+/** A command that converts the model and its tokenizer to a directory next to the original. */
 function saveSafetensors(path: string, gguf?: string): string {
   const source = [quoted(path), ...(gguf === undefined ? [] : [`gguf_file=${quoted(gguf)}`])].join(', ')
   const save = (type: string) => `${type}.from_pretrained(${source}).save_pretrained(${quoted(`${path}-safetensors`)})`

@@ -2,15 +2,15 @@ import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import {readJsonObject} from './json-file.js'
 
-/** Name of the file that tells other programs how to serve an artefact. */
+/** Name of the file that describes for other programs how to serve an artefact. */
 export const handoffName = 'external_serving_handoff_v1.json'
 
-/** Prompt formats that mean something here; with any other the template of the model decides. */
+/** ChatML. With a format other than `chatmlFormat` and `noFormat`, the template of the model is used. */
 export const chatmlFormat = 'qwen_chatml_im_start'
-/** Chats are sent as they are, where the model has no template. */
+/** No markup if the model has no template. */
 export const noFormat = 'none'
 
-/** How a chat becomes a prompt, as the hand-off file of a folder names it; undefined where it does not. */
+/** The prompt format in the hand-off file of a folder; undefined if there is none. */
 export async function readPromptFormat(folder: string): Promise<string | undefined> {
   const file = join(folder, handoffName)
   if (!existsSync(file)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Weights on disk: safetensors files, read by position and checked before use, and the directories that training and
- * downloads leave behind: base model, adapter, tokenizer. Nothing here loads a whole file.
+ * Weights on disk: safetensors files, which are validated and read by offset, never loaded completely; the directories of
+ * models and training runs with base model, adapter and tokenizer; downloads; and merging.
  */
 export type {Adapter, LoraDelta} from './adapter.js'
 export {type DerivedFile, derivedFile, derivedFolder} from './derived-cache.js'

@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 
 /**
- * Reads a JSON file that must hold an object.
+ * Reads a JSON file that must contain an object.
  * @throws model_file_invalid, file_not_found, file_unreadable
  */
 export async function readJsonObject(file: string): Promise<Record<string, unknown>> {
@@ -16,6 +16,6 @@ export async function readJsonObject(file: string): Promise<Record<string, unkno
     throw new SvcError('model_file_invalid', {file, reason: (error as Error).message}, {cause: error})
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new SvcError('model_file_invalid', {file, reason: 'it does not hold a JSON object'})
+    throw new SvcError('model_file_invalid', {file, reason: 'it does not contain a JSON object'})
   return value as Record<string, unknown>
 }

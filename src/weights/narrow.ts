@@ -3,7 +3,7 @@ import type {FloatDtype} from './dtype.js'
 const float = new Float32Array(1)
 const word = new Uint32Array(float.buffer)
 
-/** The bits of the nearest binary16, ties to even; what is too large becomes infinite. */
+/** The bits of the nearest binary16, ties to even; overflow returns infinity. */
 export function floatToHalf(value: number): number {
   float[0] = value
   const bits = word[0]!
@@ -12,7 +12,7 @@ export function floatToHalf(value: number): number {
   const fraction = bits & 0x7f_ffff
   if (exponent >= 31) return sign | (exponent === 143 && fraction !== 0 ? 0x7e00 : 0x7c00)
   if (exponent < -10) return sign
-  // A subnormal shows the leading bit that a normal number leaves out.
+  // In a subnormal, the leading bit that is implicit in a normal number is stored.
   const whole = exponent > 0 ? (exponent << 23) | fraction : fraction | 0x80_0000
   const shift = exponent > 0 ? 13 : 14 - exponent
   const half = whole >>> shift
@@ -23,9 +23,9 @@ export function floatToHalf(value: number): number {
 }
 
 /**
- * The little-endian bytes of some floats in a dtype, rounded to the nearest, ties to even.
- * @param memory where 16-bit values are put, at least as many
- * @returns a view of `values` or `memory`; undefined where a finite value is too large for binary16
+ * Converts floats to the little-endian bytes of a dtype, rounded to nearest, ties to even.
+ * @param memory buffer for 16-bit results, at least as long as `values`
+ * @returns a view of `values` or `memory`; undefined if a finite value overflows binary16
  */
 export function narrowFloats(values: Float32Array, dtype: FloatDtype, memory: Uint16Array): Uint8Array | undefined {
   if (dtype === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
@@ -39,7 +39,7 @@ function narrowToBf16(values: Float32Array, halves: Uint16Array): void {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length)
   for (let i = 0; i < words.length; i++) {
     const bits = words[i]!
-    // Rounding would make an infinity of a NaN whose payload is all in the lower half.
+    // Rounding would turn a NaN with its payload in the lower half into infinity.
     halves[i] = Number.isNaN(values[i]) ? (bits >>> 16) | 0x40 : (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16
   }
 }

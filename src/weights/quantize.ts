@@ -1,4 +1,4 @@
-/** Weights that share a scale in `MatMulNBits`. */
+/** Number of weights that share a scale in `MatMulNBits`. */
 export const quantizedBlock = 32
 
 export interface QuantizedColumns {
@@ -9,7 +9,7 @@ export interface QuantizedColumns {
 }
 
 /**
- * 8-bit weights with one scale per output, symmetric around 0, as ONNX Runtime's `DynamicQuantizeMatMul` takes them.
+ * Symmetric 8-bit quantisation with one scale per output, for ONNX Runtime's `DynamicQuantizeMatMul`.
  * @param weight `[out, in]`
  */
 export function quantizeColumns(weight: Float32Array, out: number, input: number): QuantizedColumns {
@@ -25,14 +25,14 @@ export function quantizeColumns(weight: Float32Array, out: number, input: number
 }
 
 export interface QuantizedBlocks {
-  /** uint8 `[out, ceil(in / 32), 32]`; 128 stands for 0. */
+  /** uint8 `[out, ceil(in / 32), 32]`; 128 is 0. */
   values: Uint8Array
   /** `[out * ceil(in / 32)]`. */
   scales: Float32Array
 }
 
 /**
- * 8-bit weights with one scale per 32 inputs, as ONNX Runtime's `MatMulNBits` takes them. The last block is padded.
+ * 8-bit quantisation with one scale per 32 inputs, for ONNX Runtime's `MatMulNBits`. The last block is padded.
  * @param weight `[out, in]`
  */
 export function quantizeBlocks(weight: Float32Array, out: number, input: number): QuantizedBlocks {
@@ -52,10 +52,10 @@ export function quantizeBlocks(weight: Float32Array, out: number, input: number)
 }
 
 function largest(values: Float32Array, from: number, to: number): number {
-  let most = 0
+  let max = 0
   for (let i = from; i < to; i++) {
     const size = Math.abs(values[i]!)
-    if (size > most) most = size
+    if (size > max) max = size
   }
-  return most
+  return max
 }

@@ -19,41 +19,41 @@ import {readJsonObject} from './json-file.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
 
 /**
- * A directory that a training run left behind, or a plain model directory in Hugging Face layout: found and checked;
+ * The output directory of a training run, or a plain model directory in Hugging Face layout. Headers are validated;
  * weights are not read yet.
  */
 export interface RunDirectory {
-  /** Last component of the path as it was given: the name the model goes by. */
+  /** Model name: the last component of the path in the request. */
   name: string
   path: string
-  /** Where the base model's weights are; the same as `path` where they lie in the directory itself. */
+  /** Folder of the base model's weights; same as `path` if the directory contains them. */
   basePath: string
   config: string
   tokenizer: string
-  /** Files that a model may lack. */
+  /** Optional files. */
   tokenizerConfig?: string
   generationConfig?: string
   chatTemplate?: string
   license?: string
   /** Every tensor of the model, by name; tensors of `merged.safetensors` replace those of the base. */
   tensors: TensorMap
-  /** Whether `merged.safetensors` brings a head of its own, whatever the configuration says of tied embeddings. */
+  /** Whether `merged.safetensors` contains a separate head, which overrides tied embeddings in the configuration. */
   untied: boolean
   adapter?: Adapter
-  /** The base model as the manifest names it. */
+  /** Base model in the manifest. */
   baseModel?: string
-  /** How a chat becomes a prompt, as the hand-off file names it. */
+  /** Prompt format in the hand-off file. */
   promptFormat?: string
-  /** Whether training left this directory behind. A plain model has no manifest, no adapter, no merged weights. */
+  /** Whether the directory is the result of a training run: a plain model has no manifest, adapter or merged weights. */
   trained: boolean
 }
 
 export interface RunLookup {
-  /** A directory to take the base model from, before any that the manifest names. */
+  /** Directory of the base model; takes precedence over the one in the manifest. */
   base?: string | undefined
-  /** Serve although the evaluation says that training did damage. */
+  /** Accept a run whose evaluation failed. */
   ignoreEvalGate?: boolean | undefined
-  /** Leave out what training changed: the adapter and `merged.safetensors`. The evaluation does not count then. */
+  /** Ignore the adapter and `merged.safetensors`; the evaluation is then not checked. */
   baseOnly?: boolean | undefined
   cwd?: string
   env?: Readonly<Record<string, string | undefined>>
@@ -62,8 +62,8 @@ export interface RunLookup {
 type Surroundings = Required<Pick<RunLookup, 'cwd' | 'env'>>
 
 /**
- * Finds a model: a directory, or the id `owner/name` of one in the local Hugging Face cache. Never uses the network.
- * @throws model_not_found, model_file_missing and base_model_not_found with every place tried; adapter_missing,
+ * Finds a model: a directory, or the id `owner/name` of a model in the local Hugging Face cache. Never uses the network.
+ * @throws model_not_found, model_file_missing and base_model_not_found with every path tried; adapter_missing,
  *   adapter_invalid, adapter_unsupported, adapter_tensor_missing, adapter_ambiguous, eval_gate_failed, shard_missing,
  *   safetensors_invalid, model_file_invalid
  */
@@ -72,14 +72,14 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
   const base = await readShards(basePath)
   const overlay = merged === undefined ? undefined : await readTensorMap(merged)
   const adapter = weights === undefined || manifest === undefined ? undefined : await readAdapter(weights, manifest)
-  const find = (file: string) => [path, basePath].map((folder) => join(folder, file)).find((place) => existsSync(place))
+  const find = (file: string) => [path, basePath].map((folder) => join(folder, file)).find((found) => existsSync(found))
   const optional = (key: 'tokenizerConfig' | 'generationConfig' | 'chatTemplate', file: string) => {
-    const place = find(file)
-    return place === undefined ? {} : {[key]: place}
+    const found = find(file)
+    return found === undefined ? {} : {[key]: found}
   }
   const required = (file: string) => {
-    const place = find(file)
-    if (place !== undefined) return place
+    const found = find(file)
+    if (found !== undefined) return found
     const tried = [...new Set([path, basePath])].map((folder) => join(folder, file))
     throw file === 'tokenizer.json' ? tokenizerMissing(path, tried) : new SvcError('model_file_missing', {file, tried})
   }
@@ -109,7 +109,7 @@ async function findLicense(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name)
 }
 
-/** What lies in a run directory, before any weight is looked at. */
+/** The files of a run directory, before any weights are read. */
 export interface FoundRun {
   path: string
   basePath: string
@@ -121,7 +121,7 @@ export interface FoundRun {
   trained: boolean
 }
 
-/** The parts of a run directory; throws what `openRunDirectory` throws of a directory that lacks one. */
+/** Finds the files of a run directory; throws the errors of `openRunDirectory` for missing parts. */
 export async function findRun(model: string, lookup: RunLookup = {}): Promise<FoundRun> {
   const around = {cwd: lookup.cwd ?? process.cwd(), env: lookup.env ?? process.env}
   const path = await locate(model, around)
@@ -130,45 +130,45 @@ export async function findRun(model: string, lookup: RunLookup = {}): Promise<Fo
     const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
     return {path, basePath, manifest, weights: undefined, merged: undefined, trained: false}
   }
-  if (lookup.ignoreEvalGate !== true) await refuseDamaged(path)
+  if (lookup.ignoreEvalGate !== true) await requirePassedEvaluation(path)
   const weights = findAdapterWeights(path)
   const merged = existsSync(join(path, 'merged.safetensors')) ? join(path, 'merged.safetensors') : undefined
   const trained = manifest !== undefined || weights !== undefined || existsSync(join(path, 'training_manifest.json'))
   if (trained && weights === undefined && merged === undefined) throw new SvcError('adapter_missing', {path})
   if (weights !== undefined && manifest === undefined)
-    throw new SvcError('adapter_invalid', {file: weights, reason: 'there is no manifest beside it'})
+    throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its folder'})
   const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
   return {path, basePath, manifest, weights, merged, trained}
 }
 
 /**
- * Whether the merged weights hold what the adapter would change: then it must not be applied again.
- * @throws adapter_ambiguous when they hold a part of it
+ * Whether the merged weights already contain the adapter; it must not be applied again then.
+ * @throws adapter_ambiguous if they contain only part of it
  */
 function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): boolean {
   if (overlay === undefined) return false
-  const left = deltas.find(({target}) => !overlay.has(target) && !(isHead(target) && overlay.has(headName)))
-  if (left !== undefined) throw new SvcError('adapter_ambiguous', {adapter: file, tensor: left.target})
+  const missing = deltas.find(({target}) => !overlay.has(target) && !(isHead(target) && overlay.has(headName)))
+  if (missing !== undefined) throw new SvcError('adapter_ambiguous', {adapter: file, tensor: missing.target})
   return true
 }
 
 async function locate(model: string, around: Surroundings): Promise<string> {
-  const given = resolve(around.cwd, model)
-  if (await isFolder(given)) return given
-  if (given.endsWith('.gguf') && existsSync(given)) throw ggufError(dirname(given), given)
+  const path = resolve(around.cwd, model)
+  if (await isFolder(path)) return path
+  if (path.endsWith('.gguf') && existsSync(path)) throw ggufError(dirname(path), path)
   const snapshot = await snapshotPlace(model, 'main', hubCacheFolder(around.env))
   if (snapshot !== undefined && (await isFolder(snapshot))) return snapshot
-  throw new SvcError('model_not_found', {model, tried: [given, snapshot].filter((place) => place !== undefined)})
+  throw new SvcError('model_not_found', {model, tried: [path, snapshot].filter((place) => place !== undefined)})
 }
 
-/** The base model: where it was asked for, in the directory itself, or where the manifest points. */
+/** Folder of the base model: the requested one, the directory itself, or the one in the manifest. */
 async function locateBase(
   path: string,
   declared: string | undefined,
-  asked: string | undefined,
+  requested: string | undefined,
   {cwd, env}: Surroundings,
 ): Promise<string> {
-  if (asked !== undefined) return locate(asked, {cwd, env})
+  if (requested !== undefined) return locate(requested, {cwd, env})
   if (await hasShards(path)) return path
   const places =
     declared === undefined
@@ -186,8 +186,8 @@ async function locateBase(
   throw new SvcError('base_model_not_found', {base: declared, tried: [...shardPlaces(path), ...tried]})
 }
 
-/** @throws eval_gate_failed when the evaluation of the run says that it did damage */
-async function refuseDamaged(path: string): Promise<void> {
+/** @throws eval_gate_failed if the evaluation of the run failed */
+async function requirePassedEvaluation(path: string): Promise<void> {
   const report = join(path, 'collateral_damage_report.json')
   if (!existsSync(report)) return
   const {status} = await readJsonObject(report)

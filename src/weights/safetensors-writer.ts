@@ -6,13 +6,13 @@ export interface TensorSource {
   name: string
   dtype: Dtype
   shape: readonly number[]
-  /** Its bytes, row-major and little-endian, whole or piece by piece; asked for when its turn comes. */
+  /** Its bytes, row-major and little-endian, complete or in chunks; called when the tensor is written. */
   data(): Uint8Array | Promise<Uint8Array> | AsyncIterable<Uint8Array>
 }
 
 /**
- * Writes a safetensors file one tensor at a time, under another name until it is whole and on the disk; what was there
- * before stays when writing fails.
+ * Writes a safetensors file one tensor at a time. It is written to a temporary file and renamed when it is complete and
+ * synced, so that an existing file survives a failure.
  * @throws disk_full, file_unwritable
  */
 export async function writeSafetensors(
@@ -37,7 +37,7 @@ export async function writeSafetensors(
   }
 }
 
-/** 8 bytes of length, then JSON padded with blanks so that the data begins at a multiple of 8. */
+/** 8 bytes of length, then JSON, padded with spaces to align the data to 8 bytes. */
 function headerOf(tensors: readonly TensorSource[], metadata: Readonly<Record<string, string>>): Uint8Array {
   let offset = 0
   const entries = tensors.map(({name, dtype, shape}) => {
@@ -68,7 +68,7 @@ async function writeTensor(handle: FileHandle, tensor: TensorSource): Promise<vo
     written += piece.length
   }
   if (written !== byteLength(tensor))
-    throw new Error(`The tensor ${tensor.name} has ${written} bytes, its shape needs ${byteLength(tensor)}.`)
+    throw new Error(`The tensor ${tensor.name} has ${written} bytes, but its shape needs ${byteLength(tensor)}.`)
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {

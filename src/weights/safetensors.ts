@@ -3,7 +3,7 @@ import {SvcError} from '../errors/index.js'
 import {type Dtype, dtypeBytes, isDtype, isWidened, widened} from './dtype.js'
 import {widenFloats} from './widen.js'
 
-/** Where one tensor lies: `offset` counts from the start of the file, in bytes. */
+/** Location of a tensor; `offset` and `length` are in bytes, from the start of the file. */
 export interface TensorEntry {
   readonly name: string
   readonly dtype: Dtype
@@ -13,13 +13,13 @@ export interface TensorEntry {
   readonly length: number
 }
 
-/** The format's own limit: a header of 100 MB describes any model and fits in memory. */
+/** The format's limit for headers, 100 MB. */
 const maxHeaderBytes = 100_000_000
 const prefixBytes = 8
 
 /**
- * Reads and checks the header of a safetensors file; the data stays on disk. Layout: 8-byte little-endian header
- * length, JSON header, data. Source: the format's description by Hugging Face.
+ * Reads and validates the header of a safetensors file, without its data. Layout: 8-byte little-endian header length,
+ * JSON header, data. Source: the format specification by Hugging Face.
  * @throws safetensors_invalid, file_not_found, file_unreadable
  */
 export async function readSafetensorsHeader(file: string): Promise<TensorEntry[]> {
@@ -43,8 +43,10 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   if (size < prefixBytes) throw invalid(file, `it has ${size} bytes, too few for a header`)
   const prefix = new DataView(await readRange(file, handle, 0, prefixBytes))
   const length = Number(prefix.getBigUint64(0, true))
-  if (length > maxHeaderBytes) throw invalid(file, `its header claims ${length} bytes, more than ${maxHeaderBytes}`)
-  if (prefixBytes + length > size) throw invalid(file, `its header claims ${length} bytes, the file has ${size}`)
+  if (length > maxHeaderBytes)
+    throw invalid(file, `its header declares a length of ${length} bytes, the maximum is ${maxHeaderBytes}`)
+  if (prefixBytes + length > size)
+    throw invalid(file, `its header declares a length of ${length} bytes, but the file has ${size}`)
   const bytes = await readRange(file, handle, prefixBytes, length)
   try {
     const json = new TextDecoder('utf-8', {fatal: true}).decode(bytes)
@@ -72,11 +74,11 @@ function parseEntry(file: string, name: string, entry: unknown, dataStart: numbe
   if (!isSizes(offsets) || offsets.length !== 2) throw invalid(file, `the tensor ${name} has no valid offsets`)
   const [start, end] = offsets as [number, number]
   if (start > end || end > dataBytes)
-    throw invalid(file, `the tensor ${name} lies at bytes ${start} to ${end}, the data has ${dataBytes}`)
+    throw invalid(file, `the tensor ${name} has the byte range ${start} to ${end}, but the data has ${dataBytes} bytes`)
   const elements = shape.reduce((product, dim) => product * dim, 1)
   const expected = elements * dtypeBytes(dtype)
   if (end - start !== expected)
-    throw invalid(file, `the tensor ${name} has ${end - start} bytes, its shape and dtype need ${expected}`)
+    throw invalid(file, `the tensor ${name} has ${end - start} bytes, but its shape and dtype need ${expected}`)
   return {name, dtype, shape, file, offset: dataStart + start, length: expected}
 }
 
@@ -111,15 +113,15 @@ async function readRange(file: string, handle: FileHandle, offset: number, lengt
     const {bytesRead} = await handle.read(bytes, at, length - at, offset + at).catch((error: Error) => {
       throw SvcError.from(Object.assign(error, {path: file}))
     })
-    if (bytesRead === 0) throw invalid(file, `it ends at byte ${offset + at}, inside its data`)
+    if (bytesRead === 0) throw invalid(file, `it ends at byte ${offset + at}, within its data`)
     at += bytesRead
   }
   return buffer
 }
 
 /**
- * The values of a tensor as 32-bit floats, row-major; F16 and BF16 are widened without loss.
- * @throws tensor_dtype for any other dtype; safetensors_invalid when the file has shrunk
+ * Reads the values of a tensor as 32-bit floats, row-major; F16 and BF16 are widened without loss.
+ * @throws tensor_dtype for any other dtype; safetensors_invalid if the file has shrunk
  */
 export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Array> {
   refuseOtherThanFloats(entry)
@@ -128,14 +130,14 @@ export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Arra
   return values
 }
 
-/** @throws tensor_dtype where 32-bit floats do not hold the dtype without loss */
+/** @throws tensor_dtype if the dtype does not convert to 32-bit floats without loss */
 export function refuseOtherThanFloats({name, file, dtype}: TensorEntry): void {
   if (!isWidened(dtype)) throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
 }
 
 /**
- * The bytes of a tensor in pieces of `size`, the last one shorter.
- * @throws safetensors_invalid when the file has shrunk
+ * Reads the bytes of a tensor in chunks of `size`; the last one may be shorter.
+ * @throws safetensors_invalid if the file has shrunk
  */
 export async function* readTensorBytes({file, offset, length}: TensorEntry, size: number): AsyncGenerator<Uint8Array> {
   const handle = await open(file)

@@ -13,19 +13,19 @@ const indexFile = 'model.safetensors.index.json'
 const singleFile = 'model.safetensors'
 const numbered = /^model-(\d+)-of-(\d+)\.safetensors$/
 
-/** Where the weights of a directory may lie, in the order they are looked for. */
+/** Possible paths of the weights in a directory, in search order. */
 export const shardPlaces = (path: string): string[] =>
   [indexFile, singleFile, 'model-*-of-*.safetensors'].map((file) => join(path, file))
 
-/** Whether a directory holds weights at all. */
+/** Whether a directory contains safetensors weights. */
 export async function hasShards(path: string): Promise<boolean> {
   if (existsSync(join(path, indexFile)) || existsSync(join(path, singleFile))) return true
   return (await readdir(path)).some((name) => numbered.test(name))
 }
 
 /**
- * Every tensor of every shard of a directory. An index says which shard holds which tensor, and is believed; without
- * one, `model.safetensors` or a numbered set is read in order.
+ * Reads the tensors of all shards in a directory. An index determines the shard of each tensor; without one,
+ * `model.safetensors` or the numbered shards are read in order, and the first shard with a tensor wins.
  * @throws shard_missing, tensor_missing, safetensors_invalid, model_file_invalid, model_file_missing
  */
 export async function readShards(path: string): Promise<TensorMap> {
@@ -37,7 +37,7 @@ export async function readShards(path: string): Promise<TensorMap> {
   return tensors
 }
 
-/** The tensors of one file; links are followed, so that each entry names the file itself. */
+/** Reads the tensors of one file. Links are resolved, so that the entries contain the real path. */
 export async function readTensorMap(file: string): Promise<TensorMap> {
   const entries = await readSafetensorsHeader(await realpath(file))
   return new Map(entries.map((entry) => [entry.name, entry]))
@@ -82,7 +82,7 @@ async function unindexedShards(path: string): Promise<string[]> {
   return names.map((name) => join(path, name))
 }
 
-/** The deepest folder that holds all the given files. */
+/** The deepest common folder of files. */
 export function commonFolder(files: readonly string[]): string {
   const paths = files.map((file) => dirname(file).split(sep))
   const [first = []] = paths

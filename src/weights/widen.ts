@@ -2,7 +2,7 @@ import {endianness} from 'node:os'
 import type {Dtype} from './dtype.js'
 
 /**
- * Widens little-endian floats to 32 bits: fills `target` from `bytes`, which may start anywhere.
+ * Widens little-endian floats to 32 bits: fills `target` from `bytes`, which need not be aligned.
  * @param dtype one of `widened`
  */
 export function widenFloats(bytes: Uint8Array, dtype: Dtype, target: Float32Array): void {
@@ -33,7 +33,7 @@ function copyFloats(bytes: Uint8Array, target: Float32Array): void {
   for (let i = 0; i < target.length; i++) target[i] = view.getFloat32(4 * i, true)
 }
 
-/** The bytes as 16-bit words, copied where they do not lie on an even address. */
+/** The bytes as 16-bit words; copied if they are not aligned. */
 function aligned(bytes: Uint8Array, length: number): Uint16Array {
   if (!littleEndian) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -48,7 +48,7 @@ export const halfToFloat = (bits: number): number => halfTable()[bits]!
 
 let valuesOfHalves: Float32Array | undefined
 
-/** The value of every binary16, by its bits: a look-up is several times faster than the arithmetic. */
+/** The value of every binary16 by its bits; a lookup is several times faster than computing it. */
 function halfTable(): Float32Array {
   valuesOfHalves ??= Float32Array.from({length: 1 << 16}, (_, bits) => valueOfHalf(bits))
   return valuesOfHalves

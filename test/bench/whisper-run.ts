@@ -5,7 +5,7 @@
 import {logMel} from '../../src/audio/index.js'
 import {readWhisperConfig} from '../../src/speech/whisper/config.js'
 import {openGraphNetwork} from '../../src/speech/whisper/graph-network.js'
-import {withQuantizedTwins} from '../../src/speech/whisper/quantized-tensors.js'
+import {withQuantized} from '../../src/speech/whisper/quantized-tensors.js'
 import {readJsonObject, readShards} from '../../src/weights/index.js'
 import {randomFloats} from '../support/random-floats.js'
 import {median, round} from './measure.js'
@@ -15,7 +15,7 @@ const config = readWhisperConfig(await readJsonObject(`${folder}/config.json`), 
 const tensors = await readShards(folder)
 const network = await openGraphNetwork(
   config,
-  precision === 'int8' ? await withQuantizedTwins(tensors, cache) : tensors,
+  precision === 'int8' ? await withQuantized(tensors, cache) : tensors,
   {
     threads: 1,
     device: 'cpu',

@@ -43,7 +43,7 @@ describe('svc merge', () => {
       artifact_dir: join(cwd, 'out'),
       prompt_format: 'none',
       adapter_path: join(cwd, 'out/merged.safetensors'),
-      notes: 'Only the tensors that the adapter changes, in F32: they replace those of the base model.',
+      notes: 'Only the tensors that the adapter updates, in F32. They replace those of the base model.',
     })
     assert.deepEqual((await readdir(join(cwd, 'out'))).sort(), [handoffName, 'merged.safetensors'])
   })
@@ -142,7 +142,7 @@ describe('svc merge', () => {
     for (const flags of [[], ['--overwrite']]) {
       const {stderr, exitCode} = await svcInTurn(['merge', 'run', '-o', 'run/merged.safetensors', ...flags], {cwd})
       assert.equal(exitCode, 0)
-      assert.match(stderr, /warning: .*external_serving_handoff_v1\.json is there already and stays as it is\./)
+      assert.match(stderr, /warning: .*external_serving_handoff_v1\.json already exists and was not changed\./)
       assert.deepEqual(await json(join(cwd, 'run', handoffName)), {prompt_format: 'plain'})
     }
   })
@@ -156,8 +156,8 @@ describe('svc merge', () => {
     })
     const {warnings, handoff, output} = JSON.parse(stdout)
     assert.equal(exitCode, 0)
-    // As root, the rename even replaces a folder.
-    if (handoff === null) assert.match(warnings.at(-1), /hand-off file is not written/)
+    // Who may do everything replaces even a folder.
+    if (handoff === null) assert.match(warnings.at(-1), /hand-off file was not written/)
     assert.ok((await stat(output)).isFile())
   })
 

@@ -28,8 +28,8 @@ function clientOf(test: TestContext, url: string) {
   return client
 }
 
-describe('a turn of a conversation', () => {
-  it('is asked for and read as it is made', async (test) => {
+describe('chat', () => {
+  it('sends the request and streams the answer', async (test) => {
     const server = await scriptedChat(test, (response) =>
       response.end(chatLines('Seven – 7 𝄞', {prompt_eval_count: 20, eval_count: 5})),
     )
@@ -44,7 +44,7 @@ describe('a turn of a conversation', () => {
     ])
   })
 
-  it('may be narrowed, and asked for in a form', async (test) => {
+  it('sends top_p and format', async (test) => {
     const server = await scriptedChat(test, (response) => response.end(chatLines('{}', {done_reason: 'length'})))
     const {cutOff} = await chat(clientOf(test, server.baseUrl), {...request, topP: 0.5, format: 'json'}, unstopped)
     assert.equal(cutOff, true)
@@ -52,7 +52,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual([call?.options.top_p, call?.format], [0.5, 'json'])
   })
 
-  it('may have members that are null, which are as good as left out', async (test) => {
+  it('accepts null members like absent ones', async (test) => {
     const server = await scriptedChat(test, (response) => {
       for (const content of ['', 'Se', '', 'ven'])
         response.write(`${JSON.stringify({message: {content}, done: false, error: null})}\n`)
@@ -66,7 +66,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(pieces, ['Se', 'ven'])
   })
 
-  it('is given by svc serve', async (test) => {
+  it('works with svc serve', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
     const server = await startServer(['--model', folder, '--model-name', 'run-a'])
@@ -79,19 +79,19 @@ describe('a turn of a conversation', () => {
   })
 })
 
-describe('a server of conversations that does not keep to the wire', () => {
+describe('chat with a server that violates the protocol', () => {
   const line =
     (value: unknown): Answer<ChatCall> =>
     (response) =>
       response.end(`${JSON.stringify(value)}\n`)
   const cases: readonly [string, Answer<ChatCall>, SvcError['code'], RegExp][] = [
     [
-      'answers as /api/generate does',
+      'answers in the format of /api/generate',
       line({response: 'x', done: false}),
       'inference_protocol',
-      /\/api\/chat is not a compatible inference server: .*"message\.content" of a line is no text\.$/,
+      /\/api\/chat does not answer .*"message\.content" in a line is not a string\.$/,
     ],
-    ['sends a text for the message', line({message: 'x', done: false}), 'inference_protocol', /"message\.content"/],
+    ['sends a string for the message', line({message: 'x', done: false}), 'inference_protocol', /"message\.content"/],
     [
       'sends a number for the text',
       line({message: {content: 7}, done: false}),
@@ -99,21 +99,21 @@ describe('a server of conversations that does not keep to the wire', () => {
       /"message\.content"/,
     ],
     [
-      'breaks its answer off',
+      'sends an incomplete answer',
       line({message: {content: 'x'}, done: false}),
       'inference_protocol',
-      /breaks off before the end\.$/,
+      /its answer is incomplete\.$/,
     ],
     [
-      'mixes what the model says into its lines',
+      'mixes model output into its lines',
       (response) => response.end('{"message": {"content": "The secret'),
       'inference_protocol',
       /: line 1 is not JSON\.$/,
     ],
-    ['gives up', line({error: 'out of memory'}), 'inference_failed', /: out of memory\.$/],
+    ['reports an error', line({error: 'out of memory'}), 'inference_failed', /: out of memory\.$/],
   ]
   for (const [kind, answer, code, message] of cases)
-    it(`${kind}: the error says so`, async (test) => {
+    it(`fails if the server ${kind}`, async (test) => {
       const {baseUrl} = await scriptedChat(test, answer)
       const error = await chat(clientOf(test, baseUrl), request, unstopped).catch((thrown: unknown) => thrown)
       assert.ok(error instanceof SvcError, String(error))
@@ -121,7 +121,7 @@ describe('a server of conversations that does not keep to the wire', () => {
       assert.match(error.message, message)
     })
 
-  it('is left in the middle of an answer where the caller stops it', async (test) => {
+  it('closes the connection if the caller aborts during the answer', async (test) => {
     const reason = new Error('The user stopped it.')
     const stop = new AbortController()
     const server = await scriptedChat(test, async (response) => {

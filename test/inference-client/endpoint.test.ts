@@ -10,37 +10,32 @@ import {startServer} from '../support/server.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
-describe('the address of the inference server', () => {
+describe('resolveEndpoint', () => {
   const mesh = {SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL: 'http://mesh:4'}
   const cases: readonly [string, string | undefined, Record<string, string>, string][] = [
-    ['is that of svc serve by default', undefined, {}, 'http://127.0.0.1:11435'],
-    ['comes from the mesh', undefined, mesh, 'http://mesh:4'],
-    ['comes from a third-party server', undefined, {...mesh, SVC_LOCAL_SERVER_URL: 'http://other:3'}, 'http://other:3'],
+    ['defaults to svc serve', undefined, {}, 'http://127.0.0.1:11435'],
+    ['uses the URL of the mesh', undefined, mesh, 'http://mesh:4'],
+    ['prefers SVC_LOCAL_SERVER_URL', undefined, {...mesh, SVC_LOCAL_SERVER_URL: 'http://other:3'}, 'http://other:3'],
     [
-      'comes from its own variable before all others',
+      'prefers SVC_INFERENCE_URL over all other variables',
       undefined,
       {...mesh, SVC_LOCAL_SERVER_URL: 'http://other:3', SVC_INFERENCE_URL: 'http://own:2'},
       'http://own:2',
     ],
-    ['is the one that is given', 'given:1/v1/', {SVC_INFERENCE_URL: 'http://own:2'}, 'http://given:1'],
+    ['prefers an explicit URL', 'given:1/v1/', {SVC_INFERENCE_URL: 'http://own:2'}, 'http://given:1'],
     [
-      'is not changed by a blank variable',
+      'ignores a blank variable',
       undefined,
       {SVC_INFERENCE_URL: '  ', SVC_LOCAL_SERVER_URL: ''},
       'http://127.0.0.1:11435',
     ],
-    ['leaves /v1 and /api out', undefined, {SVC_INFERENCE_URL: 'localhost:9/api/'}, 'http://localhost:9'],
-    [
-      'reaches a server that listens everywhere',
-      undefined,
-      {SVC_INFERENCE_URL: 'http://0.0.0.0:9'},
-      'http://127.0.0.1:9',
-    ],
+    ['removes /v1 and /api', undefined, {SVC_INFERENCE_URL: 'localhost:9/api/'}, 'http://localhost:9'],
+    ['replaces 0.0.0.0 by loopback', undefined, {SVC_INFERENCE_URL: 'http://0.0.0.0:9'}, 'http://127.0.0.1:9'],
   ]
   for (const [name, url, env, expected] of cases)
     it(name, () => assert.equal(resolveEndpoint({env}, url === undefined ? {} : {url}).endpoint.baseUrl, expected))
 
-  it('comes from the workspace file, and a broken variable is a warning', async (test) => {
+  it('reads the workspace file, and warns about an invalid variable', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFiles(folder, {'Svc.toml': '[mesh]\ninference_base_url = "http://file:5"\n'})
     const file = await readConfigFile(join(folder, 'Svc.toml'))
@@ -53,10 +48,10 @@ describe('the address of the inference server', () => {
   })
 })
 
-describe('the default model registry', () => {
+describe('modelRegistry', () => {
   const endpoint = (model: string) => resolveEndpoint({env: {SVC_INFERENCE_MODEL: model}}).endpoint
 
-  it('has the local model under the name that the variable gives', () => {
+  it('contains the configured local model', () => {
     const [entry, ...more] = modelRegistry(endpoint(' my-run '))
     assert.deepEqual(entry, {
       id: 'my-run',
@@ -70,7 +65,7 @@ describe('the default model registry', () => {
     assert.deepEqual(more, [])
   })
 
-  it('has what the server serves instead of the placeholder, and beside a name', () => {
+  it('replaces the placeholder by the served models, and adds them to a configured one', () => {
     const ids = (model: string, served: string[]) => modelRegistry(endpoint(model), served).map(({id}) => id)
     assert.deepEqual(ids('', []), ['default-model'])
     assert.deepEqual(ids('', ['a', 'b']), ['a', 'b'])
@@ -79,8 +74,8 @@ describe('the default model registry', () => {
   })
 })
 
-describe('a probe', () => {
-  it('finds svc serve, its model, and no GPU where there is none', async (test) => {
+describe('probeEndpoint', () => {
+  it('finds svc serve and its model, without a GPU', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
     const server = await startServer(['--model', folder, '--model-name', 'tiny'], {env: {KEY: 'sesame-key'}})
@@ -92,7 +87,7 @@ describe('a probe', () => {
     assert.equal((await probe('another')).model, undefined)
   })
 
-  it('chooses no model when none is named and the server has several', async (test) => {
+  it('selects no model if none is configured and the server has several', async (test) => {
     const models = [{name: 'a'}, {name: 'b'}]
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json')
@@ -107,7 +102,7 @@ describe('a probe', () => {
     assert.equal((await probe('b')).model, 'b')
   })
 
-  it('says why a server cannot be reached', async () => {
+  it('reports why a server is not reachable', async () => {
     const {endpoint} = resolveEndpoint({env: {SVC_INFERENCE_URL: 'http://127.0.0.1:9'}})
     const {reachable, reason} = await probeEndpoint(endpoint)
     assert.equal(reachable, false)

@@ -23,15 +23,15 @@ import {
 const positions = 260
 const tokens = Array.from({length: positions}, (_, i) => (i * 73 + 11) % tinyModel.vocabSize)
 
-/** Sizes of the runs that feed the tokens: a long prefill, a second one with a past, then one by one over position 256. */
+/** Run sizes: a long prefill, a second one with a past, then single tokens beyond position 256. */
 const runs = [150, 90, ...Array.from({length: positions - 240}, () => 1)]
-/** The same before the cache grows. */
+/** Run sizes that do not make the cache grow. */
 const fewRuns = [60, 30, ...Array.from({length: 20}, () => 1)]
 
 interface Loaded {
   decoder: Decoder
   reference: ReferenceDecoder
-  /** The same without the adapter. */
+  /** The reference without the adapter. */
   base: ReferenceDecoder
 }
 
@@ -63,7 +63,7 @@ async function load(
   }
 }
 
-/** The changes by the name of the weight; that of the head by `lm_head`, for it is applied on the output side alone. */
+/** LoRA pairs by weight name; that of the head by `lm_head`, because it is applied only on the output side. */
 async function referenceDeltas(
   {adapter}: Awaited<ReturnType<typeof openRunDirectory>>,
   {rank, alpha, form}: TinyAdapter,
@@ -98,7 +98,7 @@ function largestDifference(a: readonly Float32Array[], b: readonly Float32Array[
   let largest = 0
   for (const [i, row] of a.entries()) {
     const other = b[i] as Float32Array
-    // NaN stays NaN, which is less than no limit.
+    // A NaN difference stays NaN and fails the comparison.
     for (let j = 0; j < row.length; j++)
       largest = Math.max(largest, Math.abs((row[j] as number) - (other[j] as number)))
   }
@@ -115,8 +115,8 @@ function assertEqual(actual: readonly Float32Array[], expected: readonly Float32
 const models: Record<string, Partial<TinyModel>> = {
   'Llama in two shards with an index': {layout: 'indexed'},
   'Llama with a tied head in one file': {layout: 'single', tied: true, seed: 2},
-  'one key-value head and another rope base': {kvHeads: 1, ropeTheta: 500_000, seed: 3},
-  'heads of 8, which no fused kernel takes': {headDim: 8, kvHeads: 4, seed: 4},
+  'one key/value head and another rope base': {kvHeads: 1, ropeTheta: 500_000, seed: 3},
+  'a head dimension of 8, which no fused kernel supports': {headDim: 8, kvHeads: 4, seed: 4},
   'numbered shards in bfloat16': {layout: 'numbered', dtype: 'BF16', seed: 5},
   'half precision': {layout: 'single', dtype: 'F16', seed: 6},
   'Mistral with a window of 50': {family: 'mistral', window: 50, seed: 7},
@@ -142,20 +142,20 @@ const models: Record<string, Partial<TinyModel>> = {
   },
 }
 
-describe('the logits of a randomly initialised model, over 260 positions', () => {
+describe('logits of a randomly initialised model over 260 positions', () => {
   for (const [name, changes] of Object.entries(models))
-    it(`equal the reference: ${name}`, async (test) => {
+    it(`match the reference: ${name}`, async (test) => {
       const model = await load(test, changes)
       assertEqual(await engineLogits(model), model.reference.logits(tokens))
     })
 
-  it('would show the halves of the rotary embedding swapped', async (test) => {
+  it('differ from a reference with swapped rotary halves', async (test) => {
     const model = await load(test, {}, undefined, rotateSwappedHalves)
     const difference = largestDifference(await engineLogits(model), model.reference.logits(tokens))
     assert.ok(difference > 1e-2, `largest difference ${difference}`)
   })
 
-  it('of the last position alone are the last row of all', async (test) => {
+  it('of only the last position equal the last row of all logits', async (test) => {
     const {decoder} = await load(test, {})
     const logits = async (which: 'last' | 'all') => {
       const cache = decoder.newCache()
@@ -177,14 +177,14 @@ const adapters: Record<string, [Partial<TinyModel>, Partial<TinyAdapter>]> = {
     {form: 'peft', rank: 16},
   ],
   'Mistral, rank-stabilised PEFT': [{family: 'mistral', window: 60, seed: 24}, {form: 'peft-rs'}],
-  'layers alone': [{seed: 25}, {head: false}],
+  'layers without the head': [{seed: 25}, {head: false}],
 }
 
-describe('an adapter', () => {
+describe('a LoRA adapter', () => {
   for (const [name, [changes, adapter]] of Object.entries(adapters))
-    it(`gives the logits of the reference, and others than the base: ${name}`, async (test) => {
+    it(`matches the reference and differs from the base: ${name}`, async (test) => {
       const model = await load(test, changes, adapter)
-      // One adapter shows what the growth of the cache does; the others differ in their files.
+      // One adapter is enough to test the growth of the cache; the others differ in their file formats.
       const sizes = Object.keys(adapter).length === 0 ? runs : fewRuns
       const actual = await engineLogits(model, sizes)
       assertEqual(actual, model.reference.logits(tokens.slice(0, actual.length)))
@@ -193,15 +193,15 @@ describe('an adapter', () => {
       assert.ok(difference > 1e-2, `the adapter changes the logits by ${difference}`)
     })
 
-  it('whose up projection is zero changes nothing', async (test) => {
+  it('changes nothing if its B matrices are zero', async (test) => {
     const model = await load(test, {}, {zero: true})
     const actual = await engineLogits(model, fewRuns)
     assertEqual(actual, model.base.logits(tokens.slice(0, actual.length)))
   })
 })
 
-describe('sequences that are computed together', () => {
-  /** The last one grows beyond 256 positions while the others go on. */
+describe('batched sequences', () => {
+  /** The last one grows beyond 256 positions while the others continue. */
   const lengths = [3, 20, 41, 64, 70, 100, 130, 246]
   const prompts = lengths.map((length, i) => tokens.slice(i, i + length))
   const steps = 20
@@ -210,7 +210,7 @@ describe('sequences that are computed together', () => {
     Llama: {},
     'Qwen2 with a window': {family: 'qwen2' as const, window: 40},
   }))
-    it(`have the logits of the reference, base and adapted in one run: ${name}`, async (test) => {
+    it(`match the reference with and without the adapter in one run: ${name}`, async (test) => {
       const {decoder, reference, base} = await load(test, changes, {})
       const cache = decoder.newCache()
       const adapted = prompts.map((_, i) => i % 2 === 0)
@@ -236,7 +236,7 @@ describe('sequences that are computed together', () => {
       }
     })
 
-  it('keep their own past when another ends and its slot is filled', async (test) => {
+  it('keep their past when another sequence ends and its slot is reused', async (test) => {
     const {decoder, reference} = await load(test, {})
     const cache = decoder.newCache()
     for (const prompt of prompts.slice(0, 3)) await decoder.prefill(cache, cache.add(), prompt)
@@ -249,6 +249,6 @@ describe('sequences that are computed together', () => {
     assertEqual([logits.slice(width)], [last([...(prompts[1] as number[]), 6])])
     cache.pop()
     cache.pop()
-    assert.deepEqual([cache.size, cache.capacity], [0, 0], 'the memory goes with the last sequence')
+    assert.deepEqual([cache.size, cache.capacity], [0, 0], 'the memory is freed with the last sequence')
   })
 })

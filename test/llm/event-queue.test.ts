@@ -14,14 +14,14 @@ async function read<T>(queue: EventQueue<T>, count: number): Promise<T[]> {
 
 const unaborted = () => new AbortController().signal
 
-describe('a queue of events', () => {
-  it('gives what was pushed before it is read, in order', async () => {
+describe('EventQueue', () => {
+  it('returns values pushed before iteration, in order', async () => {
     const queue = new EventQueue<number>(unaborted())
     for (const value of [1, 2, 3]) queue.push(value)
     assert.deepEqual(await read(queue, 3), [1, 2, 3])
   })
 
-  it('waits for what is pushed later, one by one or many at once', async () => {
+  it('waits for values pushed later, one by one or several at once', async () => {
     const queue = new EventQueue<number>(unaborted())
     const reading = read(queue, 5)
     for (const values of [[1], [2, 3, 4], [5]]) {
@@ -31,15 +31,15 @@ describe('a queue of events', () => {
     assert.deepEqual(await reading, [1, 2, 3, 4, 5])
   })
 
-  it('takes values that count as nothing', async () => {
+  it('accepts falsy values', async () => {
     const queue = new EventQueue<unknown>(unaborted())
     for (const value of [0, '', false, null]) queue.push(value)
     assert.deepEqual(await read(queue, 4), [0, '', false, null])
   })
 })
 
-describe('a queue that fails', () => {
-  it('gives what was pushed before, then throws', async () => {
+describe('EventQueue after a failure', () => {
+  it('returns the values pushed before, then throws', async () => {
     const queue = new EventQueue<number>(unaborted())
     queue.push(1)
     queue.push(2)
@@ -51,7 +51,7 @@ describe('a queue that fails', () => {
     assert.deepEqual(seen, [1, 2])
   })
 
-  it('wakes the one who waits', async () => {
+  it('wakes a waiting reader', async () => {
     const queue = new EventQueue<number>(unaborted())
     const reading = read(queue, 1)
     await new Promise(setImmediate)
@@ -59,22 +59,22 @@ describe('a queue that fails', () => {
     await assert.rejects(reading, /broken/)
   })
 
-  it('throws the first failure, whatever follows', async () => {
+  it('throws the first failure', async () => {
     const queue = new EventQueue<number>(unaborted())
     queue.fail(new Error('first'))
     queue.fail(new Error('second'))
     await assert.rejects(read(queue, 1), /first/)
   })
 
-  it('throws a failure that is undefined too', async () => {
+  it('throws even if the failure is undefined', async () => {
     const queue = new EventQueue<number>(unaborted())
     queue.fail(undefined)
     await assert.rejects(read(queue, 1), (thrown) => thrown === undefined)
   })
 })
 
-describe('a queue whose signal aborts', () => {
-  it('throws its reason to the one who waits', async () => {
+describe('EventQueue after an abort', () => {
+  it('throws the reason to a waiting reader', async () => {
     const abort = new AbortController()
     const queue = new EventQueue<number>(abort.signal)
     const reading = read(queue, 1)
@@ -84,7 +84,7 @@ describe('a queue whose signal aborts', () => {
     await assert.rejects(reading, reason)
   })
 
-  it('throws its reason at once, and gives nothing that was pushed', async () => {
+  it('throws the reason immediately and drops pushed values', async () => {
     const abort = new AbortController()
     const queue = new EventQueue<number>(abort.signal)
     queue.push(1)
@@ -99,11 +99,11 @@ describe('a queue whose signal aborts', () => {
     assert.deepEqual(seen, [1])
   })
 
-  it('throws when it was aborted before there was a queue', async () => {
+  it('throws if the signal was aborted before the queue was created', async () => {
     await assert.rejects(read(new EventQueue<number>(AbortSignal.abort(new Error('before'))), 1), /before/)
   })
 
-  it('leaves nothing on a signal that lives on: read to the end, left early or failed', async () => {
+  it('removes its listener from the signal when it is read completely, left early or fails', async () => {
     const {signal} = new AbortController()
     const left = new EventQueue<number>(signal)
     left.push(1)

@@ -11,8 +11,8 @@ const read = (changes: object, tensors: readonly string[] = ['lm_head.weight']) 
 
 const windows = (changes: object) => read(changes).layers.map(({attention}) => attention.window)
 
-describe('a config.json', () => {
-  it('gives what older ones leave out', () => {
+describe('readDecoderSpec', () => {
+  it('applies the defaults of older configurations', () => {
     const {layers, contextLength, normEps} = read({
       num_key_value_heads: undefined,
       head_dim: undefined,
@@ -27,20 +27,20 @@ describe('a config.json', () => {
   })
 
   const windowed: readonly [string, object, (number | undefined)[]][] = [
-    ['Mistral has its window in every layer', {model_type: 'mistral', sliding_window: 8}, [8, 8, 8]],
-    ['Mistral may have none', {model_type: 'mistral', sliding_window: null}, [undefined, undefined, undefined]],
+    ['every layer of Mistral', {model_type: 'mistral', sliding_window: 8}, [8, 8, 8]],
+    ['Mistral without a window', {model_type: 'mistral', sliding_window: null}, [undefined, undefined, undefined]],
     [
-      'Qwen2 names a window it does not use',
+      'Qwen2 with a disabled window',
       {model_type: 'qwen2', use_sliding_window: false, sliding_window: 8, max_window_layers: 1},
       [undefined, undefined, undefined],
     ],
     [
-      'Qwen2 has its window from a layer on',
+      'Qwen2 from max_window_layers on',
       {model_type: 'qwen2', use_sliding_window: true, sliding_window: 8, max_window_layers: 2},
       [undefined, undefined, 8],
     ],
     [
-      'layer types decide',
+      'layer_types of Qwen3',
       {
         model_type: 'qwen3',
         use_sliding_window: true,
@@ -51,16 +51,16 @@ describe('a config.json', () => {
     ],
   ]
   for (const [name, changes, expected] of windowed)
-    it(`says where the attention is windowed: ${name}`, () => assert.deepEqual(windows(changes), expected))
+    it(`reads the attention window: ${name}`, () => assert.deepEqual(windows(changes), expected))
 
-  it('says whether the head is tied, and else the weights do', () => {
+  it('detects a tied head from the configuration, else from the weights', () => {
     assert.equal(read({tie_word_embeddings: true}).tensors.head, 'model.embed_tokens.weight')
     assert.equal(read({tie_word_embeddings: false}, []).tensors.head, 'lm_head.weight')
     assert.equal(read({tie_word_embeddings: undefined}, []).tensors.head, 'model.embed_tokens.weight')
     assert.equal(read({tie_word_embeddings: undefined}).tensors.head, 'lm_head.weight')
   })
 
-  it('of several parts is read by its text part, and its names follow', () => {
+  it('reads the text part of a multimodal model, with its tensor prefix', () => {
     const inner = tinyConfig({...tinyModel, family: 'qwen3'})
     const root = 'model.language_model.layers.0.input_layernorm.weight'
     const spec = readDecoderSpec({model_type: 'whole', text_config: inner}, 'config.json', (name) => name === root)
@@ -68,7 +68,7 @@ describe('a config.json', () => {
     assert.equal(spec.layers[0]?.attention.headNorms?.q, 'model.language_model.layers.0.self_attn.q_norm.weight')
   })
 
-  it('of a model that keeps its text part under other names is refused by the family of the whole', () => {
+  it('rejects a multimodal model with other tensor names by the family of the complete model', () => {
     const inner = tinyConfig({...tinyModel, family: 'mistral'})
     assert.throws(
       () =>
@@ -84,7 +84,7 @@ describe('a config.json', () => {
     )
   })
 
-  const refused: readonly [object, RegExp][] = [
+  const rejected: readonly [object, RegExp][] = [
     [{logit_scale: 0.5}, /logit_scale to 0\.5/],
     [{hidden_act: 'gelu_new'}, /hidden_act to "gelu_new"/],
     [{mlp_bias: true}, /mlp_bias to true/],
@@ -99,15 +99,15 @@ describe('a config.json', () => {
     [{model_type: 'gpt2'}, /"gpt2", which is not supported; supported are llama, mistral, qwen2, qwen3/],
     [{model_type: undefined}, /"\(none\)", which is not supported; supported are llama/],
   ]
-  for (const [changes, says] of refused)
-    it(`is refused by name: ${JSON.stringify(changes)}`, () => assert.throws(() => read(changes), {message: says}))
+  for (const [changes, message] of rejected)
+    it(`rejects ${JSON.stringify(changes)}`, () => assert.throws(() => read(changes), {message}))
 
-  it('may hold what changes nothing', () => {
+  it('accepts keys that do not affect inference', () => {
     const neutral = {_name_or_path: 'x', use_cache: true, attention_dropout: 0.1, logit_scale: null, alt_up: false}
     assert.deepEqual(read(neutral), read({}))
   })
 
-  it('may have the keys of SmolLM2, which transformers does not read', () => {
+  it('accepts the keys of SmolLM2 that transformers does not read', () => {
     const published = {
       is_llama_config: true,
       rope_interleaved: false,
@@ -117,7 +117,7 @@ describe('a config.json', () => {
     assert.deepEqual(read(published), read({}))
   })
 
-  it('may say that every layer has the attention of its family', () => {
+  it('accepts layer_types with the default attention of the family', () => {
     const full = ['full_attention', 'full_attention', 'full_attention']
     for (const family of ['llama', 'mistral', 'qwen2', 'qwen3'])
       assert.deepEqual(read({model_type: family, layer_types: full}), read({model_type: family}))
@@ -125,7 +125,7 @@ describe('a config.json', () => {
     assert.deepEqual(windows(sliding), [8, 8, 8])
   })
 
-  it('reads a rope by either of its names', () => {
+  it('reads rope_scaling and rope_parameters', () => {
     const rope = (changes: object) =>
       read({rope_theta: undefined, rope_scaling: undefined, ...changes}).layers[0]?.attention.rope
     const old = rope({rope_theta: 5e5, rope_scaling: {type: 'linear', factor: 4}})
@@ -143,7 +143,7 @@ describe('rotary frequencies', () => {
       [1, 0.1, 0.01, 0.001],
     ))
 
-  it('as in Llama 3.1 keep short wavelengths and stretch long ones', () => {
+  it('keep short wavelengths and scale long ones in Llama 3.1', () => {
     const scaling = {kind: 'llama3', factor: 8, lowFactor: 1, highFactor: 4, originalContext: 8192} as const
     const {frequencies} = rotaryFrequencies({theta: 500_000, scaling}, 128)
     const base = rotaryFrequencies({theta: 500_000, scaling: {kind: 'none'}}, 128).frequencies
@@ -152,7 +152,7 @@ describe('rotary frequencies', () => {
     assert.ok(frequencies.every((f, i) => f <= (base[i] as number) && f >= (base[i] as number) / 8))
   })
 
-  it('by YaRN have the usual values of what is left out', () => {
+  it('use the YaRN defaults for omitted values', () => {
     const scaling = {rope_type: 'yarn', factor: 4, original_max_position_embeddings: 1024}
     const {layers} = read({rope_parameters: undefined, rope_scaling: scaling})
     assert.deepEqual(layers[0]?.attention.rope.scaling, {
@@ -166,7 +166,7 @@ describe('rotary frequencies', () => {
     })
   })
 
-  it('by YaRN go from kept to stretched, and sharpen attention', () => {
+  it('change from unscaled to scaled in YaRN, with an attention factor', () => {
     const scaling = {
       kind: 'yarn',
       factor: 4,
@@ -179,11 +179,11 @@ describe('rotary frequencies', () => {
     const {frequencies, magnitude} = rotaryFrequencies({theta: 1_000_000, scaling}, 128)
     const base = rotaryFrequencies({theta: 1_000_000, scaling: {kind: 'none'}}, 128).frequencies
     assert.equal(magnitude, 1.1386)
-    const kept = frequencies.map((f, i) => f / (base[i] as number))
-    assert.deepEqual([kept[0], kept[63]], [1, 0.25])
+    const scales = frequencies.map((f, i) => f / (base[i] as number))
+    assert.deepEqual([scales[0], scales[63]], [1, 0.25])
     assert.deepEqual(
-      kept,
-      [...kept].sort((a, b) => b - a),
+      scales,
+      [...scales].sort((a, b) => b - a),
     )
   })
 })

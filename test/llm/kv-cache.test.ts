@@ -7,11 +7,11 @@ const layers = [
   {kvHeads: 3, headDim: 2},
 ]
 
-/** A number that tells where it belongs. */
+/** A unique value for each position in the cache. */
 const mark = (sequence: number, layer: number, head: number, position: number, which: 'key' | 'value') =>
   (((sequence * 10 + layer) * 10 + head) * 1000 + position) * 2 + (which === 'key' ? 0 : 1)
 
-/** Runs over each of a slot's numbers in the order of the memory: head, position, element. */
+/** Visits each number of a slot in memory order: head, position, element. */
 function visit(
   cache: KvCache,
   slot: number,
@@ -31,7 +31,7 @@ function visit(
     }
 }
 
-/** Does what a run of the graph does: makes room, writes every position, counts them. */
+/** Simulates a graph run: grows the cache, writes every position, advances the length. */
 function write(cache: KvCache, slot: number, sequence: number, length: number): void {
   cache.reserve(slot, length)
   cache.advance(slot, length - cache.length(slot))
@@ -45,14 +45,14 @@ function assertHolds(cache: KvCache, slot: number, sequence: number, length: num
   visit(cache, slot, (data, at, value) => assert.equal(data[at], value(sequence)))
 }
 
-/** A cache with sequences of these lengths, marked by their place. */
+/** A cache with sequences of these lengths, marked with their index. */
 function cacheOf(...lengths: number[]): KvCache {
   const cache = new KvCache(layers, 4096)
   for (const [sequence, length] of lengths.entries()) write(cache, cache.add(), sequence, length)
   return cache
 }
 
-describe('the capacity of a cache', () => {
+describe('KvCache capacity', () => {
   const buckets: readonly [length: number, context: number, capacity: number][] = [
     [0, 8192, 256],
     [1, 8192, 256],
@@ -67,10 +67,10 @@ describe('the capacity of a cache', () => {
     [40, 40, 40],
   ]
   for (const [length, context, capacity] of buckets)
-    it(`is ${capacity} for ${length} positions of a context of ${context}`, () =>
+    it(`is ${capacity} for ${length} positions with a context of ${context}`, () =>
       assert.equal(bucketFor(length, context), capacity))
 
-  it('begins at nothing, follows the longest sequence and goes with the last one', () => {
+  it('starts at 0, follows the longest sequence and returns to 0 with the last one', () => {
     const cache = new KvCache(layers, 4096)
     assert.deepEqual([cache.size, cache.capacity], [0, 0])
     write(cache, cache.add(), 0, 10)
@@ -90,15 +90,15 @@ describe('the capacity of a cache', () => {
   })
 })
 
-describe('several sequences in one cache', () => {
-  it('each have their own memory', () => {
+describe('KvCache with several sequences', () => {
+  it('stores them separately', () => {
     const cache = cacheOf(5, 256, 1)
     assertHolds(cache, 0, 0, 5)
     assertHolds(cache, 1, 1, 256)
     assertHolds(cache, 2, 2, 1)
   })
 
-  it('keep what they hold when one of them grows by several buckets', () => {
+  it('preserves their contents when one grows by several buckets', () => {
     const cache = cacheOf(200, 256, 7)
     write(cache, 1, 1, 1500)
     assert.equal(cache.capacity, 2048)
@@ -107,7 +107,7 @@ describe('several sequences in one cache', () => {
     assertHolds(cache, 2, 2, 7)
   })
 
-  it('keep what they hold when another one comes and needs a larger bucket at once', () => {
+  it('preserves their contents when a new one needs a larger bucket', () => {
     const cache = cacheOf(200, 30)
     write(cache, cache.add(), 2, 700)
     assertHolds(cache, 0, 0, 200)
@@ -115,7 +115,7 @@ describe('several sequences in one cache', () => {
     assertHolds(cache, 2, 2, 700)
   })
 
-  it('keep what they hold when others have a slot and nothing in it', () => {
+  it('preserves their contents when other slots are empty', () => {
     const cache = cacheOf(100)
     cache.add()
     cache.add()
@@ -127,8 +127,8 @@ describe('several sequences in one cache', () => {
   })
 })
 
-describe('a sequence that ends', () => {
-  it('gives its slot to the last one, which goes on growing there', () => {
+describe('KvCache after a sequence ends', () => {
+  it('moves the last one to its slot, where it continues to grow', () => {
     const cache = cacheOf(100, 120, 140)
     cache.move(2, 0)
     cache.pop()
@@ -140,7 +140,7 @@ describe('a sequence that ends', () => {
     assertHolds(cache, 1, 1, 120)
   })
 
-  it('leaves a slot for the next one, which does not see what was there', () => {
+  it('reuses the slot for a new one without its old contents', () => {
     const cache = cacheOf(100, 120)
     cache.pop()
     const slot = cache.add()
@@ -150,7 +150,7 @@ describe('a sequence that ends', () => {
     assertHolds(cache, 0, 0, 100)
   })
 
-  it('can be followed by one whose slot was never filled', () => {
+  it('moves a sequence whose slot is empty', () => {
     const cache = cacheOf(100)
     cache.add()
     cache.move(1, 0)
@@ -160,7 +160,7 @@ describe('a sequence that ends', () => {
     assertHolds(cache, 0, 4, 10)
   })
 
-  it('stays where it is when it is moved to its own place', () => {
+  it('does nothing when a sequence is moved to its own slot', () => {
     const cache = cacheOf(3, 4)
     cache.move(1, 1)
     assertHolds(cache, 0, 0, 3)
@@ -168,8 +168,8 @@ describe('a sequence that ends', () => {
   })
 })
 
-describe('the tensors of a cache', () => {
-  it('share the memory of its slots', () => {
+describe('KvCache tensors', () => {
+  it('share the memory of the slots', () => {
     const cache = cacheOf(4, 4, 4)
     const both = cache.tensors(1, 2)[0]?.key.data as Float32Array
     const second = cache.tensors(2, 1)[0]?.key.data as Float32Array
@@ -182,7 +182,7 @@ describe('the tensors of a cache', () => {
     assert.equal(both.buffer, second.buffer)
   })
 
-  it('are those of the new memory once the cache has grown', () => {
+  it('use the new memory after the cache has grown', () => {
     const cache = cacheOf(4)
     const before = cache.tensors(0, 1)
     assert.equal(cache.tensors(0, 1), before, 'and are made once while it does not grow')
@@ -193,7 +193,7 @@ describe('the tensors of a cache', () => {
     assertHolds(cache, 0, 0, 4)
   })
 
-  it('have a row for each of the slots asked for', () => {
+  it('have one row per requested slot', () => {
     const cache = cacheOf(1, 2, 3)
     assert.deepEqual(
       cache.tensors(0, 3).map(({value}) => value.dims),

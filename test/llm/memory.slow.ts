@@ -5,15 +5,15 @@ import {startServer} from '../support/server.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
-/** Memory of a process, MiB. */
+/** Resident memory of a process, MiB. */
 const residentMemory = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-describe('a server', {skip: process.platform === 'linux' ? false : 'needs /proc'}, () => {
-  it('needs no more memory after 500 more requests', async (test) => {
+describe('the memory of a server', {skip: process.platform === 'linux' ? false : 'needs /proc'}, () => {
+  it('does not grow over 500 requests', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
-    // A small heap, so that garbage is collected as it comes and what grows is what is kept.
+    // A small heap forces frequent garbage collection, so that any growth is a leak.
     const server = await startServer(['--model', folder], {env: {NODE_OPTIONS: '--max-old-space-size=48'}})
     const ask = async (i: number) => {
       const body = JSON.stringify({
@@ -30,7 +30,7 @@ describe('a server', {skip: process.platform === 'linux' ? false : 'needs /proc'
     const many = async (count: number) => {
       for (let i = 0; i < count; i += 4) await Promise.all([0, 1, 2, 3].map((k) => ask(i + k).catch(() => {})))
     }
-    // The machine code and the runtime's arenas settle first.
+    // Warm up compiled code and the runtime's memory arenas.
     await many(600)
     const before = residentMemory(server.pid)
     await many(500)

@@ -3,18 +3,18 @@ import {describe, it} from 'node:test'
 import {rotaryFrequencies, yarnMagnitude} from '../../src/llm/rope.js'
 import type {RopeScaling} from '../../src/llm/spec.js'
 
-/** A head of 8 with this base has the frequencies 1, 0.1, 0.01 and 0.001, so that every result can be done by hand. */
+/** With this base, a head of 8 has the frequencies 1, 0.1, 0.01 and 0.001, so the results can be calculated by hand. */
 const theta = 10_000
 const headDim = 8
 
-/** An original context in which those four frequencies turn 1000, 100, 10 and 1 times. */
+/** An original context in which these frequencies make 1000, 100, 10 and 1 turns. */
 const thousandTurns = 2000 * Math.PI
 
 function assertClose(actual: readonly number[], expected: readonly number[]): void {
   assert.equal(actual.length, expected.length)
   for (const [i, value] of actual.entries()) {
-    const wanted = expected[i] as number
-    assert.ok(Math.abs(value - wanted) <= 1e-9 * Math.abs(wanted), `pair ${i} is ${value}, not ${wanted}`)
+    const target = expected[i] as number
+    assert.ok(Math.abs(value - target) <= 1e-9 * Math.abs(target), `pair ${i} is ${value}, not ${target}`)
   }
 }
 
@@ -42,52 +42,52 @@ const vectors: readonly [string, RopeScaling, number[]][] = [
   ['none: powers of the base', {kind: 'none'}, [1, 0.1, 0.01, 0.001]],
   ['linear: every frequency divided', {kind: 'linear', factor: 4}, [0.25, 0.025, 0.0025, 0.000_25]],
   ['linear with a factor of 1', {kind: 'linear', factor: 1}, [1, 0.1, 0.01, 0.001]],
-  // The slowest pair turns once: exactly at the low factor it is divided by 8.
-  ['llama3: a pair that turns as often as the low factor', llama3(), [1, 0.1, 0.01, 0.000_125]],
-  ['llama3: a pair that turns less often than the low factor', llama3({lowFactor: 2}), [1, 0.1, 0.01, 0.000_125]],
-  // Exactly at the high factor a pair is kept.
+  // The slowest pair makes one turn: exactly at the low factor it is divided by 8.
+  ['llama3: a pair with as many turns as the low factor', llama3(), [1, 0.1, 0.01, 0.000_125]],
+  ['llama3: a pair with fewer turns than the low factor', llama3({lowFactor: 2}), [1, 0.1, 0.01, 0.000_125]],
+  // Exactly at the high factor a pair is not scaled.
   [
-    'llama3: a pair that turns as often as the high factor',
+    'llama3: a pair with as many turns as the high factor',
     llama3({lowFactor: 5, highFactor: 10}),
     [1, 0.1, 0.01, 0.000_125],
   ],
   // 10 turns between 5 and 20 are a third of the way: 2/3 of 0.01/8 and 1/3 of 0.01.
   ['llama3: a pair between the factors', llama3({lowFactor: 5, highFactor: 20}), [1, 0.1, 0.0125 / 3, 0.000_125]],
-  // 50 turns lie at pair log10(1000/50) = 1.30, 2 turns at log10(1000/2) = 2.70; truncated, the ramp is from 1 to 3.
-  ['yarn: half of the way in the middle of the ramp', yarn(), [1, 0.1, 0.006_25, 0.000_25]],
+  // 50 turns are at pair log10(1000/50) = 1.30, 2 turns at log10(1000/2) = 2.70; truncated, the ramp is from 1 to 3.
+  ['yarn: the middle of the ramp', yarn(), [1, 0.1, 0.006_25, 0.000_25]],
   // Untruncated from log10(20) = 1.30103 to log10(200) = 2.30103: pair 2 is 0.69897 of the way.
   [
-    'yarn: a ramp between pairs that are not truncated',
+    'yarn: a ramp without truncation',
     yarn({betaSlow: 5, truncate: false}),
     [1, 0.1, 0.01 * (1 - 0.75 * Math.log10(5)), 0.000_25],
   ],
-  // 2000 turns would lie before the first pair, so the ramp begins at pair 0: from 0 to 3.
+  // 2000 turns would be before the first pair, so the ramp is from 0 to 3.
   ['yarn: a ramp that begins before the first pair', yarn({betaFast: 2000}), [1, 0.075, 0.005, 0.000_25]],
-  // 10^-6 turns would lie at pair 9; the ramp ends at the head's last dimension, 7: from 1 to 7.
+  // 10^-6 turns would be at pair 9; the ramp ends at the head's last dimension: from 1 to 7.
   [
-    'yarn: a ramp that ends behind the last pair',
+    'yarn: a ramp that ends after the last pair',
     yarn({betaSlow: 1e-6}),
     [1, 0.1, 0.01 * (1 - 0.75 / 6), 0.001 * (1 - 0.75 / 3)],
   ],
-  // Both ends at pair 2: a step between pair 2, which is kept, and pair 3.
+  // Both ends at pair 2: a step between pair 2, which is not scaled, and pair 3.
   [
-    'yarn: a ramp of no width',
+    'yarn: a ramp of zero width',
     yarn({betaFast: 10, betaSlow: 10, truncate: false, originalContext: thousandTurns}),
     [1, 0.1, 0.01, 0.000_25],
   ],
   ['yarn with a factor of 1', yarn({factor: 1}), [1, 0.1, 0.01, 0.001]],
 ]
 
-describe('the rotary frequencies of a head of 8', () => {
+describe('rotaryFrequencies with a head of 8', () => {
   for (const [name, scaling, expected] of vectors)
-    it(`are right: ${name}`, () => assertClose(scaled(scaling).frequencies, expected))
+    it(`returns the expected frequencies: ${name}`, () => assertClose(scaled(scaling).frequencies, expected))
 
-  it('are half as many as the head has dimensions', () => {
+  it('returns one frequency per pair of dimensions', () => {
     for (const size of [2, 64, 128])
       assert.equal(rotaryFrequencies({theta, scaling: {kind: 'none'}}, size).frequencies.length, size / 2)
   })
 
-  it('turn with a magnitude of 1, and with that of the configuration in YaRN', () => {
+  it('returns a magnitude of 1, or the attention factor of YaRN', () => {
     assert.equal(scaled({kind: 'none'}).magnitude, 1)
     assert.equal(scaled({kind: 'linear', factor: 4}).magnitude, 1)
     assert.equal(scaled(llama3()).magnitude, 1)
@@ -95,8 +95,8 @@ describe('the rotary frequencies of a head of 8', () => {
   })
 })
 
-describe('the rotary frequencies of Llama 3.1', () => {
-  // As the release writes it, in wavelengths and not in turns.
+describe('rotaryFrequencies of Llama 3.1', () => {
+  // The formula of the release, in wavelengths instead of turns.
   function released(frequency: number): number {
     const [factor, low, high, context] = [8, 1, 4, 8192]
     const wavelength = (2 * Math.PI) / frequency
@@ -106,7 +106,7 @@ describe('the rotary frequencies of Llama 3.1', () => {
     return ((1 - smooth) * frequency) / factor + smooth * frequency
   }
 
-  it('are those of the release, in each of the three ranges', () => {
+  it('match the release in each of the three ranges', () => {
     const scaling: RopeScaling = {kind: 'llama3', factor: 8, lowFactor: 1, highFactor: 4, originalContext: 8192}
     const {frequencies} = rotaryFrequencies({theta: 500_000, scaling}, 128)
     const plain = Array.from({length: 64}, (_, pair) => 1 / 500_000 ** (pair / 64))
@@ -118,7 +118,7 @@ describe('the rotary frequencies of Llama 3.1', () => {
   })
 })
 
-describe('the usual magnitude of YaRN', () => {
+describe('yarnMagnitude', () => {
   const magnitudes: readonly [factor: number, expected: number][] = [
     [0.5, 1],
     [1, 1],

@@ -15,7 +15,7 @@ const ask = (text: string, maxTokens: number): GenerateRequest => ({
 
 interface Followed {
   events: GenerateEvent[]
-  /** Resolves with the text when the request has ended, rejects when it has failed. */
+  /** Resolves with the text when the request ends, rejects if it fails. */
   ended: Promise<string>
   abort(): void
 }
@@ -29,15 +29,15 @@ function submit(
   model.submit(model.encode(request), request, listener, signal)
 }
 
-/** Submits a request and keeps what it is told. */
+/** Submits a request and collects its events. */
 function follow(model: LanguageModel, request: GenerateRequest): Followed {
   const events: GenerateEvent[] = []
   const abort = new AbortController()
   const ended = new Promise<string>((resolve, reject) => {
     let text = ''
-    const event = (told: GenerateEvent) => {
-      events.push(told)
-      if (told.type === 'text') text += told.text
+    const event = (received: GenerateEvent) => {
+      events.push(received)
+      if (received.type === 'text') text += received.text
       else resolve(text)
     }
     submit(model, request, {event, fail: reject}, abort.signal)
@@ -45,7 +45,7 @@ function follow(model: LanguageModel, request: GenerateRequest): Followed {
   return {events, ended, abort: () => abort.abort()}
 }
 
-/** Runs a request to its end and returns what it is told last. */
+/** Runs a request to its end and returns the summary. */
 async function summaryOf(
   model: LanguageModel,
   request: GenerateRequest,
@@ -55,7 +55,7 @@ async function summaryOf(
   return events.at(-1) as Extract<GenerateEvent, {type: 'done'}>
 }
 
-describe('many requests on one model', () => {
+describe('Scheduler with concurrent requests', () => {
   const folder = suiteFolder()
   let model: LanguageModel
   before(async () => {
@@ -67,7 +67,7 @@ describe('many requests on one model', () => {
     await model.release()
   })
 
-  it('have the text they have alone, whatever their lengths, and whoever is cancelled beside them', async () => {
+  it('returns the same texts as for single requests, also when others are cancelled', async () => {
     const prompts = Array.from({length: 7}, (_, i) => `${'prompt '.repeat(1 + 9 * i)}${i}`)
     const alone: string[] = []
     for (const [i, prompt] of prompts.entries()) alone.push(await follow(model, ask(prompt, 10 + 7 * i)).ended)
@@ -79,7 +79,7 @@ describe('many requests on one model', () => {
     }
   })
 
-  it('beyond the slots and the queue are refused', async () => {
+  it('rejects requests beyond the slots and the queue', async () => {
     const all = Array.from({length: 7}, () => follow(model, ask('x', 200)))
     assert.throws(() => submit(model, ask('x', 1), {event: () => {}, fail: () => {}}), {
       code: 'overloaded',
@@ -87,10 +87,10 @@ describe('many requests on one model', () => {
     for (const {abort} of all) abort()
     await model.idle()
     assert.deepEqual([model.counters.get('running'), model.counters.get('waiting')], [0, 0])
-    assert.equal((await follow(model, ask('x', 2)).ended).length > 0, true, 'there is room again')
+    assert.equal((await follow(model, ask('x', 2)).ended).length > 0, true, 'requests are accepted again')
   })
 
-  it('whose prompt leaves no room for a token in the context are refused', async () => {
+  it('rejects a prompt that leaves no room for a token in the context', async () => {
     const request = ask('prompt', 5)
     const promptTokens = (await summaryOf(model, request)).promptTokens
     const listener = {event: () => {}, fail: () => {}}
@@ -100,18 +100,18 @@ describe('many requests on one model', () => {
     assert.deepEqual([completionTokens, finishReason], [1, 'length'])
   })
 
-  it('go on while a long prompt is read', async () => {
+  it('continues a stream during the prefill of a long prompt', async () => {
     const stream = follow(model, ask('x', 1500))
     while (stream.events.length === 0) await new Promise((resolve) => setImmediate(resolve))
     const long = follow(model, ask('y'.repeat(2000), 1))
     const before = stream.events.length
     await long.ended
-    assert.ok(stream.events.length > before, 'the stream was told something while the prompt was read')
+    assert.ok(stream.events.length > before, 'the stream received events during the prefill')
     stream.abort()
     await model.idle()
   })
 
-  it('get their first tokens in the order in which they came, however short those beside them are', async () => {
+  it('returns first tokens in order of arrival, regardless of the length of other requests', async () => {
     const order: number[] = []
     let last = 0
     await new Promise<void>((resolve, reject) => {
@@ -133,16 +133,16 @@ describe('many requests on one model', () => {
     )
   })
 
-  it('that are cancelled are computed no further', async () => {
+  it('stops the computation of cancelled requests', async () => {
     const {events, abort} = follow(model, ask('x', 1500))
     while (events.length === 0) await new Promise((resolve) => setImmediate(resolve))
     abort()
-    const told = events.length
+    const received = events.length
     await model.idle()
-    assert.ok(events.length <= told + 1, `${events.length - told} events after the end`)
+    assert.ok(events.length <= received + 1, `${events.length - received} events after the abort`)
   })
 
-  it('fail alone when a listener breaks', async () => {
+  it('fails only the request whose listener throws', async () => {
     const other = follow(model, ask('other', 30))
     const failure = await new Promise<unknown>((resolve) => {
       const event = () => {
@@ -154,7 +154,7 @@ describe('many requests on one model', () => {
     assert.ok((await other.ended).length > 0)
   })
 
-  it('are counted', async () => {
+  it('counts tokens and runs', async () => {
     const before = model.counters.snapshot()
     await Promise.all(['a', 'b', 'c'].map((text) => follow(model, ask(text, 10)).ended))
     const now = model.counters.snapshot()
@@ -164,7 +164,7 @@ describe('many requests on one model', () => {
     assert.ok(now.graphRuns - before.graphRuns < 33, 'fewer runs than tokens')
   })
 
-  it('are counted, and leave their slot, before they emit their last event', async () => {
+  it('updates the counters and frees the slot before the last event', async () => {
     const before = model.counters.get('completionTokens')
     const atEnd = await new Promise<number[]>((resolve, reject) => {
       const event = ({type}: GenerateEvent) => {
@@ -177,7 +177,7 @@ describe('many requests on one model', () => {
   })
 })
 
-describe('a prompt that is scored', () => {
+describe('Scheduler with echo and logprobs', () => {
   const folder = suiteFolder()
   let model: LanguageModel
   before(async () => {
@@ -190,7 +190,7 @@ describe('a prompt that is scored', () => {
     await model.release()
   })
   const vocabulary = 257
-  /** Longer than the longest chunk. */
+  /** Longer than the maximum chunk. */
   const tokens = Array.from({length: 600}, (_, i) => (i * 31 + (i >> 3)) % 256)
   const scored = (topLogprobs = vocabulary): GenerateRequest => ({
     ...ask('', 0),
@@ -205,8 +205,8 @@ describe('a prompt that is scored', () => {
     return events[0] as Extract<GenerateEvent, {type: 'prompt'}>
   }
 
-  /** The chances of what comes after so many tokens, as a generation from there has them. */
-  async function chancesAfter(count: number) {
+  /** The log-probabilities of the token after `count` tokens, according to a generation from there. */
+  async function logprobsAfter(count: number) {
     const {events, ended} = follow(model, {
       ...ask('', 1),
       prompt: {kind: 'tokens', tokens: tokens.slice(0, count)},
@@ -219,26 +219,26 @@ describe('a prompt that is scored', () => {
     return (first as Extract<GenerateEvent, {type: 'text'}>).logprobs?.[0]?.top ?? []
   }
 
-  it('has the chances that a generation from each of its beginnings has', async () => {
+  it('returns the log-probabilities of a generation from each position of the prompt', async () => {
     const {logprobs = []} = await promptOf(scored())
     assert.equal(logprobs.length, tokens.length)
     assert.deepEqual([logprobs[0]?.logprob, logprobs[0]?.top, logprobs[0]?.bytes], [null, null, [tokens[0]]])
     for (const at of [1, 2, 3, 17, 100, 511, 512, 513, 599]) {
-      const expected = await chancesAfter(at)
+      const expected = await logprobsAfter(at)
       const {bytes, logprob, top} = logprobs[at] as (typeof logprobs)[number]
       assert.deepEqual(bytes, [tokens[at]])
-      const same = expected.find((chance) => chance.bytes[0] === tokens[at] && chance.bytes.length === 1)
+      const same = expected.find((token) => token.bytes[0] === tokens[at] && token.bytes.length === 1)
       assert.ok(Math.abs((same?.logprob ?? 0) - (logprob as number)) < 1e-4, `position ${at}`)
       assert.deepEqual(top?.[0]?.token, expected[0]?.token)
       assert.ok(Math.abs((top?.[0]?.logprob ?? 0) - (expected[0]?.logprob ?? 1)) < 1e-4)
     }
   })
 
-  it('has the same chances whoever is computed beside it, and nothing after it where 0 tokens are wanted', async () => {
+  it('returns the same log-probabilities next to other requests, and no text with 0 tokens', async () => {
     const alone = await promptOf(scored(1))
     const endless = {...defaultSampling, temperature: 0, logitBias: {256: -100}}
-    const beside = follow(model, {...ask('x', 400), sampling: endless})
-    while (beside.events.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const other = follow(model, {...ask('x', 400), sampling: endless})
+    while (other.events.length === 0) await new Promise((resolve) => setImmediate(resolve))
     const {events, ended} = follow(model, scored(1))
     assert.equal(await ended, '')
     assert.deepEqual(
@@ -248,10 +248,10 @@ describe('a prompt that is scored', () => {
     const {logprobs = []} = events[0] as typeof alone
     for (const [i, {logprob}] of logprobs.entries())
       assert.ok(Math.abs((logprob ?? 0) - (alone.logprobs?.[i]?.logprob ?? 0)) < 1e-4, `position ${i}`)
-    beside.abort()
+    other.abort()
   })
 
-  it('may fill the whole context where nothing is to follow', async () => {
+  it('accepts a prompt that fills the context with 0 tokens', async () => {
     const full = {...scored(0), contextLength: tokens.length}
     assert.equal((await promptOf(full)).logprobs?.length, tokens.length)
     assert.throws(() => submit(model, {...full, maxTokens: 1}, {event: () => {}, fail: () => {}}), {
@@ -259,7 +259,7 @@ describe('a prompt that is scored', () => {
     })
   })
 
-  it('is followed by the chance of the token that ends the text', async () => {
+  it('includes the log-probability of the end token', async () => {
     const sampling = {...defaultSampling, temperature: 0, logitBias: {256: 100}}
     const ending = {...scored(1), maxTokens: 5, sampling}
     const logprobsOf = async (request: GenerateRequest) => {
@@ -272,20 +272,20 @@ describe('a prompt that is scored', () => {
     assert.deepEqual(await logprobsOf(plain), [])
   })
 
-  it('is given as it was written, or decoded from its tokens', async () => {
+  it('returns the given text of the prompt, or decodes it from the tokens', async () => {
     const text = async (request: Partial<GenerateRequest>) => (await promptOf({...ask('', 0), ...request})).text
     assert.equal(await text({prompt: {kind: 'raw', text: 'Hé'}, echo: 'Hé'}), 'Hé')
     assert.equal(await text({prompt: {kind: 'tokens', tokens: [...Buffer.from('Hé')]}, echo: true}), 'Hé')
   })
 })
 
-describe('the size of the next chunk of a prompt', () => {
+describe('nextChunk', () => {
   const cases: readonly [string, number, number, number][] = [
-    ['doubles while there is time', 32, 10, 64],
-    ['stays when it fits', 32, 120, 32],
-    ['shrinks by as much as it was over', 64, 300, 32],
-    ['is never less than a few tokens', 4, 5000, 4],
-    ['is never more than a few hundred', 512, 1, 512],
+    ['doubles the size if the chunk was fast', 32, 10, 64],
+    ['keeps the size near the target', 32, 120, 32],
+    ['shrinks the size in proportion to the excess', 64, 300, 32],
+    ['returns at least the minimum', 4, 5000, 4],
+    ['returns at most the maximum', 512, 1, 512],
   ]
   for (const [name, size, ms, expected] of cases) it(name, () => assert.equal(nextChunk(size, ms), expected))
 })

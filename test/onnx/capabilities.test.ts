@@ -9,30 +9,30 @@ import {projectFile} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 /**
- * What the engine relies on in this very release of onnxruntime-node. After an upgrade, read each failure: the design
- * may have to follow.
+ * Behaviour of the pinned onnxruntime-node release that the engine depends on. After an upgrade, check each failure: the
+ * design may need to change.
  */
 const version = '1.30.0'
 
 const float32 = (...values: number[]) => tensor(Float32Array.from(values), [values.length])
 
 describe(`onnxruntime-node ${version}`, () => {
-  it('is the release that is pinned and installed', () => {
+  it('is both the pinned and the installed release', () => {
     const manifest = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
     assert.equal(manifest.dependencies['onnxruntime-node'], version)
     assert.equal(createRequire(import.meta.url)('onnxruntime-node/package.json').version, version)
   })
 
-  it('copies every output, also one that we gave the memory for; that memory is written too', async () => {
+  it('writes a preallocated output in place, and copies it to the result', async () => {
     const graph = new GraphBuilder('double')
     const x = graph.input('x', 'float32', ['n'])
     graph.output('y', graph.node('Add', [x, x]), 'float32', ['n'])
     const session = await openSession(graph.build(), {threads: 1})
-    const given = float32(0, 0)
-    const {y} = await session.run({x: float32(1, 2)}, {y: given})
+    const output = float32(0, 0)
+    const {y} = await session.run({x: float32(1, 2)}, {y: output})
     await session.release()
-    assert.deepEqual([...(given.data as Float32Array)], [2, 4], 'our memory is written in place')
-    assert.notEqual(y.data, given.data, 'the result is a copy: where it is not, the cache needs no buckets')
+    assert.deepEqual([...(output.data as Float32Array)], [2, 4], 'the output is written in place')
+    assert.notEqual(y.data, output.data, 'the result is a copy; otherwise the KV cache would not need buckets')
   })
 
   describe('external initialisers', () => {
@@ -49,20 +49,20 @@ describe(`onnxruntime-node ${version}`, () => {
       return [...(y.data as Float32Array)]
     }
 
-    it('are read from a file in the given folder, at any offset', async (test) => {
+    it('are read from a file in the external folder, at any offset', async (test) => {
       const folder = await temporaryFolder(test)
       await writeFile(join(folder, 'w.bin'), bytes)
       assert.deepEqual(await sum(folder, 'w.bin'), [11, 22, 33])
     })
 
-    it('are read from a folder below it', async (test) => {
+    it('are read from a subfolder', async (test) => {
       const folder = await temporaryFolder(test)
       await mkdir(join(folder, 'deep/er'), {recursive: true})
       await writeFile(join(folder, 'deep/er/w.bin'), bytes)
       assert.deepEqual(await sum(folder, 'deep/er/w.bin'), [11, 22, 33])
     })
 
-    it('are refused through a link that leads out of it, and through ..', async (test) => {
+    it('are rejected through a symbolic link out of the folder, and through ..', async (test) => {
       const folder = await temporaryFolder(test)
       await mkdir(join(folder, 'model'))
       await writeFile(join(folder, 'w.bin'), bytes)
@@ -86,7 +86,7 @@ describe(`onnxruntime-node ${version}`, () => {
             epsilon: {float: 0},
           }),
       },
-      'FusedMatMul with transB takes weights as they lie in a shard': {
+      'FusedMatMul with transB accepts weights in the layout of a shard': {
         x: [1, 2],
         y: [5, 11],
         build: (graph, x) =>
@@ -99,7 +99,7 @@ describe(`onnxruntime-node ${version}`, () => {
         y: [1 / (1 + Math.exp(-1)), -2 / (1 + Math.exp(2))],
         build: (graph, x) => graph.contrib('QuickGelu', [x], {alpha: {float: 1}} satisfies Attributes),
       },
-      'RotaryEmbedding turns the halves of a head by the angle of its position': {
+      'RotaryEmbedding rotates the halves of a head by the angle of its position': {
         x: [3, 4],
         y: [3 * 0.6 - 4 * 0.8, 4 * 0.6 + 3 * 0.8],
         build: (graph, x) => {
@@ -133,7 +133,7 @@ describe(`onnxruntime-node ${version}`, () => {
         for (const [i, value] of y.entries()) assert.ok(Math.abs((actual[i] as number) - value) < 1e-6, `${actual}`)
       })
 
-    it('GroupQueryAttention writes keys and values into the memory that holds the past', async () => {
+    it('GroupQueryAttention writes keys and values to the memory of the past', async () => {
       const graph = new GraphBuilder('attention')
       const dims = ['batch', 1, 'capacity', 8]
       const qkv = graph.input('qkv', 'float32', ['batch', 'time', 8])

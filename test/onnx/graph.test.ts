@@ -5,11 +5,11 @@ import {ProtobufWriter} from '../../src/onnx/protobuf.js'
 
 const hex = (writer: ProtobufWriter) => Buffer.from(writer.finish()).toString('hex')
 
-describe('the protobuf writer', () => {
-  // The first three are the examples of the format's own description.
+describe('ProtobufWriter', () => {
+  // The first three are examples from the protobuf documentation.
   const cases: readonly [string, ProtobufWriter, string][] = [
     ['an integer', new ProtobufWriter().integer(1, 150), '089601'],
-    ['a text', new ProtobufWriter().text(2, 'testing'), '120774657374696e67'],
+    ['a string', new ProtobufWriter().text(2, 'testing'), '120774657374696e67'],
     ['a message', new ProtobufWriter().message(3, new ProtobufWriter().integer(1, 150)), '1a03089601'],
     ['zero', new ProtobufWriter().integer(1, 0), '0800'],
     ['a negative integer, in ten bytes', new ProtobufWriter().integer(1, -2), '08feffffffffffffffff01'],
@@ -20,19 +20,19 @@ describe('the protobuf writer', () => {
   for (const [name, writer, expected] of cases) it(`writes ${name}`, () => assert.equal(hex(writer), expected))
 })
 
-describe('a graph', () => {
-  it('refuses two values of one name, which the runtime would only warn about', () => {
+describe('GraphBuilder', () => {
+  it('rejects duplicate value names, for which the runtime only logs a warning', () => {
     const graph = new GraphBuilder('twice')
     graph.input('x', 'float32', [1])
     assert.throws(() => graph.constant('x', 'float32', [1], Float32Array.of(1)), /two values named x/)
   })
 
-  it('refuses an initialiser whose bytes do not fit its shape', () => {
+  it('rejects an initialiser whose size does not match its shape', () => {
     const graph = new GraphBuilder('short')
-    assert.throws(() => graph.constant('w', 'float32', [3], Float32Array.of(1, 2)), /8 bytes, its shape needs 12/)
+    assert.throws(() => graph.constant('w', 'float32', [3], Float32Array.of(1, 2)), /8 bytes, but its shape needs 12/)
     assert.throws(
       () => graph.external('e', 'bfloat16', [2, 2], {location: 'f', offset: 0, length: 16}),
-      /16 bytes, its shape needs 8/,
+      /16 bytes, but its shape needs 8/,
     )
   })
 })

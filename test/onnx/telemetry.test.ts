@@ -8,21 +8,21 @@ import {projectFile} from '../support/project.js'
 import {svc} from '../support/svc.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-/** Where the runtime of models keeps what it means to send. */
-const kept = (home: string) => join(home, '.cache', 'Microsoft')
+/** Folder in which ONNX Runtime stores telemetry before it is sent. */
+const telemetryFolder = (home: string) => join(home, '.cache', 'Microsoft')
 
-describe('a model that runs', () => {
-  it('tells nobody of it, in a thread of a command', async (test) => {
+describe('the telemetry of ONNX Runtime', () => {
+  it('is disabled in the worker thread of a command', async (test) => {
     const home = await temporaryFolder(test)
     const {exitCode, stderr} = await svc(['transcribe', projectFile('examples/hello.wav'), '--model', 'starter'], {
       cwd: home,
       env: {HOME: home, TMPDIR: home},
     })
     assert.equal(exitCode, 0, stderr)
-    assert.equal(existsSync(kept(home)), false)
+    assert.equal(existsSync(telemetryFolder(home)), false)
   })
 
-  it('tells nobody of it, in a program that loads it itself', async (test) => {
+  it('is disabled in a program that imports the module', async (test) => {
     const home = await temporaryFolder(test)
     const module = projectFile('dist/src/onnx/index.js')
     const script = `const {openSession} = await import(${JSON.stringify(module)})

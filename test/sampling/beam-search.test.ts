@@ -6,7 +6,7 @@ import {randomFloats} from '../support/random-floats.js'
 const size = 5
 const end = 0
 
-/** Log-probabilities of the next token after any tokens: random, but always the same. */
+/** Log-probabilities of the next token after any tokens: pseudorandom, but deterministic. */
 function model(tokens: readonly number[]): Float32Array {
   const seed = tokens.reduce((sum, token) => sum * 31 + token + 7, 17)
   const logits = randomFloats(seed)(size).map((x) => 2 * x)
@@ -14,7 +14,7 @@ function model(tokens: readonly number[]): Float32Array {
   return logits.map((x) => x - total)
 }
 
-/** Logits of these probabilities; a token of probability 0 cannot follow. */
+/** Logits of the given probabilities; a probability of 0 excludes the token. */
 const logitsOf = (...probabilities: number[]) => Float32Array.from(probabilities, Math.log)
 
 function search(width: number, most: number) {
@@ -23,7 +23,7 @@ function search(width: number, most: number) {
   return beam.hypotheses()
 }
 
-/** All texts of at most `most` tokens that end, with their log-probabilities. */
+/** All finished texts of at most `most` tokens, with their log-probabilities. */
 function everything(most: number): {tokens: number[]; logprob: number}[] {
   const grow = (tokens: number[], logprob: number): {tokens: number[]; logprob: number}[] => {
     const next = model(tokens)
@@ -34,14 +34,14 @@ function everything(most: number): {tokens: number[]; logprob: number}[] {
   return grow([], 0)
 }
 
-describe('a beam search', () => {
-  it('that is wide enough finds the likeliest text of all', () => {
+describe('BeamSearch', () => {
+  it('finds the most likely text if it is wide enough', () => {
     const best = everything(4).sort((a, b) => meanLogprob(b) - meanLogprob(a))[0]
     const found = search(400, 4).find(({tokens}) => tokens.join() === best?.tokens.join())
     assert.ok(found !== undefined && Math.abs(found.logprob - (best?.logprob ?? 0)) < 1e-4)
   })
 
-  it('of one hypothesis is greedy', () => {
+  it('is greedy with a width of 1', () => {
     const [found] = search(1, 8)
     const greedy: number[] = []
     for (;;) {
@@ -53,7 +53,7 @@ describe('a beam search', () => {
     assert.deepEqual(found?.tokens, greedy)
   })
 
-  it('keeps what it says of each token, and their sum', () => {
+  it('returns the log-probability of each token and their sum', () => {
     for (const {tokens, logprobs, logprob} of search(4, 6)) {
       assert.equal(logprobs.length, tokens.length)
       for (const [i, value] of logprobs.entries())
@@ -62,7 +62,7 @@ describe('a beam search', () => {
     }
   })
 
-  it('says which row each hypothesis goes on from', () => {
+  it('returns the source row of each hypothesis', () => {
     const beam = new BeamSearch(3, end)
     const first = beam.advance([model([])])
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('a beam search', () => {
     )
   })
 
-  it('gives the best first, and as many as it is wide', () => {
+  it('returns as many hypotheses as its width, best first', () => {
     const found = search(5, 6)
     assert.equal(found.length, 5)
     const scores = found.map(meanLogprob)
@@ -87,14 +87,14 @@ describe('a beam search', () => {
     )
   })
 
-  it('keeps the most likely continuations, whichever row they continue', () => {
+  it('selects the most likely continuations over all rows', () => {
     const beam = new BeamSearch(2, end)
     beam.advance([logitsOf(0, 0.6, 0.4, 0, 0)])
     const step = beam.advance([logitsOf(0, 0.3, 0.3, 0.2, 0.2), logitsOf(0, 0, 0, 1, 0)])
     assert.deepEqual(step, {tokens: [3, 1], sources: [1, 0]})
   })
 
-  it('is done when as many hypotheses have ended as it is wide', () => {
+  it('is done when the number of finished hypotheses reaches its width', () => {
     const beam = new BeamSearch(2, end)
     beam.advance([logitsOf(0.6, 0.3, 0.1, 0, 0)])
     assert.equal(beam.done, false)
@@ -102,7 +102,7 @@ describe('a beam search', () => {
     assert.equal(beam.done, true)
   })
 
-  it('is done when every hypothesis has ended, even if fewer than it is wide', () => {
+  it('is done when all hypotheses are finished, even if there are fewer than its width', () => {
     const beam = new BeamSearch(3, end)
     beam.advance([logitsOf(1, 0, 0, 0, 0)])
     assert.equal(beam.done, true)

@@ -4,7 +4,7 @@ import {draw, minP, softmax, topP} from '../../src/sampling/candidates.js'
 import {randomSource} from '../../src/sampling/index.js'
 import {finiteTokens, mostLikely} from '../../src/sampling/most-likely.js'
 
-/** Logits with many ties and a few that are not finite. */
+/** Logits with many ties and some non-finite values. */
 function manyLogits(seed: number, length: number): Float32Array {
   const random = randomSource(seed)
   return Float32Array.from({length}, () => (random() < 0.05 ? Number.NaN : Math.round((random() - 0.7) * 40) / 4))
@@ -15,31 +15,31 @@ const descending = (logits: Float32Array) =>
 
 const ascending = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b)
 
-describe('the most likely tokens', () => {
+describe('mostLikely', () => {
   for (const k of [0, 1, 2, 3, 7, 40, 250, 299, 300, 1000])
-    it(`are the first ${k} of all in order`, () => {
+    it(`returns the first ${k} of all tokens in order`, () => {
       for (let seed = 0; seed < 20; seed++) {
         const logits = manyLogits(seed, 300)
         assert.deepEqual([...mostLikely(logits, k)], descending(logits).slice(0, k))
       }
     })
 
-  it('are found in rising and falling logits', () => {
+  it('works for ascending and descending logits', () => {
     const rising = Float32Array.from({length: 100}, (_, id) => id)
     assert.deepEqual([...mostLikely(rising, 3)], [99, 98, 97])
     assert.deepEqual([...mostLikely(rising.toReversed(), 3)], [0, 1, 2])
   })
 
-  it('are the finite ones where fewer than k are', () => {
+  it('returns only tokens with finite logits', () => {
     const logits = new Float32Array(50).fill(Number.NaN)
     logits.set([2, Infinity, 3, -Infinity, 2], 20)
     assert.deepEqual([...mostLikely(logits, 40)], [22, 20, 24])
   })
 })
 
-describe('the nucleus', () => {
+describe('topP', () => {
   for (const p of [0, 0.01, 0.3, 0.5, 0.9, 0.99, 0.9999])
-    it(`holds the fewest tokens that add up to ${p}`, () => {
+    it(`returns the smallest set of tokens with a probability of ${p}`, () => {
       for (let seed = 0; seed < 20; seed++) {
         const logits = manyLogits(seed, 300)
         const order = descending(logits)
@@ -55,7 +55,7 @@ describe('the nucleus', () => {
       }
     })
 
-  it('keeps each weight with its token', () => {
+  it('returns each weight with its token', () => {
     const logits = manyLogits(1, 300)
     const {ids, weights} = minP(topP(softmax(finiteTokens(logits), logits, 2), 0.9), 0.2)
     const highest = logits[descending(logits)[0]!]!
@@ -67,7 +67,7 @@ describe('the nucleus', () => {
   })
 })
 
-describe('a draw', () => {
+describe('draw', () => {
   const candidates = {ids: Uint32Array.of(5, 6, 7, 8), weights: Float64Array.of(0, 1, 0.5, 0.5)}
 
   for (const [uniform, expected] of [
@@ -78,6 +78,5 @@ describe('a draw', () => {
     [0.75, 8],
     [1 - 2 ** -32, 8],
   ] as const)
-    it(`at ${uniform} takes the token whose share begins at or before it`, () =>
-      assert.equal(draw(candidates, uniform), expected))
+    it(`selects the token whose interval contains ${uniform}`, () => assert.equal(draw(candidates, uniform), expected))
 })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import {createSampler, defaultSampling, type SamplingOptions} from '../../src/sampling/index.js'
 
-/** A sampler of all tokens as they are, but for these options. */
+/** A sampler with neutral options, except for the given ones. */
 export const sampling = (options: Partial<SamplingOptions>) =>
   createSampler({...defaultSampling, temperature: 1, topK: 0, topP: 1, seed: 1, ...options})
 
-/** Logits whose softmax are these probabilities. */
+/** Logits with the given probabilities as their softmax. */
 export const logitsOf = (...probabilities: number[]) => Float32Array.from(probabilities, Math.log)
 
-/** How often each token is drawn. */
+/** Relative frequency of each token. */
 export function frequencies(
   options: Partial<SamplingOptions>,
   logits: Float32Array,
@@ -21,10 +21,10 @@ export function frequencies(
   return counts.map((count) => count / draws)
 }
 
-/** Four standard deviations of a frequency over 20,000 draws. A probability of 0 is met exactly. */
+/** The tolerance is four standard deviations of a frequency over 20,000 draws. A probability of 0 must match exactly. */
 export function assertFrequencies(actual: readonly number[], expected: readonly number[]): void {
-  const shown = `${actual} is not near ${expected}`
-  assert.equal(actual.length, expected.length, shown)
+  const message = `${actual} is not near ${expected}`
+  assert.equal(actual.length, expected.length, message)
   for (const [i, value] of expected.entries())
-    assert.ok(value === 0 ? actual[i] === 0 : Math.abs(actual[i]! - value) < 0.015, shown)
+    assert.ok(value === 0 ? actual[i] === 0 : Math.abs(actual[i]! - value) < 0.015, message)
 }

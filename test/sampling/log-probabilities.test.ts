@@ -7,20 +7,20 @@ const logits = logitsOf(0.1, 0.2, 0.4, 0.3)
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1e-6, `${actual} is not near ${expected}`)
 
-describe('log-probabilities', () => {
-  it('are natural logarithms of the softmax', () => {
+describe('logProbabilities', () => {
+  it('returns natural logarithms of the softmax', () => {
     for (const [token, p] of [0.1, 0.2, 0.4, 0.3].entries())
       near(logProbabilities(logits, token, 0).logprob, Math.log(p))
   })
 
-  it('do not depend on an offset of the logits', () => {
+  it('is independent of an offset of the logits', () => {
     for (const offset of [-500, -3, 7, 5000]) {
       const {logprob} = logProbabilities(Float32Array.of(offset, offset, offset, offset), 1, 0)
       near(logprob, Math.log(1 / 4))
     }
   })
 
-  it('are below 0 and add up to 1 over the vocabulary', () => {
+  it('returns negative values that sum to a probability of 1 over the vocabulary', () => {
     const spread = Float32Array.from({length: 1000}, (_, id) => 8 * Math.sin(id))
     const {top} = logProbabilities(spread, 0, 1000)
     assert.equal(top.length, 1000)
@@ -36,31 +36,31 @@ describe('log-probabilities', () => {
     ['best first', logits, 3, [2, 3, 1]],
     ['no more than the vocabulary', logits, 20, [2, 3, 1, 0]],
     ['the lower id first on ties', Float32Array.of(1, 5, 5, 1, 5), 4, [1, 2, 4, 0]],
-    ['no token whose logit is not finite', Float32Array.of(Number.NaN, 1, Infinity, 2, -Infinity), 4, [3, 1]],
+    ['no token with a non-finite logit', Float32Array.of(Number.NaN, 1, Infinity, 2, -Infinity), 4, [3, 1]],
   ]
-  for (const [name, given, count, expected] of tops)
-    it(`give the most likely tokens: ${name}`, () => {
-      const {top} = logProbabilities(given, 0, count)
+  for (const [name, input, count, expected] of tops)
+    it(`returns the most likely tokens: ${name}`, () => {
+      const {top} = logProbabilities(input, 0, count)
       assert.deepEqual(
         top.map(({token}) => token),
         expected,
       )
-      for (const {token, logprob} of top) assert.equal(logprob, logProbabilities(given, token, 0).logprob)
+      for (const {token, logprob} of top) assert.equal(logprob, logProbabilities(input, token, 0).logprob)
     })
 
-  it('leave logits that are not finite out of the sum', () => {
+  it('excludes non-finite logits from the sum', () => {
     const broken = Float32Array.of(Number.NaN, Math.log(3), Infinity, 0, -Infinity)
     near(logProbabilities(broken, 1, 0).logprob, Math.log(3 / 4))
     for (const token of [0, 2, 4, 99]) assert.equal(logProbabilities(broken, token, 0).logprob, -Infinity)
     assert.deepEqual(logProbabilities(Float32Array.of(Number.NaN), 0, 1), {logprob: -Infinity, top: []})
   })
 
-  it('are those of the unmodified logits, whatever the sampler made of them', () => {
-    const given = logits.slice()
-    const before = logProbabilities(given, 0, 4)
-    const token = sampling({temperature: 3, presencePenalty: 2, logitBias: {0: 100}})(given, [0])
+  it('uses the unmodified logits after a sampler has used them', () => {
+    const input = logits.slice()
+    const before = logProbabilities(input, 0, 4)
+    const token = sampling({temperature: 3, presencePenalty: 2, logitBias: {0: 100}})(input, [0])
     assert.equal(token, 0)
-    assert.deepEqual(logProbabilities(given, token, 4), before)
-    assert.deepEqual(given, logits)
+    assert.deepEqual(logProbabilities(input, token, 4), before)
+    assert.deepEqual(input, logits)
   })
 })

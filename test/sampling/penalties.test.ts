@@ -4,11 +4,11 @@ import {type PenaltyOptions, penalties} from '../../src/sampling/penalties.js'
 import {assertFrequencies, frequencies, logitsOf, sampling} from './drawing.js'
 
 const neutral: PenaltyOptions = {repeatPenalty: 1, presencePenalty: 0, frequencyPenalty: 0, repeatLastN: 64}
-const given = [4, -4, 0, 2]
+const input = [4, -4, 0, 2]
 
-/** The logits after the penalties. Powers of two, so that 32-bit numbers hold them exactly. */
+/** The logits after the penalties. Powers of two are exact as 32-bit floats. */
 function penalised(options: Partial<PenaltyOptions>, history: readonly number[]): number[] {
-  const logits = Float32Array.from(given)
+  const logits = Float32Array.from(input)
   const process = penalties({...neutral, ...options})
   assert.ok(process)
   process(logits, history)
@@ -19,36 +19,41 @@ describe('penalties', () => {
   const table: [string, Partial<PenaltyOptions>, number[], number[]][] = [
     ['repeat divides a positive logit', {repeatPenalty: 2}, [0], [2, -4, 0, 2]],
     ['repeat multiplies a negative logit', {repeatPenalty: 2}, [1], [4, -8, 0, 2]],
-    ['repeat leaves a logit of 0', {repeatPenalty: 2}, [2], [4, -4, 0, 2]],
+    ['repeat does not change a logit of 0', {repeatPenalty: 2}, [2], [4, -4, 0, 2]],
     ['repeat counts a token once', {repeatPenalty: 2}, [0, 1, 0, 1, 0], [2, -8, 0, 2]],
-    ['repeat below 1 favours what was used', {repeatPenalty: 0.5}, [0, 1], [8, -2, 0, 2]],
-    ['presence takes off once', {presencePenalty: 1.5}, [0, 0, 0, 1], [2.5, -5.5, 0, 2]],
-    ['presence below 0 adds', {presencePenalty: -1}, [3], [4, -4, 0, 3]],
-    ['frequency takes off for each use', {frequencyPenalty: 0.5}, [0, 1, 0, 0], [2.5, -4.5, 0, 2]],
-    ['frequency below 0 adds for each use', {frequencyPenalty: -0.5}, [3, 3], [4, -4, 0, 3]],
+    ['repeat below 1 favours used tokens', {repeatPenalty: 0.5}, [0, 1], [8, -2, 0, 2]],
+    ['presence is subtracted once', {presencePenalty: 1.5}, [0, 0, 0, 1], [2.5, -5.5, 0, 2]],
+    ['presence below 0 is added', {presencePenalty: -1}, [3], [4, -4, 0, 3]],
+    ['frequency is subtracted for each use', {frequencyPenalty: 0.5}, [0, 1, 0, 0], [2.5, -4.5, 0, 2]],
+    ['frequency below 0 is added for each use', {frequencyPenalty: -0.5}, [3, 3], [4, -4, 0, 3]],
     ['presence and frequency add up', {presencePenalty: 1, frequencyPenalty: 0.5}, [2, 2], [4, -4, -2, 2]],
     ['repeat comes before the others', {repeatPenalty: 2, presencePenalty: 1}, [0, 1, 2], [1, -9, -1, 2]],
-    ['an empty history has none', {repeatPenalty: 2, presencePenalty: 1}, [], given],
-    ['the window forgets older tokens', {presencePenalty: 1, repeatLastN: 2}, [0, 1, 2, 3], [4, -4, -1, 1]],
+    ['an empty history changes nothing', {repeatPenalty: 2, presencePenalty: 1}, [], input],
+    ['the window excludes older tokens', {presencePenalty: 1, repeatLastN: 2}, [0, 1, 2, 3], [4, -4, -1, 1]],
     ['the window limits the count', {frequencyPenalty: 1, repeatLastN: 2}, [0, 0, 0, 0], [2, -4, 0, 2]],
-    ['a window of one sees the last token', {presencePenalty: 1, repeatLastN: 1}, [0, 3], [4, -4, 0, 1]],
+    ['a window of 1 includes only the last token', {presencePenalty: 1, repeatLastN: 1}, [0, 3], [4, -4, 0, 1]],
     ['a window may be longer than the history', {presencePenalty: 1, repeatLastN: 9}, [0], [3, -4, 0, 2]],
-    ['a window of -1 sees all', {frequencyPenalty: 0.0625, repeatLastN: -1}, Array(32).fill(3), [4, -4, 0, 0]],
+    [
+      'a window of -1 includes all tokens',
+      {frequencyPenalty: 0.0625, repeatLastN: -1},
+      Array(32).fill(3),
+      [4, -4, 0, 0],
+    ],
     ['ids outside the vocabulary are ignored', {frequencyPenalty: 1}, [4, 99, -1, 0], [3, -4, 0, 2]],
   ]
   for (const [name, options, history, expected] of table)
     it(name, () => assert.deepEqual(penalised(options, history), expected))
 
-  it('count each step afresh', () => {
+  it('resets the counts at each step', () => {
     const process = penalties({...neutral, frequencyPenalty: 1})
     for (let step = 0; step < 3; step++) {
-      const logits = Float32Array.from(given)
+      const logits = Float32Array.from(input)
       process?.(logits, [0, 0, 3])
       assert.deepEqual([...logits], [2, -4, 0, 1])
     }
   })
 
-  it('are left out when they are neutral or have no window', () => {
+  it('returns undefined if all are neutral or the window is 0', () => {
     assert.equal(penalties(neutral), undefined)
     assert.equal(penalties({...neutral, repeatPenalty: 2, presencePenalty: 1, repeatLastN: 0}), undefined)
   })
@@ -59,7 +64,7 @@ describe('sampling with penalties', () => {
     const logits = logitsOf(0.5, 0.5)
     const odds = (used: number) => [1 / (1 + used), used / (1 + used)]
     const history = [1, 1, 1]
-    // Logarithms of a half are negative, so that a repeat penalty of 2 squares the probability.
+    // The logarithm of 0.5 is negative, so a repeat penalty of 2 squares the probability.
     assertFrequencies(frequencies({repeatPenalty: 2}, logits, history), odds(1 / 2))
     assertFrequencies(frequencies({presencePenalty: Math.LN2}, logits, history), odds(1 / 2))
     assertFrequencies(frequencies({frequencyPenalty: Math.LN2}, logits, history), odds(1 / 8))
@@ -67,14 +72,14 @@ describe('sampling with penalties', () => {
     assertFrequencies(frequencies({frequencyPenalty: Math.LN2, repeatLastN: 0}, logits, history), odds(1))
   })
 
-  it('makes the greedy choice move on', () => {
+  it('makes greedy sampling select other tokens', () => {
     const sample = sampling({temperature: 0, frequencyPenalty: 1})
     const history: number[] = []
     for (let step = 0; step < 6; step++) history.push(sample(Float32Array.of(3, 2.5, 1.25), history))
     assert.deepEqual(history, [0, 1, 0, 1, 2, 0])
   })
 
-  it('never reads the history when it has no use for it', () => {
+  it('does not read the history without penalties', () => {
     const unread = new Proxy<number[]>([], {
       get: () => assert.fail('the history was read'),
     })

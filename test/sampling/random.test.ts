@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {randomSource} from '../../src/sampling/index.js'
 
-describe('the random source', () => {
-  it('gives the published numbers of its algorithm', () => {
+describe('randomSource', () => {
+  it('returns the published numbers of its algorithm', () => {
     const random = randomSource(0)
     assert.deepEqual(
       Array.from({length: 3}, () => Math.floor(random() * 2 ** 32)),

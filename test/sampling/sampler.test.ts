@@ -9,11 +9,11 @@ const logits = logitsOf(0.1, 0.2, 0.4, 0.3)
 describe('greedy sampling', () => {
   const greedy = sampling({temperature: 0})
 
-  it('takes the most likely token', () => assert.equal(greedy(logits, []), 2))
-  it('takes the lowest id on ties', () => assert.equal(greedy(Float32Array.of(1, 3, 3, 2), []), 1))
-  it('takes the most likely of negative logits', () => assert.equal(greedy(Float32Array.of(-9, -3, -5), []), 1))
+  it('selects the most likely token', () => assert.equal(greedy(logits, []), 2))
+  it('selects the lowest id on ties', () => assert.equal(greedy(Float32Array.of(1, 3, 3, 2), []), 1))
+  it('selects the most likely of negative logits', () => assert.equal(greedy(Float32Array.of(-9, -3, -5), []), 1))
 
-  it('is not changed by what it could not draw', () => {
+  it('ignores top-k, top-p and min-p', () => {
     const options = {temperature: 0, topK: 1, topP: 0, minP: 1}
     assert.equal(sampling(options)(logits, []), 2)
   })
@@ -41,7 +41,7 @@ describe('seeded sampling', () => {
     assertFrequencies(frequencies({topK: 2}, shifted(-2000)), [0, 0, 4 / 7, 3 / 7])
   })
 
-  const kept: [string, Partial<SamplingOptions>, number[]][] = [
+  const truncations: [string, Partial<SamplingOptions>, number[]][] = [
     ['top-k 2', {topK: 2}, [0, 0, 4 / 7, 3 / 7]],
     ['top-k 1', {topK: 1}, [0, 0, 1, 0]],
     ['top-k above the vocabulary', {topK: 99}, [0.1, 0.2, 0.4, 0.3]],
@@ -56,21 +56,21 @@ describe('seeded sampling', () => {
     ['min-p above it', {minP: 0.26}, [0, 2 / 9, 4 / 9, 3 / 9]],
     ['min-p above two', {minP: 0.7}, [0, 0, 4 / 7, 3 / 7]],
     ['min-p 1', {minP: 1}, [0, 0, 1, 0]],
-    ['min-p of what top-k left', {topK: 3, minP: 0.6}, [0, 0, 4 / 7, 3 / 7]],
+    ['min-p after top-k', {topK: 3, minP: 0.6}, [0, 0, 4 / 7, 3 / 7]],
   ]
-  for (const [name, options, expected] of kept)
-    it(`keeps by ${name}`, () => assertFrequencies(frequencies(options, logits), expected))
+  for (const [name, options, expected] of truncations)
+    it(`draws only from the tokens within ${name}`, () => assertFrequencies(frequencies(options, logits), expected))
 
-  it('min-p 1 keeps all of the most likely', () =>
+  it('draws from all tokens that tie for the most likely with min-p 1', () =>
     assertFrequencies(frequencies({minP: 1}, logitsOf(0.4, 0.2, 0.4)), [0.5, 0, 0.5]))
 
-  it('top-k and top-p take the lower ids on ties', () => {
+  it('prefers lower ids on ties in top-k and top-p', () => {
     const even = logitsOf(0.25, 0.25, 0.25, 0.25)
     assertFrequencies(frequencies({topK: 2}, even), [0.5, 0.5, 0, 0])
     assertFrequencies(frequencies({topP: 0.7}, even), [1 / 3, 1 / 3, 1 / 3, 0])
   })
 
-  it('top-p ends with the token that meets it exactly', () => {
+  it('includes the token that reaches top-p exactly, and no more', () => {
     const even = logitsOf(0.25, 0.25, 0.25, 0.25)
     assertFrequencies(frequencies({topP: 0.5}, even), [0.5, 0.5, 0, 0])
   })
@@ -84,21 +84,21 @@ describe('seeded sampling', () => {
   })
 })
 
-describe('the seed', () => {
+describe('the seed of sampling', () => {
   const draws = (options: Partial<SamplingOptions>) => {
     const sample = sampling(options)
     return Array.from({length: 50}, () => sample(logits, [])).join('')
   }
 
-  it('gives the same tokens again, another one others', () => {
+  it('determines the tokens', () => {
     assert.equal(draws({seed: 7}), draws({seed: 7}))
     assert.notEqual(draws({seed: 7}), draws({seed: 8}))
   })
 
-  it('counts in its 32 bits', () => assert.equal(draws({seed: -1}), draws({seed: 2 ** 32 - 1})))
-  it('does not matter at temperature 0', () => assert.equal(draws({temperature: 0, seed: 7}), '2'.repeat(50)))
+  it('is reduced to 32 bits', () => assert.equal(draws({seed: -1}), draws({seed: 2 ** 32 - 1})))
+  it('has no effect at temperature 0', () => assert.equal(draws({temperature: 0, seed: 7}), '2'.repeat(50)))
 
-  it('belongs to one sampler: two take turns without a trace', () => {
+  it('belongs to one sampler: two samplers do not affect each other', () => {
     const [one, two] = [sampling({seed: 7}), sampling({seed: 8})]
     const turns = Array.from({length: 50}, () => [one(logits, []), two(logits, [])])
     assert.equal(turns.map(([token]) => token).join(''), draws({seed: 7}))
@@ -106,31 +106,31 @@ describe('the seed', () => {
 })
 
 describe('the order of the sampling options', () => {
-  it('bias comes before penalties', () => {
+  it('applies bias before penalties', () => {
     // (-1 + 3) / 4 is above 0; -1 * 4 + 3 would be below.
     const sample = sampling({temperature: 0, logitBias: {0: 3}, repeatPenalty: 4})
     assert.equal(sample(Float32Array.of(-1, 0), [0]), 0)
   })
 
-  it('bias comes before top-k', () =>
+  it('applies bias before top-k', () =>
     assertFrequencies(frequencies({topK: 1, logitBias: {0: 5}}, logits), [1, 0, 0, 0]))
 
-  it('penalties come before top-k', () =>
+  it('applies penalties before top-k', () =>
     assertFrequencies(frequencies({topK: 2, presencePenalty: 9}, logits, [2]), [0, 2 / 5, 0, 3 / 5]))
 
-  it('penalties come before temperature', () =>
+  it('applies penalties before temperature', () =>
     // A probability halved, then squared.
     assertFrequencies(frequencies({temperature: 0.5, presencePenalty: Math.LN2}, logitsOf(0.5, 0.5), [1]), [
       4 / 5,
       1 / 5,
     ]))
 
-  it('top-k comes before top-p', () => assertFrequencies(frequencies({topK: 2, topP: 0.55}, logits), [0, 0, 1, 0]))
+  it('applies top-k before top-p', () => assertFrequencies(frequencies({topK: 2, topP: 0.55}, logits), [0, 0, 1, 0]))
 
-  it('temperature comes before top-p', () =>
+  it('applies temperature before top-p', () =>
     assertFrequencies(frequencies({temperature: 0.5, topP: 0.5}, logits), [0, 0, 1, 0]))
 
-  it('temperature comes before min-p', () => {
+  it('applies temperature before min-p', () => {
     const roots = [0, Math.sqrt(2), 2, Math.sqrt(3)]
     const total = roots.reduce((sum, root) => sum + root, 0)
     assertFrequencies(
@@ -139,17 +139,17 @@ describe('the order of the sampling options', () => {
     )
   })
 
-  it('top-p comes before min-p', () =>
-    // After min-p the best one alone would have reached 0.55.
+  it('applies top-p before min-p', () =>
+    // After min-p, the most likely token alone would reach 0.55.
     assertFrequencies(frequencies({topP: 0.55, minP: 0.6}, logits), [0, 0, 4 / 7, 3 / 7]))
 })
 
-describe('logits that are not finite', () => {
+describe('non-finite logits', () => {
   const {NaN: nan} = Number
   const broken = Float32Array.of(nan, Infinity, Math.log(0.4), -Infinity, Math.log(0.6), nan)
   const expected = [0, 0, 0.4, 0, 0.6, 0]
 
-  it('are never the greedy choice', () => assert.equal(sampling({temperature: 0})(broken, []), 4))
+  it('are never selected by greedy sampling', () => assert.equal(sampling({temperature: 0})(broken, []), 4))
 
   const options: Partial<SamplingOptions>[] = [
     {},
@@ -173,19 +173,19 @@ describe('logits that are not finite', () => {
     ['of an empty vocabulary', {}, Float32Array.of()],
   ]
   for (const [name, chosen, left] of none)
-    it(`fail when nothing else is left: ${name}`, () =>
+    it(`cause an error if there are no others: ${name}`, () =>
       assert.throws(
         () => sampling(chosen)(left, []),
-        (error) => isErrorOf(error, 'generation_failed') && /no token is left/.test(error.message),
+        (error) => isErrorOf(error, 'generation_failed') && /no token can be selected/.test(error.message),
       ))
 })
 
 describe('a bias that bans every token', () => {
   for (const temperature of [0, 1])
-    it(`is a mistake of the caller, at temperature ${temperature}`, () =>
+    it(`is reported as an invalid request at temperature ${temperature}`, () =>
       assert.throws(() => sampling({temperature, logitBias: {0: -100, 1: -100}})(Float32Array.of(1, 2), []), {
         code: 'bad_request',
-        message: 'logit_bias leaves no token to choose from',
+        message: 'logit_bias bans every token',
       }))
 })
 
@@ -198,11 +198,11 @@ describe("the caller's logits", () => {
     {logitBias: {1: 100}},
   ]
   for (const chosen of options)
-    it(`are left as they were with ${JSON.stringify(chosen)}`, () => {
-      const given = logits.slice()
+    it(`are not modified with ${JSON.stringify(chosen)}`, () => {
+      const input = logits.slice()
       const sample = sampling(chosen)
-      for (let i = 0; i < 3; i++) sample(given, [2, 2, 3])
-      assert.deepEqual(given, logits)
+      for (let i = 0; i < 3; i++) sample(input, [2, 2, 3])
+      assert.deepEqual(input, logits)
     })
 })
 
@@ -218,14 +218,14 @@ describe('a large vocabulary', () => {
     })
 })
 
-describe('a sampler', () => {
-  it('carries no bias or penalty from one step to the next', () => {
+describe('createSampler', () => {
+  it('does not carry bias or penalties over to the next step', () => {
     const sample = sampling({temperature: 0, presencePenalty: 1, logitBias: {0: 0.5}})
     const steps = [[2], [], [2], [3], [2, 3]].map((history) => sample(logits, history))
     assert.deepEqual(steps, [3, 2, 3, 2, 1])
   })
 
-  it('follows a vocabulary that changes its size', () => {
+  it('supports a vocabulary size that changes', () => {
     const sample = sampling({temperature: 0, presencePenalty: 5})
     assert.equal(sample(Float32Array.of(1, 2), [1]), 0)
     assert.equal(sample(Float32Array.of(1, 2, 3, 4), [3]), 2)

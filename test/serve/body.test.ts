@@ -3,16 +3,16 @@ import {describe, it} from 'node:test'
 import {Fields} from '../../src/serve/body.js'
 import {refusal} from './samples.js'
 
-describe('the body of a request', () => {
-  it('has to be there', () =>
+describe('Fields.ofBody', () => {
+  it('requires a body', () =>
     assert.throws(() => Fields.ofBody(undefined), refusal('body_missing', 'missing request body', null)))
 
   for (const body of [null, [], 'text', 5, true])
-    it(`has to be an object, not ${JSON.stringify(body)}`, () =>
+    it(`rejects ${JSON.stringify(body)}`, () =>
       assert.throws(() => Fields.ofBody(body), refusal('bad_request', 'the request body must be a JSON object', null)))
 })
 
-describe('a field', () => {
+describe('Fields', () => {
   const read: [
     keyof Fields & string,
     (fields: Fields) => unknown,
@@ -30,15 +30,14 @@ describe('a field', () => {
     ['objects', (fields) => fields.objects('x')?.length, [], 'list of objects', [1, 'a', {}]],
   ]
   for (const [kind, reader, accepted, type, wrong] of read) {
-    it(`read as ${kind} is undefined when it is absent or null`, () => {
+    it(`returns undefined for an absent or null ${kind}`, () => {
       assert.equal(reader(new Fields({})), undefined)
       assert.equal(reader(new Fields({x: null})), undefined)
     })
     for (const value of accepted)
-      it(`read as ${kind} takes ${JSON.stringify(value)}`, () =>
-        assert.deepEqual(reader(new Fields({x: value})), value))
+      it(`accepts ${JSON.stringify(value)} as ${kind}`, () => assert.deepEqual(reader(new Fields({x: value})), value))
     for (const value of wrong)
-      it(`read as ${kind} refuses ${JSON.stringify(value) ?? value}`, () =>
+      it(`rejects ${JSON.stringify(value) ?? value} as ${kind}`, () =>
         assert.throws(() => reader(new Fields({x: value})), refusal('bad_request', `x must be of type ${type}`, 'x')))
   }
 
@@ -54,11 +53,12 @@ describe('a field', () => {
     [(fields) => fields.objects('x', {max: 2}), [{}, {}, {}], 'x must have at most 2 items'],
   ]
   for (const [reader, x, sentence] of bounds)
-    it(`says "${sentence}"`, () => assert.throws(() => reader(new Fields({x})), refusal('bad_request', sentence, 'x')))
+    it(`reports "${sentence}"`, () =>
+      assert.throws(() => reader(new Fields({x})), refusal('bad_request', sentence, 'x')))
 
-  it('takes one text as a list of one', () => assert.deepEqual(new Fields({x: 'a'}).texts('x'), ['a']))
+  it('reads a single string as a list', () => assert.deepEqual(new Fields({x: 'a'}).texts('x'), ['a']))
 
-  it('within a field is named by its path', () => {
+  it('names nested fields by their path', () => {
     const body = new Fields({options: {seed: 'a'}, messages: [{}, {content: 5}]})
     const options = body.object('options', (name) => `option "${name}"`)
     assert.throws(
@@ -71,7 +71,7 @@ describe('a field', () => {
     )
   })
 
-  it('in a list of objects has to be one', () =>
+  it('rejects other items in a list of objects', () =>
     assert.throws(
       () => new Fields({x: [{}, 5]}).objects('x'),
       refusal('bad_request', 'x[1] must be of type object', 'x[1]'),

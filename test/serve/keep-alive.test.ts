@@ -4,7 +4,7 @@ import {Fields} from '../../src/serve/body.js'
 import {readKeepAlive} from '../../src/serve/keep-alive.js'
 import {refusal} from './samples.js'
 
-describe('keep_alive', () => {
+describe('readKeepAlive', () => {
   const accepted: [unknown, number | 'forever' | undefined][] = [
     [undefined, undefined],
     [null, undefined],
@@ -29,17 +29,17 @@ describe('keep_alive', () => {
     ['9999999999999h', 'forever'],
   ]
   for (const [value, expected] of accepted)
-    it(`${JSON.stringify(value)} is ${expected} ms`, () =>
+    it(`reads ${JSON.stringify(value)} as ${expected} ms`, () =>
       assert.equal(readKeepAlive(new Fields({keep_alive: value})), expected))
 
   for (const value of ['', '5', '-1', '5 m', '10x', 'm', '.', '.m', '1h30', '10m ', 'forever', true, [], {}])
-    it(`${JSON.stringify(value)} is refused`, () =>
+    it(`rejects ${JSON.stringify(value)}`, () =>
       assert.throws(
         () => readKeepAlive(new Fields({keep_alive: value})),
         refusal('bad_request', 'keep_alive must be a number of seconds or a duration such as "10m"', 'keep_alive'),
       ))
 
-  it('reads a text as long as a body can be in no time', () => {
+  it('parses a string of the maximum body size in linear time', () => {
     const started = performance.now()
     assert.throws(() => readKeepAlive(new Fields({keep_alive: '1'.repeat(1 << 20)})))
     assert.ok(performance.now() - started < 1000)

@@ -3,31 +3,31 @@ import {describe, it} from 'node:test'
 import {EngineCounters} from '../../src/llm/counters.js'
 import {ServerMetrics} from '../../src/serve/metrics.js'
 
-const untouched = `# HELP svc_requests_running Requests that are computed.
+const untouched = `# HELP svc_requests_running Number of running requests.
 # TYPE svc_requests_running gauge
 svc_requests_running 0
-# HELP svc_requests_waiting Requests that wait for a slot.
+# HELP svc_requests_waiting Number of requests waiting for a slot.
 # TYPE svc_requests_waiting gauge
 svc_requests_waiting 0
-# HELP svc_slots_active Slots of the cache that are in use.
+# HELP svc_slots_active Number of KV cache slots in use.
 # TYPE svc_slots_active gauge
 svc_slots_active 0
-# HELP svc_tokens_total Tokens by kind.
+# HELP svc_tokens_total Tokens processed, by kind.
 # TYPE svc_tokens_total counter
 svc_tokens_total{kind="prompt"} 0
 svc_tokens_total{kind="completion"} 0
-# HELP svc_graph_runs_total Runs of the graph.
+# HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
 svc_graph_runs_total 0
-# HELP svc_batched_runs_total Runs for more than one request.
+# HELP svc_batched_runs_total Graph runs for more than one request.
 # TYPE svc_batched_runs_total counter
 svc_batched_runs_total 0
-# HELP svc_http_requests_total Answered requests by status.
+# HELP svc_http_requests_total HTTP requests answered, by status.
 # TYPE svc_http_requests_total counter
-# HELP svc_model_loaded Whether the model is in memory.
+# HELP svc_model_loaded Whether the model is loaded (1) or not (0).
 # TYPE svc_model_loaded gauge
 svc_model_loaded 0
-# HELP svc_time_to_first_token_seconds From a request to its first token.
+# HELP svc_time_to_first_token_seconds Time to the first token.
 # TYPE svc_time_to_first_token_seconds histogram
 svc_time_to_first_token_seconds_bucket{le="0.01"} 0
 svc_time_to_first_token_seconds_bucket{le="0.025"} 0
@@ -45,33 +45,33 @@ svc_time_to_first_token_seconds_sum 0
 svc_time_to_first_token_seconds_count 0
 `
 
-const busy = `# HELP svc_requests_running Requests that are computed.
+const busy = `# HELP svc_requests_running Number of running requests.
 # TYPE svc_requests_running gauge
 svc_requests_running 3
-# HELP svc_requests_waiting Requests that wait for a slot.
+# HELP svc_requests_waiting Number of requests waiting for a slot.
 # TYPE svc_requests_waiting gauge
 svc_requests_waiting 2
-# HELP svc_slots_active Slots of the cache that are in use.
+# HELP svc_slots_active Number of KV cache slots in use.
 # TYPE svc_slots_active gauge
 svc_slots_active 3
-# HELP svc_tokens_total Tokens by kind.
+# HELP svc_tokens_total Tokens processed, by kind.
 # TYPE svc_tokens_total counter
 svc_tokens_total{kind="prompt"} 1234
 svc_tokens_total{kind="completion"} 567
-# HELP svc_graph_runs_total Runs of the graph.
+# HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
 svc_graph_runs_total 89
-# HELP svc_batched_runs_total Runs for more than one request.
+# HELP svc_batched_runs_total Graph runs for more than one request.
 # TYPE svc_batched_runs_total counter
 svc_batched_runs_total 55
-# HELP svc_http_requests_total Answered requests by status.
+# HELP svc_http_requests_total HTTP requests answered, by status.
 # TYPE svc_http_requests_total counter
 svc_http_requests_total{status="200"} 2
 svc_http_requests_total{status="503"} 1
-# HELP svc_model_loaded Whether the model is in memory.
+# HELP svc_model_loaded Whether the model is loaded (1) or not (0).
 # TYPE svc_model_loaded gauge
 svc_model_loaded 1
-# HELP svc_time_to_first_token_seconds From a request to its first token.
+# HELP svc_time_to_first_token_seconds Time to the first token.
 # TYPE svc_time_to_first_token_seconds histogram
 svc_time_to_first_token_seconds_bucket{le="0.01"} 0
 svc_time_to_first_token_seconds_bucket{le="0.025"} 1
@@ -89,20 +89,20 @@ svc_time_to_first_token_seconds_sum 64.640625
 svc_time_to_first_token_seconds_count 4
 `
 
-describe('the metrics of a server', () => {
-  it('are all there before anything has happened, and say that no model is loaded', () =>
+describe('ServerMetrics', () => {
+  it('includes all metrics before the first request, with no model loaded', () =>
     assert.equal(new ServerMetrics().render(undefined), untouched))
 
-  it('say that an idle model is loaded', () =>
+  it('reports an idle model as loaded', () =>
     assert.equal(
       new ServerMetrics().render(new EngineCounters().snapshot()),
       untouched.replace('svc_model_loaded 0', 'svc_model_loaded 1'),
     ))
 
-  it('show what the engine counts, statuses, and first tokens in each bucket that holds them', () => {
+  it('includes the counters of the engine, statuses and cumulative histogram buckets', () => {
     const metrics = new ServerMetrics()
     for (const status of [200, 503, 200]) metrics.answered(status)
-    // On the border of a bucket, between two, and beyond the last; all are sums of powers of two.
+    // On a bucket boundary, between two, and beyond the last; sums of powers of two are exact.
     for (const seconds of [0.015625, 0.125, 0.5, 64]) metrics.firstToken(seconds)
     const counters = new EngineCounters()
     const counts = {running: 3, waiting: 2, promptTokens: 1234, completionTokens: 567, graphRuns: 89} as const
@@ -113,8 +113,8 @@ describe('the metrics of a server', () => {
   })
 })
 
-describe('the counters of an engine', () => {
-  it('are seen by whoever has their memory', () => {
+describe('EngineCounters', () => {
+  it('are visible through their shared memory', () => {
     const writer = new EngineCounters()
     const reader = new EngineCounters(writer.memory)
     writer.add('promptTokens', 2 ** 40)

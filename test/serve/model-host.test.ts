@@ -9,8 +9,8 @@ import {tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
 
 const dayMs = 86_400_000
 
-describe('a served model', () => {
-  it('is described by the licence, the recommended sampling and the tensors of its directories', async (test) => {
+describe('ModelHost', () => {
+  it('describes the model with the licence, recommended sampling and tensors of its directories', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(join(folder, 'base'))
     await writeFiles(join(folder, 'base'), {
@@ -43,7 +43,7 @@ describe('a served model', () => {
     assert.equal((await describe('base')).license, undefined)
   })
 
-  it('stays in memory for as long as a request wants, also beyond what a timer can wait', async (test) => {
+  it('keeps the model loaded for the keep_alive of a request, even beyond the maximum timer delay', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
     const options = {name: 'tiny', keepAlive: 'forever', threads: 1, numCtx: 0, slots: 1, queueLimit: 1} as const

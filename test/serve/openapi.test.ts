@@ -23,11 +23,11 @@ const routesOf = (path?: string) =>
 
 interface Asked {
   headers?: Record<string, string>
-  /** What stands for the parameter of the path. */
+  /** Value of the path parameter. */
   part?: string
-  /** A string goes out as it is. */
+  /** A string is sent unchanged. */
   body?: object | string
-  /** Announces a body of so many bytes, without sending it. */
+  /** Declares a body of this size without sending it, bytes. */
   length?: number
 }
 
@@ -50,7 +50,7 @@ function ask({baseUrl}: RunningServer, method: string, path: string, asked: Aske
 
 const seen = new Set<string>()
 
-/** Asks for an operation: whatever the answer is, it is one of those documented. */
+/** Sends a request and asserts that the response is documented. */
 async function askDocumented(
   server: RunningServer,
   method: string,
@@ -65,10 +65,10 @@ async function askDocumented(
 
 const dialectOf = (path: string) => (path.startsWith('/v1/') ? 'OpenAi' : 'Ollama')
 
-describe('the document of the inference server', () => {
-  it('describes every route that the server has, and no other', async () => {
+describe('the OpenAPI document of the inference server', () => {
+  it('describes exactly the routes of the server', async () => {
     const app = fastify()
-    // Those of the server itself; the dialects add theirs.
+    // Routes of the server itself; the two APIs add theirs.
     const served = new Set(['/', '/health', '/metrics'].flatMap((path) => [`GET ${path}`, `HEAD ${path}`]))
     app.addHook('onRoute', ({method, url}) => {
       for (const one of [method].flat()) served.add(`${one} ${url.replace(/:(\w+)/g, '{$1}')}`)
@@ -79,7 +79,7 @@ describe('the document of the inference server', () => {
     assert.deepEqual(routesOf().sort(), [...served].sort())
   })
 
-  it('refers only to what is there, and holds nothing that is not referred to', () => {
+  it('has no dangling references and no unused components', () => {
     const {broken, unused} = contract.looseEnds()
     assert.deepEqual(broken, [])
     const ofNoOperation = ['Ollama', 'OpenAi'].flatMap((dialect) => [
@@ -89,19 +89,19 @@ describe('the document of the inference server', () => {
     assert.deepEqual(unused, ofNoOperation)
   })
 
-  it('keeps its schemas among the components', () => {
+  it('has all schemas in its components', () => {
     const {components, paths} = document
     visit({paths, headers: components.headers, responses: components.responses}, (key, value) => {
       if (key === 'schema') assert.deepEqual(Object.keys(value), ['$ref'])
     })
   })
 
-  it('names each operation once', () => {
+  it('has unique operation ids', () => {
     const ids = operations.map(({operation}) => operation.operationId)
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  it('knows the codes of errors that OpenAI clients are told', () => {
+  it('lists the error codes for OpenAI clients', () => {
     const codes = new Set(
       Object.values(errorCatalogue() as Record<string, ErrorRow<never>>).map(({openai}) => openai ?? null),
     )
@@ -111,7 +111,7 @@ describe('the document of the inference server', () => {
     assert.deepEqual(new Set(error.properties.error.properties.code.enum), codes)
   })
 
-  it('tells how a stream breaks off, and what a server on a GPU is like', () => {
+  it('describes failed streams and a server with a GPU', () => {
     const error = new SvcError('terminated', {})
     for (const name of ['OllamaChatLine', 'OllamaGenerateLine'])
       assert.equal(violations(name, asOllamaError(error)), '')
@@ -120,7 +120,7 @@ describe('the document of the inference server', () => {
     assert.equal(violations('OllamaVersion', version('0.1.0', 'cuda:0')), '')
   })
 
-  it('lets nothing undocumented into an answer', () => {
+  it('allows no undocumented fields in responses', () => {
     const undocumented: readonly [string, object][] = [
       ['OllamaError', {error: 'x', code: 'x'}],
       ['OllamaChatLine', {model: 'm', created_at: '2026-01-05T10:11:12Z', message: {}, done: false}],
@@ -135,7 +135,7 @@ describe('the document of the inference server', () => {
 const few = {options: {num_predict: 3, seed: 1}}
 const user = [{role: 'user', content: 'Hi'}]
 
-/** Requests that are answered, by route. */
+/** Successful requests by route. */
 const answered: readonly [path: string, body: object][] = [
   ['/api/show', {model: 'tiny'}],
   ['/api/show', {name: 'tiny', model: null, verbose: true}],
@@ -180,7 +180,7 @@ const answered: readonly [path: string, body: object][] = [
   ['/v1/completions', {prompt: 'Hi', max_tokens: 3, stream: true, stream_options: {include_usage: true}, logprobs: 1}],
 ]
 
-/** Requests whose form is refused, by route. */
+/** Invalid requests by route. */
 const malformed: readonly [path: string, body: object][] = [
   ['/api/show', {}],
   ['/api/show', {model: ''}],
@@ -262,7 +262,7 @@ const malformed: readonly [path: string, body: object][] = [
   ['/v1/completions', {prompt: 'x', best_of: 'x'}],
 ]
 
-/** Other answers that are no success. */
+/** Other error responses. */
 const refused: readonly [status: number, method: string, path: string, asked: Asked][] = [
   [400, 'POST', '/api/chat', {body: '{"messages":'}],
   [400, 'POST', '/api/generate', {}],
@@ -288,10 +288,10 @@ const refused: readonly [status: number, method: string, path: string, asked: As
 const withBody = operations.filter(({operation}) => operation.requestBody !== undefined)
 const generating = ['/api/chat', '/api/generate', '/v1/chat/completions', '/v1/completions']
 
-/** What the generating routes all take for a request that is to be computed. */
+/** Valid bodies of the generation routes. */
 const anything = {prompt: 'Hi', messages: user, stream: false, max_tokens: 3, ...few}
 
-describe('a server, held to its document', () => {
+describe('responses of the inference server match its OpenAPI document', () => {
   const model = suiteFolder()
   let server: RunningServer
   let busy: RunningServer
@@ -306,32 +306,32 @@ describe('a server, held to its document', () => {
   after(() => Promise.all([server, busy].map((one) => one?.stop())))
 
   for (const {method, path, operation} of operations.filter(({method}) => method === 'GET' || method === 'HEAD'))
-    it(`answers ${method} ${path}`, async () => {
+    it(`${method} ${path}`, async () => {
       const {status} = await askDocumented(server, method, path)
       assert.ok('200' in operation.responses)
       assert.equal(status, 200)
     })
 
   for (const [path, body] of answered)
-    it(`answers POST ${path} with ${JSON.stringify(body).slice(0, 60)}`, async () => {
+    it(`POST ${path} with ${JSON.stringify(body).slice(0, 60)}`, async () => {
       assert.equal(violations(contract.bodySchema(path), body), '')
       const {status, text: answer} = await askDocumented(server, 'POST', path, {body})
       assert.equal(status, 200, answer)
     })
 
   for (const [path, body] of malformed)
-    it(`refuses POST ${path} with ${JSON.stringify(body).slice(0, 60)}`, async () => {
+    it(`POST ${path} with invalid ${JSON.stringify(body).slice(0, 60)}`, async () => {
       assert.notEqual(violations(contract.bodySchema(path), body), '')
       const {status, text: answer} = await askDocumented(server, 'POST', path, {body})
       assert.equal(status, 400, answer)
     })
 
   for (const [status, method, path, asked] of refused)
-    it(`answers ${status} to ${method} ${path} with ${JSON.stringify(asked).slice(0, 60)}`, async () => {
+    it(`${status} for ${method} ${path} with ${JSON.stringify(asked).slice(0, 60)}`, async () => {
       assert.equal((await askDocumented(server, method, path, asked)).status, status)
     })
 
-  it('refuses what it does not offer, whatever the body holds', async () => {
+  it('rejects unsupported routes regardless of the body', async () => {
     for (const {method, path, operation} of operations)
       if (!('200' in operation.responses)) {
         const expected = '501' in operation.responses ? 501 : 400
@@ -339,18 +339,18 @@ describe('a server, held to its document', () => {
       }
   })
 
-  it('answers 413 to bodies that are too large', async () => {
+  it('413 for bodies that are too large', async () => {
     for (const {method, path} of withBody)
       assert.equal((await askDocumented(server, method, path, {length: (8 << 20) + 1})).status, 413, path)
   })
 
-  it('answers 403 to foreign hosts and origins', async () => {
+  it('403 for foreign hosts and origins', async () => {
     for (const {method, path} of operations)
       for (const headers of [{host: 'evil.example'}, {origin: 'https://evil.example'}])
         assert.equal((await askDocumented(server, method, path, {headers})).status, 403, path)
   })
 
-  it('answers 401 to those without the key, but for the routes that are open', async () => {
+  it('401 without the key, except for public routes', async () => {
     for (const {method, path, operation} of operations) {
       const isOpen = operation.security?.length === 0
       assert.equal((await askDocumented(busy, method, path)).status, isOpen ? 200 : 401, path)
@@ -359,7 +359,7 @@ describe('a server, held to its document', () => {
     assert.equal(status, 200)
   })
 
-  it('answers 405 to other methods, and takes the ones that are documented', async () => {
+  it('405 for undocumented methods', async () => {
     for (const path of Object.keys(document.paths)) {
       const answer = await ask(server, 'PATCH', path)
       assert.equal(answer.status, 405, path)
@@ -369,7 +369,7 @@ describe('a server, held to its document', () => {
     }
   })
 
-  it('answers 404 where there is no route', async () => {
+  it('404 for unknown routes', async () => {
     for (const path of ['/nothing', '/api/nothing', '/v1/nothing', '/api/responses', '/v1/responses']) {
       const answer = await ask(server, 'POST', path)
       assert.equal(answer.status, 404, path)
@@ -377,7 +377,7 @@ describe('a server, held to its document', () => {
     }
   })
 
-  it('answers 503 while it has no room', async () => {
+  it('503 while the queue is full', async () => {
     const headers = {authorization: 'Bearer sesame'}
     const abort = new AbortController()
     const body = JSON.stringify({prompt: 'Hi', raw: true, options: {num_predict: -1, temperature: 1}})
@@ -388,7 +388,7 @@ describe('a server, held to its document', () => {
     await running.text().catch(() => {})
   })
 
-  it('is unloaded, and answers 500 when the model is damaged then', async () => {
+  it('500 if the model is unloaded and then damaged', async () => {
     const unload = {prompt: '', keep_alive: 0}
     assert.match((await askDocumented(server, 'POST', '/api/generate', {body: unload})).text, /"unload"/)
     assert.match((await askDocumented(server, 'GET', '/health')).text, /"loaded":false/)
@@ -400,7 +400,7 @@ describe('a server, held to its document', () => {
       assert.equal((await askDocumented(server, 'POST', path, {body: anything})).status, 500, path)
   })
 
-  it('has given every answer that is documented', () => {
+  it('every documented response has been tested', () => {
     const documented = operations.flatMap(({method, path, operation}) =>
       Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
     )

@@ -2,7 +2,7 @@ import type {SvcError} from '../../src/errors/index.js'
 import type {GenerateSummary, TokenLogprob} from '../../src/llm/index.js'
 import type {ServedModel} from '../../src/serve/served-model.js'
 
-/** What the server of these tests does where a request says nothing. */
+/** Defaults of the test server. */
 export const defaults = {maxTokens: 512, temperature: 0.7, numCtx: 8192, seed: () => 99}
 
 export const servedModel: ServedModel = {
@@ -27,7 +27,7 @@ export const servedModel: ServedModel = {
   tensors: [{name: 'model.norm.weight', dtype: 'F32', shape: [896]}],
 }
 
-/** The summary of the sheet's examples, with what a test changes. */
+/** The summary of the specification's examples, with changes. */
 export const summaryOf = (changes: Partial<GenerateSummary> = {}): GenerateSummary => ({
   finishReason: 'stop',
   promptTokens: 21,
@@ -39,7 +39,7 @@ export const summaryOf = (changes: Partial<GenerateSummary> = {}): GenerateSumma
   ...changes,
 })
 
-/** Two tokens; the second is the first byte of a character. */
+/** Two tokens; the second is an incomplete character. */
 export const logprobs: TokenLogprob[] = [
   {
     token: 'He',
@@ -53,7 +53,7 @@ export const logprobs: TokenLogprob[] = [
   {token: '\ufffd', bytes: [0xc3], logprob: -0.5, top: [{token: '\ufffd', bytes: [0xc3], logprob: -0.5}]},
 ]
 
-/** For `assert.throws`: a row of the catalogue, its sentence and the field at fault. */
+/** For `assert.throws`: code, message and `param` of an error. */
 export const refusal =
   (code: string, message: string, param: string | null) =>
   (error: SvcError): boolean => {

@@ -4,14 +4,14 @@ import {ChatTemplate, chatml, declaredTemplate} from '../../src/text/index.js'
 
 const user = [{role: 'user', content: 'Hi'}] as const
 
-describe('a chat template', () => {
-  it('asks for the assistant’s turn', () =>
+describe('ChatTemplate', () => {
+  it('adds the generation prompt', () =>
     assert.equal(
       new ChatTemplate(chatml, 'chat_template.jinja').render([{role: 'user', content: 'Hi'}]),
       '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n',
     ))
 
-  /** How published families write a turn, and what they write before one that goes on with `  It is `. */
+  /** Templates of published families, and the prompt that continues an assistant message `  It is `. */
   const open: readonly [family: string, source: string, prompt: string][] = [
     ['ChatML', chatml, '<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n  It is '],
     [
@@ -25,13 +25,13 @@ describe('a chat template', () => {
       '<s>[INST] q [/INST]  It is ',
     ],
     [
-      'one that always asks for a turn',
+      'a template that always adds the generation prompt',
       `{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}assistant:`,
       'user: q\nassistant:   It is ',
     ],
   ]
   for (const [family, source, prompt] of open)
-    it(`of ${family} leaves a turn of the assistant open that ends the conversation`, () => {
+    it(`leaves a final assistant message open: ${family}`, () => {
       const messages = [
         {role: 'user', content: 'q'},
         {role: 'assistant', content: '  It is '},
@@ -39,7 +39,7 @@ describe('a chat template', () => {
       assert.equal(new ChatTemplate(source, 'f').render(messages, {bos: '<s>', eos: '</s>'}), prompt)
     })
 
-  it('that closes earlier turns of the assistant leaves none of them open', () =>
+  it('closes earlier assistant messages', () =>
     assert.equal(
       new ChatTemplate(chatml, 'f').render([
         {role: 'assistant', content: 'a'},
@@ -49,13 +49,13 @@ describe('a chat template', () => {
       '<|im_start|>assistant\na<|im_end|>\n<|im_start|>user\nq\ufffd<|im_end|>\n<|im_start|>assistant\n',
     ))
 
-  it('that does not write the assistant’s last message refuses to go on with it', () =>
+  it('rejects the conversation if the template omits the final assistant message', () =>
     assert.throws(
       () => new ChatTemplate('{{ messages[0].content }}', 'f').render([...user, {role: 'assistant', content: 'It is'}]),
-      {code: 'chat_refused', message: /does not write the last message of the assistant/},
+      {code: 'chat_refused', message: /omits the last message of the assistant/},
     ))
 
-  it('knows the special tokens by name', () =>
+  it('provides bos_token and eos_token', () =>
     assert.equal(
       new ChatTemplate('{{ bos_token }}{{ messages[0].content }}{{ eos_token }}', 'f').render(
         [{role: 'user', content: 'Hi'}],
@@ -65,20 +65,20 @@ describe('a chat template', () => {
     ))
 
   for (const [what, source, reason] of [
-    ['is no template', '{% for %}', /\/m\/chat_template\.jinja/],
-    ['uses what is not supported', '{{ messages | selectattr(none) | nothing }}', /\/m\/chat_template\.jinja/],
+    ['is not a template', '{% for %}', /\/m\/chat_template\.jinja/],
+    ['uses unsupported features', '{{ messages | selectattr(none) | nothing }}', /\/m\/chat_template\.jinja/],
   ] as const)
-    it(`that ${what} has a fault, which names its file`, () => {
+    it(`sets an error with the file name if the source ${what}`, () => {
       const template = new ChatTemplate(source, '/m/chat_template.jinja')
-      assert.equal(template.fault?.code, 'chat_template_failed')
-      assert.match(template.fault?.message ?? '', reason)
-      assert.throws(() => template.render([{role: 'user', content: 'x'}]), template.fault)
+      assert.equal(template.error?.code, 'chat_template_failed')
+      assert.match(template.error?.message ?? '', reason)
+      assert.throws(() => template.render([{role: 'user', content: 'x'}]), template.error)
     })
 
-  it('that refuses a conversation says why, and not where it lies', () => {
+  it('reports why the template rejects a conversation, without its path', () => {
     const source = `{% if messages[0].role != 'user' %}{{ raise_exception('Roles must alternate.') }}{% endif %}x`
     const template = new ChatTemplate(source, '/m/chat_template.jinja')
-    assert.equal(template.fault, undefined)
+    assert.equal(template.error, undefined)
     assert.equal(template.render([{role: 'user', content: 'x'}]), 'x')
     assert.throws(() => template.render([{role: 'assistant', content: 'x'}]), {
       code: 'chat_refused',
@@ -87,13 +87,13 @@ describe('a chat template', () => {
     })
   })
 
-  it('that wants a system message, or refuses everything, has no fault', () => {
+  it('sets no error if the template requires a system message or rejects every conversation', () => {
     const wants = `{% if messages[0].role != 'system' %}{{ raise_exception('no system') }}{% endif %}x`
     for (const source of [wants, `{{ raise_exception('never') }}`])
-      assert.equal(new ChatTemplate(source, 'f').fault, undefined)
+      assert.equal(new ChatTemplate(source, 'f').error, undefined)
   })
 
-  it('is declared as one text, or as the one named default', () => {
+  it('is declared as a string, or as the list entry named default', () => {
     assert.equal(declaredTemplate({chat_template: 'x'}), 'x')
     const named = [
       {name: 'tools', template: 'y'},

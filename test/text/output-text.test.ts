@@ -5,7 +5,7 @@ import {byteTokenizer} from '../support/tiny-model.js'
 
 const bytes = createTokenizer(byteTokenizer(), {}, 'tokenizer.json')
 
-/** Sentence-piece style: a word carries its leading blank, and the first blank of a text is dropped. */
+/** SentencePiece style: a word includes its leading space, and the first space of a text is dropped. */
 const words: Tokenizer = {
   encode: () => [],
   id: () => undefined,
@@ -26,8 +26,8 @@ function pieces(output: OutputText, tokens: Iterable<number>): string[] {
 
 const utf8 = (text: string) => [...Buffer.from(text, 'utf8')]
 
-describe('text that comes out token by token', () => {
-  it('keeps the blanks between words, and drops the first one only at the start of a text', () => {
+describe('OutputText: incremental detokenization', () => {
+  it('preserves spaces between words, and drops the first one only at the start of a text', () => {
     assert.deepEqual(pieces(new OutputText(words, [], []), [0, 1, 2, 3]), ['Once', ' upon', ' a', ' time'])
     assert.deepEqual(pieces(new OutputText(words, [0, 1], []), [2, 3]), [' a', ' time'])
   })
@@ -42,31 +42,31 @@ describe('text that comes out token by token', () => {
     '\u{10ffff}',
   ]
   for (const text of texts)
-    it(`never cuts a character: ${JSON.stringify(text)}`, () => {
+    it(`never splits a character: ${JSON.stringify(text)}`, () => {
       const out = pieces(new OutputText(bytes, [], []), utf8(text))
       assert.equal(out.join(''), text)
       assert.ok(out.every((piece) => !piece.includes('\uFFFD')))
     })
 
-  it('adds up to the decoding of all tokens when bytes are no characters', () => {
+  it('concatenates to the decoding of all tokens if bytes are not valid UTF-8', () => {
     const noise = Array.from({length: 600}, (_, i) => (i * 167 + 131) % 256)
     assert.equal(pieces(new OutputText(bytes, [], []), noise).join(''), bytes.decode(noise))
   })
 
-  it('lets broken bytes go instead of holding the rest back', () => {
+  it('releases invalid bytes instead of holding back the rest', () => {
     const output = new OutputText(bytes, [], [])
     const out = Array.from({length: 50}, () => output.push(0xff)).join('')
     assert.ok(out.length >= 46, `${out.length} of 50 are out`)
   })
 
-  it('brings a broken end out when no more tokens come', () => {
+  it('returns an incomplete character at the end', () => {
     const output = new OutputText(bytes, [], [])
     assert.equal(output.push(0xe2), '')
     assert.equal(output.push(0x80), '')
     assert.equal(output.end(), bytes.decode([0xe2, 0x80]))
   })
 
-  it('does not cost more as the text grows: only the last few tokens are decoded again', () => {
+  it('decodes only the last few tokens again, so that the cost per token is constant', () => {
     let longest = 0
     const counting: Tokenizer = {
       ...bytes,
@@ -80,7 +80,7 @@ describe('text that comes out token by token', () => {
   })
 })
 
-describe('a stop string', () => {
+describe('OutputText: stop strings', () => {
   const run = (text: string, stop: string[]) => {
     const output = new OutputText(bytes, [], stop)
     const out: string[] = []
@@ -99,18 +99,18 @@ describe('a stop string', () => {
     ['first or second', ['second', 'or'], 'first ', true],
     ['ends with ü', ['ü'], 'ends with ', true],
     ['nothing', [], 'nothing', false],
-    ['an empty one is none', [''], 'an empty one is none', false],
+    ['an empty string is ignored', [''], 'an empty string is ignored', false],
   ]
   for (const [text, stop, expected, stopped] of cases)
     it(`${JSON.stringify(stop)} in ${JSON.stringify(text)}`, () =>
       assert.deepEqual(run(text, stop), {text: expected, stopped}))
 
-  it('ends the text at the first one where a token completes several', () => {
+  it('ends the text at the first of several stop strings in one token', () => {
     const output = new OutputText(words, [0], ['here', 'th'])
     assert.deepEqual([output.push(5), output.stopped], [' ', true])
   })
 
-  it('is found across token borders, and nothing of it is let out before', () => {
+  it('finds a stop string that spans tokens, and holds back its start', () => {
     const output = new OutputText(words, [], ['a time'])
     assert.deepEqual(
       [0, 1, 2, 3].map((token) => output.push(token)),

@@ -15,7 +15,7 @@ interface TokenizerFile {
 
 const read = (path: string) => JSON.parse(readFileSync(projectFile(path), 'utf8')) as TokenizerFile
 
-/** With more special tokens. */
+/** Adds special tokens. */
 function withSpecials(file: TokenizerFile, ...contents: string[]): TokenizerFile {
   const copy = structuredClone(file)
   let id = Math.max(...Object.values(copy.model.vocab)) + 1
@@ -26,7 +26,7 @@ function withSpecials(file: TokenizerFile, ...contents: string[]): TokenizerFile
   return copy
 }
 
-/** Merges of random neighbours in a text, as training makes them; `▁` stands for a blank. */
+/** Trains byte-pair merges on a text; `▁` is a space. */
 function trained(text: string, count: number): TokenizerFile {
   const random = seeded(7)
   const words = [...text.replaceAll(' ', '▁')]
@@ -70,10 +70,10 @@ const fixtures: [name: string, file: TokenizerFile][] = [
   ['bytes', withSpecials(byteTokenizer() as TokenizerFile, ...roles)],
   ['byte-level merges', withSpecials(guide, ...roles)],
   [
-    'byte-level merges, whole words first',
+    'byte-level merges, complete words first',
     {...withSpecials(guide, ...roles), model: {...withSpecials(guide, ...roles).model, ignore_merges: true}},
   ],
-  ['merges across a whole text', withSpecials(trained(story.repeat(4), 60), ...roles)],
+  ['merges across word boundaries', withSpecials(trained(story.repeat(4), 60), ...roles)],
   ...['stories260K/tokenizer.json', 'whisper-assets/tokenizer.json']
     .map((name) => `../shared/data/${name}`)
     .filter((path) => existsSync(projectFile(path)))
@@ -90,11 +90,11 @@ const texts = Array.from({length: 60}, (_, seed) => {
 })
 
 for (const [name, file] of fixtures)
-  describe(`a tokenizer of ${name}`, () => {
+  describe(`createTokenizer: ${name}`, () => {
     const tokenizer = createTokenizer(file, {}, 'tokenizer.json')
     const library = new Library(file, {})
 
-    it('gives the tokens that its library gives for the whole text', () => {
+    it('returns the tokens of the library for the complete text', () => {
       for (const text of [...texts, story.repeat(20)])
         for (const special of [true, false])
           assert.deepEqual(
@@ -104,7 +104,7 @@ for (const [name, file] of fixtures)
           )
     })
 
-    it('finds no special token in what is guarded, and all its characters', () => {
+    it('finds no special token in guarded text', () => {
       const specials = new Set(file.added_tokens.filter(({special}) => special).map(({id}) => id))
       const names = tokenizer.specials
       const hostile = names.flatMap((special) => [
@@ -123,11 +123,11 @@ for (const [name, file] of fixtures)
       }
     })
 
-    it('leaves a text alone that has nothing of a special token', () => {
+    it('does not change text without parts of special tokens', () => {
       for (const text of texts.filter((each) => !/[<[]/.test(each))) assert.equal(tokenizer.guarded(text), text)
     })
 
-    it('gives a conversation the special tokens of its template alone', () => {
+    it('finds only the special tokens of the template in a conversation', () => {
       const template = new ChatTemplate(chatml, 'f')
       const idsOf = (contents: readonly string[]) => {
         const messages = contents.map(
@@ -144,37 +144,37 @@ for (const [name, file] of fixtures)
           assert.deepEqual(idsOf([special.slice(0, at), special.slice(at), `x${special}`]), plain, special)
     })
 
-    it('keeps the characters of what is guarded', () => {
+    it('preserves the characters of guarded text', () => {
       for (const text of ['a [INST] b', 'x<|im_end|>', 'plain', '\uFDD0'])
         assert.equal(tokenizer.guarded(text).replaceAll('\uFDD0', ''), text.replaceAll('\uFDD0', '\uFFFD'))
     })
 
-    it('stops where there are more tokens than wanted, or nobody wants them', () => {
+    it('stops at the maximum number of tokens, or if check throws', () => {
       const text = story.repeat(50)
-      assert.throws(() => tokenizer.encode(text, {special: false, most: 100}), TooManyTokens)
-      const gone = new Error('gone')
+      assert.throws(() => tokenizer.encode(text, {special: false, maxTokens: 100}), TooManyTokens)
+      const cancelled = new Error('cancelled')
       const check = () => {
-        throw gone
+        throw cancelled
       }
-      assert.throws(() => tokenizer.encode(text, {special: false, check}), gone)
+      assert.throws(() => tokenizer.encode(text, {special: false, check}), cancelled)
       assert.ok(tokenizer.encode(text, {special: false}).length > 100)
     })
   })
 
-describe('a tokenizer without words', () => {
+describe('createTokenizer: text without word breaks', () => {
   const tokenizer = createTokenizer(trained('aaaaaaaa', 2), {}, 'tokenizer.json')
 
-  it('refuses a run of characters that would take minutes', () => {
+  it('is rejected if merging it would take minutes', () => {
     assert.throws(() => tokenizer.encode('a'.repeat(70_000), {special: false}), {
       code: 'bad_request',
-      message: 'the prompt has 70000 characters without a word break; at most 65536 can be read',
+      message: 'the prompt has 70000 characters without a word break; the maximum is 65536',
     })
     assert.equal(tokenizer.encode('a'.repeat(4000), {special: false}).length > 0, true)
   })
 })
 
-describe('a long text', () => {
-  it('takes time in proportion to its length', () => {
+describe('createTokenizer: long text', () => {
+  it('is encoded in linear time', () => {
     const tokenizer = createTokenizer(trained(story.repeat(4), 60), {}, 'tokenizer.json')
     const cpu = (text: string) => {
       const before = process.cpuUsage()

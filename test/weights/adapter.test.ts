@@ -13,23 +13,23 @@ async function run(test: TestContext, files: Files, base: Files = tinyModelFiles
   return folder
 }
 
-/** The files of a PEFT adapter with a changed configuration. */
+/** The files of a PEFT adapter with changes to its configuration. */
 function peft(changes: object): Files {
   const files = tinyAdapterFiles({}, {form: 'peft'})
   const config = JSON.parse(files['adapter_config.json'] as string)
   return {...files, 'adapter_config.json': JSON.stringify({...config, ...changes})}
 }
 
-describe('an adapter is read', () => {
+describe('an adapter is read from', () => {
   const forms: readonly [string, Partial<TinyAdapter>, number][] = [
-    ['by manifest v3, quantisation nested', {form: 'v3'}, 2],
-    ['by manifest v3, quantisation flat', {form: 'v3-flat'}, 2],
-    ['by meta v2', {form: 'v2'}, 2],
-    ['by a PEFT configuration', {form: 'peft'}, 2],
-    ['by a rank-stabilised PEFT configuration', {form: 'peft-rs'}, 4],
-    ['with tensors that end in .weight', {suffix: true}, 2],
+    ['manifest v3 with nested quantisation', {form: 'v3'}, 2],
+    ['manifest v3 with flat quantisation', {form: 'v3-flat'}, 2],
+    ['meta v2', {form: 'v2'}, 2],
+    ['a PEFT configuration', {form: 'peft'}, 2],
+    ['a rank-stabilised PEFT configuration', {form: 'peft-rs'}, 4],
+    ['tensors whose names end in .weight', {suffix: true}, 2],
   ]
-  it('whose beginning leaves the base model as it is', async (test) => {
+  it('PEFT initialisations that do not change the base model', async (test) => {
     for (const init_lora_weights of [true, false, null, 'gaussian'])
       assert.ok((await openRunDirectory(await run(test, peft({init_lora_weights, layer_replication: null})))).adapter)
   })
@@ -43,7 +43,7 @@ describe('an adapter is read', () => {
     })
 })
 
-describe('an adapter is refused', () => {
+describe('an adapter is rejected', () => {
   const manifest = (changes: object) => {
     const files = tinyAdapterFiles()
     const json = JSON.parse(files['adapter_manifest.json'] as string)
@@ -52,14 +52,14 @@ describe('an adapter is refused', () => {
   const {'adapter_manifest.json': manifestAlone} = tinyAdapterFiles()
   const {'candle_qlora_adapter.safetensors': weightsAlone} = tinyAdapterFiles()
   const cases: readonly [string, Files, object][] = [
-    ['that is DoRA', peft({use_dora: true}), {code: 'adapter_unsupported', message: /use_dora to true/}],
+    ['with DoRA', peft({use_dora: true}), {code: 'adapter_unsupported', message: /use_dora to true/}],
     ['with biases', peft({bias: 'all'}), {code: 'adapter_unsupported', message: /bias to "all"/}],
     [
-      'with whole modules',
+      'with complete modules',
       peft({modules_to_save: ['lm_head']}),
       {code: 'adapter_unsupported', message: /modules_to_save/},
     ],
-    ['with weights the other way round', peft({fan_in_fan_out: true}), {code: 'adapter_unsupported'}],
+    ['with transposed weights', peft({fan_in_fan_out: true}), {code: 'adapter_unsupported'}],
     ...(
       [
         ['PiSSA', {init_lora_weights: 'pissa'}],
@@ -76,39 +76,43 @@ describe('an adapter is refused', () => {
       peft(changes),
       {code: 'adapter_unsupported', message: new RegExp(`sets ${Object.keys(changes)[0]} to `)},
     ]),
-    ['of another rank than its tensors', manifest({rank: 8}), {code: 'adapter_invalid', message: /have rank \d+ and/}],
-    ['of another rank, by PEFT', peft({r: 64}), {code: 'adapter_invalid', message: /its manifest says 64/}],
-    ['of another kind', peft({peft_type: 'IA3'}), {code: 'adapter_unsupported', message: /peft_type to "IA3"/}],
+    [
+      'with another rank than its tensors',
+      manifest({rank: 8}),
+      {code: 'adapter_invalid', message: /have rank \d+ and/},
+    ],
+    ['with another rank in PEFT', peft({r: 64}), {code: 'adapter_invalid', message: /its manifest declares rank 64/}],
+    ['of another type', peft({peft_type: 'IA3'}), {code: 'adapter_unsupported', message: /peft_type to "IA3"/}],
     ['of an unknown format', manifest({format: 'other'}), {code: 'adapter_invalid', message: /format is "other"/}],
     ['without a rank', manifest({rank: null}), {code: 'adapter_invalid', message: /rank must be a number above 0/}],
     ['without a map', manifest({base_key_map: []}), {code: 'adapter_invalid', message: /base_key_map/}],
     [
-      'whose tensors are not there',
+      'without its tensors',
       manifest({layer_order: ['l7.q'], base_key_map: {'l7.q': 'x'}}),
       {code: 'adapter_tensor_missing', message: /l7\.q\.lora_a/},
     ],
-    ['that changes nothing', manifest({layer_order: []}), {code: 'adapter_invalid', message: /changes no weight/}],
+    ['that updates nothing', manifest({layer_order: []}), {code: 'adapter_invalid', message: /updates no weight/}],
     ['without weights', {'adapter_manifest.json': manifestAlone as string}, {code: 'adapter_missing'}],
     [
       'without a manifest',
       {'candle_qlora_adapter.safetensors': weightsAlone as Uint8Array},
       {code: 'adapter_invalid', message: /no manifest/},
     ],
-    ['whose training left nothing else', {'training_manifest.json': '{}'}, {code: 'adapter_missing'}],
-    ['whose evaluation failed', {'collateral_damage_report.json': '{"status":"fail"}'}, {code: 'eval_gate_failed'}],
+    ['if the run has only a training manifest', {'training_manifest.json': '{}'}, {code: 'adapter_missing'}],
+    ['if its evaluation failed', {'collateral_damage_report.json': '{"status":"fail"}'}, {code: 'eval_gate_failed'}],
   ]
   for (const [name, files, error] of cases)
     it(name, async (test) => assert.rejects(openRunDirectory(await run(test, files)), error))
 })
 
-describe('the base of an adapter', () => {
+describe('the base model of an adapter', () => {
   const withBase = (base: string): Files => {
     const files = tinyAdapterFiles()
     const json = JSON.parse(files['adapter_manifest.json'] as string)
     return {...files, 'adapter_manifest.json': JSON.stringify({...json, base_model: base})}
   }
 
-  it('is found in the directory itself, beside it, from the current folder, or where it is given', async (test) => {
+  it('is found in the run directory, relative to it or to the current folder, or by an explicit path', async (test) => {
     const root = await temporaryFolder(test)
     await writeTinyModel(join(root, 'base'))
     await writeFiles(join(root, 'runs/a'), withBase('../../base'))
@@ -125,7 +129,7 @@ describe('the base of an adapter', () => {
     })
   })
 
-  it('gives configuration and tokenizer where the run has none', async (test) => {
+  it('provides configuration and tokenizer if the run has none', async (test) => {
     const root = await temporaryFolder(test)
     await writeTinyModel(join(root, 'base'))
     await writeFiles(join(root, 'run'), {...withBase('../base'), 'tokenizer.json': '{}'})
@@ -135,7 +139,7 @@ describe('the base of an adapter', () => {
 })
 
 describe('merged weights', () => {
-  it('replace those of the base, and the adapter is not applied again', async (test) => {
+  it('replace those of the base model, and the adapter is not applied again', async (test) => {
     const merged = tinyModelFiles({layout: 'single', seed: 99})['model.safetensors'] as Uint8Array
     const folder = await run(test, {...tinyAdapterFiles(), 'merged.safetensors': merged})
     const {adapter, tensors} = await openRunDirectory(folder)
@@ -143,7 +147,7 @@ describe('merged weights', () => {
     assert.match(tensors.get('lm_head.weight')?.file ?? '', /merged\.safetensors$/)
   })
 
-  it('that hold a part of what the adapter changes are refused', async (test) => {
+  it('are rejected if they contain only part of the adapter', async (test) => {
     const part = tinyModelFiles({layout: 'numbered'})['model-00001-of-00002.safetensors'] as Uint8Array
     const folder = await run(test, {...tinyAdapterFiles(), 'merged.safetensors': part})
     await assert.rejects(openRunDirectory(folder), {code: 'adapter_ambiguous', message: /but not model\.layers/})

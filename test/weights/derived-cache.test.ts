@@ -22,15 +22,15 @@ async function setUp(test: TestContext) {
   return {base, source, derive, count: () => made}
 }
 
-describe('a file made from a model', () => {
-  it('is made once', async (test) => {
+describe('derivedFile', () => {
+  it('creates the file once', async (test) => {
     const {derive, count} = await setUp(test)
     const file = await derive()
     assert.equal(await readFile(file, 'utf8'), 'weightsweights')
     assert.deepEqual([await derive(), count()], [file, 1])
   })
 
-  it('is made anew for another recipe, or when the model has changed', async (test) => {
+  it('creates another file for another recipe or a changed model', async (test) => {
     const {source, derive, count} = await setUp(test)
     const first = await derive()
     assert.notEqual(await derive({recipe: 'triple'}), first)
@@ -40,14 +40,14 @@ describe('a file made from a model', () => {
     assert.equal(count(), 3)
   })
 
-  it('is made again where it is not sound any more', async (test) => {
+  it('recreates an invalid file', async (test) => {
     const {derive, count} = await setUp(test)
     await writeFile(await derive(), '')
     assert.equal(await readFile(await derive(), 'utf8'), 'weightsweights')
     assert.equal(count(), 2)
   })
 
-  it('is never half there', async (test) => {
+  it('never leaves a partial file', async (test) => {
     const {base, source} = await setUp(test)
     const failing = derivedFile(
       {folder: join(base, 'derived'), sources: [source], recipe: 'x', extension: '.out'},
@@ -61,13 +61,13 @@ describe('a file made from a model', () => {
     assert.deepEqual(await readdir(join(base, 'derived')), [])
   })
 
-  it('may be made by two at once', async (test) => {
+  it('supports concurrent creation', async (test) => {
     const {derive} = await setUp(test)
     const files = await Promise.all([derive(), derive()])
     assert.equal(files[0], files[1])
   })
 
-  it('that cannot be kept says where and what to do', async (test) => {
+  it('reports a folder that is not writable', async (test) => {
     const {base, source} = await setUp(test)
     await writeFile(join(base, 'taken'), '')
     const derived = derivedFile(
@@ -78,19 +78,19 @@ describe('a file made from a model', () => {
     await assert.rejects(derived, {code: 'cache_unwritable'})
   })
 
-  it('lies where the environment says', () => {
+  it('uses the folder in the environment', () => {
     assert.equal(derivedFolder({SVC_SPEECH_CACHE_DIR: '/a'}), '/a/derived')
     assert.equal(derivedFolder({XDG_CACHE_HOME: '/b'}), '/b/svc/derived')
   })
 })
 
-describe('a safetensors file that is written', () => {
+describe('writeSafetensors', () => {
   const tensors = [
     {name: 'a', dtype: 'F32', shape: [2], data: () => new Uint8Array(Float32Array.of(1, 2).buffer)},
     {name: 'b', dtype: 'U8', shape: [3], data: async () => Uint8Array.of(1, 2, 3)},
   ] as const
 
-  it('has its tensors where its header says', async (test) => {
+  it('writes tensors at the offsets in the header', async (test) => {
     const file = join(await temporaryFolder(test), 'a.safetensors')
     await writeSafetensors(file, tensors, {made: 'here'})
     const entries = await readSafetensorsHeader(file)
@@ -105,7 +105,7 @@ describe('a safetensors file that is written', () => {
     assert.deepEqual([...bytes.subarray(entries[1]?.offset)], [1, 2, 3])
   })
 
-  it('leaves what was there when it fails', async (test) => {
+  it('preserves the existing file if it fails', async (test) => {
     const folder = await temporaryFolder(test)
     const file = join(folder, 'a.safetensors')
     await writeFile(file, 'before')

@@ -4,12 +4,12 @@ import {floatToHalf, halfToFloat, quantizeBlocks, quantizeColumns, widenFloats} 
 import {randomFloats} from '../support/random-floats.js'
 import {floatBytes} from '../support/safetensors-file.js'
 
-describe('weights of 8 bits', () => {
+describe('8-bit quantisation', () => {
   const [out, input] = [5, 70]
   const weight = randomFloats(1)(out * input)
   weight.fill(0, 2 * input, 3 * input)
 
-  it('with a scale per output are within half a step, and lie with their inputs first', () => {
+  it('is accurate to half a step with one scale per output, in the layout [in, out]', () => {
     const {values, scales} = quantizeColumns(weight, out, input)
     for (let row = 0; row < out; row++) {
       const largest = Math.max(...weight.subarray(row * input, (row + 1) * input).map(Math.abs))
@@ -19,7 +19,7 @@ describe('weights of 8 bits', () => {
     }
   })
 
-  it('with a scale per block are within half a step, and padded with zeros', () => {
+  it('is accurate to half a step with one scale per block, padded with zeros', () => {
     const {values, scales} = quantizeBlocks(weight, out, input)
     assert.deepEqual([values.length, scales.length], [out * 3 * 32, out * 3])
     for (let row = 0; row < out; row++)
@@ -31,8 +31,8 @@ describe('weights of 8 bits', () => {
   })
 })
 
-describe('floats of 16 bits', () => {
-  it('go there and back for every value there is', () => {
+describe('16-bit floats', () => {
+  it('round-trip for every value', () => {
     for (let bits = 0; bits < 1 << 16; bits++) {
       const value = halfToFloat(bits)
       if (Number.isNaN(value)) assert.ok(Number.isNaN(halfToFloat(floatToHalf(value))))
@@ -40,7 +40,7 @@ describe('floats of 16 bits', () => {
     }
   })
 
-  it('are the nearest, and the even one of two as near', () => {
+  it('are rounded to nearest, ties to even', () => {
     for (const [value, half] of [
       [1 + 2 ** -11, 0x3c00],
       [1 + 3 * 2 ** -11, 0x3c02],
@@ -56,7 +56,7 @@ describe('floats of 16 bits', () => {
       assert.equal(floatToHalf(value), half, String(value))
   })
 
-  it('are read as the files of others have them', () => {
+  it('are read in the byte order of files', () => {
     const values = Float32Array.of(0.5, -2, 1024, 2 ** -14)
     const read = new Float32Array(4)
     widenFloats(floatBytes(values, 'F16'), 'F16', read)

@@ -8,13 +8,13 @@ import {safetensorsFile} from '../support/safetensors-file.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
-describe('a model directory', () => {
-  it('goes by the last component of its path, however that is written', async (test) => {
+describe('openRunDirectory', () => {
+  it('uses the last component of the path as the name', async (test) => {
     const folder = await temporaryFolder(test)
     const model = join(folder, 'my-model')
     await writeTinyModel(model)
     await symlink(model, join(folder, 'latest'))
-    const named = async (given: string, cwd = folder) => (await openRunDirectory(given, {cwd, env: {}})).name
+    const named = async (path: string, cwd = folder) => (await openRunDirectory(path, {cwd, env: {}})).name
     assert.equal(await named('my-model'), 'my-model')
     assert.equal(await named('./my-model/'), 'my-model')
     assert.equal(await named('.', model), 'my-model')
@@ -22,7 +22,7 @@ describe('a model directory', () => {
   })
 
   for (const layout of ['single', 'indexed', 'numbered'] as const)
-    it(`has the same tensors when its weights are ${layout}`, async (test) => {
+    it(`finds the same tensors with ${layout} weights`, async (test) => {
       const folder = await temporaryFolder(test)
       await writeTinyModel(folder, {layout})
       const {tensors} = await openRunDirectory(folder)
@@ -30,7 +30,7 @@ describe('a model directory', () => {
       assert.deepEqual(tensors.get('lm_head.weight')?.shape, [257, 48])
     })
 
-  it('takes a tensor that several numbered shards have from the first of them', async (test) => {
+  it('uses the first of several numbered shards with the same tensor', async (test) => {
     const folder = await temporaryFolder(test)
     const shard = (length: number) =>
       safetensorsFile({twice: {dtype: 'F32', shape: [length], data: new Uint8Array(4 * length)}})
@@ -41,7 +41,7 @@ describe('a model directory', () => {
     assert.deepEqual((await readShards(folder)).get('twice')?.shape, [1])
   })
 
-  it('that is not there names every place tried', async (test) => {
+  it('reports every path tried if the model does not exist', async (test) => {
     const folder = await temporaryFolder(test)
     const lookup = {cwd: folder, env: {HF_HUB_CACHE: join(folder, 'hub')}}
     await assert.rejects(openRunDirectory('acme/tiny', lookup), {
@@ -56,7 +56,7 @@ describe('a model directory', () => {
     })
   })
 
-  it('is found in the hub cache by its id, and its shards are the files that the links lead to', async (test) => {
+  it('finds a model in the hub cache by its id, and resolves links to its shards', async (test) => {
     const folder = await realpath(await temporaryFolder(test))
     const repository = join(folder, 'hub/models--acme--tiny')
     const files = tinyModelFiles()
@@ -110,7 +110,7 @@ describe('a model directory', () => {
       },
     ],
     [
-      'has only the files of its author',
+      'has only weights in the original layout of the publisher',
       {
         'model.safetensors.index.json': undefined,
         'model-00001-of-00002.safetensors': undefined,
@@ -120,7 +120,7 @@ describe('a model directory', () => {
       {code: 'model_format_unsupported', hint: /^Download the model in Hugging Face layout/},
     ],
     [
-      'has a base model that has only PyTorch weights',
+      'has a base model with only PyTorch weights',
       {
         'model.safetensors.index.json': undefined,
         'model-00001-of-00002.safetensors': undefined,
@@ -140,12 +140,12 @@ describe('a model directory', () => {
       {code: 'model_format_unsupported', message: /has no tokenizer\.json, only a SentencePiece model/},
     ],
     [
-      'lacks a shard that the index names',
+      'lacks a shard in the index',
       {'model-00002-of-00002.safetensors': undefined},
       {code: 'shard_missing', message: /model-00002-of-00002/},
     ],
     [
-      'lacks a shard of its numbering',
+      'lacks a numbered shard',
       {'model-00001-of-00002.safetensors': undefined, 'model.safetensors.index.json': undefined},
       {code: 'shard_missing', message: /model-00001-of-00002/},
     ],
@@ -156,18 +156,18 @@ describe('a model directory', () => {
     ],
     ['has an index that is not JSON', {'model.safetensors.index.json': '{'}, {code: 'model_file_invalid'}],
     [
-      'has an index that leads out of the directory',
+      'has an index with a path outside of the directory',
       {'model.safetensors.index.json': JSON.stringify({weight_map: {w: '../other.safetensors'}})},
       {code: 'model_file_invalid', message: /must be a file name, not "\.\.\/other/},
     ],
     [
-      'has an index that names a tensor its shard does not have',
+      'has an index with a tensor that is not in its shard',
       {'model.safetensors.index.json': JSON.stringify({weight_map: {w: 'model-00001-of-00002.safetensors'}})},
       {code: 'tensor_missing', message: /w .*model-00001-of-00002/},
     ],
   ]
   for (const [name, changes, error] of broken)
-    it(`that ${name} is refused`, async (test) => {
+    it(`rejects a directory that ${name}`, async (test) => {
       const folder = await temporaryFolder(test)
       const files = Object.entries({...tinyModelFiles(), ...changes}).filter(([, content]) => content !== undefined)
       await writeFiles(folder, Object.fromEntries(files) as Record<string, string | Uint8Array>)
@@ -175,7 +175,7 @@ describe('a model directory', () => {
     })
 })
 
-describe('the folder that several files have in common', () => {
+describe('commonFolder', () => {
   const cases: readonly [readonly string[], string][] = [
     [['/a/b/x'], '/a/b'],
     [['/a/b/x', '/a/b/y'], '/a/b'],
@@ -186,5 +186,5 @@ describe('the folder that several files have in common', () => {
     [['/a/x', '/b/y'], '/'],
   ]
   for (const [files, folder] of cases)
-    it(`of ${files.join(' and ')} is ${folder}`, () => assert.equal(commonFolder(files), folder))
+    it(`returns ${folder} for ${files.join(' and ')}`, () => assert.equal(commonFolder(files), folder))
 })

@@ -24,9 +24,9 @@ function lengthPrefix(length: bigint): Uint8Array {
 const hostile: readonly [string, Uint8Array, RegExp][] = [
   ['an empty file', new Uint8Array(), /has 0 bytes/],
   ['a file of seven bytes', new Uint8Array(7), /has 7 bytes/],
-  ['a header longer than the file', lengthPrefix(1000n), /claims 1000 bytes, the file has 16/],
-  ['a header of more than 100 MB', lengthPrefix(100_000_001n), /claims 100000001 bytes, more than 100000000/],
-  ['a header of 2^64 - 1 bytes', lengthPrefix(2n ** 64n - 1n), /more than 100000000/],
+  ['a header longer than the file', lengthPrefix(1000n), /a length of 1000 bytes, but the file has 16/],
+  ['a header of more than 100 MB', lengthPrefix(100_000_001n), /a length of 100000001 bytes, the maximum is 100000000/],
+  ['a header of 2^64 - 1 bytes', lengthPrefix(2n ** 64n - 1n), /the maximum is 100000000/],
   ['a header that is not UTF-8', Buffer.concat([lengthPrefix(8n).subarray(0, 8), Buffer.alloc(8, 0xff)]), /not UTF-8/],
   ['a header that is not JSON', withHeader('{"w": '), /not a JSON object/],
   ['a header that is an array', withHeader('[1]'), /not a JSON object/],
@@ -34,19 +34,19 @@ const hostile: readonly [string, Uint8Array, RegExp][] = [
   ['a tensor that is not an object', withHeader('{"w": 3}'), /unknown dtype undefined/],
   ['a tensor that is null', withHeader('{"w": null}'), /unknown dtype undefined/],
   ['an unknown dtype', withHeader(entry({dtype: 'F7'}), eightBytes), /tensor w has the unknown dtype "F7"/],
-  ['a dtype that is a member of every object', withHeader(entry({dtype: 'toString'}), eightBytes), /unknown dtype/],
+  ['a dtype that is an inherited property', withHeader(entry({dtype: 'toString'}), eightBytes), /unknown dtype/],
   ['a negative dimension', withHeader(entry({shape: [-2]}), eightBytes), /no valid shape/],
-  ['a fraction of a dimension', withHeader(entry({shape: [1.5]}), eightBytes), /no valid shape/],
+  ['a fractional dimension', withHeader(entry({shape: [1.5]}), eightBytes), /no valid shape/],
   ['a shape that overflows', withHeader(entry({shape: [2 ** 40, 2 ** 40]}), eightBytes), /its shape and dtype need/],
   ['a missing shape', withHeader(entry({shape: undefined}), eightBytes), /no valid shape/],
   ['three offsets', withHeader(entry({data_offsets: [0, 4, 8]}), eightBytes), /no valid offsets/],
   ['negative offsets', withHeader(entry({data_offsets: [-8, 0]}), eightBytes), /no valid offsets/],
-  ['offsets the wrong way round', withHeader(entry({data_offsets: [8, 0]}), eightBytes), /lies at bytes 8 to 0/],
+  ['reversed offsets', withHeader(entry({data_offsets: [8, 0]}), eightBytes), /byte range 8 to 0/],
   ['offsets past the end', withHeader(entry({data_offsets: [4, 12]}), eightBytes), /the data has 8/],
   ['fewer bytes than the shape needs', withHeader(entry({shape: [3]}), eightBytes), /has 8 bytes, .* need 12/],
   ['more bytes than the shape needs', withHeader(entry({shape: [1]}), eightBytes), /has 8 bytes, .* need 4/],
   [
-    'tensors that overlap',
+    'overlapping tensors',
     withHeader(
       JSON.stringify({
         a: {dtype: 'F32', shape: [2], data_offsets: [0, 8]},
@@ -58,14 +58,14 @@ const hostile: readonly [string, Uint8Array, RegExp][] = [
   ],
 ]
 
-describe('a hostile safetensors file', () => {
+describe('an invalid safetensors file', () => {
   for (const [name, bytes, reason] of hostile)
-    it(`is refused: ${name}`, async (test) => {
+    it(`is rejected: ${name}`, async (test) => {
       const file = await fileOf(test, bytes)
       await assert.rejects(readSafetensorsHeader(file), {code: 'safetensors_invalid', message: reason})
     })
 
-  it('is refused when it has shrunk since its header was read', async (test) => {
+  it('is rejected if it has shrunk since its header was read', async (test) => {
     const file = await fileOf(test, safetensorsFile({w: {dtype: 'F32', shape: [2], data: eightBytes}}))
     const [tensor] = await readSafetensorsHeader(file)
     assert.ok(tensor)
@@ -73,17 +73,17 @@ describe('a hostile safetensors file', () => {
     await assert.rejects(readTensorFloat32(tensor), {code: 'safetensors_invalid', message: /ends at byte/})
   })
 
-  it('that is a folder, or not there, says so', async (test) => {
+  it('is reported if it is a folder or does not exist', async (test) => {
     const folder = await temporaryFolder(test)
     await assert.rejects(readSafetensorsHeader(join(folder, 'none')), {code: 'file_not_found'})
     await assert.rejects(readSafetensorsHeader(folder), {code: 'file_unreadable'})
   })
 })
 
-describe('a sound safetensors file', () => {
+describe('a valid safetensors file', () => {
   const values = Float32Array.of(0, 1, -2.5, 65504, 2 ** -24, -(2 ** -14), Infinity, -Infinity)
 
-  it('gives the place of each tensor and leaves metadata out', async (test) => {
+  it('lists the location of each tensor, without the metadata', async (test) => {
     const json = JSON.stringify({
       __metadata__: {format: 'pt'},
       empty: {dtype: 'F32', shape: [0, 4], data_offsets: [0, 0]},
@@ -122,7 +122,7 @@ describe('a sound safetensors file', () => {
     assert.deepEqual(await readTensorFloat32(tensor), Float32Array.of(...values, Number.NaN))
   })
 
-  it('refuses to read integers as floats', async (test) => {
+  it('does not convert integers to floats', async (test) => {
     const file = await fileOf(test, safetensorsFile({w: {dtype: 'I32', shape: [2], data: eightBytes}}))
     const [tensor] = await readSafetensorsHeader(file)
     assert.ok(tensor)

@@ -1,8 +1,8 @@
 import {SvcError} from '../../errors/index.js'
 
 /**
- * Keys of a Hugging Face `config.json` that do not change what the model computes at inference: bookkeeping, training,
- * defaults of generation, and keys of other programs that the models of transformers do not read.
+ * Keys of a Hugging Face `config.json` that do not affect inference: metadata, training options, generation defaults, and
+ * keys of other programs that transformers does not read.
  */
 const inert = new Set([
   'architectures',
@@ -77,8 +77,8 @@ const inert = new Set([
 type Config = Readonly<Record<string, unknown>>
 
 /**
- * Reads a `config.json` and keeps account of what was read, so that a key nobody read is refused instead of ignored.
- * Null and false stand for "not there".
+ * Reads a `config.json` and records which keys were read, so that unread keys can be rejected instead of ignored. Null
+ * and false count as absent.
  */
 export class ConfigReader {
   readonly #config: Config
@@ -90,14 +90,14 @@ export class ConfigReader {
     this.#file = file
   }
 
-  /** A count of at least one. */
+  /** An integer of at least 1. */
   count(key: string, fallback?: number): number {
     const value = this.#take(key) ?? fallback
-    if (!Number.isSafeInteger(value) || (value as number) < 1) throw this.#invalid(key, 'a whole number of at least 1')
+    if (!Number.isSafeInteger(value) || (value as number) < 1) throw this.#invalid(key, 'an integer of at least 1')
     return value as number
   }
 
-  /** A count, or undefined where it is absent. */
+  /** An integer of at least 1, or undefined if absent. */
   optionalCount(key: string): number | undefined {
     return isAbsent(this.#take(key)) ? undefined : this.count(key)
   }
@@ -121,20 +121,20 @@ export class ConfigReader {
     return value
   }
 
-  /** True or false, or undefined where the key is absent. */
+  /** True or false, or undefined if absent. */
   optionalFlag(key: string): boolean | undefined {
     return this.#take(key) === undefined ? undefined : this.flag(key, false)
   }
 
-  /** A text, or undefined where it is absent. */
+  /** A string, or undefined if absent. */
   word(key: string): string | undefined {
     const value = this.#take(key)
     if (isAbsent(value)) return undefined
-    if (typeof value !== 'string') throw this.#invalid(key, 'a text')
+    if (typeof value !== 'string') throw this.#invalid(key, 'a string')
     return value
   }
 
-  /** A list of texts that must all be known, or undefined where it is absent. */
+  /** A list of known strings, or undefined if absent. */
   words(key: string, ...known: readonly string[]): readonly string[] | undefined {
     const value = this.#take(key)
     if (isAbsent(value)) return undefined
@@ -148,14 +148,14 @@ export class ConfigReader {
     return !isAbsent(this.#config[key])
   }
 
-  /** A key that changes the computation and is known with these values only; absent is the first of them. */
+  /** Accepts only these values of a key that affects the computation; if absent, the first one applies. */
   only(key: string, ...known: readonly unknown[]): void {
     const value = this.#take(key)
     if (isAbsent(value) || known.includes(value)) return
     throw this.#unsupported(key, value)
   }
 
-  /** A table inside the configuration, with its own account; an absent one is empty. */
+  /** A nested object with its own record of read keys; empty if absent. */
   table(key: string): ConfigReader {
     const value = this.#take(key)
     if (isAbsent(value)) return new ConfigReader({}, this.#file)
@@ -163,7 +163,7 @@ export class ConfigReader {
     return new ConfigReader(value as Config, this.#file)
   }
 
-  /** @throws model_config_unsupported for the first key that nothing has read */
+  /** @throws model_config_unsupported for the first unread key */
   refuseUnread(): void {
     const unread = Object.keys(this.#config).find(
       (key) => !this.#read.has(key) && !inert.has(key) && !key.startsWith('_') && !isEmpty(this.#config[key]),
@@ -193,7 +193,7 @@ export class ConfigReader {
   }
 }
 
-/** Absent, or a list or table without entries. */
+/** Absent, or an empty list or object. */
 const isEmpty = (value: unknown): boolean =>
   isAbsent(value) || (typeof value === 'object' && Object.keys(value as object).length === 0)
 

@@ -2,19 +2,19 @@ import type {AttentionSpec, DecoderSpec, LayerSpec} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 import {readRope} from './rope-config.js'
 
-/** In what the families of stacked decoders differ. */
+/** Differences between the decoder families. */
 export interface DecoderTraits {
   biases: AttentionSpec['biases']
-  /** Whether each query and key head has an RMS norm of its own. */
+  /** Whether each query and key head has an RMS norm. */
   headNorms: boolean
-  /** The attention window of a layer, where it has one. */
+  /** Sliding attention window of a layer, if it has one. */
   window(layer: number): number | undefined
 }
 
-/** What the names of a decoder's tensors begin with: alone, and as the text part of a larger model. */
+/** Prefixes of tensor names: of a plain decoder, and of the text part of a multimodal model. */
 export const textRoots = ['model', 'model.language_model'] as const
 
-/** The parts that all families of stacked decoders have in common. Tensor names are those of transformers. */
+/** Reads the properties that are common to all decoder families. Tensor names are those of transformers. */
 export function readDecoder(
   family: string,
   config: ConfigReader,
@@ -26,7 +26,7 @@ export function readDecoder(
   const kvHeads = config.count('num_key_value_heads', heads)
   const headDim = config.count('head_dim', hiddenSize / heads)
   if (heads % kvHeads !== 0)
-    throw config.invalid(`num_attention_heads ${heads} is no multiple of num_key_value_heads ${kvHeads}`)
+    throw config.invalid(`num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}`)
   if (headDim % 2 !== 0) throw config.invalid(`head_dim ${headDim} is odd`)
   config.only('hidden_act', 'silu', 'swish')
   config.only('mlp_bias', false)

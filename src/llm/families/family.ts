@@ -1,11 +1,11 @@
 import type {DecoderSpec} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 
-/** A model family: which `config.json` is one of its models, and what that model computes. */
+/** A model family: reads a `config.json` into a `DecoderSpec`. */
 export interface Family {
   name: string
-  /** Values of `model_type` it answers to. */
+  /** Its values of `model_type`. */
   modelTypes: readonly string[]
-  /** @param has whether the weights have a tensor of this name */
+  /** @param has whether the weights contain a tensor */
   read(config: ConfigReader, has: (tensor: string) => boolean): DecoderSpec
 }

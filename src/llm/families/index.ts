@@ -10,10 +10,10 @@ import {qwen2, qwen3} from './qwen.js'
 export const families: readonly Family[] = [llama, mistral, qwen2, qwen3]
 
 /**
- * What the model of a `config.json` computes. A configuration with several parts is read by its `text_config`.
- * @param has whether the weights have a tensor of this name
- * @throws model_family_unknown; model_config_unsupported for any key that would change the computation and is not
- *   known, by name; model_file_invalid for a value that cannot be
+ * Reads the architecture from a `config.json`. For a multimodal model, its `text_config` is used.
+ * @param has whether the weights contain a tensor
+ * @throws model_family_unknown; model_config_unsupported for an unknown key that might affect the computation;
+ *   model_file_invalid for an invalid value
  */
 export function readDecoderSpec(
   config: Readonly<Record<string, unknown>>,
@@ -22,7 +22,7 @@ export function readDecoderSpec(
 ): DecoderSpec {
   const inner = config.text_config
   const text = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : config
-  // The text part of a model that keeps it under other names is run as a whole by programs for that model alone.
+  // If the text part has other tensor names, it is not a plain decoder and is treated as the complete model.
   const isReachable = text === config || textRoots.some((root) => has(`${root}.layers.0.input_layernorm.weight`))
   const {model_type: type} = isReachable ? text : config
   const family = families.find(({modelTypes}) => isReachable && modelTypes.includes(String(type)))

@@ -2,7 +2,7 @@ import {readDecoder} from './decoder.js'
 import type {Family} from './family.js'
 
 /**
- * Llama: RMS norms, rotary positions, grouped-query attention and a SwiGLU feed-forward.
+ * Llama: RMS norms, rotary embedding, grouped-query attention and a SwiGLU feed-forward.
  * Source: Touvron et al. 2023; Dubey et al. 2024.
  */
 export const llama: Family = {

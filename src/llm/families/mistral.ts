@@ -1,7 +1,7 @@
 import {readDecoder} from './decoder.js'
 import type {Family} from './family.js'
 
-/** Mistral: Llama with an attention window in every layer. Source: Jiang et al. 2023. */
+/** Mistral: Llama with a sliding attention window in every layer. Source: Jiang et al. 2023. */
 export const mistral: Family = {
   name: 'Mistral',
   modelTypes: ['mistral'],

@@ -22,7 +22,7 @@ export const qwen3: Family = {
     }),
 }
 
-/** Which layers have a window: `layer_types` says so, else those from `max_window_layers` on. */
+/** Layers with a sliding window: those in `layer_types`, else those from `max_window_layers` on. */
 function readWindow(config: ConfigReader): (layer: number) => number | undefined {
   const used = config.flag('use_sliding_window', false)
   const size = config.optionalCount('sliding_window')

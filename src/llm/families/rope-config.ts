@@ -3,8 +3,8 @@ import type {RopeScaling, RopeSpec} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 
 /**
- * The rope of a configuration: `rope_parameters` of newer ones, else `rope_theta` with `rope_scaling`, whose kind is
- * called `rope_type` or `type`.
+ * Reads the rotary embedding: `rope_parameters` in newer configurations, else `rope_theta` and `rope_scaling`, whose kind
+ * is in `rope_type` or `type`.
  */
 export function readRope(config: ConfigReader, contextLength: number): RopeSpec {
   const parameters = config.table('rope_parameters')
@@ -21,7 +21,7 @@ export function readRope(config: ConfigReader, contextLength: number): RopeSpec 
 
 function readScaling(table: ConfigReader, contextLength: number): RopeScaling {
   const kind = table.word('rope_type') ?? table.word('type') ?? 'default'
-  // Some configurations give both spellings; each is read so that neither counts as unknown.
+  // Some configurations have both keys; read each of them, so that neither is reported as unknown.
   table.word('type')
   const read = kinds[kind]
   if (read === undefined) throw table.unsupported('rope_type')

@@ -3,14 +3,14 @@ import {Fields} from '../body.js'
 import type {EffectiveDevice, ServedModel} from '../served-model.js'
 
 /**
- * What clients take for the version of the server: dotted numbers, the level of the API that they may expect. From
- * 0.13.3 on they may expect `/v1/responses`.
+ * The Ollama version that clients see: dotted numbers that determine the API level they expect. From 0.13.3 on they may
+ * expect `/v1/responses`.
  */
 const compatibility = '0.12.0'
 
 /**
- * `GET /api/version`. Clients look for the names of GPU runtimes anywhere in it, so on the CPU none may occur, not
- * even as a key.
+ * `GET /api/version`. Clients search the complete body for names of GPU runtimes, so on the CPU none may occur, not even
+ * as a key.
  */
 export const version = (product: string, device: EffectiveDevice) => ({
   version: compatibility,
@@ -19,7 +19,7 @@ export const version = (product: string, device: EffectiveDevice) => ({
   ...(device === 'cpu' ? {runtime: 'onnxruntime-cpu'} : {runtime: 'onnxruntime-cuda', cuda: true, device}),
 })
 
-/** What the model can do, in the words of the dialect. */
+/** Ollama's names for the capabilities of the model. */
 const capabilities = ['completion']
 
 /** `GET /api/tags` */
@@ -36,7 +36,7 @@ export const tags = (models: readonly ServedModel[]) => ({
 })
 
 /**
- * The model that `POST /api/show` asks for, and whether its tensors are to be listed.
+ * Reads the body of `POST /api/show`; `verbose` requests the list of tensors.
  * @throws bad_request, body_missing
  */
 export function readShow(body: unknown): {name: string; verbose: boolean} {
@@ -73,16 +73,16 @@ export const show = (model: ServedModel, {verbose = false} = {}) => ({
 
 const templateOf = ({template}: ServedModel) => template ?? '{{ .Prompt }}'
 
-/** What the server goes by where a request says nothing else. */
+/** Defaults for omitted fields of a request. */
 const parameters = ({contextLength, stop}: ServedModel): (readonly [key: string, value: string | number])[] => [
   ['num_ctx', contextLength],
   ...stop.map((text) => ['stop', text] as const),
 ]
 
-/** Names of parameters that differ from those of `generation_config.json`. */
+/** Modelfile names of parameters whose name in `generation_config.json` differs. */
 const parameterNames: Readonly<Record<string, string>> = {repetition_penalty: 'repeat_penalty'}
 
-/** The model as a Modelfile describes it; sampling that it recommends is a comment, since requests or flags set it. */
+/** Describes the model as a Modelfile. Recommended sampling options are comments, because the server does not use them. */
 function modelfile(model: ServedModel): string {
   const {name, baseModel, adapted, license, recommended} = model
   const line = ([key, value]: readonly [string, string | number]) => `PARAMETER ${key} ${JSON.stringify(value)}`
@@ -113,7 +113,7 @@ export const ps = (loaded: readonly LoadedModel[]) => ({
     size: model.bytes,
     digest: model.digest,
     details: details(model),
-    // An offset in digits: Python before 3.11 cannot read a Z. Years end at 9999 there.
+    // A numeric offset, because Python before 3.11 does not parse Z. Its maximum year is 9999.
     expires_at:
       expiresAt === 'forever' ? '9000-01-01T00:00:00.000+00:00' : expiresAt.toISOString().replace('Z', '+00:00'),
     size_vram: device === 'cpu' ? 0 : model.bytes,
@@ -130,7 +130,7 @@ const details = (model: ServedModel) => ({
   quantization_level: model.dtype,
 })
 
-/** `494.03M`, `1.5B`, `7B`: as Ollama writes them. */
+/** `494.03M`, `1.5B`, `7B`: Ollama's format. */
 function parameterSize(count: number): string {
   if (count >= 1e9) return `${decimals(count / 1e9, 1)}B`
   if (count >= 1e6) return `${decimals(count / 1e6, 2)}M`

@@ -1,7 +1,7 @@
 import {defaultSampling, type SamplingOptions} from '../../sampling/index.js'
-import {Fields, longestStop} from '../body.js'
+import {Fields, maxStopLength} from '../body.js'
 
-/** What the server does where a request says nothing. */
+/** Defaults for omitted options. */
 export interface OllamaDefaults {
   maxTokens: number
   temperature: number
@@ -12,30 +12,30 @@ export interface OllamaDefaults {
 
 export interface OllamaOptions {
   sampling: SamplingOptions
-  /** Undefined goes on until the context is full. */
+  /** Undefined: until the context is full. */
   maxTokens: number | undefined
   stop: readonly string[]
-  /** As asked for: the model may have less. */
+  /** As requested; the context length of the model may be smaller. */
   numCtx: number
-  /** Names of options that nobody knows. */
+  /** Names of unknown options. */
   ignored: readonly string[]
 }
 
-const honoured = [
+const supported = [
   ...['temperature', 'top_k', 'top_p', 'min_p', 'seed', 'repeat_penalty', 'presence_penalty', 'frequency_penalty'],
   ...['repeat_last_n', 'num_predict', 'num_ctx', 'stop'],
 ]
 
-/** How another engine would use its machine, or samplers that are not built: no reply fails for their sake. */
+/** Hardware options of other engines, and unsupported samplers: accepted for compatibility, without effect. */
 const acceptedAndIgnored = [
   ...['num_keep', 'typical_p', 'tfs_z', 'mirostat', 'mirostat_tau', 'mirostat_eta', 'penalize_newline', 'numa'],
   ...['num_batch', 'num_gpu', 'main_gpu', 'low_vram', 'f16_kv', 'logits_all', 'vocab_only', 'use_mmap', 'use_mlock'],
   ...['embedding_only', 'num_thread', 'draft_num_predict'],
 ]
 
-const known = new Set([...honoured, ...acceptedAndIgnored])
+const known = new Set([...supported, ...acceptedAndIgnored])
 
-/** Wide enough for every use, narrow enough that logits stay finite. */
+/** Wide enough for any use, but narrow enough to keep logits finite. */
 const penalty = {min: -100, max: 100}
 
 /** @throws bad_request */
@@ -45,7 +45,7 @@ export function readOptions(body: Fields, defaults: OllamaDefaults): OllamaOptio
   return {
     sampling: readSampling(options, defaults),
     maxTokens: readMaxTokens(options, defaults),
-    stop: options.texts('stop', {max: 64, longest: longestStop}) ?? [],
+    stop: options.texts('stop', {max: 64, longest: maxStopLength}) ?? [],
     numCtx: options.integer('num_ctx', {min: 1}) ?? defaults.numCtx,
     ignored: options.names.filter((name) => !known.has(name)),
   }
@@ -67,13 +67,13 @@ function readSampling(options: Fields, defaults: OllamaDefaults): SamplingOption
   }
 }
 
-/** The lowest 32 bits of the seed; -1 asks for a new one. */
+/** The lowest 32 bits of the seed; -1 selects a random one. */
 function readSeed(options: Fields, defaults: OllamaDefaults): number {
   const seed = options.integer('seed') ?? -1
   return (seed === -1 ? defaults.seed() : seed) >>> 0
 }
 
-/** -1 and -2 go on until the context is full; 0 says nothing. */
+/** -1 and -2: until the context is full; 0: the default. */
 function readMaxTokens(options: Fields, defaults: OllamaDefaults): number | undefined {
   const count = options.integer('num_predict', {min: -2}) ?? 0
   if (count < 0) return undefined

@@ -1,23 +1,23 @@
 import {SvcError} from '../../errors/index.js'
 import type {GenerateRequest, Prompt} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
-import {Fields, given} from '../body.js'
+import {definedEntries, Fields} from '../body.js'
 import {type KeepAlive, readKeepAlive} from '../keep-alive.js'
 import {readMessages} from './messages.js'
 import {type OllamaDefaults, readOptions} from './options.js'
 import {refuseUnsupported, unsupportedByChat, unsupportedByGenerate} from './unsupported.js'
 
-/** What `/api/generate` and `/api/chat` ask for. */
+/** A request of `/api/generate` or `/api/chat`. */
 export interface OllamaRequest {
-  /** As the client wrote it; absent asks for the served model. */
+  /** As in the request; default: the served model. */
   model?: string
   stream: boolean
   keepAlive?: KeepAlive
-  /** There is nothing to generate: the model is to be loaded, or with a `keepAlive` of 0 unloaded. */
+  /** The request has no prompt: it loads the model, or unloads it with a `keepAlive` of 0. */
   load: boolean
-  /** As asked for: the model may have less. */
+  /** As requested; the context length of the model may be smaller. */
   numCtx: number
-  /** Names of options that nobody knows, for the log. */
+  /** Names of unknown options, for the log. */
   ignoredOptions: readonly string[]
   request: GenerateRequest
 }
@@ -45,7 +45,7 @@ export function readChat(body: unknown, defaults: OllamaDefaults): OllamaRequest
   return {...readCommon(fields, {kind: 'chat', messages, overflow}, defaults), load: messages.length === 0}
 }
 
-/** The prompt is the one turn of a user, unless it is raw. */
+/** The prompt becomes a single user message, unless it is raw. */
 function readPrompt(fields: Fields): Prompt {
   const text = fields.string('prompt') ?? ''
   const system = fields.string('system') ?? ''
@@ -64,7 +64,7 @@ function readPrompt(fields: Fields): Prompt {
     kind: 'chat',
     messages: [...opening, {role: 'user', content: text}],
     overflow: 'refuse',
-    ...given({context: context.length === 0 ? undefined : context}),
+    ...definedEntries({context: context.length === 0 ? undefined : context}),
   }
 }
 
@@ -72,17 +72,17 @@ function readCommon(fields: Fields, prompt: Prompt, defaults: OllamaDefaults): O
   const {sampling, maxTokens, stop, numCtx, ignored} = readOptions(fields, defaults)
   fields.boolean('shift')
   return {
-    ...given({model: readModel(fields), keepAlive: readKeepAlive(fields)}),
+    ...definedEntries({model: readModel(fields), keepAlive: readKeepAlive(fields)}),
     stream: fields.boolean('stream') ?? true,
     numCtx,
     ignoredOptions: ignored,
-    request: {prompt, maxTokens, stop, sampling, ...given({topLogprobs: readTopLogprobs(fields)})},
+    request: {prompt, maxTokens, stop, sampling, ...definedEntries({topLogprobs: readTopLogprobs(fields)})},
   }
 }
 
 const readModel = (fields: Fields): string | undefined => fields.string('model') || undefined
 
-/** `top_logprobs` says nothing without `logprobs`. */
+/** `top_logprobs` has no effect without `logprobs`. */
 function readTopLogprobs(fields: Fields): number | undefined {
   const count = fields.integer('top_logprobs', {min: 0, max: 20}) ?? 0
   return fields.boolean('logprobs') === true ? count : undefined

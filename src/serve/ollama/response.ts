@@ -1,7 +1,7 @@
-import type {GenerateSummary, TokenChance, TokenLogprob} from '../../llm/index.js'
-import {given} from '../body.js'
+import type {GenerateSummary, ScoredToken, TokenLogprob} from '../../llm/index.js'
+import {definedEntries} from '../body.js'
 
-/** What every object of a reply begins with. */
+/** Common start of all objects of a reply. */
 export interface ReplyHead {
   model: string
   createdAt: Date
@@ -16,9 +16,9 @@ export interface ReplyEnd {
   summary: GenerateSummary
   /** From the arrival of the request, ms. */
   totalMs: number
-  /** Of that, loading the model, ms. */
+  /** Part of `totalMs` spent loading the model, ms. */
   loadMs: number
-  /** The whole text, where it was not streamed. */
+  /** The complete text, if it was not streamed. */
   reply?: ReplyText
 }
 
@@ -26,7 +26,7 @@ export const chatChunk = (head: ReplyHead, {text, logprobs}: ReplyText) => ({
   ...stamp(head),
   message: assistant(text),
   done: false,
-  ...chances(logprobs),
+  ...logprobsOf(logprobs),
 })
 
 export const chatEnd = (head: ReplyHead, end: ReplyEnd) => ({
@@ -34,27 +34,27 @@ export const chatEnd = (head: ReplyHead, end: ReplyEnd) => ({
   message: assistant(end.reply?.text ?? ''),
   ...ending(end),
   ...measures(end),
-  ...chances(end.reply?.logprobs),
+  ...logprobsOf(end.reply?.logprobs),
 })
 
 export const generateChunk = (head: ReplyHead, {text, logprobs}: ReplyText) => ({
   ...stamp(head),
   response: text,
   done: false,
-  ...chances(logprobs),
+  ...logprobsOf(logprobs),
 })
 
-/** @param raw whether the prompt went without a template: then there is no `context` to go on from */
+/** @param raw whether the prompt bypassed the template; the reply then has no `context` to continue from */
 export const generateEnd = (head: ReplyHead, end: ReplyEnd, {raw}: {raw: boolean}) => ({
   ...stamp(head),
   response: end.reply?.text ?? '',
   ...ending(end),
-  ...given({context: raw ? undefined : end.summary.tokens}),
+  ...definedEntries({context: raw ? undefined : end.summary.tokens}),
   ...measures(end),
-  ...chances(end.reply?.logprobs),
+  ...logprobsOf(end.reply?.logprobs),
 })
 
-/** The answer to a request without messages: one object, even where a stream was asked for. */
+/** Response to a request without messages: one object, even with `stream`. */
 export const chatLoaded = (head: ReplyHead, reason: 'load' | 'unload') => ({
   ...stamp(head),
   message: assistant(''),
@@ -62,7 +62,7 @@ export const chatLoaded = (head: ReplyHead, reason: 'load' | 'unload') => ({
   done_reason: reason,
 })
 
-/** The answer to a request without a prompt: one object, even where a stream was asked for. */
+/** Response to a request without a prompt: one object, even with `stream`. */
 export const generateLoaded = (head: ReplyHead, reason: 'load' | 'unload') => ({
   ...stamp(head),
   response: '',
@@ -76,7 +76,7 @@ const ending = ({summary}: ReplyEnd) => ({done: true, done_reason: summary.finis
 
 const nanoseconds = (ms: number) => Math.round(ms * 1e6)
 
-/** Only the last object has them: clients add up what they find. */
+/** Only in the last object, because clients sum the values of all objects. */
 const measures = ({summary, totalMs, loadMs}: ReplyEnd) => ({
   total_duration: nanoseconds(totalMs),
   load_duration: nanoseconds(loadMs),
@@ -86,12 +86,12 @@ const measures = ({summary, totalMs, loadMs}: ReplyEnd) => ({
   eval_duration: nanoseconds(summary.decodeMs),
 })
 
-const chance = ({token, logprob, bytes}: TokenChance) => ({token, logprob, bytes})
+const scored = ({token, logprob, bytes}: ScoredToken) => ({token, logprob, bytes})
 
-const chances = (logprobs: readonly TokenLogprob[] | undefined) =>
-  given({
+const logprobsOf = (logprobs: readonly TokenLogprob[] | undefined) =>
+  definedEntries({
     logprobs: logprobs?.map((token) => ({
-      ...chance(token),
-      ...given({top_logprobs: token.top.length === 0 ? undefined : token.top.map(chance)}),
+      ...scored(token),
+      ...definedEntries({top_logprobs: token.top.length === 0 ? undefined : token.top.map(scored)}),
     })),
   })

@@ -9,12 +9,12 @@ import type {OllamaDefaults} from './options.js'
 import {type OllamaRequest, readChat, readGenerate} from './request.js'
 import * as response from './response.js'
 
-/** How one of the two generating routes writes its replies. */
+/** Request and reply formats of one of the two generation routes. */
 interface Wire {
   read(body: unknown, defaults: OllamaDefaults): OllamaRequest
   loaded(head: response.ReplyHead, reason: 'load' | 'unload'): object
   chunk(head: response.ReplyHead, text: response.ReplyText): object
-  end(head: response.ReplyHead, end: response.ReplyEnd, asked: OllamaRequest): object
+  end(head: response.ReplyHead, end: response.ReplyEnd, parsed: OllamaRequest): object
 }
 
 const chatWire: Wire = {
@@ -28,7 +28,7 @@ const generateWire: Wire = {
   read: readGenerate,
   loaded: response.generateLoaded,
   chunk: response.generateChunk,
-  end: (head, end, asked) => response.generateEnd(head, end, {raw: asked.request.prompt.kind === 'raw'}),
+  end: (head, end, {request}) => response.generateEnd(head, end, {raw: request.prompt.kind === 'raw'}),
 }
 
 export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
@@ -56,27 +56,27 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   const started = performance.now()
-  const asked = wire.read(request.body, context.defaults)
+  const parsed = wire.read(request.body, context.defaults)
   const head = () => ({model, createdAt: new Date()})
-  const model = context.host.resolve(asked.model)
-  if (asked.ignoredOptions.length > 0)
-    request.log.info({options: asked.ignoredOptions, id: request.id}, 'Ignored options.')
-  if (asked.load) return wire.loaded(head(), await loadOrUnload(context, asked))
+  const model = context.host.resolve(parsed.model)
+  if (parsed.ignoredOptions.length > 0)
+    request.log.info({options: parsed.ignoredOptions, id: request.id}, 'Ignored unknown options.')
+  if (parsed.load) return wire.loaded(head(), await loadOrUnload(context, parsed))
 
-  const loadMs = await context.host.load(asked.keepAlive)
+  const loadMs = await context.host.load(parsed.keepAlive)
   const gone = clientGone(reply)
-  const events = generate(context, {...asked.request, contextLength: asked.numCtx}, gone, asked.keepAlive)
+  const events = generate(context, {...parsed.request, contextLength: parsed.numCtx}, gone, parsed.keepAlive)
   const ending = (summary: response.ReplyEnd['summary']) => ({summary, loadMs, totalMs: performance.now() - started})
-  if (!asked.stream) {
-    const {summary, ...whole} = await collect(events)
-    return wire.end(head(), {...ending(summary), reply: whole}, asked)
+  if (!parsed.stream) {
+    const {summary, ...text} = await collect(events)
+    return wire.end(head(), {...ending(summary), reply: text}, parsed)
   }
   await streamEvents<GenerateEvent>(
     events,
     () => ndjsonStream(reply),
     async (stream, event) => {
-      if (event.type === 'done') return stream.write(wire.end(head(), ending(event), asked))
-      // This dialect has no way to ask for the prompt.
+      if (event.type === 'done') return stream.write(wire.end(head(), ending(event), parsed))
+      // This API cannot request the prompt, so there is no prompt event.
       if (event.type === 'text') return stream.write(wire.chunk(head(), event))
     },
     (stream, error) => stream.write(asOllamaError(SvcError.from(error))),

@@ -26,7 +26,7 @@ export const unsupportedInMessages: readonly Row[] = [
   images,
 ]
 
-/** @throws bad_request for the first field that asks for what the server cannot do */
+/** @throws bad_request for the first field that requests an unsupported feature */
 export function refuseUnsupported(fields: Fields, table: readonly Row[]): void {
   const row = firstUnsupported(fields, table)
   if (row !== undefined) throw new SvcError('bad_request', {reason: row.reason, param: fields.param(row.name)})

@@ -1,13 +1,13 @@
-import type {GenerateSummary, TokenChance, TokenLogprob} from '../../llm/index.js'
-import {type Choice, heading, type ReplyHead, type ReplyText, type StreamHead, usageOf, usageToCome} from './reply.js'
+import type {GenerateSummary, ScoredToken, TokenLogprob} from '../../llm/index.js'
+import {type Choice, heading, pendingUsage, type ReplyHead, type ReplyText, type StreamHead, usageOf} from './reply.js'
 
-/** The reply to `POST /v1/chat/completions` that is no stream. */
+/** Response to `POST /v1/chat/completions` without `stream`. */
 export const chatCompletion = (head: ReplyHead, choices: readonly Choice[]) => ({
   ...heading('chat.completion', head),
   choices: choices.map(({text, logprobs, summary}, index) => ({
     index,
     message: {role: 'assistant', content: text, refusal: null},
-    logprobs: chances(logprobs),
+    logprobs: logprobsOf(logprobs),
     finish_reason: summary.finishReason,
   })),
   usage: usageOf(choices.map(({summary}) => summary)),
@@ -17,13 +17,13 @@ export const chatCompletion = (head: ReplyHead, choices: readonly Choice[]) => (
 export const chatOpening = (head: StreamHead, index: number) => chunk(head, index, {role: 'assistant', content: ''})
 
 export const chatDelta = (head: StreamHead, index: number, {text, logprobs}: ReplyText) =>
-  chunk(head, index, {content: text}, {logprobs: chances(logprobs)})
+  chunk(head, index, {content: text}, {logprobs: logprobsOf(logprobs)})
 
 /** The last chunk of a choice. */
 export const chatEnd = (head: StreamHead, index: number, {finishReason}: GenerateSummary) =>
   chunk(head, index, {}, {finishReason})
 
-/** The last chunk of a stream whose head includes the usage: the summaries of all choices. */
+/** The last chunk of a stream with `include_usage`. */
 export const chatUsage = (head: StreamHead, summaries: readonly GenerateSummary[]) => ({
   ...heading('chat.completion.chunk', head),
   choices: [],
@@ -31,19 +31,19 @@ export const chatUsage = (head: StreamHead, summaries: readonly GenerateSummary[
 })
 
 interface ChunkRest {
-  logprobs?: ReturnType<typeof chances>
+  logprobs?: ReturnType<typeof logprobsOf>
   finishReason?: GenerateSummary['finishReason']
 }
 
 const chunk = (head: StreamHead, index: number, delta: object, {logprobs, finishReason}: ChunkRest = {}) => ({
   ...heading('chat.completion.chunk', head),
   choices: [{index, delta, logprobs: logprobs ?? null, finish_reason: finishReason ?? null}],
-  ...usageToCome(head),
+  ...pendingUsage(head),
 })
 
-const chance = ({token, logprob, bytes}: TokenChance) => ({token, logprob, bytes})
+const scored = ({token, logprob, bytes}: ScoredToken) => ({token, logprob, bytes})
 
-const chances = (logprobs: readonly TokenLogprob[] | undefined) =>
+const logprobsOf = (logprobs: readonly TokenLogprob[] | undefined) =>
   logprobs === undefined
     ? null
-    : {content: logprobs.map((token) => ({...chance(token), top_logprobs: token.top.map(chance)})), refusal: null}
+    : {content: logprobs.map((token) => ({...scored(token), top_logprobs: token.top.map(scored)})), refusal: null}

@@ -1,15 +1,15 @@
 import type {GenerateRequest} from '../../llm/index.js'
-import {Fields, given, longestStop} from '../body.js'
+import {definedEntries, Fields, maxStopLength} from '../body.js'
 import type {OpenAiRequest} from './chat-request.js'
 import {readDelivery} from './delivery.js'
 import {type OpenAiDefaults, readSampling} from './sampling.js'
 import {refuseUnsupported, unsupported, unsupportedByCompletions} from './unsupported.js'
 
-/** Most prompts of one request, and most replies to all of them. */
-const mostPrompts = 128
+/** Maximum prompts of a request, and maximum replies to all of them together. */
+const maxPrompts = 128
 
 /**
- * Reads the body of `POST /v1/completions`, which goes on from a text as it is.
+ * Reads the body of `POST /v1/completions`, which continues plain text.
  * @throws bad_request, unsupported_value, body_missing
  */
 export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiRequest {
@@ -17,16 +17,16 @@ export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiR
   refuseUnsupported(fields, unsupportedByCompletions)
   const delivery = readDelivery(fields)
   if ((fields.integer('best_of') ?? delivery.n) !== delivery.n)
-    throw unsupported(fields, 'best_of', 'best_of must equal n: no reply is left out')
+    throw unsupported(fields, 'best_of', 'best_of must equal n, because all replies are returned')
   const prompts = readPrompts(fields)
-  const most = Math.floor(mostPrompts / prompts.length)
-  if (delivery.n > most) throw fields.wrong('n', `be at most ${most} with ${prompts.length} prompts`)
+  const maxReplies = Math.floor(maxPrompts / prompts.length)
+  if (delivery.n > maxReplies) throw fields.wrong('n', `be at most ${maxReplies} with ${prompts.length} prompts`)
   const echo = fields.boolean('echo') === true
   const request: Omit<GenerateRequest, 'prompt'> = {
     maxTokens: fields.integer('max_tokens', {min: 0}) ?? defaults.maxTokens,
-    stop: fields.texts('stop', {max: 4, longest: longestStop}) ?? [],
+    stop: fields.texts('stop', {max: 4, longest: maxStopLength}) ?? [],
     sampling: readSampling(fields, defaults),
-    ...given({topLogprobs: fields.integer('logprobs', {min: 0, max: 5})}),
+    ...definedEntries({topLogprobs: fields.integer('logprobs', {min: 0, max: 5})}),
   }
   return {
     ...delivery,
@@ -38,23 +38,23 @@ export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiR
   }
 }
 
-/** Without a text the model begins a new one. */
+/** With an empty prompt, the model starts a new text. */
 function promptOf(prompt: string | readonly number[]): Pick<GenerateRequest, 'prompt'> {
   if (typeof prompt !== 'string') return {prompt: {kind: 'tokens', tokens: prompt}}
   return {prompt: prompt === '' ? {kind: 'beginning'} : {kind: 'raw', text: prompt}}
 }
 
-/** A text, or the ids of its tokens; or a list of either. */
+/** A string or a list of token ids, or a list of either. */
 function readPrompts(fields: Fields): readonly (string | readonly number[])[] {
   const value = fields.get('prompt') ?? ''
   const all = typeof value === 'string' || isTokens(value) ? [value] : value
   if (!Array.isArray(all) || !(all.every((prompt) => typeof prompt === 'string') || all.every(isTokens)))
     throw fields.wrong('prompt', 'be a string, a list of token ids, or a list of either')
   if (all.length === 0) throw fields.wrong('prompt', 'have at least 1 item')
-  if (all.length > mostPrompts) throw fields.wrong('prompt', `have at most ${mostPrompts} items`)
+  if (all.length > maxPrompts) throw fields.wrong('prompt', `have at most ${maxPrompts} items`)
   return all
 }
 
-/** Ids that no vocabulary has are refused by the model. */
+/** Ids outside the vocabulary are rejected by the model. */
 const isTokens = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.length > 0 && value.every((id) => Number.isSafeInteger(id) && id >= 0)

@@ -3,23 +3,23 @@ import {
   type Choice,
   heading,
   type PromptText,
+  pendingUsage,
   type ReplyHead,
   type ReplyText,
   type StreamHead,
   usageOf,
-  usageToCome,
 } from './reply.js'
 
 /**
- * The reply to `POST /v1/completions` that is no stream.
- * @param n choices of each prompt
+ * Response to `POST /v1/completions` without `stream`.
+ * @param n choices per prompt
  */
 export const completion = (head: ReplyHead, choices: readonly Choice[], n?: number) => ({
   ...heading('text_completion', head),
   choices: choices.map(({prompt = {text: ''}, text, logprobs, summary}, index) => ({
     text: prompt.text + text,
     index,
-    logprobs: chances(prompt.logprobs === undefined ? logprobs : [...prompt.logprobs, ...(logprobs ?? [])], [
+    logprobs: logprobColumns(prompt.logprobs === undefined ? logprobs : [...prompt.logprobs, ...(logprobs ?? [])], [
       ...offsetsWithin(prompt),
       ...offsetsAfter(charactersOf(prompt.text), logprobs),
     ]),
@@ -31,44 +31,44 @@ export const completion = (head: ReplyHead, choices: readonly Choice[], n?: numb
   ),
 })
 
-/** The first chunk of a choice whose prompt is to be repeated. */
+/** The first chunk of a choice with `echo`. */
 export const completionPrompt = (head: StreamHead, index: number, prompt: PromptText) =>
-  delta(head, index, prompt.text, chances(prompt.logprobs, offsetsWithin(prompt)))
+  delta(head, index, prompt.text, logprobColumns(prompt.logprobs, offsetsWithin(prompt)))
 
-/** @param offset characters of the choice's text before this piece, as `charactersIn` counts them */
+/** @param offset characters of the choice's text before this chunk, as counted by `charactersIn` */
 export const completionDelta = (head: StreamHead, index: number, {text, logprobs}: ReplyText, offset: number) =>
-  delta(head, index, text, chances(logprobs, offsetsAfter(offset, logprobs)))
+  delta(head, index, text, logprobColumns(logprobs, offsetsAfter(offset, logprobs)))
 
-const delta = (head: StreamHead, index: number, text: string, logprobs: ReturnType<typeof chances>) => ({
+const delta = (head: StreamHead, index: number, text: string, logprobs: ReturnType<typeof logprobColumns>) => ({
   ...heading('text_completion', head),
   choices: [{text, index, logprobs, finish_reason: null}],
-  ...usageToCome(head),
+  ...pendingUsage(head),
 })
 
 /** The last chunk of a choice. */
 export const completionEnd = (head: StreamHead, index: number, {finishReason}: GenerateSummary) => ({
   ...heading('text_completion', head),
   choices: [{text: '', index, logprobs: null, finish_reason: finishReason}],
-  ...usageToCome(head),
+  ...pendingUsage(head),
 })
 
-/** The last chunk of a stream whose head includes the usage: the summaries of all choices, `n` of each prompt. */
+/** The last chunk of a stream with `include_usage`; `n` is the number of choices per prompt. */
 export const completionUsage = (head: StreamHead, summaries: readonly GenerateSummary[], n?: number) => ({
   ...heading('text_completion', head),
   choices: [],
   usage: usageOf(summaries, n),
 })
 
-/** Unicode code points of a text. */
+/** Number of Unicode code points. */
 export const charactersOf = (text: string): number => [...text].length
 
-/** Unicode code points that begin in these tokens: a character may be spread over several. */
+/** Number of Unicode code points that begin in these tokens; a character may span several tokens. */
 export const charactersIn = (tokens: readonly TokenLogprob[]): number =>
   tokens.reduce((sum, {bytes}) => sum + charactersBegunIn(bytes), 0)
 
 const charactersBegunIn = (bytes: Iterable<number>) => [...bytes].filter((byte) => (byte & 0xc0) !== 0x80).length
 
-/** Where the tokens of a reply begin, the first of them at `offset`. */
+/** Offsets of the tokens of a reply; the first token is at `offset`. */
 function offsetsAfter(offset: number, tokens: readonly TokenLogprob[] = []): number[] {
   let at = offset
   return tokens.map((token) => {
@@ -95,8 +95,8 @@ function offsetsWithin({text, logprobs = []}: PromptText): number[] {
   })
 }
 
-/** Columns, one entry per token; alternatives by their text, and null where none were asked for. */
-function chances(tokens: readonly (PromptToken | TokenLogprob)[] | undefined, offsets: readonly number[]) {
+/** One list per property, with one entry per token; `top_logprobs` is null if no alternatives were requested. */
+function logprobColumns(tokens: readonly (PromptToken | TokenLogprob)[] | undefined, offsets: readonly number[]) {
   if (tokens === undefined) return null
   const withAlternatives = tokens.some(({top}) => top !== null && top.length > 0)
   return {

@@ -1,27 +1,27 @@
-import {type Fields, given} from '../body.js'
+import {definedEntries, type Fields} from '../body.js'
 
-/** How the reply is to reach the client. */
+/** How the reply is sent to the client. */
 export interface Delivery {
-  /** As the client wrote it; absent asks for the served model. */
+  /** As in the request; default: the served model. */
   model?: string
   stream: boolean
-  /** A stream ends with a chunk that counts tokens. */
+  /** Whether a stream ends with a usage chunk. */
   includeUsage: boolean
-  /** Replies to generate to each prompt. */
+  /** Number of replies per prompt. */
   n: number
 }
 
-/** Most replies to one prompt. */
-const mostReplies = 8
+/** Maximum replies per prompt. */
+const maxReplies = 8
 
 /** @throws bad_request */
 export function readDelivery(body: Fields): Delivery {
   const stream = body.boolean('stream') ?? false
   const includeUsage = body.object('stream_options')?.boolean('include_usage') ?? false
   return {
-    ...given({model: body.string('model') || undefined}),
+    ...definedEntries({model: body.string('model') || undefined}),
     stream,
     includeUsage: stream && includeUsage,
-    n: body.integer('n', {min: 1, max: mostReplies}) ?? 1,
+    n: body.integer('n', {min: 1, max: maxReplies}) ?? 1,
   }
 }

@@ -1,5 +1,5 @@
 import type {ChatMessage} from '../../text/index.js'
-import {type Fields, mostMessages} from '../body.js'
+import {type Fields, maxMessages} from '../body.js'
 import {refuseUnsupported, unsupportedInMessages, unsupportedInParts} from './unsupported.js'
 
 const roles: ReadonlyMap<string, ChatMessage['role']> = new Map([
@@ -11,8 +11,8 @@ const roles: ReadonlyMap<string, ChatMessage['role']> = new Map([
 
 /** @throws bad_request, unsupported_value */
 export function readMessages(body: Fields): ChatMessage[] {
-  const messages = body.objects('messages', {min: 1, max: mostMessages})
-  if (messages === undefined) throw body.wrong('messages', 'be given')
+  const messages = body.objects('messages', {min: 1, max: maxMessages})
+  if (messages === undefined) throw body.wrong('messages', 'be present')
   return messages.map((message) => {
     refuseUnsupported(message, unsupportedInMessages)
     return {role: readRole(message), content: readContent(message)}
@@ -25,7 +25,7 @@ function readRole(message: Fields): ChatMessage['role'] {
   return role
 }
 
-/** A text, or parts of one. */
+/** A string, or a list of text parts. */
 function readContent(message: Fields): string {
   const content = message.get('content')
   if (typeof content === 'string') return content
@@ -37,6 +37,6 @@ function readPart(part: Fields): string {
   refuseUnsupported(part, unsupportedInParts)
   if (part.get('type') !== 'text') throw part.wrong('type', 'be text')
   const text = part.string('text')
-  if (text === undefined) throw part.wrong('text', 'be given')
+  if (text === undefined) throw part.wrong('text', 'be present')
   return text
 }

@@ -1,6 +1,6 @@
 import type {GenerateSummary, PromptToken, TokenLogprob} from '../../llm/index.js'
 
-/** What every object of a reply carries. */
+/** Common fields of all objects of a reply. */
 export interface ReplyHead {
   /** `chatcmpl-…` or `cmpl-…` */
   id: string
@@ -11,29 +11,29 @@ export interface ReplyHead {
 }
 
 export interface StreamHead extends ReplyHead {
-  /** A chunk with the usage will end the stream; until then chunks carry a usage of null. */
+  /** Whether the stream ends with a usage chunk; all earlier chunks then have a `usage` of null. */
   includeUsage: boolean
 }
 
 export interface ReplyText {
   text: string
-  /** Where they were asked for. */
+  /** Only if requested. */
   logprobs?: readonly TokenLogprob[]
 }
 
-/** The prompt, where it is to be repeated. */
+/** The prompt, with `echo`. */
 export interface PromptText {
   text: string
   logprobs?: readonly PromptToken[]
 }
 
-/** One of the replies, whole. */
+/** A complete reply. */
 export interface Choice extends ReplyText {
   prompt?: PromptText
   summary: GenerateSummary
 }
 
-/** Names what computes the reply: the same seed gives the same text while it stays the same. */
+/** Identifies the implementation: a seed reproduces a reply only with the same fingerprint. */
 export const systemFingerprint = (product: string, device: 'cpu' | 'cuda'): string => `svc-${product}-${device}`
 
 export const heading = (object: string, {id, created, model, systemFingerprint}: ReplyHead) => ({
@@ -44,12 +44,12 @@ export const heading = (object: string, {id, created, model, systemFingerprint}:
   system_fingerprint: systemFingerprint,
 })
 
-/** Nothing where no usage was asked for. */
-export const usageToCome = ({includeUsage}: StreamHead) => (includeUsage ? {usage: null} : {})
+/** The `usage` of chunks before the usage chunk; absent without `include_usage`. */
+export const pendingUsage = ({includeUsage}: StreamHead) => (includeUsage ? {usage: null} : {})
 
 /**
- * A prompt is the same for all its choices and counts once.
- * @param n choices of each prompt
+ * Token counts of a reply. A prompt counts once for all of its choices.
+ * @param n choices per prompt
  */
 export function usageOf(summaries: readonly GenerateSummary[], n = summaries.length) {
   const prompt = summaries.reduce((sum, {promptTokens}, i) => (i % n === 0 ? sum + promptTokens : sum), 0)

@@ -28,17 +28,17 @@ import {
 } from './reply.js'
 import type {OpenAiDefaults} from './sampling.js'
 
-/** How one of the two generating routes writes its replies. */
+/** Request and reply formats of one of the two generation routes. */
 interface Wire {
   prefix: string
   read(body: unknown, defaults: OpenAiDefaults): OpenAiRequest
-  /** @param n choices of each prompt */
-  whole(head: ReplyHead, choices: readonly Choice[], n: number): object
-  /** Undefined where a stream has no opening. */
+  /** @param n choices per prompt */
+  complete(head: ReplyHead, choices: readonly Choice[], n: number): object
+  /** Writes the first chunk of a choice; undefined if there is none. */
   opening: ((head: StreamHead, index: number) => object) | undefined
-  /** Undefined where a prompt cannot be asked for. */
+  /** Writes the prompt of a choice; undefined if the API has no `echo`. */
   prompt: ((head: StreamHead, index: number, prompt: PromptText) => object) | undefined
-  /** Writes the pieces of one choice. @param offset characters of the prompt before them, where it is repeated */
+  /** Writes the text chunks of one choice. @param offset characters of the prompt before them, with `echo` */
   deltas(head: StreamHead, index: number, offset: number): (text: ReplyText) => object
   end(head: StreamHead, index: number, summary: GenerateSummary): object
   usage(head: StreamHead, summaries: readonly GenerateSummary[], n: number): object
@@ -47,7 +47,7 @@ interface Wire {
 const chatWire: Wire = {
   prefix: 'chatcmpl',
   read: readChatCompletion,
-  whole: chatCompletion,
+  complete: chatCompletion,
   opening: chatOpening,
   prompt: undefined,
   deltas: (head, index) => (text) => chatDelta(head, index, text),
@@ -58,7 +58,7 @@ const chatWire: Wire = {
 const completionWire: Wire = {
   prefix: 'cmpl',
   read: readCompletion,
-  whole: completion,
+  complete: completion,
   opening: undefined,
   prompt: completionPrompt,
   deltas(head, index, offset) {
@@ -73,7 +73,7 @@ const completionWire: Wire = {
   usage: completionUsage,
 }
 
-/** The routes of OpenAI's dialect. */
+/** The routes of the OpenAI API. */
 export function openaiRoutes(app: HttpApp, context: ServeContext): void {
   const {host, promptBodyLimit: bodyLimit} = context
   app.get('/v1/models', async () => modelList([host.served]))
@@ -96,36 +96,36 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  const asked = wire.read(request.body, context.defaults)
+  const parsed = wire.read(request.body, context.defaults)
   const head: StreamHead = {
     id: `${wire.prefix}-${randomUUID()}`,
     created: Math.floor(Date.now() / 1000),
-    model: context.host.resolve(asked.model),
+    model: context.host.resolve(parsed.model),
     systemFingerprint: systemFingerprint(context.product, context.device === 'cpu' ? 'cpu' : 'cuda'),
-    includeUsage: asked.includeUsage,
+    includeUsage: parsed.includeUsage,
   }
-  const requests = seeded(asked)
+  const requests = seeded(parsed)
   const events = replies(context, requests, clientGone(reply))
-  if (!asked.stream) {
+  if (!parsed.stream) {
     const collectors = requests.map(() => new ReplyCollector())
     for await (const {index, event} of events) collectors[index]?.add(event)
-    return wire.whole(
+    return wire.complete(
       head,
       collectors.map((collector) => collector.reply()),
-      asked.n,
+      parsed.n,
     )
   }
   await streamEvents(
     events,
     () => sseStream(reply),
-    writer(wire, head, asked, requests.length),
+    writer(wire, head, parsed, requests.length),
     (stream, error) => stream.write(asOpenAiError(SvcError.from(error))),
     request,
   )
   return reply
 }
 
-/** Each request once for each of its choices, with seeds that count up. */
+/** Repeats each request `n` times, with consecutive seeds. */
 const seeded = ({n, requests}: OpenAiRequest): GenerateRequest[] =>
   requests
     .flatMap((request) => Array.from({length: n}, () => request))
@@ -136,10 +136,10 @@ interface Indexed {
   event: GenerateEvent
 }
 
-/** Most replies to one client that are computed or wait at once. */
-const mostAtOnce = 8
+/** Maximum replies of a request that are running or queued at the same time. */
+const maxConcurrent = 8
 
-/** Events of several replies as they come. Where one fails, or nobody wants more, the others are cancelled. */
+/** Merges the events of several replies. If one fails or the iteration ends, the others are cancelled. */
 async function* replies(context: ServeContext, requests: readonly GenerateRequest[], gone: AbortSignal) {
   const ended = new AbortController()
   const signal = AbortSignal.any([gone, ended.signal])
@@ -149,7 +149,7 @@ async function* replies(context: ServeContext, requests: readonly GenerateReques
     const next = all[index]?.next().then((result) => ({index, result}))
     if (next !== undefined) pending.set(index, next)
   }
-  let started = Math.min(mostAtOnce, all.length)
+  let started = Math.min(maxConcurrent, all.length)
   for (let index = 0; index < started; index++) advance(index)
   try {
     while (pending.size > 0) {
@@ -168,7 +168,7 @@ async function* replies(context: ServeContext, requests: readonly GenerateReques
   }
 }
 
-/** @param count of all choices */
+/** @param count number of choices of all prompts */
 function writer(wire: Wire, head: StreamHead, {n, includeUsage}: OpenAiRequest, count: number) {
   const deltas = Array.from({length: count}, (_, index) => wire.deltas(head, index, 0))
   const opened = new Set<number>()

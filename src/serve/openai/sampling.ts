@@ -1,7 +1,7 @@
 import type {SamplingOptions} from '../../sampling/index.js'
 import type {Fields} from '../body.js'
 
-/** What the server does where a request says nothing. */
+/** Defaults for omitted fields. */
 export interface OpenAiDefaults {
   maxTokens: number
   temperature: number
@@ -11,7 +11,7 @@ export interface OpenAiDefaults {
 
 const penalty = {min: -2, max: 2}
 
-/** `top_k`, `min_p` and `repetition_penalty` are extensions, as other servers of this dialect know them. */
+/** `top_k`, `min_p` and `repetition_penalty` are extensions that other OpenAI-compatible servers have as well. */
 export const readSampling = (body: Fields, defaults: OpenAiDefaults): SamplingOptions => ({
   temperature: body.number('temperature', {min: 0, max: 2}) ?? defaults.temperature,
   // Below 1 means all tokens.
@@ -19,11 +19,11 @@ export const readSampling = (body: Fields, defaults: OpenAiDefaults): SamplingOp
   topP: body.number('top_p', {min: 0, max: 1}) ?? 1,
   minP: body.number('min_p', {min: 0, max: 1}) ?? 0,
   seed: (body.integer('seed') ?? defaults.seed()) >>> 0,
-  // Wide enough for every use, narrow enough that logits stay finite.
+  // Wide enough for any use, but narrow enough to keep logits finite.
   repeatPenalty: body.number('repetition_penalty', {min: 0.01, max: 100}) ?? 1,
   presencePenalty: body.number('presence_penalty', penalty) ?? 0,
   frequencyPenalty: body.number('frequency_penalty', penalty) ?? 0,
-  // This dialect has no window: penalties look at the whole text.
+  // This API has no window: penalties apply to the complete text.
   repeatLastN: -1,
   logitBias: readLogitBias(body),
 })

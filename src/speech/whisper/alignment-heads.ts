@@ -3,8 +3,8 @@ import type {WhisperConfig} from './config.js'
 type Head = readonly [layer: number, head: number]
 
 /**
- * Heads whose cross-attention follows the sound, of the published models: facts from openai/whisper. Models are told
- * apart by decoder layers, encoder layers, and whether they know many languages.
+ * Alignment heads of the published models, from openai/whisper. A model is identified by its numbers of encoder and
+ * decoder layers, and by whether it is multilingual.
  */
 const published: readonly {
   layers: readonly [encoder: number, decoder: number]
@@ -45,8 +45,8 @@ const published: readonly {
 ]
 
 /**
- * The heads that word times are made from: what the model says itself, what is published of its shape, or all heads of
- * the upper half of the decoder.
+ * The heads for word timestamps: those in the generation configuration, those of the published model with this shape, or
+ * all heads of the upper half of the decoder.
  */
 export function alignmentHeads(
   {encoder, decoder, melBins}: WhisperConfig,

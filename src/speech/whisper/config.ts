@@ -1,17 +1,17 @@
 import {SvcError} from '../../errors/index.js'
 
-/** The shape of a Whisper, from its `config.json`. */
+/** The shape of a Whisper model, from its `config.json`. */
 export interface WhisperConfig {
-  /** Where it was read from, for errors. */
+  /** Path of the configuration, for errors. */
   file: string
   hiddenSize: number
   encoder: {layers: number; heads: number; ffnSize: number}
   decoder: {layers: number; heads: number; ffnSize: number}
   vocabSize: number
   melBins: number
-  /** Encoder positions of a full window; one is 20 ms. */
+  /** Encoder positions of a full window, 20 ms each. */
   audioPositions: number
-  /** Decoder positions: prompt and text together. */
+  /** Decoder positions, for prompt and text together. */
   textPositions: number
 }
 
@@ -19,14 +19,14 @@ export interface WhisperConfig {
 export const framesPerPosition = 2
 
 /**
- * Reads the keys that give the network its shape.
+ * Reads the shape of the network.
  * @throws model_file_invalid
  */
 export function readWhisperConfig(json: Readonly<Record<string, unknown>>, file: string): WhisperConfig {
   const size = (key: string): number => {
     const value = json[key]
     if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > 1_000_000)
-      throw new SvcError('model_file_invalid', {file, reason: `${key} must be a positive whole number`})
+      throw new SvcError('model_file_invalid', {file, reason: `${key} must be a positive integer`})
     return value as number
   }
   const hiddenSize = size('d_model')
@@ -35,7 +35,7 @@ export function readWhisperConfig(json: Readonly<Record<string, unknown>>, file:
     if (hiddenSize % heads !== 0)
       throw new SvcError('model_file_invalid', {
         file,
-        reason: `d_model ${hiddenSize} cannot be split into ${heads} heads`,
+        reason: `d_model ${hiddenSize} is not divisible by ${heads} heads`,
       })
     return {layers: size(`${side}_layers`), heads, ffnSize: size(`${side}_ffn_dim`)}
   }

@@ -1,10 +1,10 @@
 import type {Tensor} from '../../onnx/index.js'
 import type {CrossAttention} from './network.js'
 
-/** Heads of the decoder, as `[layer, head]`. */
+/** Decoder heads as `[layer, head]`. */
 type Heads = readonly (readonly [layer: number, head: number])[]
 
-/** Where a pass over the text looked: the chosen heads out of outputs `PREFIX.LAYER`, `[..., heads, tokens, positions]`. */
+/** Cross-attention of the given heads, from the outputs `PREFIX.LAYER`, `[..., heads, tokens, positions]`, of a run. */
 export async function attentionOf(
   prefix: string,
   heads: Heads,

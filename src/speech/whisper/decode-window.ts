@@ -9,16 +9,16 @@ import type {Prompt} from './prompt.js'
 import {tokenRules} from './token-rules.js'
 import type {WhisperVocabulary} from './vocabulary.js'
 
-/** What was decoded in one window. */
+/** The decoding of one window. */
 export interface DecodedWindow extends Hypothesis {
   text: string
   temperature: number
   compressionRatio: number
-  /** Probability that nobody speaks, before any rule. */
+  /** Probability of no speech, before any token rule is applied. */
   noSpeechProb: number
-  /** Nobody spoke: the tokens are a guess at silence. */
+  /** Whether the window counts as silence; its tokens are then meaningless. */
   noSpeech: boolean
-  /** All hypotheses of the accepted temperature, the chosen one first, then by their log-probability. */
+  /** All hypotheses at the accepted temperature: the selected one first, then by log-probability. */
   hypotheses: readonly Hypothesis[]
 }
 
@@ -35,9 +35,9 @@ export type DecodeOptions = Pick<
 >
 
 /**
- * Decodes a window at rising temperatures until the text neither repeats itself nor is too unlikely. Source: the
- * fallback of openai/whisper.
- * @param context decoder positions in all
+ * Decodes a window at increasing temperatures until the text is neither repetitive nor too unlikely. Source: the
+ * temperature fallback of openai/whisper.
+ * @param context number of decoder positions
  */
 export async function decodeWindow(
   audio: AudioContext,
@@ -68,11 +68,11 @@ export async function decodeWindow(
     logDecoding(vocabulary, decoded, isAccepted)
     if (isAccepted) break
   }
-  if (decoded === undefined) throw new Error('No temperature was given.')
+  if (decoded === undefined) throw new Error('The list of temperatures is empty.')
   return decoded.noSpeech ? decoded : prefer(vocabulary, decoded, options)
 }
 
-/** Logs the steps of a decoding: each token with its log-probability, and what decides whether it is accepted. */
+/** Logs each token with its log-probability, and the measures that decide whether the decoding is accepted. */
 function logDecoding({tokenizer}: WhisperVocabulary, decoded: DecodedWindow, accepted: boolean): void {
   const log = logger('speech_decoder')
   if (!log.isLevelEnabled('debug')) return
@@ -84,10 +84,10 @@ function logDecoding({tokenizer}: WhisperVocabulary, decoded: DecodedWindow, acc
     compression_ratio: round(compressionRatio),
     no_speech_prob: round(noSpeechProb),
   }
-  log.debug({temperature, steps, ...measures, no_speech: noSpeech, accepted}, 'A window was decoded.')
+  log.debug({temperature, steps, ...measures, no_speech: noSpeech, accepted}, 'Decoded a window.')
 }
 
-/** Another hypothesis of an accepted decoding, where it has preferred words; what was accepted stays accepted. */
+/** Selects the hypothesis with preferred phrases from an accepted decoding, without checking acceptance again. */
 function prefer(vocabulary: WhisperVocabulary, decoded: DecodedWindow, options: DecodeOptions): DecodedWindow {
   const hypotheses = preferPhrases(decoded.hypotheses, {
     best: decoded.hypotheses[0] as Hypothesis,
@@ -125,13 +125,13 @@ function noSpeechProbability({noSpeech}: WhisperVocabulary, logits: Float32Array
   return noSpeech === undefined ? 0 : Math.exp(logits[noSpeech]! - logSumExp(logits))
 }
 
-/** UTF-8 bytes per byte compressed: text that repeats itself compresses well. */
+/** UTF-8 bytes per compressed byte; high for repetitive text. */
 export function compressionRatio(text: string): number {
   const bytes = Buffer.from(text, 'utf8')
   return bytes.length === 0 ? 0 : bytes.length / deflateSync(bytes).length
 }
 
-/** The text of tokens, timestamps and other special ones left out. */
+/** The text of tokens, without timestamps and other special tokens. */
 export function textOf({tokenizer, firstTimestamp}: WhisperVocabulary, tokens: readonly number[]): string {
   const words = firstTimestamp === undefined ? tokens : tokens.filter((token) => token < firstTimestamp)
   return tokenizer.decode(words)

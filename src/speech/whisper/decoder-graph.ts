@@ -5,15 +5,15 @@ import type {WhisperConfig} from './config.js'
 import {feedForward, normOf, type WeightedGraph} from './encoder-graph.js'
 
 /**
- * The text half: new tokens of several hypotheses against one encoded window.
+ * The decoder: new tokens of several hypotheses over one encoded window.
  *
- * Rows are time-major, `time * batch`, so that what one step adds to a cache lies in one piece. Inputs: `hidden`
+ * Rows are time-major, `time * batch`, so that a step appends one contiguous block to a cache. Inputs: `hidden`
  * float32 `[rows, hidden]`, the embedded tokens; `split` int64 `[4]` = `[time, batch, heads, head_dim]`; `mask`
  * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; `cross_key.N`,
  * `cross_value.N` of the encoder; `logit_rows` int64 `[n]`. Outputs: `logits` `[n, vocabulary]`; `key.N`, `value.N`
- * `[rows, hidden]`, to be appended to the past; `attention.N` `[heads, rows, positions]` for the layers in `aligned`.
+ * `[rows, hidden]`, to append to the past; `attention.N` `[heads, rows, positions]` for the layers in `aligned`.
  *
- * All hypotheses are rows of one product with the window's keys and values, which are never copied per hypothesis.
+ * All hypotheses are rows of one matrix product with the window's keys and values, which are not copied per hypothesis.
  * @throws tensor_missing, tensor_shape, tensor_dtype
  */
 export function buildDecoderGraph(
@@ -41,8 +41,8 @@ export function buildDecoderGraph(
     const normed = norm(x, `${layer}.final_layer_norm`)
     x = graph.node('Add', [x, feedForward(graph, weights, layer, normed, hiddenSize, decoder.ffnSize)])
   }
-  const wanted = graph.node('Gather', [x, graph.input('logit_rows', 'int64', ['n'])], {axis: 0})
-  const final = norm(wanted, 'model.decoder.layer_norm')
+  const selected = graph.node('Gather', [x, graph.input('logit_rows', 'int64', ['n'])], {axis: 0})
+  const final = norm(selected, 'model.decoder.layer_norm')
   const logits = weights.logits(final, 'model.decoder.embed_tokens.weight', [vocabSize, hiddenSize])
   graph.output('logits', logits, 'float32', ['n', vocabSize])
   return {model: graph.build(), externalFolder: weights.folder}
@@ -56,7 +56,7 @@ function query(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfig
   return graph.node('Mul', [projected, graph.constant(`${name}.scale`, 'float32', [1], scale)])
 }
 
-/** Self-attention to the past of each hypothesis and to the new tokens before. */
+/** Causal self-attention over the past and the new tokens of each hypothesis. */
 function attendPast(
   graph: GraphBuilder,
   weights: GraphWeights,
@@ -91,7 +91,7 @@ function attendPast(
   return weights.linear(rows, `${name}.out_proj`, square)
 }
 
-/** Attention to the encoded window. `attention` is `[heads, rows, positions]`. */
+/** Cross-attention to the encoded window. `attention` is `[heads, rows, positions]`. */
 function attendAudio(
   graph: GraphBuilder,
   weights: GraphWeights,

@@ -1,7 +1,7 @@
 /**
- * The cheapest monotone path through `cost` `[rows, columns]` from its first to its last cell, moving one row, one
- * column or both at a time. Source: Sakoe and Chiba 1978.
- * @returns for each row the first column of the path in it
+ * Dynamic time warping: the cheapest monotonic path through `cost` `[rows, columns]` from the first to the last cell, in
+ * steps of one row, one column or both. Source: Sakoe and Chiba 1978.
+ * @returns the first column of the path in each row
  */
 export function warpRows(cost: Float32Array, rows: number, columns: number): Int32Array {
   const moves = new Uint8Array(rows * columns)
@@ -14,7 +14,7 @@ export function warpRows(cost: Float32Array, rows: number, columns: number): Int
       const right = column === 0 ? Infinity : current[column - 1]!
       const start = row === 0 && column === 0
       const best = start ? 0 : Math.min(both, down, right)
-      // The order of openai/whisper: a diagonal move only where it is strictly best.
+      // Tie-breaking of openai/whisper: a diagonal move only if it is strictly better.
       moves[row * columns + column] = both < down && both < right ? diagonal : down < right ? vertical : horizontal
       current[column] = best + cost[row * columns + column]!
     }

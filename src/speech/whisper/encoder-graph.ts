@@ -4,17 +4,17 @@ import {GraphWeights} from '../graph-weights.js'
 import type {WhisperConfig} from './config.js'
 import {positionsTensor} from './encoder-positions.js'
 
-/** A serialised graph whose weights stay in their files. */
+/** A serialised graph with external weights. */
 export interface WeightedGraph {
   model: Uint8Array
-  /** Folder that the files' locations in the graph are relative to. */
+  /** Folder of the relative locations in the graph. */
   externalFolder: string
 }
 
 export interface EncoderGraphOptions {
-  /** Whether the encoder's own output is an output of the graph. */
+  /** Whether the encoder states are an output of the graph. */
   states?: boolean
-  /** `[positions, hidden]`, in place of the checkpoint's table. */
+  /** Positional embedding `[positions, hidden]`; default: that of the checkpoint. */
   positions?: Float32Array | undefined
 }
 
@@ -22,7 +22,8 @@ export interface EncoderGraphOptions {
 const normEpsilon = 1e-5
 
 /**
- * The audio half: log-mel to the keys and values that every decoder layer attends to, computed once for a window.
+ * The encoder: computes the cross-attention keys and values of every decoder layer from log-mel features, once per
+ * window.
  *
  * Input: `mel` float32 `[1, bins, frames]`. Outputs: `cross_key.N` `[heads, head_dim, positions]` and `cross_value.N`
  * `[heads, positions, head_dim]`; with `states`, also `states` `[positions, hidden]`.
@@ -66,7 +67,7 @@ export const normOf = (graph: GraphBuilder, weights: GraphWeights, size: number)
     epsilon: {float: normEpsilon},
   })
 
-/** fc2(gelu(fc1(x))), with the exact Gelu. */
+/** fc2(gelu(fc1(x))) with the exact GELU. */
 export function feedForward(
   graph: GraphBuilder,
   weights: GraphWeights,
@@ -79,7 +80,7 @@ export function feedForward(
   return weights.linear(inner, `${layer}.fc2`, [size, ffnSize])
 }
 
-/** Two convolutions, the second of stride 2, and the positions: `[1, bins, frames]` to `[positions, hidden]`. */
+/** Two convolutions, the second with stride 2, and positional embedding: `[1, bins, frames]` to `[positions, hidden]`. */
 function embedAudio(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfig, table: Value): Value {
   const {hiddenSize, melBins} = config
   const mel = graph.input('mel', 'float32', [1, melBins, 'frames'])
@@ -97,7 +98,7 @@ function embedAudio(graph: GraphBuilder, weights: GraphWeights, config: WhisperC
   return graph.node('Add', [rows, positions])
 }
 
-/** Self-attention over `[positions, hidden]`, every position to every other. */
+/** Self-attention over `[positions, hidden]` without a mask. */
 function attend(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfig, name: string, x: Value): Value {
   const {hiddenSize, encoder} = config
   const square = [hiddenSize, hiddenSize] as const
@@ -109,7 +110,7 @@ function attend(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfi
   return weights.linear(graph.node('Squeeze', [context, graph.integers(0)]), `${name}.out_proj`, square)
 }
 
-/** Keys lie with time last and values with time first, as the two products of the decoder's attention want them. */
+/** Outputs keys with time last and values with time first, the layouts of the decoder's two matrix products. */
 function outputCrossAttention(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfig, states: Value): void {
   const {hiddenSize, decoder} = config
   const {heads} = decoder

@@ -3,13 +3,13 @@ import type {WhisperConfig} from './config.js'
 
 export const positionsTensor = 'model.encoder.embed_positions.weight'
 
-/** Largest error of a value in [-1, 1] that was rounded to 16 bits, with room for a sloppy conversion. */
+/** Tolerance for values in [-1, 1] rounded to 16 bits, including inexact conversions. */
 const rounding = {F16: 1e-3, BF16: 8e-3} as const
 
 /**
- * The encoder's sinusoids `[positions, hidden]` in full precision, where the checkpoint holds them rounded to 16 bits:
- * the reference computes with exact ones. Undefined where the stored table must be used, because it is exact already
- * or was trained.
+ * The encoder's sinusoidal positions `[positions, hidden]` in full precision, if the checkpoint contains them rounded to
+ * 16 bits: the reference implementation uses exact ones. Undefined if the stored table must be used, because it is
+ * exact or trained.
  */
 export async function exactEncoderPositions(
   {audioPositions, hiddenSize}: WhisperConfig,
@@ -25,8 +25,8 @@ export async function exactEncoderPositions(
 }
 
 /**
- * Sines in the first half of each row, cosines in the second; wavelengths from 2 pi to 10,000 * 2 pi. Every step is
- * rounded to 32 bits as in PyTorch: an error in the last place of a frequency is 1e-4 of an angle at position 1,500.
+ * Sines in the first half of each row, cosines in the second, with wavelengths from 2 pi to 10,000 * 2 pi. Every step is
+ * rounded to 32 bits as in PyTorch, because an error of 1 ulp in a frequency changes the angle at position 1,500 by 1e-4.
  */
 export function sinusoids(length: number, channels: number): Float32Array {
   const half = channels / 2
@@ -43,17 +43,17 @@ export function sinusoids(length: number, channels: number): Float32Array {
   return table
 }
 
-/** Coefficients of the exponential's Taylor-like polynomial, highest first, in 32 bits. */
+/** Polynomial coefficients of the exponential, highest order first, as 32-bit floats. */
 const expCoefficients = [
   1.98527617613e-4, 1.39304355253e-3, 8.33336077631e-3, 4.16664853692e-2, 1.6666667163e-1, 0.5,
 ].map(Math.fround)
 const log2e = Math.fround(Math.LOG2E)
-/** ln 2 in two parts, so that multiples of the first are exact. */
+/** ln 2 as a sum of two parts; multiples of the first one are exact. */
 const ln2 = {high: Math.fround(0.693145751953125), low: Math.fround(1.428606765330187e-6)}
 
 /**
- * e^x in 32-bit arithmetic with fused multiply-add: x is reduced by multiples of ln 2 to a polynomial's range. The
- * method and constants are those of SLEEF's `expf` (Shibata and Petrogalli, IEEE TPDS 2020), which PyTorch calls.
+ * e^x in 32-bit arithmetic with fused multiply-add: range reduction by multiples of ln 2, then a polynomial. Method and
+ * constants are those of SLEEF's `expf` (Shibata and Petrogalli, IEEE TPDS 2020), which PyTorch uses.
  */
 function exp32(x: number): number {
   const fused = (a: number, b: number, c: number) => Math.fround(a * b + c)

@@ -3,18 +3,18 @@ import {join} from 'node:path'
 
 export interface ExportFiles {
   encoder: string
-  /** Reads a first prompt. */
+  /** Processes the prompt. */
   decoder: string
-  /** Goes on from a cache; the same file where both are merged. */
+  /** Continues from a cache; the same file as `decoder` if both are merged. */
   decoderWithPast: string
   precision: 'f32' | 'int8'
 }
 
-/** Ends of file names by precision, preferred first; 16-bit floats need other tensors, 4 bits lose too much. */
+/** File name suffixes by precision, in order of preference; 16-bit floats are not supported, 4 bits lose too much. */
 const endings = {f32: ['', '_int8', '_quantized'], int8: ['_int8', '_quantized', '']} as const
 
 /**
- * The graphs of an export in the layout of Optimum, in `onnx/` or in the folder itself; undefined where there are none.
+ * The graphs of an ONNX export in the layout of Optimum, in `onnx/` or in the folder itself; undefined if there are none.
  */
 export function findExport(folder: string, precision: 'auto' | 'f32' | 'int8'): ExportFiles | undefined {
   const find = (name: string, ending: string) =>

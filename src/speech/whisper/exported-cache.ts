@@ -6,15 +6,15 @@ export interface CacheShape {
   headDim: number
 }
 
-/** Keys or values, `[rows, heads, length, headDim]`. */
+/** Keys or values, `[rows, heads, length, head_dim]`. */
 interface Entry {
   data: Float32Array
   dims: readonly number[]
 }
 
 /**
- * Keys and values as exported graphs give and take them: `present.N.decoder.key` becomes `past_key_values.N.decoder.key`.
- * Those of the encoder are the same in every row and are kept once.
+ * KV cache of an exported graph: the output `present.N.decoder.key` becomes the input `past_key_values.N.decoder.key`.
+ * Keys and values of the encoder are equal for all rows and are stored once.
  */
 export class ExportedCache {
   readonly #shape: CacheShape
@@ -30,12 +30,12 @@ export class ExportedCache {
     return this.#rows
   }
 
-  /** Positions that have been read. */
+  /** Number of past positions. */
   get length(): number {
     return this.#length
   }
 
-  /** The input of a name; empty while nothing was read. */
+  /** The input with a name; empty before the first run. */
   feed(name: string): Tensor {
     const key = name.replace(/^past_key_values\./, '')
     const entry = this.#entries.get(key)
@@ -44,15 +44,15 @@ export class ExportedCache {
     return tensor(gathered(entry, new Array<number>(this.#rows).fill(0)), [this.#rows, ...entry.dims.slice(1)])
   }
 
-  /** Takes the outputs of a run over `time` tokens per row. */
-  take(outputs: Readonly<Record<string, Tensor>>, time: number): void {
+  /** Stores the outputs of a run over `time` tokens per row. */
+  store(outputs: Readonly<Record<string, Tensor>>, time: number): void {
     for (const [name, {data, dims}] of Object.entries(outputs))
       if (name.startsWith('present.'))
         this.#entries.set(name.slice('present.'.length), {data: data as Float32Array, dims})
     this.#length += time
   }
 
-  /** Row i becomes what was row `sources[i]`. */
+  /** Replaces row i with the previous row `sources[i]`. */
   select(sources: readonly number[]): void {
     if (sources.length === this.#rows && sources.every((source, i) => source === i)) return
     for (const [key, entry] of this.#entries)

@@ -9,7 +9,7 @@ import type {AudioContext, CrossAttention, DecoderRun, WhisperNetwork} from './n
 export interface ExportedNetworkOptions {
   threads: number
   device: Device
-  /** Heads whose cross-attention follows the sound, as `[layer, head]`. */
+  /** Alignment heads, whose cross-attention follows the audio, as `[layer, head]`. */
   alignmentHeads: readonly (readonly [layer: number, head: number])[]
 }
 
@@ -21,8 +21,8 @@ interface Parts extends ExportedNetworkOptions {
 }
 
 /**
- * Opens a Whisper on the graphs of an ONNX export. What a graph asks for is read from its inputs, since exports differ:
- * a switch for its cached branch, positions, or neither.
+ * Opens a Whisper model from the graphs of an ONNX export. Feeds depend on the inputs of each graph, because exports
+ * differ: some have a flag for the cached branch or positions.
  * @throws model_file_invalid
  */
 export async function openExportedNetwork(
@@ -48,7 +48,7 @@ export async function openExportedNetwork(
   }
 }
 
-/** Opened by its path, never from memory, so that the runtime finds the second file. */
+/** Opens a graph by its path, not from memory, so that the runtime finds its external data. */
 async function openGraph(file: string, {threads, device}: ExportedNetworkOptions): Promise<Session> {
   const fail = (reason: string, cause?: Error) => new SvcError('model_file_invalid', {file, reason}, {cause})
   const session = await openSession(await modelPath(file), {threads, device, memoryPattern: false}).catch(
@@ -59,7 +59,7 @@ async function openGraph(file: string, {threads, device}: ExportedNetworkOptions
   const half = session.inputs.find(({type}) => type === 'float16')
   if (half === undefined) return session
   await session.release()
-  throw fail(`its input ${half.name} is of 16-bit floats, and 32-bit ones are needed`)
+  throw fail(`its input ${half.name} has 16-bit floats, but only 32-bit floats are supported`)
 }
 
 async function encode(parts: Parts, aligns: boolean, mel: Float32Array, frames: number): Promise<AudioContext> {
@@ -98,10 +98,10 @@ class ExportedDecoderRun implements DecoderRun {
   async prefill(tokens: readonly number[], at: readonly number[]): Promise<Float32Array> {
     const logits = await this.#run(tokens, 1)
     const size = logits.length / tokens.length
-    const wanted = new Float32Array(at.length * size)
+    const selected = new Float32Array(at.length * size)
     for (const [i, position] of at.entries())
-      wanted.set(logits.subarray(position * size, (position + 1) * size), i * size)
-    return wanted
+      selected.set(logits.subarray(position * size, (position + 1) * size), i * size)
+    return selected
   }
 
   step(tokens: readonly number[]): Promise<Float32Array> {
@@ -116,12 +116,12 @@ class ExportedDecoderRun implements DecoderRun {
     const first = this.#cache.length === 0
     const graph = first ? this.#parts.decoder : this.#parts.decoderWithPast
     const outputs = graph.outputs.map(({name}) => name).filter((name) => name.startsWith('present.'))
-    // What the cached branch gives in place of the encoder's keys and values means nothing.
-    const kept = outputs.filter((name) => first || !name.includes('.encoder.'))
-    const fetches = Object.fromEntries(['logits', ...kept].map((name) => [name, null]))
+    // The encoder's keys and values are valid only in the first run; the cached branch outputs placeholders.
+    const valid = outputs.filter((name) => first || !name.includes('.encoder.'))
+    const fetches = Object.fromEntries(['logits', ...valid].map((name) => [name, null]))
     const feeds = feedsOf(graph, this.#states, this.#cache, tokens, rows)
     const results = await graph.run(feeds, fetches)
-    this.#cache.take(results, tokens.length / rows)
+    this.#cache.store(results, tokens.length / rows)
     return (results.logits as Tensor).data as Float32Array
   }
 }
@@ -132,7 +132,7 @@ const cacheShape = ({decoder, hiddenSize}: WhisperConfig): CacheShape => ({
   headDim: hiddenSize / decoder.heads,
 })
 
-/** A pass over the text that shows what the alignment heads looked at. */
+/** Runs the decoder over the text for the cross-attention of the alignment heads. */
 function align(
   {config, decoder, alignmentHeads}: Parts,
   states: Tensor,
@@ -144,7 +144,7 @@ function align(
   return attentionOf('cross_attentions', alignmentHeads, shape, (fetches) => decoder.run(feeds, fetches))
 }
 
-/** What the graph asks for, and nothing else. */
+/** The feeds for exactly the inputs of the graph. */
 function feedsOf(
   graph: Session,
   states: Tensor,
@@ -153,27 +153,27 @@ function feedsOf(
   rows: number,
 ): Record<string, Tensor> {
   const time = tokens.length / rows
-  const places = Array.from({length: time}, (_, i) => BigInt(cache.length + i))
-  const offers: Record<string, () => Tensor> = {
+  const positions = Array.from({length: time}, (_, i) => BigInt(cache.length + i))
+  const inputs: Record<string, () => Tensor> = {
     input_ids: () => tensor(BigInt64Array.from(tokens, BigInt), [rows, time]),
     encoder_hidden_states: () => repeated(states, rows),
     use_cache_branch: () => booleans([cache.length > 0], [1]),
-    cache_position: () => tensor(BigInt64Array.from(places), [time]),
+    cache_position: () => tensor(BigInt64Array.from(positions), [time]),
     position_ids: () =>
       tensor(
-        BigInt64Array.from({length: rows * time}, (_, i) => places[i % time]!),
+        BigInt64Array.from({length: rows * time}, (_, i) => positions[i % time]!),
         [rows, time],
       ),
   }
   return Object.fromEntries(
     graph.inputs.map(({name}) => {
-      const offer = offers[name] ?? (() => cache.feed(name))
-      return [name, offer()]
+      const create = inputs[name] ?? (() => cache.feed(name))
+      return [name, create()]
     }),
   )
 }
 
-/** `[1, positions, size]` for each row. */
+/** Repeats `[1, positions, size]` for each row. */
 function repeated(states: Tensor, rows: number): Tensor {
   if (rows === 1) return states
   const one = states.data as Float32Array

@@ -3,7 +3,7 @@ import {open} from 'node:fs/promises'
 import {SvcError} from '../../errors/index.js'
 import {type GgmlType, ggmlBytes, ggmlTypes} from './ggml-types.js'
 
-/** What a whisper.cpp file says of its model. */
+/** The header of a whisper.cpp file. */
 export interface GgmlHeader {
   vocabSize: number
   audioPositions: number
@@ -19,32 +19,32 @@ export interface GgmlHeader {
 export interface GgmlTensor {
   name: string
   type: GgmlType
-  /** As PyTorch counts: the innermost dimension last. */
+  /** In PyTorch order: innermost dimension last. */
   shape: number[]
-  /** Place of its bytes in the file. */
+  /** Offset and length of its data in the file, bytes. */
   offset: number
   length: number
 }
 
 export interface GgmlFile {
   header: GgmlHeader
-  /** Tokens as bytes, in the order of their ids; the special ones are not among them. */
+  /** Bytes of the tokens in the order of their ids, without special tokens. */
   tokens: Buffer[]
   tensors: GgmlTensor[]
 }
 
-/** First bytes of every file of the format, little-endian. */
+/** Magic number, little-endian. */
 export const ggmlMagic = 0x6767_6d6c
 
-/** Sizes beyond these are nonsense. */
-const mostTokens = 200_000
-const mostTokenBytes = 1024
-const mostTensors = 10_000
-const mostDimension = 1 << 24
+/** Maximum plausible sizes; a file beyond them is invalid. */
+const maxTokens = 200_000
+const maxTokenBytes = 1024
+const maxTensors = 10_000
+const maxDimension = 1 << 24
 
-/** The numbers after the magic, in the order of the file, and the most that each may be. */
+/** The header fields after the magic number, in file order, with their maximum values. */
 const headerFields = {
-  vocabSize: mostTokens,
+  vocabSize: maxTokens,
   audioPositions: 1 << 16,
   hiddenSize: 1 << 16,
   audioHeads: 1024,
@@ -57,8 +57,8 @@ const headerFields = {
 } as const
 
 /**
- * Reads everything but the weights of a whisper.cpp model file (`ggml-*.bin`): sizes, mel filters (left out, since they
- * follow from their number), tokens, and where each tensor lies. Source of the format: whisper.cpp.
+ * Reads a whisper.cpp model file (`ggml-*.bin`) without its weights: sizes, tokens and the location of each tensor. The
+ * mel filters are skipped, because they are determined by their number. Source of the format: whisper.cpp.
  * @throws model_file_invalid, file_not_found, file_unreadable
  */
 export async function readGgmlFile(file: string): Promise<GgmlFile> {
@@ -67,12 +67,12 @@ export async function readGgmlFile(file: string): Promise<GgmlFile> {
   })
   try {
     const reader = new FieldReader(handle.fd, file, (await handle.stat()).size)
-    if (reader.integer() !== ggmlMagic) throw reader.fault('it does not begin as a whisper.cpp file does')
+    if (reader.integer() !== ggmlMagic) throw reader.invalid('it does not start with the magic number of whisper.cpp files')
     const header = readHeader(reader)
     const [bins, bands] = [reader.count(1024), reader.count(1024)]
     reader.skip(4 * bins * bands)
     const tokens: Buffer[] = []
-    for (let left = reader.count(mostTokens); left > 0; left--) tokens.push(reader.bytes(reader.count(mostTokenBytes)))
+    for (let left = reader.count(maxTokens); left > 0; left--) tokens.push(reader.bytes(reader.count(maxTokenBytes)))
     return {header, tokens, tensors: readTensors(reader)}
   } finally {
     await handle.close()
@@ -81,31 +81,31 @@ export async function readGgmlFile(file: string): Promise<GgmlFile> {
 
 function readHeader(reader: FieldReader): GgmlHeader {
   const fields: Record<string, number> = {}
-  for (const [field, most] of Object.entries(headerFields)) {
+  for (const [field, max] of Object.entries(headerFields)) {
     const value = reader.integer()
-    if (value < 1 || value > most) throw reader.fault(`its ${field} is ${value}`)
+    if (value < 1 || value > max) throw reader.invalid(`its ${field} is ${value}`)
     fields[field] = value
   }
-  // The last number says what most tensors are stored as; each of them says it again.
+  // Skip the type of most tensors; each tensor contains its own type.
   reader.integer()
   const {textState, ...header} = fields as unknown as GgmlHeader & {textState: number}
   if (textState !== header.hiddenSize)
-    throw reader.fault(`its encoder is ${header.hiddenSize} wide and its decoder ${textState}`)
+    throw reader.invalid(`the width of its encoder is ${header.hiddenSize}, that of its decoder ${textState}`)
   return header
 }
 
 function readTensors(reader: FieldReader): GgmlTensor[] {
   const tensors: GgmlTensor[] = []
   while (!reader.ended) {
-    if (tensors.length === mostTensors) throw reader.fault(`it has more than ${mostTensors} tensors`)
+    if (tensors.length === maxTensors) throw reader.invalid(`it has more than ${maxTensors} tensors`)
     const [dimensions, nameLength] = [reader.count(4), reader.count(256)]
     const type = ggmlTypes[reader.integer()]
     const shape: number[] = []
-    for (let i = 0; i < dimensions; i++) shape.unshift(reader.count(mostDimension))
+    for (let i = 0; i < dimensions; i++) shape.unshift(reader.count(maxDimension))
     const name = reader.bytes(nameLength).toString('utf8')
-    if (type === undefined) throw reader.fault(`the type of its tensor ${name} is not known`)
+    if (type === undefined) throw reader.invalid(`its tensor ${name} has an unknown type`)
     const length = ggmlBytes(type, shape)
-    if (length === undefined) throw reader.fault(`its tensor ${name} has an incomplete block`)
+    if (length === undefined) throw reader.invalid(`its tensor ${name} has an incomplete block`)
     tensors.push({name, type, shape, offset: reader.position, length})
     reader.skip(length)
   }
@@ -113,15 +113,15 @@ function readTensors(reader: FieldReader): GgmlTensor[] {
 }
 
 /**
- * Fields of a file, one after the other, checked against its length. It reads synchronously: a file has 100,000 fields,
- * and a promise for each takes longer than the reading.
+ * Reads the fields of a file in order and checks its length. Reads are synchronous: with 100,000 fields per file, a
+ * promise for each would take longer than reading.
  */
 class FieldReader {
   readonly #descriptor: number
   readonly #file: string
   readonly #size: number
   #buffer: Buffer = Buffer.alloc(0)
-  /** Place of the buffer in the file. */
+  /** Offset of the buffer in the file. */
   #start = 0
   position = 0
 
@@ -139,10 +139,10 @@ class FieldReader {
     return this.bytes(4).readInt32LE(0)
   }
 
-  /** @throws model_file_invalid unless it is 0 to `most` */
-  count(most: number): number {
+  /** @throws model_file_invalid unless the value is 0 to `max` */
+  count(max: number): number {
     const value = this.integer()
-    if (value < 0 || value > most) throw this.fault(`it says ${value} where at most ${most} makes sense`)
+    if (value < 0 || value > max) throw this.invalid(`it contains a count of ${value}, the maximum is ${max}`)
     return value
   }
 
@@ -159,19 +159,19 @@ class FieldReader {
     this.position += length
   }
 
-  fault(reason: string): SvcError {
+  invalid(reason: string): SvcError {
     return new SvcError('model_file_invalid', {file: this.#file, reason})
   }
 
   #require(length: number): void {
-    if (this.position + length > this.#size) throw this.fault('it ends too soon, so it was not copied completely')
+    if (this.position + length > this.#size) throw this.invalid('it is truncated')
   }
 
   #load(length: number): void {
     const size = Math.min(this.#size - this.position, Math.max(length, 256 << 10))
     const buffer = Buffer.alloc(size)
     const bytesRead = readSync(this.#descriptor, buffer, 0, size, this.position)
-    if (bytesRead < length) throw this.fault('it ends too soon, so it was not copied completely')
+    if (bytesRead < length) throw this.invalid('it is truncated')
     this.#buffer = buffer.subarray(0, bytesRead)
     this.#start = this.position
   }

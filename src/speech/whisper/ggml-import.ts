@@ -6,11 +6,11 @@ import {type GgmlHeader, type GgmlTensor, readGgmlFile} from './ggml-file.js'
 import {tokenizerOfTokens} from './ggml-tokenizer.js'
 import {asFloats} from './ggml-types.js'
 
-/** Changes when files that were made before must not be used any more. */
+/** Must be changed to invalidate files converted by earlier versions. */
 const recipe = 'ggml to hugging face 3'
 
 /**
- * A whisper.cpp model file as a folder in Hugging Face layout, made once and kept.
+ * Converts a whisper.cpp model file to a folder in Hugging Face layout; the folder is cached.
  * @returns the folder
  * @throws model_file_invalid, file_not_found, cache_unwritable
  */
@@ -41,23 +41,23 @@ async function convert(file: string, folder: string): Promise<void> {
   }
 }
 
-/** The bytes of a tensor; the file may have shrunk since its header was read. */
+/** Reads the bytes of a tensor; the file may have shrunk since its header was read. */
 async function readTensor(handle: FileHandle, file: string, {name, length, offset}: GgmlTensor): Promise<Buffer> {
   const bytes = Buffer.alloc(length)
   for (let at = 0; at < length; ) {
     const {bytesRead} = await handle.read(bytes, at, length - at, offset + at)
-    if (bytesRead === 0) throw new SvcError('model_file_invalid', {file, reason: `it ends inside its tensor ${name}`})
+    if (bytesRead === 0) throw new SvcError('model_file_invalid', {file, reason: `it ends within its tensor ${name}`})
     at += bytesRead
   }
   return bytes
 }
 
-/** Size of the vocabulary of the published models that know English alone; a multilingual one is larger. */
+/** Vocabulary size of the published English-only models; that of multilingual models is larger. */
 const englishVocabulary = 51_864
 
 /**
- * What the sizes say of the tokens: models of one language have language tokens too, and only the size tells them
- * apart. Smaller vocabularies are of no published model. Source: whisper.cpp.
+ * English-only models have language tokens as well and can be identified only by the vocabulary size. No published model
+ * has a smaller vocabulary. Source: whisper.cpp.
  */
 const generationConfigOf = ({vocabSize}: GgmlHeader) =>
   vocabSize < englishVocabulary ? {} : {is_multilingual: vocabSize > englishVocabulary}
@@ -77,7 +77,7 @@ const configOf = (header: GgmlHeader) => ({
   max_target_positions: header.textPositions,
 })
 
-/** Parts of names in OpenAI's checkpoints and in those of Hugging Face; earlier rows first. */
+/** Parts of tensor names in OpenAI's and in Hugging Face's checkpoints, applied in order. */
 const renamed: readonly (readonly [RegExp, string])[] = [
   [/^/, 'model.'],
   [/\.blocks\./, '.layers.'],
@@ -100,6 +100,6 @@ const renamed: readonly (readonly [RegExp, string])[] = [
 
 const publishedName = (name: string) => renamed.reduce((current, [from, to]) => current.replace(from, to), name)
 
-/** Biases of convolutions are columns here. */
+/** whisper.cpp stores the biases of convolutions as columns. */
 const publishedShape = ({name, shape}: GgmlTensor) =>
   /conv\d\.bias$/.test(name) ? shape.filter((dim) => dim !== 1) : shape

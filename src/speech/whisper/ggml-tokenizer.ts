@@ -3,7 +3,7 @@ import {languageCodes} from '../text/languages.js'
 /** Timestamps `<|0.00|>` to `<|30.00|>`. */
 const timestampCount = 1501
 
-/** Size of the vocabulary of the published models that know English alone, the smallest of all. */
+/** Vocabulary size of the published English-only models, the smallest of all. */
 const englishVocabulary = 51_864
 
 interface SpecialToken {
@@ -12,9 +12,9 @@ interface SpecialToken {
 }
 
 /**
- * The special tokens of a published Whisper, by its size: a file may hold some of them among its tokens, so where those
- * end says nothing. Empty for a smaller vocabulary, which is of no published model. Models of one language have the
- * tokens of 99 languages too. Source of the order: whisper.cpp.
+ * The special tokens of a published Whisper model by its vocabulary size. The number of tokens in the file does not
+ * determine them, because it may include some special tokens. Empty for a smaller vocabulary, which no published model
+ * has. English-only models have the tokens of 99 languages as well. Source of the order: whisper.cpp.
  */
 function specialTokens(vocabSize: number): SpecialToken[] {
   if (vocabSize < englishVocabulary) return []
@@ -32,9 +32,8 @@ function specialTokens(vocabSize: number): SpecialToken[] {
 }
 
 /**
- * A `tokenizer.json` for the tokens of a whisper.cpp file. The file has no merges; they follow from the order of the
- * tokens, each of which was made from two earlier ones. Names in brackets among the tokens are special, wherever they
- * are.
+ * Creates a `tokenizer.json` for the tokens of a whisper.cpp file. The file has no merges; they are reconstructed from the
+ * order of the tokens, each of which was merged from two earlier ones. Tokens like `<|name|>` are special at any position.
  */
 export function tokenizerOfTokens(tokens: readonly Buffer[], vocabSize: number): object {
   const named = tokens.flatMap((bytes, id) =>
@@ -43,7 +42,7 @@ export function tokenizerOfTokens(tokens: readonly Buffer[], vocabSize: number):
   const contents = new Set(named.map(({content}) => content))
   const special = [...named, ...specialTokens(vocabSize).filter(({content}) => !contents.has(content))]
   const ids = new Set(special.map(({id}) => id))
-  // A special token is no text, and was not merged.
+  // Special tokens are not text and have no merges.
   const texts = tokens.map((bytes, id) => (ids.has(id) ? '' : Array.from(bytes, (byte) => byteLetters[byte]).join('')))
   return {
     version: '1.0',
@@ -68,7 +67,7 @@ export function tokenizerOfTokens(tokens: readonly Buffer[], vocabSize: number):
 }
 
 /**
- * The letters that byte-level tokenizers write bytes as: printable ones as themselves, the others from U+0100 on.
+ * The byte alphabet of byte-level tokenizers: printable bytes map to themselves, the others to characters from U+0100 on.
  * Source: the byte encoder of GPT-2.
  */
 const byteLetters: readonly string[] = (() => {
@@ -77,7 +76,7 @@ const byteLetters: readonly string[] = (() => {
   return Array.from({length: 256}, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++))
 })()
 
-/** The two earlier tokens that each token was made from, in order. */
+/** The two earlier tokens from which each token was merged, in order. */
 function mergesOf(texts: readonly string[]): [string, string][] {
   const ranks = new Map(texts.map((text, rank) => [text, rank] as const))
   return texts.flatMap((text, rank) => {
@@ -86,7 +85,7 @@ function mergesOf(texts: readonly string[]): [string, string][] {
   })
 }
 
-/** The parts of a text after all merges of a lower rank. */
+/** The parts of a text after applying all merges of a lower rank. */
 function mergedBelow(text: string, limit: number, ranks: ReadonlyMap<string, number>): string[] {
   const parts = [...text]
   for (;;) {

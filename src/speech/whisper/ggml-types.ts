@@ -1,9 +1,9 @@
 import {floatToHalf, halfToFloat} from '../../weights/index.js'
 
-/** How ggml stores numbers. A quantised type has blocks of 32 values. */
+/** ggml tensor types. Quantised types have blocks of 32 values. */
 export type GgmlType = 'f32' | 'f16' | 'q4_0' | 'q4_1' | 'q5_0' | 'q5_1' | 'q8_0'
 
-/** By the number in the file. */
+/** Types by their number in the file. */
 export const ggmlTypes: Readonly<Record<number, GgmlType>> = {
   0: 'f32',
   1: 'f16',
@@ -16,7 +16,7 @@ export const ggmlTypes: Readonly<Record<number, GgmlType>> = {
 
 const blockValues = 32
 
-/** Bytes per block, or per value where there are no blocks. */
+/** Bytes per block, or per value of types without blocks. */
 const blockBytes: Readonly<Record<GgmlType, number>> = {
   f32: 4,
   f16: 2,
@@ -29,17 +29,17 @@ const blockBytes: Readonly<Record<GgmlType, number>> = {
 
 const isPlain = (type: GgmlType): type is 'f32' | 'f16' => type === 'f32' || type === 'f16'
 
-/** Bytes of a tensor; undefined where its rows are no whole blocks. */
+/** Size of a tensor in bytes; undefined if its rows are not complete blocks. */
 export function ggmlBytes(type: GgmlType, shape: readonly number[]): number | undefined {
   const values = shape.reduce((product, dim) => product * dim, 1)
   if (isPlain(type)) return values * blockBytes[type]
   return (shape.at(-1) ?? 0) % blockValues === 0 ? (values / blockValues) * blockBytes[type] : undefined
 }
 
-/** Writes the 32 values of a block. */
+/** Decodes the 32 values of a block. */
 type BlockReader = (block: DataView, at: number, out: Float32Array) => void
 
-/** A nibble i is the low half of byte i for the first 16 values and the high half for the others. */
+/** Nibble i is the low half of byte i for the first 16 values, and the high half of byte i - 16 for the others. */
 const nibble = (block: DataView, at: number, i: number) =>
   i < 16 ? block.getUint8(at + i) & 15 : block.getUint8(at + i - 16) >> 4
 
@@ -71,8 +71,8 @@ const readers: Readonly<Record<Exclude<GgmlType, 'f32' | 'f16'>, BlockReader>> =
 }
 
 /**
- * The bytes of a tensor as safetensors hold them: 32-bit and 16-bit floats as they are, quantised values as 16-bit
- * floats.
+ * Converts the bytes of a tensor to a safetensors dtype: 32-bit and 16-bit floats are unchanged, quantised values become
+ * 16-bit floats.
  */
 export function asFloats(type: GgmlType, bytes: Buffer): {dtype: 'F32' | 'F16'; data: Uint8Array} {
   if (isPlain(type)) return {dtype: type === 'f32' ? 'F32' : 'F16', data: bytes}
@@ -84,7 +84,7 @@ export function asFloats(type: GgmlType, bytes: Buffer): {dtype: 'F32' | 'F16'; 
   const read = readers[type]
   for (let block = 0; block < blocks; block++) {
     read(view, block * size, values)
-    // A loop, since `from` would first collect all values in a list many times their size.
+    // A loop, because `from` would first create an array many times this size.
     for (let i = 0; i < blockValues; i++) halves[block * blockValues + i] = floatToHalf(values[i]!)
   }
   return {dtype: 'F16', data: new Uint8Array(halves.buffer)}

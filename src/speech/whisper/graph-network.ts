@@ -12,7 +12,7 @@ import {openTokenEmbedding, type TokenEmbedding} from './token-embedding.js'
 export interface GraphNetworkOptions {
   threads: number
   device: Device
-  /** Heads whose cross-attention follows the sound, as `[layer, head]`. */
+  /** Alignment heads, whose cross-attention follows the audio, as `[layer, head]`. */
   alignmentHeads: readonly (readonly [layer: number, head: number])[]
 }
 
@@ -24,8 +24,8 @@ interface Parts extends GraphNetworkOptions {
 }
 
 /**
- * Opens a Whisper on graphs of our own over its safetensors, and over quantised twins of its matrices where `tensors`
- * has them.
+ * Opens a Whisper model with generated graphs over its safetensors. Matrices with quantised copies in `tensors` use
+ * those.
  * @throws tensor_missing, tensor_shape, tensor_dtype
  */
 export async function openGraphNetwork(
@@ -100,7 +100,7 @@ class GraphDecoderRun implements DecoderRun {
     this.#cache.select(sources)
   }
 
-  /** Reads tokens, time-major, and gives the logits of the rows asked for. */
+  /** Runs the decoder over tokens, time-major, and returns the logits of the given rows. */
   async #run(tokens: readonly number[], time: number, logitRows: readonly number[]): Promise<Float32Array> {
     const {decoder, config} = this.#parts
     const fetches: Record<string, Tensor | null> = {logits: null}
@@ -115,7 +115,7 @@ class GraphDecoderRun implements DecoderRun {
   }
 }
 
-/** A pass over the text whose logits nobody needs: only what the alignment heads looked at. */
+/** Runs the decoder over the text for the cross-attention of the alignment heads only. */
 function align(
   parts: Parts,
   cross: Readonly<Record<string, Tensor>>,
@@ -152,7 +152,7 @@ function decoderFeeds(
   }
 }
 
-/** `[time, past + time]`: 0 where a position may be looked at, -infinity where it comes later. */
+/** Causal mask `[time, past + time]`: 0 for visible positions, -infinity for later ones. */
 function causalMask(time: number, past: number): Tensor {
   const total = past + time
   const mask = new Float32Array(time * total)

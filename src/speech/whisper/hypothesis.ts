@@ -11,12 +11,12 @@ import {
 import type {DecoderRun} from './network.js'
 import type {TokenRule} from './token-rules.js'
 
-/** One decoding of a window: its tokens, timestamps among them, without prompt and end. */
+/** One decoding of a window: its tokens including timestamps, without the prompt and the end token. */
 export interface Hypothesis {
   tokens: readonly number[]
-  /** Log-probability of each token, after the rules. */
+  /** Log-probability of each token, after the token rules. */
   logprobs: readonly number[]
-  /** Log-probability per token, the end counted, after the rules. */
+  /** Log-probability per token, including the end token, after the token rules. */
   avgLogprob: number
 }
 
@@ -28,10 +28,10 @@ export interface DecodeLimits {
 }
 
 /**
- * Follows the most likely token, or one draw per row, until every row has ended.
- * @param run has read the prompt; its rows are the draws
+ * Decodes greedily or with one sample per row until every row has ended.
+ * @param run a run after the prefill of the prompt
  * @param logits of the prompt's last position, `[vocabulary]`
- * @returns the draws, best first
+ * @returns the hypotheses, best first
  */
 export async function drawHypotheses(
   run: DecoderRun,
@@ -44,20 +44,20 @@ export async function drawHypotheses(
   let next: Float32Array[] = rows.map(() => logits.slice())
   run.select(rows.map(() => 0))
   for (;;) {
-    await letMessagesIn(signal)
+    await processMessages(signal)
     for (const [i, row] of open.entries()) chooseToken(next[i] as Float32Array, row, rules, end)
-    const kept = [...open.keys()].filter((i) => goesOn(open[i] as Row, end, maxTokens))
-    if (kept.length === 0) break
-    run.select(kept)
-    open = kept.map((i) => open[i] as Row)
-    next = split(await run.step(open.map(({tokens}) => tokens.at(-1) as number)), kept.length)
+    const unfinished = [...open.keys()].filter((i) => isUnfinished(open[i] as Row, end, maxTokens))
+    if (unfinished.length === 0) break
+    run.select(unfinished)
+    open = unfinished.map((i) => open[i] as Row)
+    next = split(await run.step(open.map(({tokens}) => tokens.at(-1) as number)), unfinished.length)
   }
   return rows.map((row) => asHypothesis(withoutEnd(row, end))).sort((a, b) => b.avgLogprob - a.avgLogprob)
 }
 
 interface Row {
   pick: Sampler
-  /** The end token included, where it was chosen. */
+  /** Including the end token. */
   tokens: number[]
   logprobs: number[]
   logprob: number
@@ -66,7 +66,7 @@ interface Row {
 function chooseToken(logits: Float32Array, row: Row, rules: readonly TokenRule[], end: number): void {
   for (const rule of rules) rule(logits, row.tokens)
   const picked = row.pick(logits, row.tokens)
-  // The rules can leave nothing to say.
+  // The rules may exclude every token.
   const token = picked < 0 ? end : picked
   const logprob = picked < 0 ? 0 : logits[token]! - logSumExp(logits)
   row.tokens.push(token)
@@ -74,7 +74,7 @@ function chooseToken(logits: Float32Array, row: Row, rules: readonly TokenRule[]
   row.logprob += logprob
 }
 
-const goesOn = ({tokens}: Row, end: number, maxTokens: number): boolean =>
+const isUnfinished = ({tokens}: Row, end: number, maxTokens: number): boolean =>
   tokens.at(-1) !== end && tokens.length < maxTokens
 
 function withoutEnd({tokens, logprobs, logprob}: Row, end: number): Omit<Row, 'pick'> {
@@ -88,7 +88,7 @@ const asHypothesis = ({tokens, logprobs, logprob}: BeamHypothesis): Hypothesis =
   avgLogprob: meanLogprob({tokens, logprob}),
 })
 
-/** One draw per row at a temperature; at 0 the most likely token, which needs one row. */
+/** One sampler per row; at temperature 0, a single greedy row. */
 export const samplers = (temperature: number, bestOf: number, seed: number): Sampler[] =>
   temperature === 0
     ? [argmax]
@@ -96,7 +96,7 @@ export const samplers = (temperature: number, bestOf: number, seed: number): Sam
         createSampler({...defaultSampling, temperature, topK: 0, topP: 1, seed: (seed + row) >>> 0}),
       )
 
-/** Follows the `width` most likely hypotheses; the best comes first. */
+/** Beam search over the `width` most likely hypotheses; returns them best first. */
 export async function searchHypotheses(
   run: DecoderRun,
   logits: Float32Array,
@@ -106,7 +106,7 @@ export async function searchHypotheses(
   const search = new BeamSearch(width, end)
   let next: Float32Array[] = [logits.slice()]
   for (let length = 0; ; length++) {
-    await letMessagesIn(signal)
+    await processMessages(signal)
     for (const [row, decoded] of search.rows.entries())
       for (const rule of rules) rule(next[row] as Float32Array, decoded)
     const {tokens, sources} = search.advance(next)
@@ -116,14 +116,14 @@ export async function searchHypotheses(
   }
 }
 
-/** The rows of `[rows, vocabulary]`, over the same memory. */
+/** The rows of `[rows, vocabulary]` as views. */
 function split(logits: Float32Array, rows: number): Float32Array[] {
   const size = logits.length / rows
   return Array.from({length: rows}, (_, row) => logits.subarray(row * size, (row + 1) * size))
 }
 
-/** Lets a cancellation in before the next run blocks the thread. */
-async function letMessagesIn(signal: AbortSignal | undefined): Promise<void> {
+/** Processes pending messages, such as a cancellation, before the next run blocks the thread. */
+async function processMessages(signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return
   await new Promise((resolve) => setImmediate(resolve))
   signal.throwIfAborted()

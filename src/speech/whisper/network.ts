@@ -1,6 +1,6 @@
-/** The two halves of a Whisper, as the decoding loop sees them. */
+/** Encoder and decoder of a Whisper model, independent of the graphs that implement them. */
 export interface WhisperNetwork {
-  /** Whether its windows give cross-attention. */
+  /** Whether its windows support `align`. */
   readonly aligns: boolean
   /** Encodes one window: log-mel `[bins, frames]`, row-major. */
   encode(mel: Float32Array, frames: number): Promise<AudioContext>
@@ -9,12 +9,12 @@ export interface WhisperNetwork {
 
 /** One encoded window. */
 export interface AudioContext {
-  /** Positions of the encoder's output. */
+  /** Number of positions of the encoder's output. */
   readonly positions: number
-  /** A new empty decoding over this window. */
+  /** Starts an empty decoding of this window. */
   decode(): DecoderRun
   /**
-   * Cross-attention of the alignment heads while the decoder reads `tokens`. Undefined where the graphs do not give it.
+   * Cross-attention of the alignment heads over `tokens`. Undefined if the graphs do not output it.
    */
   align?(tokens: readonly number[]): Promise<CrossAttention>
 }
@@ -27,18 +27,18 @@ export interface CrossAttention {
   weights: Float32Array
 }
 
-/** Hypotheses of equal length, one per row. Begins with one row and no token. */
+/** Hypotheses of equal length, one per row. Starts with one empty row. */
 export interface DecoderRun {
   readonly rows: number
-  /** Tokens read so far, per row. */
+  /** Number of tokens per row. */
   readonly length: number
   /**
-   * Reads tokens in one go; only while there is one row and nothing was read.
+   * Processes the prompt; only valid for a single empty row.
    * @returns logits `[at.length, vocabulary]` of the positions `at`
    */
   prefill(tokens: readonly number[], at: readonly number[]): Promise<Float32Array>
-  /** Reads one token per row. Gives logits `[rows, vocabulary]`. */
+  /** Appends one token per row; returns logits `[rows, vocabulary]`. */
   step(tokens: readonly number[]): Promise<Float32Array>
-  /** Row i continues what was row `sources[i]`; the number of rows may change. */
+  /** Makes row i continue the previous row `sources[i]`; the number of rows may change. */
   select(sources: readonly number[]): void
 }

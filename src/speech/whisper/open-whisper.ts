@@ -11,7 +11,7 @@ import {findExport} from './export-files.js'
 import {openExportedNetwork} from './exported-network.js'
 import {openGraphNetwork} from './graph-network.js'
 import type {WhisperNetwork} from './network.js'
-import {withQuantizedTwins} from './quantized-tensors.js'
+import {withQuantized} from './quantized-tensors.js'
 import {readVocabulary, type WhisperVocabulary} from './vocabulary.js'
 import {createWhisperModel, windowSecOf} from './whisper-model.js'
 
@@ -20,13 +20,13 @@ export interface OpenWhisperOptions {
   threads: number
   device: Device
   precision: 'auto' | 'f32' | 'int8'
-  /** Folder of files that are made from models. */
+  /** Cache folder of files derived from models. */
   derivedFolder: string
 }
 
 /**
- * Opens a Whisper in Hugging Face layout: `config.json`, `tokenizer.json`, `generation_config.json` where there is one,
- * and safetensors or an ONNX export.
+ * Opens a Whisper model in Hugging Face layout: `config.json`, `tokenizer.json`, optionally `generation_config.json`, and
+ * safetensors or an ONNX export.
  * @throws model_file_missing, model_file_invalid, tokenizer_mismatch, tensor_missing, tensor_shape, shard_missing,
  *   safetensors_invalid, cache_unwritable
  */
@@ -55,7 +55,7 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
   })
 }
 
-/** Graphs of our own over safetensors, or those of an export where there are none. */
+/** Uses generated graphs if there are safetensors, else an ONNX export. */
 async function openNetwork(
   folder: string,
   config: WhisperConfig,
@@ -69,8 +69,8 @@ async function openNetwork(
     return {network: await openExportedNetwork(config, exported, session), precision: exported.precision}
   const tensors = await readShards(folder)
   const precision = chosenPrecision(options, tensors)
-  const computed = precision === 'int8' ? await withQuantizedTwins(tensors, options.derivedFolder) : tensors
-  return {network: await openGraphNetwork(config, computed, session), precision}
+  const weights = precision === 'int8' ? await withQuantized(tensors, options.derivedFolder) : tensors
+  return {network: await openGraphNetwork(config, weights, session), precision}
 }
 
 export interface WhisperFolder {
@@ -79,7 +79,7 @@ export interface WhisperFolder {
   vocabulary: WhisperVocabulary
 }
 
-/** What lies beside the weights of a Whisper. */
+/** Reads the files of a Whisper model other than the weights. */
 export async function readWhisperFolder(folder: string): Promise<WhisperFolder> {
   const file = join(folder, 'config.json')
   const json = await readJsonObject(file)
@@ -105,7 +105,7 @@ export async function readWhisperFolder(folder: string): Promise<WhisperFolder> 
   return {config, generationConfig, vocabulary}
 }
 
-/** Below this many bytes of weights a smaller copy gains nothing. */
+/** Minimum size of the weights for which quantisation is faster, bytes. */
 const worthQuantizing = 16 << 20
 
 function chosenPrecision({precision, device}: OpenWhisperOptions, tensors: TensorMap): 'f32' | 'int8' {

@@ -1,18 +1,18 @@
 import type {RecognitionOptions} from '../model.js'
 import type {WhisperVocabulary} from './vocabulary.js'
 
-/** What the decoder reads before it writes. */
+/** The decoder prompt. */
 export interface Prompt {
   tokens: number[]
-  /** Where the start of the transcript lies: there the model says whether anybody speaks. */
+  /** Index of the start-of-transcript token, whose logits contain the no-speech probability. */
   startIndex: number
 }
 
 /**
- * What was said before, cut to half of the context, then the task: `startofprev …, startoftranscript, language, task`.
- * Hotwords and the caller's own words stand before the tokens of earlier windows, and keep their place when those grow.
+ * Builds the prompt `startofprev …, startoftranscript, language, task`; the previous text is limited to half of the
+ * context. Hotwords and the initial prompt precede the tokens of earlier windows and are never displaced by them.
  * Source: Radford et al. 2022, figure 1.
- * @param context decoder positions in all
+ * @param context number of decoder positions
  */
 export function buildPrompt(
   vocabulary: WhisperVocabulary,
@@ -26,7 +26,7 @@ export function buildPrompt(
   return {tokens: [...past, ...start, ...ending], startIndex: past.length}
 }
 
-/** `startoftranscript`, and in a multilingual model language and task. */
+/** `startoftranscript`; in a multilingual model followed by language and task. */
 export function taskTokens(
   {startOfTranscript, languages, transcribe, translate}: WhisperVocabulary,
   language: string | undefined,
@@ -42,8 +42,8 @@ function previousText(
   room: number,
 ): number[] {
   if (startOfPrevious === undefined || room < 1) return []
-  const given = [hotwords.join(', '), prompt ?? ''].map((text) => text.trim()).filter((text) => text !== '')
-  const fixed = given.flatMap((text) => tokenizer.encode(` ${text}`, {special: false})).slice(0, room)
+  const hints = [hotwords.join(', '), prompt ?? ''].map((text) => text.trim()).filter((text) => text !== '')
+  const fixed = hints.flatMap((text) => tokenizer.encode(` ${text}`, {special: false})).slice(0, room)
   const left = room - fixed.length
   const tokens = [...fixed, ...(left > 0 ? previousTokens.slice(-left) : [])]
   return tokens.length === 0 ? [] : [startOfPrevious, ...tokens]

@@ -13,27 +13,27 @@ import {
 
 const recipe = 'whisper-int8.1'
 
-/** Matrices of the encoder, which sees many rows at once, and the cross-attention's, which is computed with them. */
+/** Matrices that are multiplied with many rows at once: the encoder, and the cross-attention keys and values. */
 const manyRows = /^model\.(encoder\.layers\.\d+\..*|decoder\.layers\.\d+\.encoder_attn\.[kv]_proj)\.weight$/
-/** Matrices of the decoder, which sees a row or a few; the embedding is the matrix of the logits too. */
+/** Decoder matrices, which are multiplied with few rows; the embedding is also the logits matrix. */
 const fewRows = /^model\.decoder\.(layers\.\d+\..*|embed_tokens)\.weight$/
 
 /**
- * The tensors of a Whisper with 8-bit twins of its matrices. The twins are made once and kept in a file.
+ * Adds 8-bit quantised copies of the matrices to the tensors of a Whisper model. The copies are cached in a file.
  * @throws cache_unwritable
  */
-export async function withQuantizedTwins(tensors: TensorMap, folder: string): Promise<TensorMap> {
+export async function withQuantized(tensors: TensorMap, folder: string): Promise<TensorMap> {
   const sources = [...new Set([...tensors.values()].map(({file}) => file))].sort()
-  const twins = [...tensors.values()].filter(({shape}) => shape.length === 2).flatMap(twinsOf)
+  const copies = [...tensors.values()].filter(({shape}) => shape.length === 2).flatMap(quantizedCopies)
   const file = await derivedFile(
     {folder, sources, recipe, extension: '.safetensors'},
-    (partial) => writeSafetensors(partial, twins),
-    async (made) => twins.length === (await readTensorMap(made)).size,
+    (partial) => writeSafetensors(partial, copies),
+    async (existing) => copies.length === (await readTensorMap(existing)).size,
   )
   return new Map([...tensors, ...(await readTensorMap(file))])
 }
 
-function twinsOf(entry: TensorEntry): TensorSource[] {
+function quantizedCopies(entry: TensorEntry): TensorSource[] {
   if (manyRows.test(entry.name)) return columns(entry)
   return fewRows.test(entry.name) ? blocks(entry) : []
 }
@@ -77,13 +77,13 @@ function blocks(entry: TensorEntry): TensorSource[] {
   ]
 }
 
-/** Makes a value when it is first asked for, and lets go of it when it is asked for the last time. */
+/** Caches a value from the first call until the call with `last`. */
 function once<T>(make: () => Promise<T>): (last?: boolean) => Promise<T> {
   let value: Promise<T> | undefined
   return (last = false) => {
-    const made = value ?? make()
-    value = last ? undefined : made
-    return made
+    const current = value ?? make()
+    value = last ? undefined : current
+    return current
   }
 }
 

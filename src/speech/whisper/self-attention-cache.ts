@@ -3,8 +3,8 @@ import {type Tensor, tensor} from '../../onnx/index.js'
 const smallestCapacity = 32
 
 /**
- * Keys and values of the tokens read so far, `[past, batch, hidden]` per layer. Time comes first, so that the rows of a
- * step are appended in one piece and the past is fed as it lies.
+ * Self-attention keys and values of the past tokens, `[past, batch, hidden]` per layer. Time is the first dimension, so
+ * that a step appends one contiguous block and the past is fed without copying.
  */
 export class SelfAttentionCache {
   readonly #hiddenSize: number
@@ -22,12 +22,12 @@ export class SelfAttentionCache {
     return this.#batch
   }
 
-  /** Positions that are filled. */
+  /** Number of filled positions. */
   get length(): number {
     return this.#length
   }
 
-  /** What is filled, as the inputs `past_key.N` and `past_value.N`. */
+  /** The filled positions as the inputs `past_key.N` and `past_value.N`. */
   feeds(): Record<string, Tensor> {
     const size = this.#batch * this.#hiddenSize
     const dims = [this.#length, this.#batch, this.#hiddenSize]
@@ -51,7 +51,7 @@ export class SelfAttentionCache {
     this.#length += time
   }
 
-  /** Row i becomes what was row `sources[i]`. */
+  /** Replaces row i with the previous row `sources[i]`. */
   select(sources: readonly number[]): void {
     if (sources.length === this.#batch && sources.every((source, i) => source === i)) return
     const batch = sources.length
@@ -62,7 +62,7 @@ export class SelfAttentionCache {
     this.#batch = batch
   }
 
-  /** In place where the number of rows stays, which is every step of a beam search. */
+  /** Reorders rows, in place if their number does not change, as in the steps of a beam search. */
   #selected(data: Float32Array, sources: readonly number[]): Float32Array {
     const size = this.#hiddenSize
     const [from, to] = [this.#batch * size, sources.length * size]

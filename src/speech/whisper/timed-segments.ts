@@ -1,6 +1,6 @@
 import {timestampSec, type WhisperVocabulary} from './vocabulary.js'
 
-/** A run of text tokens with its place in the window, seconds. */
+/** Text tokens with their times within the window, seconds. */
 export interface TimedTokens {
   startSec: number
   endSec: number
@@ -9,15 +9,15 @@ export interface TimedTokens {
 
 export interface TimedWindow {
   segments: TimedTokens[]
-  /** How much of the window is done with, seconds. */
+  /** Length of the completed part of the window, seconds. */
   consumedSec: number
 }
 
 /**
- * Cuts the tokens of a window at their timestamps. Two timestamps in a row end one segment and begin the next; what
- * follows the last pair is unfinished and is decoded again in the next window, unless one timestamp ends it all.
+ * Splits the tokens of a window at their timestamps. A pair of timestamps ends one segment and starts the next one. Text
+ * after the last pair is incomplete and is decoded again in the next window, unless a single timestamp ends the window.
  * Source: the seek rules of openai/whisper.
- * @param windowSec length of the sound in the window
+ * @param windowSec length of the audio in the window
  */
 export function cutAtTimestamps(
   vocabulary: WhisperVocabulary,

@@ -3,9 +3,9 @@ import {SvcError} from '../../errors/index.js'
 import {readTensorFloat32, type TensorEntry, type TensorMap, widenFloats} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
 
-/** Embeds tokens with rows read from the checkpoint: the matrix itself is in memory once, as the logits matrix. */
+/** Embeds tokens with rows read from the checkpoint file, so that the matrix is in memory only once, for the logits. */
 export interface TokenEmbedding {
-  /** Writes the sum of the token's and the position's embedding into `target` at `offset`, `hidden` values. */
+  /** Writes the sum of token and position embedding, `[hidden]`, to `target` at `offset`. */
   embed(token: number, position: number, target: Float32Array, offset: number): void
   close(): void
 }

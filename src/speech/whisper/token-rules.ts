@@ -1,12 +1,12 @@
 import type {WhisperVocabulary} from './vocabulary.js'
 
 /**
- * Makes tokens impossible, by setting their logits `[vocabulary]` to -infinity in place.
+ * Excludes tokens by setting their logits, `[vocabulary]`, to -infinity in place.
  * @param decoded the tokens of this hypothesis so far, without the prompt
  */
 export type TokenRule = (logits: Float32Array, decoded: readonly number[]) => void
 
-/** The rules of one decoding, in order. */
+/** The token rules of a decoding, in order. */
 export function tokenRules(vocabulary: WhisperVocabulary, {timestamps}: {timestamps: boolean}): TokenRule[] {
   const rules = [atBegin(vocabulary.suppressedAtBegin), always(vocabulary.suppressed)]
   const {firstTimestamp, lastTimestamp, noTimestamps} = vocabulary
@@ -30,19 +30,19 @@ const atBegin =
 
 type Timed = WhisperVocabulary & {firstTimestamp: number; lastTimestamp: number}
 
-/** Text begins within the first second of a window. */
-const latestBegin = 50
+/** Maximum initial timestamp of a window, in steps of 20 ms: 1 s. */
+const maxInitialTimestamp = 50
 
 /**
- * Timestamps come in pairs around text and never go back: after the first of a pair of ends comes the other or the end
- * of the text, after both of them text; a segment has a length. Source: the timestamp rules of openai/whisper.
+ * Timestamps occur in pairs around text and never decrease. The first of a pair is followed by the second or by the end
+ * of text, the second by text. Segments are not empty. Source: the timestamp rules of openai/whisper.
  */
 function timestampGrammar({firstTimestamp, lastTimestamp, endOfText}: Timed): TokenRule {
   const isTimestamp = (token: number | undefined) => token !== undefined && token >= firstTimestamp
   return (logits, decoded) => {
     if (decoded.length === 0) {
       logits.fill(-Infinity, 0, firstTimestamp)
-      logits.fill(-Infinity, firstTimestamp + latestBegin + 1, lastTimestamp + 1)
+      logits.fill(-Infinity, firstTimestamp + maxInitialTimestamp + 1, lastTimestamp + 1)
       return
     }
     const last = isTimestamp(decoded.at(-1))
@@ -54,7 +54,7 @@ function timestampGrammar({firstTimestamp, lastTimestamp, endOfText}: Timed): To
   }
 }
 
-/** Where a timestamp is likelier, all of them together, than any single other token, it must be a timestamp. */
+/** Requires a timestamp if the total probability of all timestamps exceeds that of every text token. */
 function timestampMass({firstTimestamp, lastTimestamp}: Timed): TokenRule {
   return (logits) => {
     let text = -Infinity

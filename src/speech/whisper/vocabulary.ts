@@ -1,39 +1,39 @@
 import {SvcError} from '../../errors/index.js'
 import type {Tokenizer} from '../../text/index.js'
 
-/** Seconds from one timestamp token to the next. */
+/** Seconds between two timestamp tokens. */
 export const timestampStepSec = 0.02
 
-/** The last timestamp token is `<|30.00|>`, however long the model's window is. */
+/** The last timestamp token is `<|30.00|>`, regardless of the model's window. */
 const timestampCount = 1501
 
-/** A Whisper's tokens with a meaning of their own, found by name, since their ids differ from model to model. */
+/** The special tokens of a Whisper model, found by name because their ids differ between models. */
 export interface WhisperVocabulary {
   readonly tokenizer: Tokenizer
   readonly size: number
   readonly endOfText: number
   readonly startOfTranscript: number
-  /** Introduces what was said before. */
+  /** Precedes the previous text in the prompt. */
   readonly startOfPrevious: number | undefined
   readonly noSpeech: number | undefined
   readonly noTimestamps: number | undefined
-  /** `<|0.00|>`; undefined where the model has no timestamps. */
+  /** `<|0.00|>`; undefined if the model has no timestamps. */
   readonly firstTimestamp: number | undefined
   readonly lastTimestamp: number | undefined
-  /** Undefined in a model of one language, whose prompt names no task. */
+  /** Undefined in a monolingual model, whose prompt has no task token. */
   readonly transcribe: number | undefined
   readonly translate: number | undefined
-  /** Language tokens by code, in the order of their ids; empty in a model of one language. */
+  /** Language tokens by code, in the order of their ids; empty in a monolingual model. */
   readonly languages: ReadonlyMap<string, number>
-  /** Never decoded: marks that nobody speaks, and tokens that belong in the prompt. */
+  /** Never decoded: non-speech symbols, and tokens that occur only in the prompt. */
   readonly suppressed: readonly number[]
-  /** Not decoded first: the blank and the end. */
+  /** Never decoded first: the space and the end of text. */
   readonly suppressedAtBegin: readonly number[]
 }
 
 interface TokenSources {
   tokenizer: Tokenizer
-  /** Where the tokenizer was read from, for errors. */
+  /** Path of the tokenizer, for errors. */
   file: string
   size: number
   config: Readonly<Record<string, unknown>>
@@ -41,8 +41,8 @@ interface TokenSources {
 }
 
 /**
- * Finds the special tokens in the tokenizer and, for models without a full one, in the configurations.
- * @throws tokenizer_mismatch when tokens are missing or lie outside the model's vocabulary
+ * Finds the special tokens in the tokenizer or, if it is incomplete, in the configurations.
+ * @throws tokenizer_mismatch if tokens are missing or outside the model's vocabulary
  */
 export function readVocabulary({tokenizer, file, size, config, generationConfig}: TokenSources): WhisperVocabulary {
   const declared = (key: string) => wholeNumber(generationConfig[key]) ?? wholeNumber(config[key])
@@ -52,7 +52,7 @@ export function readVocabulary({tokenizer, file, size, config, generationConfig}
     if (id >= size)
       throw new SvcError('tokenizer_mismatch', {
         file,
-        reason: `its token ${name} is number ${id}, and the model knows ${size} tokens`,
+        reason: `its token ${name} has the id ${id}, but the model has ${size} tokens`,
       })
     return id
   }
@@ -114,13 +114,13 @@ const unique = (ids: readonly (number | undefined)[], size: number): number[] =>
 ]
 
 function timestampRange(named: number | undefined, noTimestamps: number | undefined, size: number) {
-  // Tokenizers of the first release leave the timestamps out; their ids follow all others.
+  // Tokenizers of the first release omit the timestamps; their ids follow all others.
   const first = named ?? (noTimestamps !== undefined && noTimestamps + 1 < size ? noTimestamps + 1 : undefined)
   const last = first === undefined ? undefined : Math.min(first + timestampCount, size) - 1
   return {firstTimestamp: first, lastTimestamp: last}
 }
 
-/** Language tokens lie between the start of the transcript and the tasks. */
+/** The ids of language tokens are between the start of transcript and the task tokens. */
 function languageTokens(
   tokenizer: Tokenizer,
   generationConfig: Readonly<Record<string, unknown>>,
@@ -141,20 +141,20 @@ function languageTokens(
   return new Map(languages.sort(([, a], [, b]) => a - b))
 }
 
-/** Marks that speakers do not say: brackets, dashes of subtitles, notes of music. */
+/** Symbols that are not spoken: brackets, subtitle dashes, musical notes. */
 const nonSpeech = [
   ...'"#()*+/:;<=>@[\\]^_`{|}~「」『』',
   ...['<<', '>>', '<<<', '>>>', '--', '---', '-(', '-[', "('", '("', '((', '))', '(((', ')))', '[[', ']]', '{{', '}}'],
   ...['♪♪', '♪♪♪', '♩', '♪', '♫', '♬', '♭', '♮', '♯'],
 ]
 
-/** Tokens of those marks, for checkpoints without a list of their own. */
+/** Tokens of these symbols, for checkpoints without a list of suppressed tokens. */
 function nonSpeechTokens(tokenizer: Tokenizer): number[] {
   const single = (text: string) => {
     const tokens = tokenizer.encode(text, {special: false})
     return tokens.length === 1 ? tokens : []
   }
-  // A dash or an apostrophe is suppressed only where it begins a word, not inside one.
+  // A dash or an apostrophe is suppressed only at the start of a word.
   return [...nonSpeech.flatMap((mark) => [...single(mark), ...single(` ${mark}`)]), ...single(' -'), ...single(" '")]
 }
 

@@ -24,7 +24,7 @@ export interface WhisperParts {
   description: SpeechModelDescription
 }
 
-/** A Whisper as a speech model: a window of sound in, timed text out. */
+/** Creates a `SpeechModel` from the parts of a Whisper model. */
 export function createWhisperModel(parts: WhisperParts): SpeechModel {
   return {
     description: parts.description,
@@ -74,7 +74,7 @@ async function recognise(
   }
 }
 
-/** Silence pads the window to the length the model was trained on. */
+/** Computes features and encoder output; the window is padded with silence to the length of the training windows. */
 async function encode({config, network}: WhisperParts, samples: Float32Array) {
   const started = performance.now()
   const frames = config.audioPositions * framesPerPosition
@@ -87,14 +87,14 @@ async function encode({config, network}: WhisperParts, samples: Float32Array) {
 async function languageOf(
   parts: WhisperParts,
   context: AudioContext,
-  given: string | undefined,
+  requested: string | undefined,
 ): Promise<LanguageGuess> {
-  if (given !== undefined) return {language: given, probability: 1}
+  if (requested !== undefined) return {language: requested, probability: 1}
   const [best] = await detectLanguage(parts, context)
   return best as LanguageGuess
 }
 
-/** One step on the start token alone: the language tokens share the probability out. */
+/** Runs the decoder on the start token; the softmax over the language tokens gives the probabilities. */
 async function detectLanguage(
   {vocabulary, description}: WhisperParts,
   context: AudioContext,
@@ -122,7 +122,7 @@ function asSegment(vocabulary: WhisperVocabulary, piece: TimedTokens, decoded: D
   }
 }
 
-/** A second pass over the text, without timestamps, shows where each token was heard. */
+/** Times words with a second decoder run over the text, without timestamps, that returns the cross-attention. */
 async function wordsOf(
   {vocabulary, description, config}: WhisperParts,
   context: AudioContext,
@@ -162,5 +162,5 @@ function alternatives(vocabulary: WhisperVocabulary, {hypotheses}: DecodedWindow
   return [...texts].slice(0, count).map(([text, score]) => ({text, score}))
 }
 
-/** Longest window of a model, seconds. */
+/** Window of a model, seconds. */
 export const windowSecOf = ({audioPositions}: WhisperConfig): number => audioPositions * positionSec

@@ -12,14 +12,14 @@ export interface AlignedText {
   attention: CrossAttention
   /** Row that predicts the first token of the text. */
   firstRow: number
-  /** Positions that hold sound. */
+  /** Number of positions that contain audio. */
   positions: number
   /** Probability of each token of the text, in the order of the segments. */
   probabilities: readonly number[]
   language: string
 }
 
-/** The words of each segment of a window, with their places in it. */
+/** The words of each segment of a window, with times within the window. */
 export function timeWords(
   vocabulary: WhisperVocabulary,
   segments: readonly TimedTokens[],
@@ -45,10 +45,10 @@ export function timeWords(
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 
-/** How far a word may reach over the timestamp of its segment before the timestamp is believed instead, seconds. */
+/** A word that exceeds its segment by more than this is cut to the timestamp of the segment, seconds. */
 const toleranceSec = 0.5
 
-/** The first and the last word do not reach far beyond their segment. */
+/** Limits the first and the last word to their segment, with a tolerance. */
 function fitToSegment(words: readonly WordTiming[], {startSec, endSec}: TimedTokens): WordTiming[] {
   const typical = medianSec(words)
   return words.map((word, i) => {
@@ -61,7 +61,7 @@ function fitToSegment(words: readonly WordTiming[], {startSec, endSec}: TimedTok
   })
 }
 
-/** A segment begins and ends with its words. */
+/** Adds words to a segment; its times become those of its words. */
 export function withWords(segment: Segment, words: readonly WordTiming[]): Segment {
   const [first, last] = [words[0], words.at(-1)]
   if (first === undefined || last === undefined) return segment

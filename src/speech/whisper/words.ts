@@ -1,20 +1,20 @@
 import type {Tokenizer} from '../../text/index.js'
 import type {WordTiming} from '../model.js'
 
-/** A word and how many tokens spell it. */
+/** A word and its number of tokens. */
 export interface SpelledWord {
   word: string
   tokens: number
 }
 
-/** Languages written without blanks: there a word is a character. */
-const withoutBlanks = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue'])
+/** Languages without spaces between words: each character counts as a word. */
+const unspacedLanguages = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue'])
 
 const utf8 = new TextDecoder('utf-8', {fatal: true})
 
 /**
- * Splits tokens into words: at blanks and punctuation, or at characters. A token that ends inside a character goes on
- * in the next one.
+ * Splits tokens into words at spaces and punctuation, or into characters. A token that ends within a character is joined
+ * with the next one.
  */
 export function splitWords(
   tokenizer: Pick<Tokenizer, 'bytes'>,
@@ -22,7 +22,7 @@ export function splitWords(
   language: string,
 ): SpelledWord[] {
   const pieces = splitCharacters(tokenizer, tokens)
-  if (withoutBlanks.has(language)) return pieces
+  if (unspacedLanguages.has(language)) return pieces
   const words: SpelledWord[] = []
   for (const piece of pieces) {
     const last = words.at(-1)
@@ -38,22 +38,22 @@ export function splitWords(
 
 const isPunctuation = (text: string) => /^[!-/:-@[-`{-~]$/.test(text.trim())
 
-/** The fewest tokens at a time that make whole characters. */
+/** Groups tokens into the smallest groups that decode to complete characters. */
 function splitCharacters(tokenizer: Pick<Tokenizer, 'bytes'>, tokens: readonly number[]): SpelledWord[] {
   const pieces: SpelledWord[] = []
-  let held: Buffer[] = []
+  let pending: Buffer[] = []
   for (const token of tokens) {
-    held.push(tokenizer.bytes(token))
-    const word = decodeWhole(Buffer.concat(held))
+    pending.push(tokenizer.bytes(token))
+    const word = decodeComplete(Buffer.concat(pending))
     if (word === undefined) continue
-    pieces.push({word, tokens: held.length})
-    held = []
+    pieces.push({word, tokens: pending.length})
+    pending = []
   }
-  if (held.length > 0) pieces.push({word: Buffer.concat(held).toString('utf8'), tokens: held.length})
+  if (pending.length > 0) pieces.push({word: Buffer.concat(pending).toString('utf8'), tokens: pending.length})
   return pieces
 }
 
-function decodeWhole(bytes: Buffer): string | undefined {
+function decodeComplete(bytes: Buffer): string | undefined {
   try {
     return utf8.decode(bytes)
   } catch {
@@ -61,11 +61,11 @@ function decodeWhole(bytes: Buffer): string | undefined {
   }
 }
 
-/** Signs that belong to the word after them, and to the word before. */
+/** Punctuation that is joined to the next word, and to the previous word. */
 const opening = '"\'“¿([{-'
 const closing = '"\'.。,，!！?？:：”)]}、'
 
-/** Joins signs to their words; times grow with them. */
+/** Joins punctuation to words. A word keeps its own times. */
 export function attachPunctuation(words: readonly WordTiming[]): WordTiming[] {
   const forward: WordTiming[] = []
   for (const word of [...words].reverse()) {
@@ -86,11 +86,11 @@ export function attachPunctuation(words: readonly WordTiming[]): WordTiming[] {
 
 const sentenceEnds = '.。!！?？'
 
-/** The longest a typical word lasts, seconds. */
-const longestMedianSec = 0.7
+/** Upper bound of the median word length, seconds. */
+const maxMedianSec = 0.7
 
 /**
- * Words at the edges of sentences soak up the pause beside them: they are cut to twice the median length.
+ * Limits words at sentence boundaries to twice the median length, because they tend to include the pause.
  * Source: the heuristics of openai/whisper.
  */
 export function trimAtSentenceEnds(words: readonly WordTiming[]): WordTiming[] {
@@ -106,9 +106,9 @@ export function trimAtSentenceEnds(words: readonly WordTiming[]): WordTiming[] {
 
 const isEnd = ({word}: WordTiming) => word !== '' && sentenceEnds.includes(word)
 
-/** Median length of the words that have one, at most 0.7 s. */
+/** Median length of the words with a length above 0, at most 0.7 s. */
 export function medianSec(words: readonly WordTiming[]): number {
   const lengths = words.map(({startSec, endSec}) => endSec - startSec).filter((length) => length > 0)
   lengths.sort((a, b) => a - b)
-  return Math.min(longestMedianSec, lengths[lengths.length >> 1] ?? 0)
+  return Math.min(maxMedianSec, lengths[lengths.length >> 1] ?? 0)
 }

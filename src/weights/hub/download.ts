@@ -10,27 +10,27 @@ export interface Download {
   id: string
   url: string
   file: HubFile
-  /** Where it goes; `.incomplete` is added while it is not whole. */
+  /** Target path; a partial download has the suffix `.incomplete`. */
   path: string
-  /** Bytes of this file that are there. */
+  /** Called with the number of bytes of this file that are present. */
   onBytes: (bytes: number) => void
 }
 
-/** A file with a wrong checksum is fetched this often. */
-const mostMismatches = 2
+/** Maximum download attempts of a file with a wrong checksum. */
+const maxMismatches = 2
 
 /**
- * Downloads one file, or goes on with what an earlier download has left. The file appears under its name when it is
- * whole and its checksum is right.
- * @returns whether anything had to be fetched
+ * Downloads one file, or resumes an earlier download. The file gets its final name when it is complete and its checksum
+ * is correct.
+ * @returns whether anything was downloaded
  * @throws checksum_mismatch, disk_full, hub_access_denied, hub_model_unknown, hub_unreachable, hub_failed; the reason of
  *   the signal
  */
 export async function download(task: Download, options: HubOptions): Promise<boolean> {
   const {path, file, onBytes} = task
-  const there = await stat(path).catch(() => undefined)
-  if (there !== undefined && (file.size ?? there.size) === there.size) {
-    onBytes(there.size)
+  const existing = await stat(path).catch(() => undefined)
+  if (existing !== undefined && (file.size ?? existing.size) === existing.size) {
+    onBytes(existing.size)
     return false
   }
   await mkdir(dirname(path), {recursive: true})
@@ -40,14 +40,14 @@ export async function download(task: Download, options: HubOptions): Promise<boo
       await rename(partialOf(path), path)
       return true
     } catch (error) {
-      if (!isErrorOf(error, 'checksum_mismatch') || mismatches === mostMismatches) throw error
+      if (!isErrorOf(error, 'checksum_mismatch') || mismatches === maxMismatches) throw error
     }
   }
 }
 
 const partialOf = (path: string) => `${path}.incomplete`
 
-/** Fetches what is missing of a file, and compares the checksum of the whole. */
+/** Downloads the missing part of a file and verifies the checksum of the complete file. */
 async function fetchRest(task: Download, options: HubOptions): Promise<void> {
   const {file, onBytes} = task
   const partial = partialOf(task.path)
@@ -58,12 +58,12 @@ async function fetchRest(task: Download, options: HubOptions): Promise<void> {
     if (start < size) await handle.truncate(0)
     const hash = await hashOf(file, partial, start)
     onBytes(start)
-    const whole = file.size !== undefined && start === file.size
-    if (!whole) await append(handle, hash, start, task, options)
+    const complete = file.size !== undefined && start === file.size
+    if (!complete) await append(handle, hash, start, task, options)
     const actual = hash.digest('hex')
     const expected = file.checksum?.hex ?? actual
     if (actual !== expected) throw new SvcError('checksum_mismatch', {file: file.name, expected, actual})
-    // The name vouches for the bytes from now on, even if the power fails.
+    // Sync before the rename: the final name guarantees correct contents, even after a power failure.
     await handle.datasync()
   } catch (error) {
     const full = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
@@ -74,7 +74,7 @@ async function fetchRest(task: Download, options: HubOptions): Promise<void> {
   }
 }
 
-/** A hash that has read what is there. Git hashes a file behind a header of its length. */
+/** A hash over the bytes downloaded so far. Git hashes a file after a header with its length. */
 async function hashOf({checksum, size}: HubFile, partial: string, length: number): Promise<Hash> {
   const git = checksum?.algorithm === 'git-sha1'
   const hash = createHash(git ? 'sha1' : 'sha256')
@@ -98,11 +98,11 @@ async function append(
     await response.body.dump()
     const failure = new SvcError('hub_failed', {endpoint, status: statusCode})
     if (statusCode !== 416) throw failure
-    // The server does not go on from here; from the beginning it may.
+    // The server rejects the range; retry from the start.
     await handle.truncate(0)
     throw new Transient(failure)
   }
-  // A server without ranges sends the file from its beginning; so much of it is known already.
+  // A server without range support sends the file from the start; skip the bytes that are present.
   let skip = statusCode === 200 ? start : 0
   let length = start
   for await (const piece of bodyOf(response, options)) {
@@ -115,13 +115,17 @@ async function append(
     onBytes(length)
   }
   if (file.size !== undefined && length < file.size)
-    throw new Transient(new SvcError('hub_unreachable', {endpoint, reason: `${file.name} ended too soon`}))
+    throw new Transient(new SvcError('hub_unreachable', {endpoint, reason: `the download of ${file.name} ended early`}))
 }
 
 const tooLong = (file: string, size: number) =>
-  new SvcError('checksum_mismatch', {file, expected: `that of ${size} bytes`, actual: 'that of a longer file'})
+  new SvcError('checksum_mismatch', {
+    file,
+    expected: `that of a file of ${size} bytes`,
+    actual: 'that of a longer file',
+  })
 
-/** A disk that is almost full takes less than it is given, without an error. */
+/** Repeats partial writes: a disk that is almost full writes fewer bytes without an error. */
 async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const {bytesWritten} = await handle.write(bytes, done, bytes.length - done, position + done)

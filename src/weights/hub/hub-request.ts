@@ -5,29 +5,29 @@ import {SvcError} from '../../errors/index.js'
 export interface HubOptions {
   /** Such as `https://huggingface.co`. */
   endpoint: string
-  /** Sent to the endpoint alone. */
+  /** Sent only to the endpoint. */
   token?: string | undefined
   cacheFolder: string
   offline: boolean
-  /** How often a request is tried. */
+  /** Maximum number of attempts per request. */
   attempts: number
-  /** Between two tries, ms. */
+  /** Delay between two attempts, ms. */
   retryDelayMs: number
   onRetry?: ((retry: {url: string; attempt: number; reason: string}) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
-/** A status that may be another one soon. */
+/** Whether a retry may succeed. */
 const isTransient = (status: number) => status === 408 || status === 429 || status >= 500
 
 const redirects = new Set([301, 302, 303, 307, 308])
-const mostRedirects = 5
-/** Longest that a server may make us wait, ms. */
-const longestWaitMs = 60_000
-/** Longest silence, ms. */
+const maxRedirects = 5
+/** Maximum delay that `Retry-After` can cause, ms. */
+const maxWaitMs = 60_000
+/** Timeout for the headers and between two chunks, ms. */
 const idleMs = 30_000
 
-/** A fault that is worth another try. */
+/** A failure that can be retried. */
 export class Transient extends Error {
   readonly waitMs: number | undefined
   readonly failure: SvcError
@@ -40,8 +40,8 @@ export class Transient extends Error {
 }
 
 /**
- * Does something up to `attempts` times while it fails with faults that pass.
- * @throws the failure of the last try; the reason of the signal
+ * Retries work that fails with `Transient`, up to `attempts` times.
+ * @throws the failure of the last attempt; the reason of the signal
  */
 export async function withRetries<T>(url: string, options: HubOptions, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -52,7 +52,7 @@ export async function withRetries<T>(url: string, options: HubOptions, work: () 
       if (!(error instanceof Transient)) throw error
       if (attempt >= options.attempts) throw error.failure
       options.onRetry?.({url, attempt, reason: error.message})
-      const waitMs = Math.min(longestWaitMs, Math.max(options.retryDelayMs, error.waitMs ?? 0))
+      const waitMs = Math.min(maxWaitMs, Math.max(options.retryDelayMs, error.waitMs ?? 0))
       await sleep(waitMs, undefined, options.signal === undefined ? {} : {signal: options.signal}).catch(() => {
         throw options.signal?.reason
       })
@@ -61,7 +61,7 @@ export async function withRetries<T>(url: string, options: HubOptions, work: () 
 }
 
 /**
- * Sends one GET and follows redirects. The token goes to the host of the endpoint alone.
+ * Sends a GET request and follows redirects. The token is only sent to the origin of the endpoint.
  * @throws Transient, hub_answer_invalid; the reason of the signal
  */
 export async function hubGet(
@@ -70,10 +70,10 @@ export async function hubGet(
   options: HubOptions,
 ): Promise<Dispatcher.ResponseData> {
   const {endpoint, token, signal} = options
-  // Most who read weights download nothing.
+  // Loaded lazily, because most users of this module download nothing.
   const {request} = await import('undici')
   let at = new URL(url)
-  for (let hops = 0; hops <= mostRedirects; hops++) {
+  for (let hops = 0; hops <= maxRedirects; hops++) {
     const own = at.origin === new URL(endpoint).origin
     const response = await request(at, {
       headers: {
@@ -93,7 +93,7 @@ export async function hubGet(
       await response.body.dump()
       const next = URL.canParse(location, at.href) ? new URL(location, at) : undefined
       if (next?.protocol !== 'https:' && next?.protocol !== 'http:')
-        throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it redirects to what is no web address'})
+        throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it redirects to an invalid URL'})
       at = next
       continue
     }
@@ -104,11 +104,11 @@ export async function hubGet(
     }
     return response
   }
-  throw new SvcError('hub_answer_invalid', {endpoint, reason: `it redirects more than ${mostRedirects} times`})
+  throw new SvcError('hub_answer_invalid', {endpoint, reason: `it redirects more than ${maxRedirects} times`})
 }
 
 /**
- * What an answer consists of, piece by piece. Faults of whoever reads are not taken for those of the connection.
+ * The body of a response in chunks. Errors of the consumer are not reported as connection errors.
  * @throws Transient; the reason of the signal
  */
 export async function* bodyOf({body}: Dispatcher.ResponseData, options: HubOptions): AsyncGenerator<Buffer> {
@@ -120,7 +120,7 @@ export async function* bodyOf({body}: Dispatcher.ResponseData, options: HubOptio
   }
 }
 
-/** A connection that failed, in words without an address. */
+/** The error for a failed connection, without addresses. */
 async function unreachable({endpoint}: HubOptions, error: unknown): Promise<Error> {
   const {code, message} = error as NodeJS.ErrnoException
   const {connectionFault} = await import('../../net/index.js')

@@ -11,13 +11,13 @@ import {type HubFile, readRevision} from './repository.js'
 
 export interface PullProgress {
   file: string
-  /** Bytes of all files: those that are here, and all of them where the hub says how many. */
+  /** Bytes of all files: received so far, and in total if the hub reports the sizes. */
   receivedBytes: number
   totalBytes: number
 }
 
 export interface PullOptions extends HubOptions {
-  /** Which files of the repository are wanted. */
+  /** Selects the files of the repository to download. */
   select: (names: readonly string[]) => readonly string[]
   onProgress?: ((progress: PullProgress) => void) | undefined
 }
@@ -31,8 +31,8 @@ export interface PulledModel {
 }
 
 /**
- * Downloads a model into the cache, in the layout of Hugging Face: `blobs` by checksum, `snapshots/COMMIT` with links to
- * them, `refs/REVISION`. What is there is not fetched again; the snapshot appears when all its files are there.
+ * Downloads a model to the cache, in the Hugging Face layout: `blobs` by checksum, `snapshots/COMMIT` with links to them,
+ * `refs/REVISION`. Existing files are not downloaded again; the snapshot appears when all its files are present.
  * @throws model_id_invalid, hub_offline, hub_model_unknown, hub_revision_unknown, hub_files_missing, hub_access_denied,
  *   hub_unreachable, hub_failed, hub_answer_invalid, checksum_mismatch, disk_full, cache_unwritable; the reason of the
  *   signal
@@ -42,15 +42,15 @@ export async function pullModel(id: string, revision: string, options: PullOptio
   if (!isRevision(revision)) throw new SvcError('hub_revision_unknown', {id, revision})
   if (options.offline) return offline(id, revision, options)
   const {commit, files} = await readRevision(id, revision, options)
-  const wanted = new Set(options.select(files.map(({name}) => name)))
-  if (wanted.size === 0) throw new SvcError('hub_files_missing', {id})
+  const selected = new Set(options.select(files.map(({name}) => name)))
+  if (selected.size === 0) throw new SvcError('hub_files_missing', {id})
   const repository = repositoryFolder(id, options.cacheFolder)
   const lock = join(options.cacheFolder, '.locks', `${relative(options.cacheFolder, repository)}.lock`)
   try {
     return await withLockFile(lock, options.signal, async () => {
       const blobs = await downloadAll(
         {id, commit, repository},
-        files.filter(({name}) => wanted.has(name)),
+        files.filter(({name}) => selected.has(name)),
         options,
       )
       const folder = join(repository, 'snapshots', commit)
@@ -101,10 +101,10 @@ async function downloadAll(
   return blobs
 }
 
-/** A file whose checksum nobody knows is kept under a name of its own. */
+/** Blob name of a file without a checksum. */
 const nameOf = (commit: string, {name}: HubFile) => createHash('sha256').update(`${commit}/${name}`).digest('hex')
 
-/** The folder appears under its name with all its links. */
+/** Creates the links of a snapshot; a new folder is renamed to its final name when it is complete. */
 async function linkSnapshot(folder: string, blobs: readonly Blob[]): Promise<void> {
   const missing = blobs.filter(({name}) => !existsSync(join(folder, name)))
   if (missing.length === 0) return
@@ -118,10 +118,10 @@ async function linkSnapshot(folder: string, blobs: readonly Blob[]): Promise<voi
   }
 }
 
-/** A link that is right once it lies at `final`; a copy where the system has no links. */
+/** Creates a relative link that is valid from `final`; a copy if the system does not support links. */
 async function link(blob: string, place: string, final: string): Promise<void> {
   await mkdir(dirname(place), {recursive: true})
-  // A link to nothing may lie there.
+  // There may be a dangling link.
   await rm(place, {force: true})
   await symlink(relative(dirname(final), blob), place).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return

@@ -4,7 +4,7 @@ import {bodyOf, type HubOptions, hubGet, withRetries} from './hub-request.js'
 export interface HubFile {
   /** Path inside the repository. */
   name: string
-  /** Bytes, where the hub says so. */
+  /** Bytes, if the hub reports them. */
   size: number | undefined
   checksum: {algorithm: 'sha256' | 'git-sha1'; hex: string} | undefined
 }
@@ -15,11 +15,11 @@ export interface HubRevision {
   files: HubFile[]
 }
 
-const mostBytes = 16 << 20
-const mostFiles = 10_000
+const maxBytes = 16 << 20
+const maxFiles = 10_000
 
 /**
- * What a model consists of at a revision.
+ * Lists the files of a model at a revision.
  * @throws hub_model_unknown, hub_revision_unknown, hub_access_denied, hub_unreachable, hub_failed, hub_answer_invalid
  */
 export async function readRevision(id: string, revision: string, options: HubOptions): Promise<HubRevision> {
@@ -27,9 +27,9 @@ export async function readRevision(id: string, revision: string, options: HubOpt
   const answer = await withRetries(url, options, () => readJson(url, id, revision, options))
   const fail = (reason: string) => new SvcError('hub_answer_invalid', {endpoint: options.endpoint, reason})
   const {sha, siblings} = (answer ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) throw fail('it names no commit')
-  if (!Array.isArray(siblings)) throw fail('it lists no files')
-  if (siblings.length > mostFiles) throw fail(`it lists more than ${mostFiles} files`)
+  if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) throw fail('it contains no commit id')
+  if (!Array.isArray(siblings)) throw fail('it contains no list of files')
+  if (siblings.length > maxFiles) throw fail(`it lists more than ${maxFiles} files`)
   return {commit: sha, files: siblings.map((row) => readFile(row, fail))}
 }
 
@@ -52,7 +52,7 @@ async function readJson(url: string, id: string, revision: string, options: HubO
   for await (const piece of bodyOf(response, options)) {
     pieces.push(piece)
     length += piece.length
-    if (length > mostBytes) throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it is too long'})
+    if (length > maxBytes) throw new SvcError('hub_answer_invalid', {endpoint, reason: 'it is too long'})
   }
   try {
     return JSON.parse(Buffer.concat(pieces).toString('utf8'))
@@ -62,7 +62,7 @@ async function readJson(url: string, id: string, revision: string, options: HubO
 }
 
 /**
- * Hugging Face answers 401 for a model that does not exist, as for a private one, to those without a token.
+ * Without a token, Hugging Face returns 401 both for a private model and for one that does not exist.
  * @throws hub_access_denied, hub_model_unknown
  */
 export async function refuseDenied(
@@ -78,20 +78,21 @@ export async function refuseDenied(
 
 function readFile(row: unknown, fail: (reason: string) => SvcError): HubFile {
   const {rfilename: name, size, blobId, lfs} = (row ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof name !== 'string' || !isContained(name)) throw fail(`it lists a file ${JSON.stringify(name)}`)
+  if (typeof name !== 'string' || !isContained(name))
+    throw fail(`it lists the invalid file name ${JSON.stringify(name)}`)
   const {sha256, size: largeSize} = (lfs ?? {}) as Readonly<Record<string, unknown>>
   const bytes = largeSize ?? size
   const known = Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? (bytes as number) : undefined
   return {name, size: known, checksum: checksumOf(sha256, known === undefined ? undefined : blobId)}
 }
 
-/** @param blobId only where the size is known, which it is a checksum of as well */
+/** @param blobId only if the size is known, because Git's hash includes it */
 function checksumOf(sha256: unknown, blobId: unknown): HubFile['checksum'] {
   if (typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256)) return {algorithm: 'sha256', hex: sha256}
   if (typeof blobId === 'string' && /^[0-9a-f]{40}$/.test(blobId)) return {algorithm: 'git-sha1', hex: blobId}
   return undefined
 }
 
-/** Whether a path stays inside of its folder, on every system: Windows reads `.. ` as `..`. */
+/** Whether a path stays within its folder on every system: Windows reads `.. ` as `..`. */
 const isContained = (name: string) =>
   name.length <= 512 && !/[\\\p{Cc}\p{Cs}]/u.test(name) && name.split('/').every((part) => !/^[. ]*$/.test(part))

@@ -1,4 +1,4 @@
-/** Files beside the weights that a speech model may need. */
+/** Files that a speech model may need in addition to the weights. */
 const small = new Set([
   'config.json',
   'generation_config.json',
@@ -21,7 +21,7 @@ function safetensorsOf(names: readonly string[]): string[] {
   return shards.length === count ? [...shards, 'model.safetensors.index.json'] : []
 }
 
-/** What an export consists of, in the layout of Optimum: its graphs, and the files their large tensors lie in. */
+/** The files of an ONNX export in the layout of Optimum: its graphs and their external data. */
 const exportOf =
   (...graphs: string[]) =>
   (names: readonly string[]): string[] => {
@@ -35,7 +35,7 @@ const exportOf =
     return []
   }
 
-/** Weights in the order they are preferred: the first kind that is there is taken. Only CTC models are one graph. */
+/** Kinds of weights in order of preference; the first complete one is used. Only CTC models have a single graph. */
 const weights: readonly ((names: readonly string[]) => string[])[] = [
   exportOf('model'),
   safetensorsOf,
@@ -47,14 +47,14 @@ const weights: readonly ((names: readonly string[]) => string[])[] = [
   exportOf('model_quantized'),
 ]
 
-/** The files of a repository that make up a speech model; empty where it has no whole weights of a known kind. */
+/** The files of a speech model in a repository; empty if there are no complete weights of a known kind. */
 export function speechModelFiles(names: readonly string[]): string[] {
   const chosen = weights.map((kind) => kind(names)).find((files) => files.length > 0)
   return chosen === undefined ? [] : names.filter((name) => small.has(name) || chosen.includes(name))
 }
 
-/** Whether files are enough of a speech model to run it: its configuration, its vocabulary and its weights. */
-export const isWholeSpeechModel = (names: readonly string[]): boolean =>
+/** Whether the files are sufficient to run a speech model: configuration, vocabulary and weights. */
+export const isCompleteSpeechModel = (names: readonly string[]): boolean =>
   names.includes('config.json') &&
   (names.includes('tokenizer.json') || names.includes('vocab.json')) &&
   speechModelFiles(names).length > 0

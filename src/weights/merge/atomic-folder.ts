@@ -4,8 +4,7 @@ import {writeFault} from '../../files/index.js'
 import {isRunning} from '../../process/index.js'
 
 /**
- * Makes a folder under another name and moves it to its place when it is whole; what was there is replaced then, and
- * stays when making fails.
+ * Creates a folder under a temporary name and renames it when it is complete. An existing folder is replaced only then.
  * @throws disk_full, file_unwritable; what `make` throws
  */
 export async function writeFolderAtomic(path: string, make: (partial: string) => Promise<void>): Promise<void> {
@@ -20,7 +19,7 @@ export async function writeFolderAtomic(path: string, make: (partial: string) =>
   }
 }
 
-/** A folder takes the place of an empty one in one step; one that is not empty must be moved away first. */
+/** Renaming replaces an empty folder atomically; a non-empty one must be moved away first. */
 async function replace(path: string, partial: string): Promise<void> {
   const isTaken = ({code}: NodeJS.ErrnoException) => ['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(code ?? '')
   const moved = await rename(partial, path).then(
@@ -42,7 +41,7 @@ async function replace(path: string, partial: string): Promise<void> {
   await rm(old, {recursive: true})
 }
 
-/** Removes what processes that were killed left behind while they made the file or the folder `path`. */
+/** Removes temporary files and folders of killed processes that were writing `path`. */
 export async function removeAbandoned(path: string): Promise<void> {
   const names = await readdir(dirname(path)).catch(() => [])
   for (const name of names) {

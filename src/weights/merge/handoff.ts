@@ -3,7 +3,7 @@ import type {ExternalServingHandoffV1} from '../../contracts/index.js'
 import {writeFileAtomic} from '../../files/index.js'
 import {chatmlFormat, handoffName, noFormat, readPromptFormat} from '../handoff-file.js'
 import {readJsonObject} from '../json-file.js'
-import {findBeside, type MergeInputs} from './merge-inputs.js'
+import {findFirst, type MergeInputs} from './merge-inputs.js'
 
 export interface Merged {
   /** The merged shard, or the first of them. */
@@ -14,7 +14,7 @@ export interface Merged {
 }
 
 /**
- * Writes the hand-off file into the folder of the merged shard.
+ * Writes the hand-off file to the folder of the merged shard.
  * @returns its path
  * @throws contract_violation, file_unreadable, disk_full
  */
@@ -22,21 +22,21 @@ export async function writeHandoff(
   {file, folder, full, dtypes}: Merged,
   {baseModel, folders}: MergeInputs,
 ): Promise<string> {
-  const tokenizer = findBeside(full ? [folder] : folders, 'tokenizer.json')
+  const tokenizer = findFirst(full ? [folder] : folders, 'tokenizer.json')
   const handoff: ExternalServingHandoffV1 = {
     schema: 'svc_external_serving_handoff_v1',
     schema_version: 1,
     backend_family: full ? 'hf-transformers' : 'other',
     base_model: baseModel,
-    tokenizer_source: tokenizer ?? 'tokenizer.json of the run directory that the adapter comes from',
+    tokenizer_source: tokenizer ?? 'tokenizer.json in the run directory of the adapter',
     artifact_dir: folder,
     prompt_format: await promptFormat(folders),
     adapter_path: file,
     notes: full
-      ? `A complete model in ${dtypes.join(', ')}: any runtime that reads Hugging Face directories serves it.`
-      : `Only the tensors that the adapter changes, in ${dtypes.join(', ')}: they replace those of the base model.`,
+      ? `A complete model in ${dtypes.join(', ')}. Serve it with any runtime that supports Hugging Face directories.`
+      : `Only the tensors that the adapter updates, in ${dtypes.join(', ')}. They replace those of the base model.`,
   }
-  // The validator is worth its time only where something is written.
+  // The validator is slow to load, so it is loaded only when a file is written.
   const {assertContract} = await import('../../contracts/index.js')
   await assertContract('eval/external-serving-handoff', handoff, handoffName)
   const path = join(folder, handoffName)
@@ -45,15 +45,15 @@ export async function writeHandoff(
 }
 
 /**
- * How chats become prompts, so that the merged model reads them as base and adapter did: as the run says, by the template
- * of the model, as ChatML where the vocabulary has it, or not at all.
+ * The prompt format of base and adapter, which the merged model must keep: that of the run, else the template of the
+ * model, else ChatML if it is in the vocabulary, else none.
  */
 async function promptFormat(folders: readonly string[]): Promise<string> {
-  const said = await readPromptFormat(folders[0] ?? '')
-  if (said) return said
-  const config = await readBeside(folders, 'tokenizer_config.json')
-  if (findBeside(folders, 'chat_template.jinja') !== undefined || config.chat_template) return 'model'
-  const {added_tokens: added, model} = (await readBeside(folders, 'tokenizer.json')) as TokenizerJson
+  const declared = await readPromptFormat(folders[0] ?? '')
+  if (declared) return declared
+  const config = await readFirst(folders, 'tokenizer_config.json')
+  if (findFirst(folders, 'chat_template.jinja') !== undefined || config.chat_template) return 'model'
+  const {added_tokens: added, model} = (await readFirst(folders, 'tokenizer.json')) as TokenizerJson
   const known = added?.some(({content}) => content === chatmlMark) || Object.hasOwn(model?.vocab ?? {}, chatmlMark)
   return known ? chatmlFormat : noFormat
 }
@@ -65,7 +65,7 @@ interface TokenizerJson {
 
 const chatmlMark = '<|im_start|>'
 
-async function readBeside(folders: readonly string[], name: string): Promise<Readonly<Record<string, unknown>>> {
-  const file = findBeside(folders, name)
+async function readFirst(folders: readonly string[], name: string): Promise<Readonly<Record<string, unknown>>> {
+  const file = findFirst(folders, name)
   return file === undefined ? {} : readJsonObject(file)
 }

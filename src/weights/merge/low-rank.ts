@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {LoraDelta} from '../adapter.js'
 import {readTensorFloat32, type TensorEntry} from '../safetensors.js'
 
-/** A change `scale * L R` of a weight `[rows, columns]`, in memory: small beside the weight. */
+/** A low-rank update `scale * L R` of a weight `[rows, columns]`. */
 export interface LowRank {
   rank: number
   columns: number
@@ -13,11 +13,11 @@ export interface LowRank {
   scale: number
 }
 
-/** GPT-2 keeps the weights of its projections as `[in, out]`, the other way round. */
+/** GPT-2 stores the weights of its projections transposed, as `[in, out]`. */
 const isTransposed = (target: string) => /(^|\.)h\.\d+\.(attn|mlp)\.c_\w+\.weight$/.test(target)
 
 /**
- * Reads the halves of a delta: B A for a weight `[out, in]`, its transpose for one that is stored `[in, out]`.
+ * Reads a LoRA pair: B A for a weight `[out, in]`, or its transpose for a weight stored as `[in, out]`.
  * @throws adapter_mismatch, tensor_dtype
  */
 export async function readLowRank({target, a, b, scale}: LoraDelta, weight: TensorEntry): Promise<LowRank> {
@@ -48,10 +48,10 @@ function transpose(values: Float32Array, rows: number, columns: number): Float32
 }
 
 /**
- * Adds the change to some whole rows of the weight, in place. Products are summed in 64 bits, four at a time, and
- * rounded once to 32.
+ * Adds the update to complete rows of the weight in place. Products are summed as 64-bit floats, four at a time, and
+ * rounded once to 32 bits.
  * @param block rows of the weight, row-major
- * @param firstRow which row of the weight the block begins with
+ * @param firstRow index of the first row of the block
  */
 export function addLowRank(block: Float32Array, firstRow: number, {rank, columns, left, right, scale}: LowRank): void {
   const sums = new Float64Array(columns)

@@ -16,7 +16,7 @@ export interface MergeRequest extends MergeChoices {
   source: MergeSource
   /** A safetensors file, or with `full` a folder. */
   output: string
-  /** Replace what is there. */
+  /** Replace existing output. */
   overwrite: boolean
   signal?: AbortSignal | undefined
   onProgress?: ((tensor: string, writtenBytes: number, totalBytes: number) => void) | undefined
@@ -24,10 +24,10 @@ export interface MergeRequest extends MergeChoices {
 
 export interface MergeResult {
   output: string
-  /** Undefined where it could not be written: then `warnings` says why. */
+  /** Path of the hand-off file; undefined if it was not written, with the reason in `warnings`. */
   handoff: string | undefined
   tensors: number
-  /** How many of them the adapter changed. */
+  /** Number of tensors that the adapter updated. */
   changed: number
   bytes: number
   dtypes: string[]
@@ -35,8 +35,8 @@ export interface MergeResult {
 }
 
 /**
- * Adds an adapter to the weights of its base model: W' = W + alpha / rank * B A, in 32-bit floats, tensor by tensor, some
- * rows at a time. The result appears under its name when it is whole. Source: Hu et al. 2021.
+ * Merges an adapter into the weights of its base model: W' = W + alpha / rank * B A, in 32-bit floats, in blocks of rows.
+ * The output is renamed to its final name when it is complete. Source: Hu et al. 2021.
  * @throws output_exists, output_is_input, interrupted; what `readMergeInputs`, `planMerge` and `mergedBytes` throw
  */
 export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> {
@@ -44,7 +44,7 @@ export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> 
   const output = resolve(request.source.cwd, request.output)
   const inputs = await readMergeInputs(request.source)
   const plan = planMerge(inputs, request)
-  await refuseTaken(output, request, inputs)
+  await requireWritable(output, request, inputs)
   await removeAbandoned(output)
 
   const written = new Progress(plan, request)
@@ -84,8 +84,8 @@ export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> 
 
 const dtypesOf = ({tensors}: MergePlan) => [...new Set(tensors.map(({dtype}) => dtype))].sort()
 
-/** Nothing is replaced unasked; a folder only where it is a model; and never what is merged. */
-async function refuseTaken(output: string, {full, overwrite}: MergeRequest, inputs: MergeInputs): Promise<void> {
+/** Replaces existing output only with `overwrite`, a folder only if it is a model, and never an input of the merge. */
+async function requireWritable(output: string, {full, overwrite}: MergeRequest, inputs: MergeInputs): Promise<void> {
   if (!existsSync(output)) return
   if (!overwrite) throw new SvcError('output_exists', {path: output, flag: '--overwrite'})
   const isFolder = (await stat(output)).isDirectory()
@@ -101,8 +101,8 @@ async function refuseTaken(output: string, {full, overwrite}: MergeRequest, inpu
 }
 
 /**
- * A hand-off that cannot be written is no reason to lose the merge. One that is there is replaced where that was asked
- * for, but not that of the run which is merged.
+ * Writes the hand-off file; a failure is only a warning, because the merge itself succeeded. An existing file is replaced
+ * only with `overwrite`, and never that of the merged run.
  */
 async function handOff(
   output: string,
@@ -116,13 +116,13 @@ async function handOff(
   const file = full ? join(output, shard) : output
   const existing = join(folder, handoffName)
   if (existsSync(existing) && (!overwrite || (await isOneOf(folder, inputs.folders)))) {
-    warnings.push(`${existing} is there already and stays as it is.`)
+    warnings.push(`${existing} already exists and was not changed.`)
     return undefined
   }
   try {
     return await writeHandoff({file, folder, full, dtypes: dtypesOf(plan)}, inputs)
   } catch (error) {
-    warnings.push(`The hand-off file is not written: ${(error as Error).message}`)
+    warnings.push(`The hand-off file was not written: ${(error as Error).message}`)
     return undefined
   }
 }
@@ -132,7 +132,7 @@ async function isOneOf(folder: string, others: readonly string[]): Promise<boole
   return (await Promise.all(others.map((other) => realpath(other)))).includes(real)
 }
 
-/** Counts the bytes that are written, and notices that the work is to end. */
+/** Reports progress while bytes are written, and checks the abort signal. */
 class Progress {
   readonly totalBytes: number
   readonly #request: MergeRequest

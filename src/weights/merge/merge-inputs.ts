@@ -7,32 +7,32 @@ import {type Adapter, type AdapterManifest, readAdapter, readAdapterManifest, re
 import {findRun} from '../run-directory.js'
 import {readShards, readTensorMap, type TensorMap} from '../shards.js'
 
-/** What is merged: a run directory, or files one by one. Paths are relative to `cwd`. */
+/** Input of a merge: a run directory, or individual files. Paths are relative to `cwd`. */
 export type MergeSource =
-  /** `base` is looked at before any base model that the run's manifest names. */
+  /** `base` takes precedence over the base model in the manifest. */
   | {run: string; base?: string | undefined; ignoreEvalGate: boolean; cwd: string}
   | {
-      /** Shards of the base model, of which the first with a tensor gives it; or the folder of the base model. */
+      /** Shards of the base model, where the first one with a tensor wins; or the folder of the base model. */
       base: {shards: readonly string[]} | {folder: string}
       adapter: string
-      /** The adapter's manifest; undefined takes the one beside the adapter. */
+      /** The adapter's manifest; default: the one in the folder of the adapter. */
       meta: string | undefined
       cwd: string
     }
 
-/** Everything that a merge reads, checked. */
+/** Validated inputs of a merge. */
 export interface MergeInputs {
   base: TensorMap
   adapter: Adapter
   manifest: AdapterManifest
-  /** The base model: where it lies, or the id by which it is known. */
+  /** Path or id of the base model. */
   baseModel: string
-  /** Where configuration and tokenizer are looked for, in this order; the first is that of the run. */
+  /** Folders searched for configuration and tokenizer, in this order; the first one is that of the run. */
   folders: readonly string[]
 }
 
 /**
- * Finds and checks what is to be merged.
+ * Finds and validates the inputs of a merge.
  * @throws file_not_found, file_unreadable, adapter_missing, adapter_legacy, adapter_invalid, adapter_tensor_missing,
  *   merge_families, safetensors_invalid; what `findRun` throws
  */
@@ -42,7 +42,7 @@ export async function readMergeInputs(source: MergeSource): Promise<MergeInputs>
   return {base, adapter, manifest, baseModel: await baseModelOf(manifest, folders, source.cwd), folders}
 }
 
-/** A folder is named from the root: the result lies elsewhere than the manifest. */
+/** Returns an absolute path for a folder, because the output is not in the folder of the manifest. */
 async function baseModelOf({baseModel}: AdapterManifest, folders: readonly string[], cwd: string): Promise<string> {
   if (baseModel === undefined) return 'unknown'
   for (const from of [...folders, cwd]) if (await isFolder(resolve(from, baseModel))) return resolve(from, baseModel)
@@ -94,7 +94,7 @@ async function readManifest(weights: string, meta: string | undefined): Promise<
   }
   const manifest = await readAdapterManifest(dirname(weights))
   if (manifest === undefined)
-    throw new SvcError('adapter_invalid', {file: weights, reason: 'there is no manifest beside it'})
+    throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its folder'})
   return manifest
 }
 
@@ -103,7 +103,7 @@ async function firstOfEach(shards: readonly string[]): Promise<TensorMap> {
   return new Map(maps.reverse().flatMap((map) => [...map]))
 }
 
-/** How the families of base models name their tensors; other names belong to no family in particular. */
+/** Tensor names of the base model families; other names do not indicate a family. */
 const families: readonly [family: string, names: RegExp][] = [
   ['GPT-2', /^(transformer\.)?(h\.|wte\.weight$)/],
   ['multimodal', /^model\.language_model\./],
@@ -119,6 +119,6 @@ function refuseMixedFamilies({file, targets}: AdapterManifest): void {
   if (counts.length > 1) throw new SvcError('merge_families', {file, counts})
 }
 
-/** A file of one of the folders, the first that has it. */
-export const findBeside = (folders: readonly string[], name: string): string | undefined =>
+/** The file in the first folder that contains it. */
+export const findFirst = (folders: readonly string[], name: string): string | undefined =>
   folders.map((folder) => join(folder, name)).find((file) => existsSync(file))

@@ -7,9 +7,9 @@ import type {MergeInputs} from './merge-inputs.js'
 
 export interface PlannedTensor {
   name: string
-  /** The base tensor it is made from. */
+  /** Source tensor of the base model. */
   from: TensorEntry
-  /** What is added; undefined copies the base tensor. */
+  /** Update to add; undefined copies the base tensor. */
   delta: LoraDelta | undefined
   dtype: TensorEntry['dtype']
 }
@@ -20,27 +20,27 @@ export interface MergePlan {
 }
 
 export interface MergeChoices {
-  /** Every tensor of the base model, or those alone that the adapter changes. */
+  /** Write all tensors of the base model, not only those that the adapter updates. */
   full: boolean
-  /** Undefined keeps the dtype of each base tensor. */
+  /** Default: the dtype of each base tensor. */
   dtype: FloatDtype | undefined
-  /** Give a head that is tied to the embedding a tensor of its own. */
+  /** Write a separate head if it is tied to the embedding. */
   untie: boolean
 }
 
 /**
- * Which tensors are written, and what of.
+ * Plans the tensors to write and their sources.
  * @throws tensor_missing, tensor_dtype, adapter_invalid
  */
 export function planMerge({base, adapter, manifest}: MergeInputs, {full, dtype, untie}: MergeChoices): MergePlan {
-  const warnings = manifest.unmapped.map((name) => `${name} has no base tensor in ${manifest.file} and is left out.`)
+  const warnings = manifest.unmapped.map((name) => `${name} has no base tensor in ${manifest.file} and is ignored.`)
   const changed = new Map<string, PlannedTensor>()
   for (const delta of adapter.deltas) {
     const {name, from, warning} = placeOf(delta, base, untie)
     if (warning !== undefined) warnings.push(warning)
     refuseOtherThanFloats(from)
     if (changed.has(name))
-      throw new SvcError('adapter_invalid', {file: adapter.file, reason: `it changes ${name} twice`})
+      throw new SvcError('adapter_invalid', {file: adapter.file, reason: `it updates ${name} twice`})
     changed.set(name, {name, from, delta, dtype: dtype ?? from.dtype})
   }
   if (!full) return {tensors: [...changed.values()], warnings}
@@ -62,7 +62,7 @@ interface Place {
   warning?: string
 }
 
-/** The tensor that a delta is merged into: its target, or for the head what serving changes. */
+/** The tensor that a delta is merged into: its target, or for the head, the tensor that serving updates. */
 function placeOf({target}: LoraDelta, base: TensorMap, untie: boolean): Place {
   const place = isHead(target) ? headPlace(target, base, untie) : undefined
   if (place !== undefined) return place
@@ -72,18 +72,18 @@ function placeOf({target}: LoraDelta, base: TensorMap, untie: boolean): Place {
 }
 
 /**
- * A model with a head of its own gets the change there, on the output side alone. A tied head is the embedding, so that
- * both change, unless the head is given a tensor of its own.
+ * For a model with a separate head, only the head is updated. A tied head is the embedding, so both change unless `untie`
+ * writes a separate head.
  */
 function headPlace(target: string, base: TensorMap, untie: boolean): Place | undefined {
   const head = base.get(headName)
   if (head !== undefined) {
-    const warning = `The change of the head goes into ${headName}, although the manifest names ${target}.`
+    const warning = `The update of the output head is merged into ${headName}, although the manifest names ${target}.`
     return {name: headName, from: head, ...(target === headName ? {} : {warning})}
   }
   const from = base.get(target) ?? [...base.values()].find(({name}) => isHead(name))
   if (from === undefined) return undefined
   if (untie) return {name: headName, from}
-  const warning = `${from.name} is head and embedding in one, and both change; --untie gives the head a tensor of its own.`
+  const warning = `${from.name} is both output head and embedding, and both change; --untie writes a separate head.`
   return {name: from.name, from, warning}
 }

@@ -6,11 +6,11 @@ import {widenFloats} from '../widen.js'
 import {addLowRank, readLowRank} from './low-rank.js'
 import type {PlannedTensor} from './merge-plan.js'
 
-/** Elements that are in memory at once; a row is never cut. */
+/** Elements in memory at once; rows are never split. */
 const blockElements = 1 << 20
 
 /**
- * The bytes of a planned tensor, some rows at a time; each piece is good until the next one is asked for.
+ * The bytes of a planned tensor in blocks of rows; each chunk is valid until the next one is requested.
  * @throws tensor_overflow, adapter_mismatch, safetensors_invalid
  */
 export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): AsyncGenerator<Uint8Array> {
@@ -18,7 +18,7 @@ export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): A
     yield* readTensorBytes(from, blockElements * dtypeBytes(dtype))
     return
   }
-  if (!isWidened(dtype)) throw new Error(`${name} is converted to ${dtype}.`)
+  if (!isWidened(dtype)) throw new Error(`Cannot convert ${name} to ${dtype}.`)
   const change = delta === undefined ? undefined : await readLowRank(delta, from)
   const columns = from.shape.at(-1) ?? 1
   const elements = from.length / dtypeBytes(from.dtype)

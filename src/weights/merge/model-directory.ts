@@ -6,10 +6,10 @@ import type {FloatDtype} from '../dtype.js'
 import {dtypeBytes} from '../dtype.js'
 import {readJsonObject} from '../json-file.js'
 
-import {findBeside} from './merge-inputs.js'
+import {findFirst} from './merge-inputs.js'
 import type {MergePlan, PlannedTensor} from './merge-plan.js'
 
-/** Files of a model that are copied where they are. */
+/** Files of a model that are copied if they exist. */
 const companions = [
   'generation_config.json',
   'tokenizer.json',
@@ -30,8 +30,8 @@ export interface DirectoryChoices {
 }
 
 /**
- * Makes a complete model directory in Hugging Face layout: the shards of the base model with the same tensors in each,
- * an index where there are several, configuration and tokenizer.
+ * Writes a complete model directory in Hugging Face layout: shards with the same tensors as those of the base model, an
+ * index if there are several, configuration and tokenizer.
  * @param write writes one shard
  * @throws model_file_missing, model_file_invalid; what `write` throws
  */
@@ -50,7 +50,7 @@ export async function writeModelDirectory(
   await copyCompanions(folder, choices.folders)
 }
 
-/** Names of the shards, as many as the base model has. */
+/** The tensors of each shard by file name; one shard per shard of the base model. */
 export function shardsOf(tensors: readonly PlannedTensor[]): Map<string, PlannedTensor[]> {
   const files = [...new Set(tensors.map(({from}) => from.file))]
   const digits = (count: number) => String(count).padStart(5, '0')
@@ -73,7 +73,7 @@ const indexOf = (shards: ReadonlyMap<string, readonly PlannedTensor[]>) => ({
 export const byteLength = ({from, dtype}: PlannedTensor): number =>
   (from.length / dtypeBytes(from.dtype)) * dtypeBytes(dtype)
 
-/** The names that configurations give the dtypes. */
+/** dtype names in `config.json`. */
 const dtypeNames = {F32: 'float32', F16: 'float16', BF16: 'bfloat16'} as const
 
 async function mergedConfig({folders, untied, dtype}: DirectoryChoices): Promise<Record<string, unknown>> {
@@ -87,16 +87,16 @@ async function mergedConfig({folders, untied, dtype}: DirectoryChoices): Promise
   }
 }
 
-/** A head of its own asks for a configuration that says so, beside the tensors; one that is there stays as it is. */
+/** Writes a configuration with untied embeddings next to the tensors; an existing one is not changed. */
 export async function copyUntiedConfig(folder: string, folders: readonly string[]): Promise<void> {
-  const config = findBeside(folders, 'config.json')
+  const config = findFirst(folders, 'config.json')
   const copy = join(folder, 'config.json')
   if (config === undefined || existsSync(copy)) return
   await writeJson(copy, {...(await readJsonObject(config)), tie_word_embeddings: false})
 }
 
 function required(folders: readonly string[], name: string): string {
-  const file = findBeside(folders, name)
+  const file = findFirst(folders, name)
   if (file !== undefined) return file
   throw new SvcError('model_file_missing', {file: name, tried: folders.map((folder) => join(folder, name))})
 }
@@ -104,11 +104,11 @@ function required(folders: readonly string[], name: string): string {
 async function copyCompanions(folder: string, folders: readonly string[]): Promise<void> {
   const licences = (await Promise.all(folders.map((one) => readdir(one)))).flat().filter((name) => licence.test(name))
   for (const name of new Set([...companions, ...licences])) {
-    const file = findBeside(folders, name)
+    const file = findFirst(folders, name)
     if (file !== undefined) await copyFile(file, join(folder, basename(name)))
   }
 }
 
-/** Waits until the file is on the disk, as all files of the folder are before it appears. */
+/** Syncs the file, because all files must be on disk before the folder gets its final name. */
 const writeJson = (file: string, value: object) =>
   writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`, {flag: 'wx', flush: true})

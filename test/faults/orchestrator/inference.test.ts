@@ -66,19 +66,19 @@ async function forever(response: ServerResponse, text: string): Promise<void> {
 
 /** Ways in which a server lies, and what the task that it was asked for says then. */
 const lies: Readonly<Record<string, readonly [answer: Answer, reason: RegExp]>> = {
-  'an answer that breaks off': [says(first), /breaks off before the end/],
-  nothing: [says(''), /breaks off before the end/],
+  'an answer that breaks off': [says(first), /its answer is incomplete/],
+  nothing: [says(''), /its answer is incomplete/],
   'a web page': [says('<!doctype html>', 'text/html'), /a web page/],
   'a page that calls itself JSON': [says('<html>'), /line 1 is not JSON/],
   'half a line': [says(`${first}{"response":`), /line 2 is not JSON/],
   'bytes that are no text': [says(Uint8Array.of(0x7b, 0xff, 0x0a)), /not UTF-8/],
-  'a list': [says('[]\n'), /no JSON object/],
-  null: [says('null\n'), /no JSON object/],
-  'a number for the text': [says(line({response: 7, done: false})), /"response" of a line is no text/],
-  'a word for done': [says(line({response: 'x', done: 'yes'})), /"done" of a line is neither true nor false/],
-  'no done': [says(line({response: 'x'})), /"done" of a line is neither/],
-  'a count below zero': [says(answerLines('x', {eval_count: -1})), /"eval_count" is no count/],
-  'a count of halves': [says(answerLines('x', {prompt_eval_count: 1.5})), /"prompt_eval_count" is no count/],
+  'a list': [says('[]\n'), /not a JSON object/],
+  null: [says('null\n'), /not a JSON object/],
+  'a number for the text': [says(line({response: 7, done: false})), /"response" in a line is not a string/],
+  'a word for done': [says(line({response: 'x', done: 'yes'})), /"done" in a line is not a boolean/],
+  'no done': [says(line({response: 'x'})), /"done" in a line is not/],
+  'a count below zero': [says(answerLines('x', {eval_count: -1})), /"eval_count" is not a token count/],
+  'a count of halves': [says(answerLines('x', {prompt_eval_count: 1.5})), /"prompt_eval_count" is not a token count/],
   'one endless line': [(response) => forever(response, 'x'.repeat(65_536)), /a line is longer than/],
   'an endless answer': [
     (response) => forever(response, line({response: 'x'.repeat(4096), done: false})),

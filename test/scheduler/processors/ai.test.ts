@@ -202,8 +202,8 @@ const first = line({response: 'Sev', done: false})
 
 describe('a server that does not keep to the wire', () => {
   const cases: readonly [kind: string, answer: Answer, reason: RegExp][] = [
-    ['breaks its answer off', says(first), /breaks off before the end\.$/],
-    ['says nothing at all', says(''), /breaks off before the end\.$/],
+    ['breaks its answer off', says(first), /its answer is incomplete\.$/],
+    ['says nothing at all', says(''), /its answer is incomplete\.$/],
     ['answers with a web page', says('<!doctype html>', {'content-type': 'text/html; charset=utf-8'}), /a web page\.$/],
     [
       'answers with a web page without an end',
@@ -217,31 +217,31 @@ describe('a server that does not keep to the wire', () => {
       (response) => response.end(Buffer.from([0x7b, 0xff, 0x0a])),
       /line 1 is not UTF-8/,
     ],
-    ['sends a list', says('[]\n'), /a line is no JSON object\.$/],
-    ['sends null', says('null\n'), /a line is no JSON object\.$/],
-    ['sends a number for the text', says(line({response: 7, done: false})), /"response" of a line is no text\.$/],
-    ['sends no text', says(line({done: false})), /"response" of a line is no text\.$/],
-    ['sends no text at the end', says(line({response: null, done: true})), /"response" of a line is no text\.$/],
+    ['sends a list', says('[]\n'), /a line is not a JSON object\.$/],
+    ['sends null', says('null\n'), /a line is not a JSON object\.$/],
+    ['sends a number for the text', says(line({response: 7, done: false})), /"response" in a line is not a string\.$/],
+    ['sends no text', says(line({done: false})), /"response" in a line is not a string\.$/],
+    ['sends no text at the end', says(line({response: null, done: true})), /"response" in a line is not a string\.$/],
     [
       'sends a word for done',
       says(line({response: 'x', done: 'yes'})),
-      /"done" of a line is neither true nor false\.$/,
+      /"done" in a line is not a boolean\.$/,
     ],
-    ['forgets done', says(line({response: 'x'})), /"done" of a line is neither true nor false\.$/],
-    ['sends a count that is none', says(answerLines('x', {eval_count: '12'})), /"eval_count" is no count of tokens\.$/],
+    ['forgets done', says(line({response: 'x'})), /"done" in a line is not a boolean\.$/],
+    ['sends a count that is none', says(answerLines('x', {eval_count: '12'})), /"eval_count" is not a token count\.$/],
     [
       'counts below zero',
       says(answerLines('x', {prompt_eval_count: -1})),
-      /"prompt_eval_count" is no count of tokens\.$/,
+      /"prompt_eval_count" is not a token count\.$/,
     ],
-    ['counts halves', says(answerLines('x', {eval_count: 1.5})), /"eval_count" is no count of tokens\.$/],
+    ['counts halves', says(answerLines('x', {eval_count: 1.5})), /"eval_count" is not a token count\.$/],
     ['sends one endless line', (response) => forever(response, 'x'.repeat(65_536)), /longer than 4194304 bytes\.$/],
     [
       'never stops generating',
       (response) => forever(response, line({response: 'x'.repeat(4096), done: false})),
       /its answer is longer than 1048576 characters\.$/,
     ],
-    ['redirects', (response) => response.writeHead(302, {location: '/login'}).end(), /answers with status 302\.$/],
+    ['redirects', (response) => response.writeHead(302, {location: '/login'}).end(), /returns status 302\.$/],
   ]
   for (const [kind, answer, reason] of cases)
     it(`${kind}: the error says so`, async (test) => {
@@ -274,7 +274,7 @@ describe('a server that cannot go on', () => {
   const cases: readonly [string, Answer, SvcError['code'], RegExp][] = [
     ['says so in a line', says(`${first}{"error":"out of memory."}\n`), 'inference_failed', /answer: out of memory\.$/],
     ['says so in the shape of OpenAI', says('{"error":{"message":"no GPU"}}\n'), 'inference_failed', /: no GPU\.$/],
-    ['says so without a word', says('{"error":""}\n'), 'inference_failed', /: it does not say why\.$/],
+    ['says so without a word', says('{"error":""}\n'), 'inference_failed', /: no reason reported\.$/],
     [
       'refuses',
       (response) => response.writeHead(404).end('{"error":"model \\"run-a\\" not found"}'),

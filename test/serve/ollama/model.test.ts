@@ -13,13 +13,13 @@ const details = {
 }
 
 describe('GET /api/version', () => {
-  it('on the CPU does not name a GPU runtime anywhere', () => {
+  it('contains no name of a GPU runtime on the CPU', () => {
     const body = JSON.stringify(version('0.1.0', 'cpu'))
     assert.equal(body, '{"version":"0.12.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cpu"}')
     assert.doesNotMatch(body, /cuda|rocm|metal/i)
   })
 
-  it('on a GPU names it', () =>
+  it('reports the GPU', () =>
     assert.equal(
       JSON.stringify(version('0.1.0', 'cuda:0')),
       '{"version":"0.12.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cuda","cuda":true,"device":"cuda:0"}',
@@ -42,7 +42,7 @@ describe('GET /api/tags', () => {
       ],
     }))
 
-  it('has no parent where the base model is unknown', () =>
+  it('has an empty parent model if the base model is unknown', () =>
     assert.equal(tags([{...servedModel, baseModel: undefined}]).models[0]?.details.parent_model, ''))
 
   const sizes: [count: number, text: string][] = [
@@ -54,7 +54,7 @@ describe('GET /api/tags', () => {
     [7_000_000_000, '7B'],
   ]
   for (const [count, text] of sizes)
-    it(`writes ${count} parameters as ${text}`, () =>
+    it(`formats ${count} parameters as ${text}`, () =>
       assert.equal(tags([{...servedModel, parameterCount: count}]).models[0]?.details.parameter_size, text))
 })
 
@@ -66,7 +66,7 @@ describe('POST /api/show', () => {
     [{model: '', name: 'b'}, 'b', false],
   ]
   for (const [body, name, verbose] of asked)
-    it(`${JSON.stringify(body)} asks for ${name}`, () => assert.deepEqual(readShow(body), {name, verbose}))
+    it(`reads ${name} from ${JSON.stringify(body)}`, () => assert.deepEqual(readShow(body), {name, verbose}))
 
   const refused: [body: unknown, code: string, sentence: string, param: string | null][] = [
     [{}, 'bad_request', 'model is required', 'model'],
@@ -77,9 +77,9 @@ describe('POST /api/show', () => {
     [undefined, 'body_missing', 'missing request body', null],
   ]
   for (const [body, code, sentence, param] of refused)
-    it(`refuses ${JSON.stringify(body)}`, () => assert.throws(() => readShow(body), refusal(code, sentence, param)))
+    it(`rejects ${JSON.stringify(body)}`, () => assert.throws(() => readShow(body), refusal(code, sentence, param)))
 
-  it('describes the model as the sheet shows', () =>
+  it('describes the model as specified', () =>
     assert.deepEqual(show(servedModel), {
       license: '',
       modelfile: `FROM acme/small-base
@@ -105,13 +105,13 @@ PARAMETER stop "<|im_end|>"
       modified_at: '2026-01-05T10:11:12.000Z',
     }))
 
-  it('lists the tensors where it is to be verbose', () => {
+  it('lists the tensors with verbose', () => {
     const {tensors} = show(servedModel, {verbose: true})
     assert.deepEqual(tensors, [{name: 'model.norm.weight', type: 'F32', shape: [896]}])
     assert.equal('tensors' in show(servedModel), false)
   })
 
-  it('has a licence, and a Modelfile of what the directory holds', () => {
+  it('includes the licence and a Modelfile', () => {
     const {license, modelfile} = show({
       ...servedModel,
       baseModel: undefined,
@@ -135,7 +135,7 @@ LICENSE """MIT License
     )
   })
 
-  it('shows the template that the model has', () =>
+  it('includes the chat template', () =>
     assert.equal(show({...servedModel, template: '{{ messages }}'}).template, '{{ messages }}'))
 })
 
@@ -148,14 +148,14 @@ describe('GET /api/ps', () => {
     details,
     context_length: 8192,
   }
-  it('is empty when nothing is loaded', () => assert.deepEqual(ps([]), {models: []}))
+  it('returns an empty list if no model is loaded', () => assert.deepEqual(ps([]), {models: []}))
 
-  it('says when a model will be unloaded', () =>
+  it('reports when the model will be unloaded', () =>
     assert.deepEqual(ps([{model: servedModel, expiresAt: new Date('2026-01-05T10:16:12.000Z'), device: 'cpu'}]), {
       models: [{...entry, expires_at: '2026-01-05T10:16:12.000+00:00', size_vram: 0}],
     }))
 
-  it('has a date for never, and counts GPU memory', () =>
+  it('reports a far date for forever, and GPU memory', () =>
     assert.deepEqual(ps([{model: servedModel, expiresAt: 'forever', device: 'cuda:0'}]), {
       models: [{...entry, expires_at: '9000-01-01T00:00:00.000+00:00', size_vram: 1_200_340_992}],
     }))

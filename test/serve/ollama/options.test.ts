@@ -25,11 +25,11 @@ const unsaid: OllamaOptions = {
   ignored: [],
 }
 
-describe('options', () => {
+describe('readOptions', () => {
   for (const options of [undefined, null, {}])
-    it(`${JSON.stringify(options)} leave everything to the server`, () => assert.deepEqual(read(options), unsaid))
+    it(`uses the defaults for ${JSON.stringify(options)}`, () => assert.deepEqual(read(options), unsaid))
 
-  it('have to be an object', () =>
+  it('requires an object', () =>
     assert.throws(() => read([]), refusal('bad_request', 'options must be of type object', 'options')))
 
   const sampling: [name: string, value: unknown, Partial<OllamaOptions['sampling']>][] = [
@@ -52,7 +52,7 @@ describe('options', () => {
     ['seed', 2 ** 32 + 5, {seed: 5}],
   ]
   for (const [name, value, expected] of sampling)
-    it(`${name} ${value} changes the sampling`, () =>
+    it(`reads ${name} ${value}`, () =>
       assert.deepEqual(read({[name]: value}), {...unsaid, sampling: {...unsaid.sampling, ...expected}}))
 
   const others: [name: string, value: unknown, Partial<OllamaOptions>][] = [
@@ -69,15 +69,15 @@ describe('options', () => {
     ['constructor', 3, {ignored: ['constructor']}],
   ]
   for (const [name, value, expected] of others)
-    it(`${name} ${JSON.stringify(value).slice(0, 20)} is taken`, () =>
+    it(`accepts ${name} ${JSON.stringify(value).slice(0, 20)}`, () =>
       assert.deepEqual(read({[name]: value}), {...unsaid, ...expected}))
 
-  it('that are null say nothing', () => {
+  it('ignores null values', () => {
     const names = ['temperature', 'top_k', 'seed', 'stop', 'num_predict', 'num_ctx', 'num_keep', 'repeat_last_n']
     assert.deepEqual(read(Object.fromEntries(names.map((name) => [name, null]))), unsaid)
   })
 
-  it('of other engines are accepted, and change nothing', () =>
+  it('accepts options of other engines without effect', () =>
     assert.deepEqual(
       read({
         ...{typical_p: 1, tfs_z: 1, mirostat: 1, mirostat_tau: 5, mirostat_eta: 0.1, penalize_newline: true},
@@ -90,7 +90,7 @@ describe('options', () => {
 
   for (const name of ['top_k', 'num_predict', 'seed', 'repeat_last_n', 'num_ctx', 'num_keep'])
     for (const value of ['5', 1.5, true, Number.NaN, Infinity, []])
-      it(`${name} ${value} (${typeof value}) is no integer`, () =>
+      it(`rejects ${name} ${value} (${typeof value}), which is not an integer`, () =>
         assert.throws(
           () => read({[name]: value}),
           refusal('bad_request', `option "${name}" must be of type integer`, `options.${name}`),
@@ -99,7 +99,7 @@ describe('options', () => {
   const numbers = ['temperature', 'top_p', 'min_p', 'repeat_penalty', 'presence_penalty', 'frequency_penalty']
   for (const name of numbers)
     for (const value of ['0.5', true, Number.NaN, Infinity, -Infinity, {}])
-      it(`${name} ${value} (${typeof value}) is no number`, () =>
+      it(`rejects ${name} ${value} (${typeof value}), which is not a number`, () =>
         assert.throws(
           () => read({[name]: value}),
           refusal('bad_request', `option "${name}" must be of type number`, `options.${name}`),
@@ -122,7 +122,7 @@ describe('options', () => {
     ['stop', 'x'.repeat(1001), 'have at most 1000 characters each'],
   ]
   for (const [name, value, must] of beyond)
-    it(`${name} ${JSON.stringify(value).slice(0, 20)} must ${must}`, () =>
+    it(`rejects ${name} ${JSON.stringify(value).slice(0, 20)}: must ${must}`, () =>
       assert.throws(
         () => read({[name]: value}),
         refusal('bad_request', `option "${name}" must ${must}`, `options.${name}`),

@@ -39,15 +39,15 @@ describe('POST /api/generate', () => {
     ['a prompt', {}, plain],
     ['a model', {model: 'my-run'}, {...plain, model: 'my-run'}],
     ['no model', {model: ''}, plain],
-    ['null everywhere', {model: null, stream: null, options: null, format: null, keep_alive: null, raw: null}, plain],
+    ['only null values', {model: null, stream: null, options: null, format: null, keep_alive: null, raw: null}, plain],
     ['stream false', {stream: false}, {...plain, stream: false}],
     ['stream true', {stream: true}, plain],
     ['keep_alive', {keep_alive: '10m'}, {...plain, keepAlive: 600_000}],
     ['options', {options: {num_ctx: 64, flux: 1}}, {...plain, numCtx: 64, ignoredOptions: ['flux']}],
-    ['fields of no meaning', {shift: true, truncate: false, user: 'me'}, plain],
-    ['an empty system', {system: ''}, plain],
+    ['fields without effect', {shift: true, truncate: false, user: 'me'}, plain],
+    ['an empty system prompt', {system: ''}, plain],
     [
-      'a system turn',
+      'a system prompt',
       {system: 'Be brief.'},
       withPrompt({kind: 'chat', messages: [system('Be brief.'), user('Hi')], overflow: 'refuse'}),
     ],
@@ -59,22 +59,22 @@ describe('POST /api/generate', () => {
     ['an empty context', {context: []}, plain],
     ['a raw prompt', {raw: true}, withPrompt({kind: 'raw', text: 'Hi'})],
     [
-      'a raw prompt with nothing beside it',
+      'a raw prompt with empty other fields',
       {raw: true, system: '', template: '', context: []},
       withPrompt({kind: 'raw', text: 'Hi'}),
     ],
     ['raw false', {raw: false}, plain],
-    ['empty fields that would ask for more', {suffix: '', format: '', images: [], template: '', think: false}, plain],
+    ['empty fields for unsupported features', {suffix: '', format: '', images: [], template: '', think: false}, plain],
     ['logprobs', {logprobs: true}, {...plain, request: {...plain.request, topLogprobs: 0}}],
     ['top_logprobs', {logprobs: true, top_logprobs: 20}, {...plain, request: {...plain.request, topLogprobs: 20}}],
     ['top_logprobs without logprobs', {top_logprobs: 3}, plain],
     ['logprobs false', {logprobs: false, top_logprobs: 3}, plain],
   ]
   for (const [what, body, expected] of accepted)
-    it(`takes ${what}`, () => assert.deepEqual(generate({prompt: 'Hi', ...body}), expected))
+    it(`accepts ${what}`, () => assert.deepEqual(generate({prompt: 'Hi', ...body}), expected))
 
   for (const body of [{}, {prompt: ''}, {prompt: null}, {prompt: '', keep_alive: 0}])
-    it(`loads or unloads on ${JSON.stringify(body)}`, () => assert.equal(generate(body).load, true))
+    it(`loads or unloads the model for ${JSON.stringify(body)}`, () => assert.equal(generate(body).load, true))
 
   const rawError = 'raw mode does not support template, system, or context'
   const refused: [body: object, sentence: string, param: string][] = [
@@ -109,10 +109,10 @@ describe('POST /api/generate', () => {
     [{keep_alive: '5'}, 'keep_alive must be a number of seconds or a duration such as "10m"', 'keep_alive'],
   ]
   for (const [body, sentence, param] of refused)
-    it(`refuses ${JSON.stringify(body)}`, () =>
+    it(`rejects ${JSON.stringify(body)}`, () =>
       assert.throws(() => generate({prompt: 'Hi', ...body}), refusal('bad_request', sentence, param)))
 
-  it('refuses to be without a body', () =>
+  it('rejects a missing body', () =>
     assert.throws(() => readGenerate(undefined, defaults), refusal('body_missing', 'missing request body', null)))
 })
 
@@ -131,7 +131,7 @@ describe('POST /api/chat', () => {
   })
 
   const accepted: [what: string, body: object, expected: OllamaRequest][] = [
-    ['one turn', {}, plain],
+    ['one message', {}, plain],
     ['stream false', {stream: false}, {...plain, stream: false}],
     ['model and keep_alive', {model: 'm', keep_alive: -1}, {...plain, model: 'm', keepAlive: 'forever'}],
     [
@@ -140,7 +140,7 @@ describe('POST /api/chat', () => {
       {...plain, request: {...plain.request, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'refuse'}}},
     ],
     ['truncate true', {truncate: true}, plain],
-    ['empty fields that would ask for more', {tools: [], format: '', think: false}, plain],
+    ['empty fields for unsupported features', {tools: [], format: '', think: false}, plain],
     ['logprobs', {logprobs: true, top_logprobs: 2}, {...plain, request: {...plain.request, topLogprobs: 2}}],
     [
       'a conversation',
@@ -156,12 +156,12 @@ describe('POST /api/chat', () => {
       withMessages([system('Be brief.'), user('Hi'), {role: 'assistant', content: 'Hello'}, user(''), user('')]),
     ],
     ['no messages', {messages: []}, withMessages([])],
-    ['messages of null', {messages: null}, withMessages([])],
+    ['null messages', {messages: null}, withMessages([])],
   ]
   for (const [what, body, expected] of accepted)
-    it(`takes ${what}`, () => assert.deepEqual(chat({messages: [user('Hi')], ...body}), expected))
+    it(`accepts ${what}`, () => assert.deepEqual(chat({messages: [user('Hi')], ...body}), expected))
 
-  it('takes 4096 messages, and no more', () => {
+  it('accepts at most 4096 messages', () => {
     assert.doesNotThrow(() => chat({messages: Array(4096).fill(user('Hi'))}))
     assert.throws(
       () => chat({messages: Array(4097).fill(user('Hi'))}),
@@ -191,7 +191,7 @@ describe('POST /api/chat', () => {
     [{options: {num_predict: -3}}, 'option "num_predict" must be at least -2', 'options.num_predict'],
   ]
   for (const [body, sentence, param] of refused)
-    it(`refuses ${JSON.stringify(body)}`, () =>
+    it(`rejects ${JSON.stringify(body)}`, () =>
       assert.throws(
         () => chat({model: 'my-run', messages: [user('Hi')], ...body}),
         refusal('bad_request', sentence, param),

@@ -20,10 +20,10 @@ const writtenLogprobs = [
   {token: '\ufffd', logprob: -0.5, bytes: [0xc3], top_logprobs: [{token: '\ufffd', logprob: -0.5, bytes: [0xc3]}]},
 ]
 
-describe('a reply to POST /api/chat', () => {
+describe('the response to POST /api/chat', () => {
   const end = {summary: summaryOf(), ...times}
 
-  it('streams as the sheet shows, byte for byte', () => {
+  it('streams the specified objects byte for byte', () => {
     assert.equal(
       JSON.stringify(reply.chatChunk(head, {text: 'Hel'})),
       '{"model":"my-run","created_at":"2026-01-05T10:11:12.345Z","message":{"role":"assistant","content":"Hel"},"done":false}',
@@ -34,13 +34,13 @@ describe('a reply to POST /api/chat', () => {
     )
   })
 
-  it('that is one object holds the text', () =>
+  it('includes the text without streaming', () =>
     assert.deepEqual(reply.chatEnd(later, {...end, reply: {text: 'Hello'}}), {
       ...reply.chatEnd(later, end),
       message: {role: 'assistant', content: 'Hello'},
     }))
 
-  it('carries logprobs where they were asked for', () => {
+  it('includes logprobs if requested', () => {
     assert.deepEqual(reply.chatChunk(head, {text: 'He', logprobs}), {
       ...reply.chatChunk(head, {text: 'He'}),
       logprobs: writtenLogprobs,
@@ -51,7 +51,7 @@ describe('a reply to POST /api/chat', () => {
     })
   })
 
-  it('carries no alternatives where none were asked for', () => {
+  it('includes no alternatives if none were requested', () => {
     const [first] = logprobs.map((token) => ({...token, top: []}))
     assert.ok(first)
     assert.deepEqual(reply.chatChunk(head, {text: 'He', logprobs: [first]}).logprobs, [
@@ -59,7 +59,7 @@ describe('a reply to POST /api/chat', () => {
     ])
   })
 
-  it('without messages is one object', () =>
+  it('is one object without messages', () =>
     assert.deepEqual(reply.chatLoaded(head, 'unload'), {
       model: 'my-run',
       created_at: '2026-01-05T10:11:12.345Z',
@@ -69,11 +69,11 @@ describe('a reply to POST /api/chat', () => {
     }))
 })
 
-describe('a reply to POST /api/generate', () => {
+describe('the response to POST /api/generate', () => {
   const summary = summaryOf({finishReason: 'length', promptTokens: 3, completionTokens: 512, prefillMs: 21})
   const end = {summary, ...times}
 
-  it('streams as the sheet shows, byte for byte', () => {
+  it('streams the specified objects byte for byte', () => {
     assert.equal(
       JSON.stringify(reply.generateChunk(head, {text: 'Hel'})),
       '{"model":"my-run","created_at":"2026-01-05T10:11:12.345Z","response":"Hel","done":false}',
@@ -84,20 +84,20 @@ describe('a reply to POST /api/generate', () => {
     )
   })
 
-  it('that is one object holds the text and its logprobs', () =>
+  it('includes the text and its logprobs without streaming', () =>
     assert.deepEqual(reply.generateEnd(later, {...end, reply: {text: 'He', logprobs}}, {raw: false}), {
       ...reply.generateEnd(later, end, {raw: false}),
       response: 'He',
       logprobs: writtenLogprobs,
     }))
 
-  it('carries logprobs in its chunks', () =>
+  it('includes logprobs in its chunks', () =>
     assert.deepEqual(reply.generateChunk(head, {text: 'He', logprobs}).logprobs, writtenLogprobs))
 
-  it('to a raw prompt has no context', () =>
+  it('has no context for a raw prompt', () =>
     assert.equal('context' in reply.generateEnd(later, end, {raw: true}), false))
 
-  it('has durations in whole nanoseconds', () => {
+  it('has durations in integer nanoseconds', () => {
     const {total_duration, eval_duration} = reply.generateEnd(
       later,
       {summary: summaryOf({decodeMs: 0.000_000_4}), totalMs: 1 / 3, loadMs: 0},
@@ -106,7 +106,7 @@ describe('a reply to POST /api/generate', () => {
     assert.deepEqual([total_duration, eval_duration], [333_333, 0])
   })
 
-  it('without a prompt is one object, as the sheet shows', () =>
+  it('is the specified object without a prompt', () =>
     assert.equal(
       JSON.stringify(reply.generateLoaded(head, 'load')),
       '{"model":"my-run","created_at":"2026-01-05T10:11:12.345Z","response":"","done":true,"done_reason":"load"}',

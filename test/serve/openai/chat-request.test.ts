@@ -117,7 +117,7 @@ describe('POST /v1/chat/completions', () => {
     ],
   ]
   for (const [body, expected] of accepted)
-    it(`takes ${JSON.stringify(body).slice(0, 100)}`, () => assert.deepEqual(read(body), expected))
+    it(`accepts ${JSON.stringify(body).slice(0, 100)}`, () => assert.deepEqual(read(body), expected))
 
   const wrongTypes: [type: string, values: unknown[], names: string[]][] = [
     ['string', [5, {}], ['model']],
@@ -131,12 +131,12 @@ describe('POST /v1/chat/completions', () => {
   for (const [type, values, names] of wrongTypes)
     for (const name of names)
       for (const value of values)
-        it(`refuses ${name}: ${JSON.stringify(value)} (${value})`, () =>
+        it(`rejects ${name}: ${JSON.stringify(value)} (${value})`, () =>
           assert.throws(() => read({[name]: value}), refusal('bad_request', `${name} must be of type ${type}`, name)))
 
   const refused: [body: object, sentence: string, param: string][] = [
-    [{messages: undefined}, 'messages must be given', 'messages'],
-    [{messages: null}, 'messages must be given', 'messages'],
+    [{messages: undefined}, 'messages must be present', 'messages'],
+    [{messages: null}, 'messages must be present', 'messages'],
     [{messages: []}, 'messages must have at least 1 item', 'messages'],
     [{messages: Array(4097).fill(user('Hi'))}, 'messages must have at most 4096 items', 'messages'],
     [{messages: ['Hi']}, 'messages[0] must be of type object', 'messages[0]'],
@@ -156,7 +156,11 @@ describe('POST /v1/chat/completions', () => {
     [{messages: [user(['Hi'])]}, 'messages[0].content[0] must be of type object', 'messages[0].content[0]'],
     [{messages: [user([{type: 'song'}])]}, 'messages[0].content[0].type must be text', 'messages[0].content[0].type'],
     [{messages: [user([{text: 'Hi'}])]}, 'messages[0].content[0].type must be text', 'messages[0].content[0].type'],
-    [{messages: [user([{type: 'text'}])]}, 'messages[0].content[0].text must be given', 'messages[0].content[0].text'],
+    [
+      {messages: [user([{type: 'text'}])]},
+      'messages[0].content[0].text must be present',
+      'messages[0].content[0].text',
+    ],
     [
       {messages: [user([{type: 'text', text: 5}])]},
       'messages[0].content[0].text must be of type string',
@@ -178,8 +182,8 @@ describe('POST /v1/chat/completions', () => {
     [{stop: 'x'.repeat(1001)}, 'stop must have at most 1000 characters each', 'stop'],
     [{logprobs: true, top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
     [{logprobs: true, top_logprobs: -1}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
-    [{top_logprobs: 2}, 'top_logprobs must stand beside logprobs: true', 'top_logprobs'],
-    [{logprobs: false, top_logprobs: 2}, 'top_logprobs must stand beside logprobs: true', 'top_logprobs'],
+    [{top_logprobs: 2}, 'top_logprobs must be used with logprobs: true', 'top_logprobs'],
+    [{logprobs: false, top_logprobs: 2}, 'top_logprobs must be used with logprobs: true', 'top_logprobs'],
     [{logit_bias: {'5': 101}}, 'logit_bias.5 must be between -100 and 100', 'logit_bias.5'],
     [{logit_bias: {'5': 'a'}}, 'logit_bias.5 must be of type number', 'logit_bias.5'],
     [{logit_bias: {hello: 5}}, 'logit_bias must have token ids as its keys', 'logit_bias'],
@@ -191,31 +195,27 @@ describe('POST /v1/chat/completions', () => {
     ],
   ]
   for (const [body, sentence, param] of refused)
-    it(`refuses ${JSON.stringify(body).slice(0, 100)}`, () =>
+    it(`rejects ${JSON.stringify(body).slice(0, 100)}`, () =>
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
-  const noFormat = 'response_format must be {"type":"text"}: no other is supported'
-  const noTools = 'tool_choice must be none or auto where there are no tools'
-  const noReason = 'reasoning_effort must be none: this server does not support reasoning'
-  const noMedia = 'this server reads text alone: parts of the types image_url, input_audio and file are not supported'
+  const noFormat = 'response_format must be {"type":"text"}; other formats are not supported'
+  const noTools = 'tool_choice must be none or auto without tools'
+  const noReason = 'reasoning_effort must be none; this server does not support reasoning'
+  const noMedia = 'only text parts are supported, not image_url, input_audio or file'
   const unsupported: [body: object, sentence: string, param: string][] = [
     [{tools: [{type: 'function', function: {name: 'f'}}]}, 'tools are not supported', 'tools'],
     [{tool_choice: 'required'}, noTools, 'tool_choice'],
     [{tool_choice: {type: 'function', function: {name: 'f'}}}, noTools, 'tool_choice'],
-    [{functions: []}, 'functions is deprecated and not supported; its successor is tools', 'functions'],
-    [
-      {function_call: 'auto'},
-      'function_call is deprecated and not supported; its successor is tool_choice',
-      'function_call',
-    ],
+    [{functions: []}, 'functions is deprecated and not supported; use tools', 'functions'],
+    [{function_call: 'auto'}, 'function_call is deprecated and not supported; use tool_choice', 'function_call'],
     [{response_format: {type: 'json_object'}}, noFormat, 'response_format'],
     [{response_format: {type: 'json_schema', json_schema: {name: 'x', schema: {}}}}, noFormat, 'response_format'],
     [{response_format: {}}, noFormat, 'response_format'],
     [{response_format: 'json'}, noFormat, 'response_format'],
     [{reasoning_effort: 'low'}, noReason, 'reasoning_effort'],
     [{reasoning_effort: 5}, noReason, 'reasoning_effort'],
-    [{modalities: ['text', 'audio']}, 'modalities must be ["text"]: no other is supported', 'modalities'],
-    [{messages: [{role: 'tool', content: '21'}]}, 'messages of the role tool are not supported', 'messages[0].role'],
+    [{modalities: ['text', 'audio']}, 'modalities must be ["text"]; other modalities are not supported', 'modalities'],
+    [{messages: [{role: 'tool', content: '21'}]}, 'messages with the role tool are not supported', 'messages[0].role'],
     [
       {messages: [{role: 'assistant', content: null, tool_calls: [{}]}]},
       'tool_calls are not supported',
@@ -233,9 +233,9 @@ describe('POST /v1/chat/completions', () => {
     ]),
   ]
   for (const [body, sentence, param] of unsupported)
-    it(`cannot do ${JSON.stringify(body)}`, () =>
+    it(`does not support ${JSON.stringify(body)}`, () =>
       assert.throws(() => read(body), refusal('unsupported_value', sentence, param)))
 
-  it('refuses to be without a body', () =>
+  it('rejects a missing body', () =>
     assert.throws(() => readChatCompletion(undefined, defaults), refusal('body_missing', 'missing request body', null)))
 })

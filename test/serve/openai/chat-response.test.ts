@@ -28,7 +28,7 @@ const writtenLogprobs = {
 }
 
 describe('a chat completion', () => {
-  it('is as the sheet shows, byte for byte', () =>
+  it('matches the specification byte for byte', () =>
     assert.equal(
       JSON.stringify(chatCompletion(head, [{text: 'Hello', summary}])),
       '{"id":"chatcmpl-5f3c","object":"chat.completion","created":1767607872,"model":"my-run","system_fingerprint":"svc-0.1.0-cpu","choices":[{"index":0,"message":{"role":"assistant","content":"Hello","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":21,"completion_tokens":2,"total_tokens":23}}',
@@ -49,10 +49,10 @@ describe('a chat completion', () => {
     )
   })
 
-  it('carries logprobs where they were asked for', () =>
+  it('includes logprobs if requested', () =>
     assert.deepEqual(chatCompletion(head, [{text: 'He', logprobs, summary}]).choices[0]?.logprobs, writtenLogprobs))
 
-  it('has an empty list of alternatives where none were asked for', () => {
+  it('has an empty list of alternatives if none were requested', () => {
     const bare = logprobs.slice(0, 1).map((token) => ({...token, top: []}))
     assert.deepEqual(chatCompletion(head, [{text: 'He', logprobs: bare, summary}]).choices[0]?.logprobs, {
       content: [{token: 'He', logprob: -0.12, bytes: [72, 101], top_logprobs: []}],
@@ -80,7 +80,7 @@ describe('a stream of chat completion chunks', () => {
       choices.map((choice) => `${begin}${choice}}`),
     ))
 
-  it('carries a usage of null until the last chunk, where usage was asked for', () => {
+  it('has a usage of null in all but the last chunk with include_usage', () => {
     assert.deepEqual(
       chunks(true).map((chunk) => JSON.stringify(chunk)),
       choices.map((choice) => `${begin}${choice},"usage":null}`),
@@ -91,14 +91,14 @@ describe('a stream of chat completion chunks', () => {
     )
   })
 
-  it('carries logprobs beside the text, and the index of the choice', () => {
+  it('includes logprobs and the index of the choice', () => {
     const {choices} = chatDelta({...head, includeUsage: false}, 3, {text: 'He', logprobs})
     assert.deepEqual(choices, [{index: 3, delta: {content: 'He'}, logprobs: writtenLogprobs, finish_reason: null}])
   })
 })
 
-describe('the system fingerprint', () => {
-  it('names version and device', () => {
+describe('systemFingerprint', () => {
+  it('contains version and device', () => {
     assert.equal(systemFingerprint('0.1.0', 'cpu'), 'svc-0.1.0-cpu')
     assert.equal(systemFingerprint('0.1.0', 'cuda'), 'svc-0.1.0-cuda')
   })

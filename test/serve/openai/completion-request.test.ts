@@ -81,7 +81,7 @@ describe('POST /v1/completions', () => {
     [{echo: false, suffix: '', best_of: null, logprobs: null, user: 'u'}, plain],
   ]
   for (const [body, expected] of accepted)
-    it(`takes ${JSON.stringify(body)}`, () => assert.deepEqual(read(body), expected))
+    it(`accepts ${JSON.stringify(body)}`, () => assert.deepEqual(read(body), expected))
 
   const refused: [body: object, sentence: string, param: string][] = [
     ...[5, {}, [-1], [1.5], [2 ** 60], [[]], ['a', [5]], [[5], 'a'], ['a', 5], [[5, 'a']]].map(
@@ -104,15 +104,15 @@ describe('POST /v1/completions', () => {
     [{stop: ['a', 'b', 'c', 'd', 'e']}, 'stop must have at most 4 items', 'stop'],
   ]
   for (const [body, sentence, param] of refused)
-    it(`refuses ${JSON.stringify(body).slice(0, 60)}`, () =>
+    it(`rejects ${JSON.stringify(body).slice(0, 60)}`, () =>
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
   const unsupported: [body: object, sentence: string, param: string][] = [
     [{suffix: 'end'}, 'suffix is not supported', 'suffix'],
-    [{best_of: 3}, 'best_of must equal n: no reply is left out', 'best_of'],
-    [{n: 2, best_of: 1}, 'best_of must equal n: no reply is left out', 'best_of'],
+    [{best_of: 3}, 'best_of must equal n, because all replies are returned', 'best_of'],
+    [{n: 2, best_of: 1}, 'best_of must equal n, because all replies are returned', 'best_of'],
   ]
   for (const [body, sentence, param] of unsupported)
-    it(`cannot do ${JSON.stringify(body)}`, () =>
+    it(`does not support ${JSON.stringify(body)}`, () =>
       assert.throws(() => read(body), refusal('unsupported_value', sentence, param)))
 })

@@ -28,7 +28,7 @@ const columns = {
 }
 
 describe('a text completion', () => {
-  it('has its choices and the usage', () =>
+  it('has choices and usage', () =>
     assert.deepEqual(completion(head, [{text: ' upon', summary}]), {
       ...heading,
       choices: [{text: ' upon', index: 0, logprobs: null, finish_reason: 'length'}],
@@ -56,15 +56,15 @@ describe('a text completion', () => {
     assert.deepEqual(completionUsage({...head, includeUsage: true}, summaries, 2).usage, counted)
   })
 
-  const shown = (token: string, bytes: Iterable<number> = Buffer.from(token)) => ({token, bytes: [...bytes]})
+  const tokenOf = (token: string, bytes: Iterable<number> = Buffer.from(token)) => ({token, bytes: [...bytes]})
   const prompt = {
     text: 'Zoë is',
     logprobs: [
-      {...shown('<s>'), logprob: null, top: null},
-      {...shown(' Zo'), logprob: -1, top: [{...shown('A'), logprob: -0.5}]},
-      {...shown('\ufffd', [0xc3]), logprob: -2, top: [{...shown('B'), logprob: -0.25}]},
-      {...shown('\ufffd', [0xab]), logprob: -2, top: []},
-      {...shown(' is'), logprob: -3, top: []},
+      {...tokenOf('<s>'), logprob: null, top: null},
+      {...tokenOf(' Zo'), logprob: -1, top: [{...tokenOf('A'), logprob: -0.5}]},
+      {...tokenOf('\ufffd', [0xc3]), logprob: -2, top: [{...tokenOf('B'), logprob: -0.25}]},
+      {...tokenOf('\ufffd', [0xab]), logprob: -2, top: []},
+      {...tokenOf(' is'), logprob: -3, top: []},
     ],
   }
   const promptColumns = {
@@ -74,7 +74,7 @@ describe('a text completion', () => {
     text_offset: [0, 0, 2, 3, 3],
   }
 
-  it('begins with the prompt where it is to be repeated, its first token without a chance', () => {
+  it('starts with the prompt with echo; its first token has no log-probability', () => {
     const whole = completion(head, [{prompt, text: 'He', logprobs, summary}]).choices[0]
     assert.deepEqual(whole?.text, 'Zoë isHe')
     assert.deepEqual(whole?.logprobs, {
@@ -85,7 +85,7 @@ describe('a text completion', () => {
     })
   })
 
-  it('is the prompt alone where nothing is to be generated', () => {
+  it('is only the prompt with echo and 0 tokens', () => {
     assert.deepEqual(completion(head, [{prompt, text: '', summary}]).choices[0]?.logprobs, promptColumns)
     const bare = completion(head, [{prompt: {text: 'Zoë'}, text: '', summary}]).choices[0]
     assert.deepEqual([bare?.text, bare?.logprobs], ['Zoë', null])
@@ -96,10 +96,10 @@ describe('a text completion', () => {
       {text: 'Zoë is', index: 1, logprobs: promptColumns, finish_reason: null},
     ]))
 
-  it('has logprobs in columns', () =>
+  it('has logprobs as parallel lists', () =>
     assert.deepEqual(completion(head, [{text: 'He', logprobs, summary}]).choices[0]?.logprobs, columns))
 
-  it('has no column of alternatives where none were asked for', () => {
+  it('has null alternatives if none were requested', () => {
     const bare = logprobs.map((token) => ({...token, top: []}))
     assert.deepEqual(completion(head, [{text: 'He', logprobs: bare, summary}]).choices[0]?.logprobs, {
       ...columns,
@@ -107,7 +107,7 @@ describe('a text completion', () => {
     })
   })
 
-  it('streams pieces, then the reason it ended, then the usage', () => {
+  it('streams text, then the finish reason, then the usage', () => {
     const stream = {...head, includeUsage: true}
     assert.deepEqual(completionDelta(stream, 1, {text: ' upon'}, 0), {
       ...heading,
@@ -122,18 +122,18 @@ describe('a text completion', () => {
     assert.deepEqual(completionUsage(stream, [summary]), {...heading, choices: [], usage})
   })
 
-  it('streams without a usage where none was asked for', () => {
+  it('streams without usage if it was not requested', () => {
     const stream = {...head, includeUsage: false}
     assert.equal('usage' in completionDelta(stream, 0, {text: 'a'}, 0), false)
     assert.equal('usage' in completionEnd(stream, 0, summary), false)
   })
 
-  it('streams logprobs with offsets that go on', () => {
+  it('streams logprobs with cumulative offsets', () => {
     const {choices} = completionDelta({...head, includeUsage: false}, 0, {text: 'He', logprobs}, 10)
     assert.deepEqual(choices[0]?.logprobs, {...columns, text_offset: [10, 12]})
   })
 
-  it('counts a character that is spread over tokens once', () => {
+  it('counts a character that spans tokens once', () => {
     const bytes = [...Buffer.from('é€😀a')]
     assert.equal(charactersIn(bytes.map((byte) => ({token: '\ufffd', bytes: [byte], logprob: -1, top: []}))), 4)
   })

@@ -8,6 +8,6 @@ describe('GET /v1/models', () => {
 
   it('lists the served model', () => assert.deepEqual(modelList([servedModel]), {object: 'list', data: [entry]}))
 
-  it('dates a model in whole seconds', () =>
+  it('reports the creation time in integer seconds', () =>
     assert.deepEqual(modelEntry({...servedModel, modifiedAt: new Date('2026-01-05T10:11:12.999Z')}), entry))
 })

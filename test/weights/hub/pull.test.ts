@@ -71,13 +71,13 @@ async function setUp(test: TestContext, model: HubModel = whisper) {
 }
 
 const lock = '.locks/models--acme--whisper.lock'
-/** What a process leaves in a lock; none has this number. */
+/** The content of a lock file; no process has this pid. */
 const gone = (host: string) => `4194305 ${host} 0`
 
 const urls = (hub: Awaited<ReturnType<typeof startHub>>) => hub.requests.map(({url}) => url)
 
-describe('a model that is pulled', () => {
-  it('lies in the cache as other tools expect it, with the files it needs and no others', async (test) => {
+describe('pullModel', () => {
+  it('downloads only the necessary files to the cache layout of other tools', async (test) => {
     const {pull, repository, cacheFolder} = await setUp(test)
     const {folder, files} = await pull()
     assert.equal(folder, join(repository, 'snapshots', commit))
@@ -97,7 +97,7 @@ describe('a model that is pulled', () => {
     assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), folder)
   })
 
-  it('is not fetched again', async (test) => {
+  it('does not download existing files again', async (test) => {
     const {hub, pull} = await setUp(test)
     await pull()
     hub.requests.length = 0
@@ -107,13 +107,13 @@ describe('a model that is pulled', () => {
   })
 
   for (const revision of ['v1', 'refs/pr/4', commit])
-    it(`is found by its revision ${revision.slice(0, 12)}`, async (test) => {
+    it(`stores the model under its revision ${revision.slice(0, 12)}`, async (test) => {
       const {pull, cacheFolder} = await setUp(test)
       const {folder} = await pull({}, revision)
       assert.equal(await cachedSnapshot('acme/whisper', revision, cacheFolder), folder)
     })
 
-  it('says how far it is', async (test) => {
+  it('reports progress', async (test) => {
     const {pull} = await setUp(test)
     const steps: PullProgress[] = []
     await pull({onProgress: (progress) => steps.push(progress)})
@@ -122,7 +122,7 @@ describe('a model that is pulled', () => {
     for (const [i, {receivedBytes}] of steps.entries()) assert.ok(receivedBytes >= (steps[i - 1]?.receivedBytes ?? 0))
   })
 
-  it('without safetensors brings its ONNX files', async (test) => {
+  it('downloads ONNX files if there are no safetensors', async (test) => {
     const {'model.safetensors': _, ...files} = whisper.files
     const onnx = {...files, 'onnx/decoder_model_merged.onnx': 'graph', 'onnx/decoder_model_merged_q4.onnx': 'no'}
     const {pull} = await setUp(test, {...whisper, files: onnx, large: []})
@@ -130,12 +130,12 @@ describe('a model that is pulled', () => {
     assert.deepEqual((await readdir(join(folder, 'onnx'))).sort(), ['decoder_model_merged.onnx', 'encoder_model.onnx'])
   })
 
-  it('without ONNX files of a kind that runs is refused', async (test) => {
+  it('rejects a model without supported ONNX files', async (test) => {
     const {pull} = await setUp(test, {...whisper, files: {'config.json': '{}', 'onnx/encoder_model.onnx': 'alone'}})
     await assert.rejects(pull(), {code: 'hub_files_missing'})
   })
 
-  it('may have files with names of every language beside those that are needed', async (test) => {
+  it('accepts other files with names in any language', async (test) => {
     const {pull} = await setUp(test, {
       ...whisper,
       files: {...whisper.files, 'サンプル/été [1] & #2.wav': '', 'a:b': ''},
@@ -143,7 +143,7 @@ describe('a model that is pulled', () => {
     assert.equal((await pull()).files.length, 3)
   })
 
-  it('is fetched again where a file of it was cut short or deleted', async (test) => {
+  it('downloads truncated or deleted files again', async (test) => {
     const {pull, cacheFolder} = await setUp(test)
     const {folder} = await pull()
     await truncate(join(folder, 'model.safetensors'), 10)
@@ -155,7 +155,7 @@ describe('a model that is pulled', () => {
     assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), folder)
   })
 
-  it('of which another tool has fetched a part is not taken for the whole', async (test) => {
+  it('completes a partial download of another tool', async (test) => {
     const {pull, repository, cacheFolder} = await setUp(test)
     await writeFiles(repository, {'refs/main': commit, [`snapshots/${commit}/config.json`]: '{}'})
     assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), undefined)
@@ -164,14 +164,14 @@ describe('a model that is pulled', () => {
     assert.equal(await cachedSnapshot('acme/whisper', 'main', cacheFolder), folder)
   })
 
-  it('without weights is refused', async (test) => {
+  it('rejects a model without weights', async (test) => {
     const {pull} = await setUp(test, {...whisper, files: {'config.json': '{}'}})
     await assert.rejects(pull(), {code: 'hub_files_missing'})
   })
 })
 
-describe('a download that goes wrong', () => {
-  it('goes on from where the connection broke', async (test) => {
+describe('a download that fails', () => {
+  it('resumes after a lost connection', async (test) => {
     const {hub, pull, retries} = await setUp(test)
     hub.faults.push({path: 'store/', fault: {kind: 'drop', after: 100_000}})
     const {folder} = await pull()
@@ -182,7 +182,7 @@ describe('a download that goes wrong', () => {
     assert.equal(retries.length, 1)
   })
 
-  it('goes on in a later pull too, and where the server knows no ranges', async (test) => {
+  it('resumes in a later pull, also without range support of the server', async (test) => {
     const {hub, pull, repository} = await setUp(test)
     hub.ranges = false
     for (let i = 0; i < 3; i++) hub.faults.push({path: 'store/', fault: {kind: 'drop', after: 50_000}})
@@ -198,7 +198,7 @@ describe('a download that goes wrong', () => {
     ['busy', '0'],
     ['down', undefined],
   ] as const)
-    it(`is tried again while the hub is ${kind}`, async (test) => {
+    it(`is retried while the hub is ${kind}`, async (test) => {
       const {hub, pull, retries} = await setUp(test)
       const fault = {
         kind: 'status',
@@ -210,14 +210,14 @@ describe('a download that goes wrong', () => {
       assert.equal(retries.length, 2)
     })
 
-  it('fails when the hub stays down, after as many tries as it was given', async (test) => {
+  it('fails after the maximum number of attempts', async (test) => {
     const {hub, pull} = await setUp(test)
     for (let i = 0; i < 5; i++) hub.faults.push({path: '/api/', fault: {kind: 'status', status: 500}})
     await assert.rejects(pull(), {code: 'hub_failed'})
     assert.equal(hub.requests.length, 3)
   })
 
-  it('fetches a file with a wrong checksum once more, and then refuses it', async (test) => {
+  it('retries a wrong checksum once, then fails', async (test) => {
     const {hub, pull, repository} = await setUp(test)
     hub.faults.push({path: 'store/', fault: {kind: 'garbage'}})
     await pull()
@@ -228,7 +228,7 @@ describe('a download that goes wrong', () => {
     assert.ok((await readdir(join(repository, 'blobs'))).every((name) => !name.endsWith('.incomplete')))
   })
 
-  it('begins again where the server does not go on', async (test) => {
+  it('restarts if the server rejects the range', async (test) => {
     const {hub, pull, retries} = await setUp(test)
     hub.faults.push(
       {path: 'store/', fault: {kind: 'drop', after: 100_000}},
@@ -239,14 +239,14 @@ describe('a download that goes wrong', () => {
     assert.equal(retries.length, 2)
   })
 
-  it('fetches a file that is too long once more', async (test) => {
+  it('retries a file that is too long once', async (test) => {
     const {hub, pull} = await setUp(test)
     hub.faults.push({path: 'store/', fault: {kind: 'surplus'}})
     const {folder} = await pull()
     assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
   })
 
-  it('onto a full disk says so, and frees what it took', {skip: !existsSync('/dev/full')}, async (test) => {
+  it('reports a full disk and removes the partial file', {skip: !existsSync('/dev/full')}, async (test) => {
     const {pull, repository} = await setUp(test)
     await mkdir(join(repository, 'blobs'), {recursive: true})
     const blob = createHash('sha256').update(weights).digest('hex')
@@ -257,13 +257,13 @@ describe('a download that goes wrong', () => {
     await pull()
   })
 
-  it('where files may not grow so large says so, and keeps no file that is cut short', async (test) => {
+  it('reports a file size limit and leaves no truncated file', async (test) => {
     const {hub, cacheFolder, repository} = await setUp(test)
     const module = new URL('../../../src/weights/index.js', import.meta.url).href
     const program = `import {pullModel, speechModelFiles} from '${module}'
 const options = ${JSON.stringify({endpoint: hub.endpoint, cacheFolder, offline: false, attempts: 1, retryDelayMs: 1})}
 await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).catch(({code}) => console.log(code))`
-    // The last write before the limit takes a part of its bytes, as on a disk that is almost full.
+    // The last write before the limit is partial, as on a disk that is almost full.
     const limited = 'ulimit -f 130; exec "$0" --input-type=module -e "$1"'
     const {stdout} = await execa('bash', ['-c', limited, process.execPath, program])
     assert.equal(stdout, 'EFBIG')
@@ -271,7 +271,7 @@ await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).
     assert.ok(large.length === 1 && large[0]?.endsWith('.incomplete'))
   })
 
-  it('that is stopped leaves what it has for the next one, and no lock', async (test) => {
+  it('keeps the partial file but no lock when aborted', async (test) => {
     const {hub, pull, repository, cacheFolder} = await setUp(test)
     hub.faults.push({path: 'store/', fault: {kind: 'slow', pauseMs: 5}})
     const stop = new AbortController()
@@ -290,11 +290,11 @@ await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).
   const denials = {
     'an unknown model': {id: 'acme/none', revision: 'main', code: 'hub_model_unknown'},
     'an unknown revision': {id: 'acme/whisper', revision: 'v9', code: 'hub_revision_unknown'},
-    'a revision that is no name': {id: 'acme/whisper', revision: '../main', code: 'hub_revision_unknown'},
-    'an id that is no name': {id: '../whisper', revision: 'main', code: 'model_id_invalid'},
+    'an invalid revision': {id: 'acme/whisper', revision: '../main', code: 'hub_revision_unknown'},
+    'an invalid id': {id: '../whisper', revision: 'main', code: 'model_id_invalid'},
   } as const
   for (const [what, {id, revision, code}] of Object.entries(denials))
-    it(`of ${what} is refused at once`, async (test) => {
+    it(`is rejected without retries for ${what}`, async (test) => {
       const hub = await startHub(test, {'acme/whisper': whisper})
       const cacheFolder = await temporaryFolder(test)
       const options = {endpoint: hub.endpoint, cacheFolder, offline: false, attempts: 3, retryDelayMs: 5}
@@ -302,14 +302,14 @@ await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).
       assert.ok(hub.requests.length <= 1)
     })
 
-  it('of a model that the hub does not tell from a private one says that it is unknown', async (test) => {
+  it('reports an unknown model if the hub returns 401 for it', async (test) => {
     const {hub, pull} = await setUp(test)
     const headers = {'x-error-code': 'RepoNotFound'}
     hub.faults.push({path: '/api/', fault: {kind: 'status', status: 401, headers}})
     await assert.rejects(pull(), {code: 'hub_model_unknown'})
   })
 
-  it('of a model that wants a token says whether one was sent', async (test) => {
+  it('reports whether a token was sent for a model that requires one', async (test) => {
     const {pull} = await setUp(test, {...whisper, token: 'right'})
     await assert.rejects(pull(), /no token was sent/)
     await assert.rejects(pull({token: 'wrong-token'}), (error: Error & {code: string}) => {
@@ -319,7 +319,7 @@ await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).
     })
   })
 
-  it('from a hub that is not there says so', async (test) => {
+  it('reports an unreachable hub', async (test) => {
     const {pull} = await setUp(test)
     await assert.rejects(pull({endpoint: 'http://127.0.0.1:9'}), {code: 'hub_unreachable'})
     const server = createSecureServer(selfSigned())
@@ -329,15 +329,15 @@ await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).
     await assert.rejects(pull({endpoint: `https://127.0.0.1:${port}`}), {code: 'certificate_untrusted'})
   })
 
-  it('into a folder that cannot be written says so', async (test) => {
+  it('reports a cache folder that is not writable', async (test) => {
     const {pull, cacheFolder} = await setUp(test)
     await writeFile(join(cacheFolder, 'file'), '')
     await assert.rejects(pull({cacheFolder: join(cacheFolder, 'file')}))
   })
 })
 
-describe('a hub', () => {
-  it('gets the token, and hosts that it points to do not', async (test) => {
+describe('the hub', () => {
+  it('receives the token, but other hosts after a redirect do not', async (test) => {
     const {hub, pull} = await setUp(test, {...whisper, token: 'secret'})
     await pull({token: 'secret'})
     for (const {url, authorization} of hub.requests)
@@ -346,7 +346,7 @@ describe('a hub', () => {
   })
 
   for (const name of ['../../evil.json', '/etc/passwd', 'a/../../b.json', 'a\\..\\b.json'])
-    it(`that lists ${name} is refused`, async (test) => {
+    it(`is rejected if it lists ${name}`, async (test) => {
       const {hub, pull, cacheFolder} = await setUp(test)
       hub.lies = {'config.json': name}
       await assert.rejects(pull(), {code: 'hub_answer_invalid'})
@@ -354,13 +354,13 @@ describe('a hub', () => {
     })
 })
 
-describe('a hub that redirects', () => {
+describe('a redirect of the hub', () => {
   for (const [where, location] of [
     ['to nowhere', 'http://'],
     ['to a file', 'file:///etc/passwd'],
     ['in a circle', '/api/models/acme/whisper/revision/main'],
   ] as const)
-    it(`${where} is refused`, async (test) => {
+    it(`${where} is rejected`, async (test) => {
       const {hub, pull} = await setUp(test)
       for (let i = 0; i < 6; i++)
         hub.faults.push({path: '/api/', fault: {kind: 'status', status: 302, headers: {location}}})
@@ -368,8 +368,8 @@ describe('a hub that redirects', () => {
     })
 })
 
-describe('two pulls of one model', () => {
-  it('fetch each file once between them', async (test) => {
+describe('concurrent pulls of one model', () => {
+  it('download each file only once', async (test) => {
     const {hub, pull} = await setUp(test)
     hub.faults.push({path: 'store/', fault: {kind: 'slow', pauseMs: 1}})
     const [first, second] = await Promise.all([pull(), pull()])
@@ -377,7 +377,7 @@ describe('two pulls of one model', () => {
     assert.equal(urls(hub).filter((url) => url.includes('signed')).length, 1)
   })
 
-  it('do not wait for one that is gone', async (test) => {
+  it('do not wait for a process that has ended', async (test) => {
     const {pull, cacheFolder} = await setUp(test)
     await mkdir(join(cacheFolder, '.locks'))
     await writeFile(join(cacheFolder, lock), gone(hostname()))
@@ -385,7 +385,7 @@ describe('two pulls of one model', () => {
     assert.deepEqual(await readdir(join(cacheFolder, '.locks')), [])
   })
 
-  it('on two machines wait for each other while both show that they live', async (test) => {
+  it('wait for each other across machines while the lock is refreshed', async (test) => {
     const {hub, pull, cacheFolder} = await setUp(test)
     await writeFiles(cacheFolder, {[lock]: gone('another-machine')})
     const stop = new AbortController()
@@ -399,8 +399,8 @@ describe('two pulls of one model', () => {
   })
 })
 
-describe('without downloads', () => {
-  it('a model comes from the cache, or not at all', async (test) => {
+describe('pullModel offline', () => {
+  it('uses only the cache', async (test) => {
     const {hub, pull} = await setUp(test)
     await assert.rejects(pull({offline: true}), {code: 'hub_offline'})
     const {folder} = await pull()
@@ -410,7 +410,7 @@ describe('without downloads', () => {
   })
 })
 
-describe('the cache folder', () => {
+describe('hubCacheFolder', () => {
   const folders: readonly (readonly [env: Record<string, string>, folder: string])[] = [
     [{SVC_SPEECH_CACHE_DIR: '/a', HF_HUB_CACHE: '/b'}, '/a'],
     [{HF_HUB_CACHE: '/b', HF_HOME: '/c'}, '/b'],
@@ -418,5 +418,5 @@ describe('the cache folder', () => {
     [{XDG_CACHE_HOME: '/d'}, '/d/huggingface/hub'],
   ]
   for (const [env, folder] of folders)
-    it(`of ${JSON.stringify(env)} is ${folder}`, () => assert.equal(hubCacheFolder(env), folder))
+    it(`returns ${folder} for ${JSON.stringify(env)}`, () => assert.equal(hubCacheFolder(env), folder))
 })

@@ -18,8 +18,8 @@ const floats = (shape: readonly number[], value: (i: number) => number, dtype: F
 
 const choices = {full: false, dtype: undefined, untie: false, overwrite: false} as const
 
-describe('merging', () => {
-  it('adds alpha / rank times B A: every element of the published example grows by 4', async (test) => {
+describe('mergeAdapter', () => {
+  it('adds alpha / rank * B A: every element of the specified example grows by 4', async (test) => {
     const cwd = await temporaryFolder(test)
     const manifest = {
       format: 'svc_mens_adapter',
@@ -52,9 +52,9 @@ describe('merging', () => {
 
   for (const from of ['F32', 'BF16', 'F16'] as const)
     for (const to of [undefined, 'F32', 'BF16', 'F16'] as const)
-      it(`a random adapter into ${from}, kept in ${to ?? 'that'}, is the nearest value`, async (test) => {
+      it(`rounds to nearest for a random adapter, from ${from} to ${to ?? from}`, async (test) => {
         const cwd = await temporaryFolder(test)
-        // 6 and not a multiple of 4, so that every way of summing is taken.
+        // 6 is not a multiple of 4, so that both summation paths are used.
         const adapter = {rank: 6, alpha: 9}
         await writeFiles(cwd, {
           ...tinyModelFiles({dtype: from, layout: 'single'}),
@@ -73,12 +73,12 @@ describe('merging', () => {
           assert.equal(out?.dtype, to ?? from)
           const expected = ownMerge(base[name]!, lora[`${logical}.lora_a`]!, lora[`${logical}.lora_b`]!, adapter)
           const furthest = Math.max(...expected.map((value, i) => stepsBetween(value, out.values[i]!, out.dtype)))
-          // The nearest value is half a step away at most; rounding to 32 bits on the way there adds a little.
+          // The error is at most half a step, plus the rounding to 32 bits before.
           assert.ok(furthest < 0.51, `${name} is ${furthest} steps away`)
         }
       })
 
-  it('turns the change round for the projections of GPT-2, which are stored [in, out]', async (test) => {
+  it('transposes the update for the projections of GPT-2, which are stored as [in, out]', async (test) => {
     const cwd = await temporaryFolder(test)
     const target = 'h.0.attn.c_proj.weight'
     const manifest = {
@@ -102,7 +102,7 @@ describe('merging', () => {
     assert.deepEqual([...(merged?.values ?? [])], [1, 10, 100, 2, 20, 200])
   })
 
-  it('works through weights that are larger than what is in memory at once', async (test) => {
+  it('merges weights larger than one block', async (test) => {
     const cwd = await temporaryFolder(test)
     // More than two blocks of 2^20 elements.
     const [rows, columns] = [2401, 900]
@@ -133,7 +133,7 @@ describe('merging', () => {
     assert.equal(seen.at(-1), 4 * rows * columns)
   })
 
-  it('refuses a value that the dtype cannot hold, and leaves nothing', async (test) => {
+  it('fails on overflow of the dtype and leaves no file', async (test) => {
     const cwd = await temporaryFolder(test)
     const manifest = {
       format: 'svc_mens_adapter',
@@ -157,7 +157,7 @@ describe('merging', () => {
   })
 })
 
-/** W + alpha / rank * B A in 64 bits. */
+/** W + alpha / rank * B A as 64-bit floats. */
 function ownMerge(
   weight: {shape: number[]; values: Float64Array},
   a: {values: Float64Array},
@@ -173,7 +173,7 @@ function ownMerge(
   })
 }
 
-/** How far a stored value is from the right one, in steps of the dtype (units in the last place). */
+/** Error of a stored value in units in the last place of the dtype. */
 function stepsBetween(right: number, stored: number, dtype: FloatDtype): number {
   const {fractionBits, lowest} = {
     F32: {fractionBits: 23, lowest: -126},

@@ -13,13 +13,13 @@ const messages = [
   {role: 'user', content: 'Hello there'},
 ] as const
 
-/** The tokens of a conversation, as the model in a folder is served. */
+/** The tokens of a conversation for the model in a folder. */
 async function promptOf(folder: string): Promise<number[]> {
   const text = await readModelText(await openRunDirectory(folder))
   return encodePrompt({...text, contextLength: 512}, {kind: 'chat', messages, overflow: 'refuse'})
 }
 
-/** Merges a run with further files; gives the prompt before, the prompt after, and how the hand-off names it. */
+/** Merges a run with additional files; returns the prompt before and after, and the format in the hand-off file. */
 async function merged(test: TestContext, files: Record<string, string>, full: boolean) {
   const folder = await temporaryFolder(test)
   const run = join(folder, 'run')
@@ -45,19 +45,19 @@ const cases: Record<string, {files: Record<string, string>; format: string}> = {
     },
     format: 'model',
   },
-  'a template in a file': {
+  'a template in its own file': {
     files: {'chat_template.jinja': '{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}'},
     format: 'model',
   },
-  'the vocabulary of ChatML': {
+  'ChatML tokens in the vocabulary': {
     files: {'tokenizer.json': JSON.stringify({...tokenizer, added_tokens: [...tokenizer.added_tokens, chatmlToken]})},
     format: 'qwen_chatml_im_start',
   },
-  'a hand-off that names ChatML': {
+  'ChatML in the hand-off file': {
     files: {[handoffName]: JSON.stringify({prompt_format: 'qwen_chatml_im_start'})},
     format: 'qwen_chatml_im_start',
   },
-  'a hand-off that names none': {
+  'the format none in the hand-off file': {
     files: {
       'tokenizer.json': JSON.stringify({...tokenizer, added_tokens: [...tokenizer.added_tokens, chatmlToken]}),
       [handoffName]: JSON.stringify({prompt_format: 'none'}),
@@ -68,7 +68,7 @@ const cases: Record<string, {files: Record<string, string>; format: string}> = {
 
 describe('a merged model', () => {
   for (const [name, {files, format}] of Object.entries(cases))
-    it(`makes the prompts of base and adapter, with ${name}`, async (test) => {
+    it(`encodes prompts like base and adapter, with ${name}`, async (test) => {
       for (const full of [true, false]) {
         const {before, after, handoff} = await merged(test, files, full)
         assert.deepEqual(after, before)
@@ -76,13 +76,13 @@ describe('a merged model', () => {
       }
     })
 
-  it('differs between formats, so that the test above can fail', async (test) => {
+  it('encodes prompts differently in other formats', async (test) => {
     const prompts = []
     for (const {files} of Object.values(cases)) prompts.push((await merged(test, files, true)).after.join())
     assert.equal(new Set(prompts).size, 5)
   })
 
-  it('names its base model where it lies', async (test) => {
+  it('has the path of its base model in the hand-off file', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFiles(join(folder, 'base'), tinyModelFiles())
     const files = tinyAdapterFiles()

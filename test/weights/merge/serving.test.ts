@@ -16,7 +16,7 @@ import {
 
 const tokens = Array.from({length: 40}, (_, i) => (i * 73 + 11) % 257)
 
-/** Logits of every position, as serving computes them. */
+/** Logits of every position of the served model. */
 async function logitsOf(test: TestContext, folder: string): Promise<Float32Array> {
   const {config, tensors, adapter, untied} = await openRunDirectory(folder)
   const json = {...(await readJsonObject(config)), ...(untied ? {tie_word_embeddings: false} : {})}
@@ -30,18 +30,18 @@ async function logitsOf(test: TestContext, folder: string): Promise<Float32Array
 const furthest = (a: Float32Array, b: Float32Array) => Math.max(...a.map((value, i) => Math.abs(value - b[i]!)))
 
 const cases: readonly [string, Partial<TinyModel>, Partial<TinyAdapter>, boolean][] = [
-  ['a Llama', {}, {}, false],
-  ['a Llama in one file, by a PEFT adapter', {layout: 'single'}, {form: 'peft-rs'}, false],
-  ['a Qwen3', {family: 'qwen3'}, {}, false],
-  ['a tied head that the adapter leaves alone', {tied: true}, {head: false}, false],
-  ['a tied head that is given a tensor of its own', {tied: true, layout: 'single'}, {}, true],
-  ['a tied head that is given a tensor of its own, by a PEFT adapter', {tied: true}, {form: 'peft'}, true],
+  ['Llama', {}, {}, false],
+  ['Llama in one file with a PEFT adapter', {layout: 'single'}, {form: 'peft-rs'}, false],
+  ['Qwen3', {family: 'qwen3'}, {}, false],
+  ['a tied head that the adapter does not update', {tied: true}, {head: false}, false],
+  ['a tied head with --untie', {tied: true, layout: 'single'}, {}, true],
+  ['a tied head with --untie and a PEFT adapter', {tied: true}, {form: 'peft'}, true],
 ]
 
-describe('merged and served', () => {
+describe('a merged model has the logits of base and adapter', () => {
   for (const [name, model, adapter, untie] of cases)
     for (const full of [false, true])
-      it(`${name}, ${full ? 'as a whole model' : 'over its base model'}: equals base and adapter`, async (test) => {
+      it(`${name}, ${full ? 'as a complete model' : 'over its base model'}`, async (test) => {
         const folder = await temporaryFolder(test)
         const run = join(folder, 'run')
         const files = {...tinyModelFiles(model), ...tinyAdapterFiles(model, adapter)}
@@ -58,10 +58,10 @@ describe('merged and served', () => {
         assert.ok(difference < 1e-4, `largest difference ${difference}`)
         const redirected = !model.tied && adapter.form === undefined && adapter.head === undefined
         assert.equal(warnings.length, redirected ? 1 : 0)
-        assert.match(warnings.join(), redirected ? /goes into lm_head\.weight/ : /^$/)
+        assert.match(warnings.join(), redirected ? /is merged into lm_head\.weight/ : /^$/)
       })
 
-  it('a tied head that keeps its one tensor differs, and the warning says so', async (test) => {
+  it('except with a tied head, with a warning', async (test) => {
     const folder = await temporaryFolder(test)
     const run = join(folder, 'run')
     await writeTinyModel(run, {tied: true})
@@ -76,11 +76,11 @@ describe('merged and served', () => {
       overwrite: false,
     })
     assert.equal(warnings.length, 1)
-    assert.match(warnings[0] ?? '', /head and embedding in one, and both change; --untie/)
+    assert.match(warnings[0] ?? '', /is both output head and embedding, and both change; --untie/)
     assert.ok(furthest(await logitsOf(test, run), await logitsOf(test, join(folder, 'merged'))) > 1e-2)
   })
 
-  it('an overlay that is served takes the head of its own away with it', async (test) => {
+  it('and a run is unchanged after its overlay is removed', async (test) => {
     const folder = await temporaryFolder(test)
     const run = join(folder, 'run')
     await writeFiles(run, {
