@@ -13,15 +13,11 @@ import {median, round} from './measure.js'
 const [folder = '', precision = 'f32', cache = ''] = process.argv.slice(2)
 const config = readWhisperConfig(await readJsonObject(`${folder}/config.json`), 'config.json')
 const tensors = await readShards(folder)
-const network = await openGraphNetwork(
-  config,
-  precision === 'int8' ? await withQuantized(tensors, cache) : tensors,
-  {
-    threads: 1,
-    device: 'cpu',
-    alignmentHeads: [[config.decoder.layers - 1, 0]],
-  },
-)
+const network = await openGraphNetwork(config, precision === 'int8' ? await withQuantized(tensors, cache) : tensors, {
+  threads: 1,
+  device: 'cpu',
+  alignmentHeads: [[config.decoder.layers - 1, 0]],
+})
 
 /** Start of transcript, English, transcribe, no timestamps. */
 const prompt = [50_258, 50_259, 50_359, 50_363]

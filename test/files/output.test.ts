@@ -59,7 +59,8 @@ describe('writeOutput', () => {
     const path = join(folder, 'file/below.txt')
     await assert.rejects(
       writeOutput(path, 'x', keep),
-      (error) => isErrorOf(error, 'file_unwritable') && /^Cannot write .*: a part of the path is a file/.test(error.message),
+      (error) =>
+        isErrorOf(error, 'file_unwritable') && /^Cannot write .*: a part of the path is a file/.test(error.message),
     )
   })
 })

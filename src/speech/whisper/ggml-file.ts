@@ -67,7 +67,8 @@ export async function readGgmlFile(file: string): Promise<GgmlFile> {
   })
   try {
     const reader = new FieldReader(handle.fd, file, (await handle.stat()).size)
-    if (reader.integer() !== ggmlMagic) throw reader.invalid('it does not start with the magic number of whisper.cpp files')
+    if (reader.integer() !== ggmlMagic)
+      throw reader.invalid('it does not start with the magic number of whisper.cpp files')
     const header = readHeader(reader)
     const [bins, bands] = [reader.count(1024), reader.count(1024)]
     reader.skip(4 * bins * bands)

@@ -222,11 +222,7 @@ describe('a server that does not keep to the wire', () => {
     ['sends a number for the text', says(line({response: 7, done: false})), /"response" in a line is not a string\.$/],
     ['sends no text', says(line({done: false})), /"response" in a line is not a string\.$/],
     ['sends no text at the end', says(line({response: null, done: true})), /"response" in a line is not a string\.$/],
-    [
-      'sends a word for done',
-      says(line({response: 'x', done: 'yes'})),
-      /"done" in a line is not a boolean\.$/,
-    ],
+    ['sends a word for done', says(line({response: 'x', done: 'yes'})), /"done" in a line is not a boolean\.$/],
     ['forgets done', says(line({response: 'x'})), /"done" in a line is not a boolean\.$/],
     ['sends a count that is none', says(answerLines('x', {eval_count: '12'})), /"eval_count" is not a token count\.$/],
     [
