@@ -44,7 +44,7 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   const prefix = new DataView(await readRange(file, handle, 0, prefixBytes))
   const length = Number(prefix.getBigUint64(0, true))
   if (length > maxHeaderBytes)
-    throw invalid(file, `its header declares a length of ${length} bytes, the maximum is ${maxHeaderBytes}`)
+    throw invalid(file, `its header declares a length of ${length} bytes, and the maximum is ${maxHeaderBytes}`)
   if (prefixBytes + length > size)
     throw invalid(file, `its header declares a length of ${length} bytes, but the file has ${size}`)
   const bytes = await readRange(file, handle, prefixBytes, length)

@@ -73,7 +73,7 @@ describe('files that lie outside of the workspace', () => {
     it(`are refused ${way}, before the model is asked`, async (test) => {
       const {outside, root, server, read} = await workspace(test)
       const error = await refused('path_denied', read(await pathOf(outside, root)))
-      assert.match(error.message, /outside of the workspace/)
+      assert.match(error.message, /it is outside the workspace/)
       assert.deepEqual(server.headers, [])
     })
 })

@@ -54,13 +54,13 @@ const models: Record<string, BadInput> = {
     files: single(endlessHeader()),
     code: 'safetensors_invalid',
     exit: 1,
-    message: /more than 100000000/,
+    message: /maximum is 100000000/,
   },
   'offsets out of range': {
     files: single(header({data_offsets: [8, 16]})),
     code: 'safetensors_invalid',
     exit: 1,
-    message: /bytes 8 to 16, the data has 8/,
+    message: /byte range 8 to 16, but the data has 8/,
   },
   'tensors that overlap': {
     files: single(
@@ -153,7 +153,7 @@ const models: Record<string, BadInput> = {
     files: config({num_key_value_heads: 3}),
     code: 'model_file_invalid',
     exit: 1,
-    message: /no multiple/,
+    message: /not a multiple/,
   },
   'a size that is not a number': {
     files: config({hidden_size: '48'}),

@@ -543,7 +543,7 @@ describe('svc db call', {concurrency: 3}, () => {
     const {stdout, stderr} = await run(['call', 'hear', 'path=own.wav'], {env})
     assert.match(stdout, /\w/, stderr)
     for (const path of ['link.wav', '../secret.wav', join(outside, 'secret.wav')])
-      await fails(['call', 'hear', `path=${path}`], 4, /is denied: it lies outside of the workspace\. /, {env})
+      await fails(['call', 'hear', `path=${path}`], 4, /is denied: it is outside the workspace\. /, {env})
     await fails(['call', 'hear', 'path=missing.wav'], 4, /file not found: missing\.wav\. /, {env})
   })
 

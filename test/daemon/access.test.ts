@@ -143,7 +143,7 @@ describe('daemon --listen', () => {
     const short = {SVC_DAEMON_TOKEN: 'fifteen-letters'}
     assert.match(
       await fails([...remote, '--allow-remote'], 2, 'daemon_exposed', {env: short}),
-      /requires a token of 16 characters or more in SVC_DAEMON_TOKEN\.$/,
+      /requires a token of at least 16 characters in SVC_DAEMON_TOKEN\.$/,
     )
     await fails(['daemon', 'run', '--listen', '[::]:0'], 2, 'daemon_exposed')
     const [address] = Object.values(networkInterfaces())

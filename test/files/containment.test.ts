@@ -74,7 +74,7 @@ describe('containedPath', () => {
       '/',
       '/no/such/file',
     ]
-    for (const path of paths) await denied(containedPath(root, path), path, /outside of the workspace/)
+    for (const path of paths) await denied(containedPath(root, path), path, /it is outside the workspace/)
   })
 
   it('refuses links that leave the root', async (test) => {
@@ -83,18 +83,19 @@ describe('containedPath', () => {
     await symlink(around, join(root, 'folder'))
     await symlink('file', join(root, 'twice'))
     for (const path of ['file', 'folder', 'folder/secret.txt', 'twice', join(root, 'file')])
-      await denied(containedPath(root, path), path, /outside of the workspace/)
+      await denied(containedPath(root, path), path, /it is outside the workspace/)
   })
 
   it('refuses invalid paths and the root itself', async (test) => {
     const {root} = await workspace(test)
     await symlink('.', join(root, 'self'))
-    for (const path of ['a.txt\0', '\0', '../\0']) await denied(containedPath(root, path), path, /no path/)
+    for (const path of ['a.txt\0', '\0', '../\0'])
+      await denied(containedPath(root, path), path, /contains a null character/)
     for (const path of ['', '.', 'src/..', '../project', root, 'self'])
-      await denied(containedPath(root, path), path, /the folder of the workspace itself/)
+      await denied(containedPath(root, path), path, /is the workspace folder itself/)
     await symlink('b', join(root, 'c'))
     await symlink('c', join(root, 'b'))
-    await denied(containedPath(root, 'b'), 'b', /circle/)
+    await denied(containedPath(root, 'b'), 'b', /form a loop/)
     await denied(containedPath(root, 'x'.repeat(5000)), 'x'.repeat(5000), /too long/)
   })
 
@@ -123,7 +124,7 @@ describe('containedOutput', () => {
       'git/config',
     ])
       assert.equal(await containedOutput(root, path), join(root, path), path)
-    assert.ok(!(await readdir(root)).includes('made'), 'nothing is made')
+    assert.ok(!(await readdir(root)).includes('made'), 'creates nothing')
   })
 
   it('accepts links inside the root and a root that is a link', async (test) => {
@@ -135,19 +136,19 @@ describe('containedOutput', () => {
   })
 
   const refused: readonly [string, RegExp][] = [
-    ['', /no path with slashes/],
-    [' ', /no path with slashes/],
-    ['a\0b', /no path with slashes/],
-    ['src\\new.txt', /no path with slashes/],
+    ['', /not a valid path with slashes/],
+    [' ', /not a valid path with slashes/],
+    ['a\0b', /not a valid path with slashes/],
+    ['src\\new.txt', /not a valid path with slashes/],
     ['/new.txt', /not relative/],
     ['C:/new.txt', /not relative/],
     ['c:new.txt', /not relative/],
-    ['..', /part "\.\."/],
-    ['../new.txt', /part "\.\."/],
-    ['src/../new.txt', /part "\.\."/],
-    ['.', /names a folder/],
-    ['src/', /names a folder/],
-    ['src/.', /names a folder/],
+    ['..', /contains "\.\."/],
+    ['../new.txt', /contains "\.\."/],
+    ['src/../new.txt', /contains "\.\."/],
+    ['.', /path of a folder/],
+    ['src/', /path of a folder/],
+    ['src/.', /path of a folder/],
     ['.git/config', /^\.git is reserved for svc and git/],
     ['.git', /^\.git is reserved for svc and git/],
     ['sub/.SVC/new', /^\.SVC is reserved for svc and git/],
@@ -165,9 +166,9 @@ describe('containedOutput', () => {
     await symlink(around, join(root, 'out'))
     await symlink(join(around, 'nothing'), join(root, 'dangling'))
     await symlink('.git', join(root, 'tools'))
-    await denied(containedOutput(root, 'out/new.txt'), 'out/new.txt', /outside of the workspace/)
-    await denied(containedOutput(root, 'out/made/new.txt'), 'out/made/new.txt', /outside of the workspace/)
-    await denied(containedOutput(root, 'dangling/new.txt'), 'dangling/new.txt', /leads to nothing/)
+    await denied(containedOutput(root, 'out/new.txt'), 'out/new.txt', /it is outside the workspace/)
+    await denied(containedOutput(root, 'out/made/new.txt'), 'out/made/new.txt', /it is outside the workspace/)
+    await denied(containedOutput(root, 'dangling/new.txt'), 'dangling/new.txt', /dangling symbolic link/)
     await denied(containedOutput(root, 'tools/config'), 'tools/config', /\.git is reserved for svc and git/)
     await denied(containedOutput(root, 'tools/hooks/new'), 'tools/hooks/new', /\.git is reserved for svc and git/)
   })

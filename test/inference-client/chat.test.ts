@@ -89,7 +89,7 @@ describe('chat with a server that violates the protocol', () => {
       'answers in the format of /api/generate',
       line({response: 'x', done: false}),
       'inference_protocol',
-      /\/api\/chat does not answer .*"message\.content" in a line is not a string\.$/,
+      /\/api\/chat is not a compatible inference server: "message\.content" in a line is not a string\.$/,
     ],
     ['sends a string for the message', line({message: 'x', done: false}), 'inference_protocol', /"message\.content"/],
     [

@@ -115,10 +115,7 @@ describe('mcp serve --program', {concurrency: 2}, () => {
     await writeFile(join(cwd, 'hello.wav'), await readFile(hello))
     const {call, fails} = await connect(t, {cwd, args: ['--program', 'shop.svc'], env: {SVC_SPEECH_MODEL: starter}})
     assert.match(await call<string>('hear', {path: 'hello.wav'}), /\w/)
-    assert.match(
-      (await fails('endpoint_refused', 'hear', {path: '../x.wav'})).error ?? '',
-      /lies outside of the workspace/,
-    )
+    assert.match((await fails('endpoint_refused', 'hear', {path: '../x.wav'})).error ?? '', /is outside the workspace/)
   })
 
   it('exits with an error and no output if the program is invalid or missing', async (t) => {

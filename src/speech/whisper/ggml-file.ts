@@ -143,7 +143,7 @@ class FieldReader {
   /** @throws model_file_invalid unless the value is 0 to `max` */
   count(max: number): number {
     const value = this.integer()
-    if (value < 0 || value > max) throw this.invalid(`it contains a count of ${value}, the maximum is ${max}`)
+    if (value < 0 || value > max) throw this.invalid(`it contains a count of ${value}, and the maximum is ${max}`)
     return value
   }
 
