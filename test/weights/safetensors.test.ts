@@ -25,7 +25,11 @@ const hostile: readonly [string, Uint8Array, RegExp][] = [
   ['an empty file', new Uint8Array(), /has 0 bytes/],
   ['a file of seven bytes', new Uint8Array(7), /has 7 bytes/],
   ['a header longer than the file', lengthPrefix(1000n), /a length of 1000 bytes, but the file has 16/],
-  ['a header of more than 100 MB', lengthPrefix(100_000_001n), /a length of 100000001 bytes, the maximum is 100000000/],
+  [
+    'a header of more than 100 MB',
+    lengthPrefix(100_000_001n),
+    /a length of 100000001 bytes, and the maximum is 100000000/,
+  ],
   ['a header of 2^64 - 1 bytes', lengthPrefix(2n ** 64n - 1n), /the maximum is 100000000/],
   ['a header that is not UTF-8', Buffer.concat([lengthPrefix(8n).subarray(0, 8), Buffer.alloc(8, 0xff)]), /not UTF-8/],
   ['a header that is not JSON', withHeader('{"w": '), /not a JSON object/],
