@@ -46,7 +46,7 @@ export const expressions: Visitor<Ir, string, Writing> = {
     return type.kind === 'option' ? `(${field} ?? null)` : field
   },
   index: ({object, index, of}, w) => {
-    if (of !== 'list') throw new NotPortable('it indexes something that is no list')
+    if (of !== 'list') throw new NotPortable('it indexes a value that is not a list')
     return `element(${w.value(object)}, ${w.value(index)})`
   },
   try: () => refuse('?'),

@@ -89,7 +89,7 @@ const constructs: Partial<Visitor<Ir, string, Place>> = {
   },
   for: ({item, index, list, body}, {w}) => {
     if (list.type.kind !== 'list' && list.type.kind !== 'set')
-      throw new NotPortable('it goes through something that is no list')
+      throw new NotPortable('it iterates over a value that is not a list')
     const at = index === undefined ? w.temporary() : w.variable(index)
     const name = item === undefined ? w.temporary() : w.variable(item)
     return `for (const [${at}, ${name}] of ${w.value(list)}.entries()) ${loopBody(body, w)}`

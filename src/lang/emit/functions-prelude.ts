@@ -51,7 +51,7 @@ function number(value: unknown, whole: boolean): number {
   const found = typeof value === "string" && value.trim() === "" ? Number.NaN : Number(value);
   const rounded = whole && typeof value !== "string" ? Math.trunc(found) : found;
   const fine = whole ? Number.isSafeInteger(rounded) : Number.isFinite(rounded);
-  return fine ? rounded : fail(\`\${show(value)} is no \${whole ? "int" : "float"}\`);
+  return fine ? rounded : fail(\`\${show(value)} is not \${whole ? "an int" : "a float"}\`);
 }
 
 /** Recordings are transcribed on the server alone. */

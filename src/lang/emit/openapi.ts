@@ -220,10 +220,10 @@ function responses(route: Route, token: boolean): Schema {
       : {200: {description: 'The result.', content: json(schemaOf(shown, partialIn(route)))}}
   return {
     ...fine,
-    400: failure('A parameter is missing, unknown or of another type.'),
+    400: failure('A parameter is missing, unknown or of the wrong type.'),
     ...(token ? {401: failure('The token is missing or wrong.')} : {}),
-    ...(kind === 'http' && value.kind === 'option' ? {404: failure('There is no such thing.')} : {}),
-    422: failure('The program refused.'),
+    ...(kind === 'http' && value.kind === 'option' ? {404: failure('The requested item does not exist.')} : {}),
+    422: failure('The program returned an error.'),
     500: failure('The program failed.'),
     default: failure('Any other error.'),
   }

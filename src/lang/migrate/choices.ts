@@ -54,7 +54,7 @@ export function readChoices(program: Program, steps: readonly Step[], decisions:
   const usings = decisions.usings.map((value): [string, string] => {
     const [table, column, text] = columnOf('--using', value, 'expression')
     if (changes(steps, table, column)) return [`${table.sqlName}.${column.name}`, text]
-    throw new SvcError('migration_choice', {flag: '--using', value, fault: 'no step gives this column another value'})
+    throw new SvcError('migration_choice', {flag: '--using', value, fault: 'no step changes the values of this column'})
   })
   // A value for a column that is changed decides on its table, which is made anew for it.
   const decided = steps.filter(
@@ -85,7 +85,7 @@ function defaultLiteral(column: Column, text: string, value: string): string {
   try {
     return literalOf(column, JSON.parse(text))
   } catch (error) {
-    if (error instanceof SyntaxError) return refuse('the value is not JSON; text needs quotation marks')
+    if (error instanceof SyntaxError) return refuse('the value is not JSON; quote text with "')
     if (error instanceof TypeMismatch) return refuse(`the column is ${show(column.type)}`)
     throw error
   }
@@ -103,7 +103,7 @@ function readDrop(program: Program, steps: readonly Step[], value: string): stri
     throw new SvcError('migration_choice', {
       flag: '--drop',
       value,
-      fault: 'no step drops it: it is declared, or not there',
+      fault: 'no step drops it: it is declared or does not exist',
     })
   return column === undefined ? table : `${table}.${column}`
 }

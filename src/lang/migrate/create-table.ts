@@ -48,7 +48,7 @@ export function readTable(sql: string): TableText {
   const tokens = tokensOf(sql)
   const open = tokens.find(({text, depth}) => text === '(' && depth === 0)
   const close = tokens.findLast(({text, depth}) => text === ')' && depth === 0)
-  if (open === undefined || close === undefined) throw new TypeError(`no CREATE TABLE: ${sql}`)
+  if (open === undefined || close === undefined) throw new TypeError(`not a CREATE TABLE statement: ${sql}`)
   const items: Item[] = []
   let start = open.end
   let first: Token | undefined

@@ -48,7 +48,7 @@ const foreignTable = (table: Table): Step => ({
   class: 'manual',
   blocking: true,
   table: table.sqlName,
-  reason: 'the table has no column _id INTEGER PRIMARY KEY; rename it, or give it that column',
+  reason: 'the table has no column _id INTEGER PRIMARY KEY; rename the table, or add that column',
 })
 
 const tableStep = (table: Table): Step => ({

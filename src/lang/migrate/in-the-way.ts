@@ -48,5 +48,5 @@ function otherLengths(database: Database, {table, columns, dimensions}: Index): 
     .pluck()
     .all() as number[]
   if (ids.length === 0) return undefined
-  return `${column.name} has other than ${dimensions} numbers in ${nameRows(ids.slice(0, mostRows), ids.length)}`
+  return `${column.name} does not have ${dimensions} numbers in ${nameRows(ids.slice(0, mostRows), ids.length)}`
 }

@@ -150,7 +150,7 @@ function apply(
     if (chosen.length > 0) {
       takeSteps(taking)
       const broken = database.pragma('foreign_key_check') as unknown[]
-      if (broken.length > 0) throw new RebuildFailed(`${broken.length} references would point nowhere`)
+      if (broken.length > 0) throw new RebuildFailed(`${broken.length} references would be dangling`)
       record(database, program, chosen, run)
     }
     keepTypes(taking)

@@ -166,7 +166,7 @@ function convert({database, table, choices}: Rebuild, column: Column, found: Liv
   if (count > 0 && given === undefined) {
     const old = from === undefined || found.type !== sqlType(column) ? found.type : showContents(from)
     throw new RebuildFailed(
-      `${count} value${count === 1 ? '' : 's'} of ${column.name} cannot be turned from ${old} into ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
+      `${count} value${count === 1 ? '' : 's'} of ${column.name} cannot be converted from ${old} to ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
     )
   }
   const old = quotedAny(found.name)

@@ -54,9 +54,9 @@ fn ${functionName}(old: ${rowName}) to ${valueName} { return { value: (`
   const fault = checked.diagnostics.find(({severity, start}) => severity === 'error' && start >= head.length - 1)
   const target = checked.functions.find(({name}) => name === functionName)
   if (fault !== undefined || target === undefined)
-    return refuse(fault?.message.replace(/\.$/, '') ?? 'it is no expression')
+    return refuse(fault?.message.replace(/\.$/, '') ?? 'it is not an expression')
   if (usesDatabase(target) || waits(target))
-    return refuse('it may use the old row alone, not the database or a recording')
+    return refuse('it may use only the old row, not the database or Speech.transcribe')
   return {target, column, old}
 }
 

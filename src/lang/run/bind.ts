@@ -34,7 +34,7 @@ const terms = (value: Value) =>
 /** @throws DatabaseFailure where the text holds NUL, at which LIKE would end */
 const needle = (value: Value): string => {
   const found = text(value)
-  if (found.includes('\0')) throw new DatabaseFailure('input', 'text with a NUL character cannot be looked for')
+  if (found.includes('\0')) throw new DatabaseFailure('input', 'the search text contains a NUL character')
   return escapeLike(found)
 }
 const atLeast = (least: number, most: number) => (value: Value) => {
@@ -68,7 +68,7 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
 /** @throws DatabaseFailure where a vector is of another length than those that its index holds */
 function requireLength(found: number, wanted: number): void {
   if (found === wanted) return
-  throw new DatabaseFailure('input', `a vector of ${wanted} numbers is wanted here, this one has ${found}`)
+  throw new DatabaseFailure('input', `expected a vector of ${wanted} numbers, found ${found}`)
 }
 
 const vector =
@@ -125,7 +125,7 @@ export function rowDecoder(columns: readonly Column[]): (row: Row) => Row {
 
 function reader({name, base, nullable, storage}: Column): (stored: unknown) => Value {
   const damaged = (): never => {
-    throw new Failure('DB_DECODE', `column '${name}' holds a value that is not of its type`)
+    throw new Failure('DB_DECODE', `column '${name}' contains a value of the wrong type`)
   }
   const read = storedReader(base.kind, storage, decoder(base), damaged)
   return (stored) => {

@@ -49,7 +49,7 @@ const constructs: Partial<Visitor<Ir, Exec, Place>> = {
       const value = evaluate(frame)
       for (const {fits, guard, body} of compiled)
         if (fits(frame, value) && (guard === undefined || guard(frame) === true)) return body(frame)
-      throw new Failure('UNWRAP', 'no arm of the match fits')
+      throw new Failure('UNWRAP', 'no match arm matches the value')
     }
   },
   // It has no value, whatever becomes of it.
@@ -112,7 +112,7 @@ const statements: Visitor<IrStmt, Exec, Compiling> = {
     const value = c.value(expr)
     const bind = compilePattern(pattern)
     return (frame) => {
-      if (!bind(frame, value(frame))) throw new Failure('UNWRAP', 'the value does not fit the pattern')
+      if (!bind(frame, value(frame))) throw new Failure('UNWRAP', 'the value does not match the pattern')
       return normal
     }
   },
@@ -166,7 +166,7 @@ function* pairs(values: Value): Generator<[Value, Value]> {
   if (values instanceof Map) for (const [key, value] of values) yield [value, key]
   else {
     const items = typeof values === 'string' ? [...values] : Array.isArray(values) ? values : undefined
-    if (items === undefined) throw new Failure('CONVERSION', 'the value cannot be iterated over')
+    if (items === undefined) throw new Failure('CONVERSION', 'the value is not iterable')
     for (let i = 0; i < items.length; i++) yield [i, items[i]]
   }
 }

@@ -55,7 +55,6 @@ export function databaseFailure(thrown: unknown): unknown {
   if (code.startsWith('SQLITE_CONSTRAINT')) return new DatabaseFailure('conflict', message, {cause: thrown})
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
-  if (/too complex/.test(message))
-    return new DatabaseFailure('input', 'the text to look for is too long', {cause: thrown})
-  return new DatabaseFailure('other', 'the database could not carry out the operation', {cause: thrown})
+  if (/too complex/.test(message)) return new DatabaseFailure('input', 'the search text is too long', {cause: thrown})
+  return new DatabaseFailure('other', 'the database operation failed', {cause: thrown})
 }

@@ -24,7 +24,7 @@ export function operation<F>(plan: Plan, topics: readonly string[], read: ReadPa
     if (field === undefined) return (frame: F): Bound => bind(evaluate(frame))
     return (frame: F): Bound => {
       const record = evaluate(frame)
-      if (!isObject(record)) throw new Failure('NOT_STORABLE', 'what is inserted is no record')
+      if (!isObject(record)) throw new Failure('NOT_STORABLE', 'the inserted value is not a record')
       return bind(Object.hasOwn(record, field) ? record[field] : null)
     }
   })
@@ -82,7 +82,7 @@ function runner({op, sql, columns, chain, params}: Plan, topics: readonly string
       return (values, {connection}) => Object.values(connection.statement(sql).get(...values) ?? {})[0]
     case 'unsafe_query_raw_clause':
       return () => {
-        throw new Failure('unsafe_query_raw_clause', 'raw SQL clauses are refused')
+        throw new Failure('unsafe_query_raw_clause', 'raw SQL clauses are not allowed')
       }
     default: {
       const decode = rowDecoder(columns)

@@ -38,7 +38,7 @@ export function recordInserter(
   const known = new Set(columns.map(({name}) => name))
   const topics = topicsOf(program).get(table.name) ?? []
   return (record) => {
-    if (!isObject(record)) throw new BadRecord('a record is a JSON object')
+    if (!isObject(record)) throw new BadRecord('a record must be a JSON object')
     const strange = Object.keys(record).find((name) => !known.has(name))
     if (strange !== undefined) throw new BadRecord(`table ${table.name} has no column ${strange}`)
     const values = fields.map(([column, decode, bind]) => {

@@ -18,7 +18,7 @@ export const isText = (text: string): boolean => !halfCharacter.test(text)
 /** What was parsed as a value of type `Json`. Gives the parsed itself where nothing has to change. @throws TypeError */
 export function fromJson(parsed: unknown): Value {
   if (parsed === null || parsed === undefined) return jsonNull
-  if (typeof parsed === 'string' && !isText(parsed)) throw new TypeError('text with half a character')
+  if (typeof parsed === 'string' && !isText(parsed)) throw new TypeError('text contains a lone surrogate')
   if (typeof parsed !== 'object') return parsed
   if (Array.isArray(parsed)) {
     const items = parsed.map(fromJson)
@@ -72,14 +72,14 @@ export function toJson(value: Value): unknown {
       return value
     case 'number':
       if (Number.isFinite(value)) return value
-      throw new Failure('NOT_STORABLE', `${value} can neither be stored nor sent`)
+      throw new Failure('NOT_STORABLE', `${value} cannot be stored or sent`)
     case 'undefined':
     case 'symbol':
       return null
     case 'object':
       return value === null ? null : objectToJson(value)
     default:
-      throw new Failure('NOT_STORABLE', 'a function can neither be stored nor sent')
+      throw new Failure('NOT_STORABLE', 'a function cannot be stored or sent')
   }
 }
 

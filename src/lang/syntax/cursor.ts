@@ -20,8 +20,8 @@ const shown: readonly (readonly [number, string])[] = [
   [T.fn, "'fn'"],
   [T.type, "'type'"],
   [T.string, 'a string'],
-  [T.int, 'a whole number'],
-  [T.upper, 'a name that begins with a capital letter'],
+  [T.int, 'an integer'],
+  [T.upper, 'a capitalised name'],
 ]
 const names = new Map(shown)
 
@@ -143,7 +143,7 @@ export class Cursor {
 
   /** The token at this place, for a message. */
   found(): string {
-    if (this.kind === T.eof) return 'the end of the file'
+    if (this.kind === T.eof) return 'end of file'
     const text = this.text()
     return `'${text.length > 40 ? `${text.slice(0, 40)}…` : text}'`
   }
@@ -173,7 +173,7 @@ export class Cursor {
   upper(): Name | undefined {
     if (this.kind === T.upper) return this.takeName()
     if (this.kind === T.lower) return this.takeName() // The checker says how such a name is written.
-    this.expected('a name that begins with a capital letter')
+    this.expected('a capitalised name')
     return undefined
   }
 
@@ -191,10 +191,10 @@ export class Cursor {
     this.level--
   }
 
-  /** Gives up: the rest of the source is not read. */
+  /** Stops parsing: the rest of the source is skipped. */
   deep(span: Span): void {
-    this.report('parse.too_deep', span, 'This is nested too deep to be read.', {
-      hints: ['Give a part of it a name with let, or make it a function.'],
+    this.report('parse.too_deep', span, 'The code is nested too deeply.', {
+      hints: ['Bind a part of it with let, or move it into a function.'],
     })
     this.#tooDeep = true
     this.at = this.tokens.count - 1

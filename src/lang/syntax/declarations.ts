@@ -266,7 +266,7 @@ function parseHttp(c: Cursor, doc: string | undefined): HttpDecl | undefined {
   const method = c.text() as HttpMethod
   c.next()
   if (c.kind !== T.string) {
-    c.expected('a path in quotes')
+    c.expected('a quoted path')
     recover(c)
     return undefined
   }

@@ -183,7 +183,7 @@ class Lexer {
       end += 3
     } else if (kind === T.int && end - start > 15 && BigInt(source.slice(start, end)) > Number.MAX_SAFE_INTEGER)
       this.#diagnostics.report('parse.int_range', {start, end}, 'Integer literal is outside the safe range.', {
-        hints: ['Integers reach from -9007199254740991 to 9007199254740991.'],
+        hints: ['Integers must be between -9007199254740991 and 9007199254740991.'],
       })
     this.#push(kind, start, end)
   }

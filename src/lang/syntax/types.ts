@@ -49,7 +49,7 @@ export function parseFields(c: Cursor, close: number): Field[] {
   while (c.kind !== close && c.kind !== T.eof) {
     if (c.take(T.comma) || c.take(T.semicolon)) continue
     if (!isWord(c.kind)) {
-      c.expected('the name of a field')
+      c.expected('a field name')
       // A keyword of a declaration at the start of a line: the closing brace is missing.
       if (c.kind === T.decorator || c.kind === T.braceClose || c.kind === T.parenClose) break
       c.next()
