@@ -2,7 +2,7 @@ import {type FunctionType, show} from '../check/index.js'
 import {decoder, TypeMismatch} from './decode.js'
 import type {Value} from './value.js'
 
-/** An argument that a function does not take. */
+/** An argument that a function does not accept. */
 export class BadArgument extends Error {
   readonly argument: string
   constructor(argument: string, fault: string) {

@@ -20,13 +20,13 @@ import {
 import {compilePattern} from './patterns.js'
 import type {Value} from './value.js'
 
-/** What a construct is compiled with: the compiler, and what becomes of its value. */
+/** The context of a construct: the compiler, and the use of its value. */
 interface Place {
   c: Compiling
   use: Use
 }
 
-/** An expression through which control passes without being thrown. */
+/** Compiles an expression so that `return`, `break` and `continue` in it are not thrown. */
 export const compileControl = (ir: Ir, place: Place): Exec => visitSome(ir, constructs, place, compileValue)
 
 const constructs: Partial<Visitor<Ir, Exec, Place>> = {
@@ -52,7 +52,7 @@ const constructs: Partial<Visitor<Ir, Exec, Place>> = {
       throw new Failure('UNWRAP', 'no match arm matches the value')
     }
   },
-  // It has no value, whatever becomes of it.
+  // A loop has no value.
   for: ({item, index, list, body}, {c}) => {
     const values = c.value(list)
     const run = c.control(body, 'ignore')
@@ -72,7 +72,7 @@ const constructs: Partial<Visitor<Ir, Exec, Place>> = {
   },
 }
 
-/** A statement; the value of the last one is used as the place says. */
+/** Compiles a statement; the value of the last one is used as `place` specifies. */
 const last = (stmt: IrStmt, isLast: boolean, {c, use}: Place): Exec =>
   isLast && stmt.kind === 'expr' ? c.control(stmt.value, use) : visit(stmt, statements, c)
 
@@ -151,7 +151,7 @@ function loop(condition: Eval, body: Exec): Exec {
   }
 }
 
-/** One iteration of a loop, also when it ends by a jump. */
+/** Runs one loop iteration, and catches a jump out of it. */
 function iteration(body: Exec, frame: Frame): Completion {
   try {
     return body(frame)
@@ -161,7 +161,7 @@ function iteration(body: Exec, frame: Frame): Completion {
   }
 }
 
-/** What `for` goes through: elements with their positions, keys with their values. */
+/** The pairs that `for` iterates over: elements with their positions, or keys with their values. */
 function* pairs(values: Value): Generator<[Value, Value]> {
   if (values instanceof Map) for (const [key, value] of values) yield [value, key]
   else {

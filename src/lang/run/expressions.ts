@@ -8,7 +8,7 @@ import type {Operation} from './operation.js'
 import {arithmetic, comparison} from './operators.js'
 import {type Callable, display, Err, isObject, Ok, type Value} from './value.js'
 
-/** Each kind of expression as a closure that was chosen once, so that running a program looks nothing up. */
+/** Compilers for each kind of expression. */
 export const expressions: Visitor<Ir, Eval, Compiling> = {
   const:
     ({value}) =>
@@ -116,7 +116,7 @@ export const expressions: Visitor<Ir, Eval, Compiling> = {
     }
   },
   settle: compileSettle,
-  // Kept as an outcome: each later use decides.
+  // The result remains an outcome; each later use resolves it.
   db: ({chain}, c) => {
     const run = c.operation(chain)
     return (frame) => attempt(run, frame)
@@ -137,7 +137,7 @@ function compileObject(entries: readonly (readonly [string, Ir])[], c: Compiling
   }
 }
 
-/** A construct as a value: `return` and `break` in it leave by a jump. */
+/** Compiles a construct as a value: `return` and `break` in it throw a jump. */
 function compileConstruct(ir: Ir, c: Compiling): Eval {
   const exec = c.control(ir, 'value')
   return (frame) => {
@@ -183,7 +183,7 @@ function compileBuiltin(ir: IrOf<'builtin'>, c: Compiling): Eval {
     )
 }
 
-/** Reports what was compared, which the condition alone does not show. */
+/** Compiles `assert`, whose failure message includes the compared values. */
 function compileAssert({args: [condition, message], span}: IrOf<'builtin'>, c: Compiling): Eval {
   const textOf = message === undefined ? () => undefined : c.value(message)
   const faultOf = condition?.kind === 'compare' ? comparedFault(condition, c) : heldFault(condition, c)
@@ -196,7 +196,7 @@ function compileAssert({args: [condition, message], span}: IrOf<'builtin'>, c: C
   }
 }
 
-/** What does not hold, with the values; undefined where it does. */
+/** Describes a failed comparison with its values; undefined if it holds. */
 type FaultOf = (frame: Frame) => string | undefined
 
 function comparedFault({left, right, operator, mode}: IrOf<'compare'>, c: Compiling): FaultOf {
@@ -215,7 +215,7 @@ function heldFault(condition: Ir | undefined, c: Compiling): FaultOf {
 
 const longestShown = 200
 
-/** A value as a program would write it, no longer than a line. */
+/** A value as a source literal, truncated to one line. */
 function asWritten(value: Value): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : display(value)
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text

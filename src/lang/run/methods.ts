@@ -20,7 +20,7 @@ type Args = readonly Value[]
 type Builtin = (args: Args, context: Context) => Value
 type Method = (self: never, args: Args, context: Context) => Value
 
-/** No text or list of a program grows beyond this. */
+/** Maximum length of a string or list. */
 const maxLength = 16 << 20
 
 export function sized<T extends {length: number}>(value: T): T {
@@ -30,7 +30,7 @@ export function sized<T extends {length: number}>(value: T): T {
 
 const codePoints = (text: string) => [...text]
 
-/** Position of an element; a negative one counts from the end. */
+/** The position of an element; a negative index counts from the end. */
 function place(index: Value, length: number): number {
   const at = Number(index)
   if (!Number.isSafeInteger(at)) throw new Failure('CONVERSION', `${display(index)} is not an index`)
@@ -128,7 +128,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   },
 }
 
-/** @throws Failure where a value of unknown type turns out to be no function */
+/** @throws Failure if a value of unknown type is not a function */
 export function callableOf(value: Value): Callable {
   if (typeof value !== 'function') throw new Failure('CONVERSION', `${display(value)} cannot be called`)
   return value as Callable
@@ -255,7 +255,7 @@ const families: Readonly<Record<MethodFamily, Readonly<Record<string, Method>>>>
 export const methodOf = (family: MethodFamily, name: string): Method | undefined =>
   Object.hasOwn(families[family], name) ? families[family][name] : undefined
 
-/** The family of a value of which nothing was known before. */
+/** The method family of a value of unknown type. */
 export function familyOfValue(value: Value): MethodFamily {
   if (typeof value === 'string') return 'str'
   if (Array.isArray(value)) return 'list'

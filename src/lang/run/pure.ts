@@ -6,8 +6,8 @@ import {Context, defaultLimits} from './context.js'
 import type {Value} from './value.js'
 
 /**
- * A function that waits for nothing and leaves the database alone, as one that can be called: each call with limits of
- * its own.
+ * A JavaScript function for a function that neither waits nor uses the database. Each call has its own
+ * limits.
  */
 export function pureFunction(target: FunctionType, database: Database): (...args: readonly Value[]) => Value {
   const handler = new Compiler(new Map()).handler(target)

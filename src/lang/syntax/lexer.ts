@@ -1,7 +1,7 @@
 import type {Diagnostics} from '../diagnostics/index.js'
 import {type Comment, reservedWords, T, type Tokens} from './token.js'
 
-/** What a character may begin or continue, by its code: one look per character. */
+/** Character classes by ASCII code, so that each character needs one lookup. */
 const wordStart = 1
 const digit = 2
 const blank = 4
@@ -51,7 +51,7 @@ const symbols: readonly (readonly [string, number])[] = [
   [';', T.semicolon],
 ]
 const oneCharacter = new Uint8Array(128)
-/** Of a character's two-character symbols: the second character and the kind, in turn. */
+/** Two-character symbols by their first character: second character and kind, alternating. */
 const twoCharacters: number[][] = Array.from({length: 128}, () => [])
 for (const [text, kind] of symbols) {
   const first = text.charCodeAt(0)
@@ -70,7 +70,7 @@ const at = 64
 const backslash = 92
 const escapable = new Set([...'ntr\\"\'0'].map((c) => c.charCodeAt(0)))
 
-/** Splits a source into tokens. Never fails: what is no token is reported and left out. */
+/** Splits a source into tokens. Never fails: invalid characters are reported and skipped. */
 export function lex(source: string, diagnostics: Diagnostics): Tokens {
   return new Lexer(source, diagnostics).run()
 }
