@@ -95,13 +95,13 @@ function writeCompare({operator, mode, left, right}: IrOf<'compare'>, w: Writing
   return operator === 'isnt' ? `!equal(${a}, ${b})` : `(${a} ${operator} ${b})`
 }
 
-/** A construct as a value: a function that is called on the spot. What leaves it would leave the wrong function. */
+/** A construct as a value: an immediately invoked function. `return` or `break` in it would leave the wrong function. */
 function writeInPlace(ir: Ir, w: Writing): string {
   if (leaves(ir)) throw new NotPortable('it returns or breaks from inside a value')
   return `(() => {\n${indent(w.body(ir, 'return'))}\n})()`
 }
 
-/** Whether control leaves an expression by `return`, `break` or `continue`. */
+/** Whether `return`, `break` or `continue` leaves an expression. */
 const leaves = (ir: Ir): boolean => visitSome(ir, leavingConstructs, undefined, () => false)
 
 const isLeaving = (stmt: IrStmt): boolean => visit(stmt, leavingStatements, undefined)

@@ -4,8 +4,8 @@ import {prelude} from './functions-prelude.js'
 import {NotPortable} from './portable.js'
 
 /**
- * functions.ts: the functions that need no database, for pages that want to compute what the server computes. One that
- * uses what has no counterpart in the browser is left out, and named in a comment.
+ * functions.ts: the functions that need no database, so that pages can compute the same results as the server. A
+ * function that cannot run in the browser is omitted and listed in a comment.
  */
 export function functionsFile(program: Program): string {
   const plain = program.functions.filter((made) => kindOf(made) === 'plain' && !isTest(made) && !usesDatabase(made))
@@ -19,7 +19,7 @@ export function functionsFile(program: Program): string {
       left.set(made, thrown.message)
     }
   }
-  // One that calls a function which is left out is left out too.
+  // A function that calls an omitted function is also omitted.
   for (const made of plain)
     for (const called of reachable(made))
       if (called !== made && !written.has(called) && written.has(made)) {
@@ -36,7 +36,7 @@ export function functionsFile(program: Program): string {
     prelude,
     ...bodies,
     ...omitted,
-    '/** Kept in one place, so that a page need not import what it does not use. */\nexport const runtime = { ok, error, int, divide, quotient, remainder, show, equal, element, unwrap, number, transcribe };\n',
+    '/** Exported as one object, so that a page need not import unused names. */\nexport const runtime = { ok, error, int, divide, quotient, remainder, show, equal, element, unwrap, number, transcribe };\n',
   ].join('\n')
 }
 

@@ -4,7 +4,7 @@ import {TypeMismatch} from '../run/index.js'
 import type {Step} from './diff.js'
 import {literalOf} from './literal.js'
 
-/** What the user decided, as written on the command line. */
+/** The user's decisions, as given on the command line. */
 export interface Decisions {
   /** `Table.column=json` */
   defaults: readonly string[]
@@ -16,7 +16,7 @@ export interface Decisions {
   usings: readonly string[]
 }
 
-/** Decisions that were understood. */
+/** Parsed decisions. */
 export interface Choices {
   /** SQL literals by `table.column`. */
   defaults: ReadonlyMap<string, string>
@@ -29,7 +29,7 @@ export interface Choices {
 
 export const noDecisions: Decisions = {defaults: [], drops: [], rebuilds: [], usings: []}
 
-/** @throws migration_choice where a decision names what is not there, or fits no step */
+/** @throws migration_choice if a decision names an unknown table or column, or applies to no step */
 export function readChoices(program: Program, steps: readonly Step[], decisions: Decisions): Choices {
   const tableOf = (flag: string, value: string, name: string): Table => {
     const found = program.tables.find((table) => table.name === name || table.sqlName === name)
@@ -56,7 +56,7 @@ export function readChoices(program: Program, steps: readonly Step[], decisions:
     if (changes(steps, table, column)) return [`${table.sqlName}.${column.name}`, text]
     throw new SvcError('migration_choice', {flag: '--using', value, fault: 'no step changes the values of this column'})
   })
-  // A value for a column that is changed decides on its table, which is made anew for it.
+  // A value for a changed column also decides on the rebuild of its table.
   const decided = steps.filter(
     ({class: kind, table, column}) => kind === 'rebuild' && defaults.some(([name]) => name === `${table}.${column}`),
   )

@@ -17,22 +17,22 @@ export class RebuildFailed extends Error {}
 
 type Run = (sql: string) => void
 
-/** What a table is made anew with. */
+/** The input of a table rebuild. */
 export interface Rebuild {
   database: Database
   program: Program
   table: Table
   live: LiveTable
-  /** Of the table, as they are before. */
+  /** The indexes of the table before the rebuild. */
   liveIndexes: readonly LiveIndex[]
   choices: Choices
   run: Run
 }
 
 /**
- * Makes a table anew and moves its rows, all values checked: what cannot be converted without loss breaks off. What
- * nobody declares stays as it was: columns that were not named for dropping, references, checks, the order of the
- * columns. Indexes of the program are left to the caller.
+ * Rebuilds a table and moves its rows; fails if a value cannot be converted without loss. Everything undeclared is
+ * preserved: columns not chosen for dropping, references, checks and column order. The caller creates the indexes of
+ * the program.
  * Source: SQLite documentation, "Making Other Kinds Of Table Schema Changes".
  */
 export function rebuildTable(rebuild: Rebuild): void {
@@ -64,7 +64,7 @@ export function rebuildTable(rebuild: Rebuild): void {
     if (index.table === table && index.style !== 'btree') run(`DROP TABLE IF EXISTS ${quoted(index.sqlName)};`)
   run(`DROP TABLE ${name};`)
   renameTable(database, fresh, name, run)
-  // Ids that were once given are never given again.
+  // Ids are never reused.
   if (sequence !== undefined) {
     run(`DELETE FROM sqlite_sequence WHERE name = '${table.sqlName}';`)
     run(`INSERT INTO sqlite_sequence (name, seq) VALUES ('${table.sqlName}', ${sequence});`)
@@ -77,7 +77,7 @@ function freeName(database: Database, wanted: string): string {
   return isTaken.get(wanted) === undefined ? wanted : freeName(database, `${wanted}_`)
 }
 
-/** The statement that made the table, with the columns that the program wants. */
+/** The CREATE TABLE statement of the table, with the columns of the program. */
 function newText({table, live, choices}: Rebuild): TableText {
   let text = readTable(live.sql)
   for (const column of undeclared(table, live))
@@ -91,7 +91,7 @@ function newText({table, live, choices}: Rebuild): TableText {
   return text
 }
 
-/** Indexes and triggers that are not of a program: they go with the old table and come back with the new one. */
+/** The user's indexes and triggers, which are dropped with the old table and recreated on the new one. */
 function madeByHand({database, program, table, liveIndexes}: Rebuild): string[] {
   const ours = [
     ...program.indexes.filter((index) => index.table === table).map(({sqlName}) => sqlName),
@@ -107,7 +107,7 @@ function madeByHand({database, program, table, liveIndexes}: Rebuild): string[] 
     .map(({sql}) => `${sql};`)
 }
 
-/** Views and triggers may name the table that is not there at this moment; they are looked at by nobody. */
+/** Renames a table without checking views and triggers, which may refer to a table missing at this moment. */
 function renameTable(database: Database, from: string, to: string, run: Run): void {
   database.pragma('legacy_alter_table = ON')
   try {
@@ -120,14 +120,14 @@ function renameTable(database: Database, from: string, to: string, run: Run): vo
 const rowCount = (database: Database, name: string): number =>
   (database.prepare(`SELECT count(*) AS count FROM ${name}`).get() as {count: number}).count
 
-/** The greatest id that was given, where the table remembers it. */
+/** The greatest id ever assigned, if the table records it. */
 function sequenceOf(database: Database, table: string): number | undefined {
   const remembers = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get() !== undefined
   if (!remembers) return undefined
   return database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck().get(table) as number | undefined
 }
 
-/** The SQL expression that gives a column its value from the old table. */
+/** The SQL expression that computes a column from the old table. */
 function move(rebuild: Rebuild, column: Column, i: number): string {
   const {database, program, table, live, choices} = rebuild
   const key = `${table.sqlName}.${column.name}`
@@ -157,7 +157,7 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
   )
 }
 
-/** The old value as one of the new type; where it is none, the default that was given for it. */
+/** Converts the old value to the new type; falls back to the user's default. */
 function convert({database, table, choices}: Rebuild, column: Column, found: LiveColumn, i: number): string {
   const {count, ids} = misfitsOf(database, table, column, found)
   const place = `${table.name}.${column.name}`
