@@ -9,14 +9,14 @@ import {
   type Value,
 } from '../lang/index.js'
 
-/** What is wrong with one parameter of a request. */
+/** An error in one parameter of a request. */
 export interface ParameterFault {
   param: string
   code: 'missing' | 'unknown' | 'duplicate' | 'invalid_json' | 'type'
   expected?: string
 }
 
-/** A request whose parameters are not those of the function. */
+/** A request whose parameters do not match the function. */
 export class BadParameters extends Error {
   readonly faults: readonly ParameterFault[]
   constructor(faults: readonly ParameterFault[]) {
@@ -25,7 +25,7 @@ export class BadParameters extends Error {
   }
 }
 
-/** A request whose body is no JSON object. */
+/** A request whose body is not a JSON object. */
 export class BadBody extends Error {}
 
 export interface Sources {
@@ -41,10 +41,10 @@ interface Parameter {
   name: string
   expected: string
   decode: Decoder
-  /** May be left out: it has a default, or is an option. */
+  /** True if it has a default or is an Option. */
   optional: boolean
   hasDefault: boolean
-  /** Takes text that is not JSON as it is. */
+  /** True if text that is not JSON is accepted unchanged. */
   takesText: boolean
 }
 
@@ -61,7 +61,7 @@ function parametersOf({params}: FunctionType): Parameter[] {
     }))
 }
 
-/** Decided once per route: where each parameter comes from, and how it is read. */
+/** Selects, once per route, the source and decoder of each parameter. */
 export function argumentReader({kind, method, path, function: target}: Route): ReadArguments {
   const parameters = parametersOf(target)
   if (kind === 'query') return (sources) => fromQuery(parameters, sources.query, false)
@@ -70,7 +70,7 @@ export function argumentReader({kind, method, path, function: target}: Route): R
   const inPath = parameters.filter(({name}) => names.has(name))
   const others = parameters.filter(({name}) => !names.has(name))
   const byQuery = method === 'GET' || method === 'DELETE'
-  // A route that declares nothing beyond its path may look at its request as it likes.
+  // A route without parameters other than those in its path can have any query and body.
   const readOthers = ({query, body}: Sources) => {
     if (others.length === 0) return []
     return byQuery ? fromQuery(others, query, true) : fromBody(others, body)
@@ -155,7 +155,7 @@ function decodeJson({name, expected, decode}: Parameter, json: unknown, faults: 
   }
 }
 
-/** A value that came as text: JSON, plain text, or whichever fits. */
+/** Decodes a value sent as text: as JSON, as plain text, or as whichever is valid. */
 function decodeText(
   parameter: Parameter,
   given: string,

@@ -2,13 +2,13 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {DatabaseFailure, Failure, isTagged, type Reply, type Route, toJson, type Value} from '../lang/index.js'
 import {BadBody, BadParameters} from './parameters.js'
 
-/** An answer as it goes out, wherever it was made. */
+/** An HTTP response, from the main thread or a read thread. */
 export interface Answer {
   status: number
   /** JSON. */
   body?: string
   headers?: Record<string, string>
-  /** What the log is told of a failure. */
+  /** The details of a failure, for the log. */
   fault?: {reason: string; message: string; error: unknown}
 }
 
@@ -19,7 +19,7 @@ interface Envelope {
   details?: unknown
 }
 
-/** Answers with what a handler returned. */
+/** The response for the result of a handler. */
 export function answerOf({kind}: Route, {kind: ended, value, retrieval}: Reply, requestId: string): Answer {
   const found = retrieval === undefined ? {} : {headers: {'x-svc-retrieval': retrieval}}
   if (ended === 'domain') return {...inEnvelope(domainError(value), requestId), ...found}
@@ -29,14 +29,14 @@ export function answerOf({kind}: Route, {kind: ended, value, retrieval}: Reply, 
   return {status: 200, body: JSON.stringify(toJson(value)), ...found}
 }
 
-/** `Error("text")` says it; `Error(Variant(...))` names the variant and carries its fields. */
+/** The message of `Error("text")` is the text; that of `Error(Variant(...))` the variant name, with its fields as details. */
 function domainError(value: Value): Envelope {
   const base = {status: 422, code: 'DOMAIN_ERROR'}
   if (typeof value === 'string') return {...base, message: value}
-  return {...base, message: isTagged(value) ? value._tag : 'the request was refused', details: toJson(value)}
+  return {...base, message: isTagged(value) ? value._tag : 'the endpoint returned an error', details: toJson(value)}
 }
 
-/** Answers with what went wrong; undefined where that is nothing of ours. */
+/** The response for a failure; undefined for any other exception. */
 export function answerOfFailure(thrown: unknown, requestId: string): Answer | undefined {
   const envelope = (status: number, code: string, message: string, details?: unknown) =>
     inEnvelope({status, code, message, details}, requestId)

@@ -4,8 +4,8 @@ import {formatSource} from '../lang/index.js'
 import {rangeOf} from './range.js'
 
 /**
- * The edit that formats a document, none where it is formatted, nothing where it cannot be read. It leaves alone what
- * is equal at both ends, so that the editor keeps the cursor where it was.
+ * The edit that formats a document; empty if it is already formatted, null if it does not parse. Text that is
+ * equal at both ends is not replaced, so that the editor preserves the cursor position.
  */
 export function formattingOf(document: TextDocument): TextEdit[] | null {
   const before = document.getText()

@@ -8,7 +8,7 @@ import {bodyWords, declarationWords, decorators, operations} from './vocabulary.
 
 const keyword = proposed(CompletionItemKind.Keyword)
 
-/** What may be written at a place of a program, nearest first. */
+/** The completion proposals at a place in a program, nearest first. */
 export function proposals(place: Place, program: Program, offset: number): Proposal[] {
   switch (place.kind) {
     case 'nothing':

@@ -18,7 +18,7 @@ const typed = ({name, type}: FieldType | Column): Proposal => field({name, detai
 export const columns = (of: Table | undefined, {withId}: {withId: boolean}): Proposal[] =>
   of === undefined ? [] : [...of.columns, ...(withId ? [of.id] : [])].map(typed)
 
-/** The modifiers that may still follow an operation, and the methods of its value. */
+/** The modifiers that can still follow an operation, and the methods of its result. */
 export function behind(operation: Operation | undefined, given: readonly string[]): Proposal[] {
   if (operation === undefined) return []
   const counts = operation.name === 'count' || given.includes('count')
@@ -49,7 +49,7 @@ export function keys(literal: Literal, program: Program): Proposal[] {
   }
 }
 
-/** Of a record, a variant or a table. */
+/** The fields of a record, a variant or a table. */
 function fieldsOf(name: string, program: Program): readonly (FieldType | Column)[] {
   const {records, variants} = program.declarations
   return (
