@@ -106,7 +106,7 @@ describe('a type change within one storage class', () => {
         after,
         decide({rebuilds: ['Task']}),
         'migration_failed',
-        /1 value of v cannot be turned from .+ into .+ \(row 1\); add --using Task\.v=<expression> or --default/,
+        /1 value of v cannot be converted from .+ to .+ \(row 1\); add --using Task\.v=<expression> or --default/,
       )
       assert.equal((await migrate(program(before), path)).up_to_date, true)
     })
@@ -272,12 +272,12 @@ ${task('name: str, state: State, place: Place, price: dec, note: Option[str]', a
     ['Task.price', /--using Task\.price: write Table\.column=expression/],
     ['Chore.price=1', /the program declares no table Chore/],
     ['Task.cost=1', /table Task has no column cost/],
-    ['Task.title=old.title', /no step gives this column another value/],
+    ['Task.title=old.title', /no step changes the values of this column/],
     ['Task.price=old.cost', /cost/],
     ['Task.price=old.title', /int/],
     ['Task.price=', /./],
     ['Task.price=1 +', /./],
-    ['Task.price=db.Task.count()', /it may use the old row alone/],
+    ['Task.price=db.Task.count()', /it may use only the old row/],
   ] as const)
     it(`rejects ${value}`, async (t) => {
       const path = await database(t, before, ...filled)
@@ -340,7 +340,7 @@ describe('a database of an earlier version without recorded types', () => {
 describe('a backup', () => {
   it('is complete or absent: a failed migration leaves no backup and no partial file', async (t) => {
     const path = await database(t, task('v: str'), insert("'x'"))
-    await refused(path, task('v: int'), decide({rebuilds: ['Task']}), 'migration_failed', /cannot be turned/)
+    await refused(path, task('v: int'), decide({rebuilds: ['Task']}), 'migration_failed', /cannot be converted/)
     const full = Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'})
     const fails = async (copy: string) => {
       await writeFile(copy, 'the first pages')
@@ -465,7 +465,13 @@ describe('a database created manually', () => {
       const {steps} = await migrate(program(before + task('v: str, w: int', '@index Task.by_v on (v)')), path)
       assert.deepEqual(
         steps.map(({action, blocking, reason}) => [action, blocking, reason]),
-        [['rebuild_table', true, 'the table has no column _id INTEGER PRIMARY KEY; rename it, or give it that column']],
+        [
+          [
+            'rebuild_table',
+            true,
+            'the table has no column _id INTEGER PRIMARY KEY; rename the table, or add that column',
+          ],
+        ],
       )
     })
 })
@@ -477,7 +483,7 @@ describe('a migration without a required decision', () => {
       assert.ok(isErrorOf(error, 'migration_failed'))
       assert.match(
         error.message,
-        /1 value of v cannot be turned from str into dec \(row 1\); add --using Task\.v=<expression> or --default Task\.v=<json>\.$/,
+        /1 value of v cannot be converted from str to dec \(row 1\); add --using Task\.v=<expression> or --default Task\.v=<json>\.$/,
       )
       return true
     })

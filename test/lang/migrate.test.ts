@@ -176,7 +176,7 @@ describe('a new column', () => {
   for (const [value, fault] of [
     ['Task.priority', /--default Task\.priority: write Table\.column=json/],
     ['priority=1', /write Table\.column=json/],
-    ['Task.priority=high', /the value is not JSON; text needs quotation marks/],
+    ['Task.priority=high', /the value is not JSON; quote text with "/],
     ['Task.priority=', /the value is not JSON/],
     ['Task.priority="high"', /the column is int/],
     ['Task.priority=1.5', /the column is int/],
@@ -340,14 +340,14 @@ describe('a column with a changed type', () => {
         task(`title: str, n: ${from}`),
         `INSERT INTO task (title, n) VALUES ('a', ${stored})`,
       )
-      const lost = /1 value of n cannot be turned from (TEXT|INTEGER|REAL|BLOB) into /
+      const lost = /1 value of n cannot be converted from (TEXT|INTEGER|REAL|BLOB) to /
       await refused(path, task(`title: int, n: ${to}`), decide({rebuilds: ['Task']}), 'migration_failed', /turned from/)
       await refused(path, task(`title: str, n: ${to}`), decide({rebuilds: ['Task']}), 'migration_failed', lost)
     })
 
   it('counts the values that cannot be converted, and ignores NULL', async (t) => {
     const path = await database(t, task('n: Option[str]'), `INSERT INTO task (n) VALUES ('1'), (NULL), ('x'), ('y')`)
-    const lost = /2 values of n cannot be turned from TEXT into int/
+    const lost = /2 values of n cannot be converted from TEXT to int/
     await refused(path, task('n: Option[int]'), decide({rebuilds: ['Task']}), 'migration_failed', lost)
     execute(path, `DELETE FROM task WHERE n IN ('x', 'y')`)
     await migrated(path, task('n: Option[int]'), decide({rebuilds: ['Task']}))
@@ -516,7 +516,7 @@ describe('a rebuilt table', () => {
       `INSERT INTO task (n) VALUES ('1')`,
       'PRAGMA foreign_keys = OFF; INSERT INTO _remark VALUES (9)',
     )
-    await refused(path, task('n: int'), rebuild, 'migration_failed', /1 references would point nowhere/)
+    await refused(path, task('n: int'), rebuild, 'migration_failed', /1 references would be dangling/)
   })
 
   it('must be a table of the program', async (t) => {
@@ -652,7 +652,7 @@ describe('an index', () => {
     const path = await database(t, vectors, `INSERT INTO task (place) VALUES ('[1, 0]')`)
     const source = (dimensions: number) => `${vectors}@vector_index Task.by on (place) { dimensions: ${dimensions} }`
     const [step] = (await migrate(program(source(3)), path)).steps
-    assert.deepEqual([step?.blocking, step?.reason], [true, 'place has other than 3 numbers in row 1'])
+    assert.deepEqual([step?.blocking, step?.reason], [true, 'place does not have 3 numbers in row 1'])
     await migrated(path, source(2))
     await migrated(path, vectors)
     assert.deepEqual(values(path, `SELECT name FROM sqlite_schema WHERE name LIKE '%_vec%'`), [])
@@ -705,7 +705,7 @@ describe('a column that is no longer declared', () => {
   for (const name of ['Task.title', 'Task.nothing', 'Task', 'Nothing', 'svc_data_migrations', 'sqlite_sequence', ''])
     it(`is not dropped by --drop ${name || "''"}`, async (t) => {
       const path = await database(t, task('title: str, owner: str'))
-      const none = /no step drops it: it is declared, or not there/
+      const none = /no step drops it: it is declared or does not exist/
       await refused(path, task('title: str'), decide({drops: [name]}), 'migration_choice', none)
     })
 })
@@ -736,7 +736,7 @@ describe('a table that is no longer declared', () => {
     assert.deepEqual(values(backup ?? '', 'SELECT text FROM old_note'), ['a'])
   })
 
-  it('goes by --drop also where its name is strange', async (t) => {
+  it('is dropped by --drop even if its name needs quoting', async (t) => {
     const path = await database(t, task('title: str'), 'CREATE TABLE "my ""old"" table" (x)')
     await migrated(path, task('title: str'), decide({drops: ['my "old" table']}))
   })

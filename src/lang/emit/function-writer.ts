@@ -84,7 +84,7 @@ const constructs: Partial<Visitor<Ir, string, Place>> = {
       const arm = indent([...bindings, guarded].join('\n'))
       return tests.length === 0 ? `{\n${arm}\n}` : `if (${tests.join(' && ')}) {\n${arm}\n}`
     })
-    const unmatched = use === 'return' ? '\nfail("no arm of the match fits");' : ''
+    const unmatched = use === 'return' ? '\nfail("no match arm matches the value");' : ''
     return `const ${value} = ${w.value(subject)};\n${label}: {\n${indent(lines.join('\n'))}\n}${unmatched}`
   },
   for: ({item, index, list, body}, {w}) => {
