@@ -26,7 +26,7 @@ interface CheckOutput {
   }[]
 }
 
-/** How a case is looked at. */
+/** An interface through which a case is tested. */
 interface Face {
   check(one: LangCase): Promise<CheckOutput & {exitCode: number | undefined}>
   ddl(one: LangCase): Promise<unknown>
@@ -47,7 +47,7 @@ const byCommand: Face = {
   explain: async ({path}) => (await command('db', 'explain', path, '--all')).result,
 }
 
-/** What is printed as JSON. */
+/** A value after a JSON round trip. */
 const printed = (value: object) => JSON.parse(JSON.stringify(value))
 
 const byCall: Face = {
@@ -190,11 +190,13 @@ const holds = (found: object, wanted: object) =>
 function runCase(face: Face, one: LangCase): void {
   const {name, path, expect} = one
   describe(name, () => {
-    it('earns its diagnostics', () => checkDiagnostics(face, one))
-    if (expect.ddl !== undefined) it('has its DDL', async () => assert.deepEqual(await face.ddl(one), expect.ddl))
-    if (expect.plans !== undefined) it('has its plans', () => checkPlans(face, one))
-    if (expect.http !== undefined) it('answers over HTTP', (t) => checkHttp(t, one))
-    if (expect.runtime_projection ?? expect.client ?? expect.typescript) it('is built', (t) => checkFiles(t, one))
+    it('reports the expected diagnostics', () => checkDiagnostics(face, one))
+    if (expect.ddl !== undefined)
+      it('generates the expected DDL', async () => assert.deepEqual(await face.ddl(one), expect.ddl))
+    if (expect.plans !== undefined) it('generates the expected plans', () => checkPlans(face, one))
+    if (expect.http !== undefined) it('returns the expected HTTP responses', (t) => checkHttp(t, one))
+    if (expect.runtime_projection ?? expect.client ?? expect.typescript)
+      it('generates the expected files', (t) => checkFiles(t, one))
     if (expect.tests !== undefined)
       it('runs its tests', async () => {
         const {tests} = (await command('db', 'test', path)).result as {tests: {name: string; status: string}[]}

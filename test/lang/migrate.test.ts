@@ -341,7 +341,13 @@ describe('a column with a changed type', () => {
         `INSERT INTO task (title, n) VALUES ('a', ${stored})`,
       )
       const lost = /1 value of n cannot be converted from (TEXT|INTEGER|REAL|BLOB) to /
-      await refused(path, task(`title: int, n: ${to}`), decide({rebuilds: ['Task']}), 'migration_failed', /turned from/)
+      await refused(
+        path,
+        task(`title: int, n: ${to}`),
+        decide({rebuilds: ['Task']}),
+        'migration_failed',
+        /converted from/,
+      )
       await refused(path, task(`title: str, n: ${to}`), decide({rebuilds: ['Task']}), 'migration_failed', lost)
     })
 

@@ -14,7 +14,7 @@ const fixesAt = (offset: number) => {
   return quickFixes(document, {start: place, end: place}, undefined, program)
 }
 
-describe('quick fixes for a cursor', () => {
+describe('quick fixes at a cursor', () => {
   for (const [where, offset, count] of [
     ['before the blank in front of a word', start - 1, 0],
     ['in front of a word', start, 1],
