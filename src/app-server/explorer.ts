@@ -40,11 +40,11 @@ function fieldsOf(operation) {
 }
 async function call(method, path, fields, inputs, output) {
   try {
-    const given = fields.map((field, i) => [field, inputs[i].value.trim()]).filter(([, text]) => text !== '')
+    const values = fields.map((field, i) => [field, inputs[i].value.trim()]).filter(([, text]) => text !== '')
     let url = path
     const query = []
     const body = {}
-    for (const [field, text] of given) {
+    for (const [field, text] of values) {
       if (field.where === 'path') url = url.replace('{' + field.name + '}', encodeURIComponent(text))
       else if (field.where === 'query') query.push(field.name + '=' + encodeURIComponent(text))
       else body[field.name] = JSON.parse(text)

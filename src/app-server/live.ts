@@ -206,9 +206,9 @@ export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed
 }
 
 function resumePoint({headers, query}: FastifyRequest): number | undefined {
-  const given = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
-  if (given === undefined) return undefined
-  const id = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : Number.NaN
+  const value = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
+  if (value === undefined) return undefined
+  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : Number.NaN
   if (!Number.isSafeInteger(id))
     throw new SvcError('bad_request', {reason: 'after_id must be the id of a change', param: 'after_id'})
   return id

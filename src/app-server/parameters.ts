@@ -84,10 +84,10 @@ export function argumentReader({kind, method, path, function: target}: Route): R
   }
 }
 
-function fromPath(parameters: readonly Parameter[], given: Sources['params']): Value[] {
+function fromPath(parameters: readonly Parameter[], texts: Sources['params']): Value[] {
   const faults: ParameterFault[] = []
   const values = parameters.map((parameter) =>
-    decodeText(parameter, given[parameter.name] ?? '', faults, parameter.takesText ? 'text' : 'either'),
+    decodeText(parameter, texts[parameter.name] ?? '', faults, parameter.takesText ? 'text' : 'either'),
   )
   if (faults.length > 0) throw new BadParameters(faults)
   return values
@@ -96,13 +96,13 @@ function fromPath(parameters: readonly Parameter[], given: Sources['params']): V
 function fromQuery(parameters: readonly Parameter[], query: Sources['query'], plain: boolean): Value[] {
   const faults: ParameterFault[] = []
   const values = parameters.map((parameter) => {
-    const given = query[parameter.name]
-    if (given === undefined) return absent(parameter, faults)
-    if (typeof given !== 'string') {
+    const text = query[parameter.name]
+    if (text === undefined) return absent(parameter, faults)
+    if (typeof text !== 'string') {
       faults.push({param: parameter.name, code: 'duplicate'})
       return undefined
     }
-    return decodeText(parameter, given, faults, plain ? 'either' : 'json')
+    return decodeText(parameter, text, faults, plain ? 'either' : 'json')
   })
   checkKnown(parameters, Object.keys(query), faults)
   if (faults.length > 0) throw new BadParameters(faults)
@@ -110,14 +110,14 @@ function fromQuery(parameters: readonly Parameter[], query: Sources['query'], pl
 }
 
 function fromBody(parameters: readonly Parameter[], body: string | undefined): Value[] {
-  const given = parseBody(body)
+  const entries = parseBody(body)
   const faults: ParameterFault[] = []
   const values = parameters.map((parameter) =>
-    Object.hasOwn(given, parameter.name)
-      ? decodeJson(parameter, given[parameter.name], faults)
+    Object.hasOwn(entries, parameter.name)
+      ? decodeJson(parameter, entries[parameter.name], faults)
       : absent(parameter, faults),
   )
-  checkKnown(parameters, Object.keys(given), faults)
+  checkKnown(parameters, Object.keys(entries), faults)
   if (faults.length > 0) throw new BadParameters(faults)
   return values
 }
@@ -140,8 +140,8 @@ function absent({name, expected, optional, hasDefault}: Parameter, faults: Param
   return hasDefault ? undefined : null
 }
 
-function checkKnown(parameters: readonly Parameter[], given: readonly string[], faults: ParameterFault[]): void {
-  for (const name of given)
+function checkKnown(parameters: readonly Parameter[], names: readonly string[], faults: ParameterFault[]): void {
+  for (const name of names)
     if (!parameters.some((parameter) => parameter.name === name)) faults.push({param: name, code: 'unknown'})
 }
 
@@ -158,19 +158,19 @@ function decodeJson({name, expected, decode}: Parameter, json: unknown, faults: 
 /** Decodes a value sent as text: as JSON, as plain text, or as whichever is valid. */
 function decodeText(
   parameter: Parameter,
-  given: string,
+  text: string,
   faults: ParameterFault[],
   form: 'json' | 'text' | 'either',
 ): Value {
-  if (form === 'text') return decodeJson(parameter, given, faults)
+  if (form === 'text') return decodeJson(parameter, text, faults)
   let json: unknown
   try {
-    json = JSON.parse(given)
+    json = JSON.parse(text)
   } catch {
-    if (form === 'either') return decodeJson(parameter, given, faults)
+    if (form === 'either') return decodeJson(parameter, text, faults)
     faults.push({param: parameter.name, code: 'invalid_json'})
     return undefined
   }
   const takesText = form === 'either' && parameter.takesText && typeof json !== 'string' && json !== null
-  return decodeJson(parameter, takesText ? given : json, faults)
+  return decodeJson(parameter, takesText ? text : json, faults)
 }

@@ -59,8 +59,8 @@ export class ReadThreads {
       thread.worker.postMessage(job.question)
     }
     const threads = this.#running.size + this.#idle.length + this.#starting
-    const wanted = Math.min(mostThreads, Math.max(1, availableParallelism() - 1))
-    if (this.#waiting.length > this.#starting && threads < wanted && !this.#isClosed) void this.#add()
+    const limit = Math.min(mostThreads, Math.max(1, availableParallelism() - 1))
+    if (this.#waiting.length > this.#starting && threads < limit && !this.#isClosed) void this.#add()
   }
 
   async #add(): Promise<void> {

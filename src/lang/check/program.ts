@@ -34,9 +34,9 @@ export interface CheckOptions {
 }
 
 /** Parses and checks a source. Never throws. */
-export function checkProgram(source: string, {symbols: wanted = false}: CheckOptions = {}): Program {
+export function checkProgram(source: string, {symbols: withSymbols = false}: CheckOptions = {}): Program {
   const diagnostics = new Diagnostics()
-  const symbols = wanted ? new Symbols() : undefined
+  const symbols = withSymbols ? new Symbols() : undefined
   const {module} = parse(source, diagnostics)
   const declarations = declare(module, diagnostics, symbols)
   const context = {declarations, diagnostics, symbols, source}

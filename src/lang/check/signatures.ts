@@ -8,9 +8,9 @@ import {isStorable, request, show, str, type Type, unit, unknown} from './types.
 
 /** A signature such as `fn(tag: str, max: int) to List[Book]`, with the name if there is one. */
 export function signature({decl, params, result: type}: FunctionType, name = ''): string {
-  const shown = params.filter((param) => param.type.kind !== 'request')
+  const declared = params.filter((param) => param.type.kind !== 'request')
   const before = decl.kind === 'function' ? `fn ${name || decl.name.text}` : `http ${decl.method} "${decl.path.text}" `
-  return `${before}(${shown.map((param) => `${param.name}: ${show(param.type)}`).join(', ')}) to ${show(type)}`
+  return `${before}(${declared.map((param) => `${param.name}: ${show(param.type)}`).join(', ')}) to ${show(type)}`
 }
 
 /** The names of the placeholders `{id}` and `:id` in a path. */

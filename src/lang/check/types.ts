@@ -189,11 +189,11 @@ function fitsItems({of}: Type & {kind: 'list' | 'set'}, {from, slot}: {from: Typ
   return (from.kind === 'list' || from.kind === 'set') && fits(from.of, of, slot)
 }
 
-function fitsFields(given: ReadonlyMap<string, Type>, fields: readonly FieldType[]): boolean {
+function fitsFields(entries: ReadonlyMap<string, Type>, fields: readonly FieldType[]): boolean {
   const known = new Set(fields.map(({name}) => name))
-  if ([...given.keys()].some((name) => !known.has(name))) return false
+  if ([...entries.keys()].some((name) => !known.has(name))) return false
   return fields.every(({name, type}) => {
-    const field = given.get(name)
+    const field = entries.get(name)
     return field === undefined ? type.kind === 'option' : fits(field, type, 'slot')
   })
 }

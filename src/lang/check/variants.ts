@@ -61,7 +61,7 @@ export function checkVariant(c: Checker, span: Span, {sum, variant}: FoundVarian
     } else checked.push([field.name, c.check(arg.value, field.type, 'slot', 'typecheck.arg_mismatch')])
   }
   const isLacking = fields.some(
-    (field) => field.type.kind !== 'option' && !checked.some(([given]) => given === field.name),
+    (field) => field.type.kind !== 'option' && !checked.some(([fieldName]) => fieldName === field.name),
   )
   if (isLacking || args.length > fields.length)
     c.report('typecheck.arg_count', span, `${name} takes ${fields.length} argument(s), found ${args.length}.`, {

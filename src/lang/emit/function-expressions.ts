@@ -34,9 +34,9 @@ export const expressions: Visitor<Ir, string, Writing> = {
   },
   apply: ({callee, args}, w) => `${writeOperand(callee, w)}(${args.map((arg) => w.value(arg)).join(', ')})`,
   builtin: writeBuiltin,
-  method: ({family, name, object, args: given}, w) => {
+  method: ({family, name, object, args: argIrs}, w) => {
     const self = writeOperand(object, w)
-    const args = given.map((arg) => w.value(arg))
+    const args = argIrs.map((arg) => w.value(arg))
     const write = family === undefined ? undefined : portableMethods[`${family}.${name}`]
     if (write === undefined) throw new NotPortable(`it uses ${name}()`)
     return write(self, args)

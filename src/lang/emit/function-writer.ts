@@ -30,8 +30,8 @@ export function writeFunction(made: FunctionType): string {
   const {name, params, result, body, decl} = made
   const w = writingOf(made)
   const list = params.map(({binding, type, fallback}) => {
-    const shown = `${w.variable(binding)}: ${tsType(type)}`
-    return fallback === undefined ? shown : `${shown} = ${w.value(fallback)}`
+    const declared = `${w.variable(binding)}: ${tsType(type)}`
+    return fallback === undefined ? declared : `${declared} = ${w.value(fallback)}`
   })
   const lines = w.body(body as Ir, result.kind === 'unit' ? 'ignore' : 'return')
   const doc = decl.doc === undefined ? '' : `/** ${decl.doc.replaceAll('*/', '*\\/')} */\n`

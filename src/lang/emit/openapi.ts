@@ -213,11 +213,11 @@ function responses(route: Route, token: boolean): Schema {
     function: {result},
   } = route
   const value = result.kind === 'result' ? result.ok : result
-  const shown = kind === 'http' && value.kind === 'option' ? value.of : value
+  const bodyType = kind === 'http' && value.kind === 'option' ? value.of : value
   const fine =
     value.kind === 'unit'
       ? {204: {description: 'Done.'}}
-      : {200: {description: 'The result.', content: json(schemaOf(shown, partialIn(route)))}}
+      : {200: {description: 'The result.', content: json(schemaOf(bodyType, partialIn(route)))}}
   return {
     ...fine,
     400: failure('A parameter is missing, unknown or of the wrong type.'),

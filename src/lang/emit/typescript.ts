@@ -39,7 +39,7 @@ const tsTypes: TypeWriters = {
     `(${params.map((param, i) => `arg${i}: ${tsType(param)}`).join(', ')}) => ${tsType(result)}`,
 }
 
-const elementType = (shown: string) => (/[ |]/.test(shown) ? `(${shown})` : shown)
+const elementType = (type: string) => (/[ |]/.test(type) ? `(${type})` : type)
 
 /** A member of an object, optional if it may be absent. */
 const memberOf =

@@ -94,12 +94,12 @@ function defaultLiteral(column: Column, text: string, value: string): string {
 function readDrop(program: Program, steps: readonly Step[], value: string): string {
   const [tableName = '', column] = value.split('.')
   const table = program.tables.find(({name}) => name === tableName)?.sqlName ?? tableName
-  const wanted = steps.find((step) =>
+  const dropStep = steps.find((step) =>
     column === undefined
       ? step.action === 'drop_table' && step.table === table
       : step.action === 'drop_column' && step.table === table && step.column === column,
   )
-  if (wanted === undefined)
+  if (dropStep === undefined)
     throw new SvcError('migration_choice', {
       flag: '--drop',
       value,

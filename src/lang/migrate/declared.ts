@@ -92,8 +92,8 @@ const mostShown = 160
 export function showContents(type: Type): string {
   const {type: written, declarations} = writeType(type)
   const own = declarations.find((text) => text.startsWith(`type ${written} `))
-  const shown = own === undefined ? written : own.slice('type '.length)
-  return shown.length > mostShown ? `${shown.slice(0, mostShown - 1)}…` : shown
+  const text = own === undefined ? written : own.slice('type '.length)
+  return text.length > mostShown ? `${text.slice(0, mostShown - 1)}…` : text
 }
 
 /** Whether every stored value of `from` is also a value of `to` with the same meaning. */

@@ -100,7 +100,7 @@ const exampleOf = (column: Column) => JSON.stringify(zeroOf(column) ?? {})
 export const addColumn = (table: Table, column: Column, literal?: string): string =>
   `ALTER TABLE ${quoted(table.sqlName)} ADD COLUMN ${columnDefinition(column)}${literal === undefined ? '' : ` DEFAULT ${literal}`};`
 
-const shown = (type: string, required: boolean) => `${type}${required ? ' NOT NULL' : ''}`
+const describeType = (type: string, required: boolean) => `${type}${required ? ' NOT NULL' : ''}`
 
 /** Whether the type of a column has changed in SQLite or in the language, so that stored values may change meaning. */
 export function isChanged(column: Column, found: LiveColumn): boolean {
@@ -127,8 +127,8 @@ function changedColumns(table: Table, live: LiveTable, database: Database | unde
         blocking: retyped || reread !== undefined || !column.nullable,
         table: table.sqlName,
         column: column.name,
-        from: shown(found.type, found.required),
-        to: shown(sqlType(column), !column.nullable),
+        from: describeType(found.type, found.required),
+        to: describeType(sqlType(column), !column.nullable),
         resolve_with: `--rebuild ${table.name}`,
         ...reread,
       },
@@ -150,7 +150,7 @@ function rereadColumn(
   // If the old type was not recorded, the values are valid if they can be decoded.
   if (before === undefined && count === 0) return undefined
   const types = {
-    from: before === undefined ? shown(found.type, found.required) : showContents(before),
+    from: before === undefined ? describeType(found.type, found.required) : showContents(before),
     to: showContents(column.base),
   }
   if (count === 0) return types

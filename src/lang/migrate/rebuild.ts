@@ -39,15 +39,15 @@ export function rebuildTable(rebuild: Rebuild): void {
   const {database, program, table, live, choices, run} = rebuild
   const name = quoted(table.sqlName)
   const fresh = quoted(freeName(database, `_new_${table.sqlName}`))
-  const kept = undeclared(table, live).filter((column) => !choices.drops.has(`${table.sqlName}.${column.name}`))
+  const preserved = undeclared(table, live).filter((column) => !choices.drops.has(`${table.sqlName}.${column.name}`))
   const before = rowCount(database, name)
   const moves = table.columns.map((column, i) => move(rebuild, column, i))
   const targets = [
     '"_id"',
     ...table.columns.map(({name: each}) => quoted(each)),
-    ...kept.map((each) => quotedAny(each.name)),
+    ...preserved.map((each) => quotedAny(each.name)),
   ]
-  const sources = ['"_id"', ...moves, ...kept.map((each) => quotedAny(each.name))]
+  const sources = ['"_id"', ...moves, ...preserved.map((each) => quotedAny(each.name))]
   const byHand = madeByHand(rebuild)
 
   run(writeTable(fresh, newText(rebuild)))
@@ -72,9 +72,9 @@ export function rebuildTable(rebuild: Rebuild): void {
   for (const sql of byHand) run(sql)
 }
 
-function freeName(database: Database, wanted: string): string {
+function freeName(database: Database, name: string): string {
   const isTaken = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').pluck()
-  return isTaken.get(wanted) === undefined ? wanted : freeName(database, `${wanted}_`)
+  return isTaken.get(name) === undefined ? name : freeName(database, `${name}_`)
 }
 
 /** The CREATE TABLE statement of the table, with the columns of the program. */
@@ -139,9 +139,9 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
     return `${name}("_id"${using.old.map((old) => `, ${quotedAny(old.live.name)}`).join('')})`
   }
   const found = liveColumn(live, column.name)
-  const given = choices.defaults.get(key)
+  const fallback = choices.defaults.get(key)
   if (found === undefined) {
-    if (given !== undefined) return given
+    if (fallback !== undefined) return fallback
     if (column.nullable || !live.hasRows)
       return zeroOf(column) === undefined || column.nullable ? 'NULL' : literalOf(column, zeroOf(column))
     throw new RebuildFailed(`column ${column.name} needs --default ${table.name}.${column.name}=<json>`)
@@ -149,7 +149,7 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
   const old = quotedAny(found.name)
   const converted = isChanged(column, found) ? convert(rebuild, column, found, i) : old
   if (column.nullable || found.required) return converted
-  if (given !== undefined) return `coalesce(${converted}, ${given})`
+  if (fallback !== undefined) return `coalesce(${converted}, ${fallback})`
   const empty = countWhere(database, table, `${old} IS NULL`)
   if (empty === 0) return converted
   throw new RebuildFailed(
@@ -161,9 +161,9 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
 function convert({database, table, choices}: Rebuild, column: Column, found: LiveColumn, i: number): string {
   const {count, ids} = misfitsOf(database, table, column, found)
   const place = `${table.name}.${column.name}`
-  const given = choices.defaults.get(`${table.sqlName}.${column.name}`)
+  const fallback = choices.defaults.get(`${table.sqlName}.${column.name}`)
   const from = declaredType(found)
-  if (count > 0 && given === undefined) {
+  if (count > 0 && fallback === undefined) {
     const old = from === undefined || found.type !== sqlType(column) ? found.type : showContents(from)
     throw new RebuildFailed(
       `${count} value${count === 1 ? '' : 's'} of ${column.name} cannot be converted from ${old} to ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
@@ -180,7 +180,9 @@ function convert({database, table, choices}: Rebuild, column: Column, found: Liv
     return fresh === misfit ? null : fresh
   })
   const turned = `${name}(${old}, CAST(${old} AS ${sqlType(column)}))`
-  const fresh = keeps ? `CASE WHEN ${turned} THEN ${old} ELSE ${given} END` : `coalesce(${turned}, ${given ?? 'NULL'})`
+  const fresh = keeps
+    ? `CASE WHEN ${turned} THEN ${old} ELSE ${fallback} END`
+    : `coalesce(${turned}, ${fallback ?? 'NULL'})`
   return `CASE WHEN ${old} IS NOT NULL THEN ${fresh} END`
 }
 

@@ -66,9 +66,9 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
 }
 
 /** @throws DatabaseFailure if the length of a vector differs from the dimensions of its index */
-function requireLength(found: number, wanted: number): void {
-  if (found === wanted) return
-  throw new DatabaseFailure('input', `expected a vector of ${wanted} numbers, found ${found}`)
+function requireLength(found: number, dimensions: number): void {
+  if (found === dimensions) return
+  throw new DatabaseFailure('input', `expected a vector of ${dimensions} numbers, found ${found}`)
 }
 
 const vector =

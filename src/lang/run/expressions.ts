@@ -25,8 +25,8 @@ export const expressions: Visitor<Ir, Eval, Compiling> = {
   list: compileItems,
   tuple: compileItems,
   object: ({entries}, c) => compileObject(entries, c),
-  map: ({entries: given}, c) => {
-    const entries = given.map(([key, value]) => [key, c.value(value)] as const)
+  map: ({entries: entryIrs}, c) => {
+    const entries = entryIrs.map(([key, value]) => [key, c.value(value)] as const)
     return (frame) => new Map(entries.map(([key, value]) => [key, value(frame)]))
   },
   variant: ({args, variant}, c) => compileObject(args, c, variant.name),
@@ -221,9 +221,9 @@ function asWritten(value: Value): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }
 
-function compileMethod({family, name, object: receiver, args: given}: IrOf<'method'>, c: Compiling): Eval {
+function compileMethod({family, name, object: receiver, args: argIrs}: IrOf<'method'>, c: Compiling): Eval {
   const object = c.value(receiver)
-  const args = given.map((arg) => c.value(arg))
+  const args = argIrs.map((arg) => c.value(arg))
   const known = family === undefined ? undefined : methodOf(family, name)
   return (frame) => {
     const self = object(frame)

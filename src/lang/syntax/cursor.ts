@@ -3,7 +3,7 @@ import type {Block, Expr, Name} from './ast.js'
 import {isName, isWord, T, type Tokens} from './token.js'
 
 /** Names of token kinds in messages. */
-const shown: readonly (readonly [number, string])[] = [
+const tokenNames: readonly (readonly [number, string])[] = [
   [T.parenOpen, "'('"],
   [T.parenClose, "')'"],
   [T.bracketOpen, "'['"],
@@ -23,7 +23,7 @@ const shown: readonly (readonly [number, string])[] = [
   [T.int, 'an integer'],
   [T.upper, 'a capitalised name'],
 ]
-const names = new Map(shown)
+const names = new Map(tokenNames)
 
 /** Maximum nesting of constructs: every stage walks the tree recursively. */
 const maxLevel = 200

@@ -154,14 +154,14 @@ const kinds: ReadonlySet<string> = new Set(['query', 'mutation', 'server'])
 function endpointKind(c: Cursor): EndpointKind | 'invalid' {
   const decorator = c.span
   c.next()
-  const given = c.peek(0) === T.parenOpen && !c.firstOnLine
-  if (given) c.next()
-  if (!given || !c.isContextual('kind') || c.peek(1) !== T.colon || !isWord(c.peek(2))) {
+  const hasArguments = c.peek(0) === T.parenOpen && !c.firstOnLine
+  if (hasArguments) c.next()
+  if (!hasArguments || !c.isContextual('kind') || c.peek(1) !== T.colon || !isWord(c.peek(2))) {
     c.report(
       'parse.endpoint_kind',
       decorator,
       '@endpoint needs (kind: query), (kind: mutation) or (kind: server).',
-      given
+      hasArguments
         ? {}
         : {
             fixes: [
@@ -169,7 +169,7 @@ function endpointKind(c: Cursor): EndpointKind | 'invalid' {
             ],
           },
     )
-    if (given) closeParenthesis(c)
+    if (hasArguments) closeParenthesis(c)
     return 'invalid'
   }
   c.at += 2

@@ -262,9 +262,9 @@ class Lexer {
     const kind = c < 128 ? (oneCharacter[c] ?? 0) : 0
     if (kind !== 0) return this.#push(kind, start, start + 1)
     const character = String.fromCodePoint(this.#source.codePointAt(start) ?? c)
-    const shown = /\p{C}/u.test(character) ? `U+${character.codePointAt(0)?.toString(16).toUpperCase()}` : character
+    const label = /\p{C}/u.test(character) ? `U+${character.codePointAt(0)?.toString(16).toUpperCase()}` : character
     this.#at = start + character.length
-    this.#diagnostics.report('parse.unexpected_char', {start, end: this.#at}, `Unexpected character '${shown}'.`)
+    this.#diagnostics.report('parse.unexpected_char', {start, end: this.#at}, `Unexpected character '${label}'.`)
   }
 }
 

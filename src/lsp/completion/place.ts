@@ -11,8 +11,8 @@ export type Place =
   | {readonly kind: 'nothing'}
   | {readonly kind: 'decorator' | 'table' | 'type' | 'declaration' | 'expression'}
   | {readonly kind: 'operation'; readonly table: string}
-  | {readonly kind: 'modifier'; readonly operation: string; readonly given: readonly string[]}
-  | {readonly kind: 'key'; readonly literal: Literal; readonly given: ReadonlySet<string>}
+  | {readonly kind: 'modifier'; readonly operation: string; readonly used: readonly string[]}
+  | {readonly kind: 'key'; readonly literal: Literal; readonly used: ReadonlySet<string>}
   | {readonly kind: 'column'; readonly table: string}
   /** The continuation of a dotted name such as `std.time.`. */
   | {readonly kind: 'namespace'; readonly path: string}
@@ -58,7 +58,7 @@ function afterDot(tokens: Tokens, last: number): Place {
   const {table, operation, modifiers} = chain
   if (operation === undefined) return {kind: 'operation', table}
   if (!operation.called || modifiers.some(({called}) => !called)) return nothing
-  return {kind: 'modifier', operation: operation.name, given: modifiers.map(({name}) => name)}
+  return {kind: 'modifier', operation: operation.name, used: modifiers.map(({name}) => name)}
 }
 
 function inNamespace(links: readonly Link[]): Place {
@@ -77,7 +77,7 @@ function insideBrackets(tokens: Tokens): Place | undefined {
     case '{': {
       if (holdsFields(tokens, open)) return nothing
       const literal = begins ? literalAt(tokens, open) : undefined
-      return literal && {kind: 'key', literal, given: keysIn(tokens, open)}
+      return literal && {kind: 'key', literal, used: keysIn(tokens, open)}
     }
     case '(':
       if (holdsParams(tokens, open)) return begins ? nothing : undefined

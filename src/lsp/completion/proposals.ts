@@ -28,12 +28,12 @@ export function proposals(place: Place, program: Program, offset: number): Propo
     case 'modifier':
       return behind(
         operations.find(({name}) => name === place.operation),
-        place.given,
+        place.used,
       )
     case 'column':
       return columns(tableNamed(program, place.table), {withId: true})
     case 'key':
-      return keys(place.literal, program).filter(({name}) => !place.given.has(name))
+      return keys(place.literal, program).filter(({name}) => !place.used.has(name))
     case 'namespace':
       return inNamespace(place.path)
     case 'expression':

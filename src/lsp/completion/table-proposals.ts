@@ -19,14 +19,14 @@ export const columns = (of: Table | undefined, {withId}: {withId: boolean}): Pro
   of === undefined ? [] : [...of.columns, ...(withId ? [of.id] : [])].map(typed)
 
 /** The modifiers that can still follow an operation, and the methods of its result. */
-export function behind(operation: Operation | undefined, given: readonly string[]): Proposal[] {
+export function behind(operation: Operation | undefined, used: readonly string[]): Proposal[] {
   if (operation === undefined) return []
-  const counts = operation.name === 'count' || given.includes('count')
+  const counts = operation.name === 'count' || used.includes('count')
   const allowed = modifiers.filter(({name, hint, repeats = false}) => {
-    if (operation.modifiers === 'none' || (given.includes(name) && !repeats)) return false
+    if (operation.modifiers === 'none' || (used.includes(name) && !repeats)) return false
     if (hint) return true
     if (operation.modifiers === 'hints' || counts) return false
-    return name !== 'count' || !given.some((other) => shaping.has(other))
+    return name !== 'count' || !used.some((other) => shaping.has(other))
   })
   const methods = operation.gives === undefined || counts ? {} : builtinMethods[operation.gives]
   const taken = new Set(modifiers.map(({name}) => name))
