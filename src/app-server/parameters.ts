@@ -10,7 +10,7 @@ import {
 } from '../lang/index.js'
 
 /** An error in one parameter of a request. */
-export interface ParameterFault {
+export interface ParameterError {
   param: string
   code: 'missing' | 'unknown' | 'duplicate' | 'invalid_json' | 'type'
   expected?: string
@@ -18,10 +18,10 @@ export interface ParameterFault {
 
 /** A request whose parameters do not match the function. */
 export class BadParameters extends Error {
-  readonly faults: readonly ParameterFault[]
-  constructor(faults: readonly ParameterFault[]) {
+  readonly errors: readonly ParameterError[]
+  constructor(errors: readonly ParameterError[]) {
     super('invalid parameters')
-    this.faults = faults
+    this.errors = errors
   }
 }
 
@@ -85,40 +85,40 @@ export function argumentReader({kind, method, path, function: target}: Route): R
 }
 
 function fromPath(parameters: readonly Parameter[], texts: Sources['params']): Value[] {
-  const faults: ParameterFault[] = []
+  const errors: ParameterError[] = []
   const values = parameters.map((parameter) =>
-    decodeText(parameter, texts[parameter.name] ?? '', faults, parameter.takesText ? 'text' : 'either'),
+    decodeText(parameter, texts[parameter.name] ?? '', errors, parameter.takesText ? 'text' : 'either'),
   )
-  if (faults.length > 0) throw new BadParameters(faults)
+  if (errors.length > 0) throw new BadParameters(errors)
   return values
 }
 
 function fromQuery(parameters: readonly Parameter[], query: Sources['query'], plain: boolean): Value[] {
-  const faults: ParameterFault[] = []
+  const errors: ParameterError[] = []
   const values = parameters.map((parameter) => {
     const text = query[parameter.name]
-    if (text === undefined) return absent(parameter, faults)
+    if (text === undefined) return absent(parameter, errors)
     if (typeof text !== 'string') {
-      faults.push({param: parameter.name, code: 'duplicate'})
+      errors.push({param: parameter.name, code: 'duplicate'})
       return undefined
     }
-    return decodeText(parameter, text, faults, plain ? 'either' : 'json')
+    return decodeText(parameter, text, errors, plain ? 'either' : 'json')
   })
-  checkKnown(parameters, Object.keys(query), faults)
-  if (faults.length > 0) throw new BadParameters(faults)
+  checkKnown(parameters, Object.keys(query), errors)
+  if (errors.length > 0) throw new BadParameters(errors)
   return values
 }
 
 function fromBody(parameters: readonly Parameter[], body: string | undefined): Value[] {
   const entries = parseBody(body)
-  const faults: ParameterFault[] = []
+  const errors: ParameterError[] = []
   const values = parameters.map((parameter) =>
     Object.hasOwn(entries, parameter.name)
-      ? decodeJson(parameter, entries[parameter.name], faults)
-      : absent(parameter, faults),
+      ? decodeJson(parameter, entries[parameter.name], errors)
+      : absent(parameter, errors),
   )
-  checkKnown(parameters, Object.keys(entries), faults)
-  if (faults.length > 0) throw new BadParameters(faults)
+  checkKnown(parameters, Object.keys(entries), errors)
+  if (errors.length > 0) throw new BadParameters(errors)
   return values
 }
 
@@ -135,22 +135,22 @@ function parseBody(body: string | undefined): Readonly<Record<string, unknown>> 
   return parsed as Record<string, unknown>
 }
 
-function absent({name, expected, optional, hasDefault}: Parameter, faults: ParameterFault[]): Value {
-  if (!optional) faults.push({param: name, code: 'missing', expected})
+function absent({name, expected, optional, hasDefault}: Parameter, errors: ParameterError[]): Value {
+  if (!optional) errors.push({param: name, code: 'missing', expected})
   return hasDefault ? undefined : null
 }
 
-function checkKnown(parameters: readonly Parameter[], names: readonly string[], faults: ParameterFault[]): void {
+function checkKnown(parameters: readonly Parameter[], names: readonly string[], errors: ParameterError[]): void {
   for (const name of names)
-    if (!parameters.some((parameter) => parameter.name === name)) faults.push({param: name, code: 'unknown'})
+    if (!parameters.some((parameter) => parameter.name === name)) errors.push({param: name, code: 'unknown'})
 }
 
-function decodeJson({name, expected, decode}: Parameter, json: unknown, faults: ParameterFault[]): Value {
+function decodeJson({name, expected, decode}: Parameter, json: unknown, errors: ParameterError[]): Value {
   try {
     return decode(json)
   } catch (error) {
     if (!(error instanceof TypeMismatch)) throw error
-    faults.push({param: name, code: 'type', expected})
+    errors.push({param: name, code: 'type', expected})
     return undefined
   }
 }
@@ -159,18 +159,18 @@ function decodeJson({name, expected, decode}: Parameter, json: unknown, faults: 
 function decodeText(
   parameter: Parameter,
   text: string,
-  faults: ParameterFault[],
+  errors: ParameterError[],
   form: 'json' | 'text' | 'either',
 ): Value {
-  if (form === 'text') return decodeJson(parameter, text, faults)
+  if (form === 'text') return decodeJson(parameter, text, errors)
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
-    if (form === 'either') return decodeJson(parameter, text, faults)
-    faults.push({param: parameter.name, code: 'invalid_json'})
+    if (form === 'either') return decodeJson(parameter, text, errors)
+    errors.push({param: parameter.name, code: 'invalid_json'})
     return undefined
   }
   const takesText = form === 'either' && parameter.takesText && typeof json !== 'string' && json !== null
-  return decodeJson(parameter, takesText ? text : json, faults)
+  return decodeJson(parameter, takesText ? text : json, errors)
 }

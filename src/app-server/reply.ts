@@ -9,7 +9,7 @@ export interface Answer {
   body?: string
   headers?: Record<string, string>
   /** The details of a failure, for the log. */
-  fault?: {reason: string; message: string; error: unknown}
+  failure?: {reason: string; message: string; error: unknown}
 }
 
 interface Envelope {
@@ -40,7 +40,7 @@ function domainError(value: Value): Envelope {
 export function answerOfFailure(thrown: unknown, requestId: string): Answer | undefined {
   const envelope = (status: number, code: string, message: string, details?: unknown) =>
     inEnvelope({status, code, message, details}, requestId)
-  if (thrown instanceof BadParameters) return envelope(400, 'BAD_REQUEST', thrown.message, thrown.faults)
+  if (thrown instanceof BadParameters) return envelope(400, 'BAD_REQUEST', thrown.message, thrown.errors)
   if (thrown instanceof BadBody) return envelope(400, 'BAD_REQUEST', thrown.message)
   if (!(thrown instanceof Failure)) return undefined
   const {reason, message} = thrown
@@ -48,8 +48,8 @@ export function answerOfFailure(thrown: unknown, requestId: string): Answer | un
   if (thrown instanceof DatabaseFailure && thrown.kind === 'busy')
     return {...envelope(503, 'DB_BUSY', message), headers: {'retry-after': '1'}}
   if (thrown instanceof DatabaseFailure && thrown.kind === 'input') return envelope(400, 'BAD_REQUEST', message)
-  const fault = {reason, message, error: thrown.cause ?? thrown}
-  return {...envelope(500, 'INTERNAL_ERROR', message, {reason}), fault}
+  const failure = {reason, message, error: thrown.cause ?? thrown}
+  return {...envelope(500, 'INTERNAL_ERROR', message, {reason}), failure}
 }
 
 function inEnvelope({status, code, message, details}: Envelope, requestId: string): Answer {
@@ -58,8 +58,9 @@ function inEnvelope({status, code, message, details}: Envelope, requestId: strin
 }
 
 export function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  const {status, body, headers, fault} = answer
-  if (fault !== undefined) request.log.error({err: fault.error, reason: fault.reason, id: request.id}, fault.message)
+  const {status, body, headers, failure} = answer
+  if (failure !== undefined)
+    request.log.error({err: failure.error, reason: failure.reason, id: request.id}, failure.message)
   if (headers !== undefined) reply.headers(headers)
   reply.code(status)
   return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(body)

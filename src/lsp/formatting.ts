@@ -16,8 +16,8 @@ export function formattingOf(document: TextDocument): TextEdit[] | null {
   const shorter = Math.min(before.length, after.length)
   let same = 0
   while (same < shorter && before[same] === after[same]) same++
-  let behind = 0
-  while (behind < shorter - same && before.at(-1 - behind) === after.at(-1 - behind)) behind++
-  const range = rangeOf(document, {start: same, end: before.length - behind})
-  return [{range, newText: after.slice(same, after.length - behind)}]
+  let sameEnd = 0
+  while (sameEnd < shorter - same && before.at(-1 - sameEnd) === after.at(-1 - sameEnd)) sameEnd++
+  const range = rangeOf(document, {start: same, end: before.length - sameEnd})
+  return [{range, newText: after.slice(same, after.length - sameEnd)}]
 }

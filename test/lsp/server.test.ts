@@ -451,9 +451,9 @@ fn twice(n: int) to int { return n * 2 }
     const joined = [...conditions, 'and', 'or', 'not']
 
     const exactly: readonly [where: string, body: string, expected: readonly string[]][] = [
-      ['the tables behind db.', 'db.§', ['Book', 'Reader']],
-      ['the tables behind db. and a letter', 'let a = db.B§', ['Book', 'Reader']],
-      ['nothing behind a table that is not there', 'db.Nope.§', []],
+      ['the tables after db.', 'db.§', ['Book', 'Reader']],
+      ['the tables after db. and a letter', 'let a = db.B§', ['Book', 'Reader']],
+      ['nothing after an unknown table', 'db.Nope.§', []],
       ['the columns in insert', 'db.Book.insert({ §', ['title', 'pages', 'note']],
       ['the columns that are left in insert', 'db.Book.insert({ title: "a", pa§', ['pages', 'note']],
       ['the columns in filter', 'return db.Book.filter({§', conditions],
@@ -471,11 +471,11 @@ fn twice(n: int) to int { return n * 2 }
       ['the modes of using', 'db.Book.all().using(§', ['fts', 'vector', 'hybrid']],
       ['the parts of a namespace', 'std.§', ['time', 'crypto', 'json', 'env', 'log']],
       ['the functions of a namespace', 'let t = std.time.§', ['now_ms']],
-      ['no names behind let', 'let §', []],
+      ['no names after let', 'let §', []],
       ['nothing in a text', 'let a = "db.§', []],
       ['nothing in a comment', '// db.§', []],
       ['nothing in a number', 'let a = 12§', []],
-      ['nothing behind a value that is no table', 'let a = rest.§', []],
+      ['nothing after a value that is not a table', 'let a = rest.§', []],
     ]
     for (const [where, body, expected] of exactly)
       it(`gets ${where}`, async () => assert.deepEqual(await inBody(body), expected))

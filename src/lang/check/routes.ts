@@ -56,11 +56,11 @@ export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics):
 const shapeOf = (path: string) => path.replace(/\{\w+\}/g, '{}').replace(/(.)\/$/, '$1')
 
 function checkPath(path: string, span: Span, diagnostics: Diagnostics): void {
-  const fault = pathFault(path)
-  if (fault !== undefined) diagnostics.report('typecheck.route_path', span, `Route path "${path}" ${fault}.`)
+  const error = pathError(path)
+  if (error !== undefined) diagnostics.report('typecheck.route_path', span, `Route path "${path}" ${error}.`)
 }
 
-function pathFault(path: string): string | undefined {
+function pathError(path: string): string | undefined {
   if (!path.startsWith('/')) return 'must start with /'
   const segments = path.slice(1).split('/')
   if (segments.some((segment, i) => segment === '' && (i < segments.length - 1 || segments.length > 2) && path !== '/'))

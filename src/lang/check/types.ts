@@ -136,7 +136,7 @@ const names: Partial<Visitor<Type, string, (of: Type) => string>> = {
   sum: ({sum}) => sum.name,
   row: ({table}) => table.name,
   object: ({fields}, inner) => `{ ${[...fields].map(([name, field]) => `${name}: ${inner(field)}`).join(', ')} }`,
-  function: ({params, result: gives}, inner) => `fn(${params.map(inner).join(', ')}) to ${inner(gives)}`,
+  function: ({params, result: returned}, inner) => `fn(${params.map(inner).join(', ')}) to ${inner(returned)}`,
   outcome: ({of}, inner) => inner(of),
 }
 
@@ -177,10 +177,10 @@ const fitting: Partial<Visitor<Type, boolean, {from: Type; slot: Slot}>> = {
     from.kind === 'object' &&
     from.fields.size === fields.size &&
     [...fields].every(([name, type]) => fits(from.fields.get(name) ?? unit, type)),
-  function: ({params, result: gives}, {from}) =>
+  function: ({params, result: returned}, {from}) =>
     from.kind === 'function' &&
     from.params.length <= params.length &&
-    fits(from.result, gives) &&
+    fits(from.result, returned) &&
     from.params.every((param, i) => fits(params[i] ?? unknown, param)),
   json: (_, {from, slot}) => from.kind === 'json' || (slot === 'slot' && from.kind !== 'function'),
 }

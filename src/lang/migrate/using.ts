@@ -51,10 +51,10 @@ type ${rowName} { _id: int, ${fields.join(', ')} }
 type ${valueName} { value: ${writeType(column.type).type} }
 fn ${functionName}(old: ${rowName}) to ${valueName} { return { value: (`
   const checked = checkProgram(`${head}${expression}\n) } }\n`)
-  const fault = checked.diagnostics.find(({severity, start}) => severity === 'error' && start >= head.length - 1)
+  const error = checked.diagnostics.find(({severity, start}) => severity === 'error' && start >= head.length - 1)
   const target = checked.functions.find(({name}) => name === functionName)
-  if (fault !== undefined || target === undefined)
-    return refuse(fault?.message.replace(/\.$/, '') ?? 'it is not an expression')
+  if (error !== undefined || target === undefined)
+    return refuse(error?.message.replace(/\.$/, '') ?? 'it is not an expression')
   if (usesDatabase(target) || waits(target))
     return refuse('it may use only the old row, not the database or Speech.transcribe')
   return {target, column, old}

@@ -5,8 +5,8 @@ import type {Value} from './value.js'
 /** An argument that a function does not accept. */
 export class BadArgument extends Error {
   readonly argument: string
-  constructor(argument: string, fault: string) {
-    super(fault)
+  constructor(argument: string, message: string) {
+    super(message)
     this.argument = argument
   }
 }

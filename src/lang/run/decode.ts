@@ -88,7 +88,7 @@ function decodeJson(json: unknown): Value {
   }
 }
 
-const expectedText = 'text in whole characters'
+const expectedText = 'well-formed Unicode text'
 
 /** @throws TypeMismatch if the text cannot be stored unchanged */
 function storableText(text: string): string {

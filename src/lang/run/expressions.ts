@@ -186,20 +186,21 @@ function compileBuiltin(ir: IrOf<'builtin'>, c: Compiling): Eval {
 /** Compiles `assert`, whose failure message includes the compared values. */
 function compileAssert({args: [condition, message], span}: IrOf<'builtin'>, c: Compiling): Eval {
   const textOf = message === undefined ? () => undefined : c.value(message)
-  const faultOf = condition?.kind === 'compare' ? comparedFault(condition, c) : heldFault(condition, c)
+  const describeFailure =
+    condition?.kind === 'compare' ? comparisonFailure(condition, c) : conditionFailure(condition, c)
   return (frame) => {
-    const fault = faultOf(frame)
-    if (fault === undefined) return undefined
+    const description = describeFailure(frame)
+    if (description === undefined) return undefined
     const text = textOf(frame)
-    const parts = [typeof text === 'string' ? text : 'assertion failed', fault].filter((part) => part !== '')
+    const parts = [typeof text === 'string' ? text : 'assertion failed', description].filter((part) => part !== '')
     throw new Failure('ASSERTION_FAILED', parts.join(': '), {span})
   }
 }
 
 /** Describes a failed comparison with its values; undefined if it holds. */
-type FaultOf = (frame: Frame) => string | undefined
+type DescribeFailure = (frame: Frame) => string | undefined
 
-function comparedFault({left, right, operator, mode}: IrOf<'compare'>, c: Compiling): FaultOf {
+function comparisonFailure({left, right, operator, mode}: IrOf<'compare'>, c: Compiling): DescribeFailure {
   const [first, second] = [c.value(left), c.value(right)]
   const compare = comparison(operator, mode)
   return (frame) => {
@@ -208,7 +209,7 @@ function comparedFault({left, right, operator, mode}: IrOf<'compare'>, c: Compil
   }
 }
 
-function heldFault(condition: Ir | undefined, c: Compiling): FaultOf {
+function conditionFailure(condition: Ir | undefined, c: Compiling): DescribeFailure {
   const holds = condition === undefined ? () => false : c.value(condition)
   return (frame) => (holds(frame) === true ? undefined : '')
 }

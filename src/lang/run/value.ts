@@ -10,10 +10,10 @@ export type Value = unknown
 /** The null of `Json`, a stored value; None, in contrast, omits its field. */
 export const jsonNull = Symbol('null')
 
-const halfCharacter = /\p{Surrogate}/u
+const loneSurrogate = /\p{Surrogate}/u
 
 /** Whether text can be stored as UTF-8, that is, contains no lone surrogate. */
-export const isText = (text: string): boolean => !halfCharacter.test(text)
+export const isText = (text: string): boolean => !loneSurrogate.test(text)
 
 /** Converts parsed JSON to a `Json` value; returns the input if nothing changes. @throws TypeError */
 export function fromJson(parsed: unknown): Value {

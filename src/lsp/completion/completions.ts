@@ -1,7 +1,7 @@
 import {type CompletionItem, MarkupKind, type Position} from 'vscode-languageserver'
 import type {TextDocument} from 'vscode-languageserver-textdocument'
 import {endsInText, Tokens} from '../tokens.js'
-import {placeBehind} from './place.js'
+import {placeAfter} from './place.js'
 import {proposals} from './proposals.js'
 import {programAround} from './unfinished.js'
 
@@ -14,7 +14,7 @@ export function completionsAt(document: TextDocument, position: Position): Compl
   const begun = /(?:@[\w.]*|[A-Za-z_]\w*)$/.exec(before)?.[0] ?? ''
   const start = offset - begun.length
   const tokens = new Tokens(text.slice(0, start))
-  const place = placeBehind(tokens, begun)
+  const place = placeAfter(tokens, begun)
   const range = {start: document.positionAt(start), end: position}
   if (place.kind === 'nothing') return []
   // Object keys include their colon, unless it is already present.

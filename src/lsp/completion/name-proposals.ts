@@ -31,7 +31,7 @@ export function values({declarations, sums, records}: Program): Proposal[] {
     ...records.map(({name}) => proposed(CompletionItemKind.Struct)({name, detail: 'type'})),
     ...builtinVariants.map(proposed(CompletionItemKind.EnumMember)),
     ...Object.entries(builtinFunctions).map(([name, builtin]) =>
-      proposed(CompletionItemKind.Function)({name, detail: takesAndGives(builtin)}),
+      proposed(CompletionItemKind.Function)({name, detail: builtinSignature(builtin)}),
     ),
     ...inNamespace(''),
   ]
@@ -44,13 +44,13 @@ export function inNamespace(path: string): Proposal[] {
     if (!whole.startsWith(path)) continue
     const [name = '', ...rest] = whole.slice(path.length).split('.')
     if (rest.length > 0) found.set(name, proposed(CompletionItemKind.Module)({name}))
-    else found.set(name, proposed(CompletionItemKind.Function)({name, detail: takesAndGives(builtin)}))
+    else found.set(name, proposed(CompletionItemKind.Function)({name, detail: builtinSignature(builtin)}))
   }
   return [...found.values()]
 }
 
 /** The signature of a built-in function; the result is omitted if it depends on the arguments. */
-const takesAndGives = ({params, result}: (typeof builtinFunctions)[string]) =>
+const builtinSignature = ({params, result}: (typeof builtinFunctions)[string]) =>
   `(${params.map((param) => show(param)).join(', ')})${typeof result === 'function' ? '' : ` to ${show(result)}`}`
 
 /** The parameters of the enclosing function and the variables declared before the offset, nearest first. */

@@ -28,7 +28,7 @@ const namers: ReadonlySet<string> = new Set(['let', 'mut', 'fn', 'type', 'for'])
  * The kind of completion after tokens; `begun` is the partial word at the cursor. Only the text before the cursor is
  * used, because a program being edited rarely parses.
  */
-export function placeBehind(tokens: Tokens, begun: string): Place {
+export function placeAfter(tokens: Tokens, begun: string): Place {
   if (begun.startsWith('@')) return {kind: 'decorator'}
   return afterToken(tokens) ?? insideBrackets(tokens) ?? topLevel(tokens) ?? {kind: 'expression'}
 }

@@ -3,7 +3,7 @@ import type {Program} from '../../lang/index.js'
 import {inNamespace, typeNames, values, variables} from './name-proposals.js'
 import type {Place} from './place.js'
 import {type Proposal, proposed} from './proposal.js'
-import {behind, columns, keys, table, tableNamed} from './table-proposals.js'
+import {afterOperation, columns, keys, table, tableNamed} from './table-proposals.js'
 import {bodyWords, declarationWords, decorators, operations} from './vocabulary.js'
 
 const keyword = proposed(CompletionItemKind.Keyword)
@@ -26,7 +26,7 @@ export function proposals(place: Place, program: Program, offset: number): Propo
     case 'operation':
       return tableNamed(program, place.table) === undefined ? [] : operations.map(proposed(CompletionItemKind.Method))
     case 'modifier':
-      return behind(
+      return afterOperation(
         operations.find(({name}) => name === place.operation),
         place.used,
       )

@@ -19,7 +19,7 @@ export const columns = (of: Table | undefined, {withId}: {withId: boolean}): Pro
   of === undefined ? [] : [...of.columns, ...(withId ? [of.id] : [])].map(typed)
 
 /** The modifiers that can still follow an operation, and the methods of its result. */
-export function behind(operation: Operation | undefined, used: readonly string[]): Proposal[] {
+export function afterOperation(operation: Operation | undefined, used: readonly string[]): Proposal[] {
   if (operation === undefined) return []
   const counts = operation.name === 'count' || used.includes('count')
   const allowed = modifiers.filter(({name, hint, repeats = false}) => {
@@ -28,7 +28,7 @@ export function behind(operation: Operation | undefined, used: readonly string[]
     if (operation.modifiers === 'hints' || counts) return false
     return name !== 'count' || !used.some((other) => shaping.has(other))
   })
-  const methods = operation.gives === undefined || counts ? {} : builtinMethods[operation.gives]
+  const methods = operation.returns === undefined || counts ? {} : builtinMethods[operation.returns]
   const taken = new Set(modifiers.map(({name}) => name))
   const others = Object.keys(methods).filter((name) => !taken.has(name))
   return [...allowed, ...others.map((name) => ({name}))].map(method)

@@ -14,7 +14,7 @@ export interface Operation extends Word {
   /** The modifiers that can follow. */
   readonly modifiers: 'all' | 'hints' | 'none'
   /** The method family of the result. */
-  readonly gives?: MethodFamily
+  readonly returns?: MethodFamily
 }
 
 export const operations: readonly Operation[] = [
@@ -29,35 +29,35 @@ export const operations: readonly Operation[] = [
     detail: '(id) to Option[T]',
     doc: 'Return the row with this _id.',
     modifiers: 'hints',
-    gives: 'option',
+    returns: 'option',
   },
   {
     name: 'find',
     detail: '(id) to Option[T]',
     doc: 'Return the row with this _id; same as get.',
     modifiers: 'hints',
-    gives: 'option',
+    returns: 'option',
   },
   {
     name: 'all',
     detail: '() to List[T]',
     doc: 'Return all rows.',
     modifiers: 'all',
-    gives: 'list',
+    returns: 'list',
   },
   {
     name: 'filter',
     detail: '({column: value}) to List[T]',
     doc: 'Return the rows whose columns equal the values.',
     modifiers: 'all',
-    gives: 'list',
+    returns: 'list',
   },
   {
     name: 'where',
     detail: '({column: {operator: value}}) to List[T]',
     doc: 'Return the rows that match the conditions, combined with and, or, not.',
     modifiers: 'all',
-    gives: 'list',
+    returns: 'list',
   },
   {name: 'count', detail: '() to int', doc: 'Return the number of rows.', modifiers: 'hints'},
   {
