@@ -81,9 +81,9 @@ describe('a served program', () => {
   })
 
   it('forwards or generates a request id', async () => {
-    const given = await fetch(`${server.baseUrl}/api/query/nope`, {headers: {'x-request-id': 'mine-1'}})
-    assert.equal(given.headers.get('x-request-id'), 'mine-1')
-    assert.equal(((await given.json()) as Envelope).request_id, 'mine-1')
+    const response = await fetch(`${server.baseUrl}/api/query/nope`, {headers: {'x-request-id': 'mine-1'}})
+    assert.equal(response.headers.get('x-request-id'), 'mine-1')
+    assert.equal(((await response.json()) as Envelope).request_id, 'mine-1')
     const made = await fetch(`${server.baseUrl}/api/query/all`)
     assert.match(made.headers.get('x-request-id') ?? '', /^[\w-]{16,}$/)
     assert.equal(made.headers.get('cache-control'), 'no-store')

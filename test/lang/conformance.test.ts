@@ -39,9 +39,9 @@ async function typeScriptOf(path: string): Promise<Evaluate> {
 
 function checkCall(evaluate: Evaluate, call: ConformanceCall): void {
   const {name, args, outcome} = call
-  const shown = `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
-  if ('value' in outcome) assert.deepEqual(evaluate(call), outcome.value, shown)
-  else assert.throws(() => evaluate(call), {message: outcome.failure}, shown)
+  const label = `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
+  if ('value' in outcome) assert.deepEqual(evaluate(call), outcome.value, label)
+  else assert.throws(() => evaluate(call), {message: outcome.failure}, label)
 }
 
 describe('functions that need no database', () => {

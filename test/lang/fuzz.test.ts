@@ -33,14 +33,14 @@ describe('a source that is not a program', () => {
     ['white space', ' \t\r\n\n '],
     ['a byte order mark', '\ufeff'],
     ['NUL', '\0'.repeat(5000)],
-    ['half of a surrogate pair', '\ud800 fn f() { "\udc00" } \ud83d'],
+    ['a lone surrogate', '\ud800 fn f() { "\udc00" } \ud83d'],
     ['text in other scripts', '函数 f() { "мир" } 🎉'],
     ['all characters up to U+3000', times(0x3000, (i) => String.fromCharCode(i), '')],
     ['one long line', '@'.repeat(100_000)],
     ['quotes alone', '"'.repeat(10_000)],
     ['backslashes in a string', `"${'\\'.repeat(10_001)}`],
     ['closing brackets alone', ')]}'.repeat(10_000)],
-    ['a comment without an end', `/*${' *'.repeat(10_000)}`],
+    ['an unterminated comment', `/*${' *'.repeat(10_000)}`],
     ['decorators alone', '@endpoint '.repeat(10_000)],
   ]
   for (const [what, source] of sources)
@@ -96,7 +96,7 @@ describe('recursive types', () => {
     ['a sum whose last variant does', 'type Tree = | Leaf(value: int) | Branch(left: Tree, right: Tree)'],
     ['a record with a list of itself', 'type Tree { children: List[Tree] }'],
     ['a record with an option of itself', 'type Tree { next: Option[Tree] }'],
-    ['two records in a circle', 'type Tree { other: Option[Other] }\ntype Other { tree: List[Tree] }'],
+    ['two mutually recursive records', 'type Tree { other: Option[Other] }\ntype Other { tree: List[Tree] }'],
   ] as const)
     it(`are generated in every format: ${what}`, () =>
       holds(`${declaration}
@@ -123,10 +123,10 @@ describe('a program on one long line', () => {
   it('renders its errors in time', () => {
     const source = `fn f() { ${'let y = 1; '.repeat(16_000)}z }`
     const elapsed = processorTimer()
-    const shown = renderDiagnostics(checkProgram(source).diagnostics, 'a.svc', source)
+    const rendered = renderDiagnostics(checkProgram(source).diagnostics, 'a.svc', source)
     const ms = elapsed()
     assert.ok(isWithin(ms, 2000), `${ms} ms`)
-    assert.match(shown, /typecheck\.undefined/)
+    assert.match(rendered, /typecheck\.undefined/)
   })
 })
 
@@ -179,7 +179,7 @@ describe('declarations that SQLite cannot execute', () => {
     ],
     ['a table with 2,100 columns', `@table type A {\n${times(2100, (i) => `a${i}: int`)}\n}\n`],
     [
-      'two searches for what is near',
+      'two near searches',
       `@table type A { v: List[float] }
 @vector_index A.i on (v) { dimensions: 3 }
 fn f() to List[A] { return db.A.where({ and: [{ v: { near: [1.0] } }, { v: { near: [2.0] } }] }) }

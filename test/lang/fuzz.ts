@@ -607,22 +607,22 @@ function holdsDiagnostics(program: Program): void {
     inside(found, found.code)
     for (const fix of found.fixes ?? []) inside(fix, `a fix of ${found.code}`)
     for (const related of found.related ?? []) inside(related, `a note of ${found.code}`)
-    if (found.start < before) throw new Broken(`${found.code} at ${found.start} stands behind ${before}`)
+    if (found.start < before) throw new Broken(`${found.code} at ${found.start} comes after ${before}`)
     before = found.start
     if (found.message === '' || /undefined(?! name)|\[object|NaN/.test(withoutQuotes(found.message)))
-      throw new Broken(`${found.code} says: ${found.message}`)
+      throw new Broken(`${found.code} has an invalid message: ${found.message}`)
   }
   if (program.hasErrors !== diagnostics.some(({severity}) => severity === 'error'))
-    throw new Broken('hasErrors is not what the diagnostics say')
+    throw new Broken('hasErrors contradicts the diagnostics')
   for (const symbol of symbols) {
     inside(symbol, 'a symbol')
     if (symbol.target !== undefined) inside(symbol.target, 'a target')
     symbol.label()
   }
-  const shown = source.length < maxRendered ? diagnostics.slice(0, 20) : []
-  renderDiagnostics(shown, 'a.svc', source)
+  const rendered = source.length < maxRendered ? diagnostics.slice(0, 20) : []
+  renderDiagnostics(rendered, 'a.svc', source)
   const lines = new Lines(source)
-  for (const {span} of shown.map((found) => asJson(found, 'a.svc', lines)))
+  for (const {span} of rendered.map((found) => asJson(found, 'a.svc', lines)))
     if (span.start_line < 1 || span.start_col < 1 || span.end_line < span.start_line || span.end_line > lines.count)
       throw new Broken(`a diagnostic is at ${JSON.stringify(span)}`)
 }
@@ -655,7 +655,7 @@ async function holdsWriters(program: Program): Promise<void> {
   const statements = ddl(program)
   const names = [...program.tables, ...program.indexes].map(({sqlName}) => sqlName.toLowerCase())
   const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice !== undefined) throw new Broken(`two things in the database are called ${twice}`)
+  if (twice !== undefined) throw new Broken(`two database objects are named ${twice}`)
   const rows = explain(program, {query: undefined, all: true})
   typesFile(program)
   schemasFile(program)
@@ -665,7 +665,7 @@ async function holdsWriters(program: Program): Promise<void> {
   JSON.stringify(openapi(program, {title: 'fuzzed', version: '1'}))
   JSON.stringify([schemaDigest(program), appContract(program), runtimeProjection(program)])
   const ms = elapsed()
-  if (!isWithin(ms, maxMs)) throw new Broken(`the writers took ${Math.round(ms)} ms`)
+  if (!isWithin(ms, maxMs)) throw new Broken(`code generation took ${Math.round(ms)} ms`)
   const {database} = await connect(program, ':memory:')
   try {
     for (const statement of statements) sqlite(statement, () => database.exec(statement))
@@ -679,7 +679,7 @@ function sqlite(sql: string, act: () => unknown): void {
   try {
     act()
   } catch (error) {
-    throw new Broken(`SQLite says "${(error as Error).message}" of ${sql.slice(0, 200)}`)
+    throw new Broken(`SQLite reports "${(error as Error).message}" for ${sql.slice(0, 200)}`)
   }
 }
 
@@ -720,14 +720,14 @@ const maxFailures = 20
 
 /** Creates and tests programs; collects one failure of each kind. */
 export async function fuzz({seed, programs, seconds}: FuzzOptions): Promise<FuzzReport> {
-  const given = corpus()
+  const seeds = corpus()
   const start = performance.now()
   const elapsed = () => (performance.now() - start) / 1000
   const report: FuzzReport = {seed, programs: 0, clean: 0, formatted: 0, slowestMs: 0, seconds: 0, failures: []}
   const kinds = new Set<string>()
   while (report.programs < programs && elapsed() < seconds && kinds.size < maxFailures) {
     const own = seed + report.programs++
-    const source = mutated(seeded(own), given)
+    const source = mutated(seeded(own), seeds)
     try {
       const {clean, formatted, ms} = await probe(source)
       if (clean) report.clean++

@@ -65,8 +65,8 @@ const attacks: readonly (readonly [what: string, text: string])[] = [
   ['a double quote', '"'],
   ['a comparison that is always true', "x' OR 1=1 --"],
   ['the same with double quotes', 'x" OR "1"="1'],
-  ['a statement behind', "'; DROP TABLE note; --"],
-  ['a statement behind double quotes', '"; DROP TABLE "note"; --'],
+  ['an appended statement', "'; DROP TABLE note; --"],
+  ['a statement after double quotes', '"; DROP TABLE "note"; --'],
   ['a statement alone', 'DROP TABLE note'],
   ['many statements', "1; DELETE FROM secret; SELECT '"],
   ['a union', "' UNION SELECT _id, word FROM secret --"],
@@ -189,8 +189,8 @@ class Desk {
 
 describe('a query with hostile text', () => {
   let desk: Desk
-  const shown = attacks.filter(([, text]) => !text.includes('\0'))
-  const all = [...shown.map(([, text]) => text), ...ordinary]
+  const withoutNul = attacks.filter(([, text]) => !text.includes('\0'))
+  const all = [...withoutNul.map(([, text]) => text), ...ordinary]
   before(async () => {
     desk = await Desk.open()
     for (const text of all) await desk.add(text)
@@ -199,7 +199,7 @@ describe('a query with hostile text', () => {
 
   for (const [name, holds] of operators)
     describe(`as the value of ${name}`, () => {
-      for (const [what, text] of shown)
+      for (const [what, text] of withoutNul)
         it(`compares ${what} literally`, async () => {
           if (isTooLong(name, text)) await assert.rejects(desk.call(name, text), Failure)
           else {
@@ -218,7 +218,7 @@ describe('a query with hostile text', () => {
   })
 
   for (const name of ['matches', 'scanned'])
-    for (const [what, text] of shown.filter(([, each]) => each.length < 1000))
+    for (const [what, text] of withoutNul.filter(([, each]) => each.length < 1000))
       it(`searches only for the words of ${what}: ${name}`, async () => {
         const found = await desk.titles(name, text)
         const words = wordsOf(text)
@@ -300,7 +300,7 @@ describe('stored hostile text', () => {
     it(`is read back unchanged: ${what}`, async () => {
       const desk = await Desk.open()
       try {
-        const kept = await desk.add('kept')
+        const otherId = await desk.add('kept')
         const id = await desk.add(text)
         const note = {
           _id: id,
@@ -311,9 +311,9 @@ describe('stored hostile text', () => {
           props: new Map([[text, text]]),
         }
         assert.deepEqual({...(await desk.call<Note>('get', id))}, note)
-        assert.equal(await desk.call('change', kept, text, text, [text]), true)
-        const changed = {...note, _id: kept, tags: [text], props: new Map([['kept', 'kept']])}
-        assert.deepEqual({...(await desk.call<Note>('get', kept))}, changed)
+        assert.equal(await desk.call('change', otherId, text, text, [text]), true)
+        const changed = {...note, _id: otherId, tags: [text], props: new Map([['kept', 'kept']])}
+        assert.deepEqual({...(await desk.call<Note>('get', otherId))}, changed)
         assert.equal(await desk.call('change', id + 1, text, text, [text]), false)
         await desk.isWhole(2)
         assert.equal(await desk.call('remove', id), true)

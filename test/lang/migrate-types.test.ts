@@ -91,7 +91,7 @@ describe('a type change within one storage class', () => {
       '1 value is not of type List[int], in row 1',
     ],
     ['a list becomes a string', task('v: List[int]'), task('v: str'), `'[1]'`, '1 value is not of type str, in row 1'],
-    ['a number becomes a truth value', task('v: int'), task('v: bool'), '2', '1 value is not of type bool, in row 1'],
+    ['a number becomes a bool', task('v: int'), task('v: bool'), '2', '1 value is not of type bool, in row 1'],
   ] as const)
     it(`blocks if ${name}, and --rebuild alone is rejected`, async (t) => {
       const path = await database(t, before, insert(stored))
@@ -113,15 +113,15 @@ describe('a type change within one storage class', () => {
 
   for (const [name, before, after, stored] of [
     ['a string becomes a decimal number', task('v: str'), task('v: dec'), [`'1.50'`, `'-2'`]],
-    ['a number becomes a truth value', task('v: int'), task('v: bool'), ['0', '1']],
+    ['a number becomes a bool', task('v: int'), task('v: bool'), ['0', '1']],
     [
-      'a field goes that no value has',
+      'a field without values is removed',
       one('type Place { room: str, floor: Option[int] }', 'v: Place'),
       one(place, 'v: Place'),
       [`'{"room":"A"}'`],
     ],
     [
-      'a variant goes that no value has',
+      'a variant without values is removed',
       one(state, 'v: State'),
       one('type State = | Open', 'v: State'),
       [`'{"_tag":"Open"}'`],
@@ -140,7 +140,7 @@ describe('a type change within one storage class', () => {
 
   for (const [name, before, after, stored] of [
     [
-      'a record gains a field that may be left out',
+      'a record gains an optional field',
       one(place, 'v: Place'),
       one('type Place { room: str, floor: Option[int] }', 'v: Place'),
       `'{"room":"A"}'`,
@@ -151,7 +151,7 @@ describe('a type change within one storage class', () => {
       one('type State = | Held | Open | Shut(why: str)', 'v: State'),
       `'{"_tag":"Open"}'`,
     ],
-    ['a record has another name', one(place, 'v: Place'), one('type Room { room: str }', 'v: Room'), `'{"room":"A"}'`],
+    ['a record is renamed', one(place, 'v: Place'), one('type Room { room: str }', 'v: Room'), `'{"room":"A"}'`],
     [
       'a field may be empty now',
       one(place, 'v: Place'),
@@ -170,7 +170,7 @@ describe('a type change within one storage class', () => {
       '1',
     ],
     [
-      'a type that contains itself has another name',
+      'a recursive type is renamed',
       one('type Node { next: Option[Node] }', 'v: Node'),
       one('type Link { next: Option[Link] }', 'v: Link'),
       `'{"next":{}}'`,
@@ -368,8 +368,8 @@ describe('a backup', () => {
     source += '@table type T11 { n: int }\n'
     const report = await migrate(program(source), path, {now: at(11)})
     assert.deepEqual(report.removed_backups, [`${path}.backup-20260101T000000Z`])
-    const kept = (await readdir(dirname(path))).filter((name) => name.includes('.backup-'))
-    assert.equal(kept.length, 11)
+    const backups = (await readdir(dirname(path))).filter((name) => name.includes('.backup-'))
+    assert.equal(backups.length, 11)
     assert.ok((await stat(other)).isFile())
   })
 })

@@ -30,8 +30,8 @@ const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const
 const variantNames = ['Open', 'Shut', 'Held', 'Lost'] as const
 
 const some = <T>(random: Random, items: readonly T[], least: number): T[] => {
-  const kept = items.filter(() => random.chance(0.5))
-  return kept.length >= least ? kept : items.slice(0, least)
+  const chosen = items.filter(() => random.chance(0.5))
+  return chosen.length >= least ? chosen : items.slice(0, least)
 }
 
 function shape(random: Random, depth = 0): Shape {
@@ -76,10 +76,13 @@ function changed(random: Random, of: Shape): Shape {
     case 'record':
       return {kind: 'record', fields: changedFields(random, of.fields)}
     case 'sum': {
-      const kept = of.variants.filter(() => random.chance(0.8))
-      const free = variantNames.filter((name) => !kept.some((each) => each.name === name))
+      const remaining = of.variants.filter(() => random.chance(0.8))
+      const free = variantNames.filter((name) => !remaining.some((each) => each.name === name))
       const more = random.chance(0.4) && free.length > 0 ? [{name: random.of(free), fields: []}] : []
-      const variants = [...kept.map(({name, fields: inner}) => ({name, fields: changedFields(random, inner)})), ...more]
+      const variants = [
+        ...remaining.map(({name, fields: inner}) => ({name, fields: changedFields(random, inner)})),
+        ...more,
+      ]
       return variants.length === 0 ? of : {kind: 'sum', variants}
     }
     default:
@@ -88,13 +91,13 @@ function changed(random: Random, of: Shape): Shape {
 }
 
 function changedFields(random: Random, of: Fields): Fields {
-  const kept = of
+  const remaining = of
     .filter(() => random.chance(0.85))
     .map((each) => (random.chance(0.25) ? {...each, shape: changed(random, each.shape)} : each))
   const free = names.filter((name) => !of.some((each) => each.name === name))
   const more =
     random.chance(0.4) && free.length > 0 ? [{name: random.of(free), shape: optional(random, shape(random, 2))}] : []
-  return [...kept, ...more].length === 0 ? of : [...kept, ...more]
+  return [...remaining, ...more].length === 0 ? of : [...remaining, ...more]
 }
 
 /** The source of a program with one table of these columns. */

@@ -97,7 +97,7 @@ describe('dec columns', () => {
     const [whole = '', fraction = ''] = text.split('.')
     return BigInt(whole + fraction.padEnd(6, '0'))
   }
-  const by = (wanted: (found: bigint) => boolean) => texts.flatMap((text, i) => (wanted(value(text)) ? [i + 1] : []))
+  const by = (matches: (found: bigint) => boolean) => texts.flatMap((text, i) => (matches(value(text)) ? [i + 1] : []))
   const ids = (rows: unknown) => (rows as {_id: number}[]).map(({_id}) => _id).sort((a, b) => a - b)
 
   it('are compared and ordered by value, and preserve their digits', async (t) => {
@@ -221,7 +221,7 @@ describe('invalid input of a caller', () => {
       const words = Object.entries(body as object).map(([key, value]): [string, string] => [key, JSON.stringify(value)])
       return (await get(`/api/${name}?${new URLSearchParams(words)}`)).status
     }
-    const routes: readonly [name: string, body: unknown, wanted: number][] = [
+    const routes: readonly [name: string, body: unknown, expected: number][] = [
       ['mutation/add', {text: 'a', v: [1, 2, 3]}, 200],
       ['mutation/add', {text: 'a', v: [1, 2]}, 400],
       ['mutation/change', {id: 1, v: [1, 2, 3, 4]}, 400],
@@ -236,7 +236,7 @@ describe('invalid input of a caller', () => {
       ['keep', '{"data": {"a": ["\\ud800"]}}', 400],
       ['keep', '{"data": {"\\udfff": 1}}', 400],
     ]
-    for (const [name, body, wanted] of routes)
-      assert.equal(await status(name, body), wanted, `${name} ${JSON.stringify(body)}`)
+    for (const [name, body, expected] of routes)
+      assert.equal(await status(name, body), expected, `${name} ${JSON.stringify(body)}`)
   })
 })

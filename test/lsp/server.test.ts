@@ -455,12 +455,12 @@ fn twice(n: int) to int { return n * 2 }
       ['the tables after db. and a letter', 'let a = db.B§', ['Book', 'Reader']],
       ['nothing after an unknown table', 'db.Nope.§', []],
       ['the columns in insert', 'db.Book.insert({ §', ['title', 'pages', 'note']],
-      ['the columns that are left in insert', 'db.Book.insert({ title: "a", pa§', ['pages', 'note']],
+      ['the remaining columns in insert', 'db.Book.insert({ title: "a", pa§', ['pages', 'note']],
       ['the columns in filter', 'return db.Book.filter({§', conditions],
       ['the columns in filter of the right table', 'db.Reader.filter({§ })', ['name', 'books', '_id']],
       ['the columns in update', 'db.Book.update(1, { §', ['title', 'pages', 'note']],
-      ['the columns and what joins them in where', 'db.Book.where({ §', joined],
-      ['the same below not', 'db.Book.where({ not: { §', joined],
+      ['the columns and connectives in where', 'db.Book.where({ §', joined],
+      ['the same inside not', 'db.Book.where({ not: { §', joined],
       ['the same in each part of or', 'db.Book.where({ pages: 1, or: [{ title: "a" }, { §', joined],
       ['the fields of a record', 'return Summary { count: 1, §', ['words']],
       ['the fields of a variant', 'let p = Poetry { §', ['metre']],
@@ -472,7 +472,7 @@ fn twice(n: int) to int { return n * 2 }
       ['the parts of a namespace', 'std.§', ['time', 'crypto', 'json', 'env', 'log']],
       ['the functions of a namespace', 'let t = std.time.§', ['now_ms']],
       ['no names after let', 'let §', []],
-      ['nothing in a text', 'let a = "db.§', []],
+      ['nothing in a string', 'let a = "db.§', []],
       ['nothing in a comment', '// db.§', []],
       ['nothing in a number', 'let a = 12§', []],
       ['nothing after a value that is not a table', 'let a = rest.§', []],
@@ -539,7 +539,7 @@ fn twice(n: int) to int { return n * 2 }
     describe('in an expression', () => {
       it('gets variables, functions, variants and keywords', async () => {
         const found = await inBody('return §')
-        const wanted = [
+        const expected = [
           'rest',
           'limit',
           'db',
@@ -555,7 +555,7 @@ fn twice(n: int) to int { return n * 2 }
           'match',
         ]
         assert.deepEqual(
-          wanted.filter((name) => !found.includes(name)),
+          expected.filter((name) => !found.includes(name)),
           [],
         )
         assert.deepEqual(found.slice(0, 2), ['rest', 'limit'])
