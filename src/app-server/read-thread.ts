@@ -17,7 +17,7 @@ interface Job {
   reject(error: unknown): void
 }
 
-/** Worker threads for requests that may read many rows, each with its own connection, so that others are not blocked. */
+/** Worker threads, each with its own connection, so that requests that read many rows do not block others. */
 export class ReadThreads {
   readonly #start: ReadThreadStart
   readonly #log: Ports['log']

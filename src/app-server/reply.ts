@@ -29,7 +29,7 @@ export function answerOf({kind}: Route, {kind: ended, value, retrieval}: Reply, 
   return {status: 200, body: JSON.stringify(toJson(value)), ...found}
 }
 
-/** The message of `Error("text")` is the text; that of `Error(Variant(...))` the variant name, with its fields as details. */
+/** `Error("text")` has the text as its message; `Error(Variant(...))` the variant name, with its fields as details. */
 function domainError(value: Value): Envelope {
   const base = {status: 422, code: 'DOMAIN_ERROR'}
   if (typeof value === 'string') return {...base, message: value}

@@ -11,7 +11,7 @@ const unique = (codes: readonly string[]) => [...new Set(codes)]
 export const times = (count: number, make: (i: number) => string, between = '\n'): string =>
   Array.from({length: count}, (_, i) => make(i)).join(between)
 
-/** Asserts that a program has no error, is checked within two seconds, and can be formatted and generated in all formats. */
+/** Asserts that a program has no error, is checked within two seconds, and can be formatted and generated. */
 export async function holds(source: string): Promise<void> {
   assert.equal(await faultOf(source), undefined)
   assert.deepEqual(codesOf(source), [])

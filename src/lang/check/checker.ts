@@ -6,7 +6,7 @@ import type {Scope} from './scope.js'
 import type {Symbols} from './symbols.js'
 import {result, type Slot, type Type, unknown} from './types.js'
 
-/** The enclosing function or lambda: the target of `return` and `?`, and the loops that `break` and `continue` affect. */
+/** The enclosing function or lambda: the target of `return` and `?`, with the loops for `break` and `continue`. */
 export interface Frame {
   readonly result: Type
   /** True for a lambda without a declared result type, which is inferred from its `return` statements. */
@@ -34,9 +34,7 @@ export interface Checker extends Pick<Diagnostics, 'report'> {
   check(expr: Expr, expected: Type, slot?: Slot, code?: DiagnosticCode): Ir
   /** Checks an expression whose value is used; the outcome of a database operation becomes its plain value. */
   value(expr: Expr, expected?: Type): Ir
-  /**
-   * Infers the type of an expression. `tail`: it is the last one of the function, so a missing value is a missing return.
-   */
+  /** Infers the type of an expression. `tail`: it ends the function, so a missing value is a missing return. */
   infer(expr: Expr, expected?: Type, slot?: Slot, tail?: boolean): Ir
   mismatch(span: Span, found: Type, expected: Type, code?: DiagnosticCode): void
 }

@@ -152,11 +152,7 @@ function declareVariants(d: Declaring, decl: SumDecl): void {
 function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
   const {diagnostics} = d
   if (decl.fields.length >= maxColumns)
-    diagnostics.report(
-      'typecheck.table_name',
-      decl.name,
-      `Table '${table.name}' has more than ${maxColumns - 1} columns.`,
-    )
+    diagnostics.report('typecheck.table_name', decl.name, `The table exceeds ${maxColumns - 1} columns.`)
   const seen = new Set<string>()
   for (const {name, type: node} of decl.fields) {
     const {text} = name

@@ -96,8 +96,8 @@ function indexColumn(
     reportUnknownName(diagnostics, code, name, `Table '${table.name}' has no column '${text}'.`, known)
     return undefined
   }
-  const typeName = show(column.type)
-  symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${typeName}`)
+  const type = show(column.type)
+  symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${type}`)
   if (style === 'btree' && column.storage === 'json')
     diagnostics.report(
       'lint.index_column_type',
@@ -105,16 +105,12 @@ function indexColumn(
       `Column '${text}' is stored as JSON and cannot be in a B-tree index.`,
     )
   if (style === 'search' && column.base.kind !== 'str')
-    diagnostics.report(
-      'lint.search_index_field_type',
-      name,
-      `A search index needs str columns; '${text}' is ${typeName}.`,
-    )
+    diagnostics.report('lint.search_index_field_type', name, `A search index needs str columns; '${text}' is ${type}.`)
   if (style === 'vector' && !isVector(column.base))
     diagnostics.report(
       'lint.vector_index_field_type',
       name,
-      `A vector index needs a List[float] or bytes column; '${text}' is ${typeName}.`,
+      `A vector index needs a List[float] or bytes column; '${text}' is ${type}.`,
     )
   return column
 }

@@ -103,11 +103,7 @@ function checkLet(c: Checker, {pattern, type: node, value: expr, mutable}: Stmt 
   const value = declared === undefined ? c.infer(expr) : c.check(expr, declared, 'slot')
   const settled = pattern.kind === 'bind' ? value : plain(value)
   if (!isIrrefutable(pattern))
-    c.report(
-      'typecheck.pattern',
-      pattern,
-      'let accepts a name, _ or a tuple of these; use match for a pattern that may not match.',
-    )
+    c.report('typecheck.pattern', pattern, 'let needs a pattern that always matches; use match for other patterns.')
   return {kind: 'let', pattern: checkPattern(c, pattern, declared ?? settled.type, mutable), value: settled}
 }
 

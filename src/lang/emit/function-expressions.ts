@@ -95,7 +95,7 @@ function writeCompare({operator, mode, left, right}: IrOf<'compare'>, w: Writing
   return operator === 'isnt' ? `!equal(${a}, ${b})` : `(${a} ${operator} ${b})`
 }
 
-/** A construct as a value: an immediately invoked function. `return` or `break` in it would leave the wrong function. */
+/** A construct as a value: an immediately invoked function, which `return` and `break` must not leave. */
 function writeInPlace(ir: Ir, w: Writing): string {
   if (leaves(ir)) throw new NotPortable('it returns or breaks from inside a value')
   return `(() => {\n${indent(w.body(ir, 'return'))}\n})()`

@@ -249,7 +249,7 @@ export class Application {
     }
   }
 
-  /** Runs without a transaction: each operation commits. Others may write while the handler waits for a transcription. */
+  /** Runs without a transaction: each operation commits. Others may write during a transcription. */
   async #free(run: Run, writes: boolean): Promise<Reply> {
     for (;;) {
       await this.#lock.acquire()

@@ -18,7 +18,7 @@ export type FailureReason =
   | 'TIMEOUT'
   | 'unsafe_query_raw_clause'
 
-/** A run-time failure: it ends the handler and rolls back a mutation. The message contains no SQL and no stack trace. */
+/** A run-time failure: it ends the handler and rolls back a mutation. The message contains no SQL or stack trace. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly reason: FailureReason

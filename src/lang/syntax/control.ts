@@ -102,7 +102,7 @@ function parseArmBody(c: Cursor): Stmt {
   return {kind: 'expr', value, start, end: c.lastEnd}
 }
 
-/** "return" [ expr ] | "break" | "continue" ; `ends`: tokens that, like a line end, follow a `return` without a value. */
+/** "return" [ expr ] | "break" | "continue" ; `ends`: tokens that, like a line end, end a `return` without value. */
 export function parseLeave(c: Cursor, ends: readonly number[]): Stmt | undefined {
   const {kind, start} = c
   if (kind === T.return) {
