@@ -1,6 +1,6 @@
 const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 
-/** A page that lists the routes of the program from its OpenAPI document, and calls them. Needs nothing from outside. */
+/** A self-contained page that lists the routes of the program from its OpenAPI document and calls them. */
 export const explorerPage = (title: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -40,11 +40,11 @@ function fieldsOf(operation) {
 }
 async function call(method, path, fields, inputs, output) {
   try {
-    const given = fields.map((field, i) => [field, inputs[i].value.trim()]).filter(([, text]) => text !== '')
+    const values = fields.map((field, i) => [field, inputs[i].value.trim()]).filter(([, text]) => text !== '')
     let url = path
     const query = []
     const body = {}
-    for (const [field, text] of given) {
+    for (const [field, text] of values) {
       if (field.where === 'path') url = url.replace('{' + field.name + '}', encodeURIComponent(text))
       else if (field.where === 'query') query.push(field.name + '=' + encodeURIComponent(text))
       else body[field.name] = JSON.parse(text)
@@ -66,7 +66,7 @@ async function call(method, path, fields, inputs, output) {
 }
 async function show() {
   const response = await fetch('openapi.json', {headers: headers()})
-  if (!response.ok) return main.replaceChildren(element('p', {textContent: 'The document needs the token.'}))
+  if (!response.ok) return main.replaceChildren(element('p', {textContent: 'Enter the token to load the routes.'}))
   const {paths} = await response.json()
   main.replaceChildren()
   for (const [path, methods] of Object.entries(paths))

@@ -12,14 +12,14 @@ import {
 } from '../lang/index.js'
 import {eventStream, type HttpApp, type ReplyStream, sseFrame} from '../net/index.js'
 
-/** How often the commits of other processes are looked for, ms. */
+/** Interval of polling for commits of other processes, ms. */
 const pollMs = 50
 /**
- * Commits of this process are sent on together, after so many ms for each subscriber: the more there are, the more one
- * round of writing to all of them costs, and the more changes it should carry.
+ * Delay per subscriber before commits of this process are sent together, ms: with more subscribers, a round of writes
+ * costs more and should include more changes.
  */
 const gatherMs = 0.2
-/** A comment keeps the connection open, ms. */
+/** Interval of comments that keep the connection open, ms. */
 const heartbeatMs = 15_000
 const pageSize = 1000
 
@@ -28,15 +28,15 @@ interface Subscriber {
   stream: ReplyStream
   /** The last change that was sent. */
   cursor: number
-  /** Has not taken in yet what it was sent; the feed leaves it alone meanwhile. */
+  /** True while the subscriber has unread data; the feed then skips it. */
   busy: boolean
-  /** There were changes meanwhile: to be read from the log. */
+  /** True if changes were skipped and must be read from the log. */
   missed: boolean
 }
 
 /**
- * Sends the change log to its subscribers as it grows, whoever writes: each change once, in order, without a gap. One
- * reader serves all; a subscriber that is slow falls behind alone, and reads again from the log when it can.
+ * Sends new changes, from any process, to the subscribers: each change once, in order, without gaps. One
+ * reader serves all subscribers; a slow subscriber does not delay others, and catches up from the log.
  */
 export class LiveFeed {
   readonly #connection: Connection
@@ -61,7 +61,7 @@ export class LiveFeed {
     return feed
   }
 
-  /** Sends a subscriber every change after a given one, or all that come from now on. */
+  /** Sends a subscriber every change after a given id, or all changes from now on. */
   subscribe(topic: string, after: number | undefined, stream: ReplyStream): void {
     if (this.#subscribers.size === 0) this.#wake()
     const subscriber: Subscriber = {
@@ -72,13 +72,13 @@ export class LiveFeed {
       missed: false,
     }
     this.#subscribers.add(subscriber)
-    // The head of the answer goes out with the first byte: the client shall know that it is heard.
+    // The response headers are sent with the first byte, so the client sees that the stream is open.
     stream.ping()
     stream.gone.addEventListener('abort', () => this.#leave(subscriber))
     void this.#catchUp(subscriber)
   }
 
-  /** Ends every stream; clients come back with the last id they saw. */
+  /** Ends every stream; clients reconnect with their last event id. */
   endAll(): void {
     this.#sleep()
     for (const {stream} of this.#subscribers) stream.end()
@@ -134,7 +134,7 @@ export class LiveFeed {
       if (last === undefined) return
       this.#cursor = last.id
       const byTopic = groupByTopic(changes)
-      // Written out once for all who get them.
+      // Formatted once per topic for all its subscribers.
       const frames = new Map([...byTopic].map(([topic, rows]) => [topic, framesOf(rows)]))
       for (const subscriber of this.#subscribers) {
         const rows = byTopic.get(subscriber.topic)
@@ -161,7 +161,7 @@ export class LiveFeed {
     if (subscriber.missed) void this.#catchUp(subscriber)
   }
 
-  /** Reads the log from where the subscriber stands, page by page, until nothing is left; then the feed takes over. */
+  /** Reads the log from the subscriber's cursor, page by page, to the end; then the feed continues. */
   async #catchUp(subscriber: Subscriber): Promise<void> {
     const {topic, stream} = subscriber
     subscriber.busy = true
@@ -206,9 +206,9 @@ export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed
 }
 
 function resumePoint({headers, query}: FastifyRequest): number | undefined {
-  const given = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
-  if (given === undefined) return undefined
-  const id = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : Number.NaN
+  const value = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
+  if (value === undefined) return undefined
+  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : Number.NaN
   if (!Number.isSafeInteger(id))
     throw new SvcError('bad_request', {reason: 'after_id must be the id of a change', param: 'after_id'})
   return id

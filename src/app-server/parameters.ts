@@ -9,23 +9,23 @@ import {
   type Value,
 } from '../lang/index.js'
 
-/** What is wrong with one parameter of a request. */
-export interface ParameterFault {
+/** An error in one parameter of a request. */
+export interface ParameterError {
   param: string
   code: 'missing' | 'unknown' | 'duplicate' | 'invalid_json' | 'type'
   expected?: string
 }
 
-/** A request whose parameters are not those of the function. */
+/** A request whose parameters do not match the function. */
 export class BadParameters extends Error {
-  readonly faults: readonly ParameterFault[]
-  constructor(faults: readonly ParameterFault[]) {
+  readonly errors: readonly ParameterError[]
+  constructor(errors: readonly ParameterError[]) {
     super('invalid parameters')
-    this.faults = faults
+    this.errors = errors
   }
 }
 
-/** A request whose body is no JSON object. */
+/** A request whose body is not a JSON object. */
 export class BadBody extends Error {}
 
 export interface Sources {
@@ -41,10 +41,10 @@ interface Parameter {
   name: string
   expected: string
   decode: Decoder
-  /** May be left out: it has a default, or is an option. */
+  /** True if it has a default or is an Option. */
   optional: boolean
   hasDefault: boolean
-  /** Takes text that is not JSON as it is. */
+  /** True if text that is not JSON is accepted unchanged. */
   takesText: boolean
 }
 
@@ -61,7 +61,7 @@ function parametersOf({params}: FunctionType): Parameter[] {
     }))
 }
 
-/** Decided once per route: where each parameter comes from, and how it is read. */
+/** Selects, once per route, the source and decoder of each parameter. */
 export function argumentReader({kind, method, path, function: target}: Route): ReadArguments {
   const parameters = parametersOf(target)
   if (kind === 'query') return (sources) => fromQuery(parameters, sources.query, false)
@@ -70,7 +70,7 @@ export function argumentReader({kind, method, path, function: target}: Route): R
   const inPath = parameters.filter(({name}) => names.has(name))
   const others = parameters.filter(({name}) => !names.has(name))
   const byQuery = method === 'GET' || method === 'DELETE'
-  // A route that declares nothing beyond its path may look at its request as it likes.
+  // A route without parameters other than those in its path can have any query and body.
   const readOthers = ({query, body}: Sources) => {
     if (others.length === 0) return []
     return byQuery ? fromQuery(others, query, true) : fromBody(others, body)
@@ -84,41 +84,41 @@ export function argumentReader({kind, method, path, function: target}: Route): R
   }
 }
 
-function fromPath(parameters: readonly Parameter[], given: Sources['params']): Value[] {
-  const faults: ParameterFault[] = []
+function fromPath(parameters: readonly Parameter[], texts: Sources['params']): Value[] {
+  const errors: ParameterError[] = []
   const values = parameters.map((parameter) =>
-    decodeText(parameter, given[parameter.name] ?? '', faults, parameter.takesText ? 'text' : 'either'),
+    decodeText(parameter, texts[parameter.name] ?? '', errors, parameter.takesText ? 'text' : 'either'),
   )
-  if (faults.length > 0) throw new BadParameters(faults)
+  if (errors.length > 0) throw new BadParameters(errors)
   return values
 }
 
 function fromQuery(parameters: readonly Parameter[], query: Sources['query'], plain: boolean): Value[] {
-  const faults: ParameterFault[] = []
+  const errors: ParameterError[] = []
   const values = parameters.map((parameter) => {
-    const given = query[parameter.name]
-    if (given === undefined) return absent(parameter, faults)
-    if (typeof given !== 'string') {
-      faults.push({param: parameter.name, code: 'duplicate'})
+    const text = query[parameter.name]
+    if (text === undefined) return absent(parameter, errors)
+    if (typeof text !== 'string') {
+      errors.push({param: parameter.name, code: 'duplicate'})
       return undefined
     }
-    return decodeText(parameter, given, faults, plain ? 'either' : 'json')
+    return decodeText(parameter, text, errors, plain ? 'either' : 'json')
   })
-  checkKnown(parameters, Object.keys(query), faults)
-  if (faults.length > 0) throw new BadParameters(faults)
+  checkKnown(parameters, Object.keys(query), errors)
+  if (errors.length > 0) throw new BadParameters(errors)
   return values
 }
 
 function fromBody(parameters: readonly Parameter[], body: string | undefined): Value[] {
-  const given = parseBody(body)
-  const faults: ParameterFault[] = []
+  const entries = parseBody(body)
+  const errors: ParameterError[] = []
   const values = parameters.map((parameter) =>
-    Object.hasOwn(given, parameter.name)
-      ? decodeJson(parameter, given[parameter.name], faults)
-      : absent(parameter, faults),
+    Object.hasOwn(entries, parameter.name)
+      ? decodeJson(parameter, entries[parameter.name], errors)
+      : absent(parameter, errors),
   )
-  checkKnown(parameters, Object.keys(given), faults)
-  if (faults.length > 0) throw new BadParameters(faults)
+  checkKnown(parameters, Object.keys(entries), errors)
+  if (errors.length > 0) throw new BadParameters(errors)
   return values
 }
 
@@ -135,42 +135,42 @@ function parseBody(body: string | undefined): Readonly<Record<string, unknown>> 
   return parsed as Record<string, unknown>
 }
 
-function absent({name, expected, optional, hasDefault}: Parameter, faults: ParameterFault[]): Value {
-  if (!optional) faults.push({param: name, code: 'missing', expected})
+function absent({name, expected, optional, hasDefault}: Parameter, errors: ParameterError[]): Value {
+  if (!optional) errors.push({param: name, code: 'missing', expected})
   return hasDefault ? undefined : null
 }
 
-function checkKnown(parameters: readonly Parameter[], given: readonly string[], faults: ParameterFault[]): void {
-  for (const name of given)
-    if (!parameters.some((parameter) => parameter.name === name)) faults.push({param: name, code: 'unknown'})
+function checkKnown(parameters: readonly Parameter[], names: readonly string[], errors: ParameterError[]): void {
+  for (const name of names)
+    if (!parameters.some((parameter) => parameter.name === name)) errors.push({param: name, code: 'unknown'})
 }
 
-function decodeJson({name, expected, decode}: Parameter, json: unknown, faults: ParameterFault[]): Value {
+function decodeJson({name, expected, decode}: Parameter, json: unknown, errors: ParameterError[]): Value {
   try {
     return decode(json)
   } catch (error) {
     if (!(error instanceof TypeMismatch)) throw error
-    faults.push({param: name, code: 'type', expected})
+    errors.push({param: name, code: 'type', expected})
     return undefined
   }
 }
 
-/** A value that came as text: JSON, plain text, or whichever fits. */
+/** Decodes a value sent as text: as JSON, as plain text, or as whichever is valid. */
 function decodeText(
   parameter: Parameter,
-  given: string,
-  faults: ParameterFault[],
+  text: string,
+  errors: ParameterError[],
   form: 'json' | 'text' | 'either',
 ): Value {
-  if (form === 'text') return decodeJson(parameter, given, faults)
+  if (form === 'text') return decodeJson(parameter, text, errors)
   let json: unknown
   try {
-    json = JSON.parse(given)
+    json = JSON.parse(text)
   } catch {
-    if (form === 'either') return decodeJson(parameter, given, faults)
-    faults.push({param: parameter.name, code: 'invalid_json'})
+    if (form === 'either') return decodeJson(parameter, text, errors)
+    errors.push({param: parameter.name, code: 'invalid_json'})
     return undefined
   }
   const takesText = form === 'either' && parameter.takesText && typeof json !== 'string' && json !== null
-  return decodeJson(parameter, takesText ? given : json, faults)
+  return decodeJson(parameter, takesText ? text : json, errors)
 }

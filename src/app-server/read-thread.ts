@@ -5,7 +5,7 @@ import {startThread, type Thread} from '../process/index.js'
 import type {ReadMessage, ReadQuestion, ReadThreadStart} from './read-worker.js'
 import type {Answer} from './reply.js'
 
-/** Requests that may wait for a thread. */
+/** Maximum number of requests that wait for a thread. */
 const mostWaiting = 512
 const mostThreads = 4
 
@@ -17,7 +17,7 @@ interface Job {
   reject(error: unknown): void
 }
 
-/** Threads that answer what may read much, each with its own connection, so that nobody waits for it. */
+/** Worker threads, each with its own connection, so that requests that read many rows do not block others. */
 export class ReadThreads {
   readonly #start: ReadThreadStart
   readonly #log: Ports['log']
@@ -32,7 +32,7 @@ export class ReadThreads {
     this.#log = log
   }
 
-  /** @throws overloaded; internal where the thread has died */
+  /** @throws overloaded; internal if the thread has exited */
   ask(question: ReadQuestion): Promise<Answer> {
     if (this.#waiting.length >= mostWaiting)
       throw new SvcError('overloaded', {reason: `${mostWaiting} requests are waiting already.`})
@@ -59,8 +59,8 @@ export class ReadThreads {
       thread.worker.postMessage(job.question)
     }
     const threads = this.#running.size + this.#idle.length + this.#starting
-    const wanted = Math.min(mostThreads, Math.max(1, availableParallelism() - 1))
-    if (this.#waiting.length > this.#starting && threads < wanted && !this.#isClosed) void this.#add()
+    const limit = Math.min(mostThreads, Math.max(1, availableParallelism() - 1))
+    if (this.#waiting.length > this.#starting && threads < limit && !this.#isClosed) void this.#add()
   }
 
   async #add(): Promise<void> {
@@ -79,7 +79,7 @@ export class ReadThreads {
       this.#next()
     } catch (error) {
       this.#starting--
-      // Without any thread nobody would ever answer them.
+      // Without a thread, the waiting requests would never be answered.
       if (this.#running.size + this.#idle.length + this.#starting === 0)
         for (const {reject} of this.#waiting.splice(0)) reject(error)
     }
@@ -99,7 +99,7 @@ export class ReadThreads {
       this.#next()
     })
     worker.on('error', (error) => this.#lose(thread, failure(error.message, error)))
-    worker.once('exit', () => this.#lose(thread, failure('a thread that reads has ended')))
+    worker.once('exit', () => this.#lose(thread, failure('a read thread exited')))
   }
 
   #lose(thread: Thread<undefined>, error: unknown): void {

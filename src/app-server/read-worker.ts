@@ -1,4 +1,4 @@
-/** A thread that answers requests which only read. See `read-thread.ts`. */
+/** A worker thread for read-only requests. See `read-thread.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import {Application, checkProgram, type Ports, type RequestFacts, type Route} from '../lang/index.js'
@@ -11,14 +11,14 @@ export interface ReadThreadStart {
 }
 
 export interface ReadQuestion {
-  /** Place of the route among those of the program. */
+  /** Index of the route in the program. */
   route: number
   sources: Sources
   facts: RequestFacts | undefined
   requestId: string
 }
 
-/** `log` is what the program prints meanwhile. */
+/** `log` contains the output of the program. */
 export type ReadMessage =
   | {type: 'answer'; answer: Answer}
   | {type: 'log'; level: Parameters<Ports['log']>[0]; text: string}

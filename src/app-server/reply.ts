@@ -2,14 +2,14 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {DatabaseFailure, Failure, isTagged, type Reply, type Route, toJson, type Value} from '../lang/index.js'
 import {BadBody, BadParameters} from './parameters.js'
 
-/** An answer as it goes out, wherever it was made. */
+/** An HTTP response, from the main thread or a read thread. */
 export interface Answer {
   status: number
   /** JSON. */
   body?: string
   headers?: Record<string, string>
-  /** What the log is told of a failure. */
-  fault?: {reason: string; message: string; error: unknown}
+  /** The details of a failure, for the log. */
+  failure?: {reason: string; message: string; error: unknown}
 }
 
 interface Envelope {
@@ -19,7 +19,7 @@ interface Envelope {
   details?: unknown
 }
 
-/** Answers with what a handler returned. */
+/** The response for the result of a handler. */
 export function answerOf({kind}: Route, {kind: ended, value, retrieval}: Reply, requestId: string): Answer {
   const found = retrieval === undefined ? {} : {headers: {'x-svc-retrieval': retrieval}}
   if (ended === 'domain') return {...inEnvelope(domainError(value), requestId), ...found}
@@ -29,18 +29,18 @@ export function answerOf({kind}: Route, {kind: ended, value, retrieval}: Reply, 
   return {status: 200, body: JSON.stringify(toJson(value)), ...found}
 }
 
-/** `Error("text")` says it; `Error(Variant(...))` names the variant and carries its fields. */
+/** `Error("text")` has the text as its message; `Error(Variant(...))` the variant name, with its fields as details. */
 function domainError(value: Value): Envelope {
   const base = {status: 422, code: 'DOMAIN_ERROR'}
   if (typeof value === 'string') return {...base, message: value}
-  return {...base, message: isTagged(value) ? value._tag : 'the request was refused', details: toJson(value)}
+  return {...base, message: isTagged(value) ? value._tag : 'the endpoint returned an error', details: toJson(value)}
 }
 
-/** Answers with what went wrong; undefined where that is nothing of ours. */
+/** The response for a failure; undefined for any other exception. */
 export function answerOfFailure(thrown: unknown, requestId: string): Answer | undefined {
   const envelope = (status: number, code: string, message: string, details?: unknown) =>
     inEnvelope({status, code, message, details}, requestId)
-  if (thrown instanceof BadParameters) return envelope(400, 'BAD_REQUEST', thrown.message, thrown.faults)
+  if (thrown instanceof BadParameters) return envelope(400, 'BAD_REQUEST', thrown.message, thrown.errors)
   if (thrown instanceof BadBody) return envelope(400, 'BAD_REQUEST', thrown.message)
   if (!(thrown instanceof Failure)) return undefined
   const {reason, message} = thrown
@@ -48,8 +48,8 @@ export function answerOfFailure(thrown: unknown, requestId: string): Answer | un
   if (thrown instanceof DatabaseFailure && thrown.kind === 'busy')
     return {...envelope(503, 'DB_BUSY', message), headers: {'retry-after': '1'}}
   if (thrown instanceof DatabaseFailure && thrown.kind === 'input') return envelope(400, 'BAD_REQUEST', message)
-  const fault = {reason, message, error: thrown.cause ?? thrown}
-  return {...envelope(500, 'INTERNAL_ERROR', message, {reason}), fault}
+  const failure = {reason, message, error: thrown.cause ?? thrown}
+  return {...envelope(500, 'INTERNAL_ERROR', message, {reason}), failure}
 }
 
 function inEnvelope({status, code, message, details}: Envelope, requestId: string): Answer {
@@ -58,8 +58,9 @@ function inEnvelope({status, code, message, details}: Envelope, requestId: strin
 }
 
 export function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  const {status, body, headers, fault} = answer
-  if (fault !== undefined) request.log.error({err: fault.error, reason: fault.reason, id: request.id}, fault.message)
+  const {status, body, headers, failure} = answer
+  if (failure !== undefined)
+    request.log.error({err: failure.error, reason: failure.reason, id: request.id}, failure.message)
   if (headers !== undefined) reply.headers(headers)
   reply.code(status)
   return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(body)

@@ -10,26 +10,26 @@ import {answerOf, answerOfFailure, send} from './reply.js'
 
 export interface AppServerOptions {
   address: {host: string; port: number}
-  /** A database whose tables are those of the program. */
+  /** A database with the tables of the program. */
   path: string
   ports: Partial<Ports>
-  /** What clients must send; undefined lets everyone in. */
+  /** The token that clients must send; undefined accepts every client. */
   token?: string | undefined
-  /** Shown in the document and in the explorer. */
+  /** Title of the OpenAPI document and the explorer. */
   title: string
 }
 
 export interface AppServer extends Listening {
   routes: readonly Route[]
-  /** Stops listening and waits for running requests, for at most so many ms. */
+  /** Stops listening and waits up to `drainMs` for running requests. */
   close(drainMs: number): Promise<void>
 }
 
-/** Bodies larger than this are refused, bytes. */
+/** Maximum size of a request body, bytes. */
 const bodyLimit = 1 << 20
 
 /**
- * Serves the endpoints and routes of a program, its change feeds, and a page to try them.
+ * Serves the endpoints, routes and change feeds of a program, and a page to call them.
  * @throws store_*, port_in_use, address_unavailable
  */
 export async function startAppServer(program: Program, options: AppServerOptions): Promise<AppServer> {
@@ -82,7 +82,7 @@ interface Served {
   application: Application
   threads: ReadThreads
   route: Route
-  /** Place of the route among those of the program. */
+  /** Index of the route in the program. */
   at: number
 }
 
@@ -128,7 +128,7 @@ function factsOf({headers}: FastifyRequest, {query, params, body}: Sources): Req
   return {text: body ?? '', query: Object.fromEntries(first), params, headers}
 }
 
-/** A page and a document beside the routes of the program, which win where they say the same. */
+/** Adds the explorer page and the OpenAPI document; routes of the program take precedence. */
 function addExplorer(app: HttpApp, program: Program, {title, token}: {title: string; token: boolean}): void {
   const document = JSON.stringify(openapi(program, {title, version: '1', token}))
   const taken = new Set(program.routes.filter(({method}) => method === 'GET').map(({path}) => path))

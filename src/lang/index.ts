@@ -1,6 +1,6 @@
 /**
- * The data language: a source becomes tokens and a tree (`syntax`), a checked tree (`check`), SQL statements (`plan`),
- * and either runs (`run`) or is written in another language (`emit`); `migrate` brings a database to a program.
+ * The data language: a source is parsed (`syntax`), checked (`check`) and planned as SQL statements (`plan`), then
+ * interpreted (`run`) or compiled to another language (`emit`); `migrate` migrates a database to match a program.
  */
 export * from './check/index.js'
 export * from './diagnostics/index.js'
@@ -10,5 +10,5 @@ export * from './plan/index.js'
 export * from './run/index.js'
 export {formatSource} from './syntax/index.js'
 
-/** Every diagnostic code with its cause, an example and the fix. The texts are loaded only here. */
+/** Every diagnostic code with its cause, an example and the fix. Loads the texts on demand. */
 export const explainDiagnostics = async () => (await import('./check/explain.js')).explainDiagnostics()

@@ -4,7 +4,7 @@ import type {Program} from '../lang/index.js'
 import {rangeOf} from './range.js'
 import {symbolAt} from './symbol-at.js'
 
-/** Where the name at a place is declared; nothing for what the language brings along. */
+/** The declaration of the name at a position; null for built-ins. */
 export function definitionAt(document: TextDocument, position: Position, program: Program): Location | null {
   const target = symbolAt(document, position, program)?.target
   return target === undefined ? null : {uri: document.uri, range: rangeOf(document, target)}

@@ -5,10 +5,10 @@ import {logger} from '../log/index.js'
 import type {Programs} from './programs.js'
 import {rangeOf} from './range.js'
 
-/** How long a document must stay as it is before it is checked, ms: nobody reads what is said between two keys. */
+/** Delay between the last change of a document and its check, so that typing does not trigger checks, ms. */
 const quietMs = 100
 
-/** Tells the editor what is wrong with the open documents. */
+/** Publishes the diagnostics of open documents to the editor. */
 export class DiagnosticsPublisher {
   readonly #connection: Connection
   readonly #programs: Programs
@@ -26,7 +26,7 @@ export class DiagnosticsPublisher {
     this.#waiting.set(document.uri, timer)
   }
 
-  /** What is not open is none of the server's business any more. */
+  /** Clears the diagnostics of a closed document. */
   closed({uri}: TextDocument): void {
     clearTimeout(this.#waiting.get(uri))
     this.#waiting.delete(uri)
@@ -44,14 +44,14 @@ export class DiagnosticsPublisher {
   }
 
   #send(params: Parameters<Connection['sendDiagnostics']>[0]): void {
-    // Only a client that has gone does not take it, and that ends the server anyway.
+    // Sending fails only if the client has ended, which stops the server anyway.
     this.#connection.sendDiagnostics(params).catch(() => {})
   }
 }
 
 const severities = {error: DiagnosticSeverity.Error, warning: DiagnosticSeverity.Warning} as const
 
-/** What the language found, as the protocol says it. */
+/** Converts a diagnostic to its protocol form. */
 export function asDiagnostic(document: TextDocument, found: Found): Diagnostic {
   const {hints = [], related = []} = found
   return {

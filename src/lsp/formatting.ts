@@ -4,8 +4,8 @@ import {formatSource} from '../lang/index.js'
 import {rangeOf} from './range.js'
 
 /**
- * The edit that formats a document, none where it is formatted, nothing where it cannot be read. It leaves alone what
- * is equal at both ends, so that the editor keeps the cursor where it was.
+ * The edit that formats a document; empty if it is already formatted, null if it does not parse. Text that is
+ * equal at both ends is not replaced, so that the editor preserves the cursor position.
  */
 export function formattingOf(document: TextDocument): TextEdit[] | null {
   const before = document.getText()
@@ -16,8 +16,8 @@ export function formattingOf(document: TextDocument): TextEdit[] | null {
   const shorter = Math.min(before.length, after.length)
   let same = 0
   while (same < shorter && before[same] === after[same]) same++
-  let behind = 0
-  while (behind < shorter - same && before.at(-1 - behind) === after.at(-1 - behind)) behind++
-  const range = rangeOf(document, {start: same, end: before.length - behind})
-  return [{range, newText: after.slice(same, after.length - behind)}]
+  let sameEnd = 0
+  while (sameEnd < shorter - same && before.at(-1 - sameEnd) === after.at(-1 - sameEnd)) sameEnd++
+  const range = rangeOf(document, {start: same, end: before.length - sameEnd})
+  return [{range, newText: after.slice(same, after.length - sameEnd)}]
 }

@@ -4,7 +4,7 @@ import {type FieldType, type Program, type SourceSymbol, show, type VariantType}
 import {rangeOf} from './range.js'
 import {symbolAt} from './symbol-at.js'
 
-/** What the name at a place means: its declaration and its documentation. */
+/** The declaration and documentation of the name at a position. */
 export function hoverAt(document: TextDocument, position: Position, program: Program): Hover | null {
   const symbol = symbolAt(document, position, program)
   if (symbol === undefined) return null
@@ -13,7 +13,7 @@ export function hoverAt(document: TextDocument, position: Position, program: Pro
   return {contents: {kind: MarkupKind.Markdown, value}, range: rangeOf(document, symbol)}
 }
 
-/** What a type holds, behind its name; nothing behind other names. */
+/** The contents of a type, appended to its name; empty for other names. */
 function contentOf({target}: SourceSymbol, {tables, records, sums}: Program): string {
   const isMeant = ({span}: {span: {start: number}}) => span.start === target?.start
   const fields = tables.find(isMeant)?.columns ?? records.find(isMeant)?.fields

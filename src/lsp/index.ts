@@ -1,5 +1,5 @@
 /**
- * The language server: what an editor asks about a program of the data language, answered over the Language Server
- * Protocol. It reads what the language says about a program and writes nothing but edits that the editor applies.
+ * The language server for the data language (Language Server Protocol). It never writes files; edits are applied by the
+ * editor.
  */
 export {startLanguageServer} from './server.js'

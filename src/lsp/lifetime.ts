@@ -1,12 +1,12 @@
 import type {InitializeParams, WatchDog} from 'vscode-languageserver'
 import {isRunning} from '../process/index.js'
 
-/** How often the process of the client is looked for, ms. */
+/** Interval between checks of the client process, ms. */
 const clientCheckMs = 3000
 
-/** Notices when the client is done, in every way there is. */
+/** Detects the end of the client by message, input stream, process or signal. */
 export class Lifetime implements WatchDog {
-  /** Resolves with the exit status when it is over. */
+  /** Resolves with the exit status when the client has ended. */
   readonly over: Promise<0 | 1>
   shutdownReceived = false
   readonly #input: NodeJS.ReadableStream
@@ -17,14 +17,14 @@ export class Lifetime implements WatchDog {
       this.#end = resolve
     })
     this.#input = input
-    // What was asked before the input ended is still answered: only a client that left is not waited for.
+    // Requests received before the end of input are still answered.
     input.once('end', () => this.#end(0))
     input.once('close', () => this.#end(0))
     if (signal.aborted) this.#stop(0)
     signal.addEventListener('abort', () => this.#stop(0), {once: true})
   }
 
-  /** A client that is killed may leave its end of the input open in a child of its own. */
+  /** Watches the client process: after a kill, a child of the client may keep the input open. */
   initialize({processId}: InitializeParams): void {
     if (processId === null) return
     const timer = setInterval(() => {
@@ -39,7 +39,7 @@ export class Lifetime implements WatchDog {
     this.#stop(status === 0 ? 0 : 1)
   }
 
-  /** An input that is read keeps the process alive. */
+  /** Stops reading, because an active input keeps the process alive. */
   #stop(status: 0 | 1): void {
     this.#input.pause()
     this.#end(status)

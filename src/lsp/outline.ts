@@ -4,14 +4,14 @@ import {type FunctionType, type Program, type Route, type Span, show, signature,
 import {rangeOf} from './range.js'
 import {Tokens} from './tokens.js'
 
-/** Something with a name and a place: a column, a field, a variant. */
+/** A column, a field or a variant. */
 interface Member {
   readonly name: string
   readonly type?: Type
   readonly span: Span
 }
 
-/** The declarations of a program in the order of the source: tables, types, functions and routes. */
+/** The declarations of a program in source order: tables, types, functions and routes. */
 export function outlineOf(document: TextDocument, program: Program): DocumentSymbol[] {
   const types = new TypeOutline(document)
   const symbols = [
@@ -67,7 +67,7 @@ class TypeOutline {
     return {name, ...(type === undefined ? {} : {detail: show(type)}), kind, range, selectionRange: range}
   }
 
-  /** Behind the braces that follow a name, or behind the last member. */
+  /** The end of the braces that follow a name, or of the last member. */
   #end({start, end}: Span, members: readonly Member[]): number {
     const braces = this.#behindBrackets(start)
     if (braces !== undefined) return braces

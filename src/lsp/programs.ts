@@ -1,7 +1,7 @@
 import type {TextDocument} from 'vscode-languageserver-textdocument'
 import {checkProgram, type Program} from '../lang/index.js'
 
-/** The programs in the open documents, each version of a document checked once. */
+/** The programs in the open documents; each document version is checked once. */
 export class Programs {
   readonly #checked = new WeakMap<TextDocument, {version: number; program: Program}>()
 

@@ -4,7 +4,7 @@ import type {Program} from '../lang/index.js'
 import {asDiagnostic} from './diagnostics.js'
 import {rangeOf} from './range.js'
 
-/** The fixes of what was found in a range, as edits; none where the editor asks for other kinds of actions only. */
+/** The fixes of diagnostics in a range, as edits; empty if the editor requests only other kinds of actions. */
 export function quickFixes(
   document: TextDocument,
   range: Range,
@@ -27,5 +27,5 @@ export function quickFixes(
     )
 }
 
-/** Kinds are hierarchical: `quickfix` includes `quickfix.spelling`, and the empty kind everything. */
+/** Kinds are hierarchical: `quickfix` includes `quickfix.spelling`, and the empty kind includes all kinds. */
 const includes = (kind: string, other: string) => kind === '' || kind === other || other.startsWith(`${kind}.`)

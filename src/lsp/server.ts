@@ -21,20 +21,19 @@ import {quickFixes} from './quick-fixes.js'
 export interface LanguageServerOptions {
   input: NodeJS.ReadableStream
   output: NodeJS.WritableStream
-  /** Ends the server when it aborts. */
+  /** Stops the server when it aborts. */
   signal: AbortSignal
-  /** Of the product, told to the editor. */
+  /** Product version, sent to the editor. */
   version: string
 }
 
 /**
- * Speaks the Language Server Protocol on two streams until the client is done: it says `exit`, its end of the input
- * closes, its process is gone, or the signal aborts. Resolves with the exit status that the protocol asks for, which
- * is 1 where `exit` comes without `shutdown`.
+ * Runs the Language Server Protocol on two streams until the client sends `exit`, the input closes, the client process
+ * ends, or the signal aborts. Resolves with the exit status required by the protocol: 1 for `exit` without `shutdown`.
  */
 export function startLanguageServer({input, output, signal, version}: LanguageServerOptions): Promise<0 | 1> {
   const lifetime = new Lifetime(input, signal)
-  // The connection of `vscode-languageserver/node` would end the whole process where this one tells `lifetime`.
+  // The connection of `vscode-languageserver/node` would exit the process; this one notifies `lifetime` instead.
   const connection = createConnection((logger) => createProtocolConnection(input, output, logger), lifetime)
   connection.onInitialize(() => describeServer(version))
   answer(connection)
@@ -59,7 +58,7 @@ function answer(connection: Connection): void {
   const documents = new TextDocuments(TextDocument)
   const programs = new Programs()
   const publisher = new DiagnosticsPublisher(connection, programs)
-  /** What is asked about a document that is not open has no answer. */
+  /** Requests about a document that is not open return null. */
   const about = <R>({uri}: {uri: string}, reply: (document: TextDocument) => R): R | null => {
     const document = documents.get(uri)
     return document === undefined ? null : reply(document)

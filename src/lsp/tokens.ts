@@ -5,25 +5,25 @@ export interface Token {
   readonly end: number
 }
 
-/** One alternative for each kind, in their order; a string that is not closed on its line goes to its end. */
+/** One alternative per kind, in order; an unterminated string extends to the end of its line. */
 const pattern =
   /(?:\/\/|#)[^\n]*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|@[\w.]*|[A-Za-z_]\w*|\d+(?:\.\d+)?\w*|->|=>|\S/g
 
 const closing: Readonly<Record<string, string>> = {')': '(', ']': '[', '}': '{'}
 
-/** What stands at the start of a line where a declaration begins. */
+/** Words that start a declaration at the beginning of a line. */
 const heads: ReadonlySet<string> = new Set(['fn', 'type', 'pub', 'http', 'import'])
 
 /**
- * The tokens of a text that may end in the midst of anything, and which brackets belong together. A declaration at the
- * start of a line closes what was left open above it, so that one missing brace does not confuse the rest.
+ * The tokens of a possibly incomplete text, with matched brackets. A declaration at the
+ * start of a line closes all brackets open above it, so that a missing brace does not affect the rest.
  */
 export class Tokens {
   readonly #text: string
   readonly #tokens: readonly Token[]
-  /** Of every token, and of the end: the number of the innermost bracket that is open before it, or -1. */
+  /** For each token and the end: the index of the innermost open bracket before it, or -1. */
   readonly #around: number[] = []
-  /** Of brackets: the number of the other one. */
+  /** The index of the matching bracket, for each bracket. */
   readonly #partners = new Map<number, number>()
 
   constructor(text: string) {
@@ -41,7 +41,7 @@ export class Tokens {
     this.#around.push(open.at(-1) ?? -1)
   }
 
-  /** A bracket closes the last one of its kind, and what was left open in it. */
+  /** Closes the last open bracket of this kind, and all brackets open inside it. */
   #close(i: number, open: number[]): void {
     const at = open.findLastIndex((each) => this.text(each) === closing[this.text(i)])
     if (at === -1) return
@@ -59,7 +59,7 @@ export class Tokens {
     return this.#tokens[i]
   }
 
-  /** Nothing where there is no token. */
+  /** The text of a token; an empty string if there is none. */
   text(i: number): string {
     return this.#tokens[i]?.text ?? ''
   }
@@ -76,13 +76,13 @@ export class Tokens {
     return this.#partners.get(i)
   }
 
-  /** Whether a line ends before token `i`, which may be the one that is still to come. */
+  /** Whether a line ends before token `i`, which may be the next token to be typed. */
   startsLine(i: number): boolean {
     const before = this.#tokens[i - 1]
     return before === undefined || this.#text.slice(before.end, this.#tokens[i]?.start).includes('\n')
   }
 
-  /** The token that begins at an offset, or -1. */
+  /** The token that starts at an offset, or -1. */
   startingAt(offset: number): number {
     return this.#tokens.findIndex(({start}) => start === offset)
   }
@@ -105,7 +105,7 @@ function kindOf(text: string): Token['kind'] {
 
 const closedString = /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')$/
 
-/** Whether a text ends where nobody writes names: in a comment, a string or a number. */
+/** Whether a text ends in a comment, a string or a number, where there are no completions. */
 export function endsInText(text: string): boolean {
   const last = [...text.slice(text.lastIndexOf('\n') + 1).matchAll(pattern)].map(asToken).at(-1)
   if (last?.kind === 'comment') return true

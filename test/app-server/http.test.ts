@@ -38,7 +38,7 @@ describe('a served program', () => {
   })
   const envelope = async (path: string) => (await server.get(path)) as {status: number; json: Envelope}
 
-  it('names every parameter that is wrong', async () => {
+  it('reports every invalid parameter', async () => {
     const {status, json} = await envelope('/api/query/search?limit=1.5&x=1&limit2')
     assert.equal(status, 400)
     assert.equal(json.code, 'BAD_REQUEST')
@@ -50,13 +50,13 @@ describe('a served program', () => {
     ])
   })
 
-  it('takes whole numbers written with a fraction, and refuses what is no JSON or comes twice', async () => {
+  it('accepts integers with a zero fraction, and rejects invalid JSON and duplicates', async () => {
     assert.equal((await server.get('/api/query/search?text=%22a%22&limit=2.0')).status, 200)
     assert.deepEqual((await envelope('/api/query/search?text=a')).json.details, [{param: 'text', code: 'invalid_json'}])
     assert.deepEqual((await envelope('/api/query/at?i=1&i=2')).json.details, [{param: 'i', code: 'duplicate'}])
   })
 
-  it('gives the reason of a failure, and no more', async () => {
+  it('returns only the reason of a failure', async () => {
     const {status, json} = await envelope('/api/query/at?i=2')
     assert.equal(status, 500)
     assert.equal(json.message, 'index 2 is out of range for length 2')
@@ -64,12 +64,12 @@ describe('a served program', () => {
     assert.equal((await server.get('/api/query/at?i=-1')).json, 2)
   })
 
-  it('stops what does not end by itself', async () => {
+  it('stops handlers that do not terminate', async () => {
     assert.deepEqual((await envelope('/api/query/forever')).json.details, {reason: 'STEP_LIMIT'})
     assert.deepEqual((await envelope('/api/query/bottomless')).json.details, {reason: 'STACK_LIMIT'})
   })
 
-  it('reads bodies that say they are JSON, up to 1 MiB', async () => {
+  it('accepts bodies with a JSON content type, up to 1 MiB', async () => {
     const plain = await server.post('/api/mutation/add', '{"title":"a"}', {'content-type': 'text/plain'})
     assert.deepEqual([plain.status, (plain.json as Envelope).code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
     const huge = await server.post('/api/mutation/add', {title: 'x'.repeat(1 << 20), level: {_tag: 'Low'}})
@@ -80,28 +80,28 @@ describe('a served program', () => {
     assert.deepEqual((await server.get('/api/query/all')).json, [row])
   })
 
-  it('hands a request id on, or makes one', async () => {
-    const given = await fetch(`${server.baseUrl}/api/query/nope`, {headers: {'x-request-id': 'mine-1'}})
-    assert.equal(given.headers.get('x-request-id'), 'mine-1')
-    assert.equal(((await given.json()) as Envelope).request_id, 'mine-1')
+  it('forwards or generates a request id', async () => {
+    const response = await fetch(`${server.baseUrl}/api/query/nope`, {headers: {'x-request-id': 'mine-1'}})
+    assert.equal(response.headers.get('x-request-id'), 'mine-1')
+    assert.equal(((await response.json()) as Envelope).request_id, 'mine-1')
     const made = await fetch(`${server.baseUrl}/api/query/all`)
     assert.match(made.headers.get('x-request-id') ?? '', /^[\w-]{16,}$/)
     assert.equal(made.headers.get('cache-control'), 'no-store')
   })
 
-  it('answers 422 where a recording is not there, and never reads outside of its workspace', async () => {
+  it('returns 422 for a missing recording, and never reads outside the workspace', async () => {
     const outside = await server.post('/api/hear', {path: '../../etc/passwd'})
     assert.deepEqual([outside.status, (outside.json as Envelope).code], [422, 'DOMAIN_ERROR'])
     assert.match((outside.json as Envelope).message, /outside/)
     assert.match(((await server.post('/api/hear', {path: 'no.wav'})).json as Envelope).message, /not found/)
   })
 
-  it('has its own routes, with text from the path', async () => {
+  it('serves declared routes with path parameters', async () => {
     assert.equal((await server.get('/hello/Ann%20B')).json, 'hello Ann B')
     assert.equal((await server.post('/raw', '{"a": 1}')).json, '{"a": 1}')
   })
 
-  it('refuses requests for another host: a page cannot rebind its name', async () => {
+  it('rejects requests for another host (DNS rebinding)', async () => {
     const {port} = new URL(server.baseUrl)
     const status = await new Promise((resolve) =>
       request({port, host: '127.0.0.1', path: '/api/query/all', headers: {host: 'evil.example'}}, (response) =>
@@ -111,7 +111,7 @@ describe('a served program', () => {
     assert.equal(status, 403)
   })
 
-  it('describes itself under /_svc/', async () => {
+  it('serves its description under /_svc/', async () => {
     const {json} = (await server.get('/_svc/openapi.json')) as {json: {openapi: string; paths: object}}
     assert.equal(json.openapi, '3.1.0')
     assert.deepEqual(Object.keys(json.paths).slice(0, 2), ['/api/query/search', '/api/query/at'])
@@ -122,7 +122,7 @@ describe('a served program', () => {
 })
 
 describe('a server with a token', () => {
-  it('lets in who sends it, and nobody else', async (t) => {
+  it('accepts only requests with the token', async (t) => {
     const server = await serveDb(t, await temporaryFolder(t), source, [], {SVC_APP_TOKEN: 'secret-1'})
     assert.equal((await server.get('/api/query/all')).status, 401)
     const known = await fetch(`${server.baseUrl}/api/query/all`, {headers: {authorization: 'Bearer secret-1'}})

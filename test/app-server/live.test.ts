@@ -21,8 +21,8 @@ const source = `@table type Message { text: str }
 const ids = (stream: EventStream) => stream.events.map(({id}) => id)
 const upTo = (count: number) => Array.from({length: count}, (_, i) => i + 1)
 
-describe('a program that two processes serve on one database', () => {
-  it('loses no write, and tells two clients of every one: no gap, no repetition, in order, also after a break', async (t) => {
+describe('a program served by two processes on one database', () => {
+  it('loses no write, and sends each write to two clients once and in order, even after a reconnect', async (t) => {
     const folder = await temporaryFolder(t)
     const [one, two] = [await serveDb(t, folder, source), await serveDb(t, folder, source)]
     const live = (server: typeof one) => `${server.baseUrl}/api/live/chat.feed`
@@ -35,7 +35,7 @@ describe('a program that two processes serve on one database', () => {
     await first.received(40)
     first.close()
     const seen = ids(first)
-    // What comes in the break is told afterwards.
+    // Changes during the disconnection are sent afterwards.
     await steady.received(Math.min(200, first.lastId + 20))
     const second = await EventStream.open(live(one), {'last-event-id': String(first.lastId)})
     await writing
@@ -48,7 +48,7 @@ describe('a program that two processes serve on one database', () => {
     second.close()
   })
 
-  it('lets a client go on after the server was killed and started again', async (t) => {
+  it('resumes a client after the server is killed and restarted', async (t) => {
     const folder = await temporaryFolder(t)
     const before = await serveDb(t, folder, source)
     const first = await EventStream.open(`${before.baseUrl}/api/live/chat.feed`)
@@ -65,7 +65,7 @@ describe('a program that two processes serve on one database', () => {
 })
 
 describe('a feed of changes', () => {
-  it('sends every change when there are more than it reads at once', async (t) => {
+  it('sends every change if there are more than one page', async (t) => {
     const program = checkProgram(source)
     const application = await Application.open(program, {path: ':memory:'})
     const feed = await LiveFeed.start(application)
@@ -92,7 +92,7 @@ describe('a feed of changes', () => {
 })
 
 describe('a subscriber', () => {
-  it('hears nothing of a mutation that was rolled back, and does not keep the server from ending', async (t) => {
+  it('receives nothing of a rolled-back mutation, and does not prevent the server from stopping', async (t) => {
     const server = await serveDb(t, await temporaryFolder(t), source)
     const stream = await EventStream.open(`${server.baseUrl}/api/live/chat.feed?after_id=0`)
     assert.equal((await server.post('/api/mutation/refused', {text: 'a'})).status, 422)
@@ -106,7 +106,7 @@ describe('a subscriber', () => {
     stream.close()
   })
 
-  it('of a topic that no query declares gets 404, with a strange id 400', async (t) => {
+  it('gets 404 for an undeclared topic and 400 for an invalid id', async (t) => {
     const server = await serveDb(t, await temporaryFolder(t), source)
     assert.equal((await server.get('/api/live/other')).status, 404)
     assert.equal((await server.get('/api/live/chat.feed?after_id=x')).status, 400)

@@ -28,7 +28,7 @@ const source = `@table type Row { n: int, text: str }
 http get "/rows/{text}" to int { return db.Row.filter({ text: text }).count() }
 `
 
-/** A program that is served in this process, with so many rows. */
+/** A program served in this process, with the given number of rows. */
 async function served(t: TestContext, rows: number, token?: string) {
   const path = join(await temporaryFolder(t), 'app.db')
   const program = checkProgram(source)
@@ -54,7 +54,7 @@ async function served(t: TestContext, rows: number, token?: string) {
 const many = 20_000
 
 describe('a request that reads many rows', () => {
-  it('holds no other request', async (t) => {
+  it('does not block other requests', async (t) => {
     const {ask} = await served(t, many)
     const ended: string[] = []
     const follow = async (name: string, url: string) => {
@@ -67,7 +67,7 @@ describe('a request that reads many rows', () => {
     assert.deepEqual([all.length, all[6]], [many, one])
   })
 
-  it('is answered as any other', async (t) => {
+  it('is answered like any other request', async (t) => {
     const {ask, logged} = await served(t, many)
     const few = await served(t, 20)
     for (const url of [
@@ -87,7 +87,7 @@ describe('a request that reads many rows', () => {
     assert.deepEqual(logged, ['summed'])
   })
 
-  it('sees what was written before it', async (t) => {
+  it('sees earlier writes', async (t) => {
     const {ask} = await served(t, many)
     await ask('/api/query/sum')
     const {json: id} = await ask('/api/mutation/add', {
@@ -105,7 +105,7 @@ describe('a lock of another process', () => {
     ['mutation', '/api/mutation/add'],
     ['server', '/api/add_free'],
   ] as const)
-    it(`is waited for by a ${kind} endpoint while others are answered`, async (t) => {
+    it(`delays a ${kind} endpoint while others are answered`, async (t) => {
       const {ask, database} = await served(t, 20)
       await ask('/api/query/oneRow?id=1')
       database.exec('BEGIN IMMEDIATE')
@@ -116,7 +116,7 @@ describe('a lock of another process', () => {
         return answer
       })
       const before = performance.eventLoopUtilization()
-      // Several turns of waiting for the lock, and on a slow machine fewer, since it is waited for so many seconds only.
+      // Several retries for the lock; fewer on a slow machine, because the total wait is limited.
       const started = performance.now()
       for (let i = 0; i < 3 || performance.now() - started < 200; i++) {
         assert.equal((await ask('/api/query/oneRow?id=1')).status, 200)
@@ -162,8 +162,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('a part of a path', () => {
-  it('that is a parameter has a limit, and is not repeated in the answer', async (t) => {
+describe('a path segment', () => {
+  it('that is a parameter has a length limit, and is not repeated in the response', async (t) => {
     const {ask} = await served(t, 0)
     assert.equal((await ask(`/rows/${'x'.repeat(1024)}`)).status, 200)
     for (const path of ['x'.repeat(1025), `%zz${'x'.repeat(5000)}`]) {

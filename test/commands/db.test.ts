@@ -475,7 +475,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
     const args = ['migrate', '-', '--rebuild', 'Task', '--yes']
     const typed = '@table type Task { title: int, done: bool, note: Option[str] }\n'
     const lost =
-      /2 values of title cannot be turned from TEXT into int \(rows 1, 2\); add --using .+ or --default .+\. \(migration_failed\)/
+      /2 values of title cannot be converted from TEXT to int \(rows 1, 2\); add --using .+ or --default .+\. \(migration_failed\)/
     await fails(args, 1, lost, {input: typed})
     const required = '@table type Task { title: str, done: bool, note: str }\n'
     await fails(args, 1, /1 row has no note; add --default Task\.note=<json>\. /, {input: required})
@@ -724,7 +724,7 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     ['a wrong type', `{"Task": [${good}, {"title": 1, "done": true}]}`, /Task\[1\]: column title must be str/],
     ['an unknown column', `{"Task": [${good}, {"title": "b", "done": true, "day": 1}]}`, /no column day/],
     ['an id', `{"Task": [${good}, {"_id": 7, "title": "b", "done": true}]}`, /Task\[1\]: .*_id/],
-    ['no object', `{"Task": [${good}, 7]}`, /Task\[1\]: a record is a JSON object/],
+    ['no object', `{"Task": [${good}, 7]}`, /Task\[1\]: a record must be a JSON object/],
     ['no list', '{"Task": {"title": "a"}}', /-, Task: expected a list of records/],
     ['no object of tables', '[1]', /expected an object of tables/],
     ['no JSON', '{"Task": [', /invalid JSON/],

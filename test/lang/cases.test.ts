@@ -26,7 +26,7 @@ interface CheckOutput {
   }[]
 }
 
-/** How a case is looked at. */
+/** An interface through which a case is tested. */
 interface Face {
   check(one: LangCase): Promise<CheckOutput & {exitCode: number | undefined}>
   ddl(one: LangCase): Promise<unknown>
@@ -47,7 +47,7 @@ const byCommand: Face = {
   explain: async ({path}) => (await command('db', 'explain', path, '--all')).result,
 }
 
-/** What is printed as JSON. */
+/** A value after a JSON round trip. */
 const printed = (value: object) => JSON.parse(JSON.stringify(value))
 
 const byCall: Face = {
@@ -69,8 +69,8 @@ async function checkDiagnostics(face: Face, one: LangCase): Promise<void> {
     line: span.start_line,
     col: span.start_col,
   }))
-  const wanted = expect.diagnostics.map(({code, severity, line, col}) => ({code, severity, line, col}))
-  assert.deepEqual(found, wanted)
+  const expected = expect.diagnostics.map(({code, severity, line, col}) => ({code, severity, line, col}))
+  assert.deepEqual(found, expected)
   for (const [i, {missing, expected_type: expected, found_type: type}] of expect.diagnostics.entries()) {
     const diagnostic = diagnostics[i] as CheckOutput['diagnostics'][number]
     if (missing !== undefined) assert.deepEqual(diagnostic.missing_cases, missing)
@@ -165,36 +165,38 @@ async function checkMigration(t: TestContext, {path, expect}: LangCase, withRows
   const {stdout, exitCode} = await svcInTurn(['db', 'migrate', path, '--db', db, '--dry-run', '--json'])
   const {steps} = JSON.parse(stdout) as {steps: object[]}
   if (withRows) {
-    const {changed_step: wanted, exit_code: exit} = expect.when_task_has_rows as NonNullable<
+    const {changed_step: expectedStep, exit_code: exit} = expect.when_task_has_rows as NonNullable<
       typeof expect.when_task_has_rows
     >
     assert.ok(
-      steps.some((step) => holds(step, wanted)),
+      steps.some((step) => holds(step, expectedStep)),
       JSON.stringify(steps),
     )
     assert.equal(exitCode, exit)
     return
   }
-  const {migration_plan: wanted, exit_code: exit} = expect.when_task_is_empty as NonNullable<
+  const {migration_plan: expectedSteps, exit_code: exit} = expect.when_task_is_empty as NonNullable<
     typeof expect.when_task_is_empty
   >
-  assert.equal(steps.length, wanted.length)
-  for (const [i, step] of wanted.entries())
+  assert.equal(steps.length, expectedSteps.length)
+  for (const [i, step] of expectedSteps.entries())
     assert.ok(holds(steps[i] ?? {}, step), `${JSON.stringify(steps[i])} holds ${JSON.stringify(step)}`)
   assert.equal(exitCode, exit)
 }
 
-const holds = (found: object, wanted: object) =>
-  Object.entries(wanted).every(([key, value]) => (found as Record<string, unknown>)[key] === value)
+const holds = (found: object, expected: object) =>
+  Object.entries(expected).every(([key, value]) => (found as Record<string, unknown>)[key] === value)
 
 function runCase(face: Face, one: LangCase): void {
   const {name, path, expect} = one
   describe(name, () => {
-    it('earns its diagnostics', () => checkDiagnostics(face, one))
-    if (expect.ddl !== undefined) it('has its DDL', async () => assert.deepEqual(await face.ddl(one), expect.ddl))
-    if (expect.plans !== undefined) it('has its plans', () => checkPlans(face, one))
-    if (expect.http !== undefined) it('answers over HTTP', (t) => checkHttp(t, one))
-    if (expect.runtime_projection ?? expect.client ?? expect.typescript) it('is built', (t) => checkFiles(t, one))
+    it('reports the expected diagnostics', () => checkDiagnostics(face, one))
+    if (expect.ddl !== undefined)
+      it('generates the expected DDL', async () => assert.deepEqual(await face.ddl(one), expect.ddl))
+    if (expect.plans !== undefined) it('generates the expected plans', () => checkPlans(face, one))
+    if (expect.http !== undefined) it('returns the expected HTTP responses', (t) => checkHttp(t, one))
+    if (expect.runtime_projection ?? expect.client ?? expect.typescript)
+      it('generates the expected files', (t) => checkFiles(t, one))
     if (expect.tests !== undefined)
       it('runs its tests', async () => {
         const {tests} = (await command('db', 'test', path)).result as {tests: {name: string; status: string}[]}

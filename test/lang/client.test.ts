@@ -9,13 +9,13 @@ import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
 import {compileTypeScript} from './compile-typescript.js'
 
-/** The functions of a generated file. */
+/** The exported functions of a generated file. */
 type Client = Record<string, (...args: unknown[]) => unknown>
 
 describe('generated TypeScript', () => {
   const folder = suiteFolder()
 
-  /** Builds the TypeScript of all programs, and checks it as strictly as there is, in one run of the compiler. */
+  /** Generates the TypeScript of all programs and type-checks it in strict mode, in one compiler run. */
   before(async () => {
     const programs = [projectFile('examples/todo.svc'), projectFile('examples/library.svc')]
     for (const program of programs) {
@@ -39,7 +39,7 @@ describe('generated TypeScript', () => {
   }
 
   describe('of the examples', () => {
-    it('type-checks, and talks to the running todo list', async (t) => {
+    it('type-checks and calls the running todo list', async (t) => {
       const client = await serveExample(t, 'todo')
       assert.equal(await client.add?.({title: 'buy milk', due: '2026-12-01'}), 1)
       assert.equal(await client.add?.({title: 'call Ann'}), 2)
@@ -53,7 +53,7 @@ describe('generated TypeScript', () => {
       })
     })
 
-    it('type-checks, and talks to the running library', async (t) => {
+    it('type-checks and calls the running library', async (t) => {
       const client = await serveExample(t, 'library')
       const place = {room: 'A', shelf: 1}
       assert.equal(

@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {execa} from 'execa'
 import {projectFile} from '../support/project.js'
 
-/** Compiles the TypeScript in `api` of a folder to JavaScript in `out`, and checks it as strictly as there is. */
+/** Compiles the TypeScript in `api` of a folder to JavaScript in `out`, in strict mode. */
 export async function compileTypeScript(folder: string): Promise<void> {
   const compilerOptions = {
     strict: true,

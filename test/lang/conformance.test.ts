@@ -17,7 +17,7 @@ import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {compileTypeScript} from './compile-typescript.js'
 import {type ConformanceCall, conformanceCases} from './conformance.js'
 
-/** Calls a function with arguments as JSON; what it returns is JSON too. @throws what the function fails with */
+/** Calls a function with JSON arguments and returns JSON. @throws the failure of the function */
 type Evaluate = (call: ConformanceCall) => unknown
 
 /** `Unit` is null. */
@@ -39,9 +39,9 @@ async function typeScriptOf(path: string): Promise<Evaluate> {
 
 function checkCall(evaluate: Evaluate, call: ConformanceCall): void {
   const {name, args, outcome} = call
-  const shown = `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
-  if ('value' in outcome) assert.deepEqual(evaluate(call), outcome.value, shown)
-  else assert.throws(() => evaluate(call), {message: outcome.failure}, shown)
+  const label = `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
+  if ('value' in outcome) assert.deepEqual(evaluate(call), outcome.value, label)
+  else assert.throws(() => evaluate(call), {message: outcome.failure}, label)
 }
 
 describe('functions that need no database', () => {
@@ -64,7 +64,7 @@ describe('functions that need no database', () => {
 
   for (const {name, program, path, calls} of cases)
     describe(name, () => {
-      it('have no diagnostics, and a case each', () => {
+      it('have no diagnostics and one case each', () => {
         assert.deepEqual(program.diagnostics, [])
         const called = new Set(calls.map((call) => call.name))
         const names = program.functions.map((made) => made.name)
@@ -74,12 +74,12 @@ describe('functions that need no database', () => {
         )
       })
 
-      it('give the same as closures', async () => {
+      it('return the same result as closures', async () => {
         const evaluate = await closuresOf(program)
         for (const call of calls) checkCall(evaluate, call)
       })
 
-      it('give the same as generated TypeScript', async () => {
+      it('return the same result as generated TypeScript', async () => {
         const evaluate = await typeScriptOf(join(folder, 'out', `${path}.js`))
         for (const call of calls) checkCall(evaluate, call)
       })

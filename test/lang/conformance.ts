@@ -1,7 +1,7 @@
-/** What a function returns, or the message of its failure. */
+/** The result of a function, or the message of its failure. */
 type Outcome = {value: unknown} | {failure: string}
 
-/** A call of a function of the program with arguments as JSON. */
+/** A function call with JSON arguments. */
 export interface ConformanceCall {
   name: string
   args: readonly unknown[]
@@ -9,10 +9,10 @@ export interface ConformanceCall {
 }
 
 interface ConformanceCase {
-  /** Functions, types and what else the calls need. */
+  /** The functions and types that the calls need. */
   source: string
   calls: readonly ConformanceCall[]
-  /** The generated TypeScript computes the same, but the types in it are too wide for the strict compiler. */
+  /** True if the generated TypeScript is correct but its types are too wide for strict mode. */
   isLoose?: boolean
 }
 
@@ -29,7 +29,7 @@ const fails = (name: string, args: readonly unknown[], failure: string): Conform
 
 const maxInt = Number.MAX_SAFE_INTEGER
 
-/** Every construct of functions that need no database, with what calls of it give: the same in every evaluator. */
+/** Every construct of functions that need no database, with calls whose results are equal in every evaluator. */
 export const conformanceCases: Readonly<Record<string, ConformanceCase>> = {
   'variants and match': {
     source: `type Shape =
@@ -172,11 +172,11 @@ fn real(text: str) to float { return float(text) }
       returns('order', [1, 2], [true, true, false, false, false, true]),
       returns('order', [2, 2], [false, true, false, true, true, false]),
       returns('whole', ['-12'], -12),
-      fails('whole', ['1.5'], '1.5 is no int'),
-      fails('whole', [''], ' is no int'),
+      fails('whole', ['1.5'], '1.5 is not an int'),
+      fails('whole', [''], ' is not an int'),
       returns('cut', [-2.75], -2),
       returns('real', ['1e3'], 1000),
-      fails('real', ['x'], 'x is no float'),
+      fails('real', ['x'], 'x is not a float'),
     ],
   },
   text: {

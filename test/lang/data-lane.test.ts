@@ -7,8 +7,8 @@ import {projectFile} from '../support/project.js'
 const mappers =
   /^(prisma|@prisma\/.*|typeorm|sequelize|@sequelize\/.*|drizzle-orm|@mikro-orm\/.*|mikro-orm|objection|bookshelf|waterline|knex|kysely|mongoose|@databases\/.*)$/
 
-describe('the way to the database', () => {
-  it('is the data language and bound statements: no ORM is among the dependencies, and the README says why', async () => {
+describe('database access', () => {
+  it('uses the data language and bound statements: no dependency is an ORM, and the README explains why', async () => {
     const manifest = JSON.parse(await readFile(projectFile('package.json'), 'utf8')) as Record<
       string,
       Record<string, string>

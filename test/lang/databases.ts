@@ -25,7 +25,7 @@ export function program(source: string): Program {
   return checked
 }
 
-/** A table of one name with these fields. */
+/** A table with the given fields and a fixed name. */
 export const task = (fields: string, more = '') => `@table type Task { ${fields} }\n${more}`
 
 export const decide = (decisions: Partial<Decisions>): MigrateOptions => ({decisions: {...noDecisions, ...decisions}})
@@ -49,7 +49,7 @@ export const rows = (path: string, sql: string): unknown[] =>
 export const values = (path: string, sql: string): unknown[] =>
   withDatabase(path, (database) => database.prepare(sql).pluck().all())
 
-/** A database as a program made it, with some statements run after. */
+/** A database created by a program, then changed by some statements. */
 export async function database(t: TestContext, source: string, ...statements: string[]): Promise<string> {
   const path = join(await temporaryFolder(t), 'app.db')
   await migrate(program(source), path)
@@ -57,7 +57,7 @@ export async function database(t: TestContext, source: string, ...statements: st
   return path
 }
 
-/** Everything that a database holds: its schema, its rows, the ids it has given. */
+/** The contents of a database: schema, rows and id sequences. */
 export const contents = (path: string) =>
   withDatabase(path, (opened) => {
     const schema = opened.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all() as {
@@ -75,7 +75,7 @@ export const failure = (code: ErrorCode, message: RegExp) => (error: unknown) =>
   return true
 }
 
-/** A migration that is refused, and leaves nothing behind. */
+/** Asserts that a migration is rejected and changes nothing. */
 export async function refused(path: string, source: string, options: MigrateOptions, code: ErrorCode, message: RegExp) {
   const before = contents(path)
   await assert.rejects(migrate(program(source), path, options), failure(code, message))
@@ -84,7 +84,7 @@ export async function refused(path: string, source: string, options: MigrateOpti
 
 export const without = (steps: readonly Step[]) => steps.map(({sql, ...step}) => step)
 
-/** A migration that leaves nothing to be done; gives what it did. */
+/** Asserts that a migration leaves no steps, and returns its report. */
 export async function migrated(path: string, source: string, options?: MigrateOptions) {
   const report = await migrate(program(source), path, options)
   assert.deepEqual([report.applied, report.left], [report.steps.length, 0])

@@ -33,7 +33,7 @@ describe('declared types', () => {
   const program = checkProgram(source)
   const document = openapi(program, {title: 'x', version: '1'}) as OpenApi
 
-  it('tell rows that lack columns from those that do not', () => {
+  it('distinguish partial rows from complete rows', () => {
     const client = clientFile(program)
     const partial = 'Promise<readonly (Pick<Book, "_id"> & Partial<Book>)[]>'
     assert.ok(client.includes('whole(init?: RequestInit): Promise<readonly Book[]>'))
@@ -48,7 +48,7 @@ describe('declared types', () => {
     assert.deepEqual(Object.keys(without.components.schemas), ['Book', 'ErrorEnvelope'])
   })
 
-  it('hold for what endpoints give', async () => {
+  it('match the results of endpoints', async () => {
     assert.ok(!program.hasErrors, JSON.stringify(program.diagnostics))
     const application = await opened(program)
     const ajv = new Ajv2020({strict: false})

@@ -8,8 +8,8 @@ const inTask = (body: string) => `${task}fn f() to Unit {\n    ${body}\n}\n`
 const vector = '@table type Doc { e: List[float], t: str }\n'
 
 /**
- * One program for every code: `‹` stands before what is reported, `›` behind it. Other diagnostics may come too, but
- * none with this code at another place.
+ * One program per code: `‹` and `›` enclose the reported span. Other diagnostics are allowed, but
+ * none with this code at another position.
  */
 const cases: Readonly<Record<keyof typeof severities, string>> = {
   'parse.unexpected_char': '‹$›\n',
@@ -97,7 +97,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
     '@endpoint(kind: mutation) fn f(p: str) to Result[str] { return ‹Speech.transcribe›(p) }\n',
 }
 
-describe('a program that earns a diagnostic', () => {
+describe('a program with a diagnostic', () => {
   for (const [code, marked] of Object.entries(cases))
     it(code, () => {
       const start = marked.indexOf('‹')
@@ -113,7 +113,7 @@ describe('a program that earns a diagnostic', () => {
 
 describe('the explanation of a diagnostic', () => {
   for (const [code, {cause, fix, example, fixed}] of Object.entries(diagnosticExplanations))
-    it(`${code} has an example with this code alone, and a fixed program without diagnostics`, () => {
+    it(`${code} has an example with only this code, and a fixed program without diagnostics`, () => {
       assert.deepEqual(new Set(checkProgram(example).diagnostics.map((found) => found.code)), new Set([code]))
       assert.deepEqual(checkProgram(fixed).diagnostics, [])
       assert.equal(formatSource(fixed), fixed)
@@ -125,7 +125,7 @@ describe('a diagnostic', () => {
   const source = `${task}fn f() to Unit {\n\tdb.Task.filter({ titel: "a" })\n}\n`
   const [found] = checkProgram(source).diagnostics
 
-  it('shows the line with a caret, the nearest name and a fix', () => {
+  it('shows the line with a caret, the most similar name and a fix', () => {
     assert.ok(found !== undefined)
     assert.equal(
       renderDiagnostics([found], 'src/main.svc', source),
@@ -139,14 +139,14 @@ describe('a diagnostic', () => {
     )
   })
 
-  it('is JSON for tools, with lines and columns from 1', () => {
+  it('has a JSON form with lines and columns from 1', () => {
     assert.ok(found !== undefined)
     const json = asJson(found, 'src/main.svc', new Lines(source))
     assert.deepEqual(json.span, {start_line: 3, start_col: 19, end_line: 3, end_col: 24})
     assert.equal(json.category, 'typecheck')
   })
 
-  it('counts and shows no byte order mark', () => {
+  it('neither counts nor shows a byte order mark', () => {
     const lines = new Lines('\uFEFFfn a\r\nfn b\n')
     assert.deepEqual([lines.text(1), lines.text(2)], ['fn a', 'fn b'])
     assert.deepEqual(
@@ -155,7 +155,7 @@ describe('a diagnostic', () => {
     )
   })
 
-  it('is at the later of two routes, whatever kind they are', () => {
+  it('is reported at the later of two routes of any kind', () => {
     const sources = [
       'http get "/api/query/f" to int { return 1 }\n@endpoint(kind: query) fn f() to int { return 2 }\n',
       '@endpoint(kind: query) fn f() to int { return 2 }\nhttp get "/api/query/f" to int { return 1 }\n',
@@ -166,7 +166,7 @@ describe('a diagnostic', () => {
     }
   })
 
-  it('names the way by which a query comes to write', () => {
+  it('shows the calls by which a query reaches a write', () => {
     const chain = `${task}fn a() to bool { return b() }
 fn b() to bool { return db.Task.delete(1) }
 @endpoint(kind: query) fn q() to bool { return a() }
@@ -175,13 +175,13 @@ fn b() to bool { return db.Task.delete(1) }
     assert.match(lint?.message ?? '', /a\(\) -> b\(\) reaches db\.Task\.delete\(\)/)
   })
 
-  it('counts columns in UTF-16 units, and draws the caret where the eye expects it', () => {
+  it('counts columns in UTF-16 units and aligns the caret on screen', () => {
     const wide = 'fn f() to str { return "日本" + missing }\n'
     const [undefinedName] = checkProgram(wide).diagnostics
     assert.ok(undefinedName !== undefined)
     const [, , , line = '', caret = ''] = renderDiagnostics([undefinedName], 'a.svc', wide).split('\n')
     assert.equal(line, '1 | fn f() to str { return "日本" + missing }')
-    // Two columns of the terminal for each of the two characters.
+    // Each of the two characters occupies two terminal columns.
     assert.equal(caret.indexOf('^'), line.indexOf('missing') + 2)
   })
 })

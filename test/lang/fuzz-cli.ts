@@ -1,6 +1,6 @@
 /**
- * Fuzzes the data language for longer than a test does: `node dist/test/lang/fuzz-cli.js [programs] [seed] [seconds]`.
- * Prints one JSON line with counts; where something broke, a line for each kind with its seed and its program.
+ * Runs a long fuzzing test of the data language: `node dist/test/lang/fuzz-cli.js [programs] [seed] [seconds]`.
+ * Prints one JSON line with counts, and one line per kind of failure with its seed and program.
  */
 import {fuzz} from './fuzz.js'
 

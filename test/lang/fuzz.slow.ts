@@ -5,8 +5,8 @@ import {testLong, testNested, testVeryLong} from './large-programs.js'
 
 const programs = 10_000
 
-describe(`${programs} programs that are almost right`, () => {
-  it('are checked, formatted and written without a fault', async () => {
+describe(`${programs} mutated programs`, () => {
+  it('are checked, formatted and generated without an internal error', async () => {
     const report = await fuzz({seed: 20_260_105, programs, seconds: 3600})
     assert.deepEqual(report.failures, [])
     assert.equal(report.programs, programs)

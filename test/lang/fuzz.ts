@@ -1,6 +1,6 @@
 /**
- * Mutation fuzzing of the data language: programs that are almost right go through lexer, parser, checker, formatter,
- * planner and writers, which may refuse them, but must not break.
+ * Mutation fuzzing of the data language: mutated programs are passed to the lexer, parser, checker, formatter,
+ * planner and code generators, which may reject them but must not fail.
  */
 import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
@@ -28,20 +28,20 @@ import {
 import {isWithin, processorTimer} from '../support/processor-time.js'
 import {projectFile} from '../support/project.js'
 
-// Chance
+// Randomness
 
-/** A source of chance: `next()` gives a number in [0, 1). */
+/** A random source: `next()` returns a number in [0, 1). */
 export interface Random {
   next(): number
-  /** A whole number below the limit. */
+  /** An integer from 0 to below the limit. */
   below(limit: number): number
-  /** One of some things. */
+  /** A random item. */
   of<T>(choices: readonly T[]): T
-  /** Whether something happens that happens so often. */
+  /** True with the given probability. */
   chance(probability: number): boolean
 }
 
-/** mulberry32, by Tommy Ettinger: 32 bits of state, the same sequence everywhere. */
+/** mulberry32, by Tommy Ettinger: 32 bits of state, the same sequence on every machine. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
@@ -60,9 +60,9 @@ export function seeded(seed: number): Random {
   }
 }
 
-// Programs to begin with
+// Seed programs
 
-/** Uses every construct at least once, and is free of errors. */
+/** Uses every construct at least once, without errors. */
 export const everything = `/// A station.
 @table type Station { name: str, height: Option[int], open: bool }
 @table type Reading {
@@ -164,7 +164,7 @@ http post "/stations" to Result[int] {
 
 const folders = ['test/fixtures/lang', 'examples', '../shared/cases/data-language']
 
-/** The programs of the project and of the cases beside it, with one that uses everything. */
+/** The programs of the project and of the acceptance cases, and one that uses every construct. */
 export function corpus(): string[] {
   const files = folders.flatMap((folder) => {
     const path = projectFile(folder)
@@ -177,7 +177,7 @@ export function corpus(): string[] {
 
 // Deep nesting
 
-/** A construct that can hold itself: `open` and `close` around `core`, as often as wanted, between `before` and `after`. */
+/** A nestable construct: `core` inside any number of `open` and `close`, between `before` and `after`. */
 export interface Nesting {
   name: string
   open: string
@@ -252,10 +252,10 @@ export const nestings: readonly Nesting[] = [
 
 const inside = ({open, core, close}: Nesting, depth: number) => open.repeat(depth) + core + close.repeat(depth)
 
-/** A program with a construct nested so deep. */
+/** A program with a construct nested to the given depth. */
 export const nested = (of: Nesting, depth: number): string => `${of.before ?? ''}${inside(of, depth)}${of.after ?? ''}`
 
-/** The same, broken off where the innermost would begin. */
+/** The same, truncated before the innermost construct. */
 export const unclosed = ({before = '', open, close}: Nesting, depth: number): string =>
   before + (open === '' ? `a${close.repeat(depth)}` : open.repeat(depth))
 
@@ -263,7 +263,7 @@ export const unclosed = ({before = '', open, close}: Nesting, depth: number): st
 
 type Mutation = (source: string, random: Random, programs: readonly string[]) => string
 
-/** Only roughly the tokens of the language: what is between two of them belongs to neither. */
+/** Approximate tokens of the language; text between two of them belongs to neither. */
 const tokenPattern =
   /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/.*|#.*|@?[A-Za-z_]\w*|\d+(?:\.\d+)?|[-=!<>|]?[=>]|\s+|./gsu
 const tokensOf = (source: string) => source.match(tokenPattern) ?? []
@@ -320,7 +320,7 @@ const pieces = [
 
 const cut = (source: string, start: number, end: number, put = '') => source.slice(0, start) + put + source.slice(end)
 
-/** Replaces some tokens that are no white space. */
+/** Replaces some tokens other than white space. */
 function onTokens(source: string, random: Random, change: (tokens: string[], at: number) => void): string {
   const tokens = [...tokensOf(source)]
   const solid = tokens.flatMap((token, i) => (isBlank(token) ? [] : [i]))
@@ -329,7 +329,7 @@ function onTokens(source: string, random: Random, change: (tokens: string[], at:
   return tokens.join('')
 }
 
-/** Words of one kind are exchanged for one another, so that the program still parses and often still checks. */
+/** Words of one kind are interchanged, so that the program still parses and often passes the checker. */
 const kin: readonly (readonly string[])[] = [
   [
     'int',
@@ -356,7 +356,7 @@ const kin: readonly (readonly string[])[] = [
   ['len', 'str', 'int', 'float', 'range', 'print'],
 ]
 
-/** Statements and expressions that stand well almost anywhere. */
+/** Statements and expressions that are valid almost anywhere. */
 const statements = `let x = (1, "a")
 let mut y = [1, 2]
 let (p, q) = ({ a: 1 }, [None, Some(2)])
@@ -392,12 +392,12 @@ if(true){1}else{2} match(1){_=>2} not(true) !true -(1) f() x.y x[0] x? [x].map(s
   /\s+/,
 )
 
-/** Between tokens there may be anything that means nothing. */
+/** Insignificant text between tokens. */
 const blanks = [' ', '  ', '\t', '\n', '\n\n\n', ' // c\n', ' # c \n', '\r\n', '']
 
-/** Changes after which a program often still has no errors. */
+/** Mutations that often preserve a valid program. */
 const gentle: readonly Mutation[] = [
-  // A word becomes another word of its kind, or a name another name.
+  // Replace a word by another of its kind, or a name by another name.
   (source, random) => {
     const tokens = [...tokensOf(source)]
     const places = tokens.flatMap((token, i) => kin.flatMap((group) => (group.includes(token) ? [{i, group}] : [])))
@@ -413,14 +413,14 @@ const gentle: readonly Mutation[] = [
     tokens[random.of(names)] = tokens[random.of(names)] ?? ''
     return tokens.join('')
   },
-  // A name becomes a new one, everywhere.
+  // Rename a name everywhere.
   (source, random) => {
     const names = source.match(/[A-Za-z_]\w*/g) ?? ['']
     const name = random.of(names)
     const put = random.of([...words, 'A', 'a', 'aB', 'Ab_c', 'ABC', 'x'.repeat(65), random.of(names)])
     return source.replace(new RegExp(`\\b${name}\\b`, 'g'), put)
   },
-  // A statement more, an expression for another.
+  // Insert a statement, or replace an expression.
   (source, random) => {
     const places = [...source.matchAll(/\{ *\n/g)].map(({index, 0: found}) => index + found.length)
     if (places.length === 0) return source
@@ -433,7 +433,7 @@ const gentle: readonly Mutation[] = [
     const {index, 0: found} = random.of(places)
     return cut(source, index, index + found.length, random.of(expressions))
   },
-  // White space and comments between two tokens.
+  // Insert white space and comments between two tokens.
   (source, random) => onTokens(source, random, (tokens, at) => tokens.splice(at, 0, random.of(blanks))),
   (source, random) =>
     tokensOf(source)
@@ -445,12 +445,12 @@ const gentle: readonly Mutation[] = [
 
 const mutations: readonly Mutation[] = [
   ...gentle,
-  // A character becomes another one.
+  // Replace a character.
   (source, random) => {
     const at = random.below(source.length + 1)
     return cut(source, at, at + random.below(2), String.fromCharCode(32 + random.below(96)))
   },
-  // A bit of its bytes flips.
+  // Flip a bit.
   (source, random) => {
     const bytes = Buffer.from(source)
     if (bytes.length === 0) return source
@@ -466,7 +466,7 @@ const mutations: readonly Mutation[] = [
     const at = random.below(source.length + 1)
     return cut(source, at, at, random.of(odd))
   },
-  // Stretches go, or come twice.
+  // Delete or duplicate ranges.
   (source, random) => {
     const at = random.below(source.length + 1)
     return cut(source, at, at + random.below(30))
@@ -478,7 +478,7 @@ const mutations: readonly Mutation[] = [
   },
   (source, random) => source.slice(0, random.below(source.length + 1)),
   (source, random) => source.slice(random.below(source.length + 1)),
-  // Tokens go, come twice, change places, become others.
+  // Delete, duplicate, swap or replace tokens.
   (source, random) => onTokens(source, random, (tokens, at) => tokens.splice(at, 1)),
   (source, random) => onTokens(source, random, (tokens, at) => tokens.splice(at, 0, tokens[at] ?? '', ' ')),
   (source, random) =>
@@ -494,7 +494,7 @@ const mutations: readonly Mutation[] = [
     onTokens(source, random, (tokens, at) => {
       tokens[at] = random.of(tokens)
     }),
-  // Lines go, come twice, change places, run together.
+  // Delete, duplicate, swap or join lines.
   (source, random) => {
     const lines = source.split('\n')
     const at = random.below(lines.length)
@@ -508,7 +508,7 @@ const mutations: readonly Mutation[] = [
   (source, random) =>
     source.replaceAll('\n', random.of(['\r\n', '\r', ' ', '\n\n\n', ' // x\n', ';\n', '\t\n ', '\ufeff\n'])),
   (source, random) => source.replaceAll(' ', random.of(['', '  ', '\n', '\t', '\u00a0'])),
-  // Two programs become one.
+  // Combine two programs.
   (source, random, programs) => {
     const other = random.of(programs)
     return source.slice(0, random.below(source.length + 1)) + other.slice(random.below(other.length + 1))
@@ -519,7 +519,7 @@ const mutations: readonly Mutation[] = [
     const at = random.below(source.length + 1)
     return cut(source, at, at, other.slice(from, from + random.below(200)))
   },
-  // Something becomes deep.
+  // Nest a construct deeply.
   (source, random) =>
     onTokens(source, random, (tokens, at) => {
       const {open, core, close} = random.of(nestings)
@@ -527,7 +527,7 @@ const mutations: readonly Mutation[] = [
       const within = random.chance(0.5) ? (tokens[at] ?? '') : core
       tokens[at] = open.repeat(depth) + within + close.repeat(random.chance(0.8) ? depth : random.below(depth))
     }),
-  // Something becomes many.
+  // Repeat a construct many times.
   (source, random) =>
     onTokens(source, random, (tokens, at) => {
       tokens[at] = `${tokens[at]?.slice(0, 100) ?? ''}${random.of(['', ' ', ', ', '\n', ';', '.'])}`.repeat(
@@ -536,7 +536,7 @@ const mutations: readonly Mutation[] = [
     }),
 ]
 
-/** A program that is almost one of the given ones. */
+/** A mutation of one of the given programs. */
 export function mutated(random: Random, programs: readonly string[]): string {
   let source = random.of(programs)
   const changes = 1 + random.below(random.chance(0.3) ? 12 : 3)
@@ -545,12 +545,12 @@ export function mutated(random: Random, programs: readonly string[]): string {
   return source
 }
 
-/** A program that doubles itself stays a program of a size that people write. */
+/** Limits the length of a program that is combined with itself. */
 const maxLength = 50_000
 
-// What must hold of every source
+// Properties of every source
 
-/** What was wrong, and with which source. */
+/** A violated property and its source. */
 export class Broken extends Error {
   override readonly name = 'Broken'
 }
@@ -558,7 +558,7 @@ export class Broken extends Error {
 /** Processor time on an ordinary machine, ms. */
 const maxMs = 2000
 
-/** The reason why a source breaks what it must not, or undefined. */
+/** The property that a source violates, or undefined. */
 export async function faultOf(source: string): Promise<string | undefined> {
   try {
     await probe(source)
@@ -576,7 +576,7 @@ interface Seen {
   ms: number
 }
 
-/** @throws Broken, and whatever the language throws */
+/** @throws Broken, and any exception of the language */
 async function probe(source: string): Promise<Seen> {
   const {program, ms} = timed(source)
   holdsDiagnostics(program)
@@ -586,7 +586,7 @@ async function probe(source: string): Promise<Seen> {
 }
 
 function timed(source: string): {program: Program; ms: number} {
-  // Another process may have had the machine: only the second time counts.
+  // Other processes may have used the CPU, so only the second measurement counts.
   for (let again = true; ; again = false) {
     const elapsed = processorTimer()
     const program = checkProgram(source, {symbols: true})
@@ -607,34 +607,34 @@ function holdsDiagnostics(program: Program): void {
     inside(found, found.code)
     for (const fix of found.fixes ?? []) inside(fix, `a fix of ${found.code}`)
     for (const related of found.related ?? []) inside(related, `a note of ${found.code}`)
-    if (found.start < before) throw new Broken(`${found.code} at ${found.start} stands behind ${before}`)
+    if (found.start < before) throw new Broken(`${found.code} at ${found.start} comes after ${before}`)
     before = found.start
     if (found.message === '' || /undefined(?! name)|\[object|NaN/.test(withoutQuotes(found.message)))
-      throw new Broken(`${found.code} says: ${found.message}`)
+      throw new Broken(`${found.code} has an invalid message: ${found.message}`)
   }
   if (program.hasErrors !== diagnostics.some(({severity}) => severity === 'error'))
-    throw new Broken('hasErrors is not what the diagnostics say')
+    throw new Broken('hasErrors contradicts the diagnostics')
   for (const symbol of symbols) {
     inside(symbol, 'a symbol')
     if (symbol.target !== undefined) inside(symbol.target, 'a target')
     symbol.label()
   }
-  const shown = source.length < maxRendered ? diagnostics.slice(0, 20) : []
-  renderDiagnostics(shown, 'a.svc', source)
+  const rendered = source.length < maxRendered ? diagnostics.slice(0, 20) : []
+  renderDiagnostics(rendered, 'a.svc', source)
   const lines = new Lines(source)
-  for (const {span} of shown.map((found) => asJson(found, 'a.svc', lines)))
+  for (const {span} of rendered.map((found) => asJson(found, 'a.svc', lines)))
     if (span.start_line < 1 || span.start_col < 1 || span.end_line < span.start_line || span.end_line > lines.count)
       throw new Broken(`a diagnostic is at ${JSON.stringify(span)}`)
 }
 
-/** Longer ones take their time, and show nothing that shorter ones do not. */
+/** Longer programs take more time and find nothing more. */
 const maxRendered = 10_000
 
-/** Names of the program are quoted in messages, and may be called whatever they like. */
+/** Removes quoted names of the program from a message. */
 const withoutQuotes = (message: string) => message.replace(/'[^']*'|"[^"]*"/g, '')
 
 const codes = (diagnostics: readonly Diagnostic[]) => diagnostics.map(({code}) => code).sort()
-/** Everything that is no white space: what the formatter must leave alone. */
+/** The source without white space, which the formatter must not change. */
 const ink = (text: string) => text.replace(/[\s\ufeff]+/g, '')
 
 function holdsFormat({source, diagnostics}: Program): boolean {
@@ -649,13 +649,13 @@ function holdsFormat({source, diagnostics}: Program): boolean {
   return true
 }
 
-/** A program without errors can be written in every form, and SQLite takes all of its SQL. */
+/** A program without errors can be generated in every format, and SQLite accepts all of its SQL. */
 async function holdsWriters(program: Program): Promise<void> {
   const elapsed = processorTimer()
   const statements = ddl(program)
   const names = [...program.tables, ...program.indexes].map(({sqlName}) => sqlName.toLowerCase())
   const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice !== undefined) throw new Broken(`two things in the database are called ${twice}`)
+  if (twice !== undefined) throw new Broken(`two database objects are named ${twice}`)
   const rows = explain(program, {query: undefined, all: true})
   typesFile(program)
   schemasFile(program)
@@ -665,7 +665,7 @@ async function holdsWriters(program: Program): Promise<void> {
   JSON.stringify(openapi(program, {title: 'fuzzed', version: '1'}))
   JSON.stringify([schemaDigest(program), appContract(program), runtimeProjection(program)])
   const ms = elapsed()
-  if (!isWithin(ms, maxMs)) throw new Broken(`the writers took ${Math.round(ms)} ms`)
+  if (!isWithin(ms, maxMs)) throw new Broken(`code generation took ${Math.round(ms)} ms`)
   const {database} = await connect(program, ':memory:')
   try {
     for (const statement of statements) sqlite(statement, () => database.exec(statement))
@@ -679,7 +679,7 @@ function sqlite(sql: string, act: () => unknown): void {
   try {
     act()
   } catch (error) {
-    throw new Broken(`SQLite says "${(error as Error).message}" of ${sql.slice(0, 200)}`)
+    throw new Broken(`SQLite reports "${(error as Error).message}" for ${sql.slice(0, 200)}`)
   }
 }
 
@@ -689,45 +689,45 @@ export interface FuzzOptions {
   /** Program i of the run is made from `seed + i` alone. */
   seed: number
   programs: number
-  /** The run ends after so many seconds, whatever is left. */
+  /** Time limit of the run, s. */
   seconds: number
 }
 
 export interface FuzzFailure {
-  /** Of this one program: `fuzz({seed, programs: 1, seconds})` makes it again. */
+  /** The seed of this program: `fuzz({seed, programs: 1, seconds})` reproduces it. */
   seed: number
   reason: string
-  /** The program, made smaller as long as it fails for the same reason. */
+  /** The program, minimised while it fails for the same reason. */
   source: string
 }
 
 export interface FuzzReport {
   seed: number
   programs: number
-  /** Free of errors, so that they went through the planner and all writers. */
+  /** Programs without errors, which were planned and generated in all formats. */
   clean: number
-  /** Free of errors in their syntax, so that they were formatted. */
+  /** Programs without syntax errors, which were formatted. */
   formatted: number
   slowestMs: number
   seconds: number
-  /** One of each kind. */
+  /** One failure of each kind. */
   failures: FuzzFailure[]
 }
 
-/** Numbers and names differ from program to program; the kind of failure is what is left. */
+/** The kind of a failure: its message without the numbers and names of the program. */
 const kindOfFault = (reason: string) => reason.replace(/\d+|"[^"]*"|'[^']*'|of [A-Z].*/g, '')
 const maxFailures = 20
 
-/** Makes programs and looks at each; collects what broke, one of each kind. */
+/** Creates and tests programs; collects one failure of each kind. */
 export async function fuzz({seed, programs, seconds}: FuzzOptions): Promise<FuzzReport> {
-  const given = corpus()
+  const seeds = corpus()
   const start = performance.now()
   const elapsed = () => (performance.now() - start) / 1000
   const report: FuzzReport = {seed, programs: 0, clean: 0, formatted: 0, slowestMs: 0, seconds: 0, failures: []}
   const kinds = new Set<string>()
   while (report.programs < programs && elapsed() < seconds && kinds.size < maxFailures) {
     const own = seed + report.programs++
-    const source = mutated(seeded(own), given)
+    const source = mutated(seeded(own), seeds)
     try {
       const {clean, formatted, ms} = await probe(source)
       if (clean) report.clean++
@@ -735,7 +735,7 @@ export async function fuzz({seed, programs, seconds}: FuzzOptions): Promise<Fuzz
       report.slowestMs = Math.max(report.slowestMs, Math.round(ms))
     } catch {
       const reason = await faultOf(source)
-      // What went wrong once only was the time, on a machine that had other things to do.
+      // A failure that does not repeat was a timeout on a busy machine.
       if (reason === undefined) continue
       const kind = kindOfFault(reason)
       if (kinds.has(kind)) continue
@@ -749,7 +749,7 @@ export async function fuzz({seed, programs, seconds}: FuzzOptions): Promise<Fuzz
 
 const shrinkMs = 4000
 
-/** Leaves out lines, then tokens, then characters, as long as the same thing goes wrong. */
+/** Removes lines, then tokens, then characters, as long as the same failure occurs. */
 async function shrunk(source: string, kind: string): Promise<string> {
   const until = performance.now() + shrinkMs
   let best = source

@@ -65,8 +65,8 @@ const attacks: readonly (readonly [what: string, text: string])[] = [
   ['a double quote', '"'],
   ['a comparison that is always true', "x' OR 1=1 --"],
   ['the same with double quotes', 'x" OR "1"="1'],
-  ['a statement behind', "'; DROP TABLE note; --"],
-  ['a statement behind double quotes', '"; DROP TABLE "note"; --'],
+  ['an appended statement', "'; DROP TABLE note; --"],
+  ['a statement after double quotes', '"; DROP TABLE "note"; --'],
   ['a statement alone', 'DROP TABLE note'],
   ['many statements', "1; DELETE FROM secret; SELECT '"],
   ['a union', "' UNION SELECT _id, word FROM secret --"],
@@ -95,7 +95,7 @@ const attacks: readonly (readonly [what: string, text: string])[] = [
 ]
 const ordinary = ['plain', 'zebra', 'x']
 
-/** The operators of the whole text, with what plain comparison says. */
+/** The operators on complete strings, with the equivalent direct comparison. */
 const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 const folded = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 const operators: readonly (readonly [name: string, holds: (title: string, s: string) => boolean])[] = [
@@ -115,11 +115,11 @@ const operators: readonly (readonly [name: string, holds: (title: string, s: str
   ['not_equal', (title, s) => title !== s],
   ['either', (title, s) => folded(title).includes(folded(s))],
 ]
-/** SQLite takes patterns of 50,000 bytes. */
+/** SQLite limits LIKE patterns to 50,000 bytes. */
 const isTooLong = (name: string, text: string) => (name === 'contains' || name === 'either') && text.length > 50_000
 
 const wordsOf = (text: string) => text.split(/\s+/).filter(Boolean)
-/** A search index knows words of letters and digits. */
+/** A search index contains words of letters and digits. */
 const isSearchable = (word: string) => /[\p{L}\p{N}]/u.test(word)
 
 interface Note {
@@ -131,7 +131,7 @@ interface Note {
   props: Map<string, string>
 }
 
-/** A program with its database, which holds one secret. */
+/** A program with its database, which contains one secret. */
 class Desk {
   readonly program: Program
   readonly application: Application
@@ -159,7 +159,7 @@ class Desk {
     return (await this.application.call(target, args)).value as T
   }
 
-  /** A note whose every text is the given one. */
+  /** A note with the given text in every column. */
   add(text: string): Promise<number> {
     return this.call('add', text, text, [text, `${text}!`], new Map([[text, text]]))
   }
@@ -175,7 +175,7 @@ class Desk {
     return rows.map(({name}) => name)
   }
 
-  /** What must be there, whatever was asked. */
+  /** Asserts that the database is intact. */
   async isWhole(notes: number): Promise<void> {
     assert.equal(await this.call('secrets'), 1)
     assert.equal(await this.call('count'), notes)
@@ -187,10 +187,10 @@ class Desk {
   }
 }
 
-describe('a database that is asked with hostile text', () => {
+describe('a query with hostile text', () => {
   let desk: Desk
-  const shown = attacks.filter(([, text]) => !text.includes('\0'))
-  const all = [...shown.map(([, text]) => text), ...ordinary]
+  const withoutNul = attacks.filter(([, text]) => !text.includes('\0'))
+  const all = [...withoutNul.map(([, text]) => text), ...ordinary]
   before(async () => {
     desk = await Desk.open()
     for (const text of all) await desk.add(text)
@@ -198,9 +198,9 @@ describe('a database that is asked with hostile text', () => {
   after(() => desk.close())
 
   for (const [name, holds] of operators)
-    describe(`in the place of a value of ${name}`, () => {
-      for (const [what, text] of shown)
-        it(`compares ${what} as it stands`, async () => {
+    describe(`as the value of ${name}`, () => {
+      for (const [what, text] of withoutNul)
+        it(`compares ${what} literally`, async () => {
           if (isTooLong(name, text)) await assert.rejects(desk.call(name, text), Failure)
           else {
             const expected = all.filter((title) => holds(title, text)).sort(bytes)
@@ -210,7 +210,7 @@ describe('a database that is asked with hostile text', () => {
         })
     })
 
-  it('finds all of many texts in a list', async () => {
+  it('finds every string of a long list', async () => {
     assert.deepEqual(await desk.titles('in_list', all), [...all].sort(bytes))
     assert.deepEqual(await desk.titles('in_list', []), [])
     for (const text of all) assert.deepEqual(await desk.titles('in_list', [text]), [text])
@@ -218,8 +218,8 @@ describe('a database that is asked with hostile text', () => {
   })
 
   for (const name of ['matches', 'scanned'])
-    for (const [what, text] of shown.filter(([, each]) => each.length < 1000))
-      it(`searches for the words of ${what} and for nothing else: ${name}`, async () => {
+    for (const [what, text] of withoutNul.filter(([, each]) => each.length < 1000))
+      it(`searches only for the words of ${what}: ${name}`, async () => {
         const found = await desk.titles(name, text)
         const words = wordsOf(text)
         for (const title of found)
@@ -229,7 +229,7 @@ describe('a database that is asked with hostile text', () => {
         await desk.isWhole(all.length)
       })
 
-  it('gives as many rows as a limit says', async () => {
+  it('respects a limit', async () => {
     const {length} = all
     for (const [limit, rows] of [
       [0, 0],
@@ -242,7 +242,7 @@ describe('a database that is asked with hostile text', () => {
   })
 })
 
-describe('a search for words and signs', () => {
+describe('a search for words and punctuation', () => {
   const bodies = ['fish & chips', 'fish -- chips', 'fish', 'chips']
   let desk: Desk
   before(async () => {
@@ -252,12 +252,12 @@ describe('a search for words and signs', () => {
   after(() => desk.close())
 
   for (const text of ['fish & chips', 'fish - chips', 'fish "chips"', '* fish (chips)'])
-    it(`finds what has the words of ${text}`, async () => {
+    it(`finds rows that contain the words of ${text}`, async () => {
       assert.deepEqual(await desk.titles('matches', text), ['fish & chips', 'fish -- chips'])
     })
 
   for (const text of ['', ' ', '&', '-- *', '""'])
-    it(`finds the same with and without an index for "${text}", which has no words`, async () => {
+    it(`finds the same rows with and without an index for "${text}", which contains no words`, async () => {
       const found = await desk.titles('matches', text)
       if (wordsOf(text).length === 0) assert.deepEqual(found, await desk.titles('scanned', text))
       await desk.isWhole(bodies.length)
@@ -274,8 +274,8 @@ describe('text with NUL', () => {
   after(() => desk.close())
 
   for (const [name, holds] of operators)
-    it(`is compared to its end in the place of a value of ${name}`, async () => {
-      // LIKE ends at NUL: what stands behind one is not seen, and a part to look for cannot hold one.
+    it(`is compared completely as the value of ${name}`, async () => {
+      // LIKE stops at NUL: it ignores the rest of the text, and a pattern cannot contain NUL.
       const looksForParts = name === 'contains' || name === 'either'
       for (const text of texts.filter((one) => !looksForParts || !one.includes('\0'))) {
         const seen = (title: string) => (looksForParts ? (title.split('\0')[0] ?? '') : title)
@@ -286,7 +286,7 @@ describe('text with NUL', () => {
       await desk.isWhole(texts.length)
     })
 
-  it('is searched for without a failure', async () => {
+  it('is searched without a failure', async () => {
     for (const text of texts) {
       await desk.titles('matches', text)
       await desk.titles('scanned', text)
@@ -295,12 +295,12 @@ describe('text with NUL', () => {
   })
 })
 
-describe('hostile text that is stored', () => {
+describe('stored hostile text', () => {
   for (const [what, text] of attacks)
-    it(`is read back as it was: ${what}`, async () => {
+    it(`is read back unchanged: ${what}`, async () => {
       const desk = await Desk.open()
       try {
-        const kept = await desk.add('kept')
+        const otherId = await desk.add('kept')
         const id = await desk.add(text)
         const note = {
           _id: id,
@@ -311,9 +311,9 @@ describe('hostile text that is stored', () => {
           props: new Map([[text, text]]),
         }
         assert.deepEqual({...(await desk.call<Note>('get', id))}, note)
-        assert.equal(await desk.call('change', kept, text, text, [text]), true)
-        const changed = {...note, _id: kept, tags: [text], props: new Map([['kept', 'kept']])}
-        assert.deepEqual({...(await desk.call<Note>('get', kept))}, changed)
+        assert.equal(await desk.call('change', otherId, text, text, [text]), true)
+        const changed = {...note, _id: otherId, tags: [text], props: new Map([['kept', 'kept']])}
+        assert.deepEqual({...(await desk.call<Note>('get', otherId))}, changed)
         assert.equal(await desk.call('change', id + 1, text, text, [text]), false)
         await desk.isWhole(2)
         assert.equal(await desk.call('remove', id), true)
@@ -325,10 +325,10 @@ describe('hostile text that is stored', () => {
     })
 })
 
-describe('text in the place of a number', () => {
+describe('text instead of a number', () => {
   const texts = ['1', '1; DROP TABLE note', "1' OR 1=1 --", '', 'NaN', '1e3', '0x1']
 
-  it('is refused where JSON is decoded', async () => {
+  it('is rejected by the JSON decoder', async () => {
     const desk = await Desk.open()
     for (const name of ['get', 'remove', 'first']) {
       const [param] = desk.program.functions.find((each) => each.name === name)?.params ?? []
@@ -340,7 +340,7 @@ describe('text in the place of a number', () => {
     desk.close()
   })
 
-  it('does not reach the database from inside either', async () => {
+  it('does not reach the database from within a program', async () => {
     const desk = await Desk.open()
     const id = await desk.add('kept')
     for (const text of texts)
@@ -379,11 +379,11 @@ describe('a program with hostile names', () => {
     ['a mode of retrieval', (name) => `db.Note.all().using("${name}")`],
     ['a clause', (name) => `db.Note.query("${name}")`],
   ] as [string, (name: string) => string][])
-    it(`is refused: ${what}`, () => {
+    it(`is rejected: ${what}`, () => {
       for (const name of names) assert.ok(checkProgram(body(write(name))).hasErrors, write(name))
     })
 
-  it('is refused where a column is computed', () => {
+  it('is rejected if a column is computed', () => {
     assert.ok(checkProgram(body('db.Note.all().order_by(s)')).hasErrors)
     assert.ok(checkProgram(body('db.Note.all().order_by("ti" + "tle")')).hasErrors)
     assert.ok(checkProgram(body('let p = { title: "a" }\ndb.Note.where(p)')).hasErrors)

@@ -1,4 +1,4 @@
-/** Programs whose size is the test: nested deeply, or with very many parts of one kind. */
+/** Tests of program size: deep nesting, or a very large number of one construct. */
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {checkProgram, type Diagnostic} from '../../src/lang/index.js'
@@ -7,11 +7,11 @@ import {faultOf, nested, nestings, unclosed} from './fuzz.js'
 const codesOf = (source: string) => checkProgram(source, {symbols: true}).diagnostics.map(({code}) => code)
 const unique = (codes: readonly string[]) => [...new Set(codes)]
 
-/** As many parts of a program as are asked for. */
+/** The given number of parts of a program. */
 export const times = (count: number, make: (i: number) => string, between = '\n'): string =>
   Array.from({length: count}, (_, i) => make(i)).join(between)
 
-/** Has no error, is checked within two seconds, formatted and written in every form. */
+/** Asserts that a program has no error, is checked within two seconds, and can be formatted and generated. */
 export async function holds(source: string): Promise<void> {
   assert.equal(await faultOf(source), undefined)
   assert.deepEqual(codesOf(source), [])
@@ -20,9 +20,9 @@ export async function holds(source: string): Promise<void> {
 const count = (n: number) => n.toLocaleString('en')
 
 export function testNested(depth: number): void {
-  describe(`what is nested ${count(depth)} deep`, () => {
+  describe(`code nested ${count(depth)} levels deep`, () => {
     for (const nesting of nestings)
-      it(`is refused as too deep: ${nesting.name}`, async () => {
+      it(`is rejected as too deep: ${nesting.name}`, async () => {
         assert.ok(!codesOf(nested(nesting, 20)).includes('parse.too_deep'), 'a few are fine')
         const source = nested(nesting, depth)
         assert.ok(codesOf(source).includes('parse.too_deep'), unique(codesOf(source)).join(' '))
@@ -57,9 +57,9 @@ export function testLong(n: number): void {
   ]
 
   describe(`what is ${count(n)} long`, () => {
-    for (const [what, program] of programs) it(`is read: ${what}`, () => holds(program))
+    for (const [what, program] of programs) it(`is checked: ${what}`, () => holds(program))
 
-    it('is read: endpoints that reach a write by many calls', () => {
+    it('is checked: endpoints that reach a write through many calls', () => {
       const source = `@table type T { a: int }
 ${times(n, (i) => `fn f${i}() { f${i + 1}() }`)}
 fn f${n}() { db.T.insert({ a: 1 }) }
@@ -89,7 +89,7 @@ export function testVeryLong(n: number): void {
   ]
   describe(`what is ${count(n)} long`, () => {
     for (const [what, body] of programs)
-      it(`is read without a fault: ${what}`, () => {
+      it(`is checked without an internal error: ${what}`, () => {
         assert.doesNotThrow(() => checkProgram(`fn f() {\n${body}\n}\n`))
       })
   })

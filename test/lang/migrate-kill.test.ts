@@ -23,7 +23,7 @@ ${endpoints}
 @endpoint(kind: mutation) fn add(text: str) to Id[Note] {
     return db.Note.insert({ text: text, day: "3", owner: "Ann", place: [0.5, 0.5] })
 }`
-/** A step of every kind: tables made, made anew and dropped, columns, indexes. */
+/** One step of every kind: tables created, rebuilt and dropped, columns, indexes. */
 const after = `@table type Note { text: str, day: int, level: int, mark: Option[str], place: List[float] }
 @table type Person { name: str }
 @index Note.by_day on (day)
@@ -71,7 +71,7 @@ async function makeOrigin(path: string): Promise<void> {
   close()
 }
 
-/** Migrates in a process that is killed at the statement with this number. */
+/** Migrates in a process that is killed at the given statement number. */
 async function migrateAndDie(path: string, program: string, number: number): Promise<void> {
   const script = projectFile('dist/test/support/migrate-and-die.js')
   const args = [script, path, program, JSON.stringify(decisions), String(number)]
@@ -100,7 +100,7 @@ async function assertNewProgramWorks(path: string): Promise<void> {
   close()
 }
 
-/** Makes a folder for a copy of the database; gives the path of the copy. */
+/** Creates a folder for a copy of the database, and returns the path of the copy. */
 async function copyOf(origin: string, folder: string): Promise<string> {
   await mkdir(folder)
   const path = join(folder, 'app.db')
@@ -108,7 +108,7 @@ async function copyOf(origin: string, folder: string): Promise<string> {
   return path
 }
 
-/** Names in a folder, without the time that a backup has in its name. */
+/** File names in a folder, without the timestamps of backups. */
 const filesIn = (folder: string) =>
   readdirSync(folder)
     .map((name) => name.replace(/\d{8}T\d{6}Z/, 'TIME'))
@@ -121,13 +121,13 @@ async function assertCanBeRunAgain(path: string): Promise<void> {
 }
 
 describe('a migration that is killed at any statement', () => {
-  it('leaves the database to the old program, and can be run again', async (t) => {
+  it('leaves the database usable by the old program, and can be repeated', async (t) => {
     const folder = await temporaryFolder(t)
     const [origin, program] = [join(folder, 'origin.db'), join(folder, 'after.svc')]
     await makeOrigin(origin)
     await writeFile(program, after)
 
-    // A kill leaves the files as they are at that moment: one run leaves a copy of them at each of its statements.
+    // A kill leaves the files in their current state, so one run copies them at each statement.
     const whole = await copyOf(origin, join(folder, 'whole'))
     const left: {path: string; files: string[]}[] = []
     const onStatement = () => {

@@ -23,13 +23,13 @@ import {
 const one = (source: string, fields: string) => `${source}\n${task(fields)}`
 const insert = (value: string) => `INSERT INTO task (v) VALUES (${value})`
 
-/** A change of a type that SQLite does not see: its step in the plan. */
+/** The migration step for a type change that does not affect the SQLite schema. */
 async function planned(path: string, source: string): Promise<Step | undefined> {
   const {steps} = await migrate(program(source), path, {dryRun: true})
   return steps[0]
 }
 
-describe('a type that changes within one class of storage', () => {
+describe('a type change within one storage class', () => {
   const place = 'type Place { room: str }'
   const state = 'type State = | Open | Shut(why: str)'
 
@@ -91,9 +91,9 @@ describe('a type that changes within one class of storage', () => {
       '1 value is not of type List[int], in row 1',
     ],
     ['a list becomes a string', task('v: List[int]'), task('v: str'), `'[1]'`, '1 value is not of type str, in row 1'],
-    ['a number becomes a truth value', task('v: int'), task('v: bool'), '2', '1 value is not of type bool, in row 1'],
+    ['a number becomes a bool', task('v: int'), task('v: bool'), '2', '1 value is not of type bool, in row 1'],
   ] as const)
-    it(`blocks where ${name}, and is refused by --rebuild alone`, async (t) => {
+    it(`blocks if ${name}, and --rebuild alone is rejected`, async (t) => {
       const path = await database(t, before, insert(stored))
       const step = await planned(path, after)
       assert.deepEqual(
@@ -106,29 +106,29 @@ describe('a type that changes within one class of storage', () => {
         after,
         decide({rebuilds: ['Task']}),
         'migration_failed',
-        /1 value of v cannot be turned from .+ into .+ \(row 1\); add --using Task\.v=<expression> or --default/,
+        /1 value of v cannot be converted from .+ to .+ \(row 1\); add --using Task\.v=<expression> or --default/,
       )
       assert.equal((await migrate(program(before), path)).up_to_date, true)
     })
 
   for (const [name, before, after, stored] of [
     ['a string becomes a decimal number', task('v: str'), task('v: dec'), [`'1.50'`, `'-2'`]],
-    ['a number becomes a truth value', task('v: int'), task('v: bool'), ['0', '1']],
+    ['a number becomes a bool', task('v: int'), task('v: bool'), ['0', '1']],
     [
-      'a field goes that no value has',
+      'a field without values is removed',
       one('type Place { room: str, floor: Option[int] }', 'v: Place'),
       one(place, 'v: Place'),
       [`'{"room":"A"}'`],
     ],
     [
-      'a variant goes that no value has',
+      'a variant without values is removed',
       one(state, 'v: State'),
       one('type State = | Open', 'v: State'),
       [`'{"_tag":"Open"}'`],
     ],
     ['a list becomes a set', task('v: List[int]'), task('v: Set[int]'), ["'[1,2]'"]],
   ] as const)
-    it(`is decided by --rebuild where ${name}, and every value can be read`, async (t) => {
+    it(`is resolved by --rebuild if ${name} and every value is valid`, async (t) => {
       const path = await database(t, before, ...stored.map(insert))
       const step = await planned(path, after)
       assert.deepEqual([step?.blocking, step?.reason, step?.resolve_with], [true, undefined, '--rebuild Task'])
@@ -140,7 +140,7 @@ describe('a type that changes within one class of storage', () => {
 
   for (const [name, before, after, stored] of [
     [
-      'a record gains a field that may be left out',
+      'a record gains an optional field',
       one(place, 'v: Place'),
       one('type Place { room: str, floor: Option[int] }', 'v: Place'),
       `'{"room":"A"}'`,
@@ -151,7 +151,7 @@ describe('a type that changes within one class of storage', () => {
       one('type State = | Held | Open | Shut(why: str)', 'v: State'),
       `'{"_tag":"Open"}'`,
     ],
-    ['a record has another name', one(place, 'v: Place'), one('type Room { room: str }', 'v: Room'), `'{"room":"A"}'`],
+    ['a record is renamed', one(place, 'v: Place'), one('type Room { room: str }', 'v: Room'), `'{"room":"A"}'`],
     [
       'a field may be empty now',
       one(place, 'v: Place'),
@@ -170,7 +170,7 @@ describe('a type that changes within one class of storage', () => {
       '1',
     ],
     [
-      'a type that contains itself has another name',
+      'a recursive type is renamed',
       one('type Node { next: Option[Node] }', 'v: Node'),
       one('type Link { next: Option[Link] }', 'v: Link'),
       `'{"next":{}}'`,
@@ -182,13 +182,13 @@ describe('a type that changes within one class of storage', () => {
       'NULL',
     ],
   ] as const)
-    it(`is no step where ${name}`, async (t) => {
+    it(`is not a step if ${name}`, async (t) => {
       const path = await database(t, before, insert(stored))
       assert.equal((await migrate(program(after), path)).up_to_date, true)
       assert.equal((await migrate(program(after), path)).up_to_date, true)
     })
 
-  it('is told again after a change that was no step', async (t) => {
+  it('is reported again after a change that was not a step', async (t) => {
     const wider = one('type Place { room: str, floor: Option[int] }', 'v: Place')
     const path = await database(t, one(place, 'v: Place'))
     await migrate(program(wider), path)
@@ -206,13 +206,13 @@ describe('a type that changes within one class of storage', () => {
     ['Json', 'int', "'3'", 3],
     ['Json', 'bool', "'true'", 1],
   ] as const)
-    it(`turns ${stored} of ${from} into ${to} as JSON carries it`, async (t) => {
+    it(`converts ${stored} of ${from} to ${to} through JSON`, async (t) => {
       const path = await database(t, task(`v: ${from}`), insert(stored))
       await migrated(path, task(`v: ${to}`), decide({rebuilds: ['Task']}))
       assert.deepEqual(values(path, 'SELECT v FROM task'), [fresh])
     })
 
-  it('takes --default for the values that cannot be converted, and for these alone', async (t) => {
+  it('uses --default only for values that cannot be converted', async (t) => {
     const path = await database(t, task('v: Option[str]'), insert("'1.50'"), insert("'cheap'"), insert('NULL'))
     await migrated(path, task('v: Option[dec]'), decide({defaults: ['Task.v="0"']}))
     assert.deepEqual(values(path, 'SELECT v FROM task'), ['1.50', '0', null])
@@ -229,7 +229,7 @@ ${task('title: str, state: State, place: Place, price: Option[int]')}`
   ]
   const all = '@endpoint(kind: query) fn all() to List[Task] { return db.Task.all() }'
 
-  it('computes columns from the old row, by its old types', async (t) => {
+  it('computes columns from the old row with its old types', async (t) => {
     const path = await database(t, before, ...filled)
     const after = `type Place { room: str, floor: int }
 type State = | Todo | Done(reason: str)
@@ -256,7 +256,7 @@ ${task('name: str, state: State, place: Place, price: dec, note: Option[str]', a
     assert.deepEqual(values(path, 'SELECT name FROM task'), ['a', 'b'])
   })
 
-  it('names the row whose value cannot be computed, and changes nothing', async (t) => {
+  it('reports the row whose value cannot be computed, and changes nothing', async (t) => {
     const path = await database(t, before, ...filled)
     const after = before.replace('price: Option[int]', 'price: int')
     await refused(
@@ -272,25 +272,25 @@ ${task('name: str, state: State, place: Place, price: dec, note: Option[str]', a
     ['Task.price', /--using Task\.price: write Table\.column=expression/],
     ['Chore.price=1', /the program declares no table Chore/],
     ['Task.cost=1', /table Task has no column cost/],
-    ['Task.title=old.title', /no step gives this column another value/],
+    ['Task.title=old.title', /no step changes the values of this column/],
     ['Task.price=old.cost', /cost/],
     ['Task.price=old.title', /int/],
     ['Task.price=', /./],
     ['Task.price=1 +', /./],
-    ['Task.price=db.Task.count()', /it may use the old row alone/],
+    ['Task.price=db.Task.count()', /it may use only the old row/],
   ] as const)
-    it(`refuses ${value}`, async (t) => {
+    it(`rejects ${value}`, async (t) => {
       const path = await database(t, before, ...filled)
       const after = before.replace('price: Option[int]', 'price: int')
       await refused(path, after, decide({usings: [value]}), 'migration_choice', fault)
     })
 })
 
-describe('a database of an earlier version, which kept no types', () => {
+describe('a database of an earlier version without recorded types', () => {
   const before = task('v: str, w: List[int], n: int')
   const old = 'DROP TABLE svc_data_columns'
 
-  it('is looked at value by value, once', async (t) => {
+  it('is checked value by value, once', async (t) => {
     const path = await database(t, before, old, `INSERT INTO task (v, w, n) VALUES ('1.5', '[1]', 1)`)
     const fits = task('v: dec, w: Set[int], n: bool')
     assert.equal((await migrate(program(fits), path)).up_to_date, true)
@@ -303,7 +303,7 @@ describe('a database of an earlier version, which kept no types', () => {
     assert.equal((await planned(path, task('v: dec, w: Set[str], n: bool')))?.blocking, true)
   })
 
-  it('blocks where a value is none of its type', async (t) => {
+  it('blocks if a value is not of its type', async (t) => {
     const path = await database(t, before, old, `INSERT INTO task (v, w, n) VALUES ('1.5', '[1]', 1), ('x', '{}', 2)`)
     const {steps, left} = await migrate(program(task('v: dec, w: List[int], n: bool')), path)
     assert.deepEqual(
@@ -317,7 +317,7 @@ describe('a database of an earlier version, which kept no types', () => {
     assert.equal(left, 3)
   })
 
-  it('keeps a text that is no UTF-8 as it is', async (t) => {
+  it('preserves text that is not valid UTF-8', async (t) => {
     const path = await database(
       t,
       task('v: str, n: int'),
@@ -328,7 +328,7 @@ describe('a database of an earlier version, which kept no types', () => {
     assert.deepEqual(values(path, 'SELECT hex(v) FROM task'), ['E9'])
   })
 
-  it('gives Json to --using where only SQLite knows the column', async (t) => {
+  it('passes Json to --using if only SQLite declares the column', async (t) => {
     const source = (fields: string) => one(`type Place { ${fields} }`, 'v: Place')
     const path = await database(t, source('room: str'), old, insert(`'{"room":"A"}'`))
     const after = source('room: str, floor: int')
@@ -338,9 +338,9 @@ describe('a database of an earlier version, which kept no types', () => {
 })
 
 describe('a backup', () => {
-  it('is whole, or is not there: none is left by a migration that fails, and no part of one', async (t) => {
+  it('is complete or absent: a failed migration leaves no backup and no partial file', async (t) => {
     const path = await database(t, task('v: str'), insert("'x'"))
-    await refused(path, task('v: int'), decide({rebuilds: ['Task']}), 'migration_failed', /cannot be turned/)
+    await refused(path, task('v: int'), decide({rebuilds: ['Task']}), 'migration_failed', /cannot be converted/)
     const full = Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'})
     const fails = async (copy: string) => {
       await writeFile(copy, 'the first pages')
@@ -354,7 +354,7 @@ describe('a backup', () => {
     assert.equal((await migrate(program(task('v: str')), path)).up_to_date, true)
   })
 
-  it('is one of the ten newest; older ones are removed, and named', async (t) => {
+  it('is one of the ten newest; older backups are removed and reported', async (t) => {
     const path = await database(t, task('v: str'))
     let source = task('v: str')
     const at = (day: number) => () => new Date(Date.UTC(2026, 0, day))
@@ -368,14 +368,14 @@ describe('a backup', () => {
     source += '@table type T11 { n: int }\n'
     const report = await migrate(program(source), path, {now: at(11)})
     assert.deepEqual(report.removed_backups, [`${path}.backup-20260101T000000Z`])
-    const kept = (await readdir(dirname(path))).filter((name) => name.includes('.backup-'))
-    assert.equal(kept.length, 11)
+    const backups = (await readdir(dirname(path))).filter((name) => name.includes('.backup-'))
+    assert.equal(backups.length, 11)
     assert.ok((await stat(other)).isFile())
   })
 })
 
-/** Files as other tools make them, with what the language does not have. */
-describe('a database that was made by hand', () => {
+/** Databases created by other tools, with features that the language does not have. */
+describe('a database created manually', () => {
   const made = [
     `CREATE TABLE author (
   _id INTEGER PRIMARY KEY, -- a comment, with ) and ,
@@ -411,13 +411,13 @@ describe('a database that was made by hand', () => {
 @index Book.by_title on (title)
 `
 
-  it('loses no row and no value, and keeps references, checks, defaults, indexes and the order of its columns', async (t) => {
+  it('preserves rows, values, references, checks, defaults, indexes and column order', async (t) => {
     const path = await database(t, before, ...made)
     const tables = ['author', 'book', 'review']
     const all = () => tables.map((name) => rows(path, `SELECT * FROM ${name}`))
     const was = all()
     const {left} = await migrate(program(after), path, decide({rebuilds: ['Book', 'Author', 'Review']}))
-    // What nobody declares: two columns of the tables.
+    // Undeclared: two columns of the tables.
     assert.equal(left, 1)
     const now = all() as Record<string, unknown>[][]
     assert.deepEqual(
@@ -446,7 +446,7 @@ describe('a database that was made by hand', () => {
     assert.deepEqual(values(path, 'SELECT title FROM long_books'), [])
   })
 
-  it('is left alone while nobody decides', async (t) => {
+  it('is unchanged without a decision', async (t) => {
     const path = await database(t, before, ...made)
     const was = contents(path).rows
     await assert.rejects(
@@ -460,24 +460,30 @@ describe('a database that was made by hand', () => {
     'CREATE TABLE task (_id TEXT PRIMARY KEY, v TEXT NOT NULL)',
     'CREATE TABLE task (_id INTEGER PRIMARY KEY, v TEXT NOT NULL) WITHOUT ROWID',
   ])
-    it(`blocks where its rows have another key: ${sql}`, async (t) => {
+    it(`blocks if its rows have a different key: ${sql}`, async (t) => {
       const path = await database(t, before, sql, `INSERT INTO task VALUES (1, 'x')`)
       const {steps} = await migrate(program(before + task('v: str, w: int', '@index Task.by_v on (v)')), path)
       assert.deepEqual(
         steps.map(({action, blocking, reason}) => [action, blocking, reason]),
-        [['rebuild_table', true, 'the table has no column _id INTEGER PRIMARY KEY; rename it, or give it that column']],
+        [
+          [
+            'rebuild_table',
+            true,
+            'the table has no column _id INTEGER PRIMARY KEY; rename the table, or add that column',
+          ],
+        ],
       )
     })
 })
 
-describe('a migration without a decision that it needs', () => {
-  it('says so in words that can be followed', async (t) => {
+describe('a migration without a required decision', () => {
+  it('reports the error with an actionable hint', async (t) => {
     const path = await database(t, task('v: str'), insert("'x'"))
     await assert.rejects(migrate(program(task('v: dec')), path, decide({rebuilds: ['Task']})), (error) => {
       assert.ok(isErrorOf(error, 'migration_failed'))
       assert.match(
         error.message,
-        /1 value of v cannot be turned from str into dec \(row 1\); add --using Task\.v=<expression> or --default Task\.v=<json>\.$/,
+        /1 value of v cannot be converted from str to dec \(row 1\); add --using Task\.v=<expression> or --default Task\.v=<json>\.$/,
       )
       return true
     })

@@ -27,7 +27,7 @@ describe('a program without a database', () => {
 @index Note.by_author on (by)
 @index UserProfile.by_name on (name, age) unique`
 
-  it('gets its tables, then its indexes, in the order of the source', async (t) => {
+  it('creates its tables, then its indexes, in source order', async (t) => {
     const path = join(await temporaryFolder(t), 'deep', 'app.db')
     const report = await migrated(path, source)
     assert.deepEqual(without(report.steps), [
@@ -44,20 +44,20 @@ describe('a program without a database', () => {
     assert.equal((await stat(path)).mode & 0o777, 0o600)
   })
 
-  it('is told the steps by a dry run, which makes no file', async (t) => {
+  it('lists the steps in a dry run, which creates no file', async (t) => {
     const path = join(await temporaryFolder(t), 'app.db')
     const {applied, left, steps} = await migrate(program(source), path, {dryRun: true})
     assert.deepEqual([applied, left, steps.length], [0, 4, 4])
     assert.equal(existsSync(path), false)
   })
 
-  it('has a table in memory as well', async () => {
+  it('has a table in an in-memory database', async () => {
     assert.equal((await migrate(program(source), ':memory:')).applied, 4)
   })
 })
 
 describe('a new table', () => {
-  it('is made beside those there are', async (t) => {
+  it('is created next to existing tables', async (t) => {
     const path = await database(t, task('title: str'), `INSERT INTO task (title) VALUES ('a')`)
     const {steps} = await migrated(path, `${task('title: str')}@table type Note { text: str }`)
     assert.deepEqual(without(steps), [{action: 'create_table', class: 'auto', blocking: false, table: 'note'}])
@@ -66,7 +66,7 @@ describe('a new table', () => {
 })
 
 describe('a new column', () => {
-  it('that may be empty is added', async (t) => {
+  it('that is nullable is added', async (t) => {
     const path = await database(t, task('title: str'), `INSERT INTO task (title) VALUES ('a')`)
     const {steps} = await migrated(path, task('title: str, note: Option[str]'))
     assert.deepEqual(steps, [
@@ -94,7 +94,7 @@ describe('a new column', () => {
     ['Set[str]', "TEXT NOT NULL DEFAULT '[]'"],
     ['Map[str, int]', "TEXT NOT NULL DEFAULT '{}'"],
   ] as const)
-    it(`of type ${type} is added to an empty table, though it is required`, async (t) => {
+    it(`of type ${type} is added to an empty table even if required`, async (t) => {
       const path = await database(t, task('title: str'))
       const {steps} = await migrated(path, task(`title: str, more: ${type}`))
       assert.equal(steps[0]?.sql, `ALTER TABLE "task" ADD COLUMN "more" ${definition};`)
@@ -105,7 +105,7 @@ describe('a new column', () => {
     ['one of a sum', 'State'],
     ['a tuple', '(int, str)'],
   ] as const)
-    it(`that is ${name} has an empty table made anew, with all its other changes`, async (t) => {
+    it(`that is ${name} rebuilds an empty table, with all its other changes`, async (t) => {
       const types = 'type Place { room: str }\ntype State = | Open | Shut(why: str)\n'
       const path = await database(t, task('title: str, day: str, old: str'))
       const source = types + task(`title: str, day: int, more: ${type}`)
@@ -121,7 +121,7 @@ describe('a new column', () => {
       assert.equal((await migrate(program(source), path)).up_to_date, true)
     })
 
-  it('that is required waits for a value where there are rows, and other steps do not wait for it', async (t) => {
+  it('that is required needs a value if there are rows, and does not delay other steps', async (t) => {
     const path = await database(t, task('title: str'), `INSERT INTO task (title) VALUES ('a')`)
     const next = program(task('title: str, note: Option[str], priority: int'))
     const report = await migrate(next, path)
@@ -140,7 +140,7 @@ describe('a new column', () => {
     assert.deepEqual(rows(path, 'SELECT * FROM task'), [{_id: 1, title: 'a', note: null}])
   })
 
-  it('takes the value of --default in old rows; the DEFAULT that stays is no difference', async (t) => {
+  it('uses --default for old rows; the remaining DEFAULT is not a difference', async (t) => {
     const path = await database(t, task('title: str'), `INSERT INTO task (title) VALUES ('a'), ('b')`)
     const source = `type Place { room: str }
 @table type Task { title: str, priority: int, note: str, tags: List[str], place: Place, exact: dec, open: bool, data: bytes }`
@@ -176,7 +176,7 @@ describe('a new column', () => {
   for (const [value, fault] of [
     ['Task.priority', /--default Task\.priority: write Table\.column=json/],
     ['priority=1', /write Table\.column=json/],
-    ['Task.priority=high', /the value is not JSON; text needs quotation marks/],
+    ['Task.priority=high', /the value is not JSON; quote text with "/],
     ['Task.priority=', /the value is not JSON/],
     ['Task.priority="high"', /the column is int/],
     ['Task.priority=1.5', /the column is int/],
@@ -186,14 +186,14 @@ describe('a new column', () => {
     ['Task.urgency=1', /table Task has no column urgency/],
     ['Chore.priority=1', /the program declares no table Chore/],
   ] as const)
-    it(`refuses --default ${value}`, async (t) => {
+    it(`rejects --default ${value}`, async (t) => {
       const path = await database(t, task('title: str'), `INSERT INTO task (title) VALUES ('a')`)
       await refused(path, task('title: str, priority: int'), decide({defaults: [value]}), 'migration_choice', fault)
     })
 })
 
-describe('a column that is spelled otherwise', () => {
-  it('gets its new spelling, so that the program finds its values', async (t) => {
+describe('a column name with a different case', () => {
+  it('is renamed, so that the program finds its values', async (t) => {
     const path = await database(t, task('Title: str'), `INSERT INTO task (Title) VALUES ('a')`)
     const source = task('title: str', '@endpoint(kind: query) fn all() to List[Task] { return db.Task.all() }')
     const {steps} = await migrated(path, source)
@@ -212,8 +212,8 @@ describe('a column that is spelled otherwise', () => {
   })
 })
 
-describe('a required column that may now be empty', () => {
-  it('stays required until its table is named, and stands in nobody’s way', async (t) => {
+describe('a required column that becomes nullable', () => {
+  it('stays required until --rebuild, without blocking', async (t) => {
     const path = await database(t, task('title: str, note: str'), `INSERT INTO task (title, note) VALUES ('a', 'b')`)
     const next = program(task('title: str, note: Option[str]'))
     const report = await migrate(next, path)
@@ -232,7 +232,7 @@ describe('a required column that may now be empty', () => {
     assert.deepEqual([report.applied, report.left, blockingSteps(report, noDecisions, next)], [0, 1, []])
   })
 
-  it('takes no value after --rebuild, and keeps those it had', async (t) => {
+  it('accepts NULL after --rebuild and preserves its values', async (t) => {
     const path = await database(t, task('title: str, note: str'), `INSERT INTO task (title, note) VALUES ('a', 'b')`)
     await migrated(path, task('title: str, note: Option[str]'), decide({rebuilds: ['Task']}))
     execute(path, `INSERT INTO task (title) VALUES ('c')`)
@@ -243,7 +243,7 @@ describe('a required column that may now be empty', () => {
   })
 })
 
-describe('a column that may no longer be empty', () => {
+describe('a nullable column that becomes required', () => {
   const before = task('title: str, note: Option[str]')
   const after = task('title: str, note: str')
 
@@ -257,14 +257,14 @@ describe('a column that may no longer be empty', () => {
     assert.equal(blockingSteps(report, {...noDecisions, rebuilds: ['Task']}, next).length, 0)
   })
 
-  it('becomes required by --rebuild where every row has a value', async (t) => {
+  it('becomes required with --rebuild if every row has a value', async (t) => {
     const path = await database(t, before, `INSERT INTO task (title, note) VALUES ('a', 'b')`)
     await migrated(path, after, decide({rebuilds: ['task']}))
     assert.deepEqual(rows(path, 'SELECT * FROM task'), [{_id: 1, title: 'a', note: 'b'}])
     assert.throws(() => execute(path, `INSERT INTO task (title) VALUES ('c')`), /NOT NULL/)
   })
 
-  it('needs --default for rows that have none', async (t) => {
+  it('needs --default for rows without a value', async (t) => {
     const path = await database(t, before, `INSERT INTO task (title, note) VALUES ('a', NULL), ('b', 'x'), ('c', NULL)`)
     const needed = /2 rows have no note; add --default Task\.note=<json>/
     await refused(path, after, decide({rebuilds: ['Task']}), 'migration_failed', needed)
@@ -273,7 +273,7 @@ describe('a column that may no longer be empty', () => {
   })
 })
 
-describe('a column of another type', () => {
+describe('a column with a changed type', () => {
   it('blocks the program until its table is named', async (t) => {
     const path = await database(t, task('n: str'), `INSERT INTO task (n) VALUES ('1')`)
     const report = await migrate(program(task('n: int')), path)
@@ -307,7 +307,7 @@ describe('a column of another type', () => {
     ['bool', 'str', '1', '1', 'text'],
     ['str', 'bytes', undefined, undefined, undefined],
   ] as const)
-    it(`turns ${stored ?? 'an empty table'} of ${from} into ${to}`, async (t) => {
+    it(`converts ${stored ?? 'an empty table'} of ${from} to ${to}`, async (t) => {
       const path = await database(t, task(`n: ${from}`))
       if (stored !== undefined) execute(path, `INSERT INTO task (n) VALUES (${stored})`)
       await migrated(path, task(`n: ${to}`), decide({rebuilds: ['Task']}))
@@ -334,20 +334,26 @@ describe('a column of another type', () => {
     ['str', 'bytes', "'AAE='"],
     ['bytes', 'str', "X'4142'"],
   ] as const)
-    it(`breaks off where ${stored} of ${from} would become ${to}`, async (t) => {
+    it(`fails if ${stored} of ${from} would become ${to}`, async (t) => {
       const path = await database(
         t,
         task(`title: str, n: ${from}`),
         `INSERT INTO task (title, n) VALUES ('a', ${stored})`,
       )
-      const lost = /1 value of n cannot be turned from (TEXT|INTEGER|REAL|BLOB) into /
-      await refused(path, task(`title: int, n: ${to}`), decide({rebuilds: ['Task']}), 'migration_failed', /turned from/)
+      const lost = /1 value of n cannot be converted from (TEXT|INTEGER|REAL|BLOB) to /
+      await refused(
+        path,
+        task(`title: int, n: ${to}`),
+        decide({rebuilds: ['Task']}),
+        'migration_failed',
+        /converted from/,
+      )
       await refused(path, task(`title: str, n: ${to}`), decide({rebuilds: ['Task']}), 'migration_failed', lost)
     })
 
-  it('counts the values that cannot be turned, and leaves empty ones alone', async (t) => {
+  it('counts the values that cannot be converted, and ignores NULL', async (t) => {
     const path = await database(t, task('n: Option[str]'), `INSERT INTO task (n) VALUES ('1'), (NULL), ('x'), ('y')`)
-    const lost = /2 values of n cannot be turned from TEXT into int/
+    const lost = /2 values of n cannot be converted from TEXT to int/
     await refused(path, task('n: Option[int]'), decide({rebuilds: ['Task']}), 'migration_failed', lost)
     execute(path, `DELETE FROM task WHERE n IN ('x', 'y')`)
     await migrated(path, task('n: Option[int]'), decide({rebuilds: ['Task']}))
@@ -355,10 +361,10 @@ describe('a column of another type', () => {
   })
 })
 
-describe('a table that is made anew', () => {
+describe('a rebuilt table', () => {
   const rebuild = decide({rebuilds: ['Task']})
 
-  it('keeps its ids, and never gives one a second time', async (t) => {
+  it('preserves its ids and never reuses one', async (t) => {
     const path = await database(
       t,
       task('n: str'),
@@ -374,14 +380,14 @@ describe('a table that is made anew', () => {
     assert.deepEqual(rows(path, 'SELECT * FROM task WHERE n = 5'), [{_id: 5, n: 5}])
   })
 
-  it('never gives an id a second time though it lost all its rows', async (t) => {
+  it('never reuses an id even after all rows are deleted', async (t) => {
     const path = await database(t, task('n: str'), `INSERT INTO task (n) VALUES ('1'), ('2')`, 'DELETE FROM task')
     await migrated(path, task('n: int'), rebuild)
     execute(path, 'INSERT INTO task (n) VALUES (3)')
     assert.deepEqual(values(path, 'SELECT _id FROM task'), [3])
   })
 
-  it('keeps columns that nobody declares, with their data', async (t) => {
+  it('preserves undeclared columns and their data', async (t) => {
     const path = await database(
       t,
       task('n: str'),
@@ -397,7 +403,7 @@ describe('a table that is made anew', () => {
     ])
   })
 
-  it('keeps a default that is computed', async (t) => {
+  it('preserves a computed default', async (t) => {
     const path = await database(
       t,
       task('n: str'),
@@ -410,7 +416,7 @@ describe('a table that is made anew', () => {
     assert.deepEqual(values(path, 'SELECT made FROM task'), ['2026-01-05', '2026-01-05'])
   })
 
-  it('loses the columns that are named in the same go', async (t) => {
+  it('drops columns in the same step', async (t) => {
     const path = await database(
       t,
       task('n: str, owner: str, extra: str', '@index Task.by_owner on (owner)'),
@@ -425,7 +431,7 @@ describe('a table that is made anew', () => {
     assert.deepEqual(rows(path, 'SELECT * FROM task'), [{_id: 1, n: 1, extra: 'x'}])
   })
 
-  it('gets new columns too', async (t) => {
+  it('adds new columns', async (t) => {
     const path = await database(t, task('n: str'), `INSERT INTO task (n) VALUES ('1')`)
     const source = task('n: int, note: Option[str], level: int')
     const needed = /column level needs --default Task\.level=<json>/
@@ -436,7 +442,7 @@ describe('a table that is made anew', () => {
     assert.doesNotMatch(String(sql), /DEFAULT/)
   })
 
-  it('keeps its indexes, unique ones and search indexes', async (t) => {
+  it('preserves its indexes, including unique and search indexes', async (t) => {
     const indexes = `@index Task.by_n on (n)
 @index Task.one_title on (title) unique
 @search_index Task.by_text on (title, body)
@@ -470,7 +476,7 @@ describe('a table that is made anew', () => {
     connection.close()
   })
 
-  it('gets new search and vector indexes that know its old rows', async (t) => {
+  it('gets new search and vector indexes that include its old rows', async (t) => {
     const path = await database(
       t,
       task('n: str, body: str, place: List[float]'),
@@ -487,7 +493,7 @@ describe('a table that is made anew', () => {
     connection.close()
   })
 
-  it('keeps what was made by hand on it: indexes, triggers, views, references', async (t) => {
+  it('preserves manually created indexes, triggers, views and references', async (t) => {
     const path = await database(
       t,
       task('n: str, title: str'),
@@ -508,7 +514,7 @@ describe('a table that is made anew', () => {
     assert.deepEqual(rows(path, 'SELECT * FROM _remark'), [])
   })
 
-  it('is not made anew where a reference would point nowhere', async (t) => {
+  it('is not rebuilt if a reference would be dangling', async (t) => {
     const path = await database(
       t,
       task('n: str'),
@@ -516,7 +522,7 @@ describe('a table that is made anew', () => {
       `INSERT INTO task (n) VALUES ('1')`,
       'PRAGMA foreign_keys = OFF; INSERT INTO _remark VALUES (9)',
     )
-    await refused(path, task('n: int'), rebuild, 'migration_failed', /1 references would point nowhere/)
+    await refused(path, task('n: int'), rebuild, 'migration_failed', /1 references would be dangling/)
   })
 
   it('must be a table of the program', async (t) => {
@@ -532,7 +538,7 @@ describe('an index', () => {
   const indexes = (path: string) =>
     rows(path, `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`)
 
-  it('is made where it is declared, and changed where its columns are', async (t) => {
+  it('is created when declared, and recreated when its columns change', async (t) => {
     const path = await database(t, plain, filled)
     const {steps} = await migrated(path, `${plain}@index Task.by on (day)`)
     assert.deepEqual(without(steps), [{action: 'create_index', class: 'auto', blocking: false, index: 'idx_task_by'}])
@@ -546,7 +552,7 @@ describe('an index', () => {
     ])
   })
 
-  it('becomes unique, or ceases to be', async (t) => {
+  it('becomes unique or non-unique', async (t) => {
     const path = await database(t, `${plain}@index Task.by on (day)`, filled)
     await migrated(path, `${plain}@index Task.by on (day) unique`)
     assert.throws(() => execute(path, filled), /UNIQUE/)
@@ -554,7 +560,7 @@ describe('an index', () => {
     execute(path, filled)
   })
 
-  it('is dropped where it is no longer declared; one that was made by hand stays', async (t) => {
+  it('is dropped when no longer declared; a manually created index stays', async (t) => {
     const path = await database(t, `${plain}@index Task.by on (day)`, 'CREATE INDEX mine ON task (title)')
     const {steps} = await migrated(path, plain)
     assert.deepEqual(steps, [
@@ -574,7 +580,7 @@ describe('an index', () => {
     ['title, day', 'the same title, day in rows 1, 4'],
     ['exact', 'the same exact in rows 2, 3'],
   ] as const)
-    it(`that is unique on ${columns} blocks while rows violate it, and names them`, async (t) => {
+    it(`that is unique on ${columns} blocks while rows violate it, and reports them`, async (t) => {
       const fields = 'title: str, day: Option[int], exact: Option[dec]'
       const path = await database(
         t,
@@ -591,7 +597,7 @@ describe('an index', () => {
       await migrated(path, source)
     })
 
-  it('that is unique fails with the rows where a new value makes them equal', async (t) => {
+  it('that is unique reports the rows that a new value makes equal', async (t) => {
     const path = await database(t, plain, filled)
     const source = task('title: str, day: int, level: int', '@index Task.one on (level) unique')
     const options = decide({defaults: ['Task.level=1']})
@@ -599,7 +605,7 @@ describe('an index', () => {
     assert.deepEqual(await readdir(dirname(path)), ['app.db'])
   })
 
-  it('of a column that waits for a value waits with it, and other steps do not', async (t) => {
+  it('of a column that needs a value waits for it, without delaying other steps', async (t) => {
     const path = await database(t, plain, filled)
     const indexes = `@index Task.by_level on (level)\n@search_index Task.by_note on (note)\n@index Task.by_day on (day)`
     const source = task('title: str, day: int, level: int, note: str', indexes)
@@ -613,7 +619,7 @@ describe('an index', () => {
     assert.deepEqual(values(path, `SELECT rowid FROM task_by_note_fts('fox')`), [1, 2])
   })
 
-  it('that was made by hand stays, whatever its name is', async (t) => {
+  it('that was created manually stays, whatever its name', async (t) => {
     const path = await database(
       t,
       plain,
@@ -633,7 +639,7 @@ describe('an index', () => {
     )
   })
 
-  it('for searching knows the rows that were there before it', async (t) => {
+  it('for text search includes existing rows', async (t) => {
     const path = await database(t, plain, filled)
     const find = (word: string) => values(path, `SELECT rowid FROM task_by_text_fts('${word}')`)
     await migrated(path, `${plain}@search_index Task.by_text on (title)`)
@@ -647,12 +653,12 @@ describe('an index', () => {
     execute(path, filled)
   })
 
-  it('of vectors knows the rows that were there before it, and is refused over others', async (t) => {
+  it('of vectors includes existing rows, and is rejected if their vectors have a different length', async (t) => {
     const vectors = task('place: List[float]')
     const path = await database(t, vectors, `INSERT INTO task (place) VALUES ('[1, 0]')`)
     const source = (dimensions: number) => `${vectors}@vector_index Task.by on (place) { dimensions: ${dimensions} }`
     const [step] = (await migrate(program(source(3)), path)).steps
-    assert.deepEqual([step?.blocking, step?.reason], [true, 'place has other than 3 numbers in row 1'])
+    assert.deepEqual([step?.blocking, step?.reason], [true, 'place does not have 3 numbers in row 1'])
     await migrated(path, source(2))
     await migrated(path, vectors)
     assert.deepEqual(values(path, `SELECT name FROM sqlite_schema WHERE name LIKE '%_vec%'`), [])
@@ -660,7 +666,7 @@ describe('an index', () => {
 })
 
 describe('a column that is no longer declared', () => {
-  it('stays, and blocks the program where inserts would leave it empty', async (t) => {
+  it('stays, and blocks the program if inserts would leave it NULL', async (t) => {
     const path = await database(t, task('title: str, owner: str'), `INSERT INTO task (title, owner) VALUES ('a', 'b')`)
     const next = program(task('title: str'))
     const report = await migrate(next, path)
@@ -684,14 +690,14 @@ describe('a column that is no longer declared', () => {
     ['may be empty', 'owner TEXT'],
     ['has a default', `owner TEXT NOT NULL DEFAULT 'nobody'`],
   ] as const)
-    it(`stays, and blocks nothing where it ${name}`, async (t) => {
+    it(`stays without blocking if it ${name}`, async (t) => {
       const path = await database(t, task('title: str'), `ALTER TABLE task ADD COLUMN ${add}`)
       const {steps, left} = await migrate(program(task('title: str')), path)
       assert.deepEqual([left, steps[0]?.action, steps[0]?.blocking], [1, 'drop_column', false])
     })
 
   for (const name of ['Task.owner', 'task.owner'])
-    it(`goes by --drop ${name}, and the others stay`, async (t) => {
+    it(`is dropped by --drop ${name}, and the others stay`, async (t) => {
       const path = await database(
         t,
         task('title: str, owner: str, extra: str', '@index Task.by_owner on (owner)'),
@@ -703,9 +709,9 @@ describe('a column that is no longer declared', () => {
     })
 
   for (const name of ['Task.title', 'Task.nothing', 'Task', 'Nothing', 'svc_data_migrations', 'sqlite_sequence', ''])
-    it(`is not what --drop ${name || "''"} means`, async (t) => {
+    it(`is not dropped by --drop ${name || "''"}`, async (t) => {
       const path = await database(t, task('title: str, owner: str'))
-      const none = /no step drops it: it is declared, or not there/
+      const none = /no step drops it: it is declared or does not exist/
       await refused(path, task('title: str'), decide({drops: [name]}), 'migration_choice', none)
     })
 })
@@ -713,7 +719,7 @@ describe('a column that is no longer declared', () => {
 describe('a table that is no longer declared', () => {
   const both = `${task('title: str')}@table type OldNote { text: str }\n@index OldNote.by_text on (text)`
 
-  it('stays with its rows, and blocks nothing', async (t) => {
+  it('stays with its rows, without blocking', async (t) => {
     const path = await database(t, both, `INSERT INTO old_note (text) VALUES ('a')`)
     const next = program(task('title: str'))
     const report = await migrate(next, path)
@@ -729,21 +735,21 @@ describe('a table that is no longer declared', () => {
     assert.equal(rows(path, 'SELECT * FROM old_note').length, 1)
   })
 
-  it('goes by --drop', async (t) => {
+  it('is dropped by --drop', async (t) => {
     const path = await database(t, both, `INSERT INTO old_note (text) VALUES ('a')`)
     const {backup} = await migrated(path, task('title: str'), decide({drops: ['old_note']}))
     assert.deepEqual(values(path, `SELECT name FROM sqlite_schema WHERE name LIKE '%old_note%'`), [])
     assert.deepEqual(values(backup ?? '', 'SELECT text FROM old_note'), ['a'])
   })
 
-  it('goes by --drop also where its name is strange', async (t) => {
+  it('is dropped by --drop even if its name needs quoting', async (t) => {
     const path = await database(t, task('title: str'), 'CREATE TABLE "my ""old"" table" (x)')
     await migrated(path, task('title: str'), decide({drops: ['my "old" table']}))
   })
 })
 
-describe('tables that are not of a program', () => {
-  it('are no difference, whatever is in them', async (t) => {
+describe('tables that do not belong to a program', () => {
+  it('are ignored, whatever they contain', async (t) => {
     const path = await database(t, task('title: str'))
     const names = ['svc_settings', 'codex_change_log', '_private', 'SVC_loud']
     execute(path, ...names.slice(0, 3).map((name) => `CREATE TABLE ${name} (x); INSERT INTO ${name} VALUES (1)`))
@@ -764,7 +770,7 @@ describe('a migration', () => {
     `INSERT INTO task (title, n, owner) VALUES ('a fox', '1', 'Ann'), ('a bird', '2', 'Ann')`,
     `INSERT INTO old_note (text) VALUES ('old')`,
   ]
-  /** Of every kind of step one, and a unique index that comes last but for the drops. */
+  /** One step of every kind; the unique index is the last step before the drops. */
   const after = (unique: string) => `@table type Task { title: str, n: int, note: Option[str], level: int }
 @table type Person { name: str }
 @index Person.by_name on (name)
@@ -776,7 +782,7 @@ describe('a migration', () => {
     drops: ['Task.owner', 'old_note'],
   })
 
-  it('takes all steps, in their order', async (t) => {
+  it('applies all steps in order', async (t) => {
     const path = await database(t, before, ...filled)
     const {steps} = await migrated(path, after('title'), decisions)
     assert.deepEqual(
@@ -800,12 +806,12 @@ describe('a migration', () => {
     ])
   })
 
-  it('leaves everything as it was where one step fails', async (t) => {
+  it('changes nothing if a step fails', async (t) => {
     const path = await database(t, before, ...filled)
     await refused(path, after('level'), decisions, 'migration_failed', /the same level in rows 1, 2/)
   })
 
-  it('leaves everything as it was where the very last statement fails', async (t) => {
+  it('changes nothing if the last statement fails', async (t) => {
     const path = await database(t, before, ...filled)
     const seen: string[] = []
     const onStatement = (sql: string) => {
@@ -818,7 +824,7 @@ describe('a migration', () => {
     assert.deepEqual([seen[0], seen.at(-1)], ['BEGIN IMMEDIATE;', 'COMMIT;'])
   })
 
-  it('shows its steps in a dry run, and changes nothing', async (t) => {
+  it('lists its steps in a dry run and changes nothing', async (t) => {
     const path = await database(t, before, ...filled)
     const was = contents(path)
     const report = await migrate(program(after('title')), path, {...decisions, dryRun: true})
@@ -827,7 +833,7 @@ describe('a migration', () => {
     assert.deepEqual(await migrate(program(after('title')), path, {dryRun: true}), report)
   })
 
-  it('copies the database first, for the eyes of its owner alone', async (t) => {
+  it('backs up the database first, readable only by its owner', async (t) => {
     const path = await database(t, before, ...filled)
     const now = () => new Date('2026-01-05T10:20:30.456Z')
     const first = await migrate(program(`${before}\n@table type A { a: int }`), path, {now})
@@ -840,14 +846,14 @@ describe('a migration', () => {
     assert.deepEqual(values(first.backup, `SELECT name FROM sqlite_schema WHERE name = 'a'`), [])
   })
 
-  it('copies nothing where nothing is done', async (t) => {
+  it('creates no backup if there is nothing to do', async (t) => {
     const path = await database(t, before, ...filled)
     assert.equal((await migrate(program(before), path)).backup, undefined)
     const undecided = before.replace('n: str', 'n: int').replace('owner: str', 'owner: str, level: int')
     assert.deepEqual([(await migrate(program(undecided), path)).left, await readdir(dirname(path))], [2, ['app.db']])
   })
 
-  it('is remembered, with the digest of the program and the steps that were taken', async (t) => {
+  it('is recorded with the program digest and the applied steps', async (t) => {
     const path = await database(t, before, ...filled)
     await migrate(program(before), path)
     await migrate(program(after('title')), path, decisions)
@@ -865,7 +871,7 @@ describe('a migration', () => {
     assert.deepEqual([actions.length, actions[0], actions.at(-1)], [10, 'create_table', 'drop_table'])
   })
 
-  it('does nothing a second time where another process was first', async (t) => {
+  it('repeats nothing if another process migrated first', async (t) => {
     const path = await database(t, task('title: str'))
     const source = task('title: str, note: Option[str]')
     const onStatement = (sql: string) => {
@@ -875,7 +881,7 @@ describe('a migration', () => {
     assert.deepEqual([done, steps, applied], [true, [], 0])
   })
 
-  it('is refused by a file that is no database', async (t) => {
+  it('fails on a file that is not a database', async (t) => {
     const path = join(await temporaryFolder(t), 'app.db')
     await writeFile(path, 'this is a text, and no database at all. '.repeat(200))
     await assert.rejects(migrate(program(before), path), failure('store_damaged', /app\.db/))

@@ -1,9 +1,9 @@
-/** Random conditions on the rows of a table, and what plain comparison finds for each. */
+/** Random conditions on the rows of a table, and the rows that a direct comparison matches. */
 import assert from 'node:assert/strict'
 import {Application, checkProgram, ddl, type FunctionType, type Program} from '../../src/lang/index.js'
 import {type Random, seeded} from './fuzz.js'
 
-// The table, and what its columns hold
+// The table and its values
 
 interface Row {
   _id: number
@@ -63,7 +63,7 @@ fn add(${stored.map((each) => `${each.name}: ${typeOf(each)}`).join(', ')}) to I
 }
 `
 
-/** Few values, so that they meet. */
+/** Few values, so that they often coincide. */
 const ints = [0, 1, -1, 2, 3, 7, 100, -100, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
 const floats = [0, 1, -1, 2, 0.1, 0.2, 0.30000000000000004, -2.5, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 123.456]
 const strings = [
@@ -112,7 +112,7 @@ const strings = [
   'true',
 ]
 
-/** Needles are often a part of what is there, in another case. */
+/** Search strings are often substrings of stored values in a different case. */
 const needle = (random: Random): string => {
   const points = [...random.of(strings)]
   const from = random.below(points.length + 1)
@@ -122,7 +122,7 @@ const needle = (random: Random): string => {
 
 const otherCount = 5
 const rowCount = 40
-/** Doubles with all their digits, of which some are in the table. */
+/** Doubles with all digits; some of them are in the table. */
 const preciseFloats = (random: Random) => Array.from({length: 12}, () => (random.next() - 0.5) * 10 ** random.below(12))
 
 function scalar(kind: Kind, random: Random, precise: readonly number[]): Scalar {
@@ -164,11 +164,11 @@ function randomRows(random: Random, precise: readonly number[]): Row[] {
   }))
 }
 
-// Conditions, as they are written
+// The source of conditions
 
 type Operator = 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'contains' | 'is_null'
 
-/** A value with the way it is written: as a literal, or as the name of a parameter. */
+/** A value and its source form: a literal or a parameter name. */
 interface Written<V> {
   value: V
   text: string
@@ -202,7 +202,7 @@ const escapes: Readonly<Record<string, string>> = {
 }
 const stringLiteral = (text: string) => `"${text.replace(/[\\"\n\t\r\0]/g, (c) => escapes[c] ?? c)}"`
 
-/** A literal, where the language has one for the value: there are no exponents. */
+/** The literal of a value, if the language has one (it has no exponents). */
 function literal(value: Scalar | null): string | undefined {
   if (value === null) return 'None'
   if (typeof value === 'string') return stringLiteral(value)
@@ -292,7 +292,7 @@ class Generator {
     return scalar(kind, this.#random, this.#precise)
   }
 
-  /** Of `eq` and `neq`: None where the column takes it. */
+  /** The value of `eq` and `neq`: can be None if the column is nullable. */
   #slot(chosen: Column): Written<Scalar | null> {
     const isNone = chosen.nullable && this.#random.chance(0.3)
     const value = isNone ? null : this.#value(chosen.kind)
@@ -327,11 +327,11 @@ function writeEntry(entry: Entry): string {
   }
 }
 
-// What the conditions mean
+// The semantics of conditions
 
 const holdsAll = (conditions: Conditions, row: Row): boolean => conditions.every((entry) => holdsEntry(entry, row))
 
-/** Two-valued: a comparison with NULL is false, and `not` turns it into true. */
+/** Two-valued logic: a comparison with NULL is false, and its `not` is true. */
 function holdsEntry(entry: Entry, row: Row): boolean {
   switch (entry.kind) {
     case 'and':
@@ -348,7 +348,7 @@ function holdsEntry(entry: Entry, row: Row): boolean {
 /** Text is ordered by its bytes. */
 const order = (a: Scalar, b: Scalar): number =>
   typeof a === 'string' ? Buffer.compare(Buffer.from(a), Buffer.from(String(b))) : Number(a) - Number(b)
-/** Only the letters of ASCII have two cases. */
+/** Case-insensitive for ASCII letters only. */
 const folded = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 function holdsTest({operator, operand: {value}}: Test, held: Row[ColumnName]): boolean {
@@ -379,7 +379,7 @@ function holdsTest({operator, operand: {value}}: Test, held: Row[ColumnName]): b
   }
 }
 
-// Programs of many conditions, and their answers
+// Programs with many conditions, and their results
 
 interface Question {
   name: string
@@ -430,10 +430,10 @@ async function filled(program: Program, rows: readonly Row[]): Promise<Applicati
   return application
 }
 
-/** Conditions that are asked of one table. */
+/** Conditions per table. */
 export const conditionsPerTable = 250
 
-/** Asks many questions of one table; each answer must be that of plain comparison. */
+/** Runs many conditions on one table; each result must equal that of a direct comparison. */
 export async function compareConditions(seed: number): Promise<void> {
   const random = seeded(seed)
   const precise = preciseFloats(random)

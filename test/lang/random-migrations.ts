@@ -17,7 +17,7 @@ import {temporaryFolder} from '../support/temporary.js'
 import {contents, program} from './databases.js'
 import {type Random, seeded} from './fuzz.js'
 
-/** A type as a tree, so that a later version of it can be made. */
+/** A type as a tree, from which a later version can be derived. */
 type Shape =
   | {kind: 'int' | 'float' | 'bool' | 'str' | 'dec' | 'bytes' | 'Json'}
   | {kind: 'List' | 'Set' | 'Option' | 'Map'; of: Shape}
@@ -30,8 +30,8 @@ const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const
 const variantNames = ['Open', 'Shut', 'Held', 'Lost'] as const
 
 const some = <T>(random: Random, items: readonly T[], least: number): T[] => {
-  const kept = items.filter(() => random.chance(0.5))
-  return kept.length >= least ? kept : items.slice(0, least)
+  const chosen = items.filter(() => random.chance(0.5))
+  return chosen.length >= least ? chosen : items.slice(0, least)
 }
 
 function shape(random: Random, depth = 0): Shape {
@@ -60,7 +60,7 @@ const optional = (random: Random, of: Shape): Shape => (random.chance(0.3) ? {ki
 const fields = (random: Random, depth: number): Fields =>
   some(random, names.slice(0, 3), 1).map((name) => ({name, shape: optional(random, shape(random, depth + 1))}))
 
-/** A version of a type that somebody could have made of it. */
+/** A plausible later version of a type. */
 function changed(random: Random, of: Shape): Shape {
   if (random.chance(0.15)) return shape(random)
   switch (of.kind) {
@@ -76,10 +76,13 @@ function changed(random: Random, of: Shape): Shape {
     case 'record':
       return {kind: 'record', fields: changedFields(random, of.fields)}
     case 'sum': {
-      const kept = of.variants.filter(() => random.chance(0.8))
-      const free = variantNames.filter((name) => !kept.some((each) => each.name === name))
+      const remaining = of.variants.filter(() => random.chance(0.8))
+      const free = variantNames.filter((name) => !remaining.some((each) => each.name === name))
       const more = random.chance(0.4) && free.length > 0 ? [{name: random.of(free), fields: []}] : []
-      const variants = [...kept.map(({name, fields: inner}) => ({name, fields: changedFields(random, inner)})), ...more]
+      const variants = [
+        ...remaining.map(({name, fields: inner}) => ({name, fields: changedFields(random, inner)})),
+        ...more,
+      ]
       return variants.length === 0 ? of : {kind: 'sum', variants}
     }
     default:
@@ -88,13 +91,13 @@ function changed(random: Random, of: Shape): Shape {
 }
 
 function changedFields(random: Random, of: Fields): Fields {
-  const kept = of
+  const remaining = of
     .filter(() => random.chance(0.85))
     .map((each) => (random.chance(0.25) ? {...each, shape: changed(random, each.shape)} : each))
   const free = names.filter((name) => !of.some((each) => each.name === name))
   const more =
     random.chance(0.4) && free.length > 0 ? [{name: random.of(free), shape: optional(random, shape(random, 2))}] : []
-  return [...kept, ...more].length === 0 ? of : [...kept, ...more]
+  return [...remaining, ...more].length === 0 ? of : [...remaining, ...more]
 }
 
 /** The source of a program with one table of these columns. */
@@ -169,7 +172,7 @@ function value(random: Random, of: Shape): unknown {
   }
 }
 
-/** Every row as the program reads it, in the order of the ids. @throws Failure where a value is not of its type */
+/** Every row as the program reads it, in id order. @throws Failure if a value is not of its type */
 async function read(of: Program, path: string): Promise<Record<string, unknown>[]> {
   const connection = await connect(of, path, true)
   try {
@@ -183,7 +186,7 @@ async function read(of: Program, path: string): Promise<Record<string, unknown>[
   }
 }
 
-/** Whether two JSON values are the same to somebody who reads them: 1, "1" and true may be. */
+/** Whether two JSON values have the same meaning; 1, "1" and true can be equal. */
 function means(a: unknown, b: unknown): boolean {
   const isNone = (each: unknown) => each === null || each === undefined
   if (isNone(a) || isNone(b)) return isNone(a) && isNone(b)
@@ -196,10 +199,10 @@ function means(a: unknown, b: unknown): boolean {
   return String(plain(a)) === String(plain(b)) || Number(plain(a)) === Number(plain(b))
 }
 
-/** How a pair of programs ended. */
+/** The result for a pair of programs. */
 type End = 'fits' | 'converted' | 'refused'
 
-/** Makes a database with the first version, and migrates it to the second, deciding for everything that can be. */
+/** Creates a database with the first version and migrates it to the second, with every possible decision. */
 async function migratePair(seed: number, path: string): Promise<End> {
   const random = seeded(seed)
   const columns = some(random, names, 2).map((name) => ({name, shape: optional(random, shape(random))}))
@@ -220,7 +223,7 @@ async function migratePair(seed: number, path: string): Promise<End> {
   const insert = recordInserter(old, table, connection, false)
   for (let i = 0; i < 1 + random.below(6); i++)
     insert(Object.fromEntries(columns.map(({name, shape: each}) => [name, value(random, each)])))
-  // Half of them as an earlier version left them, without declared types.
+  // Half of the databases have no declared types, as from an earlier version.
   const isLegacy = random.chance(0.3)
   if (isLegacy) connection.database.exec('DROP TABLE svc_data_columns')
   connection.close()
@@ -263,7 +266,7 @@ async function migratePair(seed: number, path: string): Promise<End> {
   return plan.up_to_date ? 'fits' : 'converted'
 }
 
-/** The first pairs; all three ends happen. */
+/** Migrates the first pairs; all three results must occur. */
 export async function migratePairs(t: TestContext, pairs: number): Promise<void> {
   const folder = await temporaryFolder(t)
   const ends: Record<End, number> = {fits: 0, converted: 0, refused: 0}

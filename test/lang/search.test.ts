@@ -14,7 +14,7 @@ function checked(source: string): Program {
   return program
 }
 
-/** A program on a database of its own. */
+/** A program on its own database. */
 async function open(t: TestContext, source: string) {
   const program = checked(source)
   const path = join(await temporaryFolder(t), 'app.db')
@@ -31,13 +31,13 @@ async function open(t: TestContext, source: string) {
     path,
     reply,
     call: async (name: string, ...args: unknown[]) => (await reply(name, ...args)).value,
-    /** Ids of the rows that an endpoint gives, in their order. */
+    /** Ids of the rows that an endpoint returns, in order. */
     ids: async (name: string, ...args: unknown[]) =>
       ((await reply(name, ...args)).value as {_id: number}[]).map(({_id}) => _id),
   }
 }
 
-/** What `svc db explain` says of the first operation of a function. */
+/** The output of `svc db explain` for the first operation of a function. */
 function planOf(source: string, name: string) {
   const [row] = explain(checked(source), {query: name, all: false})
   assert.ok(row)
@@ -79,7 +79,7 @@ const articles = `
     return db.Article.where({ not: { body: { matches: text } } })
 }`
 
-/** Articles of these bodies, their ids from 1. */
+/** Articles with these bodies; ids start at 1. */
 async function library(t: TestContext, ...bodies: string[]) {
   const made = await open(t, articles)
   for (const body of bodies) await made.call('add', 'title', body, null, 0)
@@ -114,12 +114,12 @@ describe('a table with a search index', () => {
     ['', []],
     ['  \n\t ', []],
   ] as const)
-    it(`finds by ${JSON.stringify(text)} the rows that hold every word`, async (t) => {
+    it(`finds with ${JSON.stringify(text)} the rows that contain every word`, async (t) => {
       const {ids} = await library(t, 'the quick brown fox', 'a fox', `he said "hello" at five o'clock now`)
       assert.deepEqual((await ids('find', text)).sort(), found)
     })
 
-  it('looks into the column that is named alone', async (t) => {
+  it('searches only the given column', async (t) => {
     const {call, ids} = await open(t, articles)
     await call('add', 'fox', 'bird', null, 0)
     await call('add', 'bird', 'fox', 'cat', 0)
@@ -129,7 +129,7 @@ describe('a table with a search index', () => {
     assert.deepEqual(await ids('others', 'fox'), [1])
   })
 
-  it('gives the best match first, those alike by their id', async (t) => {
+  it('returns the best match first, equal matches by id', async (t) => {
     const {ids, reply} = await library(
       t,
       'a fox and a bird and a cat and a dog in the wood',
@@ -149,7 +149,7 @@ describe('a table with a search index', () => {
     })
   })
 
-  it('gives them in the order that the program asks for', async (t) => {
+  it('returns matches in the order of order_by', async (t) => {
     const {call, ids} = await open(t, articles)
     await call('add', 't', 'a fox and a bird and a cat', null, 3)
     await call('add', 't', 'fox', null, 1)
@@ -160,7 +160,7 @@ describe('a table with a search index', () => {
     assert.equal(await call('many', 'fox'), 3)
   })
 
-  it('finds what was changed by its new words, and nothing that was deleted', async (t) => {
+  it('finds updated rows by their new words, and no deleted rows', async (t) => {
     const {call, ids} = await library(t, 'a fox', 'a bird')
     await call('change', 1, 'a cat')
     assert.deepEqual([await ids('find', 'fox'), await ids('find', 'cat')], [[], [1]])
@@ -171,14 +171,14 @@ describe('a table with a search index', () => {
     assert.deepEqual([await ids('noted', 'mark'), await ids('find', 'dog')], [[], [3]])
   })
 
-  it('finds nothing of a mutation that was rolled back', async (t) => {
+  it('finds no rows of a rolled-back mutation', async (t) => {
     const {ids, reply} = await library(t, 'a fox')
     assert.equal((await reply('regret', 'a second fox')).kind, 'domain')
     assert.deepEqual(await ids('find', 'fox'), [1])
     assert.deepEqual(await ids('find', 'second'), [])
   })
 
-  it('answers at once where thousands of rows match', async (t) => {
+  it('is fast if thousands of rows match', async (t) => {
     const {application, call, ids} = await open(t, articles)
     const insert = application.writer.database.prepare(`INSERT INTO article (title, body, day) VALUES ('t', ?, 0)`)
     application.writer.database.transaction(() => {
@@ -191,7 +191,7 @@ describe('a table with a search index', () => {
     assert.ok(isWithin(ms, 2000), `${ms} ms`)
   })
 
-  it('is told to be searched by its index', () => {
+  it('is explained as an index search', () => {
     const {retrieval, sql, capabilities} = planOf(articles, 'latest')
     assert.equal(retrieval, 'fts')
     assert.ok(sql.includes(`"_id" IN (SELECT rowid FROM "article_by_text_fts" WHERE "article_by_text_fts" MATCH ?)`))
@@ -204,7 +204,7 @@ describe('a table with a search index', () => {
 describe('a table without a search index', () => {
   const plain = articles.replace(/@search_index.*\n/, '')
 
-  it('is searched for parts of its text', async (t) => {
+  it('is searched for substrings', async (t) => {
     const {call, ids, reply} = await open(t, plain)
     await call('add', 't', 'the quick brown fox', null, 0)
     await call('add', 't', '100% sure_ly', null, 0)
@@ -225,7 +225,7 @@ describe('a table without a search index', () => {
     assert.equal((await reply('find', 'fox')).retrieval, 'contains')
   })
 
-  it('is told to be searched without one', () => {
+  it('is explained as a search without an index', () => {
     const using = `@endpoint(kind: query) fn hinted(text: str) to List[Article] {
       return db.Article.where({ body: { matches: text } }).using(fts)
     }`
@@ -283,19 +283,19 @@ const places = `
     return db.Place.where({ kind: { matches: text }, at: { near: at } }).using(fts)
 }`
 
-/** A vector that points so many degrees away from `east`. */
+/** A vector at an angle of the given degrees from `east`. */
 const angle = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)]
 const east = angle(0)
 
 describe('a table with a vector index', () => {
-  /** Places at these angles, their ids from 1. */
+  /** Places at these angles; ids start at 1. */
   async function at(t: TestContext, ...degrees: number[]) {
     const made = await open(t, places)
     for (const each of degrees) await made.call('add', `p${each}`, each < 90 ? 'low' : 'high', angle(each), null)
     return made
   }
 
-  it('gives the nearest rows first, as many as limit says', async (t) => {
+  it('returns the nearest rows first, up to the limit', async (t) => {
     const {ids, reply} = await at(t, 50, 10, 170, 30, 90)
     assert.deepEqual(await ids('near', east, 3), [2, 4, 1])
     assert.deepEqual(await ids('near', angle(180), 2), [3, 5])
@@ -310,24 +310,24 @@ describe('a table with a vector index', () => {
     assert.deepEqual(await ids('near', [0.001, 0], 2), [2, 1])
   })
 
-  it('gives ten where there is no limit', async (t) => {
+  it('returns ten rows without a limit', async (t) => {
     const {ids} = await at(t, ...Array.from({length: 15}, (_, i) => i * 5))
     assert.deepEqual(await ids('nearest', east), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
-  it('looks for the nearest among those that fulfil the other conditions', async (t) => {
+  it('searches only rows that match the other conditions', async (t) => {
     const {ids} = await at(t, 120, 10, 100, 20, 30, 40)
     assert.deepEqual(await ids('near_of', east, 'high', 2), [3, 1])
     assert.deepEqual(await ids('near_of', east, 'low', 2), [2, 4])
     assert.deepEqual(await ids('near_of', east, 'none', 2), [])
   })
 
-  it('gives the nearest in the order that the program asks for', async (t) => {
+  it('returns the nearest rows in the order of order_by', async (t) => {
     const {ids} = await at(t, 10, 20, 30, 99)
     assert.deepEqual(await ids('by_name', east, 3), [3, 2, 1])
   })
 
-  it('follows changes, and leaves out rows without a vector', async (t) => {
+  it('reflects changes and skips rows without a vector', async (t) => {
     const {call, ids} = await at(t, 10, 20, 30)
     await call('move', 3, angle(1))
     assert.deepEqual(await ids('near', east, 2), [3, 1])
@@ -340,7 +340,7 @@ describe('a table with a vector index', () => {
     assert.deepEqual(await ids('marked', east), [])
   })
 
-  it('takes vectors as bytes too: float32, little-endian', async (t) => {
+  it('accepts vectors as bytes: float32, little-endian', async (t) => {
     const {call, ids} = await open(
       t,
       `@table type Image { sketch: bytes }
@@ -365,7 +365,7 @@ describe('a table with a vector index', () => {
     ['fewer', [1]],
     ['no', []],
   ] as const)
-    it(`refuses vectors of ${name} dimensions, and goes on`, async (t) => {
+    it(`rejects vectors of ${name} dimensions and continues`, async (t) => {
       const {call, ids, reply} = await at(t, 10)
       const isLogged = (error: unknown) => error instanceof Failure && error.reason === 'DB_ERROR'
       await assert.rejects(() => call('near', vector, 2), isLogged)
@@ -377,15 +377,15 @@ describe('a table with a vector index', () => {
     })
 })
 
-describe('a search for words and for what is near', () => {
+describe('a hybrid search', () => {
   const k = 60
   const candidates = 50
-  /** Words and angles so that neither list alone gives the order: how often other words stand around the word. */
+  /** Number of words around the search term, and angles, such that neither ranking alone determines the order. */
   const around = [9, 0, 25, 3, 14, 40, 6, 1, 31, 19]
   const isWordy = (i: number) => i % 6 === 5
   const nameOf = (i: number) => (isWordy(i) ? `fox ${'and '.repeat(around[(i - 5) / 6] ?? 0)}`.trim() : 'bird')
 
-  /** Sixty places, each farther from `east` than the one before. */
+  /** Sixty places, each farther from `east` than the previous one. */
   async function sixty(t: TestContext) {
     const made = await open(t, places)
     for (let i = 0; i < 60; i++) await made.call('add', nameOf(i), i % 2 === 0 ? 'even' : 'odd', angle(i * 2), null)
@@ -403,7 +403,7 @@ describe('a search for words and for what is near', () => {
   const all = Array.from({length: 60}, (_, i) => i + 1)
   const byText = all.filter((id) => isWordy(id - 1)).sort((a, b) => nameOf(a - 1).length - nameOf(b - 1).length)
 
-  it('takes the list that .using names', async (t) => {
+  it('uses the ranking that .using specifies', async (t) => {
     const {ids, reply} = await sixty(t)
     assert.deepEqual(await ids('by_text', 'fox', east, 99), byText)
     assert.deepEqual(await ids('by_vector', 'fox', east, 7), [1, 2, 3, 4, 5, 6, 7])
@@ -411,7 +411,7 @@ describe('a search for words and for what is near', () => {
     assert.equal((await reply('by_vector', 'fox', east, 9)).retrieval, 'vector')
   })
 
-  it('fuses the ranks of both lists, with .using(hybrid) and without', async (t) => {
+  it('fuses both rankings, with and without .using(hybrid)', async (t) => {
     const {ids, reply} = await sixty(t)
     const expected = fuse(byText, all.slice(0, candidates))
     assert.ok(expected[0] !== byText[0] && expected[0] !== 1, 'neither list alone gives the order')
@@ -423,7 +423,7 @@ describe('a search for words and for what is near', () => {
     assert.deepEqual(await ids('both', 'cat', east, 3), [1, 2, 3])
   })
 
-  it('ranks among those that fulfil the other conditions', async (t) => {
+  it('ranks only rows that match the other conditions', async (t) => {
     const {ids} = await sixty(t)
     const isOdd = (id: number) => (id - 1) % 2 === 1
     const expected = fuse(byText.filter(isOdd), all.filter(isOdd))
@@ -432,13 +432,13 @@ describe('a search for words and for what is near', () => {
     assert.deepEqual(await ids('both_of', 'fox', east, 'none', 2), [])
   })
 
-  it('finds a row that is farther than all candidates, where those do not fulfil the other conditions', async (t) => {
+  it('finds a distant row if no nearer candidate matches the other conditions', async (t) => {
     const {call, ids} = await sixty(t)
     await call('add', 'bird', 'far', angle(170), null)
     assert.deepEqual(await ids('both_of', 'fox', east, 'far', 3), [61])
   })
 
-  it('takes words without an index as a condition', async (t) => {
+  it('treats words without an index as a condition', async (t) => {
     const {ids, reply} = await sixty(t)
     assert.deepEqual(await ids('with_kind', 'od', east, 3), [2, 4, 6])
     assert.equal((await reply('with_kind', 'od', east, 3)).retrieval, 'vector')
@@ -446,7 +446,7 @@ describe('a search for words and for what is near', () => {
     assert.equal((await reply('kind_by_text', 'od', east)).retrieval, 'contains')
   })
 
-  it('is told how rows are found', () => {
+  it('reports the retrieval mode', () => {
     const modes = ['near', 'near_of', 'both', 'fused', 'by_text', 'by_vector', 'with_kind', 'kind_by_text', 'count_of']
     assert.deepEqual(
       modes.map((name) => planOf(places, name).retrieval),
@@ -466,7 +466,7 @@ describe('.using without a search', () => {
 @endpoint(kind: query) fn many() to int { return db.Doc.count()${hint} }`
 
   for (const mode of ['fts', 'search', 'vector', 'hybrid'])
-    it(`changes no SQL: ${mode}`, () => {
+    it(`does not change the SQL: ${mode}`, () => {
       for (const name of ['all', 'some', 'one', 'many']) {
         const {sql, retrieval, capabilities} = planOf(query(`.using(${mode})`), name)
         assert.equal(sql, planOf(query(''), name).sql)
@@ -486,11 +486,11 @@ describe('the vector extension', () => {
     return () => connections.map(({database}) => database.prepare(ask).pluck().get())
   }
 
-  it('is in every connection of a program with a vector index', async (t) => {
+  it('is loaded in every connection of a program with a vector index', async (t) => {
     for (const found of (await version(t, places))()) assert.match(String(found), /^v\d/)
   })
 
-  it('is in none of a program without one', async (t) => {
+  it('is not loaded for a program without one', async (t) => {
     assert.throws(await version(t, articles), /no such function: vec_version/)
   })
 })

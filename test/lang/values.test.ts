@@ -6,7 +6,7 @@ import {serveDb} from '../support/db-server.js'
 import {Driver} from '../support/sqlite.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-/** A program on a database of its own; values go in and come out as JSON. */
+/** A program on its own database, with values as JSON. */
 async function open(t: TestContext, source: string) {
   const program = checkProgram(source)
   assert.ok(!program.hasErrors, JSON.stringify(program.diagnostics))
@@ -45,7 +45,7 @@ describe('Json', () => {
     [],
   ]
 
-  it('keeps every null, in the database and on the way', async (t) => {
+  it('preserves every null, in the database and in replies', async (t) => {
     const {call} = await open(t, jsonNotes)
     for (const value of values) {
       await call('add', value, value)
@@ -97,10 +97,10 @@ describe('dec columns', () => {
     const [whole = '', fraction = ''] = text.split('.')
     return BigInt(whole + fraction.padEnd(6, '0'))
   }
-  const by = (wanted: (found: bigint) => boolean) => texts.flatMap((text, i) => (wanted(value(text)) ? [i + 1] : []))
+  const by = (matches: (found: bigint) => boolean) => texts.flatMap((text, i) => (matches(value(text)) ? [i + 1] : []))
   const ids = (rows: unknown) => (rows as {_id: number}[]).map(({_id}) => _id).sort((a, b) => a - b)
 
-  it('are compared and ordered by value, and keep their digits', async (t) => {
+  it('are compared and ordered by value, and preserve their digits', async (t) => {
     const {call} = await open(t, amounts)
     for (const text of texts) await call('add', text, text === '0' ? null : text, [text, '5'])
     for (const text of [...texts, '9.75', '-1.5', '1']) {
@@ -161,7 +161,7 @@ describe('dec columns', () => {
     assert.ok(down.every((each, i) => i === 0 || each <= (down[i - 1] as bigint)))
   })
 
-  it('are ordered so among random ones, which an index finds', async (t) => {
+  it('are ordered by value in random data, with an index', async (t) => {
     const {call, path} = await open(t, amounts)
     let state = 11
     const next = (below: number) => {
@@ -187,7 +187,7 @@ describe('dec columns', () => {
     assert.match(plan.map(({detail}) => detail).join(), /USING INDEX idx_item_by_p/)
   })
 
-  it('of a database that was made before get their index anew', async (t) => {
+  it('of an older database have their index recreated', async (t) => {
     const program = checkProgram(amounts)
     const path = join(await temporaryFolder(t), 'app.db')
     await migrate(program, path)
@@ -201,8 +201,8 @@ describe('dec columns', () => {
   })
 })
 
-describe('what a caller gives that cannot be used', () => {
-  it('is refused as that, and is not stored', async (t) => {
+describe('invalid input of a caller', () => {
+  it('is rejected and not stored', async (t) => {
     const source = `@table type Doc { text: str, v: List[float] }
 @vector_index Doc.by_v on (v) { dimensions: 3 }
 @table type Raw { b: bytes }
@@ -221,7 +221,7 @@ describe('what a caller gives that cannot be used', () => {
       const words = Object.entries(body as object).map(([key, value]): [string, string] => [key, JSON.stringify(value)])
       return (await get(`/api/${name}?${new URLSearchParams(words)}`)).status
     }
-    const routes: readonly [name: string, body: unknown, wanted: number][] = [
+    const routes: readonly [name: string, body: unknown, expected: number][] = [
       ['mutation/add', {text: 'a', v: [1, 2, 3]}, 200],
       ['mutation/add', {text: 'a', v: [1, 2]}, 400],
       ['mutation/change', {id: 1, v: [1, 2, 3, 4]}, 400],
@@ -236,7 +236,7 @@ describe('what a caller gives that cannot be used', () => {
       ['keep', '{"data": {"a": ["\\ud800"]}}', 400],
       ['keep', '{"data": {"\\udfff": 1}}', 400],
     ]
-    for (const [name, body, wanted] of routes)
-      assert.equal(await status(name, body), wanted, `${name} ${JSON.stringify(body)}`)
+    for (const [name, body, expected] of routes)
+      assert.equal(await status(name, body), expected, `${name} ${JSON.stringify(body)}`)
   })
 })

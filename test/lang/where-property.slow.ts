@@ -5,5 +5,5 @@ const tables = 40
 
 describe(`${tables * conditionsPerTable} random conditions`, () => {
   for (let seed = 1; seed <= tables; seed++)
-    it(`find the rows that plain comparison finds: table ${seed}`, () => compareConditions(seed))
+    it(`match the rows that a direct comparison matches: table ${seed}`, () => compareConditions(seed))
 })

@@ -3,15 +3,15 @@ import {describe, it} from 'node:test'
 import {checkProgram} from '../../src/lang/index.js'
 import {compareConditions, conditionsPerTable, functionOf, opened} from './random-conditions.js'
 
-/** `where-property.slow.ts` compares more of them. */
+/** `where-property.slow.ts` compares more conditions. */
 const tables = 2
 
 describe(`${tables * conditionsPerTable} random conditions`, () => {
   for (let seed = 1; seed <= tables; seed++)
-    it(`find the rows that plain comparison finds: table ${seed}`, () => compareConditions(seed))
+    it(`match the rows that a direct comparison matches: table ${seed}`, () => compareConditions(seed))
 })
 
-describe('the rules for what is absent', () => {
+describe('the rules for None', () => {
   const rows = `@table type T { a: Option[int] }
 @endpoint(kind: mutation)
 fn fill() { db.T.insert({ a: None }); db.T.insert({ a: 1 }); db.T.insert({ a: 2 }) }
@@ -55,7 +55,7 @@ fn fill() { db.T.insert({ a: None }); db.T.insert({ a: 1 }); db.T.insert({ a: 2 
     })
 })
 
-describe('a value that a function hands on without a type', () => {
+describe('a value passed through an untyped function', () => {
   const cases: readonly (readonly [column: string, stored: string, predicate: string, asked: string])[] = [
     ['str', '"a"', '{ c: x }', '"a"'],
     ['str', '"a"', '{ c: { in: x } }', '["a", "b"]'],

@@ -14,13 +14,13 @@ const fixesAt = (offset: number) => {
   return quickFixes(document, {start: place, end: place}, undefined, program)
 }
 
-describe('quick fixes for a cursor', () => {
+describe('quick fixes at a cursor', () => {
   for (const [where, offset, count] of [
     ['before the blank in front of a word', start - 1, 0],
     ['in front of a word', start, 1],
     ['within a word', start + 2, 1],
-    ['right behind a word', start + 5, 1],
-    ['further behind a word', start + 6, 0],
+    ['directly after a word', start + 5, 1],
+    ['further after a word', start + 6, 0],
   ] as const)
     it(`${where} are ${count}`, () => {
       assert.equal(fixesAt(offset).length, count)

@@ -22,13 +22,13 @@ import type {
 import {TextDocument} from 'vscode-languageserver-textdocument'
 import {startSvc} from '../support/svc.js'
 
-/** Stands in a source where the cursor is. */
+/** Marks the cursor in a source. */
 const cursor = '§'
 
-/** How long an editor waits for what was found in a document, ms. */
+/** Timeout for published diagnostics, ms. */
 const patience = 120_000
 
-/** An editor with a server of its own: the real binary. */
+/** An editor with its own server process, the real binary. */
 class Editor {
   readonly process = startSvc(['lsp', '--stdio'])
   readonly connection: MessageConnection
@@ -55,7 +55,7 @@ class Editor {
     return started
   }
 
-  /** Opens a document; a cursor in its text is taken out and remembered. */
+  /** Opens a document; removes a cursor mark from its text and records its position. */
   async open(marked: string): Promise<OpenDocument> {
     const at = marked.indexOf(cursor)
     const document = TextDocument.create(`file:///work/${++this.#opened}.svc`, 'svc', 1, marked.replace(cursor, ''))
@@ -66,7 +66,7 @@ class Editor {
     return new OpenDocument(this, document, document.positionAt(Math.max(0, at)))
   }
 
-  /** What was published about a version of a document, waiting for it. */
+  /** Waits for the diagnostics of a document version. */
   async published(uri: string, isMeant: (params: PublishDiagnosticsParams) => boolean): Promise<Diagnostic[]> {
     for (const end = performance.now() + patience; performance.now() < end; ) {
       const found = this.#published.get(uri)?.find(isMeant)
@@ -110,7 +110,7 @@ class OpenDocument {
     return this.#document.version
   }
 
-  /** Replaces one text by another, as somebody who types does: only the change is sent. */
+  /** Replaces text like a typing user: sends only the change. */
   async replace(before: string, after: string): Promise<void> {
     const start = this.text.indexOf(before)
     assert.notEqual(start, -1, `no ${before}`)
@@ -127,7 +127,7 @@ class OpenDocument {
     await this.#editor.connection.sendNotification('textDocument/didClose', {textDocument: {uri: this.uri}})
   }
 
-  /** What is wrong with the document as it is. */
+  /** The diagnostics of the current document version. */
   diagnostics(): Promise<Diagnostic[]> {
     return this.#editor.published(this.uri, ({version}) => version === this.#document.version)
   }
@@ -147,7 +147,7 @@ class OpenDocument {
     return TextDocument.applyEdits(this.#document, [...edits])
   }
 
-  /** The text that a range covers. */
+  /** The text of a range. */
   within(range: Diagnostic['range']): string {
     return this.#document.getText(range)
   }
@@ -198,17 +198,17 @@ describe('an editor with a language server', () => {
   })
   after(() => editor.stop())
 
-  it('is told who serves it, and with what', () => {
+  it('receives the server name, version and capabilities', () => {
     assert.match(started.serverInfo?.version ?? '', /^\d+\.\d+\.\d+/)
     assert.equal(started.serverInfo?.name, 'svc')
     const {hoverProvider, definitionProvider, documentFormattingProvider} = started.capabilities
     assert.deepEqual([hoverProvider, definitionProvider, documentFormattingProvider], [true, true, true])
   })
 
-  describe('that opens a program with a misspelt column', () => {
+  describe('with an open program that misspells a column', () => {
     const wrong = library.replace('filter({ title:', 'filter({ tittle:')
 
-    it('underlines the column, and says what is wrong and what would be right', async () => {
+    it('underlines the column, and shows the error and the suggestion', async () => {
       const document = await editor.open(wrong)
       const [found, ...others] = await document.diagnostics()
       assert.ok(found)
@@ -219,7 +219,7 @@ describe('an editor with a language server', () => {
       assert.match(found.message as string, /^Columns of Book: title, pages, note$/m)
     })
 
-    it('offers the right column as a fix, which leaves nothing to say', async () => {
+    it('offers the correct column as a fix, which resolves the error', async () => {
       const document = await editor.open(wrong)
       const [found] = await document.diagnostics()
       assert.ok(found)
@@ -233,7 +233,7 @@ describe('an editor with a language server', () => {
       assert.deepEqual(await fixed.diagnostics(), [])
     })
 
-    it('offers no fix where something else is right, or other actions are asked for', async () => {
+    it('offers no fix outside the error or for other kinds of actions', async () => {
       const document = await editor.open(wrong)
       const [found] = await document.diagnostics()
       assert.ok(found)
@@ -243,7 +243,7 @@ describe('an editor with a language server', () => {
       assert.equal((await document.fixes(found, [''])).length, 1)
     })
 
-    it('takes the line away once the column is spelt right, and brings it back', async () => {
+    it('removes the underline when the column is corrected, and restores it', async () => {
       const document = await editor.open(wrong)
       assert.equal((await document.diagnostics()).length, 1)
       await document.replace('tittle', 'title')
@@ -252,7 +252,7 @@ describe('an editor with a language server', () => {
       assert.equal((await document.diagnostics()).length, 1)
     })
 
-    it('waits for a pause in the typing', async () => {
+    it('waits for a pause in typing', async () => {
       const document = await editor.open(wrong)
       let key = '{ tittle:'
       for (const typed of ['{ tittl:', '{ titt:', '{ tit:', '{ titl:', '{ title:']) {
@@ -263,7 +263,7 @@ describe('an editor with a language server', () => {
       assert.ok(editor.timesPublished(document.uri) < document.version)
     })
 
-    it('forgets it when the document is closed', async () => {
+    it('clears the diagnostics when the document is closed', async () => {
       const document = await editor.open(wrong)
       assert.equal((await document.diagnostics()).length, 1)
       await document.close()
@@ -272,8 +272,8 @@ describe('an editor with a language server', () => {
     })
   })
 
-  describe('that opens a program with more to say', () => {
-    it('shows a warning as one, with a fix', async () => {
+  describe('with an open program that has other diagnostics', () => {
+    it('shows a warning with a fix', async () => {
       const document = await editor.open('fn one() -> int {\n    return 1\n}\n')
       const [found] = await document.diagnostics()
       assert.ok(found)
@@ -282,7 +282,7 @@ describe('an editor with a language server', () => {
       assert.match(document.after(fix?.edit?.changes?.[document.uri] ?? []), /^fn one\(\) to int \{/)
     })
 
-    it('links to the place that an error has to do with', async () => {
+    it('links to the related location of an error', async () => {
       const document = await editor.open('type A { x: int }\n\ntype A { y: int }\n')
       const [found] = await document.diagnostics()
       const [related] = found?.relatedInformation ?? []
@@ -291,7 +291,7 @@ describe('an editor with a language server', () => {
       assert.deepEqual(related.location.range.start, {line: 0, character: 5})
     })
 
-    it('finds places behind characters of every width, and behind any line end', async () => {
+    it('computes positions after characters of every width and any line end', async () => {
       const document = await editor.open('// 🙂 é\r\nfn f() to str {\r\n    return "🙂" + nope\r\n}\r\n')
       const [found] = await document.diagnostics()
       assert.ok(found)
@@ -300,7 +300,7 @@ describe('an editor with a language server', () => {
     })
   })
 
-  describe('that points at a name', () => {
+  describe('hovering over a name', () => {
     const hovered = async (source: string) => {
       const document = await editor.open(source)
       const found = await document.ask<{contents: {kind: string; value: string}; range: Diagnostic['range']} | null>(
@@ -309,7 +309,7 @@ describe('an editor with a language server', () => {
       return found && {...found.contents, over: document.within(found.range)}
     }
 
-    it('reads what a table holds, and its documentation', async () => {
+    it('shows the columns of a table and its documentation', async () => {
       const found = await hovered(library.replace('db.Book.filter', 'db.Bo§ok.filter'))
       assert.deepEqual(found, {
         kind: 'markdown',
@@ -319,7 +319,7 @@ describe('an editor with a language server', () => {
       })
     })
 
-    it('reads the head of a function, and its documentation', async () => {
+    it('shows the signature of a function and its documentation', async () => {
       const found = await hovered(library.replace('assert(titled', 'assert(titled§'))
       assert.equal(found?.value, '```svc\nfn titled(title: str) to List[Book]\n```\n\nThe books with a title.')
     })
@@ -333,10 +333,10 @@ describe('an editor with a language server', () => {
       ['operation', ['Book.get', 'Book.§get'], 'db.Book.get'],
     ]
     for (const [name, [plain, marked], label] of labels)
-      it(`reads what a ${name} is`, async () =>
+      it(`shows the declaration of a ${name}`, async () =>
         assert.equal((await hovered(library.replace(plain, marked)))?.value, `\`\`\`svc\n${label}\n\`\`\``))
 
-    it('reads nothing over a keyword or outside of a document', async () => {
+    it('shows nothing over a keyword or outside a document', async () => {
       assert.equal(await hovered(library.replace('return found', 're§turn found')), null)
       const document = await editor.open(library)
       assert.equal(await document.ask('hover', {position: {line: 900, character: 900}}), null)
@@ -344,7 +344,7 @@ describe('an editor with a language server', () => {
     })
   })
 
-  describe('that asks where a name is declared', () => {
+  describe('requesting a definition', () => {
     const declared = async (source: string) => {
       const document = await editor.open(source)
       const found = await document.ask<Location | null>('definition')
@@ -359,12 +359,12 @@ describe('an editor with a language server', () => {
       assert.deepEqual(await declared(library.replace('Crime =>', 'Cri§me =>')), [10, 'Crime'])
     })
 
-    it('goes nowhere from what the language brings along', async () =>
+    it('finds no definition of built-ins', async () =>
       assert.equal(await declared(library.replace('.filter(', '.§filter(')), null))
   })
 
-  describe('that lists what a document declares', () => {
-    it('shows tables with columns, types, functions and routes in the order of the source', async () => {
+  describe('requesting document symbols', () => {
+    it('shows tables with columns, types, functions and routes in source order', async () => {
       const document = await editor.open(library)
       const symbols = await document.ask<DocumentSymbol[]>('documentSymbol')
       assert.deepEqual(
@@ -388,7 +388,7 @@ describe('an editor with a language server', () => {
       ])
     })
 
-    it('knows how far each reaches', async () => {
+    it('receives the range of each symbol', async () => {
       const document = await editor.open(library)
       const [book, genre, summary] = await document.ask<DocumentSymbol[]>('documentSymbol')
       assert.ok(book && genre && summary)
@@ -399,11 +399,11 @@ describe('an editor with a language server', () => {
     })
   })
 
-  describe('that formats a document', () => {
+  describe('formatting a document', () => {
     const format = (document: OpenDocument) =>
       document.ask<TextEdit[] | null>('formatting', {options: {tabSize: 4, insertSpaces: true}})
 
-    it('gets the common spacing, and then nothing more to change', async () => {
+    it('applies the standard spacing, and is idempotent', async () => {
       const document = await editor.open('@table type Book {\n  title :str\n}\nfn f( )to int {\nreturn 1+1\n}\n')
       const edits = await format(document)
       assert.ok(edits)
@@ -414,17 +414,18 @@ describe('an editor with a language server', () => {
       assert.equal(edit?.range.start.line, 1, 'what is right at the start stays alone')
     })
 
-    it('keeps the line ends of the document', async () => {
+    it('preserves the line ends of the document', async () => {
       const document = await editor.open('fn f() to int {\r\n// one\r\nreturn  1\r\n}\r\n')
       const formatted = document.after((await format(document)) ?? [])
       assert.equal(formatted, 'fn f() to int {\r\n    // one\r\n    return 1\r\n}\r\n')
       assert.deepEqual(await format(await editor.open(formatted)), [])
     })
 
-    it('leaves alone what cannot be read', async () => assert.equal(await format(await editor.open('fn f( {\n')), null))
+    it('does not format a document with syntax errors', async () =>
+      assert.equal(await format(await editor.open('fn f( {\n')), null))
   })
 
-  describe('that asks what could be written', () => {
+  describe('requesting completions', () => {
     const tables = `
 @table type Book { title: str, pages: int, note: Option[str] }
 @table type Reader { name: str, books: List[Id[Book]] }
@@ -438,7 +439,7 @@ fn twice(n: int) to int { return n * 2 }
       return (await document.ask<CompletionItem[] | null>('completion')) ?? []
     }
     const names = async (source: string) => (await proposed(source)).map(({label}) => label)
-    /** Behind the declarations, and once more before them, where what is unfinished stands in their way. */
+    /** Completes after the declarations and again before them, where the unfinished code precedes them. */
     const inBody = async (body: string) => {
       const alone = `fn f(limit: int) to int {\n    let rest = 1\n    ${body}`
       const found = await names(`${tables}\n${alone}`)
@@ -450,16 +451,16 @@ fn twice(n: int) to int { return n * 2 }
     const joined = [...conditions, 'and', 'or', 'not']
 
     const exactly: readonly [where: string, body: string, expected: readonly string[]][] = [
-      ['the tables behind db.', 'db.§', ['Book', 'Reader']],
-      ['the tables behind db. and a letter', 'let a = db.B§', ['Book', 'Reader']],
-      ['nothing behind a table that is not there', 'db.Nope.§', []],
+      ['the tables after db.', 'db.§', ['Book', 'Reader']],
+      ['the tables after db. and a letter', 'let a = db.B§', ['Book', 'Reader']],
+      ['nothing after an unknown table', 'db.Nope.§', []],
       ['the columns in insert', 'db.Book.insert({ §', ['title', 'pages', 'note']],
-      ['the columns that are left in insert', 'db.Book.insert({ title: "a", pa§', ['pages', 'note']],
+      ['the remaining columns in insert', 'db.Book.insert({ title: "a", pa§', ['pages', 'note']],
       ['the columns in filter', 'return db.Book.filter({§', conditions],
       ['the columns in filter of the right table', 'db.Reader.filter({§ })', ['name', 'books', '_id']],
       ['the columns in update', 'db.Book.update(1, { §', ['title', 'pages', 'note']],
-      ['the columns and what joins them in where', 'db.Book.where({ §', joined],
-      ['the same below not', 'db.Book.where({ not: { §', joined],
+      ['the columns and connectives in where', 'db.Book.where({ §', joined],
+      ['the same inside not', 'db.Book.where({ not: { §', joined],
       ['the same in each part of or', 'db.Book.where({ pages: 1, or: [{ title: "a" }, { §', joined],
       ['the fields of a record', 'return Summary { count: 1, §', ['words']],
       ['the fields of a variant', 'let p = Poetry { §', ['metre']],
@@ -470,16 +471,16 @@ fn twice(n: int) to int { return n * 2 }
       ['the modes of using', 'db.Book.all().using(§', ['fts', 'vector', 'hybrid']],
       ['the parts of a namespace', 'std.§', ['time', 'crypto', 'json', 'env', 'log']],
       ['the functions of a namespace', 'let t = std.time.§', ['now_ms']],
-      ['no names behind let', 'let §', []],
-      ['nothing in a text', 'let a = "db.§', []],
+      ['no names after let', 'let §', []],
+      ['nothing in a string', 'let a = "db.§', []],
       ['nothing in a comment', '// db.§', []],
       ['nothing in a number', 'let a = 12§', []],
-      ['nothing behind a value that is no table', 'let a = rest.§', []],
+      ['nothing after a value that is not a table', 'let a = rest.§', []],
     ]
     for (const [where, body, expected] of exactly)
       it(`gets ${where}`, async () => assert.deepEqual(await inBody(body), expected))
 
-    it('gets the operations behind a table', async () => {
+    it('gets the operations after a table', async () => {
       const found = await inBody('return db.Book.§')
       assert.deepEqual(found, ['insert', 'get', 'find', 'all', 'filter', 'where', 'count', 'update', 'delete'])
     })
@@ -490,13 +491,13 @@ fn twice(n: int) to int { return n * 2 }
       assert.ok(!(await inBody('db.Book.where({ pages: { gte: 1, §')).includes('gte'))
     })
 
-    it('gets the modifiers behind a closed operation, and the methods of its value', async () => {
+    it('gets the modifiers after an operation, and the methods of its result', async () => {
       const found = await inBody('db.Book.where({ pages: { gt: 1 } })\n        .§')
       assert.deepEqual(found.slice(0, 8), ['order_by', 'limit', 'select', 'count', 'sync', 'using', 'live', 'scope'])
       assert.ok(found.includes('map') && found.includes('len'))
     })
 
-    it('gets only the modifiers that may still follow', async () => {
+    it('gets only the modifiers that can still follow', async () => {
       const shaped = await inBody('db.Book.all().order_by(title).limit(3).§')
       assert.ok(shaped.includes('order_by') && shaped.includes('select'))
       assert.ok(!shaped.includes('limit') && !shaped.includes('count'))
@@ -507,7 +508,7 @@ fn twice(n: int) to int { return n * 2 }
       assert.deepEqual(await inBody('db.Book.all().count().§'), ['sync', 'using', 'live', 'scope'])
     })
 
-    /** Whether the language says one of some things about a program. */
+    /** Whether the checker reports one of the given codes for a program. */
     const refuses = async (source: string, codes: readonly string[]) => {
       const document = await editor.open(`${tables}\n${source}\n`)
       return (await document.diagnostics()).some(({code}) => codes.includes(String(code)))
@@ -522,13 +523,13 @@ fn twice(n: int) to int { return n * 2 }
     }
 
     for (const chain of ['db.Book.§', 'db.Book.all().§', 'db.Book.get(1).§'])
-      it(`gets nothing that the language does not know: ${chain}`, async () => {
+      it(`gets no unknown names: ${chain}`, async () => {
         const found = await inBody(chain)
         const source = (name: string) => `fn f() { ${chain.replace(cursor, `${name}()`)} }`
         assert.deepEqual(await refused(found, source, ['typecheck.unknown_method', 'typecheck.modifier']), [])
       })
 
-    it('gets nothing that the language does not know as an operator', async () => {
+    it('gets no unknown operators', async () => {
       const found = await inBody('db.Book.where({ pages: { §')
       const source = (name: string) => `fn f() { db.Book.where({ pages: { ${name}: 1 } }) }`
       assert.deepEqual(await refused(found, source, ['typecheck.predicate_operator_unknown']), [])
@@ -538,7 +539,7 @@ fn twice(n: int) to int { return n * 2 }
     describe('in an expression', () => {
       it('gets variables, functions, variants and keywords', async () => {
         const found = await inBody('return §')
-        const wanted = [
+        const expected = [
           'rest',
           'limit',
           'db',
@@ -554,7 +555,7 @@ fn twice(n: int) to int { return n * 2 }
           'match',
         ]
         assert.deepEqual(
-          wanted.filter((name) => !found.includes(name)),
+          expected.filter((name) => !found.includes(name)),
           [],
         )
         assert.deepEqual(found.slice(0, 2), ['rest', 'limit'])
@@ -568,20 +569,20 @@ fn twice(n: int) to int { return n * 2 }
         'let r = { a: §',
         'db.Book.insert({ pages: §',
       ])
-        it(`gets the same behind ${body.replaceAll('\n', '')}`, async () => {
+        it(`gets the same after ${body.replaceAll('\n', '')}`, async () => {
           const found = await inBody(body)
           assert.ok(found.includes('limit') && found.includes('twice') && found.includes('Crime'))
         })
 
-      it('gets the request and what the path of a route names', async () => {
+      it('gets the request and the path parameters of a route', async () => {
         const found = await names(`http get "/books/{id}" (full: bool) to str {\n    return §`)
         assert.deepEqual(found.slice(0, 3).sort(), ['full', 'id', 'request'])
       })
 
-      it('sees no variables of other functions', async () => assert.ok(!(await inBody('return §')).includes('n')))
+      it('gets no variables of other functions', async () => assert.ok(!(await inBody('return §')).includes('n')))
     })
 
-    describe('in the place of a type', () => {
+    describe('at the position of a type', () => {
       const places = [
         'fn f(a: §',
         'fn f(a: int, b: O§',
@@ -597,21 +598,21 @@ fn twice(n: int) to int { return n * 2 }
         'fn f() {\n    let a: §',
       ]
       for (const place of places)
-        it(`gets the names of types: ${place.replaceAll('\n', '')}`, async () => {
+        it(`gets type names: ${place.replaceAll('\n', '')}`, async () => {
           const found = (await names(`${tables}\n${place}`)).filter((name) => name !== 'T')
           assert.deepEqual(found.slice(0, 5), ['Book', 'Reader', 'Summary', 'Genre', 'int'])
           assert.ok(found.includes('Option') && !found.includes('twice'))
         })
 
-      it('gets tables alone for an Id', async () =>
+      it('gets only tables for an Id', async () =>
         assert.deepEqual(await names(`${tables}\nfn f(id: Id[§`), ['Book', 'Reader']))
 
-      it('gets no names for a field or a parameter', async () => {
+      it('gets no completions for the name of a field or parameter', async () => {
         assert.deepEqual(await names(`${tables}\ntype T { §`), [])
         assert.deepEqual(await names(`${tables}\nfn f(a: int, §`), [])
       })
 
-      it('gets nothing that the language does not know as a type', async () => {
+      it('gets no unknown types', async () => {
         const source = (name: string) => `fn f(a: ${name}) {}`
         assert.deepEqual(await refused(await names(`${tables}\nfn f(a: §`), source, ['typecheck.unknown_type']), [])
       })
@@ -620,14 +621,14 @@ fn twice(n: int) to int { return n * 2 }
     describe('between declarations', () => {
       const decorators = ['@table', '@index', '@search_index', '@vector_index', '@endpoint', '@test']
 
-      it('gets what begins one', async () => {
+      it('gets the keywords that start a declaration', async () => {
         const expected = ['fn', 'type', 'http', 'pub', ...decorators]
         assert.deepEqual(await names(`${tables}§`), expected)
         assert.deepEqual(await names(`§${tables}`), expected)
         assert.deepEqual(await names(`@endpoint(kind: query)\n§\n${tables}`), expected)
       })
 
-      it('gets the decorators behind @, in place of what is there of them', async () => {
+      it('gets the decorators after @, replacing the typed prefix', async () => {
         assert.deepEqual(await names(`${tables}@§`), decorators)
         const document = await editor.open(`@ta§\n${tables}`)
         const [table] = await document.ask<CompletionItem[]>('completion')
@@ -646,15 +647,15 @@ fn twice(n: int) to int { return n * 2 }
         ['fn §', []],
       ]
       for (const [source, expected] of words)
-        it(`gets what follows: ${source}`, async () => assert.deepEqual(await names(`${tables}${source}`), expected))
+        it(`gets the next words: ${source}`, async () => assert.deepEqual(await names(`${tables}${source}`), expected))
 
-      it('gets it below a function that lacks its brace', async () =>
+      it('gets the keywords below a function without its closing brace', async () =>
         assert.ok(
           (await names(`${tables}\nfn f() { let a = (1\n\n@table type T {\n    a: int\n}\n§`)).includes('http'),
         ))
     })
 
-    it('reads beside each what it is', async () => {
+    it('gets a description with each completion', async () => {
       const functions = await proposed(`${tables}\nfn f() { return §`)
       const twice = functions.find(({label}) => label === 'twice')
       assert.equal(twice?.detail, 'fn twice(n: int) to int')
@@ -666,7 +667,7 @@ fn twice(n: int) to int { return n * 2 }
       )
     })
 
-    it('writes the colon of a column with it, unless it is there', async () => {
+    it('inserts the colon of a column, unless it is already there', async () => {
       const completed = async (source: string) => {
         const document = await editor.open(source)
         const [first] = await document.ask<CompletionItem[]>('completion')
@@ -685,21 +686,21 @@ fn twice(n: int) to int { return n * 2 }
 })
 
 describe('a language server', () => {
-  it('ends well when the editor says so', async () => {
+  it('exits with status 0 after shutdown and exit', async () => {
     const editor = new Editor()
     await editor.start()
     await editor.open(library)
     assert.equal(await editor.stop(), 0)
   })
 
-  it('ends with 1 when the editor leaves without asking, as the protocol has it', async () => {
+  it('exits with status 1 after exit without shutdown, as the protocol requires', async () => {
     const editor = new Editor()
     await editor.start()
     await editor.connection.sendNotification('exit')
     assert.equal((await editor.process).exitCode, 1)
   })
 
-  it('ends well when its input ends, with what was asked before it answered', async () => {
+  it('exits with status 0 when its input ends, after answering earlier requests', async () => {
     const child = startSvc(['lsp'])
     const message = JSON.stringify({
       jsonrpc: '2.0',
@@ -713,7 +714,7 @@ describe('a language server', () => {
     assert.match(stdout as string, /^Content-Length: \d+\r\n\r\n\{.*"name":"svc"/)
   })
 
-  it('ends well on SIGTERM', async () => {
+  it('exits with status 0 on SIGTERM', async () => {
     const editor = new Editor()
     await editor.start()
     await editor.open(library)
@@ -722,7 +723,7 @@ describe('a language server', () => {
     assert.deepEqual([exitCode, stderr], [0, ''])
   })
 
-  it('ends well when the process of the editor is gone, though its input is still open', async () => {
+  it('exits with status 0 when the editor process has ended, even if its input is still open', async () => {
     const gone = startSvc(['--version'])
     await gone
     const editor = new Editor()
@@ -730,7 +731,7 @@ describe('a language server', () => {
     assert.equal((await editor.process).exitCode, 0)
   })
 
-  it('answers with an error what it cannot do, and goes on', async () => {
+  it('rejects unknown requests with an error and continues', async () => {
     const editor = new Editor()
     await editor.start()
     await assert.rejects(editor.connection.sendRequest('textDocument/fold', {}), /Unhandled method/)

@@ -5,7 +5,7 @@ import type {Checker} from './checker.js'
 import type {Ir} from './ir.js'
 import type {Type} from './types.js'
 
-/** Arguments by position, and the type of what comes back. */
+/** Checks positional arguments; returns them with the result type of the call. */
 export function checkArgs(
   c: Checker,
   written: readonly Arg[],
@@ -28,10 +28,11 @@ interface Called {
   least?: number
 }
 
-/** Whether a call by position has as many arguments as it must; reports one that has not, and arguments with names. */
+/** Whether the number of positional arguments is valid; reports a wrong number and named arguments. */
 export function hasArgCount(c: Checker, args: readonly Arg[], {name, span, most, least = most}: Called): boolean {
   const named = args.find((arg) => arg.name !== undefined)
-  if (named?.name !== undefined) c.report('typecheck.arg_name', named.name, `${name}() takes no named arguments.`)
+  if (named?.name !== undefined)
+    c.report('typecheck.arg_name', named.name, `${name}() does not accept named arguments.`)
   if (args.length >= least && args.length <= most) return true
   const takes = countRange(least, most)
   c.report('typecheck.arg_count', span, `${name}() takes ${takes} argument(s), found ${args.length}.`)

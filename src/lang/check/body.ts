@@ -30,7 +30,7 @@ import {
 } from './types.js'
 import {type Visitor, visit} from './visitor.js'
 
-/** What all functions of a program are checked with. */
+/** The context that all functions of a program share. */
 interface BodyContext {
   declarations: Declarations
   diagnostics: Diagnostics
@@ -110,7 +110,7 @@ class BodyChecker implements Checker {
   }
 }
 
-/** What is expected of an expression. `present`: the same without `Option`, which a slot supplies. */
+/** The expected type of an expression. `present`: the same without `Option`, which a slot adds. */
 interface Expectation {
   c: Checker
   expected: Type | undefined
@@ -148,7 +148,7 @@ const checks: Visitor<Expr, Ir, Expectation> = {
   call: (expr, {c, expected}) => checkChain(c, expr) ?? checkCall(c, expr, expected),
 }
 
-/** An unnamed object that stands for a map becomes one, a list that stands for a set too. */
+/** Converts an unnamed object to a map, and a list to a set, if the expected type is one. */
 function converted(ir: Ir, expected: Type): Ir {
   const to = expected.kind === 'option' ? expected.of : expected
   if (to.kind === 'map' && ir.type.kind === 'object') return {kind: 'builtin', name: 'as_map', args: [ir], type: to}

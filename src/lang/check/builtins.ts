@@ -1,10 +1,10 @@
 import type {Ir, MethodFamily} from './ir.js'
 import {bool, float, fn, int, json, list, option, result, str, type Type, unit, unknown} from './types.js'
 
-/** What a builtin function or a method takes and gives. */
+/** The parameters and result of a built-in function or method. */
 export interface Signature {
   params: readonly Type[]
-  /** How many of them may be left out, from the last. */
+  /** The number of optional parameters, counted from the end. */
   optional?: number
   result: Type | ((args: readonly Ir[]) => Type)
 }
@@ -15,7 +15,7 @@ const takes = (params: readonly Type[], result: Signature['result'], optional = 
   optional,
 })
 
-/** Functions that every program has. */
+/** Global functions. */
 export const functions: Readonly<Record<string, Signature>> = {
   len: takes([unknown], int),
   str: takes([unknown], str),
@@ -31,7 +31,7 @@ const logLevels = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((lev
 const prefixed = (prefix: string, table: Readonly<Record<string, Signature>>) =>
   Object.fromEntries(Object.entries(table).map(([name, signature]) => [`${prefix}.${name}`, signature]))
 
-/** Functions in namespaces, by their whole name. */
+/** Functions in namespaces, by their full name. */
 export const namespaced: Readonly<Record<string, Signature>> = {
   'std.time.now_ms': takes([], int),
   'std.crypto.uuid': takes([], str),
@@ -67,7 +67,7 @@ const listMethods: Methods = {
   reverse: (receiver) => takes([], receiver),
 }
 
-/** A list that was empty when it was declared becomes what is put into it. */
+/** A list declared empty gets its element type from the first item appended. */
 const grown = (receiver: Type, [item]: readonly Ir[]): Type =>
   of(receiver).kind === 'unknown' && item !== undefined ? list(item.type) : receiver
 

@@ -9,7 +9,7 @@ import {isNumber, isUnknown, show, type Type, unknown} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 import {checkConstruction} from './variants.js'
 
-/** A call of anything but an operation on the database. */
+/** Checks any call except a database operation. */
 export function checkCall(c: Checker, expr: CallExpr, expected?: Type): Ir {
   const {callee, args} = expr
   if (callee.kind === 'member') return checkMethodCall(c, expr, callee)
@@ -24,7 +24,8 @@ export function checkCall(c: Checker, expr: CallExpr, expected?: Type): Ir {
   }
   const called = c.value(callee)
   if (called.type.kind === 'function') return checkApply(c, called, called.type, expr)
-  if (!isUnknown(called.type)) c.report('typecheck.not_callable', callee, `A ${show(called.type)} cannot be called.`)
+  if (!isUnknown(called.type))
+    c.report('typecheck.not_callable', callee, `Cannot call a value of type ${show(called.type)}.`)
   return {kind: 'apply', callee: called, args: args.map(({value}) => c.value(value)), type: unknown}
 }
 
@@ -42,7 +43,7 @@ function checkFunctionCall(c: Checker, expr: CallExpr, target: FunctionType, nam
       continue
     }
     if (args[at] !== undefined)
-      c.report('typecheck.arg_name', arg.name ?? arg.value, `Parameter '${param.name}' is given twice.`)
+      c.report('typecheck.arg_name', arg.name ?? arg.value, `Parameter '${param.name}' is passed twice.`)
     args[at] = c.check(arg.value, param.type, 'exact', 'typecheck.arg_mismatch')
   }
   const isLacking = params.some((param, i) => args[i] === undefined && !param.optional)
@@ -122,7 +123,7 @@ function checkMethodCall(c: Checker, expr: CallExpr, callee: MemberExpr): Ir {
   return {kind: 'method', family, name, object, ...checkArgs(c, expr.args, taken, member, name)}
 }
 
-/** `.is_ok()`, `.is_err()` and `.unwrap()` ask the outcome of an operation itself. */
+/** `.is_ok()`, `.is_err()` and `.unwrap()` apply to the outcome of a database operation, other methods to its value. */
 function receiver(raw: Ir, name: string): Ir {
   if (raw.type.kind !== 'outcome') return raw
   const asks = name === 'is_ok' || name === 'is_err' || (name === 'unwrap' && raw.type.of.kind !== 'option')

@@ -8,7 +8,7 @@ import {insertedRecord, updatedRecord} from './stored-record.js'
 import {bool, fits, int, list, option, outcome, show, type Table, type Type} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 
-/** What may come first: how many arguments it takes, and what it is called in a plan. */
+/** Operations that can start a chain, with their argument count and the name of the operation in the plan. */
 const heads = {
   insert: {takes: 1, op: 'insert'},
   get: {takes: 1, op: 'get'},
@@ -25,7 +25,7 @@ type Head = keyof typeof heads
 
 /**
  * dbexpr = "db" "." UPPER "." head { "." modifier } ;
- * Undefined where the expression is something else, or goes on behind the chain (then a part of it is one).
+ * Undefined if the expression is not a chain, or continues after it; then one of its sub-expressions is the chain.
  */
 export function checkChain(c: Checker, expr: CallExpr | MemberExpr): Ir | undefined {
   const links = linksOf(c, expr)
@@ -40,14 +40,14 @@ export function checkChain(c: Checker, expr: CallExpr | MemberExpr): Ir | undefi
     c.report(
       'typecheck.table_handle',
       span,
-      `db.${table.name} is a table, not a value; call an operation, as db.${table.name}.all().`,
+      `db.${table.name} is a table, not a value; call an operation, such as db.${table.name}.all().`,
     )
     return failed(c, links)
   }
   return checkOperation(c, table, head, rest)
 }
 
-/** The links behind `db`, where nothing but names and calls stands between. */
+/** The links after `db`; undefined if the expression contains anything except names and calls. */
 function linksOf(c: Checker, expr: Expr): Link[] | undefined {
   if (!startsAtDatabase(c, expr)) return undefined
   const links: Link[] = []
@@ -60,7 +60,7 @@ function linksOf(c: Checker, expr: Expr): Link[] | undefined {
   return links.reverse()
 }
 
-/** Looked at for every call of a program, so it makes nothing. */
+/** Runs for every call in a program, so it allocates nothing. */
 function startsAtDatabase(c: Checker, expr: Expr): boolean {
   let at = expr
   while (at.kind !== 'name') {
@@ -79,7 +79,7 @@ function tableOf(c: Checker, {name, args}: Link): Table | undefined {
       c.report(
         'typecheck.unknown_method',
         name,
-        `db has no operation '${name.text}'; name a table first, as db.Task.all().`,
+        `db has no operation '${name.text}'; name a table first, such as db.Task.all().`,
       )
     return undefined
   }
@@ -91,7 +91,7 @@ function tableOf(c: Checker, {name, args}: Link): Table | undefined {
   return table
 }
 
-/** What is left of a chain that is wrong: its arguments are looked at all the same. */
+/** The result of an invalid chain; its arguments are still checked. */
 function failed(c: Checker, links: readonly Link[]): Ir {
   const bare = (expr: Expr) => expr.kind === 'name' || expr.kind === 'object'
   for (const {args = []} of links) for (const {value} of args) if (!bare(value)) c.value(value)
@@ -181,7 +181,7 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
     case 'where': {
       const check = name === 'filter' ? checkFilter : checkWhere
       chain.predicate = check(c, table, first.value)
-      // `filter({})` reads all rows, and is planned so.
+      // `filter({})` reads all rows and is planned as `all()`.
       if (first.value.kind === 'object' && first.value.entries.length === 0) chain.op = 'all'
       break
     }
@@ -194,7 +194,7 @@ function rowId({c, table, head}: ChainContext, expr: Expr): Ir | undefined {
   if (expr.kind === 'object') {
     const message = `${head.text}() takes the row _id, not a predicate; use filter({..}) or where({..}).`
     c.report('typecheck.arg_mismatch', expr, message, {
-      hints: [`Write db.${table.name}.filter({..}) for the rows whose columns have given values.`],
+      hints: [`Use db.${table.name}.filter({..}) to find rows by column values.`],
     })
     return undefined
   }

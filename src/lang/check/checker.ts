@@ -6,21 +6,21 @@ import type {Scope} from './scope.js'
 import type {Symbols} from './symbols.js'
 import {result, type Slot, type Type, unknown} from './types.js'
 
-/** The function or lambda around an expression: where `return`, `?`, `break` and `continue` lead. */
+/** The enclosing function or lambda: the target of `return` and `?`, with the loops for `break` and `continue`. */
 export interface Frame {
   readonly result: Type
-  /** A lambda without a declared type takes whatever its `return` statements have. */
+  /** True for a lambda without a declared result type, which is inferred from its `return` statements. */
   readonly open: boolean
   readonly returned: Type[]
-  /** The loops around this place, and whether `break` leaves them. */
+  /** The enclosing loops, and whether a `break` leaves them. */
   readonly loops: {broken: boolean}[]
-  /** Control reaches the end of the body, without a value. */
+  /** Control can reach the end of the body without a value. */
   fallsThrough: boolean
 }
 
 /**
- * Checks the expressions of one function: bidirectional, each with the type that is expected of it where there is one.
- * The parts of the checker know each other by this interface alone.
+ * Checks the expressions of one function. Checking is bidirectional: an expected type, if known, is passed down.
+ * The modules of the checker call each other only through this interface.
  */
 export interface Checker extends Pick<Diagnostics, 'report'> {
   readonly declarations: Declarations
@@ -30,24 +30,22 @@ export interface Checker extends Pick<Diagnostics, 'report'> {
   readonly function: FunctionType
   frame: Frame
 
-  /** An expression of which a type is expected: reports one that does not fit. */
+  /** Checks an expression against an expected type and reports a mismatch. */
   check(expr: Expr, expected: Type, slot?: Slot, code?: DiagnosticCode): Ir
-  /** An expression whose value is used, whatever its type: an operation on the database has happened. */
+  /** Checks an expression whose value is used; the outcome of a database operation becomes its plain value. */
   value(expr: Expr, expected?: Type): Ir
-  /**
-   * An expression as it is. `tail`: it is the last one of the function, so that a missing value is a missing return.
-   */
+  /** Infers the type of an expression. `tail`: it ends the function, so a missing value is a missing return. */
   infer(expr: Expr, expected?: Type, slot?: Slot, tail?: boolean): Ir
   mismatch(span: Span, found: Type, expected: Type, code?: DiagnosticCode): void
 }
 
-/** Stands for an expression that was reported. */
+/** Replaces an expression that has been reported. */
 export const nothing: Ir = {kind: 'const', value: undefined, type: unknown}
 
-/** The value of an operation on the database, whose failure ends the function. */
+/** The value of a database operation; its failure ends the function. */
 export const plain = (ir: Ir): Ir =>
   ir.type.kind === 'outcome' ? {kind: 'settle', how: 'plain', value: ir, type: ir.type.of} : ir
 
-/** The outcome of an operation on the database as a `Result`; anything else as it is. */
+/** The outcome of a database operation as a `Result`; anything else is unchanged. */
 export const handled = (ir: Ir): Ir =>
   ir.type.kind === 'outcome' ? {kind: 'settle', how: 'result', value: ir, type: result(ir.type.of, unknown)} : ir

@@ -3,7 +3,7 @@ import type {Checker} from './checker.js'
 import {type Column, show, type Table} from './types.js'
 import {fixName} from './unknown-name.js'
 
-/** A column of a table by its name, `_id` among them. */
+/** Finds a column of a table by name, including `_id`; reports an unknown column. */
 export function columnOf(c: Checker, table: Table, span: Span, name: string): Column | undefined {
   const found = name === '_id' ? table.id : table.columns.find((column) => column.name === name)
   if (found !== undefined) {

@@ -43,7 +43,7 @@ export function checkIf(
   return {kind: 'if', condition, consequent, otherwise, type}
 }
 
-/** The type of a choice: what is expected, or what all branches agree on. */
+/** The type of a conditional: the expected type, or the common type of all branches. */
 function choiceType(c: Checker, exprs: readonly Expr[], irs: readonly Ir[], expected: Type | undefined): Type {
   if (irs.length > 0 && irs.every(({type}) => type.kind === 'never')) return never
   return expected ?? joinedType(c, exprs, irs)
@@ -80,13 +80,13 @@ export function checkMatch(
       'typecheck.match_not_exhaustive',
       {start, end: Math.min(end, start + 5)},
       `match does not cover ${missing.join(', ')}.`,
-      {missing, hints: [`Add an arm for ${missing.join(', ')}, or one for _.`]},
+      {missing, hints: [`Add an arm for ${missing.join(', ')}, or a _ arm.`]},
     )
   const type = bodies.length === 0 ? (arms.length === 0 ? unknown : never) : choiceType(c, exprs, bodies, expected)
   return {kind: 'match', subject, arms: checked, type}
 }
 
-/** The types of an element and of its index; undefined for what cannot be iterated over. */
+/** The types of an element and its index; undefined if the type is not iterable. */
 function elementTypes(type: Type): {item: Type; index: Type} | undefined {
   switch (type.kind) {
     case 'list':
@@ -105,8 +105,8 @@ export function checkFor(c: Checker, {item, index, list: head, body}: ForExpr): 
   const list = c.value(head)
   const types = elementTypes(list.type)
   if (types === undefined)
-    c.report('typecheck.not_iterable', head, `A ${show(list.type)} cannot be iterated over.`, {
-      hints: ['for goes through a list; range(a, b) makes one of numbers.'],
+    c.report('typecheck.not_iterable', head, `Cannot iterate over a value of type ${show(list.type)}.`, {
+      hints: ['for iterates over a list; range(a, b) returns a list of ints.'],
     })
   const mark = c.scope.mark
   const bind = (name: Name | undefined, type: Type) =>
@@ -165,7 +165,7 @@ export function checkTry(c: Checker, {operand: inner, mark}: Expr & {kind: 'try'
   if (around.kind !== type.kind && !(isUnknown(around) && !open)) {
     const [family, article] = type.kind === 'result' ? ['Result', 'a'] : ['Option', 'an']
     c.report('typecheck.try_context', mark, `'?' on ${article} ${family} needs a function that returns ${family}.`, {
-      hints: [`Handle both cases with match, or let the function return ${family}[...].`],
+      hints: [`Handle both cases with match, or change the return type to ${family}[...].`],
     })
     return nothing
   }

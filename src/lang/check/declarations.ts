@@ -5,22 +5,22 @@ import type {Scope} from './scope.js'
 import type {Symbols} from './symbols.js'
 import type {RecordType, SumType, Table, Type, VariantType} from './types.js'
 
-/** All that a module declares, by name. */
+/** The declarations of a module, by name. */
 export interface Declarations {
   readonly tables: Map<string, Table>
   readonly records: Map<string, RecordType>
   readonly sums: Map<string, SumType>
-  /** A variant's name may be used by several sums. */
+  /** Several sum types may use the same variant name. */
   readonly variants: Map<string, {sum: SumType; variant: VariantType}[]>
   readonly functions: Map<string, FunctionType>
   readonly routes: {decl: HttpDecl; function: FunctionType}[]
-  /** Every function and route that has a body, in the order of the source, with its scope of parameters. */
+  /** Every function and route with a body, in source order, with the scope of its parameters. */
   readonly bodies: {function: FunctionType; scope: Scope}[]
-  /** What a type in the source means. */
+  /** Resolves a type node. */
   typeOf(node: TypeNode): Type
 }
 
-/** Where declarations are collected. */
+/** The context in which declarations are collected. */
 export interface Declaring {
   readonly diagnostics: Diagnostics
   readonly symbols: Symbols | undefined

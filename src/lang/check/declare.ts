@@ -8,12 +8,12 @@ import type {Symbols} from './symbols.js'
 import {isBuiltinType, isDoubleOption, readTypeNode, showNode} from './type-nodes.js'
 import {type FieldType, int, isStorable, show, storageOf, type Table, unknown, type VariantType} from './types.js'
 
-/** SQLite has no longer names in mind than people do. */
+/** Maximum length of a table or column name. */
 const maxNameBytes = 64
-/** SQLite's own limit on columns, `_id` among them. */
+/** The limit of SQLite, including `_id`. */
 const maxColumns = 2000
 
-/** Collects the declarations of a module: first the names, so that the order of the source means nothing. */
+/** Collects the declarations of a module: names first, so that source order does not matter. */
 export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symbols | undefined): Declarations {
   const declared: Declarations = {
     tables: new Map(),
@@ -41,7 +41,7 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
   return declared
 }
 
-// Names of types
+// Type names
 
 function declareTypeNames(d: Declaring, decls: readonly Decl[]): [TableDecl, Table][] {
   const tables: [TableDecl, Table][] = []
@@ -85,7 +85,7 @@ function declareTable(d: Declaring, {name, doc}: TableDecl, bySqlName: Map<strin
     diagnostics.report(
       'typecheck.table_name',
       name,
-      `Table name '${text}' is reserved: tables that begin with svc, codex or sqlite belong to the store.`,
+      `Table name '${text}' is reserved: names that start with svc, codex or sqlite belong to the store.`,
     )
   if (isNewTypeName(d, name)) declared.tables.set(text, table)
   symbols?.define(name, () => `@table type ${text}`, doc)
@@ -102,14 +102,14 @@ function isNewTypeName({diagnostics, declared}: Declaring, name: Name): boolean 
 }
 
 function checkLength({diagnostics}: Declaring, name: Name): void {
-  // Names are ASCII: a character is a byte.
+  // Names are ASCII, so one character is one byte.
   if (name.text.length > maxNameBytes)
-    diagnostics.report('typecheck.table_name', name, `A stored name has at most ${maxNameBytes} bytes.`)
+    diagnostics.report('typecheck.table_name', name, `Name exceeds ${maxNameBytes} bytes.`)
 }
 
-// Their contents
+// Type contents
 
-/** Whether a name belongs to the store; reports one that does. */
+/** Whether a name is reserved for the store; reports a reserved name. */
 function isReserved({diagnostics}: Declaring, what: string, name: Name): boolean {
   if (!name.text.startsWith('_')) return false
   const message = `${what} name '${name.text}' is reserved: names that start with _ belong to the store.`
@@ -152,7 +152,7 @@ function declareVariants(d: Declaring, decl: SumDecl): void {
 function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
   const {diagnostics} = d
   if (decl.fields.length >= maxColumns)
-    diagnostics.report('typecheck.table_name', decl.name, `A table has at most ${maxColumns - 1} columns.`)
+    diagnostics.report('typecheck.table_name', decl.name, `The table exceeds ${maxColumns - 1} columns.`)
   const seen = new Set<string>()
   for (const {name, type: node} of decl.fields) {
     const {text} = name
@@ -162,7 +162,7 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
     checkLength(d, name)
     if (seen.has(text.toLowerCase())) {
       const message = `Table '${table.name}' declares column '${text}' twice.`
-      const hints = ['SQLite does not tell column names apart by case.']
+      const hints = ['Column names are case-insensitive in SQLite.']
       diagnostics.report('typecheck.duplicate_column', name, message, {hints})
       continue
     }

@@ -2,17 +2,17 @@ import type {Diagnostics, Span} from '../diagnostics/index.js'
 import type {Declarations} from './declarations.js'
 import type {Effect, FunctionType} from './ir.js'
 
-/** How a function comes to do something: the calls that lead there, then the operation itself. */
+/** How a function reaches an effect: the calls on the path, then the operation. */
 interface Path {
   effect: Effect
   calls: readonly string[]
 }
 
-/** Whatever each function does, itself or by what it calls, with one way to get there. */
+/** The nearest write of each function, direct or through its calls, with the path to it. */
 export class Effects {
   readonly #writes = new Map<FunctionType, Path | undefined>()
 
-  /** The first write that a function reaches. */
+  /** The nearest write that a function reaches. */
   write(of: FunctionType): Path | undefined {
     if (this.#writes.has(of)) return this.#writes.get(of)
     const found = this.#search(of)
@@ -20,7 +20,7 @@ export class Effects {
     return found
   }
 
-  /** Breadth first, so that the shortest way is shown; a program may call itself in circles, and deeply. */
+  /** Breadth-first, so that the shortest path is reported and deep or cyclic call graphs terminate. */
   #search(start: FunctionType): Path | undefined {
     const queue: {at: FunctionType; calls: readonly string[]}[] = [{at: start, calls: []}]
     const seen = new Set([start])
@@ -37,18 +37,18 @@ export class Effects {
   }
 }
 
-/** Every function that a call of this one may run, itself among them. */
+/** Every function that a call of this one may run, including itself. */
 export function reachable(start: FunctionType): ReadonlySet<FunctionType> {
   const found = new Set([start])
   for (const at of found) for (const {target} of at.calls) found.add(target)
   return found
 }
 
-/** Whether a call waits for something outside of the program. */
+/** Whether a call waits for anything outside the program. */
 export const waits = (start: FunctionType): boolean =>
   [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind === 'speech'))
 
-/** Whether a call reads at most once, so that it sees one state of the database without a transaction. */
+/** Whether a call reads at most once, and so sees a consistent state of the database without a transaction. */
 export function readsOnce(start: FunctionType): boolean {
   const [own, ...others] = reachable(start)
   if (own === undefined || others.some(({chains}) => chains.length > 0)) return false
@@ -59,7 +59,7 @@ export function readsOnce(start: FunctionType): boolean {
 export const usesDatabase = (start: FunctionType): boolean =>
   [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind !== 'speech'))
 
-/** What queries, mutations and routes must not do, or had better not. */
+/** Reports effects that queries, mutations and routes must not or should not have. */
 export function checkEffects(declarations: Declarations, diagnostics: Diagnostics): void {
   const effects = new Effects()
   for (const {function: made} of declarations.bodies) {
@@ -71,11 +71,11 @@ export function checkEffects(declarations: Declarations, diagnostics: Diagnostic
   }
 }
 
-/** As many steps as anyone follows. */
+/** The maximum number of calls shown in a message. */
 const maxCalls = 8
 const shortened = (calls: readonly string[]) => (calls.length > maxCalls ? [...calls.slice(0, maxCalls), '…'] : calls)
 
-/** Each place in a body where a write happens, or a call leads to one. */
+/** Each write in a body, and each call that reaches one. */
 function* writePlaces(made: FunctionType, effects: Effects): Generator<{span: Span; what: string; path: string}> {
   for (const {kind, what, span} of made.effects) if (kind === 'write') yield {span, what, path: ''}
   const reported = new Set<number>()
@@ -117,9 +117,9 @@ function checkMutation(made: FunctionType, diagnostics: Diagnostics): void {
       diagnostics.report(
         'lint.speech_in_mutation',
         span,
-        'Speech.transcribe in a mutation keeps the database locked while it listens.',
+        'Speech.transcribe in a mutation locks the database during the transcription.',
         {
-          hints: ['Transcribe in a server endpoint, and hand the text to the mutation.'],
+          hints: ['Transcribe in a server endpoint, and pass the text to the mutation.'],
         },
       )
 }

@@ -2,7 +2,7 @@ import {diagnosticExplanations} from '../diagnostics/explanations.js'
 import {type DiagnosticCode, renderDiagnostics, severities} from '../diagnostics/index.js'
 import {checkProgram} from './program.js'
 
-/** A diagnostic code with its cause, a program that earns it, what the checker says of it, and the program fixed. */
+/** A diagnostic code with its cause, an example, the message for that example, and the corrected program. */
 export interface ExplainedDiagnostic {
   code: DiagnosticCode
   severity: 'error' | 'warning'
@@ -14,7 +14,7 @@ export interface ExplainedDiagnostic {
   fixed: string
 }
 
-/** Every diagnostic code, in the order of the catalogue. */
+/** Every diagnostic code, in catalogue order. */
 export const explainDiagnostics = (): ExplainedDiagnostic[] =>
   Object.entries(diagnosticExplanations).map(([name, explanation]) => {
     const code = name as DiagnosticCode

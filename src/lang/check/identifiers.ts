@@ -30,7 +30,7 @@ export function checkName(c: Checker, {name}: NameExpr, expected: Type | undefin
     return nothing
   }
   if (text === 'db') {
-    c.report('typecheck.table_handle', name, 'db is not a value; name a table and an operation, as db.Task.all().')
+    c.report('typecheck.table_handle', name, 'db is not a value; name a table and an operation, such as db.Task.all().')
     return nothing
   }
   const builtin = builtinFunction(text)
@@ -42,7 +42,7 @@ export function checkName(c: Checker, {name}: NameExpr, expected: Type | undefin
 export const builtinFunction = (name: string): Signature | undefined =>
   Object.hasOwn(functions, name) ? functions[name] : undefined
 
-/** The function may call another one. */
+/** Records that the current function may call `target`. */
 export function addCall(c: Checker, target: FunctionType, name: Name): void {
   c.function.calls.push({target, span: name})
   c.symbols?.use(name, target.span, () => signature(target), target.decl.doc)

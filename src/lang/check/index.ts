@@ -1,4 +1,4 @@
-/** What a program means: names, types, the rules of the database, who reaches what. From the tree to the checked tree. */
+/** Name resolution, type checking and effect analysis: from the syntax tree to the checked tree. */
 
 export {functions as builtinFunctions, methods as builtinMethods, namespaced as builtinNamespaced} from './builtins.js'
 export {reachable, readsOnce, usesDatabase, waits} from './effects.js'

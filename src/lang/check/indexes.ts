@@ -3,12 +3,12 @@ import type {Declaring} from './declarations.js'
 import {type Column, show, type Table, type Type} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 
-/** sqlite-vec's own limit on dimensions. */
+/** The limit of sqlite-vec. */
 const maxDimensions = 8192
 
 const decorators = {btree: 'index', search: 'search_index', vector: 'vector_index'} as const
 
-/** Declares an index. `sqlNames`: those that are taken, in lower case. */
+/** Declares an index. `sqlNames`: the SQL names already in use, in lower case. */
 export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string>): void {
   const {diagnostics, symbols, declared} = d
   const {name, style, unique, dimensions = 0} = decl
@@ -30,7 +30,7 @@ export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string
   checkLimits(d, decl)
   const sqlName = indexName(style, table.sqlName, name.text)
   if (!takeNames(sqlNames, sqlName, style)) {
-    const message = `Index ${label} would be called ${sqlName} in SQL, a name that is taken.`
+    const message = `Index ${label} maps to the SQL name ${sqlName}, which is already in use.`
     diagnostics.report('typecheck.duplicate_name', decl.table, message)
     return
   }
@@ -42,14 +42,14 @@ function indexName(style: IndexDecl['style'], table: string, index: string): str
   return `${table}_${index}_${style === 'search' ? 'fts' : 'vec'}`
 }
 
-/** What is appended to the name of an index for the SQL names that it needs. */
+/** Suffixes of the SQL names that an index needs. */
 const suffixes = {
   btree: [''],
   search: ['', '_data', '_idx', '_content', '_docsize', '_config', '_ai', '_ad', '_au'],
   vector: ['', '_chunks', '_rowids', '_info', '_vector_chunks00', '_ai', '_ad', '_au'],
 }
 
-/** Takes the SQL names that an index needs; false where one is taken. */
+/** Reserves the SQL names that an index needs; false if one is in use. */
 function takeNames(taken: Set<string>, name: string, style: IndexDecl['style']): boolean {
   const names = suffixes[style].map((suffix) => (name + suffix).toLowerCase())
   if (names.some((each) => taken.has(each))) return false
@@ -57,10 +57,10 @@ function takeNames(taken: Set<string>, name: string, style: IndexDecl['style']):
   return true
 }
 
-/** Names of columns that the engine of an index has a use for. */
+/** Column names that the index engine uses itself. */
 const reservedColumns = {btree: [], search: ['rank', 'rowid'], vector: ['distance', 'rowid', 'k']}
 
-/** What the engines of the indexes refuse. */
+/** Checks the limits of the index engines. */
 function checkLimits({diagnostics}: Declaring, {style, columns, name, dimensions = 0}: IndexDecl): void {
   const code = style === 'vector' ? 'lint.vector_index_field_type' : 'lint.search_index_field_type'
   const reserved: readonly string[] = reservedColumns[style]
@@ -68,15 +68,15 @@ function checkLimits({diagnostics}: Declaring, {style, columns, name, dimensions
   for (const column of columns) {
     const {text} = column
     if (reserved.includes(text.toLowerCase()))
-      diagnostics.report(code, column, `Column name '${text}' has a meaning of its own in a ${style} index.`)
+      diagnostics.report(code, column, `Column name '${text}' is reserved in a ${style} index.`)
     if (seen.has(text))
       diagnostics.report('typecheck.duplicate_column', column, `Column '${text}' is in the index twice.`)
     seen.add(text)
   }
   if (style !== 'vector') return
   if (dimensions < 1 || dimensions > maxDimensions)
-    diagnostics.report(code, name, `A vector index has 1 to ${maxDimensions} dimensions.`)
-  if (columns.length > 1) diagnostics.report(code, name, 'A vector index is on one column.')
+    diagnostics.report(code, name, `A vector index must have 1 to ${maxDimensions} dimensions.`)
+  if (columns.length > 1) diagnostics.report(code, name, 'A vector index must have exactly one column.')
 }
 
 const isVector = (type: Type) =>
@@ -96,8 +96,8 @@ function indexColumn(
     reportUnknownName(diagnostics, code, name, `Table '${table.name}' has no column '${text}'.`, known)
     return undefined
   }
-  const shown = show(column.type)
-  symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${shown}`)
+  const type = show(column.type)
+  symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${type}`)
   if (style === 'btree' && column.storage === 'json')
     diagnostics.report(
       'lint.index_column_type',
@@ -105,12 +105,12 @@ function indexColumn(
       `Column '${text}' is stored as JSON and cannot be in a B-tree index.`,
     )
   if (style === 'search' && column.base.kind !== 'str')
-    diagnostics.report('lint.search_index_field_type', name, `A search index takes str columns; '${text}' is ${shown}.`)
+    diagnostics.report('lint.search_index_field_type', name, `A search index needs str columns; '${text}' is ${type}.`)
   if (style === 'vector' && !isVector(column.base))
     diagnostics.report(
       'lint.vector_index_field_type',
       name,
-      `A vector index takes a List[float] or bytes column; '${text}' is ${shown}.`,
+      `A vector index needs a List[float] or bytes column; '${text}' is ${type}.`,
     )
   return column
 }

@@ -2,15 +2,15 @@ import type {Span} from '../diagnostics/index.js'
 import type {FunctionDecl, HttpDecl} from '../syntax/index.js'
 import type {Column, Index, SumType, Table, Type, VariantType} from './types.js'
 
-/** A variable of a function: parameters first, then what `let`, patterns and loops bind. */
+/** A variable of a function: first the parameters, then the bindings of `let`, patterns and loops. */
 export interface Binding {
   readonly name: string
   type: Type
   readonly slot: number
   readonly mutable: boolean
-  /** How many lambdas stand around it. */
+  /** The number of enclosing lambdas. */
   readonly lambdas: number
-  /** It changes, and a lambda sees it: its value lies in a cell of its own. */
+  /** True if it is mutable and captured by a lambda: its value is then stored in a separate cell. */
   boxed: boolean
   readonly span: Span
 }
@@ -24,7 +24,7 @@ export interface ParamType {
   readonly span: Span
 }
 
-/** Something a function does that others want to know about. */
+/** A side effect of a function. */
 export interface Effect {
   readonly kind: 'read' | 'write' | 'speech'
   /** `db.Task.insert()` */
@@ -39,18 +39,18 @@ export interface FunctionType {
   readonly params: ParamType[]
   result: Type
   body: Ir | undefined
-  /** Variables that a call has. */
+  /** The number of variables of a call. */
   slots: number
   readonly effects: Effect[]
-  /** Its operations on the database. */
+  /** Its database operations. */
   readonly chains: Chain[]
   readonly calls: {target: FunctionType; span: Span}[]
   readonly span: Span
 }
 
 /**
- * The checked tree: every name is resolved, every conversion decided, so that what runs it or writes it in another
- * language has nothing left to guess.
+ * The checked tree: all names and conversions are resolved, so interpreters and code generators have nothing left to
+ * infer.
  */
 export type Ir =
   | {kind: 'const'; value: number | string | boolean | null | undefined; type: Type}
@@ -74,9 +74,9 @@ export type Ir =
   | {kind: 'lambda'; params: readonly Binding[]; body: Ir; type: Type}
   | {kind: 'call'; target: FunctionType; args: readonly (Ir | undefined)[]; type: Type}
   | {kind: 'apply'; callee: Ir; args: readonly Ir[]; type: Type}
-  /** `span` of an `assert`, which says where it failed. */
+  /** `span`: of an `assert`, for its failure message. */
   | {kind: 'builtin'; name: string; args: readonly Ir[]; span?: Span; type: Type}
-  /** `family` is undefined where only the value decides. */
+  /** `family` is undefined if it is known only at run time. */
   | {kind: 'method'; family: MethodFamily | undefined; name: string; object: Ir; args: readonly Ir[]; type: Type}
   | {kind: 'field'; object: Ir; name: string; of: 'row' | 'record' | 'unknown'; type: Type}
   | {kind: 'index'; object: Ir; index: Ir; of: 'list' | 'str' | 'map' | 'unknown'; type: Type}
@@ -115,7 +115,7 @@ export type IrStmt =
   | {kind: 'break' | 'continue'}
   | {kind: 'expr'; value: Ir}
 
-// Operations on the database
+// Database operations
 
 export type ChainOp =
   | 'insert'
@@ -134,20 +134,20 @@ export type Predicate =
   | {kind: 'contains'; column: Column; value: Ir}
   | {kind: 'in'; column: Column; values: readonly Ir[] | Ir}
   | {kind: 'is_null'; column: Column; value: boolean | Ir}
-  /** Without an index the terms are looked for as substrings. */
+  /** Without an index, the terms are matched as substrings. */
   | {kind: 'matches'; column: Column; value: Ir; index: Index | undefined}
   | {kind: 'near'; column: Column; value: Ir; index: Index}
 
 export type RetrievalMode = 'fts' | 'vector' | 'hybrid'
 
-/** A chain of calls on a table, as written: what a plan is made from. */
+/** A chain of calls on a table as written in the source; the input of the planner. */
 export interface Chain extends Span {
-  /** Of the function it stands in. */
+  /** The name of the enclosing function. */
   fn: string
   table: Table
   op: ChainOp
   id: Ir | undefined
-  /** Of `insert` and `update`: a value for each column named, or a whole record. */
+  /** For `insert` and `update`: a value for each listed column, or a complete record. */
   record: readonly (readonly [Column, Ir])[] | Ir | undefined
   predicate: Predicate | undefined
   orderBy: (readonly [Column, 'asc' | 'desc'])[]
@@ -157,6 +157,6 @@ export interface Chain extends Span {
   using: RetrievalMode | undefined
   live: string | undefined
   scope: string | undefined
-  /** It may run more than once in a call of its function: it stands in a loop or in a lambda. */
+  /** True inside a loop or a lambda: it may run more than once per call of its function. */
   repeats: boolean
 }

@@ -42,15 +42,15 @@ function memberHint(type: Type, name: string): DiagnosticDetails {
   const family = familyOf(type)
   if (family !== undefined && Object.hasOwn(methods[family], name)) return {hints: [`Call it: .${name}(...)`]}
   if (type.kind === 'option') return {hints: ['The value may be absent: use match, unwrap_or or ?.']}
-  if (type.kind === 'sum') return {hints: ['The fields of a variant are read by match.']}
+  if (type.kind === 'sum') return {hints: ['Use match to read the fields of a variant.']}
   return {}
 }
 
 function checkColumn(c: Checker, object: Ir, {table, selected}: Type & {kind: 'row'}, member: Name): Ir {
   const ir = checkField(c, object, table.name, [table.id, ...table.columns], member, 'row')
   if (selected !== undefined && ir !== nothing && !selected.has(member.text))
-    c.report('typecheck.column_not_selected', member, `Column '${member.text}' is not among those selected.`, {
-      hints: [`Selected are ${[...selected].join(', ')}.`],
+    c.report('typecheck.column_not_selected', member, `Column '${member.text}' is not selected.`, {
+      hints: [`Selected columns: ${[...selected].join(', ')}`],
     })
   return ir
 }
@@ -92,13 +92,13 @@ export function checkIndex(c: Checker, {object: inner, index: at}: Expr & {kind:
     case 'never':
       return {kind: 'index', object, index: c.value(at), of: 'unknown', type: unknown}
     default:
-      c.report('typecheck.not_indexable', inner, `A ${show(type)} has no elements to index.`)
+      c.report('typecheck.not_indexable', inner, `Cannot index a value of type ${show(type)}.`)
       c.value(at)
       return nothing
   }
 }
 
-/** The name of `std.time.now_ms` and the like, with its namespaces; undefined for anything else. */
+/** The full name of a namespaced function such as `std.time.now_ms`; undefined for anything else. */
 export function namespacedName(c: Checker, expr: MemberExpr): string | undefined {
   const names: string[] = []
   let at: Expr = expr

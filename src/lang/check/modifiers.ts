@@ -6,7 +6,7 @@ import {type Column, int} from './types.js'
 
 type Modifier = (context: ChainContext, name: Name, args: readonly Arg[]) => void
 
-/** What may follow the head of a chain. */
+/** Modifiers that can follow the head of a chain. */
 export const modifiers: Readonly<Record<string, Modifier>> = {
   order_by: orderBy,
   limit,
@@ -25,7 +25,7 @@ export const modifiers: Readonly<Record<string, Modifier>> = {
   scope: hint,
 }
 
-/** Modifiers that change the plan and not the result: any operation that reads takes them. */
+/** Modifiers that change the plan but not the result; valid on every read operation. */
 const hints: ReadonlySet<string> = new Set(['sync', 'using', 'live', 'scope'])
 const repeatable: ReadonlySet<string> = new Set(['order_by', 'all', 'sync'])
 
@@ -43,7 +43,7 @@ export function applyModifier(context: ChainContext, {name, args}: Link, seen: S
   else if (afterCount || (text === 'count' && isShaped(chain)))
     c.report('typecheck.count_modifier', name, 'count() cannot be combined with order_by, limit or select.')
   else if (seen.has(text) && !repeatable.has(text))
-    c.report('typecheck.duplicate_modifier', name, `.${text}() is given twice.`)
+    c.report('typecheck.duplicate_modifier', name, `Duplicate modifier .${text}().`)
   else modifiers[text]?.(context, name, args)
   seen.add(text)
 }
@@ -63,7 +63,7 @@ function orderBy(context: ChainContext, name: Name, args: readonly Arg[]): void 
     c.report(
       'typecheck.predicate_operator',
       first.value,
-      `Column '${column.name}' is stored as JSON and cannot be ordered by.`,
+      `Cannot order by column '${column.name}', which is stored as JSON.`,
     )
   else if (column !== undefined) chain.orderBy.push([column, direction])
 }
@@ -82,7 +82,7 @@ function select(context: ChainContext, name: Name, args: readonly Arg[]): void {
   const [only] = args
   const columns = args.length === 1 && only?.value.kind === 'list' ? only.value.items : args.map(({value}) => value)
   if (columns.length === 0) {
-    c.report('typecheck.select_empty', name, 'select() needs a column.')
+    c.report('typecheck.select_empty', name, 'select() needs at least one column.')
     return
   }
   const chosen = new Set<Column>()
@@ -98,7 +98,7 @@ function select(context: ChainContext, name: Name, args: readonly Arg[]): void {
 function columnArgument({c, table}: ChainContext, expr: Expr): Column | undefined {
   const name = constantOf(expr)
   if (name !== undefined) return columnOf(c, table, expr, name)
-  c.report('typecheck.column_constant', expr, 'A column is named by a word or a string, not computed.')
+  c.report('typecheck.column_constant', expr, 'A column must be a bare word or a string literal.')
   c.value(expr)
   return undefined
 }
@@ -109,14 +109,14 @@ function hint(context: ChainContext, name: Name, args: readonly Arg[]): void {
   const {value} = args[0] as Arg
   const text = constantOf(value)
   if (text === undefined || (value.kind === 'name' && c.scope.find(text) !== undefined))
-    c.report('typecheck.hint_constant', value, `.${name.text}() takes a constant, since it is part of the plan.`)
+    c.report('typecheck.hint_constant', value, `The argument of .${name.text}() must be a constant.`)
   else if (name.text === 'scope') chain.scope = text
   else if (name.text === 'using') {
     const mode = text === 'search' ? 'fts' : text
     if (mode === 'fts' || mode === 'vector' || mode === 'hybrid') chain.using = mode
     else c.report('typecheck.retrieval_mode', value, `Unknown retrieval mode '${text}'; use fts, vector or hybrid.`)
   } else if (/^[A-Za-z0-9._:-]{1,128}$/.test(text)) chain.live = text
-  else c.report('typecheck.hint_constant', value, 'A topic is 1 to 128 letters, digits or any of . _ : -')
+  else c.report('typecheck.hint_constant', value, 'A topic must be 1 to 128 characters: letters, digits, . _ : or -.')
 }
 
 /** A string literal or a bare word. */

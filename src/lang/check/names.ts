@@ -1,9 +1,9 @@
-/** `SessionEvent` as `session_event`, `HTTPRoute` as `http_route`. */
+/** Converts `SessionEvent` to `session_event` and `HTTPRoute` to `http_route`. */
 export const snakeCase = (name: string): string =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
 
-/** Names of tables that belong to the store itself. */
+/** Whether a table belongs to the store itself. */
 export const isInternal = (sqlName: string): boolean => /^(sqlite_|svc_|codex_|_)/.test(sqlName)

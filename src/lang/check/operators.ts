@@ -78,7 +78,7 @@ const canOrder = (a: Type, b: Type) =>
   isUnknown(a) ||
   isUnknown(b)
 
-/** Two numbers of which neither is the id of another table than the other. */
+/** Whether two numbers are comparable, that is, not ids of different tables. */
 const fitsEither = (a: Type, b: Type) => fits(a, b) || fits(b, a) || a.kind === 'float' || b.kind === 'float'
 
 export function checkArithmetic(c: Checker, expr: BinaryExpr): Ir {

@@ -6,15 +6,15 @@ import {bool, fits, float, int, isUnknown, option, result, show, str, type Type,
 import {reportUnknownName} from './unknown-name.js'
 import {type Visitor, visitSome} from './visitor.js'
 
-/** Whether a pattern fits every value. */
+/** Whether a pattern matches every value. */
 export const isIrrefutable = (pattern: Pattern): boolean =>
   pattern.kind === 'any' || pattern.kind === 'bind' || (pattern.kind === 'tuple' && pattern.items.every(isIrrefutable))
 
-/** Whether a pattern asks how an operation ended. */
+/** Whether a pattern matches on the outcome of a database operation. */
 export const namesResult = (pattern: Pattern): boolean =>
   pattern.kind === 'variant' && ['Ok', 'Error', 'Err'].includes(pattern.name.text)
 
-/** Checks a pattern against the type of what it is laid on, and binds its names. */
+/** Checks a pattern against the type of the matched value, and binds its names. */
 export function checkPattern(c: Checker, pattern: Pattern, type: Type, mutable = false): IrPattern {
   switch (pattern.kind) {
     case 'any':
@@ -26,7 +26,7 @@ export function checkPattern(c: Checker, pattern: Pattern, type: Type, mutable =
     }
     case 'literal': {
       const literal = {int, float, str, bool}[pattern.literal]
-      if (!fits(literal, type)) misfit(c, pattern, `A ${show(literal)} never fits ${show(type)}.`)
+      if (!fits(literal, type)) misfit(c, pattern, `A pattern of type ${show(literal)} cannot match ${show(type)}.`)
       return {kind: 'literal', value: pattern.value}
     }
     case 'tuple':
@@ -41,7 +41,7 @@ const misfit = (c: Checker, pattern: Pattern, message: string) => c.report('type
 function tuple(c: Checker, pattern: Pattern & {kind: 'tuple'}, type: Type, mutable: boolean): IrPattern {
   const items = type.kind === 'tuple' ? type.items : []
   if (type.kind === 'tuple' ? items.length !== pattern.items.length : !isUnknown(type))
-    misfit(c, pattern, `A tuple of ${pattern.items.length} never fits ${show(type)}.`)
+    misfit(c, pattern, `A tuple of ${pattern.items.length} cannot match ${show(type)}.`)
   return {kind: 'tuple', items: pattern.items.map((item, i) => checkPattern(c, item, items[i] ?? unknown, mutable))}
 }
 
@@ -49,17 +49,17 @@ function variant(c: Checker, pattern: Pattern & {kind: 'variant'}, type: Type): 
   const {name, args = []} = pattern
   switch (name.text) {
     case 'None':
-      if (!fits(option(unknown), type)) misfit(c, pattern, `None never fits ${show(type)}.`)
+      if (!fits(option(unknown), type)) misfit(c, pattern, `None cannot match ${show(type)}.`)
       arity(c, pattern, 0)
       return {kind: 'none'}
     case 'Some':
-      if (type.kind !== 'option' && !isUnknown(type)) misfit(c, pattern, `Some never fits ${show(type)}.`)
+      if (type.kind !== 'option' && !isUnknown(type)) misfit(c, pattern, `Some cannot match ${show(type)}.`)
       return {kind: 'some', of: only(c, pattern, type.kind === 'option' ? type.of : unknown)}
     case 'Ok':
     case 'Error':
     case 'Err': {
       const isOk = name.text === 'Ok'
-      if (!fits(result(unknown, unknown), type)) misfit(c, pattern, `${name.text} never fits ${show(type)}.`)
+      if (!fits(result(unknown, unknown), type)) misfit(c, pattern, `${name.text} cannot match ${show(type)}.`)
       const inner = type.kind === 'result' ? (isOk ? type.ok : isUnknown(type.error) ? str : type.error) : unknown
       return {kind: isOk ? 'ok' : 'error', of: only(c, pattern, inner)}
     }
@@ -92,12 +92,12 @@ function arity(c: Checker, pattern: Pattern & {kind: 'variant'}, takes: number):
 
 function only(c: Checker, pattern: Pattern & {kind: 'variant'}, type: Type): IrPattern {
   const [first] = pattern.args ?? []
-  // `Ok` alone asks for the case, not for the value.
+  // `Ok` without arguments matches the case and ignores the value.
   if (pattern.args !== undefined) arity(c, pattern, 1)
   return first === undefined ? {kind: 'any'} : checkPattern(c, first, type)
 }
 
-/** The cases of a type that no arm covers, as patterns; an arm with a guard covers nothing. */
+/** The cases of a type that no arm covers, as patterns. An arm with a guard does not count. */
 export function coverage(type: Type, arms: readonly Arm[]): string[] {
   const sure = arms.filter(({guard}) => guard === undefined).map(({pattern}) => pattern)
   if (sure.some(isIrrefutable) || isUnknown(type)) return []
@@ -109,7 +109,7 @@ export function coverage(type: Type, arms: readonly Arm[]): string[] {
   )
 }
 
-/** A case of a type, with how many fields it has. */
+/** A case of a type and its number of fields. */
 interface Case {
   name: string
   fields: number

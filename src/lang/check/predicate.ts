@@ -11,7 +11,7 @@ type Operator = (typeof operators)[number]
 
 /** `filter({column: value, …})`: equality, joined by AND. */
 export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | undefined {
-  if (expr.kind !== 'object') return shape(c, expr, 'filter() takes an object of column: value pairs.')
+  if (expr.kind !== 'object') return shape(c, expr, 'filter() needs an object of column: value pairs.')
   warnEmpty(c, expr, 'filter')
   const seen = new Set<string>()
   const args = expr.entries.flatMap(({key, value}): Predicate[] => {
@@ -32,7 +32,7 @@ export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | u
 
 /** `where({…})`: columns with values or operators, `and`, `or` and `not`. */
 export function checkWhere(c: Checker, table: Table, expr: Expr): Predicate | undefined {
-  if (expr.kind !== 'object') return shape(c, expr, 'where() takes an object of conditions.')
+  if (expr.kind !== 'object') return shape(c, expr, 'where() needs an object of conditions.')
   warnEmpty(c, expr, 'where')
   return new WhereChecker(c, table).object(expr, true)
 }
@@ -68,7 +68,7 @@ const isText = (type: Type) => type.kind === 'str'
 const elementOf = (type: Type): Type | undefined =>
   (type.kind === 'list' || type.kind === 'set') && isScalar(type.of) ? type.of : undefined
 
-/** Which columns an operator takes. */
+/** The column types that each operator supports. */
 const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
   eq: isScalar,
   neq: isScalar,
@@ -83,7 +83,7 @@ const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
   near: (type) => type.kind === 'bytes' || (type.kind === 'list' && type.of.kind === 'float'),
 }
 
-/** SQLite takes no deeper expressions, and no more parameters. */
+/** Keeps statements within SQLite's limits on expression depth and parameters. */
 const maxConditions = 500
 
 class WhereChecker {
@@ -97,7 +97,7 @@ class WhereChecker {
     this.#table = table
   }
 
-  /** The entries of an object, joined by AND; one entry stands for itself. `top`: a nearest-neighbour search may stand here. */
+  /** The entries of an object, joined by AND; a single entry is not wrapped. `top`: `near` is allowed here. */
   object(expr: ObjectExpr, top = false): Predicate {
     const seen = new Set<string>()
     const parts = expr.entries.flatMap((entry) => {
@@ -115,8 +115,8 @@ class WhereChecker {
     if (text === 'not' && value.kind === 'object') return [{kind: 'not', arg: this.object(value)}]
     const isLogic = text === 'and' || text === 'or' || text === 'not'
     if (isLogic && !this.#table.columns.some(({name}) => name === text)) {
-      const takes = text === 'not' ? 'an object' : 'a list of objects'
-      shape(this.#c, value, `${text} takes ${takes}, written out.`)
+      const expected = text === 'not' ? 'an object' : 'a list of objects'
+      shape(this.#c, value, `${text} needs ${expected} as a literal.`)
       return []
     }
     const column = columnOf(this.#c, this.#table, key, text)
@@ -133,14 +133,14 @@ class WhereChecker {
 
   #part(item: Expr, top: boolean): Predicate[] {
     if (item.kind === 'object') return [this.object(item, top)]
-    shape(this.#c, item, 'Each part of and, or is an object of conditions.')
+    shape(this.#c, item, 'Each item of and/or must be an object of conditions.')
     return []
   }
 
   /** `{gte: 1, lt: 9}`: operators on one column, joined by AND. */
   #operators(column: Column, expr: ObjectExpr, top: boolean): Predicate[] {
     if (expr.entries.length === 0) {
-      shape(this.#c, expr, `The conditions on '${column.name}' are empty.`)
+      shape(this.#c, expr, `Column '${column.name}' has no conditions.`)
       return []
     }
     const seen = new Set<string>()
@@ -188,7 +188,7 @@ class WhereChecker {
 
   #count(span: Span): void {
     if (++this.#conditions === maxConditions + 1)
-      this.#c.report('typecheck.predicate_shape', span, `A predicate has at most ${maxConditions} conditions.`)
+      this.#c.report('typecheck.predicate_shape', span, `The predicate has more than ${maxConditions} conditions.`)
   }
 
   #in(column: Column, value: Expr): Predicate[] {
@@ -199,7 +199,7 @@ class WhereChecker {
       return []
     }
     if (value.items.length > maxConditions) {
-      shape(c, value, `A list that is written out has at most ${maxConditions} values; give it a name with let.`)
+      shape(c, value, `A literal list is limited to ${maxConditions} values; bind the list to a variable with let.`)
       return []
     }
     return [{kind: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
@@ -222,7 +222,7 @@ class WhereChecker {
       return this.#skip(value)
     }
     if (!top || this.#ranked) {
-      shape(c, value, 'near ranks the rows of a whole query: there is one at most, and it cannot stand below or, not.')
+      shape(c, value, 'near ranks all rows of a query: use it once at most, and not inside or, not.')
       return []
     }
     this.#ranked = true

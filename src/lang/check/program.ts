@@ -9,13 +9,13 @@ import {checkRoutes, type Route, routesOf} from './routes.js'
 import {type SourceSymbol, Symbols} from './symbols.js'
 import type {Index, RecordType, SumType, Table} from './types.js'
 
-/** A program as far as it could be understood. Only one without errors may be planned and run. */
+/** A checked program. Only a program without errors can be planned and run. */
 export interface Program {
   readonly source: string
   /** By position, then by code. */
   readonly diagnostics: readonly Diagnostic[]
   readonly hasErrors: boolean
-  /** In the order of the source, as all that follows. */
+  /** In source order, like all following lists. */
   readonly tables: readonly Table[]
   readonly indexes: readonly Index[]
   readonly records: readonly RecordType[]
@@ -29,14 +29,14 @@ export interface Program {
 }
 
 export interface CheckOptions {
-  /** Whether the meaning of every name is kept, for editors. */
+  /** Whether to record the meaning of every name, for editors. */
   symbols?: boolean
 }
 
-/** Reads and checks a source. Never throws, whatever the source. */
-export function checkProgram(source: string, {symbols: wanted = false}: CheckOptions = {}): Program {
+/** Parses and checks a source. Never throws. */
+export function checkProgram(source: string, {symbols: withSymbols = false}: CheckOptions = {}): Program {
   const diagnostics = new Diagnostics()
-  const symbols = wanted ? new Symbols() : undefined
+  const symbols = withSymbols ? new Symbols() : undefined
   const {module} = parse(source, diagnostics)
   const declarations = declare(module, diagnostics, symbols)
   const context = {declarations, diagnostics, symbols, source}
@@ -71,7 +71,7 @@ export function checkProgram(source: string, {symbols: wanted = false}: CheckOpt
 
 const released: Block = {kind: 'block', statements: [], depth: 0, start: 0, end: 0}
 
-/** Lets go of the tree of a body that is checked: a large program is not held twice. */
+/** Releases the syntax tree of a checked body, to halve the memory of a large program. */
 function release(decl: {body: Block}): void {
   decl.body = released
 }

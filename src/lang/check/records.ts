@@ -23,7 +23,7 @@ export function checkList(c: Checker, expr: ListExpr, expected: Type | undefined
   return typed.kind === 'set' ? {kind: 'builtin', name: 'as_set', args: [checked], type: typed} : checked
 }
 
-/** The type that all of some values have. */
+/** The common type of several values. */
 export function joinedType(c: Checker, exprs: readonly Expr[], irs: readonly Ir[]): Type {
   let type: Type = unknown
   for (const [i, ir] of irs.entries()) {
@@ -110,7 +110,7 @@ function checkRecord(
       `${name} needs ${missing.join(', ')}.`,
       {missing},
     )
-  // What may be absent is None, so that a row or a record has all its fields.
+  // Absent optional fields become None, so that a row or a record has all its fields.
   const none = absent.flatMap((field): (readonly [string, Ir])[] =>
     field.type.kind === 'option' ? [[field.name, {kind: 'const', value: null, type: field.type}]] : [],
   )

@@ -4,7 +4,7 @@ import type {Declarations} from './declarations.js'
 import type {FunctionType} from './ir.js'
 import {placeholders} from './signatures.js'
 
-/** Something that answers HTTP. */
+/** An HTTP route. */
 export interface Route {
   kind: EndpointKind | 'http'
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -15,7 +15,7 @@ export interface Route {
 
 const prefixes = {query: '/api/query/', mutation: '/api/mutation/', server: '/api/'} as const
 
-/** The routes of a program: endpoints first, then those that it declares itself, each in the order of the source. */
+/** The routes of a program: first endpoints, then declared routes, each in source order. */
 export function routesOf(declarations: Declarations): Route[] {
   const endpoints = declarations.bodies.flatMap(({function: made}): Route[] => {
     const {decl} = made
@@ -32,7 +32,7 @@ export function routesOf(declarations: Declarations): Route[] {
 
 export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics): void {
   const seen = new Map<string, Route>()
-  // In the order of the source: it is the later one that is too many.
+  // In source order, so that the later duplicate is reported.
   for (const route of [...routes].sort((a, b) => a.function.span.start - b.function.span.start)) {
     const {decl} = route.function
     const span: Span = decl.kind === 'http' ? decl.path : route.function.span
@@ -52,23 +52,23 @@ export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics):
   }
 }
 
-/** A path without the names of its placeholders. */
+/** A path without its placeholder names. */
 const shapeOf = (path: string) => path.replace(/\{\w+\}/g, '{}').replace(/(.)\/$/, '$1')
 
 function checkPath(path: string, span: Span, diagnostics: Diagnostics): void {
-  const fault = pathFault(path)
-  if (fault !== undefined) diagnostics.report('typecheck.route_path', span, `Route path "${path}" ${fault}.`)
+  const error = pathError(path)
+  if (error !== undefined) diagnostics.report('typecheck.route_path', span, `Route path "${path}" ${error}.`)
 }
 
-function pathFault(path: string): string | undefined {
-  if (!path.startsWith('/')) return 'must begin with /'
+function pathError(path: string): string | undefined {
+  if (!path.startsWith('/')) return 'must start with /'
   const segments = path.slice(1).split('/')
   if (segments.some((segment, i) => segment === '' && (i < segments.length - 1 || segments.length > 2) && path !== '/'))
     return 'has an empty segment'
   const strange = segments.find((segment) => !/^(\{[A-Za-z_]\w*\}|:[A-Za-z_]\w*|[\w.~!$&'()+,;=@%-]*)$/.test(segment))
   if (strange !== undefined)
-    return `has a segment that cannot be matched, "${strange}"; a placeholder is a whole segment, as {id}`
+    return `contains the invalid segment "${strange}"; a placeholder must be an entire segment, such as {id}`
   const names = placeholders(path)
   const twice = names.find((name, i) => names.indexOf(name) !== i)
-  return twice === undefined ? undefined : `names the placeholder ${twice} twice`
+  return twice === undefined ? undefined : `uses the placeholder ${twice} twice`
 }

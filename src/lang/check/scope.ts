@@ -2,7 +2,7 @@ import type {Span} from '../diagnostics/index.js'
 import type {Binding} from './ir.js'
 import {show, type Type} from './types.js'
 
-/** The variables in sight, innermost last, and how many the function has needed so far. */
+/** The variables in scope, innermost last, and the number of slots allocated so far. */
 export class Scope {
   readonly #bindings: Binding[] = []
   #slots = 0
@@ -12,12 +12,12 @@ export class Scope {
     return this.#slots
   }
 
-  /** Whether a lambda stands around this place. */
+  /** Whether the current position is inside a lambda. */
   get isInLambda(): boolean {
     return this.#lambdas > 0
   }
 
-  /** A place to come back to when a block ends. */
+  /** The position to restore when a block ends. */
   get mark(): number {
     return this.#bindings.length
   }

@@ -6,14 +6,14 @@ import {Scope} from './scope.js'
 import {isDoubleOption, readTypeNode, showNode} from './type-nodes.js'
 import {isStorable, request, show, str, type Type, unit, unknown} from './types.js'
 
-/** `fn(tag: str, max: int) to List[Book]`, with the name where one is given. */
+/** A signature such as `fn(tag: str, max: int) to List[Book]`, with the name if there is one. */
 export function signature({decl, params, result: type}: FunctionType, name = ''): string {
-  const shown = params.filter((param) => param.type.kind !== 'request')
+  const declared = params.filter((param) => param.type.kind !== 'request')
   const before = decl.kind === 'function' ? `fn ${name || decl.name.text}` : `http ${decl.method} "${decl.path.text}" `
-  return `${before}(${shown.map((param) => `${param.name}: ${show(param.type)}`).join(', ')}) to ${show(type)}`
+  return `${before}(${declared.map((param) => `${param.name}: ${show(param.type)}`).join(', ')}) to ${show(type)}`
 }
 
-/** `{id}` and `:id` of a path. */
+/** The names of the placeholders `{id}` and `:id` in a path. */
 export const placeholders = (path: string): string[] =>
   path.split('/').flatMap((segment) => /^(?:\{(\w+)\}|:(\w+))$/.exec(segment)?.slice(1).find(Boolean) ?? [])
 
@@ -80,7 +80,7 @@ function readSignature(
   return {function: made, scope}
 }
 
-/** What is sent over HTTP needs a declared type, and one that can be sent. */
+/** Values sent over HTTP need a declared, serialisable type. */
 function checkServedTypes({diagnostics}: Declaring, {decl, params, result}: FunctionType): void {
   for (const [i, {name, type: node}] of decl.params.entries()) {
     const type = params[i]?.type ?? unknown

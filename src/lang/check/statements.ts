@@ -8,7 +8,7 @@ import {checkPattern, isIrrefutable} from './pattern.js'
 import {describeBinding} from './scope.js'
 import {bool, fits, ignored, isUnknown, join, never, show, type Type, unit, unknown} from './types.js'
 
-/** A block, whose last expression is its value. `tail`: falling out of it ends the function. */
+/** Checks a block; its last expression is its value. `tail`: the end of the block ends the function. */
 export function checkBlock(c: Checker, block: Block, expected: Type | undefined, tail = false): Ir {
   const mark = c.scope.mark
   const statements: IrStmt[] = []
@@ -40,7 +40,7 @@ export function checkBlock(c: Checker, block: Block, expected: Type | undefined,
 const unknownUnless = (expected: Type): Type =>
   expected.kind === 'unit' || expected.kind === 'ignored' ? unit : unknown
 
-/** The last expression of a block or an arm. */
+/** Checks the last expression of a block or an arm. */
 export function checkLast(c: Checker, expr: Expr, expected: Type | undefined, tail: boolean): Ir {
   if (tail) {
     const {kind} = expr
@@ -53,7 +53,7 @@ export function checkLast(c: Checker, expr: Expr, expected: Type | undefined, ta
   return expected === undefined ? c.infer(expr) : c.check(expr, expected)
 }
 
-/** `ends`: control does not reach what follows the statement. */
+/** Checks a statement. `ends`: control does not continue after it. */
 export function checkStatement(c: Checker, stmt: Stmt): {stmt: IrStmt; ends: boolean} {
   switch (stmt.kind) {
     case 'let':
@@ -85,7 +85,7 @@ export function checkStatement(c: Checker, stmt: Stmt): {stmt: IrStmt; ends: boo
 
 function leaveLoop(c: Checker, kind: 'break' | 'continue', span: Span): void {
   const loop = c.frame.loops.at(-1)
-  if (loop === undefined) c.report('parse.unexpected_token', span, `'${kind}' stands outside of a loop.`)
+  if (loop === undefined) c.report('parse.unexpected_token', span, `'${kind}' is outside a loop.`)
   else if (kind === 'break') loop.broken = true
 }
 
@@ -99,11 +99,11 @@ export function checkLoop(c: Checker, block: Block): {body: Ir; broken: boolean}
 
 function checkLet(c: Checker, {pattern, type: node, value: expr, mutable}: Stmt & {kind: 'let'}): IrStmt {
   const declared = node === undefined ? undefined : c.declarations.typeOf(node)
-  // Without a declared type, an operation's outcome is kept, and each use settles it.
+  // Without a declared type, the outcome of a database operation is preserved and resolved at each use.
   const value = declared === undefined ? c.infer(expr) : c.check(expr, declared, 'slot')
   const settled = pattern.kind === 'bind' ? value : plain(value)
   if (!isIrrefutable(pattern))
-    c.report('typecheck.pattern', pattern, 'let takes a name, _ or a tuple of them; use match for what may not fit.')
+    c.report('typecheck.pattern', pattern, 'let needs a pattern that always matches; use match for other patterns.')
   return {kind: 'let', pattern: checkPattern(c, pattern, declared ?? settled.type, mutable), value: settled}
 }
 
@@ -127,8 +127,8 @@ function checkAssign(c: Checker, {target, operator, value: expr}: Stmt & {kind: 
   if (target.kind !== 'name' || binding === undefined) {
     if (target.kind === 'name' && !c.declarations.functions.has(target.name.text)) reportUndefined(c, target.name)
     else if (target.kind !== 'missing')
-      c.report('typecheck.assign_target', target, 'Only a variable can be assigned to; values do not change.', {
-        hints: ['Make a new value instead, as list.append(item) does.'],
+      c.report('typecheck.assign_target', target, 'Only a variable can be assigned to; values are immutable.', {
+        hints: ['Create a new value instead, for example with list.append(item).'],
       })
     if (target.kind !== 'name') c.value(target)
     return {kind: 'expr', value: c.value(expr)}
@@ -156,7 +156,7 @@ function assignedValue(c: Checker, expr: Expr, binding: Binding): Ir {
     return {kind: 'ok', value, type}
   }
   const value = c.check(expr, type, 'slot')
-  // A list that was empty when it was declared becomes what is put into it.
+  // A list declared empty gets its element type from the assigned value.
   const wider = type.kind === 'list' && isUnknown(type.of) ? join(type, value.type) : undefined
   if (wider !== undefined) binding.type = wider
   return value

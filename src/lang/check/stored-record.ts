@@ -5,7 +5,7 @@ import {columnOf} from './column.js'
 import type {Chain, Ir} from './ir.js'
 import {type Column, fits, isUnknown, show, type Type} from './types.js'
 
-/** The argument of `insert`. */
+/** Checks the argument of `insert`. */
 export function insertedRecord(context: ChainContext, expr: Expr): Chain['record'] {
   const {c, table} = context
   if (expr.kind === 'object') {
@@ -47,15 +47,15 @@ function reportMissing({c, table}: ChainContext, span: Span, columns: readonly C
   c.report('typecheck.missing_column', span, `Insert into '${table.name}' needs ${missing.join(', ')}.`, {missing})
 }
 
-/** The second argument of `update`. */
+/** Checks the second argument of `update`. */
 export function updatedRecord(context: ChainContext, expr: Expr): Chain['record'] {
   const {c} = context
   if (expr.kind !== 'object') {
-    c.report('typecheck.arg_mismatch', expr, 'update() takes an object of columns, as { done: true }.')
+    c.report('typecheck.arg_mismatch', expr, 'update() needs an object of columns, such as { done: true }.')
     c.value(expr)
     return undefined
   }
-  if (expr.entries.length === 0) c.report('typecheck.arg_mismatch', expr, 'update() needs a column to set.')
+  if (expr.entries.length === 0) c.report('typecheck.arg_mismatch', expr, 'update() needs at least one column to set.')
   return literalValues(context, expr.entries, 'changed')
 }
 
@@ -72,7 +72,7 @@ function literalValues(
       return []
     }
     const column = columnOf(c, table, key, key.text)
-    if (seen.has(key.text)) c.report('typecheck.duplicate_field', key, `Column '${key.text}' is given twice.`)
+    if (seen.has(key.text)) c.report('typecheck.duplicate_field', key, `Duplicate column '${key.text}'.`)
     seen.add(key.text)
     if (column !== undefined) return [[column, c.check(value, column.type, 'slot')]]
     c.value(value)

@@ -1,15 +1,15 @@
 import type {Span} from '../diagnostics/index.js'
 
-/** What a name in the source means: for editors. */
+/** The meaning of a name in the source, for editors. */
 export interface SourceSymbol extends Span {
-  /** Where it is declared; undefined for what the language brings along. */
+  /** The declaration; undefined for built-ins. */
   target: Span | undefined
-  /** Its declaration, in a line. */
+  /** The declaration on one line. */
   label: () => string
   doc: string | undefined
 }
 
-/** Remembers the meaning of names. There is one only where somebody asks for it. */
+/** Records the meaning of names, if the caller requests it. */
 export class Symbols {
   readonly all: SourceSymbol[] = []
 

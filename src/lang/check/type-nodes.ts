@@ -33,7 +33,7 @@ const simpleTypes: ReadonlyMap<string, Type> = new Map([
   ['Json', json],
 ])
 
-/** Types that take others, with how many. */
+/** Generic types, with their minimum and maximum number of type arguments. */
 const genericTypes: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['Id', [1, 1]],
   ['List', [1, 1]],
@@ -48,7 +48,7 @@ const genericTypes: ReadonlyMap<string, readonly [number, number]> = new Map([
 
 export const isBuiltinType = (name: string): boolean => simpleTypes.has(name) || genericTypes.has(name)
 
-/** What a type in the source means. */
+/** Resolves a type node. */
 export function readTypeNode(d: Declaring, node: TypeNode | undefined): Type {
   if (node === undefined || node.kind === 'wildcard') return unknown
   const read = (inner: TypeNode) => readTypeNode(d, inner)
@@ -105,7 +105,7 @@ function readGenericType(
       return result(inner, second === undefined ? str : readTypeNode(d, second))
     default:
       if (inner.kind !== 'str' && inner.kind !== 'unknown')
-        d.diagnostics.report('typecheck.mismatch', first, `The keys of a map are str, found ${show(inner)}.`, {
+        d.diagnostics.report('typecheck.mismatch', first, `Map keys must be str, found ${show(inner)}.`, {
           expectedType: 'str',
           foundType: show(inner),
         })

@@ -2,11 +2,11 @@ import type {Span} from '../diagnostics/index.js'
 import {type Visitor, visitSome} from './visitor.js'
 
 export type Type =
-  /** Agrees with everything, so that one error does not cause others. */
+  /** Compatible with every type, so that one error does not cause others. */
   | {kind: 'unknown'}
-  /** Of what does not come back: `return`, `break`. */
+  /** The type of expressions that do not return, such as `return` and `break`. */
   | {kind: 'never'}
-  /** Expected where nobody looks at the value. */
+  /** The expected type if the value is unused. */
   | {kind: 'ignored'}
   | {kind: 'int' | 'float' | 'bool' | 'str' | 'dec' | 'bytes' | 'unit' | 'json' | 'request'}
   | {kind: 'id'; table: Table}
@@ -17,19 +17,19 @@ export type Type =
   | {kind: 'sum'; sum: SumType}
   /** `selected` lists the columns of a projection. */
   | {kind: 'row'; table: Table; selected: ReadonlySet<string> | undefined}
-  /** An object literal of which nobody said what it is. */
+  /** An object literal without a declared type. */
   | {kind: 'object'; fields: ReadonlyMap<string, Type>}
   | {kind: 'function'; params: readonly Type[]; result: Type}
-  /** Of an operation on the database, until its use says whether a failure is handled. */
+  /** The type of a database operation until its use determines whether a failure is handled. */
   | {kind: 'outcome'; of: Type}
 
 export type Storage = 'integer' | 'real' | 'text' | 'blob' | 'json'
 
 export interface Column {
   readonly name: string
-  /** `Option[T]` where nullable. */
+  /** `Option[T]` if nullable. */
   readonly type: Type
-  /** The type of a value that is there. */
+  /** The type without `Option`. */
   readonly base: Type
   readonly nullable: boolean
   readonly storage: Storage
@@ -49,10 +49,10 @@ export interface Index {
 export interface Table {
   readonly name: string
   readonly sqlName: string
-  /** Without `_id`, in the order of their declaration. */
+  /** Without `_id`, in declaration order. */
   readonly columns: Column[]
   readonly indexes: Index[]
-  /** `_id` as a column. */
+  /** The column `_id`. */
   readonly id: Column
   readonly doc: string | undefined
   readonly span: Span
@@ -98,13 +98,13 @@ export const json: Type = {kind: 'json'}
 export const request: Type = {kind: 'request'}
 export const list = (of: Type): Type => ({kind: 'list', of})
 export const map = (of: Type): Type => ({kind: 'map', of})
-/** There is no option of an option. */
+/** `Option` does not nest. */
 export const option = (of: Type): Type => (of.kind === 'option' ? of : {kind: 'option', of})
 export const result = (ok: Type, error: Type = str): Type => ({kind: 'result', ok, error})
 export const outcome = (of: Type): Type => ({kind: 'outcome', of})
 export const fn = (params: readonly Type[], result: Type): Type => ({kind: 'function', params, result})
 
-/** Types within types, as far as anyone reads them. */
+/** The maximum nesting of types shown. */
 const maxShown = 6
 
 /** The name of a type, as a program writes it. */
@@ -136,16 +136,16 @@ const names: Partial<Visitor<Type, string, (of: Type) => string>> = {
   sum: ({sum}) => sum.name,
   row: ({table}) => table.name,
   object: ({fields}, inner) => `{ ${[...fields].map(([name, field]) => `${name}: ${inner(field)}`).join(', ')} }`,
-  function: ({params, result: gives}, inner) => `fn(${params.map(inner).join(', ')}) to ${inner(gives)}`,
+  function: ({params, result: returned}, inner) => `fn(${params.map(inner).join(', ')}) to ${inner(returned)}`,
   outcome: ({of}, inner) => inner(of),
 }
 
 export const isUnknown = (type: Type): boolean => type.kind === 'unknown' || type.kind === 'never'
 
-/** What a value slot (a field, a column, a predicate's value) takes besides: `T` as `Option[T]`, anything as `Json`. */
+/** A value slot (a field, column or predicate value) also accepts `T` for `Option[T]`, and any type for `Json`. */
 export type Slot = 'exact' | 'slot'
 
-/** Whether a value of one type may stand where another is expected. */
+/** Whether a value of type `from` can be used where `to` is expected. */
 export function fits(from: Type, to: Type, slot: Slot = 'exact'): boolean {
   if (from === to || isUnknown(from) || isUnknown(to) || to.kind === 'ignored') return true
   return visitSome(to, fitting, {from, slot}, ({kind}) => from.kind === kind)
@@ -177,10 +177,10 @@ const fitting: Partial<Visitor<Type, boolean, {from: Type; slot: Slot}>> = {
     from.kind === 'object' &&
     from.fields.size === fields.size &&
     [...fields].every(([name, type]) => fits(from.fields.get(name) ?? unit, type)),
-  function: ({params, result: gives}, {from}) =>
+  function: ({params, result: returned}, {from}) =>
     from.kind === 'function' &&
     from.params.length <= params.length &&
-    fits(from.result, gives) &&
+    fits(from.result, returned) &&
     from.params.every((param, i) => fits(params[i] ?? unknown, param)),
   json: (_, {from, slot}) => from.kind === 'json' || (slot === 'slot' && from.kind !== 'function'),
 }
@@ -189,16 +189,16 @@ function fitsItems({of}: Type & {kind: 'list' | 'set'}, {from, slot}: {from: Typ
   return (from.kind === 'list' || from.kind === 'set') && fits(from.of, of, slot)
 }
 
-function fitsFields(given: ReadonlyMap<string, Type>, fields: readonly FieldType[]): boolean {
+function fitsFields(entries: ReadonlyMap<string, Type>, fields: readonly FieldType[]): boolean {
   const known = new Set(fields.map(({name}) => name))
-  if ([...given.keys()].some((name) => !known.has(name))) return false
+  if ([...entries.keys()].some((name) => !known.has(name))) return false
   return fields.every(({name, type}) => {
-    const field = given.get(name)
+    const field = entries.get(name)
     return field === undefined ? type.kind === 'option' : fits(field, type, 'slot')
   })
 }
 
-/** The type that both of two agree with, where there is one. */
+/** The common type of two types, if there is one. */
 export function join(a: Type, b: Type): Type | undefined {
   if (isUnknown(a)) return b
   if (isUnknown(b)) return a
@@ -210,7 +210,7 @@ export const isNumber = ({kind}: Type): boolean => kind === 'int' || kind === 'f
 export const isScalar = ({kind}: Type): boolean =>
   isNumber({kind} as Type) || kind === 'bool' || kind === 'str' || kind === 'dec' || kind === 'bytes'
 
-/** Whether a value of the type can be kept in a column, or sent. A type that was looked at already says nothing new. */
+/** Whether a value of the type can be stored in a column or sent. `seen` stops at recursive types. */
 export const isStorable = (type: Type, seen: Set<object> = new Set()): boolean =>
   visitSome(type, storable, seen, () => true)
 

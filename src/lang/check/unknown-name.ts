@@ -8,13 +8,13 @@ import {
 } from '../diagnostics/index.js'
 import type {Name} from '../syntax/index.js'
 
-/** A fix that puts the right name in place of a wrong one. */
+/** A fix that replaces a name with the suggestion. */
 export const fixName = (span: Span, suggestion: string | undefined): DiagnosticDetails =>
   suggestion === undefined
     ? {}
     : {fixes: [{label: `Use ${suggestion}`, start: span.start, end: span.end, replacement: suggestion}]}
 
-/** Reports a name that is not among the known ones, with the most similar of them as a fix. */
+/** Reports an unknown name, with the most similar known name as a fix. */
 export function reportUnknownName(
   diagnostics: Pick<Diagnostics, 'report'>,
   code: DiagnosticCode,
@@ -27,8 +27,8 @@ export function reportUnknownName(
   diagnostics.report(code, name, message + didYouMean(suggestion), {...details, ...fixName(name, suggestion)})
 }
 
-/** Reports a key that is in an object already, and remembers it. */
+/** Reports a key that is already in an object, and adds it to `seen`. */
 export function reportRepeatedKey(diagnostics: Pick<Diagnostics, 'report'>, key: Name, seen: Set<string>): void {
-  if (seen.has(key.text)) diagnostics.report('typecheck.duplicate_field', key, `'${key.text}' is given twice.`)
+  if (seen.has(key.text)) diagnostics.report('typecheck.duplicate_field', key, `Duplicate key '${key.text}'.`)
   seen.add(key.text)
 }

@@ -9,7 +9,7 @@ interface FoundVariant {
   variant: VariantType
 }
 
-/** The variant of a name, of the expected sum where several have one. */
+/** The variant with a name; if several sum types have one, that of the expected sum type. */
 export function variantOf(c: Checker, name: Name, expected: Type | undefined): FoundVariant | undefined {
   const all = c.declarations.variants.get(name.text)
   if (all === undefined) return undefined
@@ -29,7 +29,7 @@ export function checkConstruction(c: Checker, name: Name, expr: CallExpr, expect
 
 type Wrapper = 'Some' | 'Ok' | 'Error' | 'Err'
 
-/** What the expected type says about the value in a wrapper. */
+/** The expected type of the value in a wrapper. */
 function wrappedType(name: Wrapper, expected: Type | undefined): Type | undefined {
   if (name === 'Some') return expected?.kind === 'option' ? expected.of : undefined
   if (expected?.kind !== 'result') return undefined
@@ -61,7 +61,7 @@ export function checkVariant(c: Checker, span: Span, {sum, variant}: FoundVarian
     } else checked.push([field.name, c.check(arg.value, field.type, 'slot', 'typecheck.arg_mismatch')])
   }
   const isLacking = fields.some(
-    (field) => field.type.kind !== 'option' && !checked.some(([given]) => given === field.name),
+    (field) => field.type.kind !== 'option' && !checked.some(([fieldName]) => fieldName === field.name),
   )
   if (isLacking || args.length > fields.length)
     c.report('typecheck.arg_count', span, `${name} takes ${fields.length} argument(s), found ${args.length}.`, {

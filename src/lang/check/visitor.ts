@@ -4,8 +4,8 @@ interface Kinded {
 }
 
 /**
- * A function for each kind of node. What reads the checked tree is such a table, with whatever else it needs as the
- * context; the kind of a node is looked at in this file alone.
+ * A function for each kind of node. Every reader of the checked tree is such a table, with a context for its state.
+ * Only this file dispatches on the kind of a node.
  */
 export type Visitor<N extends Kinded, R, C> = {
   readonly [K in N['kind']]: (node: N & {kind: K}, context: C) => R
@@ -16,7 +16,7 @@ export function visit<N extends Kinded, R, C>(node: N, visitor: Visitor<N, R, C>
   return handle(node, context)
 }
 
-/** As `visit`, for a visitor of some kinds; `otherwise` takes the others. */
+/** Like `visit`, for a visitor of some kinds; `otherwise` handles the others. */
 export function visitSome<N extends Kinded, R, C>(
   node: N,
   visitor: Partial<Visitor<N, R, C>>,

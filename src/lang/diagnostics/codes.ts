@@ -1,5 +1,5 @@
 /**
- * Every code a program can earn, with its severity. The part before the dot is the category: `parse` is about the
+ * Every diagnostic code, with its severity. The part before the dot is the category: `parse` is about the
  * text, `typecheck` about names and types, `lint` about use of the database. Codes are added, never renamed.
  */
 export const severities = {

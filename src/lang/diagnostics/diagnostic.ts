@@ -1,6 +1,6 @@
 import {type DiagnosticCode, severities} from './codes.js'
 
-/** A stretch of the source: offsets in UTF-16 units, the end not included. */
+/** A range of the source: offsets in UTF-16 code units, end exclusive. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -11,7 +11,7 @@ export interface Fix extends Span {
   replacement: string
 }
 
-/** What a stage found in a program. */
+/** An error or warning about a program. */
 export interface Diagnostic extends Span {
   code: DiagnosticCode
   severity: 'error' | 'warning'
@@ -26,10 +26,10 @@ export interface Diagnostic extends Span {
 
 export type DiagnosticDetails = Partial<Omit<Diagnostic, 'code' | 'severity' | 'message' | 'start' | 'end'>>
 
-/** More than anyone reads; a file of garbage does not fill the memory. */
+/** Limits memory if the input is not a program. */
 const maxDiagnostics = 1000
 
-/** Collects what the stages find. A place has at most one parse error. */
+/** Collects the diagnostics of all stages, with at most one parse error per position. */
 export class Diagnostics {
   readonly #found: Diagnostic[] = []
   readonly #parseErrors = new Set<number>()
@@ -46,7 +46,7 @@ export class Diagnostics {
     this.#found.push({code, severity, message, start: span.start, end: Math.max(span.end, span.start), ...details})
   }
 
-  /** Also those that were too many to keep. */
+  /** Includes errors beyond the limit, which are not stored. */
   get hasErrors(): boolean {
     return this.#hasErrors
   }

@@ -1,4 +1,4 @@
-/** What a program is told: codes with their severities, a collector, and two ways to show them. */
+/** Diagnostics: codes with their severities, a collector, and text and JSON output. */
 export {type DiagnosticCode, severities} from './codes.js'
 export {type Diagnostic, type DiagnosticDetails, Diagnostics, type Span} from './diagnostic.js'
 export {Lines} from './lines.js'

@@ -1,4 +1,4 @@
-/** Finds lines and columns, both from 1, columns in UTF-16 units. */
+/** Converts offsets to lines and columns; both start at 1, columns are in UTF-16 code units. */
 export class Lines {
   readonly source: string
   readonly #starts: number[] = [0]
@@ -20,12 +20,12 @@ export class Lines {
       if ((this.#starts[middle] as number) <= offset) low = middle
       else high = middle - 1
     }
-    // A byte order mark is no column.
+    // A byte order mark does not count as a column.
     const start = (this.#starts[low] as number) + (low === 0 && this.source.charCodeAt(0) === 0xfeff ? 1 : 0)
     return {line: low + 1, col: Math.max(1, offset - start + 1)}
   }
 
-  /** The offset of a place; past the end of its line it is the end of the line. */
+  /** The offset of a position, limited to the end of its line. */
   offset(line: number, col: number): number {
     const start = this.#starts[Math.min(line, this.count) - 1] ?? 0
     const next = this.#starts[line] ?? this.source.length + 1

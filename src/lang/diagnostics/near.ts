@@ -1,6 +1,6 @@
 import {distance} from 'fastest-levenshtein'
 
-/** The candidate that was most likely meant: within a third of the word's length in edits, case left aside. */
+/** The most similar candidate within an edit distance of a third of the word's length, ignoring case. */
 export function near(word: string, candidates: Iterable<string>): string | undefined {
   const lower = word.toLowerCase()
   let best: string | undefined
@@ -16,6 +16,6 @@ export function near(word: string, candidates: Iterable<string>): string | undef
   return best
 }
 
-/** " Did you mean 'x'?" or nothing: for the end of a sentence. */
+/** The suffix " Did you mean 'x'?", or an empty string. */
 export const didYouMean = (candidate: string | undefined): string =>
   candidate === undefined ? '' : ` Did you mean '${candidate}'?`

@@ -2,7 +2,7 @@ import type {DbCheckV1, SourceSpan} from '../../contracts/index.js'
 import type {Diagnostic, Span} from './diagnostic.js'
 import {Lines} from './lines.js'
 
-/** A diagnostic as tools read it; lines and columns count from 1. */
+/** A diagnostic as JSON; lines and columns start at 1. */
 export type DiagnosticJson = DbCheckV1['diagnostics'][number]
 
 function spanOf({start, end}: Span, lines: Lines): SourceSpan {
@@ -32,7 +32,7 @@ export const asJson = (found: Diagnostic, path: string, lines: Lines): Diagnosti
 })
 
 const tabWidth = 4
-/** Wide characters take two columns of a terminal, combining ones none. */
+/** Wide characters occupy two terminal columns, combining characters none. */
 const segmenter = new Intl.Segmenter()
 const columnsOf = (text: string) => {
   let columns = 0
@@ -48,7 +48,7 @@ const columnsOf = (text: string) => {
 const expandTabs = (text: string) => text.replaceAll('\t', ' '.repeat(tabWidth))
 
 /**
- * Diagnostics as a person reads them: the sentence, the place, the line with a caret under what is meant, what is near.
+ * Formats diagnostics as text: the message, the position, the source line with carets, then hints, fixes and notes.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], path: string, source: string): string {
   const lines = new Lines(source)
@@ -72,7 +72,7 @@ function renderOne(found: Diagnostic, path: string, lines: Lines): string {
   ].join('\n')
 }
 
-/** A long line is shown around what is meant. */
+/** Characters shown before and after the start of a diagnostic in a long line. */
 const shownBefore = 100
 const shownAfter = 120
 

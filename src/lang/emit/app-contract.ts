@@ -6,7 +6,7 @@ interface FunctionContract {
   signature: string
 }
 
-/** What a host has to know to serve a program. */
+/** The information that a host needs to serve a program. */
 export interface AppContract {
   schema_version: 2
   http_routes: {method: string; path: string; return_type: string}[]

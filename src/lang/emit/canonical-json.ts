@@ -1,4 +1,4 @@
-/** JSON with sorted keys: the same text for the same value. */
+/** JSON with sorted keys: equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)

@@ -21,7 +21,7 @@ export function createTable({sqlName, columns}: Table, ifNotExists = true): stri
 
 const list = (columns: readonly Column[], prefix = '') => columns.map(({name}) => prefix + quoted(name)).join(', ')
 
-/** The statements that make an index: one for a B-tree, a virtual table with three triggers for the others. */
+/** The statements that create an index: one for a B-tree; a virtual table with three triggers for the others. */
 export function createIndex(index: Index): string[] {
   const {sqlName, table, columns, style, unique} = index
   if (style === 'btree')
@@ -31,7 +31,7 @@ export function createIndex(index: Index): string[] {
   return style === 'search' ? createSearchIndex(index) : createVectorIndex(index)
 }
 
-/** External content: the index holds no copy of the text. Source: SQLite FTS5 documentation, section 4.4.3. */
+/** External content: the index does not copy the text. Source: SQLite FTS5 documentation, section 4.4.3. */
 function createSearchIndex({sqlName, table, columns}: Index): string[] {
   const fts = quoted(sqlName)
   const add = `INSERT INTO ${fts}(rowid, ${list(columns)}) VALUES (new."_id", ${list(columns, 'new.')});`
@@ -65,7 +65,7 @@ const triggers = (name: string, {sqlName}: Table, bodies: {insert: string; delet
       `CREATE TRIGGER IF NOT EXISTS ${quoted(`${name}_${suffix}`)} AFTER ${event} ON ${quoted(sqlName)} BEGIN ${body} END;`,
   )
 
-/** Fills an index that was made after its table had rows. */
+/** The statement that fills an index created on a table with rows. */
 export function backfill({sqlName, table, columns, style}: Index): string[] {
   if (style === 'search') return [`INSERT INTO ${quoted(sqlName)}(${quoted(sqlName)}) VALUES ('rebuild');`]
   if (style === 'btree') return []
@@ -75,7 +75,7 @@ export function backfill({sqlName, table, columns, style}: Index): string[] {
   ]
 }
 
-/** Tables in the order of the source, then indexes in the order of the source. */
+/** Tables in source order, then indexes in source order. */
 export const ddl = ({tables, indexes}: Program): string[] => [
   ...tables.map((table) => createTable(table)),
   ...indexes.flatMap(createIndex),

@@ -34,9 +34,9 @@ export const expressions: Visitor<Ir, string, Writing> = {
   },
   apply: ({callee, args}, w) => `${writeOperand(callee, w)}(${args.map((arg) => w.value(arg)).join(', ')})`,
   builtin: writeBuiltin,
-  method: ({family, name, object, args: given}, w) => {
+  method: ({family, name, object, args: argIrs}, w) => {
     const self = writeOperand(object, w)
-    const args = given.map((arg) => w.value(arg))
+    const args = argIrs.map((arg) => w.value(arg))
     const write = family === undefined ? undefined : portableMethods[`${family}.${name}`]
     if (write === undefined) throw new NotPortable(`it uses ${name}()`)
     return write(self, args)
@@ -46,7 +46,7 @@ export const expressions: Visitor<Ir, string, Writing> = {
     return type.kind === 'option' ? `(${field} ?? null)` : field
   },
   index: ({object, index, of}, w) => {
-    if (of !== 'list') throw new NotPortable('it indexes something that is no list')
+    if (of !== 'list') throw new NotPortable('it indexes a value that is not a list')
     return `element(${w.value(object)}, ${w.value(index)})`
   },
   try: () => refuse('?'),
@@ -95,13 +95,13 @@ function writeCompare({operator, mode, left, right}: IrOf<'compare'>, w: Writing
   return operator === 'isnt' ? `!equal(${a}, ${b})` : `(${a} ${operator} ${b})`
 }
 
-/** A construct as a value: a function that is called on the spot. What leaves it would leave the wrong function. */
+/** A construct as a value: an immediately invoked function, which `return` and `break` must not leave. */
 function writeInPlace(ir: Ir, w: Writing): string {
   if (leaves(ir)) throw new NotPortable('it returns or breaks from inside a value')
   return `(() => {\n${indent(w.body(ir, 'return'))}\n})()`
 }
 
-/** Whether control leaves an expression by `return`, `break` or `continue`. */
+/** Whether `return`, `break` or `continue` leaves an expression. */
 const leaves = (ir: Ir): boolean => visitSome(ir, leavingConstructs, undefined, () => false)
 
 const isLeaving = (stmt: IrStmt): boolean => visit(stmt, leavingStatements, undefined)

@@ -13,7 +13,7 @@ import {preludeNames} from './functions-prelude.js'
 import {indent, NotPortable, type Use, type Writing} from './portable.js'
 import {tsType} from './typescript.js'
 
-/** Names of the prelude, and words that TypeScript keeps for itself. */
+/** Names of the prelude and reserved words of TypeScript. */
 const reserved = new Set([
   ...preludeNames,
   ...`await break case catch class const continue debugger default delete do else enum export extends false finally for function if import
@@ -22,7 +22,7 @@ in instanceof new null return super switch this throw true try typeof var void w
   ),
 ])
 
-/** `$` stands in no name of the language, so that a new name takes nobody's place. */
+/** Names of the language never contain `$`, so the new name is unique. */
 const functionName = (name: string) => (reserved.has(name) ? `${name}$` : name)
 
 /** A function in TypeScript. @throws NotPortable */
@@ -30,8 +30,8 @@ export function writeFunction(made: FunctionType): string {
   const {name, params, result, body, decl} = made
   const w = writingOf(made)
   const list = params.map(({binding, type, fallback}) => {
-    const shown = `${w.variable(binding)}: ${tsType(type)}`
-    return fallback === undefined ? shown : `${shown} = ${w.value(fallback)}`
+    const declared = `${w.variable(binding)}: ${tsType(type)}`
+    return fallback === undefined ? declared : `${declared} = ${w.value(fallback)}`
   })
   const lines = w.body(body as Ir, result.kind === 'unit' ? 'ignore' : 'return')
   const doc = decl.doc === undefined ? '' : `/** ${decl.doc.replaceAll('*/', '*\\/')} */\n`
@@ -42,7 +42,7 @@ function writingOf({params}: FunctionType): Writing {
   let temporaries = 0
   const w: Writing = {
     functionName,
-    // Variables of one name in different blocks are distinguished by their slot.
+    // Variables with the same name in different blocks are distinguished by their slot.
     variable: ({name, slot}) =>
       params.some(({binding}) => binding.slot === slot) ? functionName(name) : `${name}$${slot}`,
     temporary: () => `$${temporaries++}`,
@@ -52,7 +52,7 @@ function writingOf({params}: FunctionType): Writing {
   return w
 }
 
-/** Where a construct is written, and what becomes of the value in its last place. */
+/** The context of a construct, and the use of its last value. */
 interface Place {
   w: Writing
   use: Use
@@ -84,12 +84,12 @@ const constructs: Partial<Visitor<Ir, string, Place>> = {
       const arm = indent([...bindings, guarded].join('\n'))
       return tests.length === 0 ? `{\n${arm}\n}` : `if (${tests.join(' && ')}) {\n${arm}\n}`
     })
-    const unmatched = use === 'return' ? '\nfail("no arm of the match fits");' : ''
+    const unmatched = use === 'return' ? '\nfail("no match arm matches the value");' : ''
     return `const ${value} = ${w.value(subject)};\n${label}: {\n${indent(lines.join('\n'))}\n}${unmatched}`
   },
   for: ({item, index, list, body}, {w}) => {
     if (list.type.kind !== 'list' && list.type.kind !== 'set')
-      throw new NotPortable('it goes through something that is no list')
+      throw new NotPortable('it iterates over a value that is not a list')
     const at = index === undefined ? w.temporary() : w.variable(index)
     const name = item === undefined ? w.temporary() : w.variable(item)
     return `for (const [${at}, ${name}] of ${w.value(list)}.entries()) ${loopBody(body, w)}`
@@ -116,13 +116,13 @@ const statements: Visitor<IrStmt, string, Place> = {
   expr: ({value}, place) => writeUsed(value, place),
 }
 
-/** When a value fits a pattern, and the variables that it then has. */
+/** The conditions for a match, and the variables that it binds. */
 interface Match {
   tests: string[]
   bindings: string[]
 }
 
-/** A pattern, with the TypeScript of the value that is matched. */
+/** Writers of patterns. `value`: the TypeScript of the matched value. */
 const patterns: Visitor<IrPattern, Match, {w: Writing; value: string}> = {
   any: () => ({tests: [], bindings: []}),
   bind: ({binding}, {w, value}) => ({tests: [], bindings: [`let ${w.variable(binding)} = ${value};`]}),
@@ -145,7 +145,7 @@ const patterns: Visitor<IrPattern, Match, {w: Writing; value: string}> = {
     ),
 }
 
-/** A test, and patterns for the parts of the value. */
+/** Combines a test with patterns for the parts of the value. */
 function both(test: string | undefined, parts: readonly (readonly [IrPattern, string])[], w: Writing): Match {
   const inner = parts.map(([pattern, value]) => visit(pattern, patterns, {w, value}))
   return {

@@ -1,4 +1,4 @@
-/** What generated functions use: with the same failures as on the server. */
+/** Helpers of the generated functions, with the same failures as on the server. */
 export const prelude = `type Result<T, E = string> = { _tag: "Ok"; value: T } | { _tag: "Error"; value: E };
 
 const ok = <T>(value: T) => ({ _tag: "Ok", value }) as const;
@@ -51,10 +51,10 @@ function number(value: unknown, whole: boolean): number {
   const found = typeof value === "string" && value.trim() === "" ? Number.NaN : Number(value);
   const rounded = whole && typeof value !== "string" ? Math.trunc(found) : found;
   const fine = whole ? Number.isSafeInteger(rounded) : Number.isFinite(rounded);
-  return fine ? rounded : fail(\`\${show(value)} is no \${whole ? "int" : "float"}\`);
+  return fine ? rounded : fail(\`\${show(value)} is not \${whole ? "an int" : "a float"}\`);
 }
 
-/** Recordings are transcribed on the server alone. */
+/** Transcription is available only on the server. */
 function transcribe(_path: string): Result<string> {
   throw new Error(
     "Speech.transcribe runs on the server: call an endpoint that uses it, as client.ts does. svc db serve has no POST /api/audio/transcribe.",

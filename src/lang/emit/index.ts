@@ -1,4 +1,4 @@
-/** A program in other languages: DDL, TypeScript, OpenAPI, and digests for hosts and people. */
+/** Generates DDL, TypeScript, OpenAPI and schema digests from a program. */
 export {appContract} from './app-contract.js'
 export {canonicalJson} from './canonical-json.js'
 export {backfill, columnDefinition, createIndex, createTable, ddl, sqlType} from './ddl.js'

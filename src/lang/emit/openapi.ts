@@ -16,7 +16,7 @@ type Schema = Record<string, unknown>
 
 const ref = (name: string): Schema => ({$ref: `#/components/schemas/${name}`})
 
-/** The name of the schema of rows that may lack columns. */
+/** The name of the schema for partial rows. */
 const partialName = (name: string) => `${name}.partial`
 
 const tagged = (tag: string, value: Schema): Schema => ({
@@ -25,7 +25,7 @@ const tagged = (tag: string, value: Schema): Schema => ({
   required: ['_tag', 'value'],
 })
 
-/** A type as JSON Schema, as its values travel. */
+/** The JSON Schema of a type's JSON form. */
 export const schemaOf = (type: Type, isPartial: IsPartial = completeRows): Schema =>
   visitSome(type, schemas, {isPartial, inner: (of) => schemaOf(of, isPartial)}, () => ({}))
 
@@ -69,7 +69,7 @@ function objectSchema(
 
 const rowSchema = (table: Table): Schema => objectSchema([table.id, ...table.columns], table.doc)
 
-/** Rows of a projection have nothing but `_id` for certain. */
+/** Rows of a projection are only guaranteed to have `_id`. */
 const partialRowSchema = (table: Table): Schema => ({...rowSchema(table), required: ['_id']})
 
 function sumSchema({name, variants, doc}: SumType, isPartial: IsPartial): [string, Schema][] {
@@ -107,7 +107,7 @@ const envelope: Schema = {
 const json = (schema: Schema) => ({'application/json': {schema}})
 const failure = (description: string) => ({description, content: json(ref('ErrorEnvelope'))})
 
-/** The routes of a program as OpenAPI 3.1. `token`: clients must send one. */
+/** The routes of a program as OpenAPI 3.1. `token`: clients must send a token. */
 export function openapi(
   program: Program,
   {title, version, token = false}: {title: string; version: string; token?: boolean},
@@ -140,7 +140,7 @@ export function openapi(
   }
 }
 
-/** Tables whose partial rows are named somewhere. */
+/** Tables whose partial rows are used in a schema. */
 function partialTables(program: Program): Table[] {
   const isPartial = partialAnywhere(program)
   const fields = [...program.records, ...program.sums.flatMap(({variants}) => variants)].flatMap((made) => made.fields)
@@ -179,14 +179,14 @@ function operationOf(route: Route, token: boolean): Schema {
   }
 }
 
-/** The first sentence of the documentation, else the name as a label. */
+/** The first sentence of the documentation, or the name as a label. */
 function summaryOf({function: made, method, path, kind}: Route): string {
   const [sentence = ''] = made.decl.doc?.trim().split(/(?<=[.!?])\s|\n/) ?? []
   if (sentence !== '') return sentence
   return kind === 'http' ? `${method} ${path}` : labelOf(made.name)
 }
 
-/** `add_task` and `addTask` as `Add task`. */
+/** Converts `add_task` and `addTask` to `Add task`. */
 function labelOf(name: string): string {
   const text = snakeCase(name).replaceAll('_', ' ').trim()
   return text.charAt(0).toUpperCase() + text.slice(1)
@@ -204,7 +204,7 @@ function requestBody(params: FunctionType['params']): Schema {
   return {required: params.some(isRequired), content: json(schema)}
 }
 
-/** `GET /books/{id}/loans` as `get_books_id_loans`. */
+/** Converts `GET /books/{id}/loans` to `get_books_id_loans`. */
 const operationId = ({name}: FunctionType) => name.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')
 
 function responses(route: Route, token: boolean): Schema {
@@ -213,17 +213,17 @@ function responses(route: Route, token: boolean): Schema {
     function: {result},
   } = route
   const value = result.kind === 'result' ? result.ok : result
-  const shown = kind === 'http' && value.kind === 'option' ? value.of : value
+  const bodyType = kind === 'http' && value.kind === 'option' ? value.of : value
   const fine =
     value.kind === 'unit'
       ? {204: {description: 'Done.'}}
-      : {200: {description: 'The result.', content: json(schemaOf(shown, partialIn(route)))}}
+      : {200: {description: 'The result.', content: json(schemaOf(bodyType, partialIn(route)))}}
   return {
     ...fine,
-    400: failure('A parameter is missing, unknown or of another type.'),
+    400: failure('A parameter is missing, unknown or of the wrong type.'),
     ...(token ? {401: failure('The token is missing or wrong.')} : {}),
-    ...(kind === 'http' && value.kind === 'option' ? {404: failure('There is no such thing.')} : {}),
-    422: failure('The program refused.'),
+    ...(kind === 'http' && value.kind === 'option' ? {404: failure('The requested item does not exist.')} : {}),
+    422: failure('The program returned an error.'),
     500: failure('The program failed.'),
     default: failure('Any other error.'),
   }

@@ -10,13 +10,13 @@ const selectedBy = (functions: Iterable<Program['functions'][number]>): IsPartia
   return (table) => tables.has(table)
 }
 
-/** Of what a route gives: where the function, or one that it calls, takes some columns of the table alone. */
+/** For the result of a route: true if its function, or one that it calls, selects some columns of the table. */
 export const partialIn = ({function: made}: Route): IsPartial => selectedBy(reachable(made))
 
-/** Of fields of named types, which any function may fill. */
+/** For fields of named types, which any function can set. */
 export const partialAnywhere = ({functions}: Program): IsPartial => selectedBy(functions)
 
-/** Tables whose rows stand in a type, at any depth but below a name. */
+/** Tables whose rows occur in a type, at any depth except inside named types. */
 export function rowsIn(type: Type): Table[] {
   if (type.kind === 'row') return [type.table]
   if (type.kind === 'tuple') return type.items.flatMap(rowsIn)

@@ -1,24 +1,24 @@
 import type {Binding, Ir} from '../check/index.js'
 
-/** Why a function cannot be written in TypeScript. */
+/** The reason why a function cannot be written in TypeScript. */
 export class NotPortable extends Error {}
 
-/** What becomes of the value in the last place of a construct. */
+/** How the value of a construct's last expression is used. */
 export type Use = 'return' | 'ignore'
 
-/** What the parts of the writer need of each other. @throws NotPortable */
+/** The interface between the modules of the writer. @throws NotPortable */
 export interface Writing {
   functionName(name: string): string
   variable(binding: Binding): string
   temporary(): string
   value(ir: Ir): string
-  /** An expression as the statements of a body. */
+  /** Writes an expression as the statements of a body. */
   body(ir: Ir, use: Use): string
 }
 
 export const indent = (lines: string): string => lines.replace(/^(?=.)/gm, '  ')
 
-/** The methods of each family that have a counterpart in TypeScript. */
+/** The methods with a counterpart in TypeScript, as `family.name`. */
 export const portableMethods: Readonly<Record<string, (self: string, args: readonly string[]) => string>> = {
   'list.len': (self) => `${self}.length`,
   'list.is_empty': (self) => `(${self}.length === 0)`,

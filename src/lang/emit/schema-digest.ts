@@ -11,7 +11,7 @@ import {
   visitSome,
 } from '../check/index.js'
 
-/** A program's schema in few words: for people, and for models that write programs. */
+/** A compact program schema, for people and for models that write programs. */
 export interface SchemaDigest {
   tables: {
     name: string
@@ -86,7 +86,7 @@ function tableDigest({name, columns}: Table): SchemaDigest['tables'][number] {
   }
 }
 
-/** `Id[T]`, or a list of them. */
+/** The table of an `Id[T]` or a list of such ids. */
 function referenced(type: Type): {table: Table; many: boolean} | undefined {
   if (type.kind === 'id') return {table: type.table, many: false}
   if (type.kind === 'list' && type.of.kind === 'id') return {table: type.of.table, many: true}

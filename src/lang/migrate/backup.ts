@@ -3,15 +3,15 @@ import {open, readdir, rename, rm} from 'node:fs/promises'
 import {basename, dirname, join} from 'node:path'
 import type {Database} from 'better-sqlite3'
 
-/** Copies that are kept of a database, the newest. */
+/** Maximum number of backups of a database. */
 const mostBackups = 10
 
 const stampPattern = /^\.backup-(\d{8}T\d{6}Z)(?:-(\d+))?$/
 
 /**
- * Copies a database, consistent though others may write meanwhile. The copy has its name when it is complete and on the
- * disk; one that could not be finished is taken away.
- * @throws what SQLite or the system says
+ * Copies a database consistently while others write. The copy gets its final name when it is complete and synced to
+ * disk; an incomplete copy is removed.
+ * @throws errors of SQLite and the file system
  */
 export async function backUp(database: Database, path: string, now: Date): Promise<string> {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
@@ -20,7 +20,7 @@ export async function backUp(database: Database, path: string, now: Date): Promi
   for (let i = 2; taken.has(basename(copy)); i++) copy = `${path}.backup-${stamp}-${i}`
   const partial = `${copy}.${randomUUID().slice(0, 8)}.partial`
   try {
-    // As the database itself, for the eyes of its owner alone.
+    // Readable only by the owner, like the database.
     await (await open(partial, 'wx', 0o600)).close()
     await database.backup(partial)
     const file = await open(partial, 'r+')
@@ -34,7 +34,7 @@ export async function backUp(database: Database, path: string, now: Date): Promi
   }
 }
 
-/** Takes away the copies beyond those that are kept, the oldest. Gives their paths. */
+/** Removes the oldest backups beyond the maximum, and returns their paths. */
 export async function pruneBackups(path: string): Promise<string[]> {
   const [folder, name] = [dirname(path), basename(path)]
   const found = (await readdir(folder)).flatMap((file) => {

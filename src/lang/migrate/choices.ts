@@ -4,7 +4,7 @@ import {TypeMismatch} from '../run/index.js'
 import type {Step} from './diff.js'
 import {literalOf} from './literal.js'
 
-/** What the user decided, as written on the command line. */
+/** The user's decisions, as given on the command line. */
 export interface Decisions {
   /** `Table.column=json` */
   defaults: readonly string[]
@@ -16,7 +16,7 @@ export interface Decisions {
   usings: readonly string[]
 }
 
-/** Decisions that were understood. */
+/** Parsed decisions. */
 export interface Choices {
   /** SQL literals by `table.column`. */
   defaults: ReadonlyMap<string, string>
@@ -29,7 +29,7 @@ export interface Choices {
 
 export const noDecisions: Decisions = {defaults: [], drops: [], rebuilds: [], usings: []}
 
-/** @throws migration_choice where a decision names what is not there, or fits no step */
+/** @throws migration_choice if a decision names an unknown table or column, or applies to no step */
 export function readChoices(program: Program, steps: readonly Step[], decisions: Decisions): Choices {
   const tableOf = (flag: string, value: string, name: string): Table => {
     const found = program.tables.find((table) => table.name === name || table.sqlName === name)
@@ -54,9 +54,9 @@ export function readChoices(program: Program, steps: readonly Step[], decisions:
   const usings = decisions.usings.map((value): [string, string] => {
     const [table, column, text] = columnOf('--using', value, 'expression')
     if (changes(steps, table, column)) return [`${table.sqlName}.${column.name}`, text]
-    throw new SvcError('migration_choice', {flag: '--using', value, fault: 'no step gives this column another value'})
+    throw new SvcError('migration_choice', {flag: '--using', value, fault: 'no step changes the values of this column'})
   })
-  // A value for a column that is changed decides on its table, which is made anew for it.
+  // A value for a changed column also decides on the rebuild of its table.
   const decided = steps.filter(
     ({class: kind, table, column}) => kind === 'rebuild' && defaults.some(([name]) => name === `${table}.${column}`),
   )
@@ -85,7 +85,7 @@ function defaultLiteral(column: Column, text: string, value: string): string {
   try {
     return literalOf(column, JSON.parse(text))
   } catch (error) {
-    if (error instanceof SyntaxError) return refuse('the value is not JSON; text needs quotation marks')
+    if (error instanceof SyntaxError) return refuse('the value is not JSON; quote text with "')
     if (error instanceof TypeMismatch) return refuse(`the column is ${show(column.type)}`)
     throw error
   }
@@ -94,16 +94,16 @@ function defaultLiteral(column: Column, text: string, value: string): string {
 function readDrop(program: Program, steps: readonly Step[], value: string): string {
   const [tableName = '', column] = value.split('.')
   const table = program.tables.find(({name}) => name === tableName)?.sqlName ?? tableName
-  const wanted = steps.find((step) =>
+  const dropStep = steps.find((step) =>
     column === undefined
       ? step.action === 'drop_table' && step.table === table
       : step.action === 'drop_column' && step.table === table && step.column === column,
   )
-  if (wanted === undefined)
+  if (dropStep === undefined)
     throw new SvcError('migration_choice', {
       flag: '--drop',
       value,
-      fault: 'no step drops it: it is declared, or not there',
+      fault: 'no step drops it: it is declared or does not exist',
     })
   return column === undefined ? table : `${table}.${column}`
 }

@@ -6,29 +6,29 @@ import {type Bound, binder, decoder, isObject, TypeMismatch, toJson, type Value}
 import {declaredType} from './declared.js'
 import {type LiveColumn, quotedAny} from './live-schema.js'
 
-/** A stored value that is none of the new type. */
+/** Marks a stored value that cannot be converted to the new type. */
 export const misfit = Symbol('misfit')
 
 /**
- * Turns a stored value into one of another type, without loss or not at all.
- * @param cast the value as SQLite turns it into the new column's storage class
+ * Converts a stored value to another type if that is lossless.
+ * @param cast the value, cast by SQLite to the storage class of the new column
  */
 export type Conversion = (stored: unknown, cast: unknown) => Bound | typeof misfit
 
-/** Whether a value that fits stays as it is stored, byte for byte. */
+/** Whether the stored bytes of a valid value stay unchanged. */
 export const keepsStored = (column: Column, found: LiveColumn): boolean => {
   const from = declaredType(found)
   const wasJson = from === undefined ? column.storage === 'json' : storageOf(from) === 'json'
   return found.type === sqlType(column) && wasJson === (column.storage === 'json')
 }
 
-/** @param from the declared type of the old column, where it is known */
+/** @param from the declared type of the old column, if known */
 export function conversion(column: Column, from: Type | undefined): Conversion {
   const decode = decoder(column.base)
   const bind = binder(column.storage)
   const isJson = column.storage === 'json'
   const wasJson = from === undefined ? isJson : storageOf(from) === 'json'
-  /** A value that JSON carries, as one of the column. */
+  /** Converts a JSON value to a value of the column. */
   const fromJson = (json: unknown) => bind(decode(json))
   if (wasJson && isJson)
     return attempt((stored) => {
@@ -47,7 +47,7 @@ export function conversion(column: Column, from: Type | undefined): Conversion {
   })
 }
 
-/** A value that is not of its type, or no JSON, is a misfit. */
+/** Returns `misfit` for a value of the wrong type and for invalid JSON. */
 const attempt =
   (convert: Conversion): Conversion =>
   (stored, cast) => {
@@ -59,7 +59,7 @@ const attempt =
     }
   }
 
-/** Bits are stored for truth values, bytes as they are; JSON has other forms for them. */
+/** Decodes bool and bytes, whose stored form differs from their JSON form. */
 const scalarDecoder =
   ({kind}: Type, decode: (json: unknown) => Value) =>
   (stored: unknown): Value => {
@@ -72,7 +72,7 @@ const scalarOf =
   (stored: unknown): Value =>
     kind === 'bool' ? stored !== 0 : stored
 
-/** Whether nothing was lost when a value was turned into one of another storage class. */
+/** Whether a cast to another storage class was lossless. */
 function isSameScalar({storage}: Column, old: unknown, fresh: unknown): boolean {
   if (typeof old === 'number' && typeof fresh === 'string') return Number(fresh) === old
   if (old instanceof Uint8Array && fresh instanceof Uint8Array) return Buffer.compare(old, fresh) === 0
@@ -80,7 +80,7 @@ function isSameScalar({storage}: Column, old: unknown, fresh: unknown): boolean 
   return storage === 'integer' ? String(fresh) === old : old.trim() !== '' && Number(old) === fresh
 }
 
-/** Whether JSON says the same: a member that is null may as well be left out. */
+/** Whether two JSON values are equal; a null member equals a missing one. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]))
   if (!isObject(a)) return a === b || (a ?? null) === (b ?? null)
@@ -90,14 +90,14 @@ function isSame(a: unknown, b: unknown): boolean {
 
 const mostNamed = 10
 
-/** Rows whose value is none of the column's type. */
+/** Rows whose value is not of the column's type. */
 export interface Misfits {
   count: number
-  /** The first of them. */
+  /** The ids of the first such rows. */
   ids: number[]
 }
 
-/** Looks at every value of a column. */
+/** Checks every value of a column. */
 export function misfitsOf(database: Database, table: Table, column: Column, found: LiveColumn): Misfits {
   const convert = conversion(column, declaredType(found))
   const old = quotedAny(found.name)

@@ -1,15 +1,15 @@
 /**
- * The statement that made a table, in parts: a table is made anew with what is in it, also with what the language does
- * not have: references, checks, collations, computed columns, the order of the columns.
+ * A parsed CREATE TABLE statement. A rebuilt table keeps all of its parts, including those that the language does
+ * not support: references, checks, collations, computed columns and column order.
  * Source: the grammar of CREATE TABLE in the SQLite documentation.
  */
 export interface TableText {
   items: Item[]
-  /** Behind the parentheses: `STRICT`, `WITHOUT ROWID`. */
+  /** The text after the parentheses, such as `STRICT` or `WITHOUT ROWID`. */
   tail: string
 }
 
-/** A column with its name, or a constraint of the table. */
+/** A column with its name, or a table constraint. */
 interface Item {
   column: string | undefined
   text: string
@@ -19,7 +19,7 @@ interface Token {
   text: string
   start: number
   end: number
-  /** Open parentheses around it. */
+  /** The number of enclosing parentheses. */
   depth: number
 }
 
@@ -43,12 +43,12 @@ const columnConstraints = new Set([
   ...['CONSTRAINT', 'PRIMARY', 'NOT', 'NULL', 'UNIQUE', 'CHECK', 'DEFAULT', 'COLLATE', 'REFERENCES', 'GENERATED', 'AS'],
 ])
 
-/** @throws TypeError where it is no such statement */
+/** @throws TypeError if `sql` is not a CREATE TABLE statement */
 export function readTable(sql: string): TableText {
   const tokens = tokensOf(sql)
   const open = tokens.find(({text, depth}) => text === '(' && depth === 0)
   const close = tokens.findLast(({text, depth}) => text === ')' && depth === 0)
-  if (open === undefined || close === undefined) throw new TypeError(`no CREATE TABLE: ${sql}`)
+  if (open === undefined || close === undefined) throw new TypeError(`not a CREATE TABLE statement: ${sql}`)
   const items: Item[] = []
   let start = open.end
   let first: Token | undefined
@@ -73,7 +73,7 @@ export function readTable(sql: string): TableText {
   return {items, tail: sql.slice(close.end).trim()}
 }
 
-/** A name without its quotation marks. */
+/** A name without quotes. */
 function bare(name: string): string {
   const mark = name.charAt(0)
   if (mark === '[') return name.slice(1, -1)
@@ -88,7 +88,7 @@ const isColumn =
   ({column}: Item): boolean =>
     column?.toLowerCase() === name.toLowerCase()
 
-/** With one more column, behind the others. */
+/** Appends a column. */
 export function withColumn({items, tail}: TableText, column: string, definition: string): TableText {
   const at = items.findLastIndex((item) => item.column !== undefined) + 1
   return {items: items.toSpliced(at, 0, {column, text: definition}), tail}
@@ -99,7 +99,7 @@ export const withoutColumn = ({items, tail}: TableText, column: string): TableTe
   tail,
 })
 
-/** With another type of a column, or another answer to whether it may be empty; a default of the old type goes with it. */
+/** Changes the type or nullability of a column; removes a default of the old type. */
 export function retyped({items, tail}: TableText, column: string, type: string, isRequired: boolean): TableText {
   return {
     items: items.map((item) =>
@@ -136,7 +136,7 @@ function retypeColumn(text: string, type: string, isRequired: boolean): string {
   return parts.filter((part) => part !== '').join(' ')
 }
 
-/** The last token of a default: a value with or without a sign, or an expression in parentheses. */
+/** The last token of a default: an optionally signed value, or an expression in parentheses. */
 function defaultEnd(tokens: readonly Token[], at: number): number {
   const text = tokens[at]?.text
   if (text === '+' || text === '-') return at + 1

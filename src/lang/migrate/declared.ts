@@ -2,8 +2,8 @@ import type {Database} from 'better-sqlite3'
 import {type Column, checkProgram, type FieldType, type Type, type Visitor, visitSome} from '../check/index.js'
 
 /**
- * The declared type of each column, in the language: SQLite keeps text for a string, a decimal number and a record
- * alike, so that its own schema does not show when the type has changed.
+ * The declared type of each column, in the language. SQLite stores a string, a decimal number and a record all as
+ * text, so its schema does not show every change of a type.
  */
 export const declaredTable = `CREATE TABLE IF NOT EXISTS svc_data_columns (
   table_name TEXT NOT NULL COLLATE NOCASE,
@@ -15,7 +15,7 @@ export const declaredTable = `CREATE TABLE IF NOT EXISTS svc_data_columns (
 /** SQLite ignores the case of names. */
 export const declaredKey = (table: string, column: string): string => `${table}.${column}`.toLowerCase()
 
-/** Declared types by `declaredKey`, as far as they were kept. */
+/** The recorded types by `declaredKey`. */
 export function readDeclared(database: Database): ReadonlyMap<string, string> {
   const exists = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'svc_data_columns'").get() !== undefined
   if (!exists) return new Map()
@@ -25,22 +25,22 @@ export function readDeclared(database: Database): ReadonlyMap<string, string> {
   )
 }
 
-/** A type as a program writes it, with the declarations of the records and sums in it. */
+/** A type in source form, with the declarations of its records and sum types. */
 export interface Written {
   type: string
   declarations: string[]
 }
 
 /**
- * Writes a type so that it can be read again without its program: of a reference stays the number.
- * @param rename gives records and sums other names
+ * Writes a type so that it can be read back without its program; a reference becomes an int.
+ * @param rename renames records and sum types
  */
 export function writeType(type: Type, rename = (name: string) => name): Written {
   const declarations = new Map<object, string>()
   const fields = (types: readonly FieldType[]) => types.map(({name, type: of}) => `${name}: ${write(of)}`).join(', ')
   const named = (declared: {name: string}, body: () => string) => {
     if (!declarations.has(declared)) {
-      // It may contain itself.
+      // The type may be recursive.
       declarations.set(declared, '')
       declarations.set(declared, `type ${rename(declared.name)} ${body()}`)
     }
@@ -65,13 +65,13 @@ export function writeType(type: Type, rename = (name: string) => name): Written 
 
 const variant = (name: string, fields: string) => `| ${name}${fields === '' ? '' : `(${fields})`}`
 
-/** What is kept of a column's type: declarations, and the type in the last line. */
+/** The recorded form of a column's type: declarations, and the type on the last line. */
 export function declaredOf({base}: Column): string {
   const {type, declarations} = writeType(base)
   return [...declarations, type].join('\n')
 }
 
-/** The type that was kept. Undefined where this version cannot read it. */
+/** Parses a recorded type; undefined if this version cannot read it. */
 export function readType(declared: string): Type | undefined {
   const end = declared.lastIndexOf('\n') + 1
   let holder = 'Kept'
@@ -81,24 +81,24 @@ export function readType(declared: string): Type | undefined {
   return program.hasErrors ? undefined : program.records.at(-1)?.fields[0]?.type
 }
 
-/** The declared type of a live column, where it was kept. */
+/** The declared type of a live column, if it was recorded. */
 export const declaredType = ({declared}: {readonly declared: string | undefined}): Type | undefined =>
   declared === undefined ? undefined : readType(declared)
 
-/** Most characters of a type in a table of steps. */
+/** Maximum length of a type in the table of steps. */
 const mostShown = 160
 
-/** A type in one line: of a record or a sum what is in it, as its name may be the same as before. */
+/** A type on one line, with the contents of records and sum types, because their names may be unchanged. */
 export function showContents(type: Type): string {
   const {type: written, declarations} = writeType(type)
   const own = declarations.find((text) => text.startsWith(`type ${written} `))
-  const shown = own === undefined ? written : own.slice('type '.length)
-  return shown.length > mostShown ? `${shown.slice(0, mostShown - 1)}…` : shown
+  const text = own === undefined ? written : own.slice('type '.length)
+  return text.length > mostShown ? `${text.slice(0, mostShown - 1)}…` : text
 }
 
-/** Whether every stored value of one type is one of the other, and means the same there. */
+/** Whether every stored value of `from` is also a value of `to` with the same meaning. */
 export function holdsAll(from: Type, to: Type): boolean {
-  // Inside of a column, true is no number; as a column, it is 1.
+  // A bool column stores 1 for true, but nested in JSON, true is not a number.
   if (from.kind === 'bool' && (to.kind === 'int' || to.kind === 'id')) return true
   return holds(from, to, new Map())
 }
@@ -147,14 +147,14 @@ function holds(from: Type, to: Type, assumed: Map<object, Set<object>>): boolean
   }
 }
 
-/** What was, is there; what is new, may be left out. */
+/** Old fields must still exist, and new fields must be optional. */
 const holdFields = (from: readonly FieldType[], to: readonly FieldType[], inner: (a: Type, b: Type) => boolean) =>
   from.every((old) => {
     const same = to.find(({name}) => name === old.name)
     return same !== undefined && inner(old.type, same.type)
   }) && to.every(({name, type}) => type.kind === 'option' || from.some((old) => old.name === name))
 
-/** Types may contain themselves: a pair that is being compared is taken to hold. */
+/** Handles recursive types: a pair already being compared is assumed to match. */
 function once(from: object, to: object, assumed: Map<object, Set<object>>, compare: () => boolean): boolean {
   const known = assumed.get(from) ?? new Set()
   assumed.set(from, known)

@@ -20,8 +20,8 @@ import {
 export type Step = MigrationStep
 
 /**
- * The steps from a live database to a program, in the order in which they are taken.
- * @param database where its rows are looked at, if there are any
+ * The steps from a live database to a program, in execution order.
+ * @param database the database, if its rows should be checked
  */
 export function diff(program: Program, live: LiveSchema, database?: Database): Step[] {
   const found = program.tables.flatMap((table): [Table, LiveTable][] => {
@@ -42,13 +42,13 @@ export function diff(program: Program, live: LiveSchema, database?: Database): S
   ]
 }
 
-/** A table that another program made, with a key of its own. */
+/** A table of another program, with a different primary key. */
 const foreignTable = (table: Table): Step => ({
   action: 'rebuild_table',
   class: 'manual',
   blocking: true,
   table: table.sqlName,
-  reason: 'the table has no column _id INTEGER PRIMARY KEY; rename it, or give it that column',
+  reason: 'the table has no column _id INTEGER PRIMARY KEY; rename the table, or add that column',
 })
 
 const tableStep = (table: Table): Step => ({
@@ -61,7 +61,7 @@ const tableStep = (table: Table): Step => ({
 
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
-/** SQLite gives rows the spelling that a column was made with, so a program that spells it otherwise would miss it. */
+/** SQLite returns a column name with the case of its creation, so a program with a different case would not find it. */
 function respelledColumns(table: Table, live: LiveTable): Step[] {
   return table.columns.flatMap(({name}): Step[] => {
     const found = liveColumn(live, name)
@@ -75,7 +75,7 @@ function respelledColumns(table: Table, live: LiveTable): Step[] {
 const addedTo = (table: Table, live: LiveTable): Column[] =>
   table.columns.filter(({name}) => liveColumn(live, name) === undefined)
 
-/** An empty table is made anew for a required column whose type has no value to begin with. */
+/** Whether an empty table is rebuilt, because a new required column has a type without a zero value. */
 const isRemade = (table: Table, live: LiveTable): boolean =>
   !live.hasRows && addedTo(table, live).some((column) => !column.nullable && zeroOf(column) === undefined)
 
@@ -100,12 +100,12 @@ const exampleOf = (column: Column) => JSON.stringify(zeroOf(column) ?? {})
 export const addColumn = (table: Table, column: Column, literal?: string): string =>
   `ALTER TABLE ${quoted(table.sqlName)} ADD COLUMN ${columnDefinition(column)}${literal === undefined ? '' : ` DEFAULT ${literal}`};`
 
-const shown = (type: string, required: boolean) => `${type}${required ? ' NOT NULL' : ''}`
+const describeType = (type: string, required: boolean) => `${type}${required ? ' NOT NULL' : ''}`
 
-/** Whether a column is of another type, in SQLite or in the language: not all that it holds means the same now. */
+/** Whether the type of a column has changed in SQLite or in the language, so that stored values may change meaning. */
 export function isChanged(column: Column, found: LiveColumn): boolean {
   if (found.type !== sqlType(column)) return true
-  // What is kept as it is now needs no reading.
+  // An unchanged recorded type needs no parsing.
   if (found.declared === declaredOf(column)) return false
   const before = declaredType(found)
   return before === undefined || !holdsAll(before, column.base)
@@ -123,12 +123,12 @@ function changedColumns(table: Table, live: LiveTable, database: Database | unde
       {
         action: 'change_column',
         class: 'rebuild',
-        // A column that may now be empty still takes what it took before.
+        // A column that became nullable still accepts its previous values.
         blocking: retyped || reread !== undefined || !column.nullable,
         table: table.sqlName,
         column: column.name,
-        from: shown(found.type, found.required),
-        to: shown(sqlType(column), !column.nullable),
+        from: describeType(found.type, found.required),
+        to: describeType(sqlType(column), !column.nullable),
         resolve_with: `--rebuild ${table.name}`,
         ...reread,
       },
@@ -136,7 +136,7 @@ function changedColumns(table: Table, live: LiveTable, database: Database | unde
   })
 }
 
-/** A column that SQLite stores as before, but whose values the program would read otherwise. */
+/** A column with an unchanged storage class whose values the program would interpret differently. */
 function rereadColumn(
   table: Table,
   column: Column,
@@ -147,10 +147,10 @@ function rereadColumn(
   if (isEmpty(database, table, found)) return undefined
   const before = declaredType(found)
   const {count, ids} = misfitsOf(database, table, column, found)
-  // Nobody kept what they were meant as, so what can be read counts.
+  // If the old type was not recorded, the values are valid if they can be decoded.
   if (before === undefined && count === 0) return undefined
   const types = {
-    from: before === undefined ? shown(found.type, found.required) : showContents(before),
+    from: before === undefined ? describeType(found.type, found.required) : showContents(before),
     to: showContents(column.base),
   }
   if (count === 0) return types
@@ -175,7 +175,7 @@ function indexSteps(
     const create = createIndex(index).join('\n')
     const sql = found === undefined ? create : `${dropIndex(found)}\n${create}`
     const step = {action: 'create_index', index: index.sqlName, sql} as const
-    // Columns that are added or changed have other values by then.
+    // Added or changed columns will have different values when the index is created.
     const isThere = index.columns.every(
       ({name}) =>
         table?.columns.some((column) => column.name === name) === true &&
@@ -203,7 +203,7 @@ function indexSteps(
 }
 
 function isSame(index: Index, live: LiveIndex): boolean {
-  // SQLite does not list the columns of these.
+  // SQLite does not list the columns of these indexes.
   if (live.isVirtual || index.columns.some((column) => keyOf(column) !== quoted(column.name)))
     return withoutCondition(`${live.sql};`) === withoutCondition(createIndex(index)[0] ?? '')
   const columns = index.columns.map(({name}) => name)
@@ -227,7 +227,7 @@ const droppedColumns = (table: Table, live: LiveTable): Step[] =>
   undeclared(table, live).map((column) => ({
     action: 'drop_column',
     class: 'manual',
-    // Every insert of the program would leave it empty.
+    // Every insert of the program would leave the column NULL.
     blocking: column.required && column.fallback === null,
     table: table.sqlName,
     column: column.name,

@@ -3,11 +3,11 @@ import type {Index} from '../check/index.js'
 import {keyOf, quoted} from '../plan/index.js'
 import {nameRows} from './convert.js'
 
-/** Groups of rows that are named in a message. */
+/** Maximum number of row groups in a message. */
 const mostGroups = 5
 const mostRows = 10
 
-/** Why an index cannot be made over the rows that there are, naming them; undefined where it can. */
+/** Why an index cannot be created on the existing rows, with their ids; undefined if it can. */
 export function rowsInTheWay(database: Database, index: Index): string | undefined {
   if (index.style === 'vector') return otherLengths(database, index)
   return index.unique ? duplicates(database, index) : undefined
@@ -15,7 +15,7 @@ export function rowsInTheWay(database: Database, index: Index): string | undefin
 
 function duplicates(database: Database, {table, columns}: Index): string | undefined {
   const keys = columns.map(keyOf)
-  // Where one of the columns is empty, a row is like no other.
+  // A row with NULL in one of the columns is never a duplicate.
   const present = columns.map(({name}) => `${quoted(name)} IS NOT NULL`).join(' AND ')
   const groups = database
     .prepare<[number], {ids: string; count: number}>(
@@ -48,5 +48,5 @@ function otherLengths(database: Database, {table, columns, dimensions}: Index): 
     .pluck()
     .all() as number[]
   if (ids.length === 0) return undefined
-  return `${column.name} has other than ${dimensions} numbers in ${nameRows(ids.slice(0, mostRows), ids.length)}`
+  return `${column.name} does not have ${dimensions} numbers in ${nameRows(ids.slice(0, mostRows), ids.length)}`
 }

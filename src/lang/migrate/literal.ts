@@ -9,7 +9,7 @@ export function literalOf({type, storage}: Column, json: unknown): string {
   return Buffer.isBuffer(bound) ? `X'${bound.toString('hex')}'` : String(bound)
 }
 
-/** What a required column holds that nobody gave a value, as JSON; undefined where a type has no such value. */
+/** The zero value of a required column as JSON; undefined if its type has none. */
 export const zeroOf = ({base}: Column): unknown => zeros[base.kind]
 
 const zeros: Partial<Record<Type['kind'], unknown>> = {

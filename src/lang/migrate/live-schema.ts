@@ -7,9 +7,9 @@ export interface LiveColumn {
   name: string
   type: string
   required: boolean
-  /** SQL text of the default, which a migration may have left. */
+  /** SQL text of the default, which an earlier migration may have set. */
   fallback: string | null
-  /** Its type in the language, where a migration kept it. */
+  /** Its type in the language, if a migration recorded it. */
   declared: string | undefined
 }
 
@@ -21,7 +21,7 @@ export interface LiveIndex {
   /** The statement that made it. */
   sql: string
   isVirtual: boolean
-  /** Made for a program: such an index goes when the program no longer declares it, one made by hand never does. */
+  /** True if created for a program. Such an index is dropped when it is no longer declared; a user's index never is. */
   isOurs: boolean
 }
 
@@ -29,21 +29,21 @@ export interface LiveTable {
   name: string
   columns: LiveColumn[]
   hasRows: boolean
-  /** Whether `_id` numbers its rows. */
+  /** Whether `_id` is its INTEGER PRIMARY KEY. */
   hasId: boolean
   /** The statement that made it. */
   sql: string
 }
 
-/** The column of this name: SQLite ignores the case of names. */
+/** The column with this name, ignoring case like SQLite. */
 export const liveColumn = ({columns}: LiveTable, name: string): LiveColumn | undefined =>
   columns.find((each) => each.name.toLowerCase() === name.toLowerCase())
 
-/** What a database holds that belongs to a program: tables and indexes of the store itself are left out. */
+/** The tables and indexes of a database, except those of the store itself. */
 export interface LiveSchema {
   tables: Map<string, LiveTable>
   indexes: Map<string, LiveIndex>
-  /** Types that were kept of columns, by `declaredKey`; also of some that are gone. */
+  /** Recorded column types by `declaredKey`; may include dropped columns. */
   declared: ReadonlyMap<string, string>
 }
 
@@ -52,14 +52,14 @@ export const noSchema: LiveSchema = {tables: new Map(), indexes: new Map(), decl
 interface TableRow {
   name: string
   type: 'table' | 'view' | 'shadow' | 'virtual'
-  /** Without rowid. */
+  /** 1 for a table WITHOUT ROWID. */
   wr: number
 }
 
 export function readLiveSchema(database: Database): LiveSchema {
   const all = database.prepare<[], TableRow>("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'").all()
   const virtual = all.filter(({type}) => type === 'virtual').map(({name}) => name)
-  // Not every virtual table reports to SQLite the tables that hold its data.
+  // Not every virtual table reports its shadow tables to SQLite.
   const isShadow = (name: string) => virtual.some((owner) => name.startsWith(`${owner}_`))
   const own = all.filter(({name, type}) => type === 'table' && !isInternal(name) && !isShadow(name))
   const declared = readDeclared(database)
@@ -100,7 +100,7 @@ function readTable(database: Database, {name, wr}: TableRow, declared: ReadonlyM
   return {name, columns, hasRows, hasId, sql: statementOf(database, name)}
 }
 
-/** What `createIndex` writes, now or in earlier versions, as SQLite keeps it. */
+/** The output of `createIndex`, in this or an earlier version, as SQLite stores it. */
 const ownColumn = String.raw`(?:"\w+"|CASE WHEN [^;]*? END)`
 const ownIndex = new RegExp(`^CREATE (?:UNIQUE )?INDEX "\\w+" ON "\\w+" \\(${ownColumn}(?:, ${ownColumn})*\\)$`)
 const ownVirtual =
@@ -122,7 +122,7 @@ function readIndexes(database: Database, table: string): LiveIndex[] {
         columns: database
           .prepare<[string], {name: string | null}>('SELECT name FROM pragma_index_info(?)')
           .all(name)
-          // A part of the table, or of a column's value, is no column.
+          // The columns of partial indexes and the expressions do not count as columns.
           .map((row) => (partial === 1 ? '' : (row.name ?? ''))),
         sql,
         isVirtual: false,
@@ -131,7 +131,7 @@ function readIndexes(database: Database, table: string): LiveIndex[] {
     })
 }
 
-/** A virtual table that svc made as an index, with its triggers. One that was made by hand may hold text of its own. */
+/** A virtual table that svc created as an index, with its triggers. A user's virtual table may contain other text. */
 function virtualIndex(database: Database, name: string, tables: readonly string[]): LiveIndex | undefined {
   const table = tables.find((each) => name.startsWith(`${each}_`) && /_(fts|vec)$/.test(name))
   const sql = statementOf(database, name)
@@ -140,11 +140,11 @@ function virtualIndex(database: Database, name: string, tables: readonly string[
   return {name, table, unique: false, columns: [], sql, isVirtual: true, isOurs: true}
 }
 
-/** The triggers that keep a virtual table in step with its table. */
+/** The triggers that synchronise a virtual table with its table. */
 export const triggersOf = (index: string): string[] => ['ai', 'ad', 'au'].map((suffix) => `${index}_${suffix}`)
 
 const statementOf = (database: Database, name: string): string =>
   database.prepare<[string], {sql: string}>('SELECT sql FROM sqlite_schema WHERE name = ?').get(name)?.sql ?? ''
 
-/** Tables of a database may have any name. */
+/** Quotes a name of any characters. */
 export const quotedAny = (name: string): string => quoted(name.replaceAll('"', '""'))

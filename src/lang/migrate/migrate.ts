@@ -22,7 +22,7 @@ export type MigrationReport = DbMigrateV1
 export interface MigrateOptions {
   decisions?: Decisions
   dryRun?: boolean
-  /** Sees every statement before it runs. */
+  /** Called with every statement before it runs. */
   onStatement?: (sql: string) => void
   now?: () => Date
 }
@@ -35,8 +35,8 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS svc_data_migrations (
 );`
 
 /**
- * Brings a database to a program: steps that lose nothing by themselves, others where they are decided, all in one
- * transaction. A backup is taken first where the database holds tables.
+ * Migrates a database to match a program: lossless steps automatically, others if the user decided on them, all in one
+ * transaction. Creates a backup first if the database contains tables.
  * @throws migration_failed, migration_choice, store_*
  */
 export async function migrate(program: Program, path: string, options: MigrateOptions = {}): Promise<MigrationReport> {
@@ -56,11 +56,11 @@ export async function migrate(program: Program, path: string, options: MigrateOp
     const done = apply(database, program, choices, onStatement)
     const finished = report(path, done.steps, done.applied)
     if (backup === undefined) return finished
-    // The migration has succeeded, whatever becomes of old copies.
+    // The migration has succeeded even if old backups cannot be removed.
     const removed = await pruneBackups(path).catch(() => [])
     return {...finished, backup, ...(removed.length > 0 ? {removed_backups: removed} : {})}
   } catch (error) {
-    // Nothing was changed, so that it is a copy of what is there.
+    // Nothing was changed, so the backup is redundant.
     if (backup !== undefined) await rm(backup, {force: true})
     throw asMigrationError(error, path)
   } finally {
@@ -88,7 +88,7 @@ const report = (path: string, steps: Step[], applied: number): MigrationReport =
   left: steps.length - applied,
 })
 
-/** The steps of a report that stand in the way of the program and were not taken. */
+/** The steps of a report that block the program and were not applied. */
 export const blockingSteps = ({steps}: MigrationReport, decisions: Decisions, program: Program): Step[] => {
   const choices = readChoices(program, steps, decisions)
   return steps.filter((step) => step.blocking && !isChosen(step, choices))
@@ -108,7 +108,7 @@ function isChosen(step: Step, {defaults, drops, rebuilds, usings}: Choices): boo
   }
 }
 
-/** The steps that are taken: those that were decided, without indexes of columns that are not there yet. */
+/** The steps to apply: automatic and decided steps, except indexes on columns that do not exist yet. */
 function chosenSteps(program: Program, steps: readonly Step[], choices: Choices): Step[] {
   const waiting = new Set(
     steps
@@ -127,7 +127,7 @@ function chosenSteps(program: Program, steps: readonly Step[], choices: Choices)
 const indexOf = (program: Program, {action, index}: Step): Index | undefined =>
   action === 'create_index' ? program.indexes.find(({sqlName}) => sqlName === index) : undefined
 
-/** Takes the chosen steps in one transaction: looked at again under the lock, since another process may be first. */
+/** Applies the chosen steps in one transaction; re-plans them under the lock, because another process may be faster. */
 function apply(
   database: Database,
   program: Program,
@@ -138,7 +138,7 @@ function apply(
     onStatement?.(sql)
     database.exec(sql)
   }
-  // Rebuilding drops a table that others may refer to; the check below looks at all references.
+  // Rebuilding drops a table that others may refer to; all references are checked below.
   database.pragma('foreign_keys = OFF')
   try {
     run('BEGIN IMMEDIATE;')
@@ -150,7 +150,7 @@ function apply(
     if (chosen.length > 0) {
       takeSteps(taking)
       const broken = database.pragma('foreign_key_check') as unknown[]
-      if (broken.length > 0) throw new RebuildFailed(`${broken.length} references would point nowhere`)
+      if (broken.length > 0) throw new RebuildFailed(`${broken.length} references would be dangling`)
       record(database, program, chosen, run)
     }
     keepTypes(taking)
@@ -186,7 +186,7 @@ function takeSteps(taking: Taking): void {
     const name = index?.table.sqlName ?? step.table ?? ''
     const table = program.tables.find(({sqlName}) => sqlName === name)
     const isRespelled = step.action === 'change_column' && step.class === 'auto'
-    // A table that is made anew gets all at once.
+    // A rebuild applies all steps of a table at once.
     if (table !== undefined && rebuilt.has(name) && !isRespelled) {
       if (waiting.delete(name)) rebuildWithIndexes(taking, table)
       continue
@@ -215,7 +215,7 @@ function rebuildWithIndexes(taking: Taking, table: Table): void {
   }
 }
 
-/** @throws RebuildFailed naming the rows that stand in the way */
+/** @throws RebuildFailed with the conflicting rows */
 function makeIndex({database, run}: Taking, index: Index, sql: string, hasRows: boolean): void {
   try {
     run(sql)
@@ -228,7 +228,7 @@ function makeIndex({database, run}: Taking, index: Index, sql: string, hasRows: 
   }
 }
 
-/** Keeps the types of the columns that fit the program now, and forgets those of columns that are gone. */
+/** Records the types of columns that match the program, and deletes those of dropped columns. */
 function keepTypes({database, program, live: before, steps, chosen, run}: Taking): void {
   const live = chosen.length === 0 ? before : readLiveSchema(database)
   const isLeft = (table: Table, name: string) =>

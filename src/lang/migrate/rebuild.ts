@@ -17,37 +17,37 @@ export class RebuildFailed extends Error {}
 
 type Run = (sql: string) => void
 
-/** What a table is made anew with. */
+/** The input of a table rebuild. */
 export interface Rebuild {
   database: Database
   program: Program
   table: Table
   live: LiveTable
-  /** Of the table, as they are before. */
+  /** The indexes of the table before the rebuild. */
   liveIndexes: readonly LiveIndex[]
   choices: Choices
   run: Run
 }
 
 /**
- * Makes a table anew and moves its rows, all values checked: what cannot be converted without loss breaks off. What
- * nobody declares stays as it was: columns that were not named for dropping, references, checks, the order of the
- * columns. Indexes of the program are left to the caller.
+ * Rebuilds a table and moves its rows; fails if a value cannot be converted without loss. Everything undeclared is
+ * preserved: columns not chosen for dropping, references, checks and column order. The caller creates the indexes of
+ * the program.
  * Source: SQLite documentation, "Making Other Kinds Of Table Schema Changes".
  */
 export function rebuildTable(rebuild: Rebuild): void {
   const {database, program, table, live, choices, run} = rebuild
   const name = quoted(table.sqlName)
   const fresh = quoted(freeName(database, `_new_${table.sqlName}`))
-  const kept = undeclared(table, live).filter((column) => !choices.drops.has(`${table.sqlName}.${column.name}`))
+  const preserved = undeclared(table, live).filter((column) => !choices.drops.has(`${table.sqlName}.${column.name}`))
   const before = rowCount(database, name)
   const moves = table.columns.map((column, i) => move(rebuild, column, i))
   const targets = [
     '"_id"',
     ...table.columns.map(({name: each}) => quoted(each)),
-    ...kept.map((each) => quotedAny(each.name)),
+    ...preserved.map((each) => quotedAny(each.name)),
   ]
-  const sources = ['"_id"', ...moves, ...kept.map((each) => quotedAny(each.name))]
+  const sources = ['"_id"', ...moves, ...preserved.map((each) => quotedAny(each.name))]
   const byHand = madeByHand(rebuild)
 
   run(writeTable(fresh, newText(rebuild)))
@@ -64,7 +64,7 @@ export function rebuildTable(rebuild: Rebuild): void {
     if (index.table === table && index.style !== 'btree') run(`DROP TABLE IF EXISTS ${quoted(index.sqlName)};`)
   run(`DROP TABLE ${name};`)
   renameTable(database, fresh, name, run)
-  // Ids that were once given are never given again.
+  // Ids are never reused.
   if (sequence !== undefined) {
     run(`DELETE FROM sqlite_sequence WHERE name = '${table.sqlName}';`)
     run(`INSERT INTO sqlite_sequence (name, seq) VALUES ('${table.sqlName}', ${sequence});`)
@@ -72,12 +72,12 @@ export function rebuildTable(rebuild: Rebuild): void {
   for (const sql of byHand) run(sql)
 }
 
-function freeName(database: Database, wanted: string): string {
+function freeName(database: Database, name: string): string {
   const isTaken = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').pluck()
-  return isTaken.get(wanted) === undefined ? wanted : freeName(database, `${wanted}_`)
+  return isTaken.get(name) === undefined ? name : freeName(database, `${name}_`)
 }
 
-/** The statement that made the table, with the columns that the program wants. */
+/** The CREATE TABLE statement of the table, with the columns of the program. */
 function newText({table, live, choices}: Rebuild): TableText {
   let text = readTable(live.sql)
   for (const column of undeclared(table, live))
@@ -91,7 +91,7 @@ function newText({table, live, choices}: Rebuild): TableText {
   return text
 }
 
-/** Indexes and triggers that are not of a program: they go with the old table and come back with the new one. */
+/** The user's indexes and triggers, which are dropped with the old table and recreated on the new one. */
 function madeByHand({database, program, table, liveIndexes}: Rebuild): string[] {
   const ours = [
     ...program.indexes.filter((index) => index.table === table).map(({sqlName}) => sqlName),
@@ -107,7 +107,7 @@ function madeByHand({database, program, table, liveIndexes}: Rebuild): string[] 
     .map(({sql}) => `${sql};`)
 }
 
-/** Views and triggers may name the table that is not there at this moment; they are looked at by nobody. */
+/** Renames a table without checking views and triggers, which may refer to a table missing at this moment. */
 function renameTable(database: Database, from: string, to: string, run: Run): void {
   database.pragma('legacy_alter_table = ON')
   try {
@@ -120,14 +120,14 @@ function renameTable(database: Database, from: string, to: string, run: Run): vo
 const rowCount = (database: Database, name: string): number =>
   (database.prepare(`SELECT count(*) AS count FROM ${name}`).get() as {count: number}).count
 
-/** The greatest id that was given, where the table remembers it. */
+/** The greatest id ever assigned, if the table records it. */
 function sequenceOf(database: Database, table: string): number | undefined {
   const remembers = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get() !== undefined
   if (!remembers) return undefined
   return database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck().get(table) as number | undefined
 }
 
-/** The SQL expression that gives a column its value from the old table. */
+/** The SQL expression that computes a column from the old table. */
 function move(rebuild: Rebuild, column: Column, i: number): string {
   const {database, program, table, live, choices} = rebuild
   const key = `${table.sqlName}.${column.name}`
@@ -139,9 +139,9 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
     return `${name}("_id"${using.old.map((old) => `, ${quotedAny(old.live.name)}`).join('')})`
   }
   const found = liveColumn(live, column.name)
-  const given = choices.defaults.get(key)
+  const fallback = choices.defaults.get(key)
   if (found === undefined) {
-    if (given !== undefined) return given
+    if (fallback !== undefined) return fallback
     if (column.nullable || !live.hasRows)
       return zeroOf(column) === undefined || column.nullable ? 'NULL' : literalOf(column, zeroOf(column))
     throw new RebuildFailed(`column ${column.name} needs --default ${table.name}.${column.name}=<json>`)
@@ -149,7 +149,7 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
   const old = quotedAny(found.name)
   const converted = isChanged(column, found) ? convert(rebuild, column, found, i) : old
   if (column.nullable || found.required) return converted
-  if (given !== undefined) return `coalesce(${converted}, ${given})`
+  if (fallback !== undefined) return `coalesce(${converted}, ${fallback})`
   const empty = countWhere(database, table, `${old} IS NULL`)
   if (empty === 0) return converted
   throw new RebuildFailed(
@@ -157,16 +157,16 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
   )
 }
 
-/** The old value as one of the new type; where it is none, the default that was given for it. */
+/** Converts the old value to the new type; falls back to the user's default. */
 function convert({database, table, choices}: Rebuild, column: Column, found: LiveColumn, i: number): string {
   const {count, ids} = misfitsOf(database, table, column, found)
   const place = `${table.name}.${column.name}`
-  const given = choices.defaults.get(`${table.sqlName}.${column.name}`)
+  const fallback = choices.defaults.get(`${table.sqlName}.${column.name}`)
   const from = declaredType(found)
-  if (count > 0 && given === undefined) {
+  if (count > 0 && fallback === undefined) {
     const old = from === undefined || found.type !== sqlType(column) ? found.type : showContents(from)
     throw new RebuildFailed(
-      `${count} value${count === 1 ? '' : 's'} of ${column.name} cannot be turned from ${old} into ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
+      `${count} value${count === 1 ? '' : 's'} of ${column.name} cannot be converted from ${old} to ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
     )
   }
   const old = quotedAny(found.name)
@@ -180,7 +180,9 @@ function convert({database, table, choices}: Rebuild, column: Column, found: Liv
     return fresh === misfit ? null : fresh
   })
   const turned = `${name}(${old}, CAST(${old} AS ${sqlType(column)}))`
-  const fresh = keeps ? `CASE WHEN ${turned} THEN ${old} ELSE ${given} END` : `coalesce(${turned}, ${given ?? 'NULL'})`
+  const fresh = keeps
+    ? `CASE WHEN ${turned} THEN ${old} ELSE ${fallback} END`
+    : `coalesce(${turned}, ${fallback ?? 'NULL'})`
   return `CASE WHEN ${old} IS NOT NULL THEN ${fresh} END`
 }
 

@@ -18,17 +18,17 @@ import type {LiveColumn, LiveTable} from './live-schema.js'
 
 const [functionName, rowName, valueName] = ['svc_using', 'SvcOldRow', 'SvcNewValue']
 
-/** An expression that gives a column its value from the old row, checked. */
+/** A checked expression that computes a column from the old row. */
 export interface Using {
   target: FunctionType
   column: Column
-  /** The columns of the old row that the expression may name. */
+  /** The columns of the old row that the expression can use. */
   old: {live: LiveColumn; column: Column}[]
 }
 
 /**
  * Checks an expression of `--using`: `old` is the row as it was, with its old types.
- * @throws migration_choice where it is not of the column's type, reads the database or waits for something
+ * @throws migration_choice if it is not of the column's type, reads the database or waits for a transcription
  */
 export function checkUsing(program: Program, table: Table, column: Column, live: LiveTable, expression: string): Using {
   const refuse = (fault: string): never => {
@@ -40,7 +40,7 @@ export function checkUsing(program: Program, table: Table, column: Column, live:
     .map((each) => ({live: each, column: asColumn(each, table)}))
   const declarations: string[] = []
   const fields = old.map(({column: each}, i) => {
-    // The program may have other types of these names by now.
+    // The program may now use these names for other types.
     const written = writeType(each.type, (name) => `SvcOld${i}${name}`)
     declarations.push(...written.declarations)
     return `${each.name}: ${written.type}`
@@ -51,16 +51,16 @@ type ${rowName} { _id: int, ${fields.join(', ')} }
 type ${valueName} { value: ${writeType(column.type).type} }
 fn ${functionName}(old: ${rowName}) to ${valueName} { return { value: (`
   const checked = checkProgram(`${head}${expression}\n) } }\n`)
-  const fault = checked.diagnostics.find(({severity, start}) => severity === 'error' && start >= head.length - 1)
+  const error = checked.diagnostics.find(({severity, start}) => severity === 'error' && start >= head.length - 1)
   const target = checked.functions.find(({name}) => name === functionName)
-  if (fault !== undefined || target === undefined)
-    return refuse(fault?.message.replace(/\.$/, '') ?? 'it is no expression')
+  if (error !== undefined || target === undefined)
+    return refuse(error?.message.replace(/\.$/, '') ?? 'it is not an expression')
   if (usesDatabase(target) || waits(target))
-    return refuse('it may use the old row alone, not the database or a recording')
+    return refuse('it may use only the old row, not the database or Speech.transcribe')
   return {target, column, old}
 }
 
-/** A column as it was, as the language sees it. */
+/** An old column as a column of the language. */
 function asColumn(found: LiveColumn, table: Table): Column {
   const now = table.columns.find(({name}) => name === found.name)
   const base = declaredType(found) ?? typeOfSql(found, now)
@@ -69,7 +69,7 @@ function asColumn(found: LiveColumn, table: Table): Column {
   return {name: found.name, type, base, nullable: !required, storage: storageOf(base), span: {start: 0, end: 0}}
 }
 
-/** The type of a column of which only SQLite's is known, by its affinity. Source: SQLite documentation, "Datatypes". */
+/** The type of a column with only an SQLite type, by affinity. Source: SQLite documentation, "Datatypes". */
 function typeOfSql({type}: LiveColumn, now: Column | undefined): Type {
   if (now?.storage === 'json' && type === sqlType(now)) return {kind: 'json'}
   if (/INT/.test(type)) return {kind: 'int'}
@@ -78,7 +78,7 @@ function typeOfSql({type}: LiveColumn, now: Column | undefined): Type {
   return {kind: 'float'}
 }
 
-/** Gives the new value of a row: its `_id`, then the columns that the expression may name. @throws Failure */
+/** Returns a function of a row's `_id` and `old` columns that computes the new value. @throws Failure */
 export function usingFunction({target, column, old}: Using, database: Database): (...row: unknown[]) => Bound {
   const evaluate = pureFunction(target, database)
   const decode = rowDecoder(old.map((each) => each.column))

@@ -32,7 +32,7 @@ export interface PlanJson {
   order_by: [string, string][]
   has_limit: boolean
   capabilities: Capabilities
-  /** How `matches` and `near` find rows, where one is used. */
+  /** The retrieval mode of `matches` and `near`, if used. */
   retrieval?: string
   sql: string
 }
@@ -102,10 +102,10 @@ export function planJson(chain: Chain): PlanJson {
   }
 }
 
-/** Operations of a function in the order of the source. */
+/** The operations of a function in source order. */
 export const chainsOf = ({chains}: FunctionType): Chain[] => [...chains].sort((a, b) => a.start - b.start)
 
-/** One row for each operation: of query endpoints, of one function, or of all. */
+/** One row per operation: of query endpoints, of one function, or of all functions. */
 export function explain(program: Program, {query, all}: {query: string | undefined; all: boolean}): ExplainRow[] {
   return program.functions
     .filter((made) => (query === undefined ? all || kindOf(made) === 'query' : made.name === query))

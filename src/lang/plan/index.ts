@@ -1,4 +1,4 @@
-/** Operations on the database as SQL: static text, bound parameters, and the hints that go with them. */
+/** Database operations as SQL: static text, bound parameters and hints. */
 export {type ExplainRow, explain} from './explain.js'
 export {type Plan, planChain} from './plan.js'
 export {runtimeProjection} from './projection.js'

@@ -3,15 +3,15 @@ import {isTrivial, simplify, writePredicate} from './predicate.js'
 import {planRetrieval, type Retrieval} from './retrieval.js'
 import {type Encoding, keyOf, type Param, quoted, SqlWriter} from './sql.js'
 
-/** An operation as one SQL statement whose text never changes; only its parameters do. */
+/** An operation as one SQL statement with constant text; only its parameters vary. */
 export interface Plan {
   chain: Chain
   op: ChainOp
   sql: string
   params: readonly Param[]
-  /** Of the rows it gives: `_id` first. */
+  /** The columns of the returned rows, `_id` first. */
   columns: readonly Column[]
-  /** How the rows are found, where `matches` or `near` asks for it. */
+  /** The retrieval mode, if the operation uses `matches` or `near`. */
   retrieval: RetrievalMode | 'contains' | undefined
 }
 
@@ -100,7 +100,7 @@ function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undef
   writePredicate(sql, table, simple)
 }
 
-/** What has an order has a total one: `_id` breaks ties, so that pages are stable. */
+/** Every order is total: `_id` breaks ties, so that pages are stable. */
 function writeOrder(sql: SqlWriter, {orderBy, limit}: Chain, retrieval: Retrieval | undefined): void {
   const keys = orderBy.map(([column, direction]) => `${keyOf(column)} ${direction.toUpperCase()}`)
   const ranked = keys.length === 0 && retrieval?.order !== undefined

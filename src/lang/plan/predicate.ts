@@ -2,13 +2,13 @@ import {type Column, type Predicate, storageOf, type Table, type Visitor, visit}
 import {decimalKey, type Encoding, keyOf, quoted, type SqlWriter} from './sql.js'
 
 const comparisons = {eq: '=', neq: '<>', lt: '<', lte: '<=', gt: '>', gte: '>='} as const
-/** NULL-safe forms, for columns that may be NULL. */
+/** NULL-safe operators, for nullable columns. */
 const nullSafe = {eq: 'IS', neq: 'IS NOT'} as const
 
 type Group = Predicate & {kind: 'and' | 'or'}
 type Comparing = Predicate & {kind: keyof typeof comparisons}
 
-/** A group of one part is that part, all the way down. */
+/** Replaces groups with a single part by that part, recursively. */
 export function simplify(predicate: Predicate): Predicate {
   if (predicate.kind === 'not') return {kind: 'not', arg: simplify(predicate.arg)}
   if (predicate.kind !== 'and' && predicate.kind !== 'or') return predicate
@@ -21,7 +21,7 @@ export function simplify(predicate: Predicate): Predicate {
 export const isTrivial = (predicate: Predicate | undefined): boolean =>
   predicate === undefined || (predicate.kind === 'and' && predicate.args.length === 0)
 
-/** Where a predicate is written. `nested`: a group needs parentheses. */
+/** The context of a predicate. `nested`: a group needs parentheses. */
 interface Writing {
   sql: SqlWriter
   table: Table
@@ -71,7 +71,7 @@ function writeGroup({kind, args}: Group, {sql, table, nested}: Writing): void {
 
 const isDecimal = ({base}: Column) => base.kind === 'dec'
 
-/** How a value is bound that is compared with the key of a column. */
+/** The encoding of a value that is compared with the key of a column. */
 const keyEncoding = (column: Column): Encoding => (isDecimal(column) ? 'decimal' : column.storage)
 
 function writeComparison({kind, column, value}: Comparing, {sql}: Writing): void {
@@ -114,7 +114,7 @@ function writeContains({column, value}: Predicate & {kind: 'contains'}, {sql, ta
   sql.param(value, element).add(')')
 }
 
-/** How JSON holds the elements of a list. */
+/** The encoding of list elements in JSON. */
 function elementEncoding({base}: Column): Encoding {
   if ('of' in base && base.of.kind === 'dec') return 'decimal'
   const storage = 'of' in base ? storageOf(base.of) : 'text'
@@ -124,7 +124,7 @@ function elementEncoding({base}: Column): Encoding {
 function writeMatches({column, value, index}: Predicate & {kind: 'matches'}, {sql}: Writing): void {
   const name = quoted(column.name)
   if (index === undefined) {
-    // Without an index: every term is somewhere in the text.
+    // Without an index, every term must be a substring of the text.
     sql.add(`(${name} IS NOT NULL AND json_array_length(`).param(value, 'terms')
     sql.add(') > 0 AND NOT EXISTS (SELECT 1 FROM json_each(').param(value, 'terms')
     sql.add(`) AS "j" WHERE ${name} NOT LIKE '%' || "j"."value" || '%' ESCAPE '\\'))`)

@@ -6,7 +6,7 @@ interface Policy extends Capabilities {
   op: string
 }
 
-/** What a launcher may know about a program before it runs it: the hints of its operations, without repetition. */
+/** Facts about a program that are known before it runs: the distinct hints of its operations. */
 export interface RuntimeProjection {
   schema_version: 1
   module_task_capability_hints?: {prefer_gpu_compute: boolean; labels: string[]}

@@ -5,7 +5,7 @@ import {quoted, type SqlWriter} from './sql.js'
 /** How `matches` and `near` find and rank rows. */
 export interface Retrieval {
   mode: RetrievalMode | 'contains'
-  /** What is left for WHERE. */
+  /** The remaining predicate, for WHERE. */
   predicate: Predicate | undefined
   join?: (sql: SqlWriter) => void
   order?: (sql: SqlWriter) => void
@@ -15,8 +15,8 @@ type Matches = Predicate & {kind: 'matches'}
 type Near = Predicate & {kind: 'near'}
 
 /**
- * Chooses the branch that `.using` names, or the one there is; with both, their ranks are fused. Terms of a text without
- * an index rank nothing: they are a condition. Undefined where neither operator is used: then `.using` changes nothing.
+ * Selects the branch that `.using` specifies, or the only one; with both, their ranks are fused. Terms on a column
+ * without an index are only a condition. Undefined if neither operator is used; `.using` then has no effect.
  */
 export function planRetrieval(chain: Chain): Retrieval | undefined {
   const {using} = chain
@@ -40,7 +40,7 @@ export function planRetrieval(chain: Chain): Retrieval | undefined {
 const all = (parts: Predicate[]): Predicate => ({kind: 'and', args: parts})
 
 function byText({orderBy, op}: Chain, matches: Matches, parts: Predicate[]): Retrieval {
-  // Where nobody asks for the rank, it is a condition among others.
+  // If the rank is unused, the search is an ordinary condition.
   if (orderBy.length > 0 || op === 'count') return {mode: 'fts', predicate: all(parts)}
   return {
     mode: 'fts',
@@ -64,13 +64,13 @@ const byBoth = (chain: Chain, matches: Matches, near: Near, parts: Predicate[]):
   order: (sql) => sql.add('"_rank_score" DESC'),
 })
 
-/** The parts of a predicate that must all hold. */
+/** The conjuncts of a predicate. */
 function conjuncts(predicate: Predicate | undefined): Predicate[] {
   if (predicate === undefined) return []
   return predicate.kind === 'and' ? predicate.args.flatMap(conjuncts) : [predicate]
 }
 
-/** Every `matches` of a predicate, wherever it stands. */
+/** Every `matches` of a predicate, at any depth. */
 function termsOf(predicate: Predicate | undefined): Matches[] {
   if (predicate === undefined) return []
   if (predicate.kind === 'and' || predicate.kind === 'or') return predicate.args.flatMap(termsOf)
@@ -80,7 +80,7 @@ function termsOf(predicate: Predicate | undefined): Matches[] {
 
 const modeOf = (terms: readonly Matches[]) => (terms.every(({index}) => index !== undefined) ? 'fts' : 'contains')
 
-/** Rows of a text search with their BM25, which is the smaller the better a row matches. */
+/** Rows of a text search with their BM25 score; lower is better. */
 function ranked({column, value, index}: Matches) {
   const fts = quoted(index?.sqlName ?? '')
   return (sql: SqlWriter) => {
@@ -93,7 +93,7 @@ const defaultNearest: Ir = {kind: 'const', value: 10, type: {kind: 'int'}}
 /** Reciprocal rank fusion: Cormack, Clarke and Büttcher 2009. */
 const fusionK = 60
 
-/** The nearest rows among those that pass a filter: as many as `limit` says, ten where it says nothing. */
+/** The nearest `limit` rows that pass a filter; default: 10. */
 function nearest({table, limit}: Chain, {column, value, index}: Near, filter: Predicate) {
   return (sql: SqlWriter) => {
     sql.add(
@@ -113,7 +113,7 @@ function nearest({table, limit}: Chain, {column, value, index}: Near, filter: Pr
   }
 }
 
-/** Both lists hold only rows that pass the filter, so that none is crowded out by rows that do not. */
+/** Both lists contain only rows that pass the filter, so that other rows do not displace them. */
 function fused({table, limit}: Chain, matches: Matches, near: Near, filter: Predicate) {
   const fts = quoted(matches.index?.sqlName ?? '')
   const simple = simplify(filter)

@@ -1,9 +1,9 @@
 import type {Column, Ir} from '../check/index.js'
 
 /**
- * How a value of the language is bound: as a column's storage class, as base64 or a list of hexadecimal texts, as the
- * key of a decimal number or a list of them, as the needle of LIKE, as a JSON list of terms, as a count that is not
- * negative, as the search terms of one column, or as a vector of so many numbers, also one that is stored in a column.
+ * How a value is bound: as the storage class of a column, as base64 or a list of hexadecimal strings, as the key of a
+ * decimal number or a list of such keys, as a LIKE pattern, as a JSON list of terms, as a non-negative count, as the
+ * search terms of one column, or as a vector of a given length, also if stored in a column.
  */
 export type Encoding =
   | Column['storage']
@@ -22,12 +22,12 @@ export type Encoding =
 
 export interface Param {
   value: Ir
-  /** Of a record, the field that is bound. */
+  /** The bound field, if the value is a record. */
   field?: string
   encoding: Encoding
 }
 
-/** SQL text that is put together piece by piece; its parameters come in the order of the text. */
+/** Builds SQL text piece by piece; parameters are in text order. */
 export class SqlWriter {
   text = ''
   readonly params: Param[] = []
@@ -43,17 +43,17 @@ export class SqlWriter {
   }
 }
 
-/** An identifier in double quotes. Names of the language hold letters, digits and underscores alone. */
+/** An identifier in double quotes. Names of the language contain only letters, digits and underscores. */
 export const quoted = (name: string): string => `"${name}"`
 
-/** What a column is compared, ordered and indexed by: its value, and of a decimal number the key of its value. */
+/** The SQL by which a column is compared, ordered and indexed: its value, or the sort key of a decimal number. */
 export const keyOf = ({name, base}: Column): string => (base.kind === 'dec' ? decimalKey(quoted(name)) : quoted(name))
 
 /**
- * SQL for text that sorts as the decimal numbers do whose digits are stored, and is the same for the same value: P, how
- * many digits stand before the point, these and those after it. Of a negative number it is N, the same with letters for
- * the digits, the greatest first, and an end that sorts after them. `decimalKey` of the run time gives the same. Built-in
- * functions alone, so that any program can write to a table with such an index.
+ * SQL for a sort key of a decimal number stored as digits. Equal values have equal keys. A key is P, the number of
+ * integer digits, these digits and the fraction digits. For a negative number it is N, the same with letters for
+ * digits in reverse order, and a terminator that sorts last. `decimalKey` of the run time returns the same. Uses only
+ * built-in functions, so that any program can write to a table with such an index.
  * @param digits SQL of the stored text
  */
 export function decimalKey(digits: string): string {

@@ -14,31 +14,31 @@ import {Err, Ok, type Value} from './value.js'
 import {loadVectors, needsVectors} from './vectors.js'
 
 export interface ApplicationOptions {
-  /** A file whose tables are those of the program, or `:memory:`, where they are made. */
+  /** A file with the tables of the program, or `:memory:`, in which they are created. */
   path: string
   ports?: Partial<Ports>
   limits?: Partial<Limits>
 }
 
-/** What a handler returned. */
+/** The result of a handler. */
 export interface Reply {
   /** A `Result` that is an `Error` is a `domain` reply. */
   kind: 'value' | 'domain'
   value: Value
-  /** How rows were found, where `matches` or `near` asked for it. */
+  /** The retrieval mode, if the handler used `matches` or `near`. */
   retrieval: string | undefined
 }
 
-/** How long SQLite waits for another process's lock, blocking, ms. */
+/** Time that SQLite blocks while waiting for the lock of another process, ms. */
 const busyTimeoutMs = 1000
-/** The same for each operation of a handler without a transaction, once the lock was free: others wait meanwhile. */
+/** The same per operation of a handler without a transaction, which blocks the other handlers, ms. */
 const operationTimeoutMs = 100
-/** How long a writer tries again, and how soon, at first and later, ms. */
+/** Retries of a writer: total time, first and maximum delay, ms. */
 const timeoutMs = 5000
 const firstRetryMs = 1
 const lastRetryMs = 20
 
-/** A program with its database: runs endpoints, each in the transaction of its kind. */
+/** Runs the endpoints of a program on its database, each in the transaction that its kind requires. */
 export class Application {
   readonly program: Program
   readonly path: string
@@ -70,17 +70,17 @@ export class Application {
   static async open(program: Program, options: ApplicationOptions): Promise<Application> {
     const writer = await connect(program, options.path)
     const application = new Application(program, writer, options)
-    // Nobody else can have made the tables of a database in memory.
+    // An in-memory database starts without tables.
     if (options.path === ':memory:') for (const sql of ddl(program)) writer.database.exec(sql)
     if (application.topics.size > 0) writer.database.exec(changeLogTable)
-    // From here on it waits without blocking, so that others are answered meanwhile.
+    // From here on, retry without blocking, so that other calls proceed.
     writer.database.pragma('busy_timeout = 0')
     return application
   }
 
   /**
-   * Runs a function of the program; arguments in the order of its parameters, undefined for those left out. Gives its
-   * reply at once where it waits for nothing: not for a recording, not for another handler, not for another process.
+   * Runs a function of the program; arguments in parameter order, undefined if omitted. Returns the reply synchronously
+   * unless it has to wait for a transcription, another handler or another process.
    * @throws Failure
    */
   call(target: FunctionType, args: readonly Value[], request?: RequestFacts): Reply | Promise<Reply> {
@@ -102,8 +102,8 @@ export class Application {
   }
 
   /**
-   * Whether a call only reads, waits for nothing, and may take so long that it is better made in another thread, by an
-   * application of its own.
+   * Whether a call only reads, waits for nothing, and may take so long that it should run in another thread, by a
+   * separate application.
    */
   readsMuch(target: FunctionType): boolean {
     const {kind, waits: isWaiting, writes} = this.#factsOf(target)
@@ -132,7 +132,7 @@ export class Application {
     }
   }
 
-  /** A connection that can only read, for as long as it is used. */
+  /** Passes a read-only connection to `use`, which owns it until it returns. */
   async withReader<T>(use: (connection: Connection) => Promise<T> | T): Promise<T> {
     if (this.path === ':memory:') return use(this.writer)
     const reader = this.#idle.pop() ?? (await this.#openReader())
@@ -187,7 +187,7 @@ export class Application {
     }
   }
 
-  /** One snapshot, whatever others write meanwhile. */
+  /** Runs in one snapshot, isolated from concurrent writes. */
   async #query(run: Run, connection: Connection): Promise<Reply> {
     connection.begin('deferred')
     try {
@@ -197,7 +197,7 @@ export class Application {
     }
   }
 
-  /** One transaction: kept when the handler ends well, rolled back when it ends with an Error or a failure. */
+  /** Runs in one transaction: committed on success, rolled back on an Error or a failure. */
   async #mutate(run: Run): Promise<Reply> {
     await this.#beginWriting()
     try {
@@ -224,7 +224,7 @@ export class Application {
     }
   }
 
-  /** Another process may hold the lock: tried again without blocking those who only read. */
+  /** Retries while another process holds the lock, without blocking readers. */
   async #beginWriting(): Promise<void> {
     const until = performance.now() + timeoutMs
     for (let ms = firstRetryMs; !this.#tryBegin(performance.now() > until); ms = Math.min(2 * ms, lastRetryMs))
@@ -238,7 +238,7 @@ export class Application {
     return true
   }
 
-  /** Whether the lock could be had; `must`: that it could not is a failure. */
+  /** Whether the lock was acquired. `must`: throws if it was not. */
   #tryBegin(must = false): boolean {
     try {
       this.writer.begin('immediate')
@@ -249,7 +249,7 @@ export class Application {
     }
   }
 
-  /** Each operation commits itself. While the handler waits for something outside, others may write. */
+  /** Runs without a transaction: each operation commits. Others may write during a transcription. */
   async #free(run: Run, writes: boolean): Promise<Reply> {
     for (;;) {
       await this.#lock.acquire()
@@ -291,7 +291,7 @@ export class Application {
       if (value instanceof Err) return {kind: 'domain', value: value.value, retrieval: context.retrieval}
       return {kind: 'value', value: value instanceof Ok ? value.value : value, retrieval: context.retrieval}
     } catch (thrown) {
-      // The engine's own stack ends before the limit on calls where their bodies are deep.
+      // Deeply nested bodies exhaust the JavaScript stack before the limit on calls.
       if (thrown instanceof RangeError && /call stack/.test(thrown.message))
         throw new Failure('STACK_LIMIT', 'calls are nested too deep', {cause: thrown})
       throw thrown
@@ -308,7 +308,7 @@ export class Application {
   }
 }
 
-/** What is known of a function before it runs. */
+/** Static properties of a function. */
 interface Facts {
   handler: Handler
   kind: ReturnType<typeof kindOf>
@@ -325,7 +325,7 @@ interface Run {
   deadline: number
 }
 
-/** Opens a database for a program, with the extensions that it needs. */
+/** Opens a database for a program, with the required extensions. */
 export async function connect(program: Program, path: string, readonly = false): Promise<Connection> {
   const database = await openDatabase(path, {busyTimeoutMs, readonly})
   try {

@@ -2,27 +2,27 @@ import {type FunctionType, show} from '../check/index.js'
 import {decoder, TypeMismatch} from './decode.js'
 import type {Value} from './value.js'
 
-/** An argument that a function does not take. */
+/** An argument that a function does not accept. */
 export class BadArgument extends Error {
   readonly argument: string
-  constructor(argument: string, fault: string) {
-    super(fault)
+  constructor(argument: string, message: string) {
+    super(message)
     this.argument = argument
   }
 }
 
 /** Reads assignments `name=value`, where a value is JSON or plain text. @throws BadArgument */
 export function readArguments({params}: FunctionType, assignments: readonly string[]): Value[] {
-  const given = new Map<string, string>()
+  const texts = new Map<string, string>()
   for (const assignment of assignments) {
     const at = assignment.indexOf('=')
     const name = at < 0 ? assignment : assignment.slice(0, at)
     if (at < 0) throw new BadArgument(name, 'write name=value')
     if (!params.some((param) => param.name === name)) throw new BadArgument(name, 'the endpoint has no such parameter')
-    given.set(name, assignment.slice(at + 1))
+    texts.set(name, assignment.slice(at + 1))
   }
   return params.map(({name, type, optional}) => {
-    const text = given.get(name)
+    const text = texts.get(name)
     if (text !== undefined) return readValue(name, text, type)
     if (!optional && type.kind !== 'option' && type.kind !== 'request') throw new BadArgument(name, 'it is missing')
     return optional ? undefined : null

@@ -5,7 +5,7 @@ import {type Decoder, decoder, TypeMismatch} from './decode.js'
 import {DatabaseFailure, Failure} from './failure.js'
 import {toJson, type Value} from './value.js'
 
-/** A value as SQLite takes it. */
+/** A value that SQLite can bind. */
 export type Bound = bigint | number | string | Buffer | null
 export type Binder = (value: Value) => Bound
 
@@ -16,7 +16,7 @@ const notStorable = (value: Value, as: string): never => {
   )
 }
 
-/** Integers are bound as integers: the driver binds every number as a double. */
+/** Converts to bigint, because the driver binds every number as a double. */
 const integer = (value: Value): bigint => {
   if (typeof value === 'boolean') return value ? 1n : 0n
   return Number.isSafeInteger(value) ? BigInt(value as number) : notStorable(value, 'an integer')
@@ -26,15 +26,15 @@ const text = (value: Value): string => (typeof value === 'string' ? value : notS
 const real = (value: Value): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : notStorable(value, 'a number')
 const escapeLike = (value: string) => value.replace(/[\\%_]/g, '\\$&')
-/** Words to look for; what has neither a letter nor a digit is no word. */
+/** Search terms: words that contain a letter or a digit. */
 const terms = (value: Value) =>
   text(value)
     .split(/[\s\0]+/)
     .filter((term) => /[\p{L}\p{N}]/u.test(term))
-/** @throws DatabaseFailure where the text holds NUL, at which LIKE would end */
+/** @throws DatabaseFailure if the text contains NUL, which would terminate the LIKE pattern */
 const needle = (value: Value): string => {
   const found = text(value)
-  if (found.includes('\0')) throw new DatabaseFailure('input', 'text with a NUL character cannot be looked for')
+  if (found.includes('\0')) throw new DatabaseFailure('input', 'the search text contains a NUL character')
   return escapeLike(found)
 }
 const atLeast = (least: number, most: number) => (value: Value) => {
@@ -43,9 +43,9 @@ const atLeast = (least: number, most: number) => (value: Value) => {
 }
 const bytes = (value: Value): Buffer => (value instanceof Uint8Array ? Buffer.from(value) : notStorable(value, 'bytes'))
 
-/** sqlite-vec answers for so many neighbours at most. */
+/** Maximum number of neighbours that sqlite-vec returns. */
 const maxNeighbours = 4096
-/** Neighbours that take part in a fusion of ranks. */
+/** Minimum number of neighbours in a rank fusion. */
 const leastCandidates = 50
 
 const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
@@ -65,10 +65,10 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   candidates: atLeast(leastCandidates, maxNeighbours),
 }
 
-/** @throws DatabaseFailure where a vector is of another length than those that its index holds */
-function requireLength(found: number, wanted: number): void {
-  if (found === wanted) return
-  throw new DatabaseFailure('input', `a vector of ${wanted} numbers is wanted here, this one has ${found}`)
+/** @throws DatabaseFailure if the length of a vector differs from the dimensions of its index */
+function requireLength(found: number, dimensions: number): void {
+  if (found === dimensions) return
+  throw new DatabaseFailure('input', `expected a vector of ${dimensions} numbers, found ${found}`)
 }
 
 const vector =
@@ -80,7 +80,7 @@ const vector =
     return Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength)
   }
 
-/** A column that has a vector index takes vectors of one length. */
+/** Binds a value of a column with a vector index, after checking its length. */
 const indexed =
   (storage: Column['storage'], length: number): Binder =>
   (value) => {
@@ -88,7 +88,7 @@ const indexed =
     return binders[storage](value)
   }
 
-/** Every term in quotation marks, all of them wanted, in one column. Source: SQLite FTS5 documentation, section 3. */
+/** All terms, quoted and joined by AND, in one column. Source: SQLite FTS5 documentation, section 3. */
 const searchQuery =
   (column: string): Binder =>
   (value) => {
@@ -102,7 +102,7 @@ function binderOf(encoding: Encoding): Binder {
   return 'storage' in encoding ? indexed(encoding.storage, encoding.vector) : vector(encoding.vector)
 }
 
-/** How values of an encoding are bound. None is NULL. */
+/** The function that binds values of an encoding. None is NULL. */
 export function binder(encoding: Encoding): Binder {
   const bind = binderOf(encoding)
   return (value) => (value === null || value === undefined ? null : bind(value))
@@ -110,7 +110,7 @@ export function binder(encoding: Encoding): Binder {
 
 type Row = Record<string, unknown>
 
-/** Turns what SQLite gives into a row of the language, in place; undefined where nothing has to be turned. */
+/** Converts an SQLite row to a row of the language, in place; undefined if no column needs conversion. */
 export function rowDecoder(columns: readonly Column[]): (row: Row) => Row {
   const readers = columns.map((column) => [column.name, reader(column)] as const)
   return (row) => {
@@ -125,7 +125,7 @@ export function rowDecoder(columns: readonly Column[]): (row: Row) => Row {
 
 function reader({name, base, nullable, storage}: Column): (stored: unknown) => Value {
   const damaged = (): never => {
-    throw new Failure('DB_DECODE', `column '${name}' holds a value that is not of its type`)
+    throw new Failure('DB_DECODE', `column '${name}' contains a value of the wrong type`)
   }
   const read = storedReader(base.kind, storage, decoder(base), damaged)
   return (stored) => {

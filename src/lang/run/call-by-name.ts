@@ -6,7 +6,7 @@ import {Failure} from './failure.js'
 import {display, toJson} from './value.js'
 
 /**
- * Calls an endpoint by its name.
+ * Calls an endpoint by name.
  * @param words `name=value`, where a value is JSON or plain text
  * @returns the reply as JSON; undefined for Unit
  * @throws endpoint_unknown, argument_invalid, endpoint_failed, endpoint_refused

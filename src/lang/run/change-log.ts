@@ -1,7 +1,7 @@
 import type {Program} from '../check/index.js'
 import type {Connection} from './connection.js'
 
-/** The table in which every write to a watched table leaves a row for each topic. */
+/** The table in which every write to a watched table inserts one row per topic. */
 export const changeLogTable = `CREATE TABLE IF NOT EXISTS codex_change_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   topic TEXT NOT NULL,
@@ -13,7 +13,7 @@ export const changeLogTable = `CREATE TABLE IF NOT EXISTS codex_change_log (
 );
 CREATE INDEX IF NOT EXISTS codex_change_log_by_topic ON codex_change_log (topic, id);`
 
-/** A row of the change log, as subscribers get it. */
+/** A row of the change log, as sent to subscribers. */
 export interface Change {
   id: number
   topic: string
@@ -23,7 +23,7 @@ export interface Change {
   created_at: string
 }
 
-/** Of each table that a `.live(topic)` query reads: its topics, in the order of the source. */
+/** The topics of each table that a `.live(topic)` query reads, in source order. */
 export function topicsOf(program: Program): ReadonlyMap<string, readonly string[]> {
   const topics = new Map<string, string[]>()
   for (const {chains} of program.functions)
@@ -46,13 +46,13 @@ export function insertChange(
 
 const columns = 'id, topic, entity_kind, entity_id, change_kind, created_at'
 
-/** Changes of a topic after a given one, oldest first. */
+/** Changes of a topic after the given id, oldest first. */
 export const changesAfter = (connection: Connection, topic: string, after: number, limit: number): Change[] =>
   connection
     .statement(`SELECT ${columns} FROM codex_change_log WHERE topic = ? AND id > ? ORDER BY id LIMIT ?`)
     .all(topic, BigInt(after), BigInt(limit)) as unknown as Change[]
 
-/** Changes of all topics after a given one, oldest first. */
+/** Changes of all topics after the given id, oldest first. */
 export const allChangesAfter = (connection: Connection, after: number, limit: number): Change[] =>
   connection
     .statement(`SELECT ${columns} FROM codex_change_log WHERE id > ? ORDER BY id LIMIT ?`)

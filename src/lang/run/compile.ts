@@ -16,8 +16,8 @@ import {
 import {type Operation, operation} from './operation.js'
 
 /**
- * Turns the checked tree into closures: each node becomes a function that was chosen once, so that running a program
- * looks nothing up.
+ * Compiles the checked tree to closures: each node becomes a function selected at compile time, so that running a
+ * program needs no lookups.
  */
 export class Compiler implements Compiling {
   readonly #topics: ReadonlyMap<string, readonly string[]>
@@ -31,7 +31,7 @@ export class Compiler implements Compiling {
     const known = this.#compiled.get(target)
     if (known !== undefined) return known
     let body: Handler | undefined
-    // Made when it is first called, since functions call each other in circles.
+    // Compiled on the first call, because functions can be mutually recursive.
     const handler: Handler = (context, args) => {
       body ??= this.#function(target)
       return body(context, args)

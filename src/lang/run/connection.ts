@@ -3,7 +3,7 @@ import {databaseFailure} from './failure.js'
 
 export type Rows = Record<string, unknown>
 
-/** A connection to the database of a program, with its statements kept prepared. */
+/** A connection to the database of a program, with a cache of prepared statements. */
 export class Connection {
   readonly database: Database
   readonly #statements = new Map<string, Statement<unknown[], Rows>>()
@@ -29,12 +29,12 @@ export class Connection {
     this.#run('COMMIT')
   }
 
-  /** Does nothing where SQLite has ended the transaction itself. */
+  /** No effect if SQLite has already ended the transaction. */
   rollback(): void {
     if (this.database.inTransaction) this.#run('ROLLBACK')
   }
 
-  /** Does some writes together: in the transaction that runs, or in one of their own. */
+  /** Runs several writes atomically: in the current transaction, or in a new one. */
   together<T>(write: () => T): T {
     if (this.database.inTransaction) return write()
     this.begin('immediate')
@@ -48,7 +48,7 @@ export class Connection {
     }
   }
 
-  /** Waits so long, blocking, where another process holds the lock that an operation needs. */
+  /** Runs `work` with the given busy timeout: it blocks so long if another process holds the lock. */
   withBusyTimeout<T>(ms: number, work: () => T): T {
     this.database.pragma(`busy_timeout = ${ms}`)
     try {

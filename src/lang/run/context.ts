@@ -2,18 +2,18 @@ import type {Connection} from './connection.js'
 import {Failure} from './failure.js'
 import type {Value} from './value.js'
 
-/** What a program needs from outside. */
+/** External services of a program. */
 export interface Ports {
-  /** Speech to text; the error is a sentence. Absent where no engine is wired. */
+  /** Speech to text; the error is a message. Absent if no engine is available. */
   transcribe?: ((path: string) => Promise<Transcription>) | undefined
-  /** `print` and `log.*`. */
+  /** Receives the output of `print` and `log.*`. */
   log(level: 'debug' | 'info' | 'warn' | 'error', text: string): void
   env: Readonly<Record<string, string | undefined>>
 }
 
 export type Transcription = {ok: string} | {error: string}
 
-/** The HTTP request that an `http` route answers. */
+/** The HTTP request that an `http` route handles. */
 export interface RequestFacts {
   text: string
   query: Readonly<Record<string, string | undefined>>
@@ -29,7 +29,7 @@ export interface Limits {
 
 export const defaultLimits: Limits = {steps: 1_000_000, depth: 256, timeoutMs: 30_000}
 
-/** Thrown to wait for something outside; the handler is then run again, with everything it did remembered. */
+/** Thrown to wait for an external result; the handler is then re-run and replays its journal. */
 export class Waiting {
   readonly path: string
   constructor(path: string) {
@@ -39,7 +39,7 @@ export class Waiting {
 
 type Entry = {value: Value} | {failure: unknown}
 
-/** What a handler that waits has done so far. Run again, it gets the same answers and repeats nothing. */
+/** The side effects of a suspended handler. When re-run, it gets the recorded results and repeats nothing. */
 export class Journal {
   readonly #entries: Entry[] = []
   #at = 0
@@ -48,7 +48,7 @@ export class Journal {
     this.#at = 0
   }
 
-  /** What an earlier run recorded at this point. */
+  /** The entry that an earlier run recorded at this point. */
   next(): Entry | undefined {
     return this.#entries[this.#at++]
   }
@@ -90,7 +90,7 @@ export class Context {
     this.#deadline = options.deadline
   }
 
-  /** Counts a call or an iteration of a loop. */
+  /** Counts a call or a loop iteration. */
   step(): void {
     const steps = ++this.#steps
     if (steps > this.#limits.steps) throw new Failure('STEP_LIMIT', `more than ${this.#limits.steps} evaluation steps`)
@@ -112,7 +112,7 @@ export class Context {
     this.#depth--
   }
 
-  /** Does something that must happen once, however often the handler is run. */
+  /** Performs a side effect once, even if the handler is re-run. */
   once<T>(act: () => T): T {
     const journal = this.#journal
     if (journal === undefined) return act()
@@ -131,7 +131,7 @@ export class Context {
     }
   }
 
-  /** The answer of something outside, or a wait for it. */
+  /** Returns the transcription of a file, or throws `Waiting` until it is available. */
   await(path: string): Transcription {
     const known = this.#journal?.next()
     if (known === undefined) throw new Waiting(path)

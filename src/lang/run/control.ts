@@ -20,13 +20,13 @@ import {
 import {compilePattern} from './patterns.js'
 import type {Value} from './value.js'
 
-/** What a construct is compiled with: the compiler, and what becomes of its value. */
+/** The context of a construct: the compiler, and the use of its value. */
 interface Place {
   c: Compiling
   use: Use
 }
 
-/** An expression through which control passes without being thrown. */
+/** Compiles an expression so that `return`, `break` and `continue` in it are not thrown. */
 export const compileControl = (ir: Ir, place: Place): Exec => visitSome(ir, constructs, place, compileValue)
 
 const constructs: Partial<Visitor<Ir, Exec, Place>> = {
@@ -49,10 +49,10 @@ const constructs: Partial<Visitor<Ir, Exec, Place>> = {
       const value = evaluate(frame)
       for (const {fits, guard, body} of compiled)
         if (fits(frame, value) && (guard === undefined || guard(frame) === true)) return body(frame)
-      throw new Failure('UNWRAP', 'no arm of the match fits')
+      throw new Failure('UNWRAP', 'no match arm matches the value')
     }
   },
-  // It has no value, whatever becomes of it.
+  // A loop has no value.
   for: ({item, index, list, body}, {c}) => {
     const values = c.value(list)
     const run = c.control(body, 'ignore')
@@ -72,7 +72,7 @@ const constructs: Partial<Visitor<Ir, Exec, Place>> = {
   },
 }
 
-/** A statement; the value of the last one is used as the place says. */
+/** Compiles a statement; the value of the last one is used as `place` specifies. */
 const last = (stmt: IrStmt, isLast: boolean, {c, use}: Place): Exec =>
   isLast && stmt.kind === 'expr' ? c.control(stmt.value, use) : visit(stmt, statements, c)
 
@@ -112,7 +112,7 @@ const statements: Visitor<IrStmt, Exec, Compiling> = {
     const value = c.value(expr)
     const bind = compilePattern(pattern)
     return (frame) => {
-      if (!bind(frame, value(frame))) throw new Failure('UNWRAP', 'the value does not fit the pattern')
+      if (!bind(frame, value(frame))) throw new Failure('UNWRAP', 'the value does not match the pattern')
       return normal
     }
   },
@@ -151,7 +151,7 @@ function loop(condition: Eval, body: Exec): Exec {
   }
 }
 
-/** One iteration of a loop, also when it ends by a jump. */
+/** Runs one loop iteration, and catches a jump out of it. */
 function iteration(body: Exec, frame: Frame): Completion {
   try {
     return body(frame)
@@ -161,12 +161,12 @@ function iteration(body: Exec, frame: Frame): Completion {
   }
 }
 
-/** What `for` goes through: elements with their positions, keys with their values. */
+/** The pairs that `for` iterates over: elements with their positions, or keys with their values. */
 function* pairs(values: Value): Generator<[Value, Value]> {
   if (values instanceof Map) for (const [key, value] of values) yield [value, key]
   else {
     const items = typeof values === 'string' ? [...values] : Array.isArray(values) ? values : undefined
-    if (items === undefined) throw new Failure('CONVERSION', 'the value cannot be iterated over')
+    if (items === undefined) throw new Failure('CONVERSION', 'the value is not iterable')
     for (let i = 0; i < items.length; i++) yield [i, items[i]]
   }
 }

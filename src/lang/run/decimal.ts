@@ -22,7 +22,7 @@ function aligned(a: string, b: string): [bigint, bigint, number] {
   return [raise(x), raise(y), scale]
 }
 
-/** Negative, zero or positive, as `a` is less than, equal to or greater than `b`. */
+/** Negative, zero or positive if `a` is less than, equal to or greater than `b`. */
 export function compareDecimals(a: string, b: string): number {
   const [x, y] = aligned(a, b)
   return x < y ? -1 : x > y ? 1 : 0
@@ -37,7 +37,7 @@ export function calculateDecimals(a: string, operator: '+' | '-' | '*', b: strin
   return print({digits: operator === '+' ? x + y : x - y, scale})
 }
 
-/** Text that sorts as decimal numbers do, and is the same for the same value: what the SQL of `plan/sql.ts` makes. */
+/** A sort key in decimal order, equal for equal values; the same as the SQL in `plan/sql.ts`. */
 export function decimalKey(text: string): string {
   const [before = '', after = ''] = text.split('.')
   const integer = before.replace(/^[-0]+/, '')

@@ -1,7 +1,7 @@
 import {type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
 import {Err, fromJson, isObject, isText, type Objects, Ok, type Value} from './value.js'
 
-/** A JSON value that does not have the type it should have. */
+/** A JSON value of the wrong type. */
 export class TypeMismatch extends Error {
   readonly expected: string
   constructor(expected: string) {
@@ -16,7 +16,7 @@ const decimal = /^-?\d+(\.\d+)?$/
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * Reads JSON as a value of a type. Every decoder is made once, from the type.
+ * Creates a decoder from JSON to values of a type.
  * @throws TypeMismatch
  */
 export function decoder(type: Type): Decoder {
@@ -88,15 +88,15 @@ function decodeJson(json: unknown): Value {
   }
 }
 
-const expectedText = 'text in whole characters'
+const expectedText = 'well-formed Unicode text'
 
-/** @throws TypeMismatch where it could not be stored as it is */
+/** @throws TypeMismatch if the text cannot be stored unchanged */
 function storableText(text: string): string {
   if (isText(text)) return text
   throw new TypeMismatch(expectedText)
 }
 
-/** Types may contain themselves, so an inner decoder is made when it is first needed. */
+/** Creates a decoder on first use, because types can be recursive. */
 function later(make: () => Decoder): Decoder {
   let made: Decoder | undefined
   return (json) => {

@@ -3,15 +3,15 @@ import type {Diagnostic} from '../diagnostics/index.js'
 
 const name = 'svc_query_expression'
 
-/** An expression on a program, checked as the body of a query endpoint. */
+/** An expression checked as the body of a query endpoint of a program. */
 export interface CheckedExpression {
   program: Program
   target: FunctionType | undefined
-  /** Of the expression alone: offsets count from its start. */
+  /** Diagnostics of the expression; offsets are relative to its start. */
   diagnostics: Diagnostic[]
 }
 
-/** Checks an expression as a program would: it may use its functions and tables, and only read. */
+/** Checks an expression in the context of a program: it can use its functions and tables, but only read. */
 export function checkExpression(source: string, expression: string): CheckedExpression {
   const head = `${source}\n@endpoint(kind: query) fn ${name}() to _ { return (`
   const program = checkProgram(`${head}${expression}\n) }\n`)

@@ -8,7 +8,7 @@ import type {Operation} from './operation.js'
 import {arithmetic, comparison} from './operators.js'
 import {type Callable, display, Err, isObject, Ok, type Value} from './value.js'
 
-/** Each kind of expression as a closure that was chosen once, so that running a program looks nothing up. */
+/** Compilers for each kind of expression. */
 export const expressions: Visitor<Ir, Eval, Compiling> = {
   const:
     ({value}) =>
@@ -25,8 +25,8 @@ export const expressions: Visitor<Ir, Eval, Compiling> = {
   list: compileItems,
   tuple: compileItems,
   object: ({entries}, c) => compileObject(entries, c),
-  map: ({entries: given}, c) => {
-    const entries = given.map(([key, value]) => [key, c.value(value)] as const)
+  map: ({entries: entryIrs}, c) => {
+    const entries = entryIrs.map(([key, value]) => [key, c.value(value)] as const)
     return (frame) => new Map(entries.map(([key, value]) => [key, value(frame)]))
   },
   variant: ({args, variant}, c) => compileObject(args, c, variant.name),
@@ -116,7 +116,7 @@ export const expressions: Visitor<Ir, Eval, Compiling> = {
     }
   },
   settle: compileSettle,
-  // Kept as an outcome: each later use decides.
+  // The result remains an outcome; each later use resolves it.
   db: ({chain}, c) => {
     const run = c.operation(chain)
     return (frame) => attempt(run, frame)
@@ -137,7 +137,7 @@ function compileObject(entries: readonly (readonly [string, Ir])[], c: Compiling
   }
 }
 
-/** A construct as a value: `return` and `break` in it leave by a jump. */
+/** Compiles a construct as a value: `return` and `break` in it throw a jump. */
 function compileConstruct(ir: Ir, c: Compiling): Eval {
   const exec = c.control(ir, 'value')
   return (frame) => {
@@ -183,23 +183,24 @@ function compileBuiltin(ir: IrOf<'builtin'>, c: Compiling): Eval {
     )
 }
 
-/** Reports what was compared, which the condition alone does not show. */
+/** Compiles `assert`, whose failure message includes the compared values. */
 function compileAssert({args: [condition, message], span}: IrOf<'builtin'>, c: Compiling): Eval {
   const textOf = message === undefined ? () => undefined : c.value(message)
-  const faultOf = condition?.kind === 'compare' ? comparedFault(condition, c) : heldFault(condition, c)
+  const describeFailure =
+    condition?.kind === 'compare' ? comparisonFailure(condition, c) : conditionFailure(condition, c)
   return (frame) => {
-    const fault = faultOf(frame)
-    if (fault === undefined) return undefined
+    const description = describeFailure(frame)
+    if (description === undefined) return undefined
     const text = textOf(frame)
-    const parts = [typeof text === 'string' ? text : 'assertion failed', fault].filter((part) => part !== '')
+    const parts = [typeof text === 'string' ? text : 'assertion failed', description].filter((part) => part !== '')
     throw new Failure('ASSERTION_FAILED', parts.join(': '), {span})
   }
 }
 
-/** What does not hold, with the values; undefined where it does. */
-type FaultOf = (frame: Frame) => string | undefined
+/** Describes a failed comparison with its values; undefined if it holds. */
+type DescribeFailure = (frame: Frame) => string | undefined
 
-function comparedFault({left, right, operator, mode}: IrOf<'compare'>, c: Compiling): FaultOf {
+function comparisonFailure({left, right, operator, mode}: IrOf<'compare'>, c: Compiling): DescribeFailure {
   const [first, second] = [c.value(left), c.value(right)]
   const compare = comparison(operator, mode)
   return (frame) => {
@@ -208,22 +209,22 @@ function comparedFault({left, right, operator, mode}: IrOf<'compare'>, c: Compil
   }
 }
 
-function heldFault(condition: Ir | undefined, c: Compiling): FaultOf {
+function conditionFailure(condition: Ir | undefined, c: Compiling): DescribeFailure {
   const holds = condition === undefined ? () => false : c.value(condition)
   return (frame) => (holds(frame) === true ? undefined : '')
 }
 
 const longestShown = 200
 
-/** A value as a program would write it, no longer than a line. */
+/** A value as a source literal, truncated to one line. */
 function asWritten(value: Value): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : display(value)
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }
 
-function compileMethod({family, name, object: receiver, args: given}: IrOf<'method'>, c: Compiling): Eval {
+function compileMethod({family, name, object: receiver, args: argIrs}: IrOf<'method'>, c: Compiling): Eval {
   const object = c.value(receiver)
-  const args = given.map((arg) => c.value(arg))
+  const args = argIrs.map((arg) => c.value(arg))
   const known = family === undefined ? undefined : methodOf(family, name)
   return (frame) => {
     const self = object(frame)

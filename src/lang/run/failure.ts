@@ -1,6 +1,6 @@
 import type {Span} from '../diagnostics/index.js'
 
-/** Why a handler was broken off. */
+/** Why a handler was aborted. */
 export type FailureReason =
   | 'DIVISION_BY_ZERO'
   | 'INT_OVERFLOW'
@@ -18,11 +18,11 @@ export type FailureReason =
   | 'TIMEOUT'
   | 'unsafe_query_raw_clause'
 
-/** A run-time failure: the handler ends, a mutation is rolled back. The message holds no SQL and no stack. */
+/** A run-time failure: it ends the handler and rolls back a mutation. The message contains no SQL or stack trace. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly reason: FailureReason
-  /** Of a failed `assert`. */
+  /** The source of a failed `assert`. */
   readonly span: Span | undefined
 
   constructor(
@@ -36,7 +36,7 @@ export class Failure extends Error {
   }
 }
 
-/** A failure of the database, which a program may handle: see the outcome of an operation. */
+/** A database failure, which a program can handle through the outcome of an operation. */
 export class DatabaseFailure extends Failure {
   /** `conflict`: a constraint was violated. `busy`: another process holds the lock. `input`: a value cannot be used. */
   readonly kind: 'conflict' | 'busy' | 'input' | 'other'
@@ -47,7 +47,7 @@ export class DatabaseFailure extends Failure {
   }
 }
 
-/** What SQLite threw, as a failure of the program. */
+/** Converts an exception of SQLite to a failure of the program. */
 export function databaseFailure(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof Failure) return thrown
   const {code = '', message} = thrown as NodeJS.ErrnoException
@@ -55,7 +55,6 @@ export function databaseFailure(thrown: unknown): unknown {
   if (code.startsWith('SQLITE_CONSTRAINT')) return new DatabaseFailure('conflict', message, {cause: thrown})
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
-  if (/too complex/.test(message))
-    return new DatabaseFailure('input', 'the text to look for is too long', {cause: thrown})
-  return new DatabaseFailure('other', 'the database could not carry out the operation', {cause: thrown})
+  if (/too complex/.test(message)) return new DatabaseFailure('input', 'the search text is too long', {cause: thrown})
+  return new DatabaseFailure('other', 'the database operation failed', {cause: thrown})
 }

@@ -3,10 +3,10 @@ import type {Context} from './context.js'
 import type {Operation} from './operation.js'
 import type {Value} from './value.js'
 
-/** A call that runs: its variables, and what it returns once it does. */
+/** A running call: its variables and its result. */
 export interface Frame {
   slots: Value[]
-  /** Also the value of a construct, between its last expression and the construct itself. */
+  /** The returned value; also passes the value of a construct's last expression to the construct. */
   result: Value
   readonly context: Context
 }
@@ -18,12 +18,12 @@ export const normal = 0
 export const broke = 1
 export const continued = 2
 export const returned = 3
-/** The construct has its value. */
+/** The construct has produced its value. */
 export const valued = 4
 export type Completion = typeof normal | typeof broke | typeof continued | typeof returned | typeof valued
 export type Exec = (frame: Frame) => Completion
 
-/** A `return`, `break` or `continue` from within an expression: thrown, and caught where it leads. */
+/** A `return`, `break` or `continue` inside an expression: thrown, and caught at its target. */
 export class Jump {
   readonly completion: Completion
   constructor(completion: Completion) {
@@ -32,14 +32,14 @@ export class Jump {
 }
 export const jumps = [undefined, new Jump(broke), new Jump(continued), new Jump(returned), undefined] as const
 
-/** A mutable variable that a lambda sees. */
+/** A mutable variable captured by a lambda. */
 export interface Cell {
   value: Value
 }
 
 export type Store = (frame: Frame, value: Value) => void
 
-/** Gives a variable its first value. */
+/** Returns the function that initialises a variable. */
 export function storeOf({slot, boxed}: Binding): Store {
   return boxed
     ? ({slots}, value) => {
@@ -50,18 +50,18 @@ export function storeOf({slot, boxed}: Binding): Store {
       }
 }
 
-/** A function that runs; arguments in the order of its parameters, undefined where the default counts. */
+/** A compiled function; arguments in parameter order, undefined for the default. */
 export type Handler = (context: Context, args: readonly Value[]) => Value
 
-/** What becomes of the value in the last place of a construct. */
+/** How the value of a construct's last expression is used. */
 export type Use = 'return' | 'value' | 'ignore'
 
-/** What the parts of the compiler need of each other. */
+/** The interface between the modules of the compiler. */
 export interface Compiling {
   handler(target: FunctionType): Handler
-  /** An expression as a value: `return` and `break` in it leave by a jump. */
+  /** Compiles an expression as a value: `return` and `break` in it throw a jump. */
   value(ir: Ir): Eval
-  /** An expression as a statement: control passes through it without being thrown. */
+  /** Compiles an expression as a statement: `return` and `break` in it are not thrown. */
   control(ir: Ir, use: Use): Exec
   operation(chain: Chain): Operation<Frame>
 }

@@ -1,4 +1,4 @@
-/** Runs checked programs on SQLite: closures made from the tree, one transaction per mutation, a log of changes. */
+/** Runs checked programs on SQLite: compilation to closures, one transaction per mutation, a change log. */
 export {Application, connect, type Reply} from './application.js'
 export {type Bound, binder, rowDecoder} from './bind.js'
 export {callByName} from './call-by-name.js'

@@ -1,4 +1,4 @@
-/** Lets one at a time through, in the order of their coming; at once where nobody is inside. */
+/** A first-in, first-out mutex; acquired synchronously if it is free. */
 export class Lock {
   #held = false
   readonly #waiting: (() => void)[] = []
@@ -14,7 +14,7 @@ export class Lock {
 
   release(): void {
     const next = this.#waiting.shift()
-    // Handed over, never free in between: nobody slips in before the one who waits.
+    // Passed directly to the next waiter, so that no new caller can acquire it first.
     if (next === undefined) this.#held = false
     else next()
   }

@@ -20,20 +20,20 @@ type Args = readonly Value[]
 type Builtin = (args: Args, context: Context) => Value
 type Method = (self: never, args: Args, context: Context) => Value
 
-/** No text or list of a program grows beyond this. */
+/** Maximum length of a string or list. */
 const maxLength = 16 << 20
 
 export function sized<T extends {length: number}>(value: T): T {
-  if (value.length > maxLength) throw new Failure('STEP_LIMIT', 'a text or a list has grown too long')
+  if (value.length > maxLength) throw new Failure('STEP_LIMIT', 'a string or list is too long')
   return value
 }
 
 const codePoints = (text: string) => [...text]
 
-/** Position of an element; a negative one counts from the end. */
+/** The position of an element; a negative index counts from the end. */
 function place(index: Value, length: number): number {
   const at = Number(index)
-  if (!Number.isSafeInteger(at)) throw new Failure('CONVERSION', `${display(index)} is no index`)
+  if (!Number.isSafeInteger(at)) throw new Failure('CONVERSION', `${display(index)} is not an index`)
   const found = at < 0 ? at + length : at
   if (found < 0 || found >= length)
     throw new Failure('INDEX_OUT_OF_RANGE', `index ${at} is out of range for length ${length}`)
@@ -51,7 +51,7 @@ export function elementOf(object: Value, index: Value): Value {
     if (!entries.has(String(index))) throw new Failure('KEY_MISSING', `the map has no key ${JSON.stringify(index)}`)
     return entries.get(String(index))
   }
-  throw new Failure('CONVERSION', 'only lists, texts and maps have elements')
+  throw new Failure('CONVERSION', 'only lists, strings and maps have elements')
 }
 
 function length(value: Value): number {
@@ -64,14 +64,14 @@ function length(value: Value): number {
 function toInteger(value: Value): number {
   const text = typeof value === 'string' ? value.trim() : undefined
   const number = text === undefined ? Math.trunc(Number(value)) : /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(number)) throw new Failure('CONVERSION', `${display(value)} is no int`)
+  if (!Number.isSafeInteger(number)) throw new Failure('CONVERSION', `${display(value)} is not an int`)
   return number + 0
 }
 
 function toFloat(value: Value): number {
   const text = typeof value === 'string' ? value.trim() : undefined
   const number = text === undefined || /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(value) : Number.NaN
-  if (!Number.isFinite(number)) throw new Failure('CONVERSION', `${display(value)} is no float`)
+  if (!Number.isFinite(number)) throw new Failure('CONVERSION', `${display(value)} is not a float`)
   return number
 }
 
@@ -128,7 +128,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   },
 }
 
-/** @throws Failure where a value of unknown type turns out to be no function */
+/** @throws Failure if a value of unknown type is not a function */
 export function callableOf(value: Value): Callable {
   if (typeof value !== 'function') throw new Failure('CONVERSION', `${display(value)} cannot be called`)
   return value as Callable
@@ -176,7 +176,7 @@ const str: Readonly<Record<string, (self: string, args: Args) => Value>> = {
   },
   repeat: (self, [times]) => {
     const count = Math.max(0, Number(times))
-    if (self.length * count > maxLength) throw new Failure('STEP_LIMIT', 'the text would grow too long')
+    if (self.length * count > maxLength) throw new Failure('STEP_LIMIT', 'the resulting string is too long')
     return self.repeat(count)
   },
 }
@@ -226,7 +226,7 @@ const json: Readonly<Record<string, (self: Value, args: Args) => Value>> = {
   get_array: jsonMember(Array.isArray),
   at: (self, [index]) => {
     const value = Array.isArray(self) ? self.at(Number(index)) : undefined
-    return value === undefined ? new Err(`json: there is no element ${Number(index)}`) : new Ok(value)
+    return value === undefined ? new Err(`json: element ${Number(index)} does not exist`) : new Ok(value)
   },
   length,
   is_null: (self) => self === jsonNull || self === null,
@@ -255,7 +255,7 @@ const families: Readonly<Record<MethodFamily, Readonly<Record<string, Method>>>>
 export const methodOf = (family: MethodFamily, name: string): Method | undefined =>
   Object.hasOwn(families[family], name) ? families[family][name] : undefined
 
-/** The family of a value of which nothing was known before. */
+/** The method family of a value of unknown type. */
 export function familyOfValue(value: Value): MethodFamily {
   if (typeof value === 'string') return 'str'
   if (Array.isArray(value)) return 'list'

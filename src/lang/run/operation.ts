@@ -6,15 +6,15 @@ import type {Context} from './context.js'
 import {databaseFailure, Failure} from './failure.js'
 import {isObject, type Value} from './value.js'
 
-/** Gives a parameter's value, evaluated in the frame of the handler. */
+/** Returns a function that evaluates a parameter in the frame of the handler. */
 export type ReadParam<F> = (param: Param) => (frame: F) => Value
 
 /** Runs a planned operation. @throws DatabaseFailure, Failure */
 export type Operation<F> = (frame: F, context: Context) => Value
 
 /**
- * Prepares an operation: how parameters are bound and rows read is decided once. Whatever it writes goes to the change
- * log of the topics that watch the table, in the same transaction.
+ * Prepares an operation: parameter binding and row decoding are selected once. Writes are recorded in the change log
+ * for each topic of the table, in the same transaction.
  */
 export function operation<F>(plan: Plan, topics: readonly string[], read: ReadParam<F>): Operation<F> {
   const params = plan.params.map((param) => {
@@ -24,7 +24,7 @@ export function operation<F>(plan: Plan, topics: readonly string[], read: ReadPa
     if (field === undefined) return (frame: F): Bound => bind(evaluate(frame))
     return (frame: F): Bound => {
       const record = evaluate(frame)
-      if (!isObject(record)) throw new Failure('NOT_STORABLE', 'what is inserted is no record')
+      if (!isObject(record)) throw new Failure('NOT_STORABLE', 'the inserted value is not a record')
       return bind(Object.hasOwn(record, field) ? record[field] : null)
     }
   })
@@ -82,7 +82,7 @@ function runner({op, sql, columns, chain, params}: Plan, topics: readonly string
       return (values, {connection}) => Object.values(connection.statement(sql).get(...values) ?? {})[0]
     case 'unsafe_query_raw_clause':
       return () => {
-        throw new Failure('unsafe_query_raw_clause', 'raw SQL clauses are refused')
+        throw new Failure('unsafe_query_raw_clause', 'raw SQL clauses are not allowed')
       }
     default: {
       const decode = rowDecoder(columns)

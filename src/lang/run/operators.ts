@@ -16,7 +16,7 @@ const nonZero = (value: number): number => {
 
 type Calculate = (a: number, b: number) => number
 
-/** Division truncates toward zero; the remainder has the sign of the dividend. Adding 0 turns -0 into 0. */
+/** Division truncates toward zero; the remainder has the sign of the dividend. Adding 0 converts -0 to 0. */
 const integerArithmetic: Readonly<Record<Arithmetic, Calculate>> = {
   '+': (a, b) => safe(a + b),
   '-': (a, b) => safe(a - b),
@@ -71,7 +71,7 @@ export function comparison(operator: Comparison, mode: 'plain' | 'dec'): (a: Val
   }
 }
 
-/** Numbers by size, texts by code point, as SQLite orders them. */
+/** Compares numbers by value and strings by code point, as SQLite does. */
 function compareValues(a: Value, b: Value): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string')

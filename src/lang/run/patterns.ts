@@ -2,7 +2,7 @@ import {type IrPattern, type Visitor, visit} from '../check/index.js'
 import {type Frame, storeOf} from './frame.js'
 import {Err, isObject, Ok, type Value} from './value.js'
 
-/** Whether a value fits a pattern; binds its names. */
+/** Whether a value matches a pattern; binds its names. */
 export type Fits = (frame: Frame, value: Value) => boolean
 
 export const compilePattern = (pattern: IrPattern): Fits => visit(pattern, patterns, undefined)

@@ -6,8 +6,7 @@ import {Context, defaultLimits} from './context.js'
 import type {Value} from './value.js'
 
 /**
- * A function that waits for nothing and leaves the database alone, as one that can be called: each call with limits of
- * its own.
+ * Compiles a function that neither waits nor uses the database to a JavaScript function. Each call has its own limits.
  */
 export function pureFunction(target: FunctionType, database: Database): (...args: readonly Value[]) => Value {
   const handler = new Compiler(new Map()).handler(target)

@@ -2,22 +2,22 @@ import {type Chain, type FunctionType, reachable} from '../check/index.js'
 import {planChain, quoted} from '../plan/index.js'
 import type {Connection} from './connection.js'
 
-/** Rows of a table that are read in a few milliseconds. */
+/** Number of rows that can be read in a few milliseconds. */
 const fewRows = 2000
-/** Rows that an operation may be limited to and count as few. */
+/** Largest limit of an operation that is considered cheap. */
 const smallLimit = 1000
 
-/** Finds the functions that may read so much that others had better not wait for them. */
+/** Finds functions that may read so many rows that they would block other calls. */
 export class ReadCost {
   readonly #connection: Connection
-  /** By function, the tables of which it may read every row. */
+  /** The tables that each function may read completely. */
   readonly #tables = new Map<FunctionType, readonly string[]>()
 
   constructor(connection: Connection) {
     this.#connection = connection
   }
 
-  /** Whether a call may read a table as a whole that has many rows now. */
+  /** Whether a call may read all rows of a table that currently has many. */
   isHigh(target: FunctionType): boolean {
     let tables = this.#tables.get(target)
     if (tables === undefined) {
@@ -28,7 +28,7 @@ export class ReadCost {
     return tables.some((table) => this.#hasMany(quoted(table)))
   }
 
-  /** SQLite finds the two ends of the ids at once; rows are counted, up to so many, only where they lie far apart. */
+  /** Finding the minimum and maximum id is fast; rows are counted, up to a limit, only if the range is large. */
   #hasMany(table: string): boolean {
     const ends = this.#connection
       .statement(`SELECT (SELECT max("_id") FROM ${table}) - (SELECT min("_id") FROM ${table}) AS span`)
@@ -40,7 +40,7 @@ export class ReadCost {
     return counted.rows > fewRows
   }
 
-  /** Whether an operation reads few rows, however many there are: one by its id, or some along an index. */
+  /** Whether an operation reads few rows of a table of any size: one by its id, or some through an index. */
   #isBounded(chain: Chain): boolean {
     const {op, limit} = chain
     if (op === 'get' || op === 'insert' || op === 'update' || op === 'delete') return true

@@ -7,15 +7,15 @@ import {type Decoder, decoder, TypeMismatch} from './decode.js'
 import {databaseFailure} from './failure.js'
 import {isObject, toJson} from './value.js'
 
-/** A record that a table does not take, and why. */
+/** A record that a table rejects; the message is the reason. */
 export class BadRecord extends Error {}
 
-/** Inserts records that come as JSON, checked against the declaration. @throws BadRecord, DatabaseFailure */
+/** Inserts a JSON record, validated against the declaration. @throws BadRecord, DatabaseFailure */
 export type InsertRecord = (record: unknown) => number
 
 /**
- * Prepares the way of records into a table. `keepsIds`: `_id` is taken from the record, so that what refers to it still
- * does.
+ * Prepares the insertion of records into a table. `keepsIds`: `_id` comes from the record, so that references to it
+ * remain valid.
  */
 export function recordInserter(
   program: Program,
@@ -38,7 +38,7 @@ export function recordInserter(
   const known = new Set(columns.map(({name}) => name))
   const topics = topicsOf(program).get(table.name) ?? []
   return (record) => {
-    if (!isObject(record)) throw new BadRecord('a record is a JSON object')
+    if (!isObject(record)) throw new BadRecord('a record must be a JSON object')
     const strange = Object.keys(record).find((name) => !known.has(name))
     if (strange !== undefined) throw new BadRecord(`table ${table.name} has no column ${strange}`)
     const values = fields.map(([column, decode, bind]) => {
@@ -67,7 +67,7 @@ export function* readRecords(table: Table, connection: Connection, limit?: numbe
   const decode = rowDecoder(columns)
   const names = columns.map(({name}) => quoted(name)).join(', ')
   const sql = `SELECT ${names} FROM ${quoted(table.sqlName)} ORDER BY "_id" LIMIT ?`
-  // A statement of its own: one that is being walked cannot be used by others.
+  // Not from the cache: a statement cannot be shared while it is being iterated.
   const rows = connection.database.prepare<[bigint], Record<string, unknown>>(sql).iterate(BigInt(limit ?? -1))
   for (const row of rows) yield toJson(decode(row)) as object
 }

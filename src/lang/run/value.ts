@@ -1,24 +1,24 @@
 import {Failure} from './failure.js'
 
 /**
- * Values of a running program are plain JavaScript: int, float, str and bool as they are, `dec` as its digits, None as
+ * Values of a running program are plain JavaScript: int, float, str and bool unchanged, `dec` as its digits, None as
  * null, Some(x) as x, Unit as undefined, lists and tuples as arrays, maps as Map, rows and records as objects, variants
- * as objects with `_tag`, `Json` as what was parsed but for its null. They never change.
+ * as objects with `_tag`, `Json` as parsed, except null. They are immutable.
  */
 export type Value = unknown
 
-/** The null of `Json`, which is a value and is kept, where None is no value and leaves its field out. */
+/** The null of `Json`, a stored value; None, in contrast, omits its field. */
 export const jsonNull = Symbol('null')
 
-const halfCharacter = /\p{Surrogate}/u
+const loneSurrogate = /\p{Surrogate}/u
 
-/** Whether text can be stored as UTF-8: half of a pair of surrogates is no character. */
-export const isText = (text: string): boolean => !halfCharacter.test(text)
+/** Whether text can be stored as UTF-8, that is, contains no lone surrogate. */
+export const isText = (text: string): boolean => !loneSurrogate.test(text)
 
-/** What was parsed as a value of type `Json`. Gives the parsed itself where nothing has to change. @throws TypeError */
+/** Converts parsed JSON to a `Json` value; returns the input if nothing changes. @throws TypeError */
 export function fromJson(parsed: unknown): Value {
   if (parsed === null || parsed === undefined) return jsonNull
-  if (typeof parsed === 'string' && !isText(parsed)) throw new TypeError('text with half a character')
+  if (typeof parsed === 'string' && !isText(parsed)) throw new TypeError('text contains a lone surrogate')
   if (typeof parsed !== 'object') return parsed
   if (Array.isArray(parsed)) {
     const items = parsed.map(fromJson)
@@ -40,7 +40,7 @@ export class Ok {
 
 export class Err {
   readonly value: Value
-  /** Of an operation on the database: what happens when nobody handles it. */
+  /** For a database operation: the failure to throw if the program does not handle it. */
   readonly failure: Failure | undefined
   constructor(value: Value, failure?: Failure) {
     this.value = value
@@ -50,7 +50,7 @@ export class Err {
 
 export type Objects = Readonly<Record<string, Value>>
 
-/** A map; an unnamed object stands for one where the checker has seen it fit. */
+/** Converts to a map; the checker has verified that an unnamed object can be used as one. */
 export const asMap = (value: Value): Map<string, Value> =>
   value instanceof Map ? value : new Map(Object.entries(value as Objects))
 
@@ -61,8 +61,8 @@ export const isObject = (value: Value): value is Objects =>
 export const isTagged = (value: Value): value is {_tag: string} => isObject(value) && typeof value._tag === 'string'
 
 /**
- * A value as JSON carries it: None leaves its key out of an object, Result and variants are tagged. Gives the value
- * itself where nothing has to change, as in most rows.
+ * Converts a value to JSON: None omits its key from an object, Result and variants are tagged. Returns the value
+ * itself if nothing changes, as in most rows.
  * @throws Failure NOT_STORABLE for NaN, the infinities and functions
  */
 export function toJson(value: Value): unknown {
@@ -72,14 +72,14 @@ export function toJson(value: Value): unknown {
       return value
     case 'number':
       if (Number.isFinite(value)) return value
-      throw new Failure('NOT_STORABLE', `${value} can neither be stored nor sent`)
+      throw new Failure('NOT_STORABLE', `${value} cannot be stored or sent`)
     case 'undefined':
     case 'symbol':
       return null
     case 'object':
       return value === null ? null : objectToJson(value)
     default:
-      throw new Failure('NOT_STORABLE', 'a function can neither be stored nor sent')
+      throw new Failure('NOT_STORABLE', 'a function cannot be stored or sent')
   }
 }
 
@@ -107,7 +107,7 @@ const withoutNone = (fields: Objects) =>
     ),
   )
 
-/** How `str(x)` and `+` show a value: text as it is, everything else as JSON. */
+/** Formats a value for `str(x)` and `+`: strings unchanged, everything else as JSON. */
 export function display(value: Value): string {
   if (typeof value === 'string') return value
   if (value === undefined) return 'Unit'
@@ -116,7 +116,7 @@ export function display(value: Value): string {
   return JSON.stringify(toJson(value))
 }
 
-/** `is`: by content. A field that is absent is None. */
+/** The operator `is`: structural equality. An absent field is None. */
 export function equal(a: Value, b: Value): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

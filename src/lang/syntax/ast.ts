@@ -48,10 +48,10 @@ export interface FunctionDecl extends Span {
   readonly params: readonly Param[]
   readonly result: TypeNode | undefined
   readonly body: Block
-  /** `invalid` where the kind could not be read. */
+  /** `invalid` if the kind could not be parsed. */
   readonly endpoint: EndpointKind | 'invalid' | undefined
   readonly test: boolean
-  /** The head could not be read to its end, so that nothing is known about the result. */
+  /** True if the head is incomplete, so that the result type is unknown. */
   readonly broken: boolean
   readonly doc: string | undefined
 }

@@ -4,7 +4,7 @@ import {above, built, heightOf} from './heights.js'
 import {parsePattern} from './patterns.js'
 import {T} from './token.js'
 
-/** An expression in the head of a construct whose block follows. */
+/** Parses an expression in a head, which is followed by a block. */
 export function parseHead(c: Cursor): Expr {
   const before = c.inHead
   c.inHead = true
@@ -102,7 +102,7 @@ function parseArmBody(c: Cursor): Stmt {
   return {kind: 'expr', value, start, end: c.lastEnd}
 }
 
-/** "return" [ expr ] | "break" | "continue" ; `ends`: tokens before which, as at a line end, `return` has no value. */
+/** "return" [ expr ] | "break" | "continue" ; `ends`: tokens that, like a line end, end a `return` without value. */
 export function parseLeave(c: Cursor, ends: readonly number[]): Stmt | undefined {
   const {kind, start} = c
   if (kind === T.return) {

@@ -2,8 +2,8 @@ import type {DiagnosticCode, DiagnosticDetails, Diagnostics, Span} from '../diag
 import type {Block, Expr, Name} from './ast.js'
 import {isName, isWord, T, type Tokens} from './token.js'
 
-/** How a kind of token is named in a message. */
-const shown: readonly (readonly [number, string])[] = [
+/** Names of token kinds in messages. */
+const tokenNames: readonly (readonly [number, string])[] = [
   [T.parenOpen, "'('"],
   [T.parenClose, "')'"],
   [T.bracketOpen, "'['"],
@@ -20,27 +20,27 @@ const shown: readonly (readonly [number, string])[] = [
   [T.fn, "'fn'"],
   [T.type, "'type'"],
   [T.string, 'a string'],
-  [T.int, 'a whole number'],
-  [T.upper, 'a name that begins with a capital letter'],
+  [T.int, 'an integer'],
+  [T.upper, 'a capitalised name'],
 ]
-const names = new Map(shown)
+const names = new Map(tokenNames)
 
-/** Constructs inside constructs, at most: every stage walks the tree by recursion. */
+/** Maximum nesting of constructs: every stage walks the tree recursively. */
 const maxLevel = 200
 
-/** A place in the tokens of a source, with the looks and steps that every part of the parser takes. */
+/** A position in the tokens of a source, with the operations that all parts of the parser share. */
 export class Cursor {
   readonly tokens: Tokens
   readonly diagnostics: Diagnostics
   at = 0
-  /** Inside parentheses, brackets and object literals a line end means nothing. */
+  /** False inside parentheses, brackets and object literals, where line ends are ignored. */
   lineEndsCount = true
-  /** How many constructs are open around this place. */
+  /** The number of enclosing constructs. */
   level = 0
-  /** Read a block and an expression. Each holds the other: this is how the one finds the other. */
+  /** Parsers of blocks and expressions, passed in because their modules depend on each other. */
   readonly block: () => Block
   readonly expr: () => Expr
-  /** In the head of `if`, `while`, `match`, `for`, where `X {}` is no record. */
+  /** In the head of `if`, `while`, `match` or `for`, where `X {}` is not a record. */
   inHead = false
   /** In the guard of a match arm, where `=>` belongs to the arm. */
   inGuard = false
@@ -73,7 +73,7 @@ export class Cursor {
     return this.#starts[this.at] as number
   }
 
-  /** The end of the token before this place. */
+  /** The end of the previous token. */
   get lastEnd(): number {
     return this.at === 0 ? 0 : (this.#ends[this.at - 1] as number)
   }
@@ -82,12 +82,12 @@ export class Cursor {
     return {start: this.start, end: this.tokens.ends[this.at] as number}
   }
 
-  /** Whether this token stands on a new line, where that matters. */
+  /** Whether this token is on a new line and line ends are significant. */
   get onNewLine(): boolean {
     return this.lineEndsCount && this.#newlines[this.at] === 1
   }
 
-  /** Whether this token is the first on its line, wherever it is. */
+  /** Whether this token is the first on its line, even if line ends are ignored. */
   get firstOnLine(): boolean {
     return this.#newlines[this.at] === 1
   }
@@ -110,7 +110,7 @@ export class Cursor {
     return true
   }
 
-  /** Whether this token is a word with a meaning in its place alone, as `on` and `unique`. */
+  /** Whether this token is the given contextual keyword, such as `on` or `unique`. */
   isContextual(word: string): boolean {
     return this.kind === T.lower && this.text() === word
   }
@@ -121,7 +121,7 @@ export class Cursor {
     return true
   }
 
-  /** Takes the token, or says that it was expected here. */
+  /** Consumes the token, or reports that it was expected here. */
   expect(kind: number): boolean {
     if (this.take(kind)) return true
     this.expected(names.get(kind) ?? 'another token')
@@ -136,19 +136,19 @@ export class Cursor {
     this.report('parse.unexpected_token', this.span, `Expected ${what}, found ${this.found()}.`)
   }
 
-  /** Once the parser has given up for depth, whatever else it stumbles over is of no interest. */
+  /** Ignores all errors after the parser has stopped at the nesting limit. */
   report(code: DiagnosticCode, span: Span, message: string, details?: DiagnosticDetails): void {
     if (!this.#tooDeep) this.diagnostics.report(code, span, message, details)
   }
 
-  /** The token at this place, for a message. */
+  /** The current token, for a message. */
   found(): string {
-    if (this.kind === T.eof) return 'the end of the file'
+    if (this.kind === T.eof) return 'end of file'
     const text = this.text()
     return `'${text.length > 40 ? `${text.slice(0, 40)}…` : text}'`
   }
 
-  /** Takes this token as a name, whatever it is. */
+  /** Consumes this token as a name, whatever its kind. */
   takeName(): Name {
     const start = this.#starts[this.at] as number
     const end = this.#ends[this.at] as number
@@ -156,7 +156,7 @@ export class Cursor {
     return {start, end, text: this.tokens.source.slice(start, end)}
   }
 
-  /** name = a word that is not reserved, or one of five that are. */
+  /** name = any word except reserved words; five reserved words are also allowed. */
   name(): Name | undefined {
     if (isName(this.kind)) return this.takeName()
     this.expected('a name')
@@ -172,12 +172,12 @@ export class Cursor {
 
   upper(): Name | undefined {
     if (this.kind === T.upper) return this.takeName()
-    if (this.kind === T.lower) return this.takeName() // The checker says how such a name is written.
-    this.expected('a name that begins with a capital letter')
+    if (this.kind === T.lower) return this.takeName() // The checker reports the wrong case.
+    this.expected('a capitalised name')
     return undefined
   }
 
-  /** Goes one level deeper; false, with a message, where that is too deep. */
+  /** Enters a nesting level; reports an error and returns false at the limit. */
   enter(): boolean {
     if (this.level >= maxLevel) {
       this.deep(this.span)
@@ -191,16 +191,16 @@ export class Cursor {
     this.level--
   }
 
-  /** Gives up: the rest of the source is not read. */
+  /** Stops parsing: the rest of the source is skipped. */
   deep(span: Span): void {
-    this.report('parse.too_deep', span, 'This is nested too deep to be read.', {
-      hints: ['Give a part of it a name with let, or make it a function.'],
+    this.report('parse.too_deep', span, 'The code is nested too deeply.', {
+      hints: ['Bind a part of it with let, or move it into a function.'],
     })
     this.#tooDeep = true
     this.at = this.tokens.count - 1
   }
 
-  /** Reads what stands in brackets (line ends mean nothing) or in a block (they do), whatever stands around. */
+  /** Parses the contents of brackets (line ends ignored) or of a block (line ends significant). */
   within<R>(lineEndsCount: boolean, read: () => R): R {
     const {lineEndsCount: counted, inHead, inGuard} = this
     this.lineEndsCount = lineEndsCount
@@ -213,7 +213,7 @@ export class Cursor {
     return result
   }
 
-  /** Skips from an opening bracket past the one that closes it. */
+  /** Skips from an opening bracket past its closing bracket. */
   skipBalanced(): void {
     let depth = 0
     do {
@@ -225,7 +225,7 @@ export class Cursor {
     } while (depth > 0)
   }
 
-  /** Past the rest of the line, with all brackets that are open on it; stops before a closing brace. */
+  /** Skips the rest of the line, including brackets opened on it; stops before a closing brace. */
   skipToLineEnd(): void {
     while (this.kind !== T.eof && this.kind !== T.braceClose && this.kind !== T.semicolon && !this.firstOnLine) {
       if (this.kind === T.braceOpen || this.kind === T.parenOpen || this.kind === T.bracketOpen) this.skipBalanced()
@@ -233,7 +233,7 @@ export class Cursor {
     }
   }
 
-  /** Items with commas between, up to a closing bracket; `read` reports and gives undefined where there is none. */
+  /** Comma-separated items up to a closing bracket; `read` reports a missing item and returns undefined. */
   items<R>(close: number, read: () => R | undefined): R[] {
     const items: R[] = []
     while (this.kind !== close && this.kind !== T.eof) {
@@ -245,14 +245,14 @@ export class Cursor {
     return items
   }
 
-  /** As `items`, with the closing bracket. */
+  /** Like `items`, including the closing bracket. */
   list<R>(close: number, read: () => R | undefined): R[] {
     const items = this.items(close, read)
     this.expect(close)
     return items
   }
 
-  /** `{` begins an object when `}`, or a word or a string with a colon, comes next. */
+  /** Whether `{` starts an object: the next token is `}`, or a word or string followed by a colon. */
   get isObjectAhead(): boolean {
     const next = this.peek(1)
     return next === T.braceClose || ((isWord(next) || next === T.string) && this.peek(2) === T.colon)

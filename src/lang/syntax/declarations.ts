@@ -19,7 +19,7 @@ import {parseBlock} from './statements.js'
 import {isWord, T, type Tokens} from './token.js'
 import {parseFields, parseType} from './types.js'
 
-/** Reads a source whole. Never fails: what cannot be read is reported, and what stands around it is kept. */
+/** Parses a source. Never fails: invalid code is reported and skipped. */
 export function parse(source: string, diagnostics: Diagnostics): {module: Module; tokens: Tokens} {
   const tokens = lex(source, diagnostics)
   const c = new Cursor(tokens, diagnostics, {block: parseBlock, expr: parseExpr})
@@ -37,13 +37,13 @@ export function parse(source: string, diagnostics: Diagnostics): {module: Module
   return {module: {decls, start: 0, end: source.length}, tokens}
 }
 
-/** Heads of declarations of other surfaces of the source language. */
+/** Declaration keywords of the full language that the data language does not support. */
 const foreignHeads = new Set(
   `import extern component routes fragment actor workflow activity agent state_machine partial url config environment
 env migrate async trait impl const let state derived effect mount style view on`.split(/\s+/),
 )
 
-/** Decorators of former times, and what to write instead. */
+/** Retired decorators and their replacements. */
 const retired: Readonly<Record<string, string>> = {
   '@get': 'write http get "<path>" to T { ... }',
   '@post': 'write http post "<path>" to T { ... }',
@@ -90,7 +90,7 @@ function decorated(c: Cursor, doc: string | undefined): Decl | undefined {
   return undefined
 }
 
-/** The lines of `///` right before a declaration. */
+/** The `///` lines immediately before a declaration. */
 function documentation(c: Cursor): string | undefined {
   const {comments, source} = c.tokens
   let low = 0
@@ -154,14 +154,14 @@ const kinds: ReadonlySet<string> = new Set(['query', 'mutation', 'server'])
 function endpointKind(c: Cursor): EndpointKind | 'invalid' {
   const decorator = c.span
   c.next()
-  const given = c.peek(0) === T.parenOpen && !c.firstOnLine
-  if (given) c.next()
-  if (!given || !c.isContextual('kind') || c.peek(1) !== T.colon || !isWord(c.peek(2))) {
+  const hasArguments = c.peek(0) === T.parenOpen && !c.firstOnLine
+  if (hasArguments) c.next()
+  if (!hasArguments || !c.isContextual('kind') || c.peek(1) !== T.colon || !isWord(c.peek(2))) {
     c.report(
       'parse.endpoint_kind',
       decorator,
       '@endpoint needs (kind: query), (kind: mutation) or (kind: server).',
-      given
+      hasArguments
         ? {}
         : {
             fixes: [
@@ -169,7 +169,7 @@ function endpointKind(c: Cursor): EndpointKind | 'invalid' {
             ],
           },
     )
-    if (given) closeParenthesis(c)
+    if (hasArguments) closeParenthesis(c)
     return 'invalid'
   }
   c.at += 2
@@ -266,7 +266,7 @@ function parseHttp(c: Cursor, doc: string | undefined): HttpDecl | undefined {
   const method = c.text() as HttpMethod
   c.next()
   if (c.kind !== T.string) {
-    c.expected('a path in quotes')
+    c.expected('a quoted path')
     recover(c)
     return undefined
   }
@@ -318,8 +318,8 @@ function parseVariants(c: Cursor): Variant[] {
 }
 
 /**
- * A declaration that is none of ours: to the end of the first balanced braces, or of the line where there are none.
- * What a decorator decorates belongs to it.
+ * Skips an unsupported declaration: to the end of its first balanced braces, or of the line if there are none.
+ * A decorator includes the declaration that it applies to.
  */
 function skipForeign(c: Cursor, warn = true): void {
   const name = c.text()
@@ -339,7 +339,7 @@ function skipForeign(c: Cursor, warn = true): void {
   }
 }
 
-/** Skips to where the next declaration seems to begin. */
+/** Skips to the probable start of the next declaration. */
 function recover(c: Cursor): void {
   c.next()
   while (c.kind !== T.eof && !(c.firstOnLine && beginsDeclaration(c))) {

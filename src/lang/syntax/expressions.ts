@@ -6,7 +6,7 @@ import {arrowLambda, fnLambda, isLambdaAhead, parenLambda} from './lambdas.js'
 import {stringValue} from './lexer.js'
 import {isName, isWord, T} from './token.js'
 
-/** Binary operators from loose to tight; all are left-associative. */
+/** Binary operators by increasing precedence; all are left-associative. */
 const operators: readonly (readonly [kind: number, power: number, operator: BinaryOperator])[] = [
   [T.pipeForward, 1, '|>'],
   [T.or, 2, 'or'],
@@ -33,7 +33,7 @@ for (const [kind, power, operator] of operators) {
   spelled[kind] = operator
 }
 
-/** These may begin a line and still continue the one before. */
+/** Operators that continue the previous line if they start a line. */
 const continuesLine = (kind: number) => kind === T.pipeForward || kind === T.and || kind === T.or
 
 /** expr = (* Pratt, operands are *) unary ; */
@@ -209,7 +209,7 @@ function parenthesised(c: Cursor): Expr {
   })
   const [only] = items
   if (only === undefined) return {kind: 'unit', depth: 0, start, end: c.lastEnd}
-  // The parentheses belong to the expression, so that an error about it shows them.
+  // The span includes the parentheses, so that diagnostics show them.
   if (commas === 0) return only.kind === 'missing' ? only : {...only, start, end: c.lastEnd}
   return built(c, {kind: 'tuple', items, depth: aboveAll(items, (item) => item), start, end: c.lastEnd})
 }

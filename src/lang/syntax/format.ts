@@ -5,8 +5,8 @@ import {isWord, T, type Tokens} from './token.js'
 const indentUnit = '    '
 
 /**
- * A source with the spacing and the indentation that everybody uses. Lines stay as the author broke them, comments
- * where they are. Undefined where the source cannot be read: nothing is lost of what nobody understood.
+ * Formats a source with the standard spacing and indentation. Preserves line breaks and comments. Returns undefined if
+ * the source cannot be parsed, so that no code is lost.
  */
 export function formatSource(source: string): string | undefined {
   const diagnostics = new Diagnostics()
@@ -18,7 +18,7 @@ interface Piece {
   text: string
   /** The token, or undefined for a comment. */
   at: number | undefined
-  /** Line ends before it. */
+  /** Number of line ends before it. */
   breaks: number
 }
 
@@ -30,7 +30,7 @@ class Formatter {
   readonly #lines: string[] = []
   #line = ''
   #indent = 0
-  /** Of every open bracket: its kind and the indentation of the line it was opened on. */
+  /** The kind of each open bracket, and the indentation of the line that opens it. */
   readonly #open: {kind: number; indent: number}[] = []
   #inIndex = false
 
@@ -88,7 +88,7 @@ class Formatter {
     this.#line = indentUnit.repeat(this.#indent)
   }
 
-  /** Whether a line goes on with the one before, outside of parentheses (which indent what is in them anyway). */
+  /** Whether a line continues the previous one, outside parentheses (their contents are indented anyway). */
   #continues(piece: Piece, last: Piece | undefined, around: number | undefined): boolean {
     if (around === T.parenOpen || around === T.bracketOpen) return false
     const kind = this.#kind(piece)
@@ -118,7 +118,7 @@ class Formatter {
     return ' '
   }
 
-  /** A minus with no operand before it. */
+  /** Whether a minus has no operand before it. */
   #isSign(at: number): boolean {
     return at === 0 || !this.#isOperand(this.#tokens.kinds[at - 1] as number, at - 1)
   }
@@ -140,7 +140,7 @@ class Formatter {
     )
   }
 
-  /** A reserved word as the name of a function: after `fn`. */
+  /** Whether a reserved word is a function name, that is, follows `fn`. */
   #isNamed(at: number): boolean {
     return at > 0 && this.#tokens.kinds[at - 1] === T.fn
   }

@@ -1,4 +1,4 @@
-/** From text to tree: tokens, declarations, statements, expressions. Nothing here knows what a name means. */
+/** Lexer, parser and formatter. Names are not resolved here. */
 export type * from './ast.js'
 export {parse} from './declarations.js'
 export {formatSource} from './format.js'

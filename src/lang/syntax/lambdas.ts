@@ -36,7 +36,7 @@ function lambda(c: Cursor, start: number, params: readonly Param[], result?: Lam
   return built(c, {kind: 'lambda', params, result, body, depth, start, end: c.lastEnd})
 }
 
-/** Whether `=>` follows the parenthesis that closes this one. */
+/** Whether `=>` follows the matching closing parenthesis. */
 export function isLambdaAhead(c: Cursor): boolean {
   const first = c.peek(1)
   if (first !== T.parenClose && !isName(first)) return false

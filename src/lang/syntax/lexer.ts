@@ -1,7 +1,7 @@
 import type {Diagnostics} from '../diagnostics/index.js'
 import {type Comment, reservedWords, T, type Tokens} from './token.js'
 
-/** What a character may begin or continue, by its code: one look per character. */
+/** Character classes by ASCII code, so that each character needs one lookup. */
 const wordStart = 1
 const digit = 2
 const blank = 4
@@ -51,7 +51,7 @@ const symbols: readonly (readonly [string, number])[] = [
   [';', T.semicolon],
 ]
 const oneCharacter = new Uint8Array(128)
-/** Of a character's two-character symbols: the second character and the kind, in turn. */
+/** Two-character symbols by their first character: second character and kind, alternating. */
 const twoCharacters: number[][] = Array.from({length: 128}, () => [])
 for (const [text, kind] of symbols) {
   const first = text.charCodeAt(0)
@@ -70,7 +70,7 @@ const at = 64
 const backslash = 92
 const escapable = new Set([...'ntr\\"\'0'].map((c) => c.charCodeAt(0)))
 
-/** Splits a source into tokens. Never fails: what is no token is reported and left out. */
+/** Splits a source into tokens. Never fails: invalid characters are reported and skipped. */
 export function lex(source: string, diagnostics: Diagnostics): Tokens {
   return new Lexer(source, diagnostics).run()
 }
@@ -183,7 +183,7 @@ class Lexer {
       end += 3
     } else if (kind === T.int && end - start > 15 && BigInt(source.slice(start, end)) > Number.MAX_SAFE_INTEGER)
       this.#diagnostics.report('parse.int_range', {start, end}, 'Integer literal is outside the safe range.', {
-        hints: ['Integers reach from -9007199254740991 to 9007199254740991.'],
+        hints: ['Integers must be between -9007199254740991 and 9007199254740991.'],
       })
     this.#push(kind, start, end)
   }
@@ -262,9 +262,9 @@ class Lexer {
     const kind = c < 128 ? (oneCharacter[c] ?? 0) : 0
     if (kind !== 0) return this.#push(kind, start, start + 1)
     const character = String.fromCodePoint(this.#source.codePointAt(start) ?? c)
-    const shown = /\p{C}/u.test(character) ? `U+${character.codePointAt(0)?.toString(16).toUpperCase()}` : character
+    const label = /\p{C}/u.test(character) ? `U+${character.codePointAt(0)?.toString(16).toUpperCase()}` : character
     this.#at = start + character.length
-    this.#diagnostics.report('parse.unexpected_char', {start, end: this.#at}, `Unexpected character '${shown}'.`)
+    this.#diagnostics.report('parse.unexpected_char', {start, end: this.#at}, `Unexpected character '${label}'.`)
   }
 }
 

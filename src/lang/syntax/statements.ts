@@ -39,11 +39,11 @@ function readStatements(c: Cursor, statements: Stmt[]): void {
   }
 }
 
-/** Two statements on one line need a semicolon or a closing brace between them. */
+/** Statements on one line must be separated by a semicolon or a closing brace. */
 const endsStatement = (c: Cursor) =>
   c.firstOnLine || c.kind === T.semicolon || c.kind === T.braceClose || c.kind === T.eof || c.peek(-1) === T.braceClose
 
-/** A declaration at the start of a line inside a block: the closing brace is missing. */
+/** A declaration at the start of a line inside a block means that the closing brace is missing. */
 const startsDeclaration = (c: Cursor) =>
   c.firstOnLine &&
   (c.kind === T.decorator ||

@@ -1,4 +1,4 @@
-/** Kinds of tokens. Numbers, since a program of 80,000 lines has a million tokens; all words come after `wildcard`. */
+/** Token kinds. Numbers, because a program of 80,000 lines has a million tokens; words are `wildcard` and above. */
 export const T = {
   eof: 0,
   semicolon: 1,
@@ -72,10 +72,10 @@ export const reservedWords: ReadonlyMap<string, number> = new Map(
   Object.entries(T).filter(([, kind]) => kind >= T.fn) as [string, number][],
 )
 
-/** Any word, also a reserved one: what may name a field, a member or the key of an object. */
+/** Any word, including reserved words; valid as the name of a field, member or object key. */
 export const isWord = (kind: number): boolean => kind >= T.wildcard
 
-/** A word that may name a parameter, a variable or a function: also five of the reserved ones. */
+/** A word that can name a parameter, variable or function; includes five reserved words. */
 export const isName = (kind: number): boolean =>
   kind === T.lower ||
   kind === T.upper ||
@@ -85,21 +85,21 @@ export const isName = (kind: number): boolean =>
   kind === T.with ||
   kind === T.import
 
-/** A comment, for formatting and documentation. It stands before the token with the given number. */
+/** A comment, for formatting and documentation. It precedes the token with the given index. */
 export interface Comment {
   start: number
   end: number
   beforeToken: number
 }
 
-/** The tokens of a source, as columns: token i is `source.slice(starts[i], ends[i])`. The last one is `eof`. */
+/** The tokens of a source, as arrays: token i is `source.slice(starts[i], ends[i])`. The last one is `eof`. */
 export interface Tokens {
   readonly source: string
   readonly count: number
   readonly kinds: Uint8Array
   readonly starts: Uint32Array
   readonly ends: Uint32Array
-  /** 1 where a line ends between the token and the one before it. */
+  /** 1 if a line ends between the token and the previous one. */
   readonly newlines: Uint8Array
   readonly comments: readonly Comment[]
 }

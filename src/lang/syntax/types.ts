@@ -2,7 +2,7 @@ import type {Field, TypeNode} from './ast.js'
 import type {Cursor} from './cursor.js'
 import {isName, isWord, T} from './token.js'
 
-/** Most types take no others. */
+/** Shared by all types without type arguments. */
 const none: readonly TypeNode[] = []
 
 /**
@@ -43,14 +43,14 @@ function typeList(c: Cursor, open: number, close: number): TypeNode[] {
   return c.list(close, () => parseType(c))
 }
 
-/** field = word ":" type ; with a comma, a semicolon, a line end or nothing behind it. */
+/** field = word ":" type ; followed by a comma, a semicolon, a line end or nothing. */
 export function parseFields(c: Cursor, close: number): Field[] {
   const fields: Field[] = []
   while (c.kind !== close && c.kind !== T.eof) {
     if (c.take(T.comma) || c.take(T.semicolon)) continue
     if (!isWord(c.kind)) {
-      c.expected('the name of a field')
-      // A keyword of a declaration at the start of a line: the closing brace is missing.
+      c.expected('a field name')
+      // A declaration keyword at the start of a line means that the closing brace is missing.
       if (c.kind === T.decorator || c.kind === T.braceClose || c.kind === T.parenClose) break
       c.next()
       continue
@@ -68,6 +68,6 @@ export function parseFields(c: Cursor, close: number): Field[] {
   return fields
 }
 
-/** `fn`, `type` or `pub` first on a line, and no field of that name. */
+/** Whether `fn`, `type` or `pub` starts a line and is not a field name. */
 const startsDeclaration = (c: Cursor) =>
   c.firstOnLine && (c.kind === T.fn || c.kind === T.type || c.kind === T.pub) && c.peek(1) !== T.colon

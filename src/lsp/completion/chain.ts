@@ -1,12 +1,12 @@
 import type {Tokens} from '../tokens.js'
 
-/** A part of `db.Book.all().limit(3)`: a name, called or not. */
+/** A link of `db.Book.all().limit(3)`: a name, called or not. */
 export interface Link {
   readonly name: string
   readonly called: boolean
 }
 
-/** The names joined by dots that end with a token; undefined where something else stands between the dots. */
+/** The dotted names that end with a token; undefined if there is anything else between the dots. */
 export function chainTo(tokens: Tokens, last: number): Link[] | undefined {
   const links: Link[] = []
   let at = last
@@ -20,14 +20,14 @@ export function chainTo(tokens: Tokens, last: number): Link[] | undefined {
   }
 }
 
-/** `db.Table.operation` with what follows it. */
+/** `db.Table.operation` and its modifiers. */
 export interface TableChain {
   readonly table: string
   readonly operation: Link | undefined
   readonly modifiers: readonly Link[]
 }
 
-/** A chain that begins with a table; undefined for other chains. */
+/** A chain that starts with a table; undefined for other chains. */
 export function tableChain(links: readonly Link[] | undefined): TableChain | undefined {
   if (links === undefined) return undefined
   const [root, table, operation, ...modifiers] = links

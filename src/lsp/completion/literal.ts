@@ -1,17 +1,17 @@
 import type {Tokens} from '../tokens.js'
 import {chainTo, tableChain} from './chain.js'
 
-/** What the keys of an object literal name. */
+/** The meaning of the keys of an object literal. */
 export type Literal =
   | {readonly of: 'row'; readonly table: string}
   | {readonly of: 'predicate'; readonly table: string; readonly nests: boolean}
   | {readonly of: 'column'; readonly table: string; readonly column: string}
   | {readonly of: 'type'; readonly name: string}
 
-/** Behind these an expression begins, so that a name with a brace is a record. */
+/** Tokens before an expression; after them, a name followed by a brace is a record. */
 const beforeExpression: ReadonlySet<string> = new Set(['(', '[', '{', ',', ':', '=', '=>', 'return'])
 
-/** What the object literal that opens with a brace is for; undefined where it is a block, or nobody knows. */
+/** The purpose of the object literal that starts at a brace; undefined if it is a block or unknown. */
 export function literalAt(tokens: Tokens, brace: number): Literal | undefined {
   const before = tokens.text(brace - 1)
   const around = tokens.around(brace)
@@ -24,7 +24,7 @@ export function literalAt(tokens: Tokens, brace: number): Literal | undefined {
 
 const beginsExpression = (tokens: Tokens, i: number) => tokens.startsLine(i) || beforeExpression.has(tokens.text(i - 1))
 
-/** The object that an operation on a table takes: its first argument, the second of `update`. */
+/** The object argument of a table operation: the first argument, or the second of `update`. */
 function argument(tokens: Tokens, brace: number, open: number): Literal | undefined {
   const chain = tableChain(chainTo(tokens, open - 1))
   if (chain?.operation === undefined || chain.modifiers.length > 0) return undefined
@@ -43,7 +43,7 @@ function argument(tokens: Tokens, brace: number, open: number): Literal | undefi
   }
 }
 
-/** `{column: {…}}` and `{not: {…}}` */
+/** The object in `{column: {…}}` or `{not: {…}}`. */
 function below(tokens: Tokens, key: number, open: number): Literal | undefined {
   const outer = literalAt(tokens, open)
   if (outer?.of !== 'predicate' || !outer.nests) return undefined
@@ -51,7 +51,7 @@ function below(tokens: Tokens, key: number, open: number): Literal | undefined {
   return name === 'not' ? outer : {of: 'column', table: outer.table, column: name}
 }
 
-/** `{and: [{…}]}` and `{or: [{…}]}` */
+/** The objects in `{and: [{…}]}` or `{or: [{…}]}`. */
 function part(tokens: Tokens, bracket: number): Literal | undefined {
   const open = tokens.around(bracket)
   const key = tokens.text(bracket - 2)
@@ -60,7 +60,7 @@ function part(tokens: Tokens, bracket: number): Literal | undefined {
   return outer?.of === 'predicate' && outer.nests ? outer : undefined
 }
 
-/** The keys that the literal has already, before the end of the tokens. */
+/** The keys already in the literal. */
 export function keysIn(tokens: Tokens, brace: number): Set<string> {
   const keys = new Set<string>()
   for (let i = brace + 1; i < tokens.count; i++)

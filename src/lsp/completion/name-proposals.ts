@@ -4,7 +4,7 @@ import {type Proposal, proposed} from './proposal.js'
 import {table} from './table-proposals.js'
 import {builtinVariants, types, type Word} from './vocabulary.js'
 
-/** The names of types, those of the program first. */
+/** The names of types, first those of the program. */
 export function typeNames(program: Program): Proposal[] {
   return [
     ...program.tables.map(table),
@@ -14,7 +14,7 @@ export function typeNames(program: Program): Proposal[] {
   ]
 }
 
-/** What an expression may begin with: functions, variants, records and namespaces. */
+/** Names that can start an expression: functions, variants, records and namespaces. */
 export function values({declarations, sums, records}: Program): Proposal[] {
   return [
     proposed(CompletionItemKind.Module)({name: 'db', detail: 'the tables of the program'}),
@@ -31,29 +31,29 @@ export function values({declarations, sums, records}: Program): Proposal[] {
     ...records.map(({name}) => proposed(CompletionItemKind.Struct)({name, detail: 'type'})),
     ...builtinVariants.map(proposed(CompletionItemKind.EnumMember)),
     ...Object.entries(builtinFunctions).map(([name, builtin]) =>
-      proposed(CompletionItemKind.Function)({name, detail: takesAndGives(builtin)}),
+      proposed(CompletionItemKind.Function)({name, detail: builtinSignature(builtin)}),
     ),
     ...inNamespace(''),
   ]
 }
 
-/** The next names of `std.time.now_ms` and the like behind what is written of them. */
+/** The names that can follow a partial namespaced name such as `std.time.`. */
 export function inNamespace(path: string): Proposal[] {
   const found = new Map<string, Proposal>()
   for (const [whole, builtin] of Object.entries(builtinNamespaced)) {
     if (!whole.startsWith(path)) continue
     const [name = '', ...rest] = whole.slice(path.length).split('.')
     if (rest.length > 0) found.set(name, proposed(CompletionItemKind.Module)({name}))
-    else found.set(name, proposed(CompletionItemKind.Function)({name, detail: takesAndGives(builtin)}))
+    else found.set(name, proposed(CompletionItemKind.Function)({name, detail: builtinSignature(builtin)}))
   }
   return [...found.values()]
 }
 
-/** What a builtin function takes and gives, where that does not depend on what it is given. */
-const takesAndGives = ({params, result}: (typeof builtinFunctions)[string]) =>
+/** The signature of a built-in function; the result is omitted if it depends on the arguments. */
+const builtinSignature = ({params, result}: (typeof builtinFunctions)[string]) =>
   `(${params.map((param) => show(param)).join(', ')})${typeof result === 'function' ? '' : ` to ${show(result)}`}`
 
-/** The parameters of the function around a place, and the variables that it declares before it; the nearest first. */
+/** The parameters of the enclosing function and the variables declared before the offset, nearest first. */
 export function variables({source, functions, symbols}: Program, offset: number): Proposal[] {
   const around = functions.findLast(({decl}) => decl.start <= offset)
   if (around === undefined) return []
@@ -62,11 +62,11 @@ export function variables({source, functions, symbols}: Program, offset: number)
     ({start, end, target}) => start > decl.start && start !== span.start && end < offset && target?.start === start,
   )
   const words: readonly Word[] = [
-    // Of a route, more than those that are written down.
+    // A route has more parameters than those it declares.
     ...params.map(({name, type}) => ({name, detail: `${name}: ${show(type)}`})),
     ...declared.map(({start, end, label}) => ({name: source.slice(start, end), detail: label()})),
   ]
-  // Of a name that is declared twice, the later one counts.
+  // If a name is declared twice, the later declaration is used.
   return [...new Map(words.map((word) => [word.name, word])).values()]
     .reverse()
     .map(proposed(CompletionItemKind.Variable))

@@ -5,35 +5,35 @@ import {keysIn, type Literal, literalAt} from './literal.js'
 import {holdsFields, holdsParams, isTypePosition} from './type-position.js'
 import {afterDecorator, endpointKinds, httpMethods, indexDecorators, modifierWords, type Word} from './vocabulary.js'
 
-/** What may be written at a place. */
+/** The kind of completion at a position. */
 export type Place =
-  /** A new name, a comment, a text: nothing that could be proposed. */
+  /** A new name, a comment or a string: no completions. */
   | {readonly kind: 'nothing'}
   | {readonly kind: 'decorator' | 'table' | 'type' | 'declaration' | 'expression'}
   | {readonly kind: 'operation'; readonly table: string}
-  | {readonly kind: 'modifier'; readonly operation: string; readonly given: readonly string[]}
-  | {readonly kind: 'key'; readonly literal: Literal; readonly given: ReadonlySet<string>}
+  | {readonly kind: 'modifier'; readonly operation: string; readonly used: readonly string[]}
+  | {readonly kind: 'key'; readonly literal: Literal; readonly used: ReadonlySet<string>}
   | {readonly kind: 'column'; readonly table: string}
-  /** The end of a name with dots: `std.time.`, as far as it is there. */
+  /** The continuation of a dotted name such as `std.time.`. */
   | {readonly kind: 'namespace'; readonly path: string}
   | {readonly kind: 'word'; readonly words: readonly Word[]}
 
 const nothing: Place = {kind: 'nothing'}
 const oneOf = (words: readonly Word[]): Place => ({kind: 'word', words})
 
-/** Behind these somebody makes a name up. */
+/** Words that precede a new name. */
 const namers: ReadonlySet<string> = new Set(['let', 'mut', 'fn', 'type', 'for'])
 
 /**
- * What may be written behind tokens, of which the last may be begun already. Only what stands before counts, since a
- * program that somebody is writing rarely has a tree.
+ * The kind of completion after tokens; `begun` is the partial word at the cursor. Only the text before the cursor is
+ * used, because a program being edited rarely parses.
  */
-export function placeBehind(tokens: Tokens, begun: string): Place {
+export function placeAfter(tokens: Tokens, begun: string): Place {
   if (begun.startsWith('@')) return {kind: 'decorator'}
   return afterToken(tokens) ?? insideBrackets(tokens) ?? topLevel(tokens) ?? {kind: 'expression'}
 }
 
-/** What the last token alone decides. */
+/** The place, if the last token alone determines it. */
 function afterToken(tokens: Tokens): Place | undefined {
   const end = tokens.count
   const last = tokens.text(end - 1)
@@ -58,7 +58,7 @@ function afterDot(tokens: Tokens, last: number): Place {
   const {table, operation, modifiers} = chain
   if (operation === undefined) return {kind: 'operation', table}
   if (!operation.called || modifiers.some(({called}) => !called)) return nothing
-  return {kind: 'modifier', operation: operation.name, given: modifiers.map(({name}) => name)}
+  return {kind: 'modifier', operation: operation.name, used: modifiers.map(({name}) => name)}
 }
 
 function inNamespace(links: readonly Link[]): Place {
@@ -67,7 +67,7 @@ function inNamespace(links: readonly Link[]): Place {
   return isKnown && links.every(({called}) => !called) ? {kind: 'namespace', path} : nothing
 }
 
-/** What the innermost bracket that is open decides. */
+/** The place, if the innermost open bracket determines it. */
 function insideBrackets(tokens: Tokens): Place | undefined {
   const end = tokens.count
   const open = tokens.around(end)
@@ -77,7 +77,7 @@ function insideBrackets(tokens: Tokens): Place | undefined {
     case '{': {
       if (holdsFields(tokens, open)) return nothing
       const literal = begins ? literalAt(tokens, open) : undefined
-      return literal && {kind: 'key', literal, given: keysIn(tokens, open)}
+      return literal && {kind: 'key', literal, used: keysIn(tokens, open)}
     }
     case '(':
       if (holdsParams(tokens, open)) return begins ? nothing : undefined
@@ -90,7 +90,7 @@ function insideBrackets(tokens: Tokens): Place | undefined {
   }
 }
 
-/** The columns and the words that modifiers and indexes take. */
+/** The columns and words that modifiers and indexes accept. */
 function inArguments(tokens: Tokens, open: number): Place | undefined {
   const isFirst = tokens.count === open + 1
   if (tokens.text(open - 1) === 'on' && indexDecorators.has(tokens.text(open - 5)))
@@ -103,7 +103,7 @@ function inArguments(tokens: Tokens, open: number): Place | undefined {
   return words && oneOf(words)
 }
 
-/** Outside of all brackets. */
+/** The place outside all brackets. */
 function topLevel(tokens: Tokens): Place | undefined {
   const end = tokens.count
   const last = tokens.text(end - 1)
@@ -111,6 +111,6 @@ function topLevel(tokens: Tokens): Place | undefined {
   if (last === 'http') return oneOf(httpMethods)
   if (tokens.startsLine(end) && last !== '=' && last !== '|') return {kind: 'declaration'}
   if (last === ')' && tokens.text((tokens.partner(end - 1) ?? 0) - 1) === 'on') return oneOf([{name: 'unique'}])
-  // A head, of which the result may follow.
+  // A head, which a result type can follow.
   return last === ')' || tokens.is(end - 1, 'string') ? oneOf([{name: 'to'}]) : nothing
 }

@@ -1,12 +1,12 @@
 import type {CompletionItemKind} from 'vscode-languageserver'
 import type {Word} from './vocabulary.js'
 
-/** Something that may be written. */
+/** A completion proposal. */
 export interface Proposal extends Word {
   readonly kind: CompletionItemKind
 }
 
-/** Makes proposals of a kind. */
+/** Creates proposals of a kind. */
 export const proposed =
   (kind: CompletionItemKind) =>
   ({name, detail, doc}: Word): Proposal => ({

@@ -3,12 +3,12 @@ import type {Program} from '../../lang/index.js'
 import {inNamespace, typeNames, values, variables} from './name-proposals.js'
 import type {Place} from './place.js'
 import {type Proposal, proposed} from './proposal.js'
-import {behind, columns, keys, table, tableNamed} from './table-proposals.js'
+import {afterOperation, columns, keys, table, tableNamed} from './table-proposals.js'
 import {bodyWords, declarationWords, decorators, operations} from './vocabulary.js'
 
 const keyword = proposed(CompletionItemKind.Keyword)
 
-/** What may be written at a place of a program, nearest first. */
+/** The completion proposals at a place in a program, nearest first. */
 export function proposals(place: Place, program: Program, offset: number): Proposal[] {
   switch (place.kind) {
     case 'nothing':
@@ -26,14 +26,14 @@ export function proposals(place: Place, program: Program, offset: number): Propo
     case 'operation':
       return tableNamed(program, place.table) === undefined ? [] : operations.map(proposed(CompletionItemKind.Method))
     case 'modifier':
-      return behind(
+      return afterOperation(
         operations.find(({name}) => name === place.operation),
-        place.given,
+        place.used,
       )
     case 'column':
       return columns(tableNamed(program, place.table), {withId: true})
     case 'key':
-      return keys(place.literal, program).filter(({name}) => !place.given.has(name))
+      return keys(place.literal, program).filter(({name}) => !place.used.has(name))
     case 'namespace':
       return inNamespace(place.path)
     case 'expression':

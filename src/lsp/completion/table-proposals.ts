@@ -18,17 +18,17 @@ const typed = ({name, type}: FieldType | Column): Proposal => field({name, detai
 export const columns = (of: Table | undefined, {withId}: {withId: boolean}): Proposal[] =>
   of === undefined ? [] : [...of.columns, ...(withId ? [of.id] : [])].map(typed)
 
-/** The modifiers that may still follow an operation, and the methods of its value. */
-export function behind(operation: Operation | undefined, given: readonly string[]): Proposal[] {
+/** The modifiers that can still follow an operation, and the methods of its result. */
+export function afterOperation(operation: Operation | undefined, used: readonly string[]): Proposal[] {
   if (operation === undefined) return []
-  const counts = operation.name === 'count' || given.includes('count')
+  const counts = operation.name === 'count' || used.includes('count')
   const allowed = modifiers.filter(({name, hint, repeats = false}) => {
-    if (operation.modifiers === 'none' || (given.includes(name) && !repeats)) return false
+    if (operation.modifiers === 'none' || (used.includes(name) && !repeats)) return false
     if (hint) return true
     if (operation.modifiers === 'hints' || counts) return false
-    return name !== 'count' || !given.some((other) => shaping.has(other))
+    return name !== 'count' || !used.some((other) => shaping.has(other))
   })
-  const methods = operation.gives === undefined || counts ? {} : builtinMethods[operation.gives]
+  const methods = operation.returns === undefined || counts ? {} : builtinMethods[operation.returns]
   const taken = new Set(modifiers.map(({name}) => name))
   const others = Object.keys(methods).filter((name) => !taken.has(name))
   return [...allowed, ...others.map((name) => ({name}))].map(method)
@@ -49,7 +49,7 @@ export function keys(literal: Literal, program: Program): Proposal[] {
   }
 }
 
-/** Of a record, a variant or a table. */
+/** The fields of a record, a variant or a table. */
 function fieldsOf(name: string, program: Program): readonly (FieldType | Column)[] {
   const {records, variants} = program.declarations
   return (

@@ -1,6 +1,6 @@
 import type {Tokens} from '../tokens.js'
 
-/** Whether a type begins where token `i` does, or would. */
+/** Whether token `i` is, or would be, the start of a type. */
 export function isTypePosition(tokens: Tokens, i: number): boolean {
   const open = tokens.around(i)
   const before = tokens.text(i - 1)
@@ -20,7 +20,7 @@ export function isTypePosition(tokens: Tokens, i: number): boolean {
   }
 }
 
-/** A colon with a type behind it: of a parameter, a field or a variable, not of an object's entry. */
+/** Whether a colon precedes a type (of a parameter, field or variable) and not the value of an object entry. */
 function isAnnotation(tokens: Tokens, colon: number, open: number): boolean {
   const bracket = tokens.text(open)
   if (bracket === '(') return tokens.text(open - 1) !== '@endpoint'
@@ -29,7 +29,7 @@ function isAnnotation(tokens: Tokens, colon: number, open: number): boolean {
   return tokens.is(colon - 1, 'word') && (beforeName === 'let' || beforeName === 'mut')
 }
 
-/** Inside the brackets of `List[…]`, `fn(…)` or a tuple that is a type itself. */
+/** Whether the brackets are those of `List[…]`, `fn(…)` or a tuple type. */
 function isInType(tokens: Tokens, open: number): boolean {
   const isTuple = tokens.text(open) === '(' && !tokens.is(open - 1, 'word')
   const isNamed = tokens.text(open) === '[' || tokens.text(open - 1) === 'fn'
@@ -37,17 +37,17 @@ function isInType(tokens: Tokens, open: number): boolean {
   return isTypePosition(tokens, isTuple ? open : open - 1)
 }
 
-/** Braces of `type Name {…}`, and of a variant with fields. */
+/** Whether the braces contain fields: those of `type Name {…}` or of a variant. */
 export const holdsFields = (tokens: Tokens, brace: number): boolean =>
   tokens.is(brace - 1, 'word') && (tokens.text(brace - 2) === 'type' || isVariant(tokens, brace))
 
-/** Parentheses in which names are declared: parameters, and the fields of a variant. */
+/** Whether the parentheses declare names: parameters or the fields of a variant. */
 export const holdsParams = (tokens: Tokens, open: number): boolean =>
   tokens.text(open - 1) === 'fn' ||
   tokens.text(open - 2) === 'fn' ||
   (tokens.is(open - 1, 'string') && tokens.text(open - 3) === 'http') ||
   isVariant(tokens, open)
 
-/** Outside of all brackets, where nothing but declarations stands. */
+/** Whether this is a variant: outside all brackets, only declarations are possible. */
 const isVariant = (tokens: Tokens, open: number) =>
   tokens.around(open) === -1 && (tokens.text(open - 2) === '|' || tokens.text(open - 2) === '=')

@@ -3,13 +3,13 @@ import type {Tokens} from '../tokens.js'
 
 const closers: Readonly<Record<string, string>> = {'(': ')', '[': ']', '{': '}'}
 
-/** Where the next declaration begins, at the start of a line. */
+/** The start of the next declaration, at the start of a line. */
 const nextDeclaration = /^(?:@\w|(?:pub|fn|type|http)\b)/m
 
 /**
- * The program around a place where somebody writes. What is behind the place in its declaration is left out, and what
- * is open there is closed, so that a brace that is still to come does not hide the rest of the program.
- * `tokens` are those before the place.
+ * The program around the cursor. The rest of the current declaration is omitted, and open brackets are closed, so that
+ * a brace that is not typed yet does not hide the rest of the program.
+ * `tokens` are those before the cursor.
  */
 export function programAround(text: string, offset: number, tokens: Tokens): Program {
   let closed = text.slice(0, offset)
