@@ -10,6 +10,8 @@ export interface EnergyVadOptions {
   mergeGapMs?: number
   /** Maximum length of a region, seconds; a longer one is split at its lowest score. */
   maxRegionSec?: number
+  /** Decides sooner, for live audio: 50 ms instead of 500 ms after a frame, from the background before it. */
+  live?: boolean
 }
 
 /** Minimum excess over the background at the start of a voice and while it continues, dB. */
@@ -42,9 +44,10 @@ export function energyVad({
   threshold = 0.003,
   mergeGapMs = 300,
   maxRegionSec = 25,
+  live = false,
 }: EnergyVadOptions = {}): VoiceActivityDetector {
   const leastLevel = 20 * Math.log10(Math.max(threshold, 1e-5))
-  const background = new Background({leastLevel: leastLevel - softRange, bandFloor: leastLevel - bandRange})
+  const background = new Background({leastLevel: leastLevel - softRange, bandFloor: leastLevel - bandRange, live})
   const regions = new RegionBuilder<StandoutFrame>({
     begin: beginExcess,
     sustain: sustainExcess,

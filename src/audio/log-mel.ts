@@ -38,15 +38,29 @@ function fillPowers(
   length: number,
   computed: number,
   frames: number,
-  {bins, first, offsets, weights}: MelFilters,
+  filters: MelFilters,
 ): number {
+  const measure = frameMeter(filters)
+  let loudest = -Infinity
+  for (let t = 0; t < computed; t++)
+    loudest = Math.max(
+      loudest,
+      measure(out, t, frames, (frame) => windowed(frame, sound, t * hopLength - pad, length)),
+    )
+  return loudest
+}
+
+/** Measures one frame: writes its mel powers, log10, to column `t` of `[bins, frames]`, and returns their maximum. */
+type FrameMeter = (out: Float32Array, t: number, frames: number, fill: (frame: Float64Array) => void) => number
+
+function frameMeter({bins, first, offsets, weights}: MelFilters): FrameMeter {
   const spectrum = createPowerSpectrum()
   const frame = new Float64Array(frameLength)
   const power = new Float64Array(spectrumLength)
-  let loudest = -Infinity
-  for (let t = 0; t < computed; t++) {
-    windowed(frame, sound, t * hopLength - pad, length)
+  return (out, t, frames, fill) => {
+    fill(frame)
     spectrum.transform(frame, power)
+    let loudest = -Infinity
     for (let bin = 0; bin < bins; bin++) {
       const start = offsets[bin]!
       const end = offsets[bin + 1]!
@@ -56,8 +70,56 @@ function fillPowers(
       out[bin * frames + t] = level
       if (level > loudest) loudest = level
     }
+    return loudest
   }
-  return loudest
+}
+
+/**
+ * Log-mel features of audio that arrives in pieces. The audio starts after silence, and frames are clamped to 80 dB
+ * below the loudest frame so far instead of the loudest one of all; otherwise they equal those of `logMel`.
+ */
+export class LogMelStream {
+  readonly #bins: number
+  readonly #measure: FrameMeter
+  /** Samples from the start of the next frame. */
+  #sound = new Float32Array(pad)
+  #loudest = -Infinity
+
+  constructor(bins: number) {
+    this.#bins = bins
+    this.#measure = frameMeter(melFilters(bins))
+  }
+
+  /**
+   * Adds samples, mono at 16 kHz.
+   * @returns levels of the frames that are complete, log10 of the mel powers `[bins, frames]`, row-major
+   */
+  push(samples: Float32Array): {data: Float32Array; frames: number} {
+    const sound = new Float32Array(this.#sound.length + samples.length)
+    sound.set(this.#sound)
+    sound.set(samples, this.#sound.length)
+    const frames = Math.max(0, Math.floor((sound.length - frameLength) / hopLength) + 1)
+    const data = new Float32Array(this.#bins * frames)
+    for (let t = 0; t < frames; t++) {
+      const level = this.#measure(data, t, frames, (frame) => {
+        for (let i = 0; i < frameLength; i++) frame[i] = sound[t * hopLength + i]! * hann[i]!
+      })
+      this.#loudest = Math.max(this.#loudest, level)
+    }
+    this.#sound = sound.slice(frames * hopLength)
+    return {data, frames}
+  }
+
+  /** Levels of silence, `[bins, frames]`. */
+  silence(frames: number): {data: Float32Array; frames: number} {
+    return {data: new Float32Array(this.#bins * frames).fill(Math.log10(floor)), frames}
+  }
+
+  /** The features of levels. */
+  features(levels: Float32Array): Float32Array {
+    const lowest = this.#loudest - range
+    return levels.map((level) => (Math.max(level, lowest) + 4) / 4)
+  }
 }
 
 /** Writes the windowed frame that begins at `start`; both ends of the padded samples are reflected. */

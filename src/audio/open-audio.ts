@@ -8,7 +8,7 @@ import {openCompressed} from './compressed.js'
 import {openFfmpeg} from './ffmpeg.js'
 import type {PcmEncoding} from './pcm.js'
 import {resampler} from './resample.js'
-import {id3Length, sniff, sniffLength} from './sniff.js'
+import {id3Length, sniff, sniffLength, unknownFormat} from './sniff.js'
 import type {AudioWarning, DecoderContext, Sound} from './sound.js'
 import {openRaw, openWave} from './wave.js'
 
@@ -30,7 +30,11 @@ export interface OpenAudioOptions {
   sampleRate: number
   signal?: AbortSignal | undefined
   onWarning?: ((warning: AudioWarning) => void) | undefined
+  /** Decodes audio as soon as it arrives, in short pieces. An unknown binary format is raw PCM, s16le mono at 16 kHz. */
+  live?: boolean
 }
+
+const livePcm: RawPcm = {encoding: 's16le', sampleRate: 16_000, channels: 1}
 
 /**
  * Opens an audio file or stream and decodes it while it is read. The format is detected from the content, never from the
@@ -46,6 +50,7 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
     name: 'path' in input ? input.path : input.name,
     fileBytes: file?.size,
     warn: options.onWarning ?? (() => undefined),
+    live: options.live ?? false,
     signal: options.signal,
   }
   try {
@@ -99,7 +104,9 @@ async function openSound(
     openFfmpeg('path' in input ? input : {bytes: rest(reader, head), seeks}, format, sampleRate, context)
   const tag = id3Length(start)
   if (tag > 0) await reader.skip(tag)
-  const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start)
+  const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start, {mpegFrames: !context.live || tag > 0})
+  if (context.live && sniffed.kind === 'other' && sniffed.found === unknownFormat)
+    return openRaw(reader, livePcm, context)
   if (sniffed.kind === 'ffmpeg') return through(sniffed.format, undefined, sniffed.seeks)
   if (sniffed.kind === 'other') {
     // MP3 frames may begin some bytes after the tag, or after zero padding.

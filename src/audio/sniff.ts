@@ -56,8 +56,14 @@ const inner: Readonly<Record<string, Sniffed>> = {
   'FORM AIFC': ffmpeg('an AIFF file'),
 }
 
-/** @param bytes start of a file, at least `sniffLength` bytes unless the file is shorter */
-export function sniff(bytes: Buffer): Sniffed {
+/** What a format is called that nothing is known about. */
+export const unknownFormat = 'an unknown binary format'
+
+/**
+ * @param bytes start of a file, at least `sniffLength` bytes unless the file is shorter
+ * @param mpegFrames whether it may start with an MPEG frame, which raw samples can look like
+ */
+export function sniff(bytes: Buffer, {mpegFrames = true} = {}): Sniffed {
   const text = bytes.toString('latin1')
   const container = inner[`${text.slice(0, 4)} ${text.slice(8, 12)}`]
   if (container !== undefined) return container
@@ -69,7 +75,7 @@ export function sniff(bytes: Buffer): Sniffed {
   }
   const signature = signatures.find(([offset, magic]) => text.startsWith(magic, offset))
   if (signature !== undefined) return signature[2]
-  const layer = mpegLayer(bytes)
+  const layer = mpegFrames ? mpegLayer(bytes) : undefined
   if (layer === 3) return {kind: 'mp3'}
   if (layer !== undefined) return ffmpeg(layer === 0 ? 'an AAC stream' : 'an MPEG audio file')
   if (bytes[0] === 0x47 && bytes[188] === 0x47) return ffmpeg('an MPEG transport stream')
@@ -99,7 +105,7 @@ function mpegLayer(bytes: Buffer): 0 | 1 | 2 | 3 | undefined {
 
 function textKind(text: string): string {
   // Text contains no control characters other than white space.
-  if (/[^\t\n\f\r\x20-\x7e\x80-\xff]/.test(text)) return 'an unknown binary format'
+  if (/[^\t\n\f\r\x20-\x7e\x80-\xff]/.test(text)) return unknownFormat
   const start = text.trimStart()
   if (start.startsWith('{') || start.startsWith('[')) return 'JSON'
   return start.startsWith('<') ? 'HTML or XML' : 'text'

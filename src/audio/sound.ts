@@ -27,5 +27,7 @@ export interface DecoderContext {
   /** File size in bytes, if known. */
   fileBytes: number | undefined
   warn: (warning: AudioWarning) => void
+  /** Whether samples are passed on as soon as they arrive. */
+  live: boolean
   signal: AbortSignal | undefined
 }

@@ -5,8 +5,9 @@ import {type DecoderContext, type Sound, truncationWarning} from './sound.js'
 import {type FrameDecoder, openWaveCodec} from './wave-codecs.js'
 import {readWaveHeader, type WaveFormat, type WaveHeader, writeWaveHeader} from './wave-header.js'
 
-/** Bytes decoded at once, at least one frame. */
+/** Bytes decoded at once, at least one frame; of live audio, 0.1 s at 16 kHz. */
 const pieceBytes = 64 << 10
+const livePieceBytes = 3200
 
 /**
  * Opens a WAV file and decodes it as a stream. If its codec needs ffmpeg, returns a header to put before the remaining
@@ -56,9 +57,9 @@ async function* readFrames(
   frameBytes: number,
   dataBytes: number | undefined,
   decode: FrameDecoder,
-  {name, warn}: DecoderContext,
+  {name, warn, live}: DecoderContext,
 ): AsyncGenerator<Float32Array, void, undefined> {
-  const piece = Math.max(1, Math.floor(pieceBytes / frameBytes)) * frameBytes
+  const piece = Math.max(1, Math.floor((live ? livePieceBytes : pieceBytes) / frameBytes)) * frameBytes
   for (let left = dataBytes ?? Infinity; left > 0; ) {
     const bytes = await reader.read(Math.min(piece, left))
     // An incomplete frame at the end is dropped.

@@ -3,7 +3,7 @@ import type {Config, HelpOptions} from '@oclif/core/interfaces'
 
 /** The commands and topics of `svc --help`, in the order in which a new user meets them. */
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
-  ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'speech', 'generate', 'serve', 'merge']],
+  ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge']],
   ['DATABASE', ['db', 'lsp']],
   ['TASKS AND AGENTS', ['orch', 'daemon', 'a2a', 'mcp']],
   ['MESH', ['mesh']],

@@ -27,6 +27,7 @@ export {type EventLog, openEventLog} from './event-log.js'
 export {formatCodes, formatExplanation} from './explain-text.js'
 export {followOutput} from './follow-output.js'
 export {readInput, readTextInput} from './input.js'
+export {clearLine, levelBar, liveLine} from './live-line.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
 export {
   controlUrlFlag,
@@ -69,6 +70,7 @@ export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan}
 export {byteProgress, withProgress} from './progress.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
+export {sessionFlags, sessionLimitsOf} from './session-flags.js'
 export {settingFlags} from './setting-flags.js'
 export {formatSettings} from './settings-text.js'
 export {SpeechCommand, speechFlags} from './speech-command.js'

@@ -78,7 +78,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
       createTranscriber: (profile) => this.createTranscriber({refine: true, profile}),
       status: () => this.speechStatus(),
-      runtime: () => speechRuntime(this.#statusValues()),
+      runtime: () => this.speechRuntime(),
     })
   }
 
@@ -91,6 +91,11 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       cudaRequested: cudaRequested(process.env.SVC_SPEECH_CUDA),
       activeModel: found === undefined ? null : {name: found.name, dir: found.path},
     })
+  }
+
+  /** The settings of sessions, for diagnostic output. */
+  protected speechRuntime() {
+    return speechRuntime(this.#statusValues())
   }
 
   #statusValues() {

@@ -166,6 +166,164 @@ export interface TranscribeV1 {
   output_path?: string
 }
 
+/** Last line of svc listen --json: the session. */
+export interface ListenV1 {
+  /** Id that is new for each session. */
+  correlation_id: string
+  session: {
+    session_id: string
+    /** Absolute path of the recording, - for standard input, or mic. */
+    path: string
+    /** Recognised text before refinement, all utterances. */
+    raw_text: string
+    /** Text after refinement. */
+    refined_text: string
+    /** The same as refined_text. */
+    text: string
+    /** Lowest confidence of the utterances; 0 if there are none. Not an acoustic confidence. */
+    confidence: number
+    language_hint: string | null
+    language_diagnostics: {
+      /** The specified language. */
+      raw: string | null
+      /** Code of the specified language; null if it is not recognised. */
+      normalized: string | null
+      notes: (
+        | 'language_hint_length_out_of_range'
+        | 'language_hint_invalid_charset'
+        | 'language_hint_region_stripped'
+        | 'language_hint_name_mapped'
+        | 'language_hint_ignored_english_only_model'
+        | 'language_hint_unsupported'
+      )[]
+      /** Code of the language that the model detected. */
+      detected?: string
+      detected_probability?: number
+    }
+    /** Corrections of the text, in order. */
+    correction_trace: {rule: string; before: string; after: string; reason: string}[]
+    /** Alternative readings, best first; only present if there is more than one. */
+    n_best?: string[]
+    /** Number of utterances with text. */
+    utterances: number
+    timings: {
+      /** Duration of the session. */
+      total_ms: number
+      /** Time for recognition and refinement. */
+      transcribe_ms: number
+      /** Part of transcribe_ms for refinement. */
+      refine_ms?: number
+      /** Time without audio after which the session fails; null without a limit. */
+      capture_timeout_ms: number | null
+      /** Maximum duration; null without a limit. */
+      max_duration_ms: number | null
+      /** Time limit for recognition; null without a limit. */
+      effective_inference_deadline_ms: number | null
+    }
+    state: 'completed' | 'failed'
+    /** The time limits that were checked for the last utterance. */
+    deadline_diagnostics: {
+      phase: 'capture' | 'transcribe' | 'session_total'
+      elapsed_ms: number
+      limit_ms: number
+      taxonomy: 'ok' | 'capture_timeout' | 'inference_timeout' | 'deadline_exceeded'
+    }[]
+  }
+  /** What the text was used for. */
+  route: {
+    mode: 'none' | 'tool' | 'chat' | 'orchestrator' | 'clarify'
+    action: string
+    status: string
+    payload: {[k: string]: unknown}
+  }
+  /** True if the confidence is below the threshold for tools. */
+  clarification_recommended: boolean
+  /** Alternative readings, best first; only present if there is more than one. */
+  n_best?: string[]
+  /** Refinement of the text by a language model. */
+  llm_refinement: {applied: boolean; skipped?: boolean; reason?: string; [k: string]: unknown}
+  /** Settings of speech sessions; only with --debug-parser-payload. */
+  runtime_config?: {[k: string]: unknown}
+}
+
+/** Event of a live speech session: a line of svc listen --json. */
+export type SpeechEventV1 = SpeechReadyV1 | SpeechPartialV1 | SpeechFinalV1 | SpeechErrorV1 | SpeechHeartbeatV1
+
+export interface SpeechReadyV1 {
+  type: 'ready'
+  /** Id of the session. */
+  correlation_id: string
+  session_id: string
+  sample_rate_hz: 16000
+  input_format: 'pcm_s16le_mono'
+}
+export interface SpeechPartialV1 {
+  type: 'partial'
+  /** Id of the session. */
+  correlation_id: string
+  /** Number of the partial result within its utterance, from 1. */
+  seq: number
+  /** Refined text so far. */
+  text: string
+  /** Start of the text that no later partial result changes. */
+  stable_text: string
+  /** Base confidence of the profile minus a penalty per correction; not an acoustic confidence. */
+  confidence: number
+  /** Alternative readings, best first; null if there is only one. */
+  n_best: string[] | null
+}
+export interface SpeechFinalV1 {
+  type: 'final'
+  /** Id of the session. */
+  correlation_id: string
+  /** Start of the utterance in the audio. */
+  start_ms: number
+  end_ms: number
+  /** Recognised text before refinement. */
+  raw_text: string
+  /** Text after refinement. */
+  refined_text: string
+  /** refined_text, or raw_text if refinement is off. */
+  text: string
+  /** Base confidence of the profile minus a penalty per correction; not an acoustic confidence. */
+  confidence: number
+  /** Alternative readings, best first; null if there is only one. */
+  n_best: string[] | null
+  /** Exponential of the mean log-probability of the tokens. */
+  asr_confidence?: number
+  /** The time limits that were checked. */
+  deadline_diagnostics: {
+    phase: 'capture' | 'transcribe' | 'session_total'
+    elapsed_ms: number
+    limit_ms: number
+    taxonomy: 'ok' | 'capture_timeout' | 'inference_timeout' | 'deadline_exceeded'
+  }[]
+  timings: {
+    /** Time since the utterance began. */
+    total_ms: number
+    /** Time for recognition and refinement. */
+    transcribe_ms: number
+  }
+}
+export interface SpeechErrorV1 {
+  type: 'error'
+  /** Id of the session. */
+  correlation_id: string
+  /** Code of the error. */
+  error: string
+  message: string
+  hint: string
+  /** Size of the audio buffer; only with buffer_overflow. */
+  max_buffer_ms?: number
+}
+export interface SpeechHeartbeatV1 {
+  type: 'heartbeat'
+  /** Id of the session. */
+  correlation_id: string
+  /** Time since the session began. */
+  elapsed_ms: number
+}
+
 /** Result of svc merge --json. */
 export interface MergeV1 {
   /** Path of the file written, or of the folder with --full. */

@@ -44,6 +44,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
   audio_track_missing: ['The file has video only.', {file: 'screencast.mp4'}],
+  recorder_missing: [
+    'svc records through a program of the operating system, and none of those that it knows is installed.',
+    {programs: ['pw-record', 'arecord', 'parecord', 'rec', 'ffmpeg']},
+  ],
+  recorder_failed: [
+    'The recording program could not open the microphone, or it stopped on its own.',
+    {program: 'arecord', reason: 'audio open error: No such file or directory'},
+  ],
   decoder_unavailable: [
     'WAV, FLAC, MP3 and Ogg are decoded by svc itself; every other format needs ffmpeg.',
     {file: 'interview.m4a', format: 'an MP4 or M4A file'},
@@ -818,6 +826,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: 'film.txt'},
   ],
   output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
+  speech_capture_timeout: [
+    'A live session received no audio at all, not even silence, for the time limit.',
+    {timeout_ms: 12_000, state: 'failed', deadline_diagnostics: []},
+  ],
+  buffer_overflow: ['A client sent more audio without a commit than the server keeps.', {max_buffer_ms: 300_000}],
+  speech_inference_timeout: [
+    'Recognition and refinement took longer than inference_deadline_ms.',
+    {transcribe_ms: 5210, inference_deadline_ms: 5000, state: 'failed', deadline_diagnostics: []},
+  ],
+  speech_deadline_exceeded: [
+    'The session as a whole took longer than max_duration_ms.',
+    {wall_ms: 121_000, max_duration_ms: 120_000, state: 'failed', deadline_diagnostics: []},
+  ],
   vad_model_missing: '--vad neural needs an ONNX file, and no flag or setting names one.',
   store_engine_missing: [
     'The prebuilt SQLite driver is not installed, or was built for another version of Node.js.',

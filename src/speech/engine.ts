@@ -48,6 +48,7 @@ export async function startSpeechEngine(
     signal,
   })
   const requests = new Requests(worker)
+  let streams = 0
   return {
     description,
     loadMs,
@@ -59,6 +60,20 @@ export async function startSpeechEngine(
       const answer = await requests.ask({type: 'detect-language', samples}, cancelled)
       return (answer as Extract<WorkerAnswer, {type: 'detected'}>).guesses
     },
+    ...(description.drafts === 'stream'
+      ? {
+          draft(recognition) {
+            const stream = streams++
+            return {
+              async push(samples) {
+                const answer = await requests.ask({type: 'draft', stream, samples, options: recognition}, undefined)
+                return (answer as Extract<WorkerAnswer, {type: 'drafted'}>).draft
+              },
+              close: () => worker.postMessage({type: 'end-draft', stream} satisfies WorkerRequest),
+            }
+          },
+        }
+      : {}),
     async release() {
       requests.end(new SvcError('interrupted', {}))
       worker.postMessage({type: 'close'} satisfies WorkerRequest)

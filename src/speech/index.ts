@@ -2,6 +2,8 @@
  * Speech-to-text: models that recognise windows of sound (Whisper and CTC), the walk through a whole recording, and
  * what becomes of its text. Everything that computes is ONNX Runtime; no other native code is loaded.
  */
+
+export type {AudioStream} from '../audio/index.js'
 export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate} from './evaluation/evaluate.js'
@@ -18,11 +20,13 @@ export type {
   SpeechModel,
   WindowResult,
 } from './model.js'
-
 export {partialWriter} from './partial-file.js'
 export {transcribePayload} from './payload.js'
 export {createProgress} from './progress.js'
 export {listRecordings, outputPaths} from './recordings.js'
+export {type FinishedUtterance, type LiveEvent, LiveSession} from './session/live-session.js'
+export {type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
+export {SessionResult} from './session/session-result.js'
 export {loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
 export {transcribe} from './transcribe/transcribe.js'

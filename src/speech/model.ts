@@ -3,6 +3,9 @@ import type {Device} from '../onnx/index.js'
 /** Rate that every speech model is fed at, Hz. */
 export const sampleRate = 16_000
 
+/** Silence that is encoded after the audio of a draft, seconds; with less, a Whisper decoder tends to repeat itself. */
+export const draftPaddingSec = 2.56
+
 export interface SpeechModelDescription {
   family: 'whisper' | 'ctc'
   /** What the user called it. */
@@ -21,6 +24,8 @@ export interface SpeechModelDescription {
   wordTimings: boolean
   /** Whether it can translate to English. */
   translates: boolean
+  /** How it drafts the text of live audio: each sample once, a window of any length, or only complete windows. */
+  drafts: 'stream' | 'window' | 'full'
 }
 
 /** How a window is decoded. Fields that a family does not have are ignored by it. */
@@ -54,6 +59,8 @@ export interface RecognitionOptions {
   wordTimestamps: boolean
   /** Alternatives to return, best first, the chosen one included. */
   alternatives: number
+  /** Fast and less accurate, for partial results of live audio: one greedy pass over a window as long as the audio. */
+  draft?: boolean
 }
 
 export interface WordTiming {
@@ -109,6 +116,20 @@ export interface LanguageGuess {
   probability: number
 }
 
+export interface Draft {
+  text: string
+  /** The text without the audio whose continuation the model has not heard yet. */
+  certain: string
+}
+
+/** Recognises audio that arrives in pieces. Its text is a draft, which may differ from that of `recognise`. */
+export interface DraftStream {
+  /** Adds the next samples; returns the text of all samples so far. */
+  push(samples: Float32Array): Promise<Draft>
+  /** Frees what the stream keeps. */
+  close(): void
+}
+
 /** A speech model that is ready to run, in this thread or in one of its own. */
 export interface SpeechModel {
   readonly description: SpeechModelDescription
@@ -120,5 +141,7 @@ export interface SpeechModel {
   recognise(samples: Float32Array, options: RecognitionOptions, signal?: AbortSignal): Promise<WindowResult>
   /** Guesses of the language spoken, most likely first. One guess where the model has one language. */
   detectLanguage(samples: Float32Array, signal?: AbortSignal): Promise<LanguageGuess[]>
+  /** Starts a draft; only if the model drafts as a stream. */
+  draft?(options: RecognitionOptions): DraftStream
   release(): Promise<void>
 }

@@ -2,6 +2,7 @@ import {readFile, stat} from 'node:fs/promises'
 import {extname} from 'node:path'
 import {
   type AudioInput,
+  type AudioStream,
   type AudioWarning,
   energyVad,
   openAudio,
@@ -11,6 +12,7 @@ import {
 } from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
+import {type LiveOptions, LiveTranscription} from './live/live-transcription.js'
 import {type Segment, sampleRate} from './model.js'
 import type {OpenVadModel} from './neural-vad.js'
 import {biasPhrases} from './text/bias-phrases.js'
@@ -19,6 +21,7 @@ import {type FinishContext, type FinishedText, finishFragment, finishText} from 
 import {type LanguageDiagnostics, requireLanguage, withDetection} from './text/language-hint.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
 import {transcribe} from './transcribe/transcribe.js'
+import type {WindowMemo} from './transcribe/window-memo.js'
 import type {Transcript} from './transcript/transcript.js'
 
 /** How voice is told from silence. */
@@ -54,6 +57,14 @@ export interface TranscribeHandlers {
   onProgress?: ((processedSec: number) => void) | undefined
   onChunk?: ((chunk: Extract<TranscribeEvent, {type: 'chunk'}>) => void | Promise<void>) | undefined
 }
+
+/** How live audio is transcribed, and what is told meanwhile. */
+export interface LiveHandlers
+  extends Pick<TranscribeHandlers, 'language' | 'signal'>,
+    Pick<
+      LiveOptions<TranscribedFile>,
+      'endpoint' | 'stability' | 'maxBufferMs' | 'onPartial' | 'onEndpoint' | 'onFailure'
+    > {}
 
 /** A transcript and all that is known about it. */
 export interface TranscribedFile {
@@ -94,7 +105,6 @@ export class Transcriber {
    */
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
     if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
-    const started = performance.now()
     const {signal} = handlers
     const warnings: AudioWarning[] = []
     const onWarning = (warning: AudioWarning) => {
@@ -102,12 +112,60 @@ export class Transcriber {
       handlers.onWarning?.(warning)
     }
     const audio = await openAudio(input, {sampleRate, signal, onWarning})
+    return this.#recognise(audio, handlers, warnings)
+  }
+
+  /**
+   * Starts to transcribe live audio. Its final results equal those of `transcribe` for the same audio.
+   * @throws what the search for the model and the engine throw
+   */
+  async live({
+    endpoint,
+    onPartial,
+    onEndpoint,
+    onFailure,
+    stability,
+    maxBufferMs,
+    ...handlers
+  }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
+    const {engine, hint} = await this.#prepare(handlers)
+    const {text} = this.#options
+    const {
+      preprocess: _,
+      conditionOnPrevious,
+      chunkSec,
+      chunkOverlapSec,
+      ...recognition
+    } = this.#decoding(engine, hint.language)
+    return new LiveTranscription({
+      model: engine,
+      detector: await this.#detector(true),
+      recognition,
+      stability,
+      endpoint,
+      maxBufferMs,
+      finish: (raw) => finishText(raw, {...text, language: recognition.language}),
+      transcribe: (samples, memo, signal) => this.#recognise(audioOf(samples), {...handlers, signal}, [], memo),
+      onPartial,
+      onEndpoint,
+      onFailure,
+    })
+  }
+
+  async #recognise(
+    audio: AudioStream,
+    handlers: TranscribeHandlers,
+    warnings: readonly AudioWarning[],
+    memo?: WindowMemo,
+  ): Promise<TranscribedFile> {
+    const started = performance.now()
     const source = audio[Symbol.asyncIterator]()
     try {
       handlers.onStart?.(audio.durationSec)
       const {engine, loadMs, hint, detector} = await this.#prepare(handlers)
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
-      const events = transcribe(engine, stream, detector, this.#decoding(engine, hint.language), signal)
+      const decoding = {...this.#decoding(engine, hint.language), memo}
+      const events = transcribe(engine, stream, detector, decoding, handlers.signal)
       const {done, shown} = await this.#follow(events, handlers)
       const {transcript, timings, speechSec} = done
       return {
@@ -162,10 +220,10 @@ export class Transcriber {
     return {engine: this.#engine, loadMs: this.#engine.loadMs}
   }
 
-  async #detector(): Promise<VoiceActivityDetector | undefined> {
+  async #detector(live = false): Promise<VoiceActivityDetector | undefined> {
     const {vad} = this.#options
     if (vad.kind === 'none') return undefined
-    if (vad.kind === 'energy') return energyVad(vad)
+    if (vad.kind === 'energy') return energyVad({...vad, live})
     // The runtime is loaded where it is needed; speech itself is recognised in another thread.
     const {openVadModel} = await import('./neural-vad.js')
     this.#vadModel ??= await openVadModel(vad.model)
@@ -224,6 +282,19 @@ export class Transcriber {
     }
   }
 }
+
+/** Samples in pieces of a second. The thread is free between two of them. */
+const audioOf = (samples: Float32Array): AudioStream => ({
+  sampleRate,
+  source: {container: 'live', codec: 'pcm_f32le', sampleRate, channels: 1},
+  durationSec: samples.length / sampleRate,
+  async *[Symbol.asyncIterator]() {
+    for (let at = 0; at < samples.length; at += sampleRate) {
+      yield samples.subarray(at, at + sampleRate)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  },
+})
 
 /**
  * Said at once, not when somebody speaks.

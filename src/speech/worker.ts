@@ -4,7 +4,15 @@ import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
 import {asRecord, type Greeting} from '../process/index.js'
 import {failure} from './failure.js'
-import type {LanguageGuess, RecognitionOptions, SpeechModel, SpeechModelDescription, WindowResult} from './model.js'
+import type {
+  Draft,
+  DraftStream,
+  LanguageGuess,
+  RecognitionOptions,
+  SpeechModel,
+  SpeechModelDescription,
+  WindowResult,
+} from './model.js'
 import {type OpenSpeechModelOptions, openSpeechModel} from './open-model.js'
 
 export interface WorkerStart {
@@ -20,12 +28,16 @@ export type WorkerGreeting = Greeting<SpeechModelDescription>
 export type WorkerRequest =
   | {type: 'recognise'; id: number; samples: Float32Array; options: RecognitionOptions}
   | {type: 'detect-language'; id: number; samples: Float32Array}
+  /** `stream` is a number of the caller; `options` start it. */
+  | {type: 'draft'; id: number; stream: number; samples: Float32Array; options: RecognitionOptions}
+  | {type: 'end-draft'; stream: number}
   | {type: 'cancel'; id: number}
   | {type: 'close'}
 
 export type WorkerAnswer =
   | {type: 'recognised'; id: number; result: WindowResult}
   | {type: 'detected'; id: number; guesses: LanguageGuess[]}
+  | {type: 'drafted'; id: number; draft: Draft}
   | {type: 'failed'; id: number; error: ErrorRecord}
 
 const {path, options, log} = workerData as WorkerStart
@@ -33,7 +45,9 @@ if (parentPort === null) throw new Error('worker.js runs in a worker thread.')
 const parent = parentPort
 if (log !== undefined) configureLog(log)
 
-type Question = Exclude<WorkerRequest, {type: 'cancel' | 'close'}>
+type Question = Exclude<WorkerRequest, {type: 'cancel' | 'close' | 'end-draft'}>
+
+const drafts = new Map<number, DraftStream>()
 
 const running = new Map<number, AbortController>()
 /** The runtime computes one window at a time. */
@@ -45,10 +59,17 @@ async function answer(model: SpeechModel, question: Question, signal: AbortSigna
     signal.throwIfAborted()
     if (question.type === 'recognise')
       return {type: 'recognised', id, result: await model.recognise(samples, question.options, signal)}
+    if (question.type === 'draft') return {type: 'drafted', id, draft: await draft(model, question)}
     return {type: 'detected', id, guesses: await model.detectLanguage(samples, signal)}
   } catch (error) {
     return {type: 'failed', id, error: asRecord(error, failure)}
   }
+}
+
+function draft(model: SpeechModel, {stream, samples, options}: Extract<Question, {type: 'draft'}>): Promise<Draft> {
+  const started = drafts.get(stream) ?? (model.draft?.(options) as DraftStream)
+  drafts.set(stream, started)
+  return started.push(samples)
 }
 
 function enqueue(model: SpeechModel, question: Question): void {
@@ -66,7 +87,11 @@ try {
   const model = await openSpeechModel(path, options)
   parent.on('message', async (message: WorkerRequest) => {
     if (message.type === 'cancel') running.get(message.id)?.abort(new SvcError('interrupted', {}))
-    else if (message.type !== 'close') enqueue(model, message)
+    else if (message.type === 'end-draft') {
+      await last
+      drafts.get(message.stream)?.close()
+      drafts.delete(message.stream)
+    } else if (message.type !== 'close') enqueue(model, message)
     else {
       parent.close()
       for (const cancelled of running.values()) cancelled.abort(new SvcError('interrupted', {}))

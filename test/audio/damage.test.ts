@@ -119,7 +119,7 @@ describe('a damaged FLAC file', () => {
 /** The tone of a fixture in pages of one packet each, and the position of each packet, samples. */
 async function pagesOf({codec, signature, open}: OggCodec): Promise<{pages: Buffer[]; places: number[]}> {
   const file = await readFile(projectFile(`test/fixtures/audio/tone-${codec}.ogg`))
-  const context = {name: codec, fileBytes: undefined, warn: () => undefined, signal: undefined}
+  const context = {name: codec, fileBytes: undefined, warn: () => undefined, live: false, signal: undefined}
   const decoder = await open()
   const pages: Buffer[] = []
   const places: number[] = []

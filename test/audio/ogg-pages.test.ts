@@ -16,6 +16,7 @@ async function read(...parts: readonly Uint8Array[]) {
     name: 'a',
     fileBytes: undefined,
     warn: ({code}: {code: string}) => warnings.push(code),
+    live: false,
     signal: undefined,
   }
   const units: {texts: string[]; end: number | undefined; isAfterLoss: boolean; begins: boolean; isLast: boolean}[] = []

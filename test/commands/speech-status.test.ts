@@ -80,14 +80,15 @@ describe('svc speech status', () => {
 
   it('reads settings from the environment, the file of SVC_SPEECH_CONFIG and Svc.toml, in this order', async (test) => {
     const {run} = await workspace(test, {
-      'speech.toml': 'capture_timeout_ms = 5000\ntool_route_min_confidence = 0.6\nrefine_balanced_base = 0.88\n',
-      'Svc.toml': '[speech]\ncapture_timeout_ms = 6000\nheartbeat_ms = 4000\n',
+      'speech.toml':
+        'capture_timeout_ms = 5000\nchat_max_messages = 9\ntool_route_min_confidence = 0.6\nrefine_balanced_base = 0.88\n',
+      'Svc.toml': '[speech]\ncapture_timeout_ms = 6000\nheartbeat_ms = 4000\nroute_max_user_turns = 9\n',
     })
     const env = {SVC_SPEECH_CONFIG: 'speech.toml', SVC_SPEECH_TOOL_ROUTE_MIN_CONFIDENCE: '0.71'}
     const {result, stderr} = await status(run, env)
     assert.equal(
       stderr.replaceAll(': this version ignores it.', ''),
-      'warning: capture_timeout_ms is planned\nwarning: speech.heartbeat_ms is planned\n',
+      'warning: chat_max_messages is planned\nwarning: speech.route_max_user_turns is planned\n',
     )
     assert.equal(result.runtime.session_timing.capture_timeout_ms, 5000)
     assert.equal(result.runtime.session_timing.heartbeat_ms, 4000)

@@ -40,21 +40,18 @@ export const speechServerSettings = sectionSettings('speech', () => ({
     type: integer({min: 50, clamp: true}),
     env: ['SVC_SPEECH_STREAM_PARTIAL_QUIET_MS'],
     default: 350,
-    planned: true,
     doc: 'Time without a change after which live text counts as stable, in milliseconds.',
   },
   streamMaxWaitMs: {
     type: integer({min: 200, clamp: true}),
     env: ['SVC_SPEECH_STREAM_MAX_WAIT_MS'],
     default: 2500,
-    planned: true,
     doc: 'Time after which live text always counts as stable, in milliseconds.',
   },
   streamMaxBufferMs: {
     type: integer({min: 1000, clamp: true}),
     env: ['SVC_SPEECH_STREAM_MAX_BUFFER_MS'],
     default: 300_000,
-    planned: true,
     doc: 'Maximum live audio to keep, in milliseconds.',
   },
   canaryKpi: {

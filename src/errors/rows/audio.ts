@@ -22,6 +22,15 @@ export const audioErrors = rows(() => ({
     message: (p: {file: string}) => `${p.file} has no audio track.`,
     hint: 'Use a file with sound, for example the original recording.',
   }),
+  recorder_missing: unavailable({
+    message: (p: {programs: readonly string[]}) =>
+      `No program that records from a microphone is on the PATH; svc looked for ${p.programs.join(', ')}.`,
+    hint: 'Install one of them, such as alsa-utils (arecord) on Linux or sox on macOS, or pass a file or - instead.',
+  }),
+  recorder_failed: unavailable({
+    message: (p: {program: string; reason: string}) => `Recording with ${p.program} failed: ${p.reason}.`,
+    hint: 'Check that a microphone is connected, or choose one of svc listen --list-microphones with --microphone.',
+  }),
   decoder_unavailable: unavailable({
     http: 501,
     message: (p: {file: string; format: string}) =>

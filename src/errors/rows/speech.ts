@@ -1,6 +1,12 @@
 import {failed, notFound, rows, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
+/** What the error of a session contains in addition. */
+export interface SessionFailure {
+  state: 'failed'
+  deadline_diagnostics: readonly object[]
+}
+
 export const speechErrors = rows(() => ({
   cache_unwritable: failed({
     message: (p: {folder: string; reason: string}) => `Cannot write to the cache folder ${p.folder}: ${p.reason}.`,
@@ -64,6 +70,28 @@ export const speechErrors = rows(() => ({
   output_dir_needed: usage({
     message: (p: {format: string}) => `Several transcripts in the format ${p.format} cannot share standard output.`,
     hint: 'Pass --output DIR to write one file per recording.',
+  }),
+  speech_capture_timeout: failed({
+    http: 408,
+    message: (p: {timeout_ms: number} & SessionFailure) => `No audio arrived for ${p.timeout_ms} ms.`,
+    hint: 'Check that the microphone or client sends audio, or raise timeout_ms.',
+  }),
+  buffer_overflow: failed({
+    http: 413,
+    message: (p: {max_buffer_ms: number}) => `The live audio exceeds the buffer of ${p.max_buffer_ms} ms.`,
+    hint: 'Commit utterances more often, or raise SVC_SPEECH_STREAM_MAX_BUFFER_MS.',
+  }),
+  speech_inference_timeout: failed({
+    http: 504,
+    message: (p: {transcribe_ms: number; inference_deadline_ms: number} & SessionFailure) =>
+      `Recognition took ${p.transcribe_ms} ms, longer than the limit of ${p.inference_deadline_ms} ms.`,
+    hint: 'Raise inference_deadline_ms, use a smaller model, or transcribe less audio at once.',
+  }),
+  speech_deadline_exceeded: failed({
+    http: 504,
+    message: (p: {wall_ms: number; max_duration_ms: number} & SessionFailure) =>
+      `The session took ${p.wall_ms} ms, longer than the limit of ${p.max_duration_ms} ms.`,
+    hint: 'Raise max_duration_ms, or split the recording.',
   }),
   vad_model_missing: usage({
     http: 500,

@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {
+  type DraftStream,
   type RecognitionOptions,
   type Segment,
   type SpeechModel,
@@ -12,13 +13,16 @@ import {preferPhrases} from '../preferred-reading.js'
 import {alignPath, type TokenSpan} from './align-path.js'
 import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
 import type {CtcEncoder, Encoded} from './encoder.js'
+import type {StreamingEncoder} from './encoder-stream.js'
 import {HotwordTrie} from './hotword-trie.js'
-import {prefixBeamSearch} from './prefix-beam-search.js'
+import {PrefixBeam, prefixBeamSearch} from './prefix-beam-search.js'
 import {bothScorers, type PrefixScorer, scoreOf} from './prefix-scorer.js'
 import {type CtcVocabulary, textOf} from './vocabulary.js'
 
 export interface CtcParts {
   encoder: CtcEncoder
+  /** Undefined if the model needs the complete audio. */
+  streaming: StreamingEncoder | undefined
   vocabulary: CtcVocabulary
   /** The words that the model knows, where it says so. */
   words: PrefixScorer | undefined
@@ -29,7 +33,7 @@ export interface CtcParts {
 const leastWidth = {letters: 16, words: 32}
 
 /** A CTC model as a speech model: each window is one segment. */
-export function createCtcModel({encoder, vocabulary, words, description}: CtcParts): SpeechModel {
+export function createCtcModel({encoder, streaming, vocabulary, words, description}: CtcParts): SpeechModel {
   const [language = 'en'] = description.languages
   return {
     description,
@@ -55,8 +59,49 @@ export function createCtcModel({encoder, vocabulary, words, description}: CtcPar
       }
     },
     detectLanguage: async () => description.languages.map((code) => ({language: code, probability: 1})).slice(0, 1),
-    release: () => encoder.release(),
+    ...(streaming === undefined
+      ? {}
+      : {draft: (options) => createDraft(streaming, vocabulary, searchOptions(vocabulary, words, options))}),
+    async release() {
+      await encoder.release()
+      await streaming?.release()
+    },
   }
+}
+
+function createDraft(
+  streaming: StreamingEncoder,
+  vocabulary: CtcVocabulary,
+  search: ConstructorParameters<typeof PrefixBeam>[0],
+): DraftStream {
+  const started = streaming.start()
+  const beam = new PrefixBeam(search)
+  const best = (found: PrefixBeam) => textOf(vocabulary, found.hypotheses()[0]?.tokens ?? [])
+  return {
+    async push(samples) {
+      const stream = await started
+      const emissions = await stream.push(samples)
+      if (emissions !== undefined) beam.add(emissions)
+      const ahead = beam.fork()
+      const tail = await stream.tail()
+      if (tail !== undefined) ahead.add(tail)
+      return {text: best(ahead), certain: best(beam)}
+    },
+    close: () => undefined,
+  }
+}
+
+/** A search for the words of the model and for hotwords. */
+function searchOptions(
+  vocabulary: CtcVocabulary,
+  words: PrefixScorer | undefined,
+  {beamSize, hotwords, hotwordStrength}: RecognitionOptions,
+) {
+  const least = words === undefined ? leastWidth.letters : leastWidth.words
+  const isBiased = hotwords.length > 0 && hotwordStrength > 0
+  const boosted = isBiased ? new HotwordTrie(hotwords, vocabulary, hotwordStrength) : undefined
+  const scorer = words === undefined || boosted === undefined ? (words ?? boosted) : bothScorers(words, boosted)
+  return {width: Math.max(beamSize, least), blank: vocabulary.blank, scorer}
 }
 
 /**

@@ -11,11 +11,25 @@ interface Flow {
   channels: number
 }
 
+/** Frames that a graph for audio in pieces keeps for its next run. */
+interface Carry {
+  /** Adds the frames kept by the last run before `value`; at the start there are `frames` frames of zeros. */
+  join(value: Value, channels: number, frames: number): Value
+  /** Keeps the frames of the last join from the index `from` on. */
+  keep(all: Value, from: Value): void
+}
+
 type Compute<T extends CtcLayer['type']> = (
-  parts: {graph: GraphBuilder; weights: GraphWeights; file: string},
+  parts: {graph: GraphBuilder; weights: GraphWeights; file: string; carry: Carry | undefined},
   layer: Extract<CtcLayer, {type: T}>,
   flow: Flow,
 ) => Flow
+
+/** Shape of one state at the start of the audio, `[1, channels, frames]`, all zeros. */
+export interface CarriedShape {
+  channels: number
+  frames: number
+}
 
 /**
  * Builds the graph of a described encoder: input `features` `[1, channels, frames]`, output `logits`
@@ -28,14 +42,75 @@ export function buildCtcGraph(
   tensors: TensorMap,
 ): {model: Uint8Array; externalFolder: string; vocabularySize: number} {
   const graph = new GraphBuilder('ctc')
+  return buildGraph(graph, config, layers, tensors, undefined)
+}
+
+/**
+ * Builds the graph of a described encoder for audio in pieces: convolutions are not padded but continue with frames of
+ * the last run, so that the logits of all runs together equal those of one run over the complete audio, except at its end.
+ * State `i` is the input `state.i` and the output `next.i`.
+ * @throws as `buildCtcGraph`
+ */
+export function buildStreamingCtcGraph(
+  config: CtcConfig,
+  layers: readonly CtcLayer[],
+  tensors: TensorMap,
+): ReturnType<typeof buildCtcGraph> & {states: readonly CarriedShape[]} {
+  const graph = new GraphBuilder('ctc_stream')
+  const states: CarriedShape[] = []
+  const kept = new Map<Value, number>()
+  const carry: Carry = {
+    join(value, channels, frames) {
+      const index = states.push({channels, frames}) - 1
+      const state = graph.input(`state.${index}`, 'float32', [1, channels, `state_${index}`])
+      const all = graph.node('Concat', [state, value], {axis: 2})
+      kept.set(all, index)
+      return all
+    },
+    keep(all, from) {
+      const index = kept.get(all) as number
+      const ends = [graph.integers(2 ** 31 - 1), graph.integers(2)]
+      const {channels} = states[index] as CarriedShape
+      graph.outputNode(`next.${index}`, 'Slice', [all, from, ...ends], {}, 'float32', [1, channels, `next_${index}`])
+    },
+  }
+  return {...buildGraph(graph, config, layers, tensors, carry), states}
+}
+
+function buildGraph(
+  graph: GraphBuilder,
+  config: CtcConfig,
+  layers: readonly CtcLayer[],
+  tensors: TensorMap,
+  carry: Carry | undefined,
+) {
   const weights = new GraphWeights(graph, tensors)
   const channels = config.features.type === 'log_mel' ? config.features.bins : 1
   const features = graph.input('features', 'float32', [1, channels, 'frames'])
-  const parts = {graph, weights, file: config.file}
+  const parts = {graph, weights, file: config.file, carry}
   const last = computeAll(parts, layers, {value: features, channels})
   const rows = toRows(graph, last.value)
   graph.output('logits', rows, 'float32', ['positions', last.channels])
   return {model: graph.build(), externalFolder: weights.folder, vocabularySize: last.channels}
+}
+
+/** How far a described encoder looks ahead and how it reduces the frame rate; undefined if it needs the complete audio. */
+export function streamingOf(layers: readonly CtcLayer[]): {lookAheadFrames: number; stride: number} | undefined {
+  let [lookAheadFrames, stride] = [0, 1]
+  for (const layer of layers) {
+    if (layer.type === 'gru') return undefined
+    if (layer.type === 'conv1d') {
+      const span = layer.dilation * (layer.kernel - 1)
+      lookAheadFrames += stride * (span - Math.floor(span / 2))
+      stride *= layer.stride
+    }
+    if (layer.type === 'residual') {
+      const inner = streamingOf(layer.layers)
+      if (inner === undefined || inner.stride !== 1) return undefined
+      lookAheadFrames += stride * inner.lookAheadFrames
+    }
+  }
+  return {lookAheadFrames, stride}
 }
 
 type Parts = Parameters<Compute<'linear'>>[0]
@@ -44,16 +119,17 @@ const computeAll = (parts: Parts, layers: readonly CtcLayer[], flow: Flow): Flow
   layers.reduce((current, layer) => (compute[layer.type] as Compute<CtcLayer['type']>)(parts, layer, current), flow)
 
 const compute: {[T in CtcLayer['type']]: Compute<T>} = {
-  conv1d({graph, weights, file}, layer, {value, channels}) {
+  conv1d({graph, weights, file, carry}, layer, {value, channels}) {
     const {name, kernel, stride, dilation, groups} = layer
     if (channels % groups !== 0 || layer.channels % groups !== 0)
       throw new SvcError('model_file_invalid', {file, reason: `${name}: ${channels} channels are no ${groups} groups`})
     const span = dilation * (kernel - 1)
     const before = Math.floor(span / 2)
+    const input = carry?.join(value, channels, before) ?? value
     const convolved = graph.node(
       'Conv',
       [
-        value,
+        input,
         weights.get(`${name}.weight`, [layer.channels, channels / groups, kernel]),
         weights.get(`${name}.bias`, [layer.channels]),
       ],
@@ -61,10 +137,11 @@ const compute: {[T in CtcLayer['type']]: Compute<T>} = {
         kernel_shape: [BigInt(kernel)],
         strides: [BigInt(stride)],
         dilations: [BigInt(dilation)],
-        pads: [BigInt(before), BigInt(span - before)],
+        pads: carry === undefined ? [BigInt(before), BigInt(span - before)] : [0n, 0n],
         group: BigInt(groups),
       },
     )
+    carry?.keep(input, graph.node('Mul', [framesOf(graph, convolved), graph.integers(stride)]))
     return {value: activate(graph, convolved, layer.activation), channels: layer.channels}
   },
 
@@ -132,9 +209,20 @@ const compute: {[T in CtcLayer['type']]: Compute<T>} = {
       const reason = `a residual of ${flow.channels} channels has layers that give ${inner.channels}`
       throw new SvcError('model_file_invalid', {file: parts.file, reason})
     }
-    return {value: parts.graph.node('Add', [flow.value, inner.value]), channels: flow.channels}
+    const {graph, carry} = parts
+    if (carry === undefined) return {value: graph.node('Add', [flow.value, inner.value]), channels: flow.channels}
+    // The inner layers are behind the input by the frames that they look ahead.
+    const all = carry.join(flow.value, flow.channels, 0)
+    const count = framesOf(graph, inner.value)
+    carry.keep(all, count)
+    const reached = graph.node('Slice', [all, graph.integers(0), count, graph.integers(2)])
+    return {value: graph.node('Add', [reached, inner.value]), channels: flow.channels}
   },
 }
+
+/** The number of frames of `[1, channels, frames]`, as a vector of one integer. */
+const framesOf = (graph: GraphBuilder, value: Value): Value =>
+  graph.node('Slice', [graph.node('Shape', [value]), graph.integers(2), graph.integers(3)])
 
 /** `[1, channels, frames]` as `[frames, channels]`. */
 const toRows = (graph: GraphBuilder, value: Value): Value =>

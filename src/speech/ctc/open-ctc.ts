@@ -8,6 +8,7 @@ import type {SpeechModel} from '../model.js'
 import {type CtcConfig, type CtcWords, readCtcConfig} from './config.js'
 import {createCtcModel} from './ctc-model.js'
 import {type CtcEncoder, openDescribedEncoder, openExportedEncoder} from './encoder.js'
+import {streamingEncoder} from './encoder-stream.js'
 import {type CtcVocabulary, readCtcVocabulary} from './vocabulary.js'
 import {WordList} from './word-list.js'
 
@@ -59,8 +60,11 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
     const reason = `it has ${vocabulary.texts.length} tokens, the model writes ${size}`
     throw new SvcError('tokenizer_mismatch', {file: vocabularyFile, reason})
   }
+  const streaming =
+    'layers' in config.encoder ? streamingEncoder(folder, config, config.encoder.layers, options) : undefined
   return createCtcModel({
     encoder,
+    streaming,
     vocabulary,
     words,
     description: {
@@ -74,6 +78,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
       wordTimings: true,
       languages: config.languages,
       translates: false,
+      drafts: streaming === undefined ? 'window' : 'stream',
     },
   })
 }

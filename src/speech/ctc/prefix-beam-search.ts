@@ -31,30 +31,55 @@ const leastLogprob = -12
 /**
  * Prefix beam search over CTC emissions: hypotheses are texts, and the paths that write the same text are added up.
  * Source: Hannun et al. 2014, arXiv 1408.2873.
- * @returns hypotheses, best first by probability and scorer
  */
-export function prefixBeamSearch(
-  {positions, vocabulary, logprobs}: Emissions,
-  {width, blank, scorer}: PrefixBeamOptions,
-): CtcHypothesis[] {
-  const empty: Text = {token: blank, before: undefined, longer: new Map()}
-  let beam: Prefix[] = [{text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start}]
-  for (let t = 0; t < positions; t++) {
-    const row = logprobs.subarray(t * vocabulary, (t + 1) * vocabulary)
-    const next = new Map<Text, Prefix>()
-    for (const prefix of beam) extend(prefix, row, next, blank, scorer)
-    const ranked = Array.from(next.values(), (prefix) => ({prefix, rank: rank(prefix)}))
-    beam = ranked
-      .sort((a, b) => b.rank - a.rank)
-      .slice(0, width)
-      .map(({prefix}) => prefix)
+export class PrefixBeam {
+  readonly #options: PrefixBeamOptions
+  #beam: readonly Prefix[]
+
+  constructor(options: PrefixBeamOptions, beam?: readonly Prefix[]) {
+    const {blank, scorer} = options
+    const empty: Text = {token: blank, before: undefined, longer: new Map()}
+    this.#options = options
+    this.#beam = beam ?? [{text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start}]
   }
-  const closed = beam.map((prefix) => ({
-    tokens: tokensOf(prefix.text),
-    logprob: logAdd(prefix.blank, prefix.token),
-    rank: rank(prefix) + (scorer?.close(prefix.state) ?? 0),
-  }))
-  return closed.sort((a, b) => b.rank - a.rank).map(({tokens, logprob}) => ({tokens, logprob}))
+
+  /** Continues with the next emissions. */
+  add({positions, vocabulary, logprobs}: Emissions): void {
+    const {width, blank, scorer} = this.#options
+    for (let t = 0; t < positions; t++) {
+      const row = logprobs.subarray(t * vocabulary, (t + 1) * vocabulary)
+      const next = new Map<Text, Prefix>()
+      for (const prefix of this.#beam) extend(prefix, row, next, blank, scorer)
+      const ranked = Array.from(next.values(), (prefix) => ({prefix, rank: rank(prefix)}))
+      this.#beam = ranked
+        .sort((a, b) => b.rank - a.rank)
+        .slice(0, width)
+        .map(({prefix}) => prefix)
+    }
+  }
+
+  /** A search that continues from here on its own. */
+  fork(): PrefixBeam {
+    return new PrefixBeam(this.#options, this.#beam)
+  }
+
+  /** The hypotheses so far, best first by probability and scorer. */
+  hypotheses(): CtcHypothesis[] {
+    const {scorer} = this.#options
+    const closed = this.#beam.map((prefix) => ({
+      tokens: tokensOf(prefix.text),
+      logprob: logAdd(prefix.blank, prefix.token),
+      rank: rank(prefix) + (scorer?.close(prefix.state) ?? 0),
+    }))
+    return closed.sort((a, b) => b.rank - a.rank).map(({tokens, logprob}) => ({tokens, logprob}))
+  }
+}
+
+/** The hypotheses of complete emissions, best first. */
+export function prefixBeamSearch(emissions: Emissions, options: PrefixBeamOptions): CtcHypothesis[] {
+  const beam = new PrefixBeam(options)
+  beam.add(emissions)
+  return beam.hypotheses()
 }
 
 function extend(

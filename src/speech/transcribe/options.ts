@@ -1,5 +1,6 @@
 import type {Alternative, RecognitionOptions, Segment} from '../model.js'
 import type {Transcript} from '../transcript/transcript.js'
+import type {WindowMemo} from './window-memo.js'
 
 /** How a recording is transcribed. */
 export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTokens'> {
@@ -11,6 +12,8 @@ export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTok
   chunkOverlapSec: number
   /** Changes the sound of a window before it is recognised, such as its loudness. */
   preprocess?: ((samples: Float32Array) => Float32Array) | undefined
+  /** Results of earlier passes over the same audio. */
+  memo?: WindowMemo | undefined
 }
 
 /** What can be told of a transcription while it runs, in order of time. */

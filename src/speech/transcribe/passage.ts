@@ -37,17 +37,24 @@ async function* seekWindows(recording: Recording, reader: WindowReader, {from, t
       seek = end
       continue
     }
-    const {window, next} = await reader.read(seek, end)
+    const {window, next} = await reader.read(seek, withoutSilence(recording, seek, end))
     yield window
     seek = next
   }
+}
+
+/** The end of a window without most of the silence after its speech: the text does not depend on how long it lasts. */
+function withoutSilence(recording: Recording, from: number, end: number): number {
+  const last = recording.speech().findLast((region) => region.start < end && region.end > from)
+  const quiet = last === undefined ? end : Math.round(last.end + silenceAfter)
+  return quiet < end && recording.isSilent(quiet, end) ? quiet : end
 }
 
 /** Sound kept around a stretch of speech, samples: soft beginnings and ends belong to it. */
 const margin = 0.05 * sampleRate
 
 /** Silence after a stretch of speech that the model hears too, so that the end of the last word is plain to it, samples. */
-const silenceAfter = sampleRate
+const silenceAfter = 0.25 * sampleRate
 
 /** At least this much is read at a time while the end of a stretch is looked for, samples. */
 const readStep = sampleRate

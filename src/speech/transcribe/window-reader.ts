@@ -34,7 +34,10 @@ export class WindowReader {
     const samples = this.#options.preprocess?.(sound) ?? sound
     // The engine may take the samples away.
     const end = from + samples.length
-    const result = await this.#model.recognise(samples, this.#recognition(), this.#signal)
+    const recognition = this.#recognition()
+    const recognise = () => this.#model.recognise(samples, recognition, this.#signal)
+    const {memo} = this.#options
+    const result = await (memo?.recognise({from, to: end}, recognition, recognise) ?? recognise())
     this.#learn(result)
     const startSec = from / sampleRate
     const speech = this.#speech(from, end)
@@ -52,7 +55,7 @@ export class WindowReader {
   }
 
   #recognition(): RecognitionOptions {
-    const {conditionOnPrevious, chunkSec, chunkOverlapSec, preprocess, ...recognition} = this.#options
+    const {conditionOnPrevious, chunkSec, chunkOverlapSec, preprocess, memo, ...recognition} = this.#options
     return {
       ...recognition,
       language: recognition.language ?? this.language?.code,

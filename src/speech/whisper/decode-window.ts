@@ -34,22 +34,29 @@ export type DecodeOptions = Pick<
   | 'preferred'
 >
 
+export interface DecodeWindowLimits {
+  timestamps: boolean
+  /** Number of decoder positions. */
+  context: number
+  maxTokens?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
 /**
  * Decodes a window at increasing temperatures until the text is neither repetitive nor too unlikely. Source: the
  * temperature fallback of openai/whisper.
- * @param context number of decoder positions
  */
 export async function decodeWindow(
   audio: AudioContext,
   vocabulary: WhisperVocabulary,
   prompt: Prompt,
   options: DecodeOptions,
-  {timestamps, context, signal}: {timestamps: boolean; context: number; signal?: AbortSignal | undefined},
+  {timestamps, context, maxTokens = context, signal}: DecodeWindowLimits,
 ): Promise<DecodedWindow> {
   const limits = {
     end: vocabulary.endOfText,
     rules: tokenRules(vocabulary, {timestamps}),
-    maxTokens: Math.max(1, Math.min(Math.floor(context / 2), context - prompt.tokens.length)),
+    maxTokens: Math.max(1, Math.min(maxTokens, Math.floor(context / 2), context - prompt.tokens.length)),
     signal,
   }
   let decoded: DecodedWindow | undefined

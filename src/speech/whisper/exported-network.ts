@@ -39,6 +39,7 @@ export async function openExportedNetwork(
   const aligns = decoder.outputs.some(({name}) => name === 'cross_attentions.0')
   return {
     aligns,
+    anyLength: false,
     encode: (mel, frames) => encode(parts, aligns, mel, frames),
     async release() {
       await encoder.release()

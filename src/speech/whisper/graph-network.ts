@@ -45,6 +45,7 @@ export async function openGraphNetwork(
   const parts: Parts = {config, encoder, decoder, embedding, ...options}
   return {
     aligns: true,
+    anyLength: true,
     encode: (mel, frames) => encode(parts, mel, frames),
     async release() {
       embedding.close()

@@ -2,6 +2,8 @@
 export interface WhisperNetwork {
   /** Whether its windows support `align`. */
   readonly aligns: boolean
+  /** Whether it encodes windows that are shorter than those of the training. */
+  readonly anyLength: boolean
   /** Encodes one window: log-mel `[bins, frames]`, row-major. */
   encode(mel: Float32Array, frames: number): Promise<AudioContext>
   release(): Promise<void>

@@ -51,6 +51,7 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
       wordTimings: network.aligns,
       languages: multilingual ? [...vocabulary.languages.keys()] : ['en'],
       translates: vocabulary.translate !== undefined,
+      drafts: network.anyLength ? 'window' : 'full',
     },
   })
 }

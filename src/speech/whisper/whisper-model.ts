@@ -1,6 +1,7 @@
 import {hopLength, logMel} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {
+  draftPaddingSec,
   type LanguageGuess,
   type RecognitionOptions,
   type Segment,
@@ -30,7 +31,7 @@ export function createWhisperModel(parts: WhisperParts): SpeechModel {
     description: parts.description,
     recognise: (samples, options, signal) => recognise(parts, samples, options, signal),
     async detectLanguage(samples, signal) {
-      const audio = await encode(parts, samples)
+      const audio = await encode(parts, samples, windowFrames(parts))
       signal?.throwIfAborted()
       return detectLanguage(parts, audio.context)
     },
@@ -41,20 +42,23 @@ export function createWhisperModel(parts: WhisperParts): SpeechModel {
 async function recognise(
   parts: WhisperParts,
   samples: Float32Array,
-  options: RecognitionOptions,
+  requested: RecognitionOptions,
   signal?: AbortSignal,
 ): Promise<WindowResult> {
   const {vocabulary, description} = parts
+  const options = requested.draft ? {...requested, ...draftOptions} : requested
   if (options.task === 'translate' && !description.translates)
     throw new SvcError('task_unsupported', {model: description.name})
   const windowSec = samples.length / sampleRate
-  const {context, featuresMs, encodeMs} = await encode(parts, samples)
+  const frames = options.draft ? draftFrames(parts, samples.length) : windowFrames(parts)
+  const {context, featuresMs, encodeMs} = await encode(parts, samples, frames)
   signal?.throwIfAborted()
   const started = performance.now()
   const guess = await languageOf(parts, context, options.language)
   const language = {language: guess.language, task: options.task}
   const timestamps = description.timestamps
-  const limits = {timestamps, context: parts.config.textPositions, signal}
+  const maxTokens = options.draft ? draftTokens(windowSec) : undefined
+  const limits = {timestamps, context: parts.config.textPositions, maxTokens, signal}
   const prompt = buildPrompt(vocabulary, language, options, limits)
   const decoded = await decodeWindow(context, vocabulary, prompt, options, limits)
   const timed = decoded.noSpeech
@@ -74,10 +78,23 @@ async function recognise(
   }
 }
 
-/** Computes features and encoder output; the window is padded with silence to the length of the training windows. */
-async function encode({config, network}: WhisperParts, samples: Float32Array) {
+/** A draft is decoded once, without what follows from its text. */
+const draftOptions = {temperatures: [0], beamSize: 1, wordTimestamps: false, alternatives: 1}
+
+/** Frames of a window of the training. */
+const windowFrames = ({config}: WhisperParts): number => config.audioPositions * framesPerPosition
+
+function draftFrames(parts: WhisperParts, samples: number): number {
+  const positions = Math.ceil((samples / sampleRate + draftPaddingSec) / positionSec)
+  return parts.network.anyLength ? Math.min(windowFrames(parts), positions * framesPerPosition) : windowFrames(parts)
+}
+
+/** Maximum number of tokens of a draft: more than anyone speaks. */
+const draftTokens = (seconds: number): number => Math.ceil(6 * seconds) + 8
+
+/** Computes features and encoder output; the window is padded with silence to `frames`. */
+async function encode({config, network}: WhisperParts, samples: Float32Array, frames: number) {
   const started = performance.now()
-  const frames = config.audioPositions * framesPerPosition
   const mel = logMel(samples, {bins: config.melBins, frames})
   const encoded = performance.now()
   const context = await network.encode(mel, frames)

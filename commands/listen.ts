@@ -1,0 +1,287 @@
+import {type FileHandle, open} from 'node:fs/promises'
+import {resolve} from 'node:path'
+import {Args, Flags} from '@oclif/core'
+import {
+  clearLine,
+  levelBar,
+  liveLine,
+  overwriteFlag,
+  SpeechCommand,
+  sessionFlags,
+  sessionLimitsOf,
+  speechFlags,
+} from '../src/cli/index.js'
+import {speechServerSettings, speechSessionSettings, speechSettings} from '../src/config/index.js'
+import {Exit, SvcError} from '../src/errors/index.js'
+import {checkOutputs} from '../src/files/index.js'
+import type {
+  AudioStream,
+  FinishedUtterance,
+  LiveEvent,
+  LiveSession,
+  SessionLimits,
+  TranscriptFormat,
+} from '../src/speech/index.js'
+
+/** Silence after which an utterance ends, ms. */
+const endpointMs = 400
+
+export default class Listen extends SpeechCommand<typeof Listen> {
+  static override summary = 'Transcribe live speech from a microphone, pipe or file.'
+  static override description =
+    `Records from the default microphone until Ctrl-C, or reads a file or standard input until its end. An utterance ends after
+a pause of 0.4 s. On a terminal, words appear while they are spoken: those that may still change are dimmed. In a pipe, each
+utterance is printed as one line when it is complete.
+
+The microphone is recorded with the first of these programs that works: pw-record, arecord, parecord, rec (SoX), ffmpeg.
+Standard input is a WAV file or another recording, or raw PCM: 16-bit little-endian, mono, 16 kHz.
+
+--json prints the events ready, partial, final, error and heartbeat, one per line, and at the end the session as one object.
+
+--output appends each utterance to a file as soon as it is complete; the extension selects the format: .txt, .srt, .vtt or
+.jsonl. Ctrl-C ends the current utterance and prints it.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --output notes.txt --profile aggressive',
+    '<%= config.bin %> <%= command.id %> | while read -r line; do echo "heard: $line"; done',
+    'ffmpeg -v error -i talk.mp4 -f wav - | <%= config.bin %> <%= command.id %> - --json',
+  ]
+  static override args = {
+    source: Args.string({description: 'A file, - for standard input, or mic (default).', default: 'mic'}),
+  }
+  static override flags = {
+    ...speechFlags,
+    ...sessionFlags,
+    microphone: Flags.string({description: 'Microphone to record from.', helpValue: 'NAME'}),
+    'list-microphones': Flags.boolean({description: 'List the microphones and exit.'}),
+    once: Flags.boolean({description: 'Exit after the first utterance.'}),
+    realtime: Flags.boolean({description: 'Play a file at its own speed, as if it was spoken now.'}),
+    'debug-parser-payload': Flags.boolean({description: 'Include the settings in the JSON result.'}),
+    output: Flags.string({char: 'o', description: 'File to append utterances to.', helpValue: 'FILE'}),
+    overwrite: overwriteFlag,
+  }
+
+  async run(): Promise<void> {
+    if (this.flags['list-microphones']) return this.#listMicrophones()
+    const {SessionResult, sessionLimits} = await import('../src/speech/index.js')
+    const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
+    const document = await this.#openOutput()
+    const transcriber = await this.createTranscriber({refine: true})
+    const result = new SessionResult()
+    const screen = new Screen(!this.output.json && process.stdout.isTTY)
+    let failed = false
+    try {
+      const session = await this.#start(transcriber, limits, screen, async (utterance) => {
+        result.add(utterance)
+        screen.clear()
+        if (utterance.event.text !== '') await this.output.piece(`${utterance.event.text}\n`)
+        await document?.write(utterance)
+      })
+      try {
+        // What was said before the audio failed is not lost.
+        await this.#feed(session, screen).finally(() => session.commit())
+      } finally {
+        await session.close()
+        screen.clear()
+      }
+      const object = result.payload(session, {
+        path: this.#path(),
+        limits,
+        languageHint: this.settings(speechSettings).language,
+        minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
+      })
+      await this.output.event(
+        this.flags['debug-parser-payload'] ? {...object, runtime_config: this.speechRuntime()} : object,
+      )
+      if (session.ended.aborted) throw session.ended.reason
+      failed = session.failures > 0
+    } finally {
+      await document?.close()
+      await transcriber.close()
+    }
+    if (failed) this.exit(Exit.failed)
+  }
+
+  #configuredLimits(): SessionLimits {
+    const {captureTimeoutMs, maxDurationMs, inferenceDeadlineMs} = this.settings(speechSessionSettings)
+    return {timeoutMs: captureTimeoutMs, maxDurationMs, inferenceDeadlineMs}
+  }
+
+  #path(): string {
+    const {source} = this.args
+    return source === '-' || source === 'mic' ? source : resolve(source)
+  }
+
+  async #listMicrophones(): Promise<void> {
+    const {listMicrophones} = await import('../src/audio/index.js')
+    const {program, text} = await listMicrophones(this.signal)
+    await this.output.result({program, microphones: text.split('\n')}, () => text)
+  }
+
+  async #start(
+    transcriber: Awaited<ReturnType<Listen['createTranscriber']>>,
+    limits: SessionLimits,
+    screen: Screen,
+    onFinal: (utterance: FinishedUtterance) => Promise<void>,
+  ): Promise<LiveSession> {
+    const {LiveSession} = await import('../src/speech/index.js')
+    const {streamPartialQuietMs, streamMaxWaitMs, streamMaxBufferMs} = this.settings(speechServerSettings)
+    let printed: Promise<void> = Promise.resolve()
+    return LiveSession.start(
+      {
+        transcriber,
+        limits,
+        silenceMs: endpointMs,
+        once: this.flags.once,
+        heartbeatMs: this.settings(speechSessionSettings).heartbeatMs,
+        stability: {quietMs: streamPartialQuietMs, maxWaitMs: streamMaxWaitMs},
+        maxBufferMs: Math.max(streamMaxBufferMs, 2 * (limits.maxDurationMs ?? 0)),
+        // An interruption ends the audio; what was said before it is still transcribed.
+        signal: new AbortController().signal,
+        emit: (event: LiveEvent) => {
+          printed = printed.then(() => this.output.event(event))
+          printed.catch(() => undefined)
+          if (event.type === 'partial') screen.show(event.stable_text, event.text)
+          else if (event.type === 'error' && !this.output.json) this.output.notice(`error: ${event.message}`)
+        },
+      },
+      onFinal,
+    )
+  }
+
+  /** Passes audio on until it ends, the session fails, or the command is interrupted. */
+  async #feed(session: LiveSession, screen: Screen): Promise<void> {
+    const stop = AbortSignal.any([this.signal, session.ended])
+    const isMicrophone = this.args.source === 'mic'
+    const isFile = !isMicrophone && this.args.source !== '-'
+    const started = performance.now()
+    let samples = 0
+    try {
+      for await (const piece of await this.#audio(stop)) {
+        session.push(piece)
+        screen.level(piece)
+        samples += piece.length
+        if (isFile && this.flags.realtime) await wait(started + samples / 16 - performance.now(), stop)
+        else if (isFile) await session.settle()
+        if (stop.aborted || session.isDone) return
+      }
+    } catch (error) {
+      if (!stop.aborted) throw error
+    }
+  }
+
+  async #audio(signal: AbortSignal): Promise<AudioStream> {
+    const {openAudio, recordMicrophone} = await import('../src/audio/index.js')
+    const {source} = this.args
+    const options = {
+      sampleRate: 16_000,
+      signal,
+      live: true,
+      onWarning: ({message}: {message: string}) => this.output.notice(`warning: ${message}`),
+    }
+    if (source === '-') return openAudio({name: 'standard input', stream: process.stdin}, options)
+    if (source !== 'mic') return openAudio({path: resolve(source)}, options)
+    if (process.stderr.isTTY) this.output.notice('Listening. Press Ctrl-C to stop.')
+    const raw = {encoding: 's16le', sampleRate: 16_000, channels: 1} as const
+    return openAudio({name: 'the microphone', stream: recordMicrophone(this.flags.microphone, signal), raw}, options)
+  }
+
+  async #openOutput(): Promise<Document | undefined> {
+    const {output, overwrite = false} = this.flags
+    if (output === undefined) return undefined
+    const {createFormat, formatOfFile} = await import('../src/speech/index.js')
+    const format = formatOfFile(output.replace(/\.jsonl$/i, '.ndjson'))
+    if (format === undefined || !['text', 'srt', 'vtt', 'ndjson'].includes(format))
+      throw new SvcError('usage', {reason: `The extension of ${output} must be .txt, .srt, .vtt or .jsonl.`})
+    await checkOutputs([output], {overwrite, inputs: []})
+    return Document.open(resolve(output), createFormat(format))
+  }
+}
+
+const wait = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (ms <= 0 || signal.aborted) return resolve()
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, {once: true})
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+
+/** The line of the terminal that shows the current utterance. */
+class Screen {
+  readonly #isActive: boolean
+  #level = ' '
+  #stable = ''
+  #text = ''
+
+  constructor(isActive: boolean) {
+    this.#isActive = isActive
+  }
+
+  level(samples: Float32Array): void {
+    this.#level = levelBar(samples)
+    this.#draw()
+  }
+
+  show(stable: string, text: string): void {
+    this.#stable = stable
+    this.#text = text
+    this.#draw()
+  }
+
+  clear(): void {
+    this.#stable = ''
+    this.#text = ''
+    if (this.#isActive) process.stdout.write(clearLine)
+  }
+
+  #draw(): void {
+    if (this.#isActive) process.stdout.write(liveLine(this.#level, this.#stable, this.#text, process.stdout.columns))
+  }
+}
+
+/** A transcript file that grows by complete utterances. */
+class Document {
+  readonly #file: FileHandle
+  readonly #format: TranscriptFormat
+
+  private constructor(file: FileHandle, format: TranscriptFormat) {
+    this.#file = file
+    this.#format = format
+  }
+
+  static async open(path: string, format: TranscriptFormat): Promise<Document> {
+    try {
+      const file = await open(path, 'w')
+      await file.write(format.header())
+      return new Document(file, format)
+    } catch (error) {
+      throw SvcError.from(error)
+    }
+  }
+
+  async write({event, file}: FinishedUtterance): Promise<void> {
+    const startSec = event.start_ms / 1000
+    const text = file.transcript.segments
+      .map((segment) =>
+        this.#format.segment({
+          ...segment,
+          startSec: segment.startSec + startSec,
+          endSec: segment.endSec + startSec,
+        }),
+      )
+      .join('')
+    try {
+      await this.#file.write(text)
+    } catch (error) {
+      throw SvcError.from(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
+}

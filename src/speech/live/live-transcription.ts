@@ -1,0 +1,251 @@
+import type {SpeechRegion, VoiceActivityDetector} from '../../audio/index.js'
+import {type RecognitionOptions, type SpeechModel, sampleRate} from '../model.js'
+import type {FinishedText} from '../text/finish.js'
+import {WindowMemo} from '../transcribe/window-memo.js'
+import {createDrafts, type Drafts} from './drafts.js'
+import {type StabilityRules, StableText} from './stable-text.js'
+import {Utterance} from './utterance.js'
+
+/** A partial result. */
+export interface Partial extends Pick<FinishedText, 'confidence' | 'nBest'> {
+  /** Number of the partial result within its utterance, from 1. */
+  seq: number
+  text: string
+  /** Prefix of `text` that no later partial result of the utterance changes. */
+  stableText: string
+}
+
+/** Why an utterance ended without a commit of the caller. */
+export type Endpoint = 'silence' | 'duration'
+
+/** An utterance that has ended. */
+export interface EndedUtterance<F> {
+  /** Position of its audio, ms from the start of the live audio. */
+  startMs: number
+  endMs: number
+  /** Transcribes it. Not called, it costs nothing. */
+  transcribe(signal: AbortSignal): Promise<F>
+}
+
+export interface LiveOptions<F> {
+  model: SpeechModel
+  /** Detects speech in live audio; without one, all audio counts as speech and endpoints are not detected. */
+  detector: VoiceActivityDetector | undefined
+  recognition: RecognitionOptions
+  stability: StabilityRules
+  /** Time of silence after which an utterance ends, and its maximum duration; if both are undefined, `commit` ends it. */
+  endpoint: {silenceMs: number | undefined; maxDurationMs: number | undefined}
+  /** Maximum audio to keep, ms. */
+  maxBufferMs: number
+  finish(raw: string): FinishedText
+  /** Transcribes the complete audio of an utterance. */
+  transcribe(samples: Float32Array, memo: WindowMemo, signal: AbortSignal): Promise<F>
+  onPartial(partial: Partial): void
+  /** An utterance ended on its own. */
+  onEndpoint?: ((ended: EndedUtterance<F>, endpoint: Endpoint) => void) | undefined
+  /** A fault of the detector, or the buffer is full (`overflow`); the transcription is closed. */
+  onFailure(error: unknown): void
+  /** Clock of the partial results, ms. */
+  now?(): number
+}
+
+/** Thrown to `onFailure` when more audio arrives than is kept. */
+export class AudioOverflow extends Error {}
+
+interface Current {
+  audio: Utterance
+  memo: WindowMemo
+  text: StableText
+  drafts: Drafts | undefined
+  shown: string
+  seq: number
+  /** Ends drafts and passes in advance. */
+  ended: AbortController
+  /** End of the speech before which the final pass was computed in advance, and what ends it. */
+  advance: {speechEnd: number; stop: AbortController} | undefined
+}
+
+/** Audio of a silence that is kept before the next utterance, samples. */
+const keptSilence = sampleRate
+
+/**
+ * Transcribes live audio. Partial results appear while audio arrives; the final result is that of the offline
+ * transcription of the same audio, computed in advance in pauses. `push` never waits for the model.
+ */
+export class LiveTranscription<F> {
+  readonly #options: LiveOptions<F>
+  readonly #now: () => number
+  #current: Current
+  /** Audio is processed in order. */
+  #queue: Promise<void> = Promise.resolve()
+  #drafting: Promise<void> | undefined
+  /** Speech of the current utterance: its start, and the end of its last region that has ended. */
+  #spokenFrom: number | undefined
+  #spokenTo: number | undefined
+  #closed = false
+  #encodedSec = 0
+
+  constructor(options: LiveOptions<F>) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+    this.#current = this.#begin(0)
+  }
+
+  /** Audio that was encoded for partial results, seconds. */
+  get draftedSec(): number {
+    return this.#encodedSec + (this.#current.drafts?.encodedSec ?? 0)
+  }
+
+  /** Adds samples, mono at 16 kHz. */
+  push(samples: Float32Array): void {
+    this.#enqueue(() => this.#take(samples))
+  }
+
+  /** Ends the utterance after the audio so far, and starts the next one. */
+  commit(): Promise<EndedUtterance<F>> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue(async () => resolve(this.#finish()), reject)
+    })
+  }
+
+  /** Waits until the audio so far is processed, apart from partial results. */
+  settle(): Promise<void> {
+    return this.#queue
+  }
+
+  /** Waits until the running draft is reported. */
+  async drafted(): Promise<void> {
+    await this.#drafting
+  }
+
+  /** Stops without a result. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#end(this.#current)
+    await this.#queue
+    await this.#drafting
+  }
+
+  #enqueue(step: () => Promise<void>, onError: (error: unknown) => void = this.#options.onFailure): void {
+    this.#queue = this.#queue
+      .then(async () => {
+        if (!this.#closed) await step()
+      })
+      .catch(onError)
+  }
+
+  #begin(at: number): Current {
+    const {stability} = this.#options
+    this.#spokenFrom = this.#options.detector === undefined ? at : undefined
+    this.#spokenTo = undefined
+    return {
+      audio: new Utterance(at),
+      memo: new WindowMemo(),
+      text: new StableText(stability),
+      drafts: undefined,
+      shown: '',
+      seq: 0,
+      ended: new AbortController(),
+      advance: undefined,
+    }
+  }
+
+  async #take(samples: Float32Array): Promise<void> {
+    const {detector, maxBufferMs} = this.#options
+    this.#current.audio.add(samples)
+    if (this.#current.audio.durationMs > maxBufferMs) throw new AudioOverflow()
+    if (detector !== undefined) this.#notice(await detector.push(samples), detector.open)
+    this.#endpoint()
+    this.#draft()
+    this.#advance()
+  }
+
+  #notice(ended: readonly SpeechRegion[], open: SpeechRegion | undefined): void {
+    const {audio} = this.#current
+    for (const {start, end} of open === undefined ? ended : [...ended, open])
+      if (end > audio.start) this.#spokenFrom ??= Math.max(audio.start, start)
+    this.#spokenTo = ended.findLast(({end}) => end > audio.start)?.end ?? this.#spokenTo
+  }
+
+  get #speaking(): boolean {
+    return (
+      this.#spokenFrom !== undefined && (this.#spokenTo === undefined || this.#options.detector?.open !== undefined)
+    )
+  }
+
+  /** Ends an utterance after a silence or at its maximum duration; between utterances, drops the silence. */
+  #endpoint(): void {
+    const {silenceMs, maxDurationMs = Infinity} = this.#options.endpoint
+    const {audio} = this.#current
+    if (silenceMs !== undefined && this.#spokenFrom === undefined) {
+      audio.dropBefore(audio.end - keptSilence)
+      return
+    }
+    const quietMs = (1000 * (audio.end - (this.#spokenTo ?? audio.end))) / sampleRate
+    if (!this.#speaking && quietMs >= (silenceMs ?? Infinity)) this.#options.onEndpoint?.(this.#finish(), 'silence')
+    else if (audio.durationMs >= maxDurationMs) this.#options.onEndpoint?.(this.#finish(), 'duration')
+  }
+
+  #finish(): EndedUtterance<F> {
+    const {audio, memo} = this.#current
+    this.#end(this.#current)
+    this.#current = this.#begin(audio.end)
+    return {
+      startMs: (1000 * audio.start) / sampleRate,
+      endMs: (1000 * audio.end) / sampleRate,
+      transcribe: (signal) => this.#options.transcribe(audio.from(audio.start), memo, signal),
+    }
+  }
+
+  #end(current: Current): void {
+    current.ended.abort()
+    this.#encodedSec += current.drafts?.encodedSec ?? 0
+    current.drafts?.close()
+    current.drafts = undefined
+  }
+
+  /** Starts a draft if one is due and none is running. */
+  #draft(): void {
+    const current = this.#current
+    if (this.#drafting !== undefined || this.#closed || this.#spokenFrom === undefined) return
+    const {model, recognition} = this.#options
+    current.drafts ??= createDrafts(model, recognition, this.#spokenFrom)
+    if (!current.drafts.isDue(current.audio, this.#now())) return
+    this.#drafting = this.#drafted(current, current.drafts).finally(() => {
+      this.#drafting = undefined
+      this.#draft()
+    })
+  }
+
+  async #drafted(current: Current, drafts: Drafts): Promise<void> {
+    const {signal} = current.ended
+    try {
+      const draft = await drafts.next(current.audio, this.#now(), signal)
+      if (signal.aborted || draft === undefined) return
+      const {refinedText, confidence, nBest} = this.#options.finish(draft.text)
+      const certain = draft.certain === draft.text ? refinedText : this.#options.finish(draft.certain).refinedText
+      const {text, stable} = current.text.add({text: refinedText, certain}, this.#now())
+      drafts.stable(stable === '' ? 0 : stable.split(' ').length)
+      const shown = JSON.stringify([text, stable])
+      if (text === '' || shown === current.shown) return
+      current.shown = shown
+      this.#options.onPartial({seq: ++current.seq, text, stableText: stable, confidence, nBest})
+    } catch (error) {
+      if (!signal.aborted) this.#options.onFailure(error)
+    }
+  }
+
+  /** Computes the final pass in advance when silence begins; speech makes it useless. */
+  #advance(): void {
+    const current = this.#current
+    if (this.#spokenTo === undefined) return
+    if (this.#speaking) {
+      current.advance?.stop.abort()
+      return
+    }
+    if (current.advance?.speechEnd === this.#spokenTo) return
+    const stop = new AbortController()
+    current.advance = {speechEnd: this.#spokenTo, stop}
+    this.#options.transcribe(current.audio.from(current.audio.start), current.memo, stop.signal).catch(() => undefined)
+  }
+}

@@ -1,0 +1,238 @@
+import {randomUUID} from 'node:crypto'
+import type {SpeechEventV1, SpeechFinalV1} from '../../contracts/index.js'
+import {asAudioError, SvcError} from '../../errors/index.js'
+import {AudioOverflow, type EndedUtterance, type LiveTranscription} from '../live/live-transcription.js'
+import type {StabilityRules} from '../live/stable-text.js'
+import {round} from '../text/confidence.js'
+import type {TranscribedFile, Transcriber} from '../transcriber.js'
+import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionState, SpeechSession} from './session.js'
+
+export interface LiveSessionOptions {
+  transcriber: Transcriber
+  /** Limits of each utterance. */
+  limits: SessionLimits
+  /** Silence that ends an utterance, ms; undefined: only `commit` ends it, and the maximum duration. */
+  silenceMs: number | undefined
+  /** Whether the session is over after the first utterance. */
+  once?: boolean
+  heartbeatMs: number
+  language?: string | undefined
+  stability: StabilityRules
+  /** Maximum audio to keep, ms. */
+  maxBufferMs: number
+  emit(event: LiveEvent): void
+  onState?: ((state: SessionState) => void) | undefined
+  signal: AbortSignal
+}
+
+/** What a live session reports, in the form in which clients receive it. */
+export type LiveEvent = SpeechEventV1
+type FinalEvent = SpeechFinalV1
+
+/** A final result with all that is known about it. */
+export interface FinishedUtterance {
+  event: FinalEvent
+  file: TranscribedFile
+}
+
+/**
+ * A live session: audio in, events out. Each utterance has its own time limits; the session itself has none. Events are
+ * in order: `ready` comes first, and no `partial` follows the `final` of its utterance.
+ */
+export class LiveSession {
+  readonly id = newSessionId()
+  readonly correlationId = randomUUID()
+  /** The state of the current utterance. */
+  #session: SpeechSession
+  readonly #options: LiveSessionOptions
+  readonly #onFinal: ((finished: FinishedUtterance) => void | Promise<void>) | undefined
+  #live: LiveTranscription<TranscribedFile> | undefined
+  /** Final results are reported in order. */
+  #finals: Promise<void> = Promise.resolve()
+  #failures = 0
+  #utterances = 0
+  #idle: NodeJS.Timeout | undefined
+  #heartbeat: NodeJS.Timeout | undefined
+  readonly #startedAt = performance.now()
+  #lastAudioAt = performance.now()
+  readonly #ended = new AbortController()
+
+  private constructor(options: LiveSessionOptions, onFinal?: (finished: FinishedUtterance) => void | Promise<void>) {
+    this.#options = options
+    this.#onFinal = onFinal
+    this.#session = new SpeechSession(options.limits, {id: this.id, onState: options.onState})
+  }
+
+  /**
+   * Loads the model and starts a session.
+   * @throws what `Transcriber.live` throws
+   */
+  static async start(
+    options: LiveSessionOptions,
+    onFinal?: (finished: FinishedUtterance) => void | Promise<void>,
+  ): Promise<LiveSession> {
+    const session = new LiveSession(options, onFinal)
+    const {transcriber, language, stability, maxBufferMs, silenceMs, limits, signal} = options
+    session.#live = await transcriber.live({
+      language,
+      signal,
+      stability,
+      maxBufferMs,
+      endpoint: {silenceMs, maxDurationMs: limits.maxDurationMs},
+      onPartial: ({seq, text, stableText, confidence, nBest = null}) =>
+        session.#emit({
+          type: 'partial',
+          correlation_id: session.correlationId,
+          seq,
+          text,
+          stable_text: stableText,
+          confidence: round(confidence),
+          n_best: nBest === null ? null : [...nBest],
+        }),
+      onEndpoint: (ended) => session.#finish(ended),
+      onFailure: (error) => session.#fail(error),
+    })
+    session.#emit({
+      type: 'ready',
+      correlation_id: session.correlationId,
+      session_id: session.id,
+      sample_rate_hz: 16_000,
+      input_format: 'pcm_s16le_mono',
+    })
+    session.#waitForAudio()
+    return session
+  }
+
+  /** Whether the only utterance of the session has ended. */
+  get isDone(): boolean {
+    return this.#options.once === true && this.#utterances > 0
+  }
+
+  /** Number of utterances without a final result because of an error. */
+  get failures(): number {
+    return this.#failures
+  }
+
+  /** Aborts when the session has failed, with its error as the reason. */
+  get ended(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  /** Adds samples, mono at 16 kHz; never waits for the model. */
+  push(samples: Float32Array): void {
+    if (this.#ended.signal.aborted || this.isDone) return
+    this.#session.capture()
+    this.#lastAudioAt = performance.now()
+    this.#live?.push(samples)
+  }
+
+  /** Ends the utterance; resolves when its final result was reported. */
+  async commit(): Promise<void> {
+    const ended = await this.#live?.commit()
+    if (ended !== undefined) this.#finish(ended)
+    await this.#finals
+  }
+
+  /** Waits until the audio so far is processed and no final result is pending. */
+  async settle(): Promise<void> {
+    await this.#live?.settle()
+    await this.#finals
+  }
+
+  /** Stops without a result for the current utterance. */
+  async close(): Promise<void> {
+    clearInterval(this.#idle)
+    clearTimeout(this.#heartbeat)
+    await this.#live?.close()
+    await this.#finals
+  }
+
+  #finish(ended: EndedUtterance<TranscribedFile>): void {
+    if (this.isDone) return
+    this.#utterances++
+    const session = this.#session
+    const {limits, onState} = this.#options
+    this.#session = new SpeechSession(limits, {id: this.id, onState})
+    this.#finals = this.#finals.then(async () => {
+      try {
+        const {value: file, ...times} = await session.finalize((signal, loaded) => {
+          loaded()
+          return ended.transcribe(signal)
+        }, this.#options.signal)
+        const event = this.#finalEvent(ended, file, times)
+        this.#emit(event)
+        await this.#onFinal?.({event, file})
+      } catch (error) {
+        if (!this.#options.signal.aborted) this.#report(error)
+      }
+    })
+  }
+
+  #finalEvent(
+    {startMs, endMs}: EndedUtterance<TranscribedFile>,
+    {finished, asrConfidence, transcript}: TranscribedFile,
+    {totalMs, transcribeMs, diagnostics}: {totalMs: number; transcribeMs: number; diagnostics: DeadlineDiagnostic[]},
+  ): FinalEvent {
+    const {rawText, refinedText, confidence, nBest = null} = finished
+    return {
+      type: 'final',
+      correlation_id: this.correlationId,
+      start_ms: Math.round(startMs),
+      end_ms: Math.round(endMs),
+      raw_text: rawText,
+      refined_text: refinedText,
+      text: transcript.text.trim(),
+      confidence: round(confidence),
+      n_best: nBest === null ? null : [...nBest],
+      ...(asrConfidence === undefined ? {} : {asr_confidence: asrConfidence}),
+      deadline_diagnostics: diagnostics,
+      timings: {total_ms: Math.round(totalMs), transcribe_ms: Math.round(transcribeMs)},
+    }
+  }
+
+  #emit(event: LiveEvent): void {
+    const {heartbeatMs, emit} = this.#options
+    clearTimeout(this.#heartbeat)
+    this.#heartbeat = setTimeout(() => {
+      const elapsed = Math.round(performance.now() - this.#startedAt)
+      this.#emit({type: 'heartbeat', correlation_id: this.correlationId, elapsed_ms: elapsed})
+    }, heartbeatMs).unref()
+    emit(event)
+  }
+
+  #waitForAudio(): void {
+    const {timeoutMs} = this.#options.limits
+    if (timeoutMs === undefined) return
+    this.#idle = setInterval(
+      () => {
+        const waited = performance.now() - this.#lastAudioAt
+        if (waited >= timeoutMs) this.#fail(this.#session.captureTimeout(waited))
+      },
+      Math.max(10, timeoutMs / 10),
+    ).unref()
+  }
+
+  /** Reports an error of one utterance; the session continues. */
+  #report(error: unknown): void {
+    const known = SvcError.from(error)
+    this.#failures++
+    this.#emit({type: 'error', correlation_id: this.correlationId, ...asAudioError(known)})
+  }
+
+  /** Reports an error that ends the session. */
+  #fail(error: unknown): void {
+    if (this.#ended.signal.aborted) return
+    const overflow = error instanceof AudioOverflow
+    const {maxBufferMs} = this.#options
+    const known = overflow ? new SvcError('buffer_overflow', {max_buffer_ms: maxBufferMs}) : SvcError.from(error)
+    this.#ended.abort(known)
+    clearInterval(this.#idle)
+    this.#emit({
+      type: 'error',
+      correlation_id: this.correlationId,
+      ...asAudioError(known),
+      ...(overflow ? {max_buffer_ms: maxBufferMs} : {}),
+    })
+    clearTimeout(this.#heartbeat)
+  }
+}

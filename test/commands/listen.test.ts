@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import {mkdir, readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {before, describe, it} from 'node:test'
+import {execa} from 'execa'
+import {openAudio} from '../../src/audio/index.js'
+import {contractViolations} from '../../src/contracts/index.js'
+import {fakeRecorder} from '../support/fake-recorder.js'
+import {projectFile} from '../support/project.js'
+import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+
+const folder = suiteFolder()
+const env = {HOME: folder, SVC_SPEECH_THREADS: '1'}
+const hello = projectFile('examples/hello.wav')
+const text = 'hello and welcome to your own machine'
+const raw = join(folder, 'hello.raw')
+
+const listen = (args: readonly string[], options: {input?: string | Uint8Array; env?: Record<string, string>} = {}) =>
+  svcInTurn(['listen', ...args], {cwd: folder, ...options, env: {...env, ...options.env}})
+
+before(async () => {
+  const audio = await openAudio({path: hello}, {sampleRate: 16_000})
+  const samples: number[] = []
+  for await (const piece of audio) samples.push(...piece)
+  await writeFile(raw, new Int16Array(samples.map((x) => Math.round(32_767 * x))))
+})
+
+interface Event {
+  type?: string
+  text?: string
+  stable_text?: string
+  session?: {text: string; state: string; utterances: number; path: string}
+}
+
+const eventsOf = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Event)
+
+describe('svc listen with a file', () => {
+  it('prints each utterance as a line', async () => {
+    const {stdout, exitCode} = await listen([hello])
+    assert.deepEqual([stdout, exitCode], [`${text}\n`, 0])
+  })
+
+  it('prints events and the session as JSON that match their contracts', async () => {
+    const {stdout, exitCode} = await listen([hello, '--realtime', '--json'])
+    assert.equal(exitCode, 0)
+    const events = eventsOf(stdout)
+    const session = events.pop()
+    for (const event of events) assert.deepEqual(await contractViolations('speech/event.v1', event), [])
+    assert.deepEqual(await contractViolations('cli/listen.v1', session), [])
+    const types = events.map(({type}) => type).filter((type) => type !== 'heartbeat')
+    assert.equal(types[0], 'ready')
+    assert.equal(types.at(-1), 'final')
+    assert.equal(types.filter((type) => type === 'final').length, 1)
+    const partials = events.filter(({type}) => type === 'partial')
+    assert.ok(partials.length > 0)
+    for (const [i, {stable_text: stable = ''}] of partials.entries())
+      assert.ok(stable.startsWith(partials[i - 1]?.stable_text ?? ''))
+    assert.equal(session?.session?.text, text)
+    assert.deepEqual([session?.session?.state, session?.session?.path], ['completed', hello])
+  })
+
+  it('ends after the first utterance with --once', async () => {
+    const twice = join(folder, 'twice.raw')
+    const sound = await readFile(raw)
+    await writeFile(twice, Buffer.concat([sound, Buffer.alloc(32_000), sound, Buffer.alloc(32_000)]))
+    const all = await listen(['-'], {input: await readFile(twice)})
+    assert.equal(all.stdout, `${text}\n${text}\n`)
+    const one = await listen(['-', '--once'], {input: await readFile(twice)})
+    assert.equal(one.stdout, `${text}\n`)
+  })
+
+  it('reports an utterance that missed its deadline, and exits with status 1', async () => {
+    const {stdout, stderr, exitCode} = await listen([hello, '--inference-deadline-ms', '1'])
+    assert.equal(stdout, '')
+    assert.match(stderr, /error: Recognition took \d+ ms, longer than the limit of 1 ms\./)
+    assert.equal(exitCode, 1)
+  })
+
+  it('refuses limits that contradict each other', async () => {
+    const {stderr, exitCode} = await listen([hello, '--timeout-ms', '200', '--max-ms', '100'])
+    assert.match(stderr, /timeout_ms is 200, longer than max_duration_ms, 100/)
+    assert.equal(exitCode, 2)
+  })
+
+  it('refuses a file that is not audio', async () => {
+    await writeFile(join(folder, 'note.wav'), 'just text')
+    const {stderr, exitCode} = await listen(['note.wav'])
+    assert.match(stderr, /note\.wav is not audio: it looks like text/)
+    assert.equal(exitCode, 1)
+  })
+})
+
+describe('svc listen with standard input', () => {
+  it('reads WAV', async () => {
+    const {stdout} = await listen(['-'], {input: await readFile(hello)})
+    assert.equal(stdout, `${text}\n`)
+  })
+
+  it('reads raw PCM', async () => {
+    const {stdout} = await listen(['-'], {input: await readFile(raw)})
+    assert.equal(stdout, `${text}\n`)
+  })
+
+  it('refuses text', async () => {
+    const {stderr, exitCode} = await listen(['-'], {input: 'not a recording\n'})
+    assert.match(stderr, /standard input is not audio: it looks like text/)
+    assert.equal(exitCode, 1)
+  })
+
+  it('prints lines as soon as they are complete', async () => {
+    const listening = startSvc(['listen', '-'], {cwd: folder, env})
+    const first = new Promise<string>((resolve) => listening.stdout?.once('data', (data) => resolve(String(data))))
+    listening.stdin?.write(Buffer.concat([await readFile(raw), Buffer.alloc(32_000)]))
+    assert.equal(await first, `${text}\n`)
+    listening.stdin?.end()
+    assert.equal((await listening).exitCode, 0)
+  })
+})
+
+describe('svc listen --output', () => {
+  it('writes subtitles', async () => {
+    await listen([hello, '--output', 'hello.srt'])
+    assert.match(await readFile(join(folder, 'hello.srt'), 'utf8'), /^1\n00:00:00,\d{3} --> 00:00:02,\d{3}\nhello and/)
+  })
+
+  it('writes one line of JSON per segment', async () => {
+    await listen([hello, '--output', 'hello.jsonl'])
+    const lines = (await readFile(join(folder, 'hello.jsonl'), 'utf8')).trim().split('\n')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).text.trim()),
+      [text],
+    )
+  })
+
+  it('overwrites a file only with --overwrite', async () => {
+    await writeFile(join(folder, 'kept.txt'), 'mine')
+    const {stderr, exitCode} = await listen([hello, '--output', 'kept.txt'])
+    assert.match(stderr, /\(output_exists\)/)
+    assert.equal(exitCode, 4)
+    assert.equal(await readFile(join(folder, 'kept.txt'), 'utf8'), 'mine')
+    await listen([hello, '--output', 'kept.txt', '--overwrite'])
+    assert.equal(await readFile(join(folder, 'kept.txt'), 'utf8'), `${text}\n`)
+  })
+
+  it('refuses other extensions', async () => {
+    const {stderr, exitCode} = await listen([hello, '--output', 'hello.doc'])
+    assert.match(stderr, /The extension of hello\.doc must be \.txt, \.srt, \.vtt or \.jsonl\./)
+    assert.equal(exitCode, 2)
+  })
+
+  it('fails if the disk is full', {skip: process.platform === 'linux' ? false : 'needs /dev/full'}, async () => {
+    const {stderr, exitCode} = await listen([hello, '--format', 'txt', '--output', '/dev/full'])
+    assert.equal(exitCode, 2, stderr)
+  })
+})
+
+describe('svc listen with a microphone', () => {
+  it('records until Ctrl-C, and prints what was said', async (test) => {
+    const bin = await temporaryFolder(test)
+    const path = await fakeRecorder(bin, 'arecord', {plays: raw})
+    const listening = startSvc(['listen', '--json'], {cwd: folder, env: {...env, PATH: path}})
+    let stdout = ''
+    // The second word is stable when most of the phrase was said.
+    await new Promise<void>((resolve) => {
+      listening.stdout?.on('data', (data) => {
+        stdout += String(data)
+        if (/"stable_text":"hello and/.test(stdout)) resolve()
+      })
+    })
+    listening.kill('SIGINT')
+    const {exitCode} = await listening
+    assert.equal(exitCode, 0)
+    const events = eventsOf(stdout)
+    assert.match(events.at(-1)?.session?.text ?? '', /^hello and/)
+    assert.equal(events.at(-2)?.type, 'final')
+  })
+
+  it('shows words on a terminal while they are spoken', async (test) => {
+    const bin = await temporaryFolder(test)
+    const path = await fakeRecorder(bin, 'arecord', {plays: raw})
+    const command = `stty cols 80 rows 24; ${process.execPath} ${svcBinary} listen --once`
+    const shell = execa('script', ['-qec', command, '/dev/null'], {
+      cwd: folder,
+      env: {...environment(env), PATH: `${path}:${process.env.PATH ?? ''}`, TERM: 'xterm'},
+      extendEnv: false,
+      stdin: 'pipe',
+    })
+    const {stdout} = await shell
+    assert.match(stdout, /Listening\. Press Ctrl-C to stop\./)
+    const screens = stdout.split('\r\u001b[2K')
+    assert.ok(
+      screens.some((screen) => /^\S hello/.test(screen) && screen.includes('\u001b[2m ')),
+      'stable words before dimmed ones',
+    )
+    assert.ok(
+      screens.includes(`${text}\r\n`) || screens.at(-1)?.startsWith(text),
+      'the final line replaces the live one',
+    )
+  })
+
+  it('fails if no recording program is installed', async (test) => {
+    const bin = await temporaryFolder(test)
+    const {stderr, exitCode} = await svc(['listen'], {cwd: folder, env: {...env, PATH: bin}})
+    assert.match(stderr, /No program that records from a microphone is on the PATH.*arecord.*\(recorder_missing\)/)
+    assert.match(stderr, /hint: Install one of them/)
+    assert.equal(exitCode, 5)
+  })
+
+  it('fails with the message of a program that cannot record', async (test) => {
+    const path = await fakeRecorder(await temporaryFolder(test), 'arecord', {dies: 'audio open error: No such device'})
+    const {stderr, exitCode} = await svc(['listen'], {cwd: folder, env: {...env, PATH: path}})
+    assert.match(stderr, /Recording with arecord failed: audio open error: No such device\. \(recorder_failed\)/)
+    assert.equal(exitCode, 5)
+  })
+
+  it('prints what was said before the recorder died', async (test) => {
+    const recording = {dies: 'the microphone was unplugged', after: raw}
+    const path = await fakeRecorder(await temporaryFolder(test), 'arecord', recording)
+    const {stdout, stderr, exitCode} = await svc(['listen'], {cwd: folder, env: {...env, PATH: path}})
+    assert.equal(stdout, `${text}\n`)
+    assert.match(stderr, /the microphone was unplugged/)
+    assert.equal(exitCode, 5)
+  })
+
+  it('fails if no audio arrives', async (test) => {
+    const path = await fakeRecorder(await temporaryFolder(test), 'arecord', 'mute')
+    const {stderr, exitCode} = await svc(['listen', '--timeout-ms', '300'], {cwd: folder, env: {...env, PATH: path}})
+    assert.match(stderr, /No audio arrived for 300 ms\. \(speech_capture_timeout\)/)
+    assert.equal(exitCode, 1)
+  })
+
+  it('tries the next program if one cannot record', async (test) => {
+    const bin = await temporaryFolder(test)
+    await mkdir(bin, {recursive: true})
+    await fakeRecorder(bin, 'pw-record', {dies: 'no PipeWire here'})
+    const path = await fakeRecorder(bin, 'arecord', {plays: raw})
+    const {stdout} = await svc(['listen', '--once'], {cwd: folder, env: {...env, PATH: path}})
+    assert.equal(stdout, `${text}\n`)
+  })
+})
