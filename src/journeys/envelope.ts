@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto'
 import {SvcError} from '../errors/index.js'
-import {given, type TaskContext} from '../tasks/index.js'
+import {type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 /** Where a request came in. */
 export const journeySurfaces = ['mcp', 'cli', 'orchestrator', 'daemon'] as const
@@ -57,14 +57,14 @@ export function journeyEnvelope(
     envelope_version: 1,
     journey_id: read('journey_id') ?? randomUUID(),
     session_id: read('session_id') ?? 'default',
-    ...given({
+    ...withoutUndefined({
       thread_id: read('thread_id'),
       trace_id: read('trace_id'),
       correlation_id: read('correlation_id'),
     }),
     repository_id: limited('repository_id', repositoryId),
     origin_surface: surface,
-    ...given({cognitive_profile: profile(read('cognitive_profile'))}),
+    ...withoutUndefined({cognitive_profile: profile(read('cognitive_profile'))}),
   }
 }
 

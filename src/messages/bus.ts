@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import {given} from '../tasks/index.js'
+import {withoutUndefined} from '../tasks/index.js'
 import {BulletinBoard, type Listener, type Subscription} from './bulletin-board.js'
 import {compareToEarlier, type MessageKey} from './idempotency-key.js'
 import {byUrgency, type Delivered, type Draft, displayMessage, type Message} from './message.js'
@@ -199,6 +199,6 @@ function toMessage({id, draft, receiver, sentAtMs, copies}: Letter, copy?: Copy)
     acknowledged: copy?.acknowledged ?? (copies.length > 0 && copies.every(({acknowledged}) => acknowledged)),
     route: 'local',
     delivery_plane: receiver === null ? 'broadcast' : 'local_ephemeral',
-    ...given({correlation_id: correlationId, thread_id: threadId, tenant_id: tenantId}),
+    ...withoutUndefined({correlation_id: correlationId, thread_id: threadId, tenant_id: tenantId}),
   }
 }

@@ -1,6 +1,6 @@
 import type {A2AInboxV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {given} from '../tasks/index.js'
+import {withoutUndefined} from '../tasks/index.js'
 import {claimMessages} from './claim.js'
 import type {Consumer} from './consumer.js'
 import type {MessageContext} from './context.js'
@@ -98,7 +98,7 @@ export function toInbox(context: MessageContext, reading: Reading, found: readon
     dropped_messages: routes.includes('local') ? context.bus.dropped(agentId) : 0,
     suppressed_count: 0,
     focus_depth_filter_active: false,
-    ...given({consumer_id: claim ? owner : undefined}),
+    ...withoutUndefined({consumer_id: claim ? owner : undefined}),
     messages: merge(found, reading),
   }
 }

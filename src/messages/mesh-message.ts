@@ -1,5 +1,5 @@
 import type {StoredMessage} from '../mesh/index.js'
-import {given} from '../tasks/index.js'
+import {withoutUndefined} from '../tasks/index.js'
 import {type Message, type MessagePriority, messagePriorities, parseMessageType} from './message.js'
 import {planeOf} from './planes.js'
 
@@ -40,7 +40,7 @@ export const fromMesh = (stored: StoredMessage): Message => ({
   acknowledged: stored.acknowledged,
   route: 'mesh',
   delivery_plane: planeOf.mesh,
-  ...given({
+  ...withoutUndefined({
     delivery_attempts: stored.delivery_attempts,
     claim_owner: stored.lease_holder_node_id,
     claim_until_ms: stored.lease_expires_unix_ms,

@@ -1,6 +1,6 @@
 import type {A2ASendV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {given, requireAgent} from '../tasks/index.js'
+import {requireAgent, withoutUndefined} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 
 import {messageKey} from './idempotency-key.js'
@@ -77,7 +77,7 @@ function send(context: MessageContext, request: SendRequest, route: OpenRoute): 
     relay_attempted: false,
     relay_ok: false,
     dropped_messages: dropped,
-    ...given({display_id: message.display_id}),
+    ...withoutUndefined({display_id: message.display_id}),
     ...binding,
   }
 }
@@ -102,7 +102,7 @@ export function toDraft(
       type: parseMessageType(type),
       payload,
       priority: parseWord(priority, messagePriorities, 'priority'),
-      ...given({correlationId, threadId, tenantId}),
+      ...withoutUndefined({correlationId, threadId, tenantId}),
     },
   }
 }

@@ -1,5 +1,5 @@
 import {type ErrorCode, SvcError} from '../errors/index.js'
-import {given, type TaskContext} from '../tasks/index.js'
+import {type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 import {requireIds} from './new-plan.js'
 import {settlePlan} from './node-status.js'
@@ -40,7 +40,7 @@ export function executePlan(
   if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
   return context.store.transaction(() => {
     const {plan_session_id: id} = requirePlan(context, planId)
-    updatePlan(context, id, {status: 'active', ...given({tenant_id: tenantId})})
+    updatePlan(context, id, {status: 'active', ...withoutUndefined({tenant_id: tenantId})})
     const {taskIds, refused} = submitReady(context, requirePlan(context, id))
     settlePlan(context, {plan_session_id: id})
     const [first] = refused
@@ -48,7 +48,7 @@ export function executePlan(
     if (requirePlan(context, id).status === 'failed')
       throw new SvcError('plan_stuck', {plan: id, nodes: failedNodes(context, id)})
     const held = refused.map(({node_id, error}) => heldNode(node_id, error))
-    return {task_ids: taskIds, ok: true, ...given({held: held.length === 0 ? undefined : held})}
+    return {task_ids: taskIds, ok: true, ...withoutUndefined({held: held.length === 0 ? undefined : held})}
   })
 }
 

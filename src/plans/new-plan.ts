@@ -3,11 +3,11 @@ import {SvcError} from '../errors/index.js'
 import {
   appendEvent,
   appendPlanLineage,
-  given,
   longest,
   normaliseManifest,
   normalisePath,
   type TaskContext,
+  withoutUndefined,
 } from '../tasks/index.js'
 
 import {stepsFromGoal} from './drafting/from-goal.js'
@@ -89,7 +89,7 @@ export function draftSteps(context: TaskContext, request: DraftRequest): DraftSt
     goal,
     scope: scopePaths(context, request),
     direct: mode === 'direct',
-    ...given({limit: maxTasks}),
+    ...withoutUndefined({limit: maxTasks}),
   })
   return steps.map((step) => ({...step, files: normaliseManifest(root, step.files)}))
 }
@@ -112,7 +112,7 @@ export function requireGoal(goal: string): void {
 
 /** Ids go on to the tasks of a plan, which take no longer ones. @throws plan_id_too_long */
 export function requireIds(ids: {session_id?: string | undefined; tenant_id?: string | undefined}): void {
-  for (const [name, id] of Object.entries(given(ids))) {
+  for (const [name, id] of Object.entries(withoutUndefined(ids))) {
     const limit = longest[name as keyof typeof ids]
     if (id.length > limit) throw new SvcError('plan_id_too_long', {name, length: id.length, limit})
   }

@@ -2,10 +2,10 @@ import {SvcError} from '../errors/index.js'
 import {
   appendEvent,
   displayTask,
-  given,
   type TaskChangeEvents,
   type TaskContext,
   type TaskStatus,
+  withoutUndefined,
 } from '../tasks/index.js'
 import {type NodeKey, readyNodes} from './plan-rows.js'
 import type {NodeStatus, PlanStatusWord} from './vocabulary.js'
@@ -51,7 +51,7 @@ export function updateNode(
   if (node === undefined) return
   if (!isRestored && (moved === 'Completed' || moved === 'Failed'))
     insertAttempt(context, node, {taskId, moved, reason})
-  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...given({reason})})
+  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...withoutUndefined({reason})})
   settlePlan(context, node)
 }
 
@@ -102,7 +102,7 @@ WHERE plan_session_id = @plan AND version = @version
     version,
     node_id,
     status,
-    ...given({task_id: taskId, reason}),
+    ...withoutUndefined({task_id: taskId, reason}),
   })
 }
 

@@ -1,4 +1,4 @@
-import {given, type ManifestEntry} from '../tasks/index.js'
+import {type ManifestEntry, withoutUndefined} from '../tasks/index.js'
 import type {DraftStep} from './drafting/step.js'
 import type {NodeStatus, ReplanTrigger} from './vocabulary.js'
 
@@ -34,9 +34,9 @@ export function policyOf(step: DraftStep, {forceRiskyReason, maxRetries = 1}: Po
     allowed_skills: [],
     allowed_action_labels: ['read', 'write', 'execute'],
     file_manifest: files,
-    enqueue_hints: {task_category: category, complexity, ...given({execution_role: role})},
+    enqueue_hints: {task_category: category, complexity, ...withoutUndefined({execution_role: role})},
     force_risky: forceRiskyReason !== undefined,
-    ...given({force_risky_reason: forceRiskyReason}),
+    ...withoutUndefined({force_risky_reason: forceRiskyReason}),
     replan_triggers: triggers,
     max_retries: maxRetries,
   }

@@ -1,4 +1,4 @@
-import {type ExecutionRole, given, type TaskCategory, type TaskContext} from '../tasks/index.js'
+import {type ExecutionRole, type TaskCategory, type TaskContext, withoutUndefined} from '../tasks/index.js'
 import {advancePlan} from './advance.js'
 import {assess} from './drafting/adequacy.js'
 import type {DraftStep} from './drafting/step.js'
@@ -80,7 +80,7 @@ function recoverySteps({description, policy}: PlanNode, reason: string): DraftSt
     files,
     category: (hints?.task_category ?? 'general') as TaskCategory,
     complexity: hints?.complexity ?? 5,
-    ...given({role: hints?.execution_role as ExecutionRole | undefined}),
+    ...withoutUndefined({role: hints?.execution_role as ExecutionRole | undefined}),
     triggers,
   }
   if (!isTestFailure(reason)) return [{...again, dependsOn: []}]

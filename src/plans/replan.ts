@@ -1,5 +1,12 @@
 import {SvcError} from '../errors/index.js'
-import {appendEvent, appendPlanLineage, cancelRow, given, requireRow, type TaskContext} from '../tasks/index.js'
+import {
+  appendEvent,
+  appendPlanLineage,
+  cancelRow,
+  requireRow,
+  type TaskContext,
+  withoutUndefined,
+} from '../tasks/index.js'
 
 import {wordsOf} from './drafting/clauses.js'
 import {usualLimit} from './drafting/from-goal.js'
@@ -164,6 +171,12 @@ export function emitReplan(
 ): void {
   const {plan_session_id} = plan
   appendEvent(context, {type: 'plan_version_created', plan_session_id, version, parent_version: version - 1})
-  appendEvent(context, {type: 'replan_triggered', plan_session_id, version, reason, ...given({task_id: taskId})})
+  appendEvent(context, {
+    type: 'replan_triggered',
+    plan_session_id,
+    version,
+    reason,
+    ...withoutUndefined({task_id: taskId}),
+  })
   appendPlanLineage(context, 'plan_replan_triggered', plan, {version, reason}, taskId)
 }

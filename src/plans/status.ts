@@ -1,4 +1,4 @@
-import {given, type TaskContext} from '../tasks/index.js'
+import {type TaskContext, withoutUndefined} from '../tasks/index.js'
 import {nodesOf, type PlanRow, requirePlan} from './plan-rows.js'
 import {type PlanStep, stepsOf} from './view.js'
 import type {NodeStatus, PlanStatusWord, PlanStrategy} from './vocabulary.js'
@@ -116,7 +116,7 @@ WHERE plan_session_id = ? AND version = ? AND held_reason IS NOT NULL AND status
     return {
       ...step,
       attempts,
-      ...given({
+      ...withoutUndefined({
         task_id: tasks.get(step.node_id),
         last_outcome: outcome,
         last_error: error_text ?? undefined,
@@ -151,7 +151,7 @@ ORDER BY at_ms DESC, version DESC, rank DESC, ordinal DESC LIMIT @limit`,
       at_ms,
       kind: node_id !== null ? 'plan_node_status' : version === 1 ? 'plan_session_created' : 'plan_version_created',
       version,
-      ...given({node_id: node_id ?? undefined, status: status ?? undefined}),
+      ...withoutUndefined({node_id: node_id ?? undefined, status: status ?? undefined}),
     }))
 
 export interface PlanFilter {
@@ -203,5 +203,8 @@ ORDER BY created_at DESC, rowid DESC LIMIT @limit`,
         limit,
       },
     )
-    .map(({origin_session_id: origin, ...row}) => ({...row, ...given({origin_session_id: origin ?? undefined})}))
+    .map(({origin_session_id: origin, ...row}) => ({
+      ...row,
+      ...withoutUndefined({origin_session_id: origin ?? undefined}),
+    }))
 }

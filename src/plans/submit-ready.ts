@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import type {SubmitTaskV1} from '../contracts/index.js'
 import {type ErrorCode, isErrorOf, SvcError} from '../errors/index.js'
-import {given, linkLineage, submitTask, type TaskContext} from '../tasks/index.js'
+import {linkLineage, submitTask, type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 import type {PlanNode} from './node.js'
 import {holdNode, setNodeStatus} from './node-status.js'
@@ -92,7 +92,7 @@ function submissionOf(
     priority: 'normal',
     file_manifest: [...policy.file_manifest],
     thread_id: threadOf(plan_session_id, node_id),
-    ...given({
+    ...withoutUndefined({
       requires_approval: config.planningAutoModeEnabled ? undefined : true,
       enqueue_hints: policy.enqueue_hints,
       session_id: origin_session_id ?? undefined,

@@ -1,4 +1,4 @@
-import {given, type ManifestEntry, type TaskContext} from '../tasks/index.js'
+import {type ManifestEntry, type TaskContext, withoutUndefined} from '../tasks/index.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
 import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'
@@ -57,7 +57,7 @@ export function stepsOf(nodes: readonly PlanNode[]): PlanStep[] {
     files: policy.file_manifest,
     category: policy.enqueue_hints?.task_category ?? 'general',
     complexity: policy.enqueue_hints?.complexity ?? 5,
-    ...given({workflow: workflow ?? undefined}),
+    ...withoutUndefined({workflow: workflow ?? undefined}),
     test_decision: 'deferred',
   }))
 }

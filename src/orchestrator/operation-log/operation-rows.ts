@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {displayOperation, displayTask, given, type TaskContext} from '../../tasks/index.js'
+import {displayOperation, displayTask, type TaskContext, withoutUndefined} from '../../tasks/index.js'
 
 import {type LoggedOperation, type OperationName, type Payloads, summaries} from './operation.js'
 
@@ -70,7 +70,7 @@ export function requireSubmission(context: TaskContext, taskId: number): Operati
 
 export function toOperation({payload, undone, ...row}: OperationRow): LoggedOperation {
   const {task_id, agent_id} = JSON.parse(payload) as {task_id?: number; agent_id?: number}
-  return {...row, op_id: displayOperation(row.id), undone: undone === 1, ...given({task_id, agent_id})}
+  return {...row, op_id: displayOperation(row.id), undone: undone === 1, ...withoutUndefined({task_id, agent_id})}
 }
 
 /** Operations that can be undone or done again, the latest first. */

@@ -1,12 +1,12 @@
 import type {SubmitTaskV1} from '../../contracts/index.js'
 import {
   agentRows,
-  given,
   type ManifestEntry,
   priorities,
   type TaskContext,
   type TaskRequest,
   type TaskRow,
+  withoutUndefined,
 } from '../../tasks/index.js'
 
 /**
@@ -29,9 +29,9 @@ export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
       ...(hints as NonNullable<SubmitTaskV1['enqueue_hints']>),
       task_category: row.category,
       complexity: row.complexity,
-      ...given({execution_role: row.execution_role ?? undefined, campaign_id: row.campaign_id ?? undefined}),
+      ...withoutUndefined({execution_role: row.execution_role ?? undefined, campaign_id: row.campaign_id ?? undefined}),
     },
-    ...given({
+    ...withoutUndefined({
       target_agent: agent?.name,
       exec: exec as SubmitTaskV1['exec'],
       capability_requirements: capability_requirements as SubmitTaskV1['capability_requirements'],

@@ -5,10 +5,10 @@ import {
   displayOperation,
   displayTask,
   excerpt,
-  given,
   matchOperationId,
   matchTaskId,
   requireRow,
+  withoutUndefined,
 } from '../../tasks/index.js'
 
 import type {LoggedOperation, OperationName, Payloads} from './operation.js'
@@ -104,6 +104,6 @@ function emitReversal(context: MessageContext, operation: LoggedOperation): void
     op_id,
     operation: name,
     summary,
-    ...given({task_id, agent_id}),
+    ...withoutUndefined({task_id, agent_id}),
   })
 }
