@@ -10,8 +10,8 @@ import {
 } from '../../tasks/index.js'
 
 /**
- * What asked for a task, from its row: for the agent that has it, while that one is there. It has no idempotency key,
- * which stays with the task that is there.
+ * Reconstructs the submission of a task from its row, for its current agent if that still exists. The idempotency key
+ * is omitted because it stays with the existing task.
  */
 export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
   const {depends_on, exec, capability_requirements, requires_approval, task_timeout_ms, retries, ...hints} = JSON.parse(
