@@ -69,9 +69,9 @@ describe('capabilities on the wire', () => {
     [{arch: 64}, 'The capability arch must be text, not 64.'],
     [{labels: 'pool=dev'}, 'The capability labels must be an array of text, not "pool=dev".'],
     [{labels: ['a', 1]}, 'The capability labels must be an array of text, not ["a",1].'],
-    [['gpu_cuda'], 'Capabilities take an object, not ["gpu_cuda"].'],
-    [null, 'Capabilities take an object, not null.'],
-    [undefined, 'Capabilities take an object, not nothing.'],
+    [['gpu_cuda'], 'Capabilities must be an object, not ["gpu_cuda"].'],
+    [null, 'Capabilities must be an object, not null.'],
+    [undefined, 'Capabilities must be an object, not nothing.'],
   ]
   for (const [value, says] of wrong)
     it(`are refused as ${JSON.stringify(value)}`, () => {

@@ -51,7 +51,7 @@ function gateway(): {promise: Promise<void>; resolve: () => void} {
 const ended = (client: Orchestrator, id: number, status: string) =>
   until(() => statusOf(client, id) === status, `the task is ${status}`)
 
-const broken = () => new SvcError('task_run_failed', {reason: 'run ended with status 1'})
+const broken = () => new SvcError('task_run_failed', {reason: 'run exited with status 1'})
 
 describe('the output of a command', () => {
   it('is there for others while the command runs, and can be read on from where one was', async (t) => {

@@ -22,9 +22,9 @@ export function readJsonAnswer(answer: string): {json: string} | JsonFault {
 }
 
 function faultOf(text: string, detail: string): string {
-  if (/end of JSON input|^Unterminated/.test(detail)) return 'it is incomplete'
+  if (/end of JSON input|^Unterminated/.test(detail)) return 'the answer is incomplete'
   const position = /at position (\d+)/.exec(detail)?.[1]
-  if (position === undefined) return 'it is not JSON'
+  if (position === undefined) return 'the answer is not JSON'
   return `line ${text.slice(0, Number(position)).split('\n').length} is invalid`
 }
 
