@@ -2,23 +2,24 @@ import {SvcError} from '../errors/index.js'
 import type {ChatRequest, Generation} from '../inference-client/index.js'
 import type {Assistant, Work} from './assistant.js'
 
-/** What may differ from one question to the next. */
+/** The parameters of a request other than the model. */
 export type Question = Omit<ChatRequest, 'model'>
 
 /** The model that was chosen for some work. */
 export interface Model {
   readonly name: string
   /**
-   * Asks once, and accounts for it whatever comes of it.
-   * @throws timeout where the whole answer takes too long, however much of it there is; what `chat` of the inference client throws, and what the signal was aborted with
+   * Asks once, and records the call whether it succeeds or fails.
+   * @throws timeout if the complete answer exceeds the time limit; errors of the inference client's `chat`; the abort
+   *   reason of the signal
    */
   ask(question: Question, onDelta?: (text: string) => void): Promise<Generation>
 }
 
-/** Longest silence of the server, ms. A large model on a CPU reads for minutes before its first word. */
+/** Maximum silence of the server, ms. A large model on a CPU may need minutes before its first token. */
 const idleTimeoutMs = 300_000
 
-/** Chooses a model for some work, and has it as long as `use` goes on. */
+/** Chooses a model for some work and keeps it open while `use` runs. */
 export async function withModel<T>(
   assistant: Assistant,
   work: Work,
@@ -46,7 +47,7 @@ export async function withModel<T>(
             chat(client, {...question, model: name}, limited, defaultGenerationLimits, onDelta),
           )
         } catch (error) {
-          // A store that is gone says less than why the call failed.
+          // The error of the call is more useful than that of a store that is gone.
           attempt(() => account(undefined))
           throw error
         }
@@ -60,8 +61,8 @@ export async function withModel<T>(
 }
 
 /**
- * Has something done within a time: its signal aborts when that is over, or when the other one does.
- * @throws what `work` throws, which is `tooLate` where it hands on why its signal aborted
+ * Runs work with a time limit: its signal aborts when the time is up or when the other signal aborts.
+ * @throws errors of `work`, including `tooLate` if `work` throws the abort reason
  */
 async function within<T>(
   ms: number,
@@ -70,7 +71,7 @@ async function within<T>(
   work: (limited: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new AbortController()
-  // Held by the timer: a signal of `AbortSignal.timeout` can be collected before it aborts (Node 20).
+  // The timer keeps it alive: a signal of `AbortSignal.timeout` can be garbage-collected before it aborts (Node 20).
   const timer = setTimeout(() => deadline.abort(tooLate), ms)
   try {
     return await work(AbortSignal.any([signal, deadline.signal]))
@@ -87,13 +88,13 @@ function attempt(work: () => void): void {
 
 interface Interaction {
   model: string
-  /** Undefined where the model gave no answer. */
+  /** Undefined if the model returned no answer. */
   generation: Generation | undefined
   latencyMs: number
 }
 
 function recordInteraction(assistant: Assistant, work: Work, {model, generation, latencyMs}: Interaction): void {
-  const {store, repositoryId, now, tellsCost} = assistant
+  const {store, repositoryId, now, emitsCost} = assistant
   const {inputTokens = 0, outputTokens = 0} = generation ?? {}
   const costUsd = assistant.costOf(model, inputTokens + outputTokens)
   store.transaction(() => {
@@ -114,7 +115,7 @@ function recordInteraction(assistant: Assistant, work: Work, {model, generation,
         now(),
       ],
     )
-    if (tellsCost && generation !== undefined)
+    if (emitsCost && generation !== undefined)
       assistant.onCost({provider: 'local', model, inputTokens, outputTokens, costUsd})
   })
 }

@@ -2,34 +2,34 @@ import {assistantSettings, resolveSettings, type SettingSources} from '../config
 import type {InferenceEndpoint} from '../inference-client/index.js'
 import type {Store} from '../store/index.js'
 
-/** The parts of a workspace that this module works on. The store has the tables of `assistantFragment`. */
+/** The parts of a workspace that this module uses. The store has the tables of `assistantFragment`. */
 export interface Workspace {
   readonly store: Store
-  /** Rows of other repositories may lie in the same file; none of them is ever looked at. */
+  /** The file may contain rows of other repositories; they are never read. */
   readonly repositoryId: string
-  /** Paths are relative to it. */
+  /** Base of relative paths. */
   readonly root: string
-  /** False where the store is in memory, gone with the process. */
+  /** False if the store is in memory and ends with the process. */
   readonly isKept: boolean
   /** Unix milliseconds. */
   readonly now: () => number
 }
 
-/** What a model is asked for. */
+/** A piece of work for a model. */
 export interface Work {
   /** `chat_message`, `generate_code` */
   readonly surface: string
   readonly category: 'general' | 'codegen'
   /** From 1 to 10. */
   readonly complexity: number
-  /** The cheapest model will do. */
+  /** The cheapest model is sufficient. */
   readonly economy: boolean
   readonly journeyId: string
   readonly sessionId?: string | undefined
   readonly traceId?: string | undefined
 }
 
-/** What one call of a model took. */
+/** The usage of one model call. */
 export interface ModelUsage {
   readonly provider: 'local'
   readonly model: string
@@ -38,28 +38,28 @@ export interface ModelUsage {
   readonly costUsd: number
 }
 
-/** What others decide, or are told. */
+/** Decisions and notifications that the caller implements. */
 export interface AssistantPorts {
-  /** The model that gets the work, of those that are known. */
+  /** Chooses the model for the work from the registry. */
   chooseModel(registry: readonly {readonly id: string}[], work: Work): string
   /** US dollars. */
   costOf(model: string, tokens: number): number
-  /** Called in the transaction that accounts for a call, where its cost is to be an event. */
+  /** Called in the transaction that records a call, if costs are emitted as events. */
   onCost(usage: ModelUsage): void
 }
 
-/** A workspace in which a model can be asked. */
+/** A workspace with access to models. */
 export interface Assistant extends Workspace, AssistantPorts {
   readonly endpoint: InferenceEndpoint
-  /** How long one answer of a model may take in all. */
+  /** Time limit for a complete answer. */
   readonly timeoutMs: number
-  /** Whether costs are events as well. */
-  readonly tellsCost: boolean
+  /** Costs are also emitted as events. */
+  readonly emitsCost: boolean
 }
 
 /**
- * Takes what is set about the inference server, about time and about costs. Costs are events where that is switched on; where
- * nothing is said, only while the store is not kept, and the rows about calls are lost with the process.
+ * Opens the assistant with the settings for the inference server, time limit and costs. If unset, costs are emitted as
+ * events only while the store is in memory, since its records of calls are lost with the process.
  */
 export async function openAssistant(
   {store, repositoryId, root, isKept, now}: Workspace,
@@ -68,6 +68,6 @@ export async function openAssistant(
 ): Promise<Assistant> {
   const {resolveEndpoint} = await import('../inference-client/index.js')
   const {endpoint} = resolveEndpoint(sources)
-  const {llmCostEvents: tellsCost = !isKept, timeoutMs} = resolveSettings(assistantSettings, sources).values
-  return {store, repositoryId, root, isKept, now, endpoint, timeoutMs, tellsCost, ...ports}
+  const {llmCostEvents: emitsCost = !isKept, timeoutMs} = resolveSettings(assistantSettings, sources).values
+  return {store, repositoryId, root, isKept, now, endpoint, timeoutMs, emitsCost, ...ports}
 }

@@ -1,15 +1,15 @@
-/** A block between two fences of backticks or tildes, as Markdown has them. */
+/** A fenced code block with backticks or tildes, as in Markdown. */
 export interface FencedBlock {
   /** Without the fences. */
   content: string
-  /** False where the text ends before the block. */
+  /** False if the text ends before the closing fence. */
   isClosed: boolean
 }
 
-/** Up to three blanks, the fence, and words about the block; behind backticks they have none themselves. */
+/** Up to three spaces, the fence, and the info string, which contains no backticks after a backtick fence. */
 const fence = /^ {0,3}(`{3,}(?!.*`)|~{3,})(.*)$/
 
-/** The fenced blocks of a text, in their order. Source: CommonMark 0.31, section 4.5. */
+/** The fenced blocks of a text, in order. Source: CommonMark 0.31, section 4.5. */
 export function fencedBlocks(text: string): FencedBlock[] {
   const blocks: FencedBlock[] = []
   let open: {mark: string; lines: string[]} | undefined
@@ -26,7 +26,7 @@ export function fencedBlocks(text: string): FencedBlock[] {
   return blocks
 }
 
-/** A text between fences that nothing in it can be taken for. */
+/** Encloses a text in a fence that does not occur in it. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
   const mark = '`'.repeat(longest + 1)

@@ -1,7 +1,7 @@
 /**
- * Talking with a model about the workspace, in conversations that are kept, and having it write programs of the data
- * language that are checked and put right. Loading this loads neither the client of the inference server nor the data
- * language, nor anything of chats and code but their tables: whoever asks a model does.
+ * Conversations with a model about the workspace, and generation of checked programs of the data language. Loading this
+ * module loads only the table definitions; the inference client, the data language and the chat and code parts are
+ * loaded on first use.
  */
 import type {sendMessage as SendMessage} from './chat/send-message.js'
 import type {generateCode as GenerateCode} from './code/generate-code.js'

@@ -1,8 +1,8 @@
 import {fragment} from '../store/index.js'
 
 /**
- * The tables of conversations, and what asking models took. The order of the messages is that of their ids: both turns
- * of an exchange are written together. No text of a prompt or an answer is in `llm_interactions`.
+ * The tables of conversations and of model usage. Messages are ordered by id: both turns of an exchange are written
+ * together. `llm_interactions` contains no text of prompts or answers.
  */
 export const assistantFragment = fragment(
   'assistant',

@@ -3,13 +3,13 @@ import type {TaskContext} from '../tasks/index.js'
 import {canonicalJourney} from './canonical.js'
 import type {JourneyStep} from './step.js'
 
-/** A journey and its steps, in their order. */
+/** A journey and its steps, in order. */
 export interface CanonicalSteps {
   journey_id: string
   steps: JourneyStep[]
 }
 
-/** The steps of a journey, the canonical one unless another is asked for. @throws journey_not_found */
+/** The steps of a journey; default: the canonical one. @throws journey_not_found */
 export function canonicalSteps({store}: TaskContext, journeyId: string = canonicalJourney.journey_id): CanonicalSteps {
   const known = store
     .all<{journey_id: string}>('SELECT journey_id FROM developer_journey_definitions ORDER BY journey_id')

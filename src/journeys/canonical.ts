@@ -1,8 +1,8 @@
 import type {JourneyDefinition, JourneyStep} from './step.js'
 
 /**
- * The way from an empty folder to work that is checked. Stores have it from the migration that seeds it, so what is
- * changed here reaches those that are there already by a migration of its own.
+ * The path from an empty folder to verified work. A migration seeds it into stores, so a change here needs another
+ * migration to reach existing stores.
  */
 export const canonicalJourney: JourneyDefinition = {
   journey_id: 'canonical_journey.v1.greenfield_svc_devloop',

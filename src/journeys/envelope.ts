@@ -1,39 +1,39 @@
 import {randomUUID} from 'node:crypto'
 import {SvcError} from '../errors/index.js'
-import {given, type TaskContext} from '../tasks/index.js'
+import {type TaskContext, withoutUndefined} from '../tasks/index.js'
 
-/** Where a request came in. */
+/** The interface that received a request. */
 export const journeySurfaces = ['mcp', 'cli', 'orchestrator', 'daemon'] as const
 export type JourneySurface = (typeof journeySurfaces)[number]
 
-/** How a request wants to be thought about: soon, long, or freely. */
+/** Requested answering style: quick, thorough, or free. */
 export const cognitiveProfiles = ['fast', 'reasoning', 'creative'] as const
 export type CognitiveProfile = (typeof cognitiveProfiles)[number]
 
-/** What one request says of itself to everything that is written down of it: the contract `journey-envelope.v1`. */
+/** The context of a request, stored with all its records: the contract `journey-envelope.v1`. */
 export interface JourneyEnvelope {
   envelope_version: 1
-  /** The same for all that one wish of a user sets going. */
+  /** The same for everything that one user request triggers. */
   journey_id: string
   session_id: string
   thread_id?: string
   /** W3C trace id where possible. */
   trace_id?: string
-  /** Stands in where there is no trace id. */
+  /** Used if there is no trace id. */
   correlation_id?: string
   repository_id: string
   origin_surface: JourneySurface
   cognitive_profile?: CognitiveProfile
 }
 
-/** What a caller says; null and blank text count as nothing. */
+/** Ids from a caller; null and blank text count as missing. */
 export type JourneyIds = {
   readonly [K in 'journey_id' | 'session_id' | 'thread_id' | 'trace_id' | 'correlation_id' | 'cognitive_profile']?:
     | string
     | null
 }
 
-/** Most characters of each member. */
+/** Maximum length of each member in characters. */
 const longest = {
   journey_id: 2048,
   session_id: 2048,
@@ -45,8 +45,8 @@ const longest = {
 } as const
 
 /**
- * The envelope of a request. A journey without an id gets a new one, a request without a session belongs to `default`.
- * @throws journey_invalid where a member is too long, or the profile is none
+ * The envelope of a request. The default journey id is new, the default session is `default`.
+ * @throws journey_invalid if a member is too long or the profile is unknown
  */
 export function journeyEnvelope(
   ids: JourneyIds,
@@ -57,14 +57,14 @@ export function journeyEnvelope(
     envelope_version: 1,
     journey_id: read('journey_id') ?? randomUUID(),
     session_id: read('session_id') ?? 'default',
-    ...given({
+    ...withoutUndefined({
       thread_id: read('thread_id'),
       trace_id: read('trace_id'),
       correlation_id: read('correlation_id'),
     }),
     repository_id: limited('repository_id', repositoryId),
     origin_surface: surface,
-    ...given({cognitive_profile: profile(read('cognitive_profile'))}),
+    ...withoutUndefined({cognitive_profile: profile(read('cognitive_profile'))}),
   }
 }
 
@@ -73,7 +73,7 @@ function limited<T extends string | undefined>(member: keyof typeof longest, val
   if (value === undefined || value.length <= limit) return value
   throw new SvcError('journey_invalid', {
     member,
-    fault: `has ${value.length} characters, and ${limit} are allowed`,
+    fault: `has ${value.length} characters; the limit is ${limit}`,
   })
 }
 
@@ -81,6 +81,6 @@ function profile(word: string | undefined): CognitiveProfile | undefined {
   if (word === undefined) return undefined
   const found = cognitiveProfiles.find((one) => one === word.toLowerCase())
   if (found !== undefined) return found
-  const fault = `is ${JSON.stringify(word)}, and there are ${cognitiveProfiles.join(', ')}`
+  const fault = `is ${JSON.stringify(word)}; expected one of: ${cognitiveProfiles.join(', ')}`
   throw new SvcError('journey_invalid', {member: 'cognitive_profile', fault})
 }

@@ -6,7 +6,7 @@ const json = (value: object) => text(JSON.stringify(value))
 
 const {journey_id: id, version, title, description} = canonicalJourney
 
-/** What the limitations of some steps were at first. */
+/** The original limitations of some steps. */
 const firstLimitations: Readonly<Record<string, readonly string[]>> = {
   bootstrap_repo: ['L-029'],
   open_workspace_store: ['L-021'],
@@ -23,7 +23,7 @@ const updates = canonicalJourneySteps.flatMap((step) => {
   ]
 })
 
-/** Journeys and their steps. A store that has one already, under the same id, keeps its own. */
+/** Journeys and their steps. A store that already has a journey of the same id keeps its own. */
 export const journeyFragment = fragment(
   'developer_journeys',
   `

@@ -1,10 +1,10 @@
-/** Who takes a step. */
+/** The actor of a step. */
 export type JourneyActor = 'human' | 'cli' | 'runtime' | 'mcp' | 'ci' | 'daemon'
 
-/** How far the program is with a step; of one that is `spec_only` nothing is there yet. */
+/** Implementation status of a step; `spec_only` is not implemented. */
 export type JourneyMaturity = 'stable' | 'beta' | 'spec_only'
 
-/** A journey, as the contract `journeys/definition.v1` has it. */
+/** A journey, as in the contract `journeys/definition.v1`. */
 export interface JourneyDefinition {
   journey_id: string
   version: number
@@ -12,15 +12,15 @@ export interface JourneyDefinition {
   description?: string
 }
 
-/** A step of a journey, as the contract `journeys/step.v1` has it. */
+/** A step of a journey, as in the contract `journeys/step.v1`. */
 export interface JourneyStep {
   step_id: string
   /** From 1. */
   ordinal: number
   actor: JourneyActor
-  /** What it is taken with: a method of the daemon, a tool, or a command. */
+  /** The operation of the step: a method of the daemon, a tool, or a command. */
   primary_operation_id?: string
-  /** What it leaves behind. */
+  /** The data that the step stores. */
   persistence_hints?: readonly string[]
   /** Entries of `contracts/journeys/limitations.v1.yaml`. */
   limitation_ids?: readonly string[]

@@ -9,29 +9,29 @@ import {requireReceiver} from './receiver.js'
 import {acknowledgeMessage, failMessage} from './settle.js'
 
 export interface AckRequest {
-  /** By its name or id; one that is retired by its id. */
+  /** Name or id; only the id for a retired agent. */
   agent: string | number
   /** The uuid of a durable message, `M-000012` for one of this process, `mesh:1042` for one of the mesh, or an id. */
   message: string | number
-  /** Whose id it is; `local` where it is left out. The others say it themselves. */
+  /** Route of a plain id. Default: `local`. Other forms already contain their route. */
   route?: string
-  /** Why a claimed message could not be handled: it is delivered again instead. */
+  /** Why a claimed message could not be handled: it is redelivered instead. */
   error?: string
-  /** Of the agent; named where it has one. */
+  /** Session of the agent; required if it has one. */
   sessionId?: string
 }
 
 /** The outcome of acknowledging a message. */
 export type Acknowledged = A2AAckV1
 
-/** On which route a message is, and what it is called there. */
+/** The route of a message and its id there. */
 type Located = LocatedHere | {route: 'mesh'; id: number}
 type LocatedHere = {route: 'local'; id: number} | {route: 'db'; reference: MessageReference}
 
 /**
- * Acknowledges a message of an agent's inbox on this machine, or says why it could not be handled.
- * @param located what `readMessageId` has made of its id
- * @param owner for whom this process claims
+ * Acknowledges a message of an agent's inbox on this machine, or reports why it could not be handled.
+ * @param located the result of `readMessageId`
+ * @param owner owner of this process's claims
  * @throws agent_not_found, agent_session_mismatch, message_not_found, message_claim_lost, usage
  */
 export function ackMessage(
@@ -51,7 +51,7 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const idPattern = /^(M-)?0*([1-9]\d{0,14})$/i
 
 /**
- * Ids of two routes say nothing of each other, so one is taken for that of the route that is named.
+ * Resolves a message id. Plain ids of different routes are unrelated, so such an id belongs to the specified route.
  * @throws usage
  */
 export function readMessageId({message, route: word = 'local'}: Pick<AckRequest, 'message' | 'route'>): Located {
@@ -63,7 +63,7 @@ export function readMessageId({message, route: word = 'local'}: Pick<AckRequest,
   const [, prefix, digits] = idPattern.exec(text) ?? []
   if (digits === undefined)
     throw new SvcError('usage', {
-      reason: `${JSON.stringify(text)} is no message; one is named by its uuid, or by an id such as 12, M-000012 or mesh:12.`,
+      reason: `${JSON.stringify(text)} is not a message id. Expected a uuid, or an id such as 12, M-000012 or mesh:12.`,
     })
   const id = Number(digits)
   if (prefix !== undefined) return {route: 'local', id}
@@ -77,7 +77,7 @@ function ackLocal({bus}: MessageContext, agent: number, id: number, {error}: Ack
   if (message === undefined) throw new SvcError('message_not_found', {message: displayMessage(id)})
   if (error !== undefined)
     throw new SvcError('usage', {
-      reason: 'Nobody claims a message of the route local: it is unread as long as it is not acknowledged.',
+      reason: 'Messages of the route local are not claimed: they stay unread until they are acknowledged.',
     })
   const acknowledged = bus.acknowledge(agent, id)
   return {

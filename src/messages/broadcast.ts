@@ -6,24 +6,24 @@ import {displayMessage, type MessageType} from './message.js'
 import type {DeliveryPlane, OpenRoute} from './planes.js'
 import {type Sending, toDraft} from './send.js'
 
-/** A message went to every other agent. */
+/** The result of a broadcast. */
 export interface Broadcasted extends IdentityBinding {
   message_id: number
   /** `M-000012` */
   display_id: string
   sender: number
   msg_type: MessageType
-  /** The inboxes in which it is. */
+  /** The route of the inboxes. */
   route: OpenRoute
   delivery_plane: DeliveryPlane
-  /** How many agents have it. */
+  /** Number of receiving agents. */
   delivered_to: number
-  /** Unread messages that had to make room for its copies. */
+  /** Number of unread messages that were dropped to make room. */
   dropped_messages: number
 }
 
 /**
- * Sends a message to every other agent, and to whoever has subscribed to broadcasts, within this process.
+ * Sends a message to every other agent and to all subscribers of broadcasts within this process.
  * @throws agent_not_found, agent_session_mismatch, message_invalid, usage
  */
 export function broadcastMessage(context: MessageContext, sending: Sending): Broadcasted {

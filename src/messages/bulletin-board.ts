@@ -1,18 +1,18 @@
 import {logger} from '../log/index.js'
 
-/** Entries that a subscriber may lag behind by. */
+/** Maximum number of entries that a subscriber may lag behind. */
 export const boardCapacity = 256
 
-/** Told of an entry; the next one comes when it is done. */
+/** Receives an entry; the next one is delivered after the listener has finished. */
 export type Listener<T> = (entry: T) => unknown
 
 export interface Subscription {
-  /** Entries that were lost because the listener lagged behind. */
+  /** Number of entries dropped because the listener lagged behind. */
   readonly dropped: number
   close(): void
 }
 
-/** Tells every subscriber each entry in its order. One that is slow loses the oldest of those that it has not heard. */
+/** Delivers entries to every subscriber in order. A slow subscriber loses its oldest pending entries. */
 export class BulletinBoard<T extends object> {
   readonly #subscribers = new Set<Subscriber<T>>()
 
@@ -63,7 +63,7 @@ class Subscriber<T extends object> {
     for (let entry = this.#waiting.shift(); entry !== undefined; entry = this.#waiting.shift())
       try {
         const handled = this.#listener(entry)
-        // One that is done at once never lags behind.
+        // A synchronous listener never lags behind.
         if (handled instanceof Promise) await handled
       } catch (error) {
         logger('svc.orchestrator.messages').warn({err: error}, 'A subscriber of broadcasts failed.')

@@ -1,13 +1,13 @@
 import {SvcError} from '../errors/index.js'
-import {given} from '../tasks/index.js'
+import {withoutUndefined} from '../tasks/index.js'
 import {BulletinBoard, type Listener, type Subscription} from './bulletin-board.js'
 import {compareToEarlier, type MessageKey} from './idempotency-key.js'
 import {byUrgency, type Delivered, type Draft, displayMessage, type Message} from './message.js'
 
-/** Messages that one inbox holds, and all inboxes together. */
+/** Capacity of one inbox, and of all inboxes together, in messages. */
 export const inboxCapacity = 100
 export const busCapacity = 1024
-/** How long a message waits to be acknowledged, ms. */
+/** How long a message waits for acknowledgement, ms. */
 export const messageTtlMs = 300_000
 
 /** A message in one inbox. */
@@ -17,34 +17,33 @@ interface Copy {
   acknowledged: boolean
 }
 
-/** What was sent, to however many. */
+/** A sent message, independent of its receivers. */
 interface Letter {
   readonly id: number
   readonly draft: Draft
-  /** Null is every agent but the sender. */
+  /** Null for every agent except the sender. */
   readonly receiver: number | null
   readonly key: string | undefined
   readonly sentAtMs: number
   readonly copies: Copy[]
 }
 
-/** What the bus remembers of what was sent. */
+/** The part of the sent messages that the bus remembers. */
 export interface BusHistory {
-  /** Messages since the process started, also those that are not remembered. */
+  /** Messages since the process started, including those no longer remembered. */
   total: number
-  /** The newest first. */
+  /** Newest first. */
   messages: Message[]
 }
 
 /**
- * Messages between the agents of one process, in memory: gone when it ends. Each agent has an inbox; reading takes
- * nothing out of it. Where an inbox is full, what is acknowledged or too old makes room, else the oldest message, which
- * is counted as dropped.
+ * In-memory messages between the agents of one process. Each agent has an inbox; reading does not remove messages. A
+ * full inbox first drops acknowledged and expired messages, then the oldest message, which is counted as dropped.
  */
 export class MessageBus {
   readonly #now: () => number
   readonly #inboxes = new Map<number, Set<Copy>>()
-  /** Copies in the order in which they came. */
+  /** Copies in order of arrival. */
   readonly #copies = new Set<Copy>()
   readonly #trail: Letter[] = []
   readonly #dropped = new Map<number, number>()
@@ -56,7 +55,7 @@ export class MessageBus {
     this.#now = now
   }
 
-  /** Puts a message into an inbox. @throws message_key_conflict */
+  /** Delivers a message to an inbox. @throws message_key_conflict */
   send(draft: Draft, receiver: number, key: MessageKey): Delivered {
     const earlier = this.#earlier(draft, receiver, key)
     if (earlier !== undefined) return {message: toMessage(earlier.letter, earlier), isRepeated: true, dropped: 0}
@@ -65,7 +64,7 @@ export class MessageBus {
     return {message: toMessage(letter), isRepeated: false, dropped}
   }
 
-  /** Puts a message into many inboxes, and on the board. */
+  /** Delivers a message to many inboxes and to the bulletin board. */
   broadcast(draft: Draft, receivers: readonly number[]): Delivered {
     const letter = this.#write(draft, null)
     let dropped = 0
@@ -75,24 +74,24 @@ export class MessageBus {
     return {message, isRepeated: false, dropped}
   }
 
-  /** Has somebody told of every broadcast from now on. */
+  /** Subscribes to all future broadcasts. */
   subscribe(listener: Listener<Message>): Subscription {
     return this.#board.subscribe(listener)
   }
 
-  /** The unread messages of an agent, the most urgent first, then the oldest. */
+  /** The unread messages of an agent, most urgent first, then oldest first. */
   unread(agent: number): Message[] {
     const copies = [...(this.#inboxes.get(agent) ?? [])].filter((copy) => this.#isUnread(copy))
     return copies.map((copy) => toMessage(copy.letter, copy)).sort(byUrgency)
   }
 
-  /** A message in the inbox of an agent, read or not; undefined where there is none. */
+  /** A message in the inbox of an agent, read or not; undefined if there is none. */
   find(agent: number, id: number): Message | undefined {
     const copy = this.#find(agent, id)
     return copy === undefined ? undefined : toMessage(copy.letter, copy)
   }
 
-  /** Whether a message is acknowledged now; false where it had been before, or is not in the inbox. */
+  /** Acknowledges a message. Returns false if it was already acknowledged or is not in the inbox. */
   acknowledge(agent: number, id: number): boolean {
     const copy = this.#find(agent, id)
     if (copy === undefined || copy.acknowledged) return false
@@ -100,14 +99,14 @@ export class MessageBus {
     return true
   }
 
-  /** What was sent after a moment, as far as it is remembered: the last 1024 messages. */
+  /** The messages sent after a time, among the last 1024 messages. */
   history(sinceMs: number, limit: number): BusHistory {
     const since = this.#trail.filter(({sentAtMs}) => sentAtMs > sinceMs)
     const messages = since.slice(-limit).reverse()
     return {total: this.#lastId, messages: messages.map((letter) => toMessage(letter))}
   }
 
-  /** Unread messages that were dropped since the process started: of one agent, or of all. */
+  /** Number of unread messages dropped since the process started, of one agent or of all. */
   dropped(agent?: number): number {
     if (agent !== undefined) return this.#dropped.get(agent) ?? 0
     return [...this.#dropped.values()].reduce((sum, count) => sum + count, 0)
@@ -134,7 +133,7 @@ export class MessageBus {
     return letter
   }
 
-  /** Gives how many unread messages were dropped. */
+  /** Returns the number of unread messages that were dropped. */
   #deliver(letter: Letter, agent: number): number {
     this.#forgetExpired()
     const inbox = this.#inboxes.get(agent) ?? new Set()
@@ -184,7 +183,7 @@ export class MessageBus {
   }
 }
 
-/** A message as it is in one inbox; without one, acknowledged where every receiver has done so. */
+/** The message of an inbox copy. Without a copy, it counts as acknowledged once every receiver has acknowledged it. */
 function toMessage({id, draft, receiver, sentAtMs, copies}: Letter, copy?: Copy): Message {
   const {sender, type, payload, priority, correlationId, threadId, tenantId} = draft
   return {
@@ -199,6 +198,6 @@ function toMessage({id, draft, receiver, sentAtMs, copies}: Letter, copy?: Copy)
     acknowledged: copy?.acknowledged ?? (copies.length > 0 && copies.every(({acknowledged}) => acknowledged)),
     route: 'local',
     delivery_plane: receiver === null ? 'broadcast' : 'local_ephemeral',
-    ...given({correlation_id: correlationId, thread_id: threadId, tenant_id: tenantId}),
+    ...withoutUndefined({correlation_id: correlationId, thread_id: threadId, tenant_id: tenantId}),
   }
 }

@@ -14,9 +14,9 @@ WHERE id IN (
 RETURNING *`
 
 /**
- * Claims unread messages of an inbox, the most urgent first, then the oldest: they are the owner's for two minutes, and
- * then anybody's again unless they are acknowledged. What the owner has already it gets again, without its counting as
- * another delivery. Two owners never have the same message at once.
+ * Claims unread messages of an inbox, most urgent first, then oldest first. They belong to the owner for two minutes
+ * and become available again unless they are acknowledged. Messages that the owner already holds are returned again
+ * without counting as another delivery. Two owners never hold the same message at once.
  */
 export function claimMessages(
   context: MessageContext,

@@ -1,12 +1,12 @@
 import {messageSettings, resolveSettings, type SettingSources} from '../config/index.js'
 
-/** Who reads, and how much at once. */
+/** The reader of messages and its batch size. */
 export interface Consumer {
   readonly owner: string
   readonly limit: number
 }
 
-/** The consumer that this process is. @param warn told of variables that cannot be read */
+/** The consumer of this process. @param warn receives warnings about invalid variables */
 export function consumerOf(sources: SettingSources, warn: (text: string) => void): Consumer {
   const {values, warnings} = resolveSettings(messageSettings, sources)
   for (const {message} of warnings) warn(`warning: ${message}`)

@@ -3,19 +3,19 @@ import {appendEvent, type TaskContext} from '../tasks/index.js'
 import {claimTimes, isFree, isUnread, maxDeliveries} from './delivery.js'
 import type {MessageRow} from './message-rows.js'
 
-/** Another index looks as good to the planner, and is not: it holds every message there is. */
+/** INDEXED BY, because the planner may prefer another index, which contains all messages. */
 export const exhaustedSql = `SELECT id FROM a2a_messages INDEXED BY a2a_messages_exhausted
 WHERE repository_id = @repository AND delivery_attempts >= ${maxDeliveries} AND ${isUnread} AND ${isFree}`
 
 const exhausted = ({store, repositoryId, now}: TaskContext): {id: number}[] =>
   store.all<{id: number}>(exhaustedSql, {repository: repositoryId, ...claimTimes(now())})
 
-/** Makes dead letters of the messages whose last delivery has ended, in a transaction of the caller. */
+/** Turns messages whose last delivery has expired into dead letters, in a transaction of the caller. */
 export function buryExhausted(context: TaskContext): void {
   for (const {id} of exhausted(context)) buryMessage(context, id)
 }
 
-/** The same in a transaction of its own; writes nothing where there is none. */
+/** The same in its own transaction; writes nothing if there are none. */
 export function sweepDeadLetters(context: TaskContext): void {
   if (exhausted(context).length > 0) context.store.transaction(() => buryExhausted(context))
 }
@@ -24,13 +24,13 @@ export const unreadIdsSql = `SELECT id FROM a2a_messages
 WHERE repository_id = @repository AND receiver_agent = @agent AND ${isUnread}
 ORDER BY priority DESC, id`
 
-/** Makes dead letters of all that is unread in an inbox, whoever has it, in a transaction of the caller. */
+/** Turns all unread messages of an inbox into dead letters, claimed or not, in a transaction of the caller. */
 export function buryInbox(context: TaskContext, agent: number, reason: string): void {
   const {store, repositoryId: repository} = context
   for (const {id} of store.all<{id: number}>(unreadIdsSql, {repository, agent})) buryMessage(context, id, reason)
 }
 
-/** Makes a dead letter of a message, in a transaction of the caller. @param reason where it is not its last delivery */
+/** Turns a message into a dead letter, in a transaction of the caller. @param reason if not its last delivery */
 export function buryMessage(context: TaskContext, id: number, reason?: string): MessageRow {
   const {store, now} = context
   const row = store.get<MessageRow>(

@@ -1,18 +1,18 @@
-/** A message that has been delivered so often without being acknowledged is not delivered again. */
+/** Maximum number of deliveries of a message without acknowledgement. */
 export const maxDeliveries = 10
 
-/** How long a message is its claimer's alone, ms. */
+/** Duration of a claim on a message, ms. */
 export const messageClaimMs = 120_000
 
-/** Whether nobody has a message, in SQL: its claim has ended, or is of a time that lies ahead. */
+/** SQL condition: the message is not claimed, because the claim has expired or ends impossibly late. */
 export const isFree = '(claim_until_ms IS NULL OR claim_until_ms <= @now OR claim_until_ms > @latest)'
 
-/** A message is unread, in SQL. The indexes of inboxes are made for these words. */
+/** SQL condition: the message is unread. The partial indexes of inboxes use the same condition. */
 export const isUnread = 'acknowledged_at_ms IS NULL AND dead_lettered_at_ms IS NULL'
 
 /**
- * Where a claim of now ends, and the latest end that is believed: one beyond it was made before the clock was set back,
- * by more than a clock that is kept in step ever goes.
+ * The end of a new claim, and the latest plausible end: a later one was written before the clock was set back by more
+ * than a synchronised clock ever is.
  */
 export const claimTimes = (now: number) => ({
   now,

@@ -14,21 +14,21 @@ import {
 } from './planes.js'
 
 export interface HistoryRequest {
-  /** `merged` where it is left out. */
+  /** Default: `merged`. */
   source?: string
-  /** Only messages that were sent after this moment, Unix ms. */
+  /** Only messages sent after this time, Unix ms. */
   sinceMs?: number
   limit?: number
 }
 
-/** What was sent, the newest first. */
+/** Sent messages, newest first. */
 export interface MessageHistory {
   source: OpenSource
   delivery_planes: DeliveryPlane[]
   routes: OpenRoute[]
-  /** Messages that are or were there, also those that are not shown. */
+  /** Number of messages, including those that are not returned. */
   total_messages: number
-  /** Unread messages that were lost since this process started. */
+  /** Number of unread messages dropped since this process started. */
   dropped_messages: number
   returned: number
   messages: Message[]
@@ -36,7 +36,7 @@ export interface MessageHistory {
 
 const defaultLimit = 50
 
-/** Shows what agents of this machine have sent to each other, whoever they are. @throws mesh_not_configured, usage */
+/** Lists messages between all agents of this machine. @throws mesh_not_configured, usage */
 export function messageHistory(context: MessageContext, request: HistoryRequest): MessageHistory {
   const source = readSource(context, request.source ?? 'merged')
   const routes = routesOf(source)
@@ -44,15 +44,15 @@ export function messageHistory(context: MessageContext, request: HistoryRequest)
   const pasts = routes.map((route) => histories[route](context, sinceMs, limit))
   const messages = pasts.flatMap((past) => past.messages)
   if (pasts.length > 1) messages.sort((a, b) => b.timestamp_ms - a.timestamp_ms)
-  const shown = messages.slice(0, limit)
+  const page = messages.slice(0, limit)
   return {
     source,
     delivery_planes: routes.map((route) => planeOf[route]),
     routes: [...routes],
     total_messages: pasts.reduce((sum, {total}) => sum + total, 0),
     dropped_messages: routes.includes('local') ? context.bus.dropped() : 0,
-    returned: shown.length,
-    messages: shown,
+    returned: page.length,
+    messages: page,
   }
 }
 
@@ -61,7 +61,7 @@ function readSource(context: MessageContext, word: string): OpenSource {
   if (source !== 'mesh') return source
   if (!hasMesh(context)) throw new SvcError('mesh_not_configured', {})
   throw new SvcError('usage', {
-    reason: 'The mesh tells no history; read the inbox of an agent from the source mesh instead.',
+    reason: 'The mesh keeps no history. Read the inbox of an agent from the source mesh instead.',
   })
 }
 

@@ -1,22 +1,21 @@
 import type {Draft, MessageType} from './message.js'
 
-/** Under which key a message is sent. */
+/** The idempotency key of a message. */
 export interface MessageKey {
   readonly text: string
-  /** The sender chose it; else it is derived from the content. */
+  /** The sender chose the key; otherwise it is derived from the content. */
   readonly isGiven: boolean
 }
 
 /**
- * The key of a message: the one that its sender names, else its correlation id, else one that says the same of the same
- * content between the same two agents.
+ * The key of a message: the sender's key, or else its correlation id, or else a hash of the content and the two agents.
  */
 export function messageKey(
   {sender, type, payload, correlationId}: Draft,
   receiver: number,
-  given = correlationId,
+  chosen = correlationId,
 ): MessageKey {
-  if (given !== undefined) return {text: given, isGiven: true}
+  if (chosen !== undefined) return {text: chosen, isGiven: true}
   return {text: `mcp-a2a-${sender}-${receiver}-${fnv1a64(`${type}${payload}`)}`, isGiven: false}
 }
 
@@ -27,7 +26,7 @@ export function fnv1a64(text: string): string {
   return hash.toString(16).padStart(16, '0')
 }
 
-/** What is known of the message that came first under a key. */
+/** The earlier message with the same key. */
 interface Earlier {
   readonly type: MessageType
   readonly payload: string
@@ -35,13 +34,13 @@ interface Earlier {
   readonly acknowledged: boolean
 }
 
-/** For how long a message is taken for a repetition because it says the same, ms. */
+/** How long a message with the same content counts as a repetition, ms. */
 export const repetitionMs = 60_000
 
 /**
- * What a message is beside an earlier one under the same key. Under a key that the sender chose it is the same one, or
- * at fault. Under a derived key it is a repetition while the earlier one is young and unread: a sender that lost the
- * answer tries again soon, and two agents may well say the same to each other twice.
+ * Compares a message with an earlier one that has the same key. With a key chosen by the sender, it is the same message
+ * or a conflict. With a derived key, it is a repetition only while the earlier one is recent and unread: a sender that
+ * lost the reply retries soon, but two agents may legitimately send each other the same text twice.
  */
 export function compareToEarlier(
   {isGiven}: MessageKey,

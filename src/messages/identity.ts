@@ -1,15 +1,15 @@
 import {SvcError} from '../errors/index.js'
 import {type AgentRow, displayAgent} from '../tasks/index.js'
 
-/** Whether the session of an agent vouches for who speaks for it. */
+/** Whether a session verifies the identity of the sender. */
 export interface IdentityBinding {
   sender_identity_binding: 'verified' | 'unbound'
   binding_advisory: string | null
 }
 
 /**
- * Holds whoever speaks for an agent to the agent's session; anybody may speak for one that has none.
- * @throws agent_session_mismatch where the session is another one, or is not named
+ * Checks the session of a caller against that of the agent; an agent without a session accepts any caller.
+ * @throws agent_session_mismatch if the session differs or is missing
  */
 export function bindIdentity(
   {id, name, session_id: bound}: Pick<AgentRow, 'id' | 'name' | 'session_id'>,
@@ -18,7 +18,7 @@ export function bindIdentity(
   if (bound === null)
     return {
       sender_identity_binding: 'unbound',
-      binding_advisory: `${name} (${displayAgent(id)}) has no session, so nothing vouches for who speaks for it.`,
+      binding_advisory: `${name} (${displayAgent(id)}) has no session, so the sender's identity is not verified.`,
     }
   if (session === bound) return {sender_identity_binding: 'verified', binding_advisory: null}
   throw new SvcError('agent_session_mismatch', {agent: name})

@@ -1,6 +1,6 @@
 import type {A2AInboxV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {given} from '../tasks/index.js'
+import {withoutUndefined} from '../tasks/index.js'
 import {claimMessages} from './claim.js'
 import type {Consumer} from './consumer.js'
 import type {MessageContext} from './context.js'
@@ -12,19 +12,19 @@ import {requireReceiver} from './receiver.js'
 import {countUnread, readDeadLetters, readUnread} from './unread.js'
 
 export interface InboxRequest {
-  /** By its name or id; one that is retired by its id. */
+  /** Name or id; only the id for a retired agent. */
   agent: string | number
-  /** `merged` where it is left out. */
+  /** Default: `merged`. */
   source?: string
-  /** At most so many messages; never more than the consumer takes at once. */
+  /** Maximum number of messages; limited by the consumer's batch size. */
   limit?: number
-  /** Only messages with a smaller id, the newest first; of one source alone, since each counts its own. */
+  /** Only messages with a smaller id, newest first. Requires a single source, since each source has its own ids. */
   before?: number
-  /** Claim what is durable, instead of looking at it. */
+  /** Claim durable messages instead of only reading them. */
   claim?: boolean
-  /** The dead letters instead; only of the route `db`. */
+  /** Read dead letters instead; only for the route `db`. */
   dead?: boolean
-  /** Of the agent; named where it has one. */
+  /** Session of the agent; required if it has one. */
   sessionId?: string
 }
 
@@ -33,8 +33,8 @@ export interface Inbox extends A2AInboxV1 {
 }
 
 /**
- * Shows the unread messages of an agent on this machine, the most urgent first, then the oldest; takes the durable ones
- * for a while where they are claimed.
+ * Reads the unread messages of an agent on this machine, most urgent first, then oldest first. With `claim`, durable
+ * messages are claimed.
  * @throws agent_not_found, agent_session_mismatch, usage
  */
 export function readInbox(
@@ -51,14 +51,14 @@ interface Sources {
   readonly routes: readonly Route[]
 }
 
-/** What is read, and by whom. */
+/** A validated request with its reader. */
 export interface Reading extends Omit<InboxRequest, 'limit' | 'source'>, Sources {
   readonly agentId: number
   readonly owner: string
   readonly limit: number
 }
 
-/** Whether that can be read, and by this one. @throws agent_not_found, agent_session_mismatch, usage */
+/** Validates a request and the identity of its reader. @throws agent_not_found, agent_session_mismatch, usage */
 export function prepareReading(
   context: MessageContext,
   request: InboxRequest,
@@ -66,25 +66,25 @@ export function prepareReading(
   {source, routes}: Sources,
 ): Reading {
   if (request.before !== undefined && routes.length > 1)
-    throw new SvcError('usage', {reason: 'Each source counts its own ids; name the one whose next page it is.'})
+    throw new SvcError('usage', {reason: 'Each source has its own ids. Specify the source of the page.'})
   if ((request.claim || request.dead) && !routes.includes('db'))
-    throw new SvcError('usage', {reason: 'Only messages of the source db are claimed, or become dead letters.'})
+    throw new SvcError('usage', {reason: 'Only messages of the source db can be claimed or become dead letters.'})
   if (request.claim && request.dead)
-    throw new SvcError('usage', {reason: 'Dead letters are not delivered any more, and so not claimed.'})
+    throw new SvcError('usage', {reason: 'Dead letters cannot be claimed, because they are no longer delivered.'})
   if ((request.claim || request.dead) && request.before !== undefined)
-    throw new SvcError('usage', {reason: 'What is claimed, and what is dead, comes in no pages.'})
+    throw new SvcError('usage', {reason: 'Claimed messages and dead letters are not paginated.'})
   const agent = requireReceiver(context, request.agent)
   bindIdentity(agent, request.sessionId)
   return {...request, source, routes, agentId: agent.id, owner: consumer.owner, limit: limitOf(request, consumer)}
 }
 
-/** What the routes of this machine have of it. */
+/** Reads the routes of this machine. */
 export function readHere(context: MessageContext, reading: Reading): Found[] {
   sweepDeadLetters(context)
   return reading.routes.flatMap((route) => (route === 'mesh' ? [] : [inboxes[route](context, reading)]))
 }
 
-/** What was found, as it is shown. */
+/** Assembles the reply. */
 export function toInbox(context: MessageContext, reading: Reading, found: readonly Found[]): Inbox {
   const {agentId, source, routes, claim, owner} = reading
   return {
@@ -98,14 +98,14 @@ export function toInbox(context: MessageContext, reading: Reading, found: readon
     dropped_messages: routes.includes('local') ? context.bus.dropped(agentId) : 0,
     suppressed_count: 0,
     focus_depth_filter_active: false,
-    ...given({consumer_id: claim ? owner : undefined}),
+    ...withoutUndefined({consumer_id: claim ? owner : undefined}),
     messages: merge(found, reading),
   }
 }
 
 const limitOf = ({limit}: InboxRequest, consumer: Consumer): number => Math.min(limit ?? consumer.limit, consumer.limit)
 
-/** What a route has for an agent. */
+/** The messages of an agent on one route. */
 export interface Found {
   readonly unread: number
   readonly messages: readonly Message[]
@@ -128,7 +128,7 @@ const inboxes: Readonly<Record<OpenRoute, (context: MessageContext, reading: Rea
   },
 }
 
-/** Messages of several planes as one list. What was claimed is all in it: nobody else can have it meanwhile. */
+/** Merges the messages of several planes. All claimed messages are included, since no one else can receive them. */
 function merge(found: readonly Found[], {claim = false, limit}: Reading): Message[] {
   const all = found.flatMap(({messages}) => messages)
   if (found.length === 1) return all

@@ -8,8 +8,8 @@ import {type Delivered, type Draft, messagePriorities} from './message.js'
 import {type MessageRow, toMessage} from './message-rows.js'
 
 /**
- * Puts a message into a durable inbox, in a transaction of the caller. One that is there already under its key is given
- * back as it is.
+ * Inserts a message into a durable inbox, in a transaction of the caller. If its key already exists, returns the
+ * existing message.
  * @throws message_key_conflict
  */
 export function insertMessage(context: MessageContext, draft: Draft, receiver: number, key: MessageKey): Delivered {
@@ -50,7 +50,7 @@ RETURNING *`,
 export const earlierSql = `SELECT * FROM a2a_messages
 WHERE repository_id = ? AND sender_agent = ? AND receiver_agent = ? AND idempotency_key = ?`
 
-/** The message that this one repeats. Where there is none, the key is free. @throws message_key_conflict */
+/** The message that this one repeats; undefined if the key is free. @throws message_key_conflict */
 function takeKey(
   {store, repositoryId, now}: MessageContext,
   draft: Draft,

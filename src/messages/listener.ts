@@ -2,7 +2,7 @@ import type {TaskListener} from '../tasks/index.js'
 import {buryExhausted, buryInbox} from './dead-letters.js'
 import {pruneMessages} from './prune.js'
 
-/** An agent that comes by the name of a retired one is another one: its inbox is not handed on. */
+/** Buries the inbox of a retired agent: a later agent with the same name is a different one and must not inherit it. */
 export const messageListener: TaskListener = {
   cleanup(context) {
     buryExhausted(context)

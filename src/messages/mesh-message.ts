@@ -1,33 +1,33 @@
 import type {StoredMessage} from '../mesh/index.js'
-import {given} from '../tasks/index.js'
+import {withoutUndefined} from '../tasks/index.js'
 import {type Message, type MessagePriority, messagePriorities, parseMessageType} from './message.js'
 import {planeOf} from './planes.js'
 
-/** `mesh:1042`: ids of the mesh count across all machines, and say nothing of those of this one. */
+/** `mesh:1042`: mesh ids are unique across all machines and unrelated to local ids. */
 export const displayMeshMessage = (id: number): string => `mesh:${id}`
 
-/** Reads `mesh:1042`; undefined where the text is no such id. */
+/** Parses `mesh:1042`; undefined if the text is not such an id. */
 export function matchMeshMessage(text: string): number | undefined {
   const digits = /^mesh:0*([1-9]\d{0,14})$/i.exec(text.trim())?.[1]
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** What a priority is on the mesh, 0 to 255. */
+/** Priorities on the mesh, 0 to 255. */
 export const meshPriority: Readonly<Record<MessagePriority, number>> = {low: 64, normal: 128, high: 192, critical: 255}
 
-/** The word that a number of the mesh is nearest to; of two the weaker one. */
+/** The priority nearest to a mesh number; ties go to the lower one. */
 function priorityOf(number: number): MessagePriority {
   const distance = (word: MessagePriority) => Math.abs(meshPriority[word] - number)
   return messagePriorities.reduce((best, word) => (distance(word) < distance(best) ? word : best))
 }
 
-/** The number of an agent; its digits where a number would be another one. */
+/** The id of an agent as a number, or as digits if it exceeds the safe range. */
 function agentOf(digits: string): number | string {
   const id = Number(digits)
   return Number.isSafeInteger(id) ? id : digits
 }
 
-/** A message of the mesh as agents of this machine read it. */
+/** Converts a mesh message for agents of this machine. */
 export const fromMesh = (stored: StoredMessage): Message => ({
   id: stored.id,
   display_id: displayMeshMessage(stored.id),
@@ -40,7 +40,7 @@ export const fromMesh = (stored: StoredMessage): Message => ({
   acknowledged: stored.acknowledged,
   route: 'mesh',
   delivery_plane: planeOf.mesh,
-  ...given({
+  ...withoutUndefined({
     delivery_attempts: stored.delivery_attempts,
     claim_owner: stored.lease_holder_node_id,
     claim_until_ms: stored.lease_expires_unix_ms,

@@ -26,7 +26,7 @@ export interface MessageRow {
   dead_lettered_at_ms: number | null
 }
 
-/** A message of the agent's own inbox. @throws message_not_found */
+/** A message in the agent's own inbox. @throws message_not_found */
 export function requireMessage(
   {store, repositoryId}: MessageContext,
   agent: number,

@@ -1,6 +1,6 @@
 import type {InboxMessage} from '../contracts/index.js'
 
-/** What a message is about. */
+/** Types of messages. */
 export const messageTypes = [
   'plan_handoff',
   'scope_request',
@@ -22,25 +22,25 @@ export const messageTypes = [
 ] as const
 export type MessageType = (typeof messageTypes)[number]
 
-/** What messages of the mesh are to agents of this machine. */
+/** Local types of mesh messages. */
 const remoteTypes: Readonly<Record<string, MessageType>> = {
   remote_task_envelope: 'plan_handoff',
   remote_task_ack: 'progress_update',
   remote_task_result: 'completion_notice',
 }
 
-/** A type by its word, in any case; one that nobody knows is `free_form`. */
+/** Parses a message type, case-insensitively; unknown types become `free_form`. */
 export function parseMessageType(word: string): MessageType {
-  const wanted = word.trim().toLowerCase()
-  const remote = Object.hasOwn(remoteTypes, wanted) ? remoteTypes[wanted] : undefined
-  return messageTypes.find((type) => type === wanted) ?? remote ?? 'free_form'
+  const name = word.trim().toLowerCase()
+  const remote = Object.hasOwn(remoteTypes, name) ? remoteTypes[name] : undefined
+  return messageTypes.find((type) => type === name) ?? remote ?? 'free_form'
 }
 
-/** Weakest first: a priority is stored as its place in this list. */
+/** Ordered from lowest to highest: a priority is stored as its index in this list. */
 export const messagePriorities = ['low', 'normal', 'high', 'critical'] as const
 export type MessagePriority = (typeof messagePriorities)[number]
 
-/** A message as its sender wants it, on any plane. Agents are ids. */
+/** A message before delivery, on any plane. Agents are ids. */
 export interface Draft {
   sender: number
   type: MessageType
@@ -55,16 +55,16 @@ export interface Message extends InboxMessage {
   msg_type: MessageType
 }
 
-/** A message is in its inbox. */
+/** The result of a delivery. */
 export interface Delivered {
   message: Message
-  /** It was there already, under its key. */
+  /** A message with the same key had already been delivered. */
   isRepeated: boolean
-  /** Unread messages that had to make room for it. */
+  /** Number of unread messages that were dropped to make room. */
   dropped: number
 }
 
-/** Which message an agent means: by its uuid, or by its id. */
+/** A reference to a message by uuid or id. */
 export type MessageReference = {readonly uuid: string} | {readonly id: number}
 
 /** `M-000012` */
@@ -72,9 +72,9 @@ export const displayMessage = (id: number): string => `M-${String(id).padStart(6
 
 const urgency = ({priority}: Message) => messagePriorities.indexOf(priority)
 
-/** The more urgent first, then the older: the order within one plane, whatever its clock did. */
+/** Most urgent first, then oldest first by id: the order within one plane, independent of clocks. */
 export const byUrgency = (a: Message, b: Message): number => urgency(b) - urgency(a) || a.id - b.id
 
-/** The more urgent first, then the older by the clock: ids of two planes say nothing of each other. */
+/** Most urgent first, then oldest first by time: ids of different planes are unrelated. */
 export const byUrgencyAcrossPlanes = (a: Message, b: Message): number =>
   urgency(b) - urgency(a) || a.timestamp_ms - b.timestamp_ms

@@ -3,8 +3,8 @@ import {type AgentRow, matchAgentId, requireAgent} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 
 /**
- * The agent whose inbox it is: one that is there, or by its id one that is retired, whose dead letters are still to be
- * read. The name of a retired one may be another's by now.
+ * Finds the agent of an inbox. A retired agent, whose dead letters can still be read, is only found by id, since its
+ * name may have been reused.
  * @throws agent_not_found with the nearest name
  */
 export function requireReceiver(context: MessageContext, nameOrId: string | number): AgentRow {

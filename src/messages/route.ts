@@ -11,13 +11,13 @@ import {sendOverMesh} from './mesh/send-mesh.js'
 import {inboxSources, parseWord, routes} from './planes.js'
 import {type SendRequest, type Sent, sendMessage} from './send.js'
 
-/** Sends a message on whichever route it names: within this machine at once, to other machines with a promise. */
+/** Sends a message on the requested route: locally at once, to other machines asynchronously. */
 export function sendRouted(context: MessageContext, request: SendRequest, calling: Calling): Sent | Promise<Sent> {
   const route = parseWord(request.route ?? 'local', routes, 'route')
   return route === 'mesh' ? sendOverMesh(context, request, calling) : sendMessage(context, {...request, route})
 }
 
-/** Acknowledges a message on whichever route it is: `mesh:1042` says it itself. */
+/** Acknowledges a message on its route, which an id such as `mesh:1042` contains. */
 export function ackRouted(
   context: MessageContext,
   request: AckRequest,
@@ -30,16 +30,16 @@ export function ackRouted(
     : ackMessage(context, request, located, owner)
 }
 
-/** Who reads an inbox. */
+/** The reader of an inbox. */
 export interface Reader extends Pick<Calling, 'signal'> {
   readonly consumer: Consumer
-  /** Told that the mesh could not be asked. */
+  /** Receives a notice if the mesh is not available. */
   readonly notice: (text: string) => void
 }
 
 /**
- * Reads an inbox from whichever source is named. `merged` has the mesh too where there is one; where that cannot be
- * asked, the inbox is shown without it.
+ * Reads an inbox from the requested source. `merged` includes the mesh if one is configured; if the mesh is not
+ * available, only the other inboxes are returned.
  */
 export function readRouted(context: MessageContext, request: InboxRequest, reader: Reader): Inbox | Promise<Inbox> {
   const source = parseWord(request.source ?? 'merged', inboxSources, 'source')
@@ -48,7 +48,7 @@ export function readRouted(context: MessageContext, request: InboxRequest, reade
   return isMerged ? readMerged(context, request, reader) : readInbox(context, {...request, source}, reader.consumer)
 }
 
-/** @throws mesh_not_configured, and what `readInbox` throws; MeshHttpError */
+/** @throws mesh_not_configured, and the errors of `readInbox`; MeshHttpError */
 async function readMeshInbox(
   context: MessageContext,
   request: InboxRequest,
@@ -61,7 +61,7 @@ async function readMeshInbox(
   return {...toInbox(context, reading, found), remote_attempted: true, remote_ok: true}
 }
 
-/** Other inboxes do not wait for the mesh for longer than this, ms. */
+/** Maximum time that other inboxes wait for the mesh, ms. */
 const mergedTimeoutMs = 2000
 
 async function readMerged(
@@ -79,7 +79,7 @@ async function readMerged(
     notice(`warning: Messages of other machines are not shown: ${SvcError.from(error).message}`)
     return []
   })
-  // What is claimed is so from now on, not from before the mesh was asked.
+  // Claims start now, not before the request to the mesh.
   const found = [...readHere(context, reading), {unread: messages.length, messages}]
   return {...toInbox(context, reading, found), remote_attempted: true, remote_ok: remoteOk}
 }

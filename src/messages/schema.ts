@@ -1,13 +1,13 @@
 import {fragment} from '../store/index.js'
 
 /**
- * Durable inboxes. A message is unread until it is acknowledged, or until it has been delivered as often as is allowed,
- * or its agent retires, and it becomes a dead letter. Times are Unix milliseconds.
+ * Durable inboxes. A message is unread until it is acknowledged. It becomes a dead letter when it reaches the delivery
+ * limit or its agent retires. Times are Unix milliseconds.
  *
- * - The payload comes last: what is looked at to choose a message lies before it, so a long one is read when it is wanted.
- * - `claim_until_ms` without an owner is a message that could not be handled, and rests until then.
- * - A key that was derived from the content is taken from its message when a new one needs it: then it is null.
- * - The number in `a2a_messages_exhausted` is `maxDeliveries`; a query has to name the same one to find the index.
+ * - The payload is the last column, so that SQLite reads a long one only if it is selected.
+ * - `claim_until_ms` without an owner delays a message that could not be handled.
+ * - A key derived from the content is removed from its message (null) when a new message needs it.
+ * - The number in `a2a_messages_exhausted` is `maxDeliveries`; a query must contain the same number to use the index.
  */
 export const messageFragment = fragment(
   'messages',

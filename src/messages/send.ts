@@ -1,6 +1,6 @@
 import type {A2ASendV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {given, requireAgent} from '../tasks/index.js'
+import {requireAgent, withoutUndefined} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 
 import {messageKey} from './idempotency-key.js'
@@ -9,42 +9,42 @@ import {insertMessage} from './insert.js'
 import {type Draft, type MessageType, messagePriorities, parseMessageType} from './message.js'
 import {type OpenRoute, parseWord, planeOf} from './planes.js'
 
-/** What is sent to whomever it goes. Agents are named by their ids or their names. */
+/** Parameters of every message. Agents are identified by id or name. */
 export interface Sending {
   sender: string | number
-  /** One that nobody knows counts as `free_form`. */
+  /** Unknown types count as `free_form`. */
   type: string
   payload: string
-  /** `normal` where it is left out. */
+  /** Default: `normal`. */
   priority?: string
-  /** Of the sender; named where it has one. */
+  /** Session of the sender; required if it has one. */
   sessionId?: string
 }
 
 export interface SendRequest extends Sending {
   receiver: string | number
-  /** `local` where it is left out. */
+  /** Default: `local`. */
   route?: string
-  /** A message is sent once under the key; the correlation id where it is left out. */
+  /** Idempotency key. Default: the correlation id. */
   key?: string
   correlationId?: string
   threadId?: string
   tenantId?: string
 }
 
-/** A message was sent. Members of the relay are those of messages to other machines. */
+/** The result of sending a message. The relay members apply to messages to other machines. */
 export interface Sent extends A2ASendV1 {
   msg_type: MessageType
 }
 
-/** Most characters of a payload. */
+/** Maximum length of a payload in characters. */
 const longestPayload = 131_072
-/** Most characters of a key, and of the ids that a message carries. */
+/** Maximum length of a key and of the ids of a message in characters. */
 const longestId = 512
 
 /**
- * Sends a message to the inbox of an agent of this machine. Under a key that the sender chose, or its correlation id, a
- * message is sent once; without one, only what is repeated within a minute and still unread counts as the same.
+ * Sends a message to the inbox of an agent of this machine. With a key or correlation id, a message is sent only once;
+ * without one, a repetition is only recognised within a minute and while the earlier message is unread.
  * @throws agent_not_found, agent_session_mismatch, message_invalid, message_key_conflict, usage
  */
 export function sendMessage(
@@ -77,7 +77,7 @@ function send(context: MessageContext, request: SendRequest, route: OpenRoute): 
     relay_attempted: false,
     relay_ok: false,
     dropped_messages: dropped,
-    ...given({display_id: message.display_id}),
+    ...withoutUndefined({display_id: message.display_id}),
     ...binding,
   }
 }
@@ -102,7 +102,7 @@ export function toDraft(
       type: parseMessageType(type),
       payload,
       priority: parseWord(priority, messagePriorities, 'priority'),
-      ...given({correlationId, threadId, tenantId}),
+      ...withoutUndefined({correlationId, threadId, tenantId}),
     },
   }
 }

@@ -5,15 +5,16 @@ import {maxDeliveries} from './delivery.js'
 import type {MessageReference} from './message.js'
 import {type MessageRow, requireMessage} from './message-rows.js'
 
-/** What a consumer has done with a durable message. */
+/** The result of settling a durable message. */
 export interface Settled {
   row: MessageRow
-  /** False where it had been acknowledged before. */
+  /** False if it was already acknowledged. */
   acknowledged: boolean
 }
 
 /**
- * Acknowledges a message of the agent's inbox: it is not delivered again. Whoever says so, since what is done is done.
+ * Acknowledges a message of the agent's inbox, so that it is not delivered again. Any owner may do so: the work is
+ * done.
  * @throws message_not_found
  */
 export function acknowledgeMessage(context: MessageContext, agent: number, reference: MessageReference): Settled {
@@ -29,13 +30,13 @@ export function acknowledgeMessage(context: MessageContext, agent: number, refer
   })
 }
 
-/** Of what went wrong this much is kept, characters. */
+/** Maximum number of characters of an error that are stored. */
 const longestError = 4096
 
 /**
- * Says that a claimed message could not be handled. It rests until the claim would have ended, and is delivered again,
- * to whomever; after the last delivery it is a dead letter at once.
- * @throws message_not_found; message_claim_lost where the owner does not have it
+ * Reports that a claimed message could not be handled. It is redelivered to any consumer when the claim would have
+ * expired; after the last delivery it becomes a dead letter immediately.
+ * @throws message_not_found; message_claim_lost if the owner does not hold it
  */
 export function failMessage(
   context: MessageContext,

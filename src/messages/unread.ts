@@ -21,8 +21,8 @@ export const countUnreadSql = `SELECT count(*) AS count FROM a2a_messages
 WHERE repository_id = @repository AND receiver_agent = @agent AND ${isUnread}`
 
 /**
- * The unread messages of a durable inbox, as a look at them that takes nothing: the most urgent first, then the oldest;
- * or, before an id, the newest first.
+ * Reads the unread messages of a durable inbox without claiming them, most urgent first, then oldest first; or, before
+ * an id, newest first.
  */
 export function readUnread(
   context: MessageContext,
@@ -34,13 +34,13 @@ export function readUnread(
   return store.all<MessageRow>(unreadPageSql, {repository, agent, limit, before}).map(toMessage)
 }
 
-/** The dead letters of an inbox that nobody has acknowledged. */
+/** The unacknowledged dead letters of an inbox. */
 export const readDeadLetters = (
   {store, repositoryId: repository}: MessageContext,
   agent: number,
   limit: number,
 ): Message[] => store.all<MessageRow>(deadSql, {repository, agent, limit}).map(toMessage)
 
-/** How many messages of a durable inbox are unread, whoever has them. */
+/** The number of unread messages in a durable inbox, claimed or not. */
 export const countUnread = ({store, repositoryId: repository}: MessageContext, agent: number): number =>
   store.get<{count: number}>(countUnreadSql, {repository, agent})?.count ?? 0

@@ -9,7 +9,7 @@ import {
   type Scopes,
 } from '../tasks/index.js'
 
-/** All that comes from the files and the environment of a workspace, and may be others tomorrow. */
+/** Everything read from the files and the environment of a workspace; a reload replaces it. */
 export interface LiveSettings {
   readonly config: OrchestratorConfig
   readonly probe: HostProbe
@@ -18,7 +18,7 @@ export interface LiveSettings {
 }
 
 /**
- * Reads everything anew; nothing is in place before all of it is sound.
+ * Reads all settings again. Nothing is applied unless everything is valid.
  * @throws orchestrator_config_invalid, config_type, document_unparsable
  */
 export async function readLiveSettings(

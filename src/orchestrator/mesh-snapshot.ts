@@ -5,10 +5,10 @@ import type {TaskContext} from '../tasks/index.js'
 export type {MeshSnapshot}
 
 /**
- * Asks the control plane for its nodes. What goes wrong is part of the answer, never with a token in it; nothing is
- * routed by it.
- * @returns undefined where no control plane is configured
- * @throws what the signal was aborted with
+ * Requests the nodes from the control plane. Errors are part of the result and never contain a token. Routing does not
+ * use the result.
+ * @returns undefined if no control plane is configured
+ * @throws the abort reason of the signal
  */
 export function meshSnapshot({config, now}: TaskContext, signal?: AbortSignal): Promise<MeshSnapshot> | undefined {
   const client = meshClientOf(config)

@@ -13,14 +13,14 @@ import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
 
-/** The orchestrator of a workspace, open. Close it when you are done. */
+/** The open orchestrator of a workspace. Close it after use. */
 export interface Orchestrator extends MessageContext {
-  /** What was wrong with the settings, and which store was taken instead of the one that was asked for. */
+  /** Warnings about settings, and about a fallback to another store. */
   readonly warnings: readonly SettingWarning[]
   readonly notices: readonly string[]
-  /** Where the store was looked for. */
+  /** Settings for the location of the store. */
   readonly places: StorePlaces
-  /** The one place from which `config`, `probe`, `groups` and `scopes` are read: a reload replaces all of them at once. */
+  /** The source of `config`, `probe`, `groups` and `scopes`: a reload replaces all of them at once. */
   readonly live: {current: LiveSettings}
   close(): void
 }
@@ -28,14 +28,14 @@ export interface Orchestrator extends MessageContext {
 export interface OpenOptions {
   root: string
   sources: SettingSources
-  /** Tables of others that lie in the same store. */
+  /** Tables of other modules in the same store. */
   fragments?: readonly Fragment[]
   now?: () => number
   random?: () => number
 }
 
 /**
- * Opens the orchestrator of a workspace: its settings, its store, and what is known of the machine.
+ * Opens the orchestrator of a workspace with its settings, its store and the probed machine.
  * @throws orchestrator_config_invalid, config_type; orchestration_store_missing and the errors of stores
  */
 export async function openOrchestrator({
@@ -79,7 +79,7 @@ export async function openOrchestrator({
   }
 }
 
-/** What is set about where tasks are kept. */
+/** Settings for the location of the task store. */
 export interface StorePlaces {
   journeyStore: 'project' | 'canonical'
   journeyFallbackCanonical: boolean
@@ -93,7 +93,7 @@ interface Opened {
   notices: string[]
 }
 
-/** Where tasks are kept: in the workspace, or in the store that a user's workspaces share. */
+/** Path of the task store: in the workspace, or the store shared by a user's workspaces. */
 export function storePath(
   root: string,
   {journeyStore, ...places}: Omit<StorePlaces, 'journeyFallbackCanonical'>,
@@ -103,7 +103,7 @@ export function storePath(
 
 export const projectStorePath = (root: string): string => join(root, '.svc', 'store.db')
 
-/** The store that is open; none where it is in memory, and gone with the process. */
+/** The open store; `none` if it is in memory. */
 export type ActiveStore = 'project' | 'canonical' | 'none'
 
 export const activeStore = ({store, isKept, root}: TaskContext): ActiveStore =>
@@ -127,16 +127,16 @@ interface Opening {
 
 async function openJourneyStore(root: string, places: StorePlaces, opening: Opening): Promise<Opened> {
   const {config} = opening
-  const wanted = storePath(root, places)
+  const primary = storePath(root, places)
   const others = places.journeyStore === 'project' && places.journeyFallbackCanonical ? [canonicalPath(places)] : []
   const failures: SvcError[] = []
-  for (const path of [wanted, ...others])
+  for (const path of [primary, ...others])
     try {
       const store = await open(path, opening)
       const notices = failures.map(({message}) => `warning: ${message} Using ${path} instead.`)
       return {store, isKept: true, notices}
     } catch (error) {
-      // A store that is there and cannot be read or written now has tasks that another one has not.
+      // An existing store that is temporarily inaccessible has tasks that another store does not have.
       if (!isErrorOf(error, 'store_unopenable')) throw error
       failures.push(error)
     }
@@ -144,7 +144,7 @@ async function openJourneyStore(root: string, places: StorePlaces, opening: Open
   const {orchestrationV2Enabled: isV2, legacyOrchestrationFallback: mayFallBack} = config
   if (isV2 && !mayFallBack) throw new SvcError('orchestration_store_missing', {reason: failure.message})
   if (!isV2 || !places.journeyFallbackCanonical) throw failure
-  const notice = `warning: ${failure.message} Working on a store in memory: nothing of this is kept.`
+  const notice = `warning: ${failure.message} Using a store in memory; nothing is saved.`
   return {store: await open(':memory:', opening), isKept: false, notices: [notice]}
 }
 

@@ -16,26 +16,26 @@ import {appendEvent, type OrchestratorConfig} from '../tasks/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import type {Orchestrator} from './open.js'
 
-/** What came of reading the settings anew. */
+/** The result of a reload. */
 export interface Reload {
-  /** Names of what is other now: settings as `svc orch config` calls them, `groups`, `scopes` and `machine`. */
+  /** Names of changed values: settings as in `svc orch config`, `groups`, `scopes` and `machine`. */
   changed: string[]
-  /** Those among them that count only once the process is started again. */
+  /** The changed values that require a restart. */
   after_restart: string[]
-  /** What is wrong with the settings, without being an error. */
+  /** Warnings about the settings. */
   warnings: string[]
 }
 
 /**
- * Settings of an orchestrator that were used when it was opened, or when a daemon was started: the store, the file of
- * events, the sessions and the inference server.
+ * Settings that are only read when the orchestrator is opened or the daemon starts: the store, the event log file, the
+ * sessions and the inference server.
  */
 const usedAtStart =
   /^(orchestrator\.(durability|event_log)|orchestrator\.session\..*|orchestrator\.orchestration_migration\.legacy_.*|mesh\.inference_base_url)$/
 
 /**
- * The sources as they are now: `Svc.toml` is read again, from where it was, or where it is by now.
- * @throws config_unparsable, config_type, file_unreadable: the settings stay as they are
+ * Reads the sources again: `Svc.toml` from its former or its current location.
+ * @throws config_unparsable, config_type, file_unreadable, in which case the settings are unchanged
  */
 export async function rereadSources(
   root: string,
@@ -45,22 +45,21 @@ export async function rereadSources(
   if (!existsSync(path)) return {sources: {...sources, file: undefined}, warnings: []}
   const file = await readConfigFile(path)
   const warnings = [...file.warnings, ...unknownKeys(settingTables, file)]
-  // As at the start of every command, a value of a wrong type is an error, whoever reads it.
+  // As at the start of every command, a value of a wrong type is an error even if no module of this process reads it.
   for (const table of settingTables) resolveSettings(table, {env: {}, file})
   return {sources: {...sources, file}, warnings: warnings.map(({message}) => message)}
 }
 
-/** The last reload of each orchestrator, whatever comes of it. */
+/** The latest reload of each orchestrator, successful or not. */
 const lastReloads = new WeakMap<Orchestrator['live'], Promise<unknown>>()
 
 /**
- * Reads `Svc.toml` and all that depends on it, and puts the settings, groups and scopes that it gives in the place of
- * those that an open orchestrator has: all of them, or none where something is wrong, here or in the rest of the
- * process. What runs goes on as it was started. One reload begins when the one before it has ended, so that of two that
- * overlap none puts in place what it read before the other.
- * @param rest has the rest of the process do the same, before anything is changed here
- * @throws config_unparsable, config_type, file_unreadable, orchestrator_config_invalid, document_unparsable; what
- *   `rest` throws
+ * Reads `Svc.toml` and everything that depends on it, and replaces the settings, groups and scopes of an open
+ * orchestrator: all of them, or none if there is an error here or in `rest`. Running tasks continue with the old
+ * settings. Reloads run one after another, so that an older state cannot replace a newer one.
+ * @param rest reloads the rest of the process, before anything is changed here
+ * @throws config_unparsable, config_type, file_unreadable, orchestrator_config_invalid, document_unparsable; the errors
+ *   of `rest`
  */
 export function reloadConfig(
   orchestrator: Orchestrator,
@@ -80,7 +79,7 @@ async function reloadOne({root, live}: Orchestrator, sources: SettingSources, re
   const read = await rereadSources(root, sources)
   const {settings, warnings} = await readLiveSettings(root, read.sources)
   await rest?.()
-  // Nothing from here on can fail.
+  // Nothing below can fail.
   const changed = changes(live.current, settings)
   live.current = settings
   return {
@@ -91,8 +90,8 @@ async function reloadOne({root, live}: Orchestrator, sources: SettingSources, re
 }
 
 /**
- * Writes that settings were read anew, for everybody who follows what happens.
- * @param warn told where that cannot be written: the settings are in place all the same
+ * Emits the event of a reload.
+ * @param warn called if the event cannot be written; the new settings still apply
  */
 export function announceReload(
   orchestrator: Orchestrator,
@@ -102,7 +101,7 @@ export function announceReload(
   try {
     appendEvent(orchestrator, {type: 'config_reloaded', changed})
   } catch (error) {
-    warn(`warning: The settings are in place, but nobody was told: ${SvcError.from(error).message}`)
+    warn(`warning: The settings are reloaded, but the event could not be written: ${SvcError.from(error).message}`)
   }
 }
 
@@ -123,7 +122,7 @@ function changes(before: LiveSettings, after: LiveSettings): string[] {
   return [...new Set([...settings, ...rest.map(([name]) => name)])]
 }
 
-/** The part of the configuration that a table gives: a member of its own where there is one of its name. */
+/** The configuration members of a table: a nested object if there is one with its name. */
 function valuesOf({name}: SettingTable, config: OrchestratorConfig): Readonly<Record<string, unknown>> {
   const members = config as unknown as Readonly<Record<string, unknown>>
   const own = members[camelCase(name.slice(name.indexOf('.') + 1))]

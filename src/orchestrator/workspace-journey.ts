@@ -2,23 +2,23 @@ import {discoverWorkspace, resolveSettings, type SettingSources, workspaceSettin
 import {repositoryId} from '../store/index.js'
 import {type ActiveStore, activeStore, type Orchestrator, projectStorePath} from './open.js'
 
-/** Which store has the tasks of a workspace, and whether this process works in the workspace that it stands in. */
+/** The store that has the tasks of a workspace, and whether this process works in the workspace of its directory. */
 export interface WorkspaceJourney {
   workspace_journey_store_mode: 'project' | 'canonical'
-  /** Where the store of the workspace is, or would be. */
+  /** Path of the workspace's store, even if it does not exist. */
   project_store_path: string
   repository_id: string
-  /** Whether the store of the user is taken where the one of the workspace cannot be opened. */
+  /** The user's store is used if that of the workspace cannot be opened. */
   fallback_canonical: boolean
-  /** The repository that this process was started for. */
+  /** The repository for which this process was started. */
   daemon_repository_id: string
-  /** The repository that would be found now, from the working directory or the folder that the environment names. */
+  /** The repository found now from the working directory, or configured in the environment. */
   discovered_repository_id: string
   match: boolean
   active_store: ActiveStore
 }
 
-/** Looks where this process stands, and compares it with what was opened. */
+/** Discovers the current workspace and compares it with the open one. */
 export function workspaceJourney(
   orchestrator: Orchestrator,
   {sources, cwd = process.cwd()}: {sources: SettingSources; cwd?: string},
@@ -37,7 +37,7 @@ export function workspaceJourney(
   }
 }
 
-/** As whoever opens a workspace finds it. */
+/** Discovers the workspace in the same way as when opening one. */
 function discover(sources: SettingSources, cwd: string): string {
   const {values} = resolveSettings(workspaceSettings, sources)
   return repositoryId(values.repositoryRoot ?? discoverWorkspace(cwd).root)

@@ -3,7 +3,7 @@ import {nodeOfTask, settlePlan} from './node-status.js'
 import {type PlanRow, plansWithHeld, requirePlan} from './plan-rows.js'
 import {submitReady} from './submit-ready.js'
 
-/** A task is over: where it did a node of a plan, the nodes that can be done now are submitted. */
+/** Submits the nodes of a plan that became ready when one of its tasks ended; ignores other tasks. */
 export function advancePlanOf(context: TaskContext, taskId: number): void {
   const node = nodeOfTask(context, taskId)
   if (node === undefined) return
@@ -12,13 +12,13 @@ export function advancePlanOf(context: TaskContext, taskId: number): void {
   advancePlan(context, plan)
 }
 
-/** Submits what can be done now of a plan that is executed, where nobody waits for an answer. */
+/** Submits the ready nodes of an active plan in the background. */
 export function advancePlan(context: TaskContext, plan: PlanRow): void {
   submitReady(context, plan)
   settlePlan(context, plan)
 }
 
-/** Tries again what was refused: a queue empties, a lock is released, a setting is another one by now. */
+/** Resubmits rejected nodes: the queue, locks or settings may have changed. */
 export function retryHeldPlans(context: TaskContext): void {
   if (!context.config.planningEnabled || !context.config.enabled) return
   for (const plan of plansWithHeld(context)) advancePlan(context, plan)

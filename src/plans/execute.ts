@@ -1,5 +1,5 @@
 import {type ErrorCode, SvcError} from '../errors/index.js'
-import {given, type TaskContext} from '../tasks/index.js'
+import {type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 import {requireIds} from './new-plan.js'
 import {settlePlan} from './node-status.js'
@@ -8,12 +8,12 @@ import {requirePlanning, strategyOf} from './planning.js'
 import {submitReady} from './submit-ready.js'
 import type {PlanMode} from './vocabulary.js'
 
-/** What came of having a plan executed. */
+/** The result of executing a plan. */
 export interface Execution {
-  /** Tasks that were submitted now, in the order of their nodes. */
+  /** Tasks that were submitted by this call, in node order. */
   task_ids: number[]
   ok: true
-  /** Nodes that could be done now, were they not refused; they are tried again by themselves. */
+  /** Ready nodes whose submission was rejected; they are retried automatically. */
   held?: HeldNode[]
 }
 
@@ -24,10 +24,10 @@ export interface HeldNode {
 }
 
 /**
- * Has a plan worked through: every node of its latest version that waits for nothing becomes a task, and whenever one
- * is completed, those that waited for it alone do, until all are. Done again, it changes nothing that is under way.
+ * Executes a plan: every ready node of its latest version becomes a task. When a task completes, the nodes that became
+ * ready are submitted, until all are done. Repeating the call does not affect work in progress.
  * @throws plan_not_found, planning_disabled, plan_mode_unsupported, plan_id_too_long, orchestrator_disabled,
- *   plan_stuck; why no node at all could be submitted
+ *   plan_stuck; the rejection if no node could be submitted
  */
 export function executePlan(
   context: TaskContext,
@@ -40,7 +40,7 @@ export function executePlan(
   if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
   return context.store.transaction(() => {
     const {plan_session_id: id} = requirePlan(context, planId)
-    updatePlan(context, id, {status: 'active', ...given({tenant_id: tenantId})})
+    updatePlan(context, id, {status: 'active', ...withoutUndefined({tenant_id: tenantId})})
     const {taskIds, refused} = submitReady(context, requirePlan(context, id))
     settlePlan(context, {plan_session_id: id})
     const [first] = refused
@@ -48,7 +48,7 @@ export function executePlan(
     if (requirePlan(context, id).status === 'failed')
       throw new SvcError('plan_stuck', {plan: id, nodes: failedNodes(context, id)})
     const held = refused.map(({node_id, error}) => heldNode(node_id, error))
-    return {task_ids: taskIds, ok: true, ...given({held: held.length === 0 ? undefined : held})}
+    return {task_ids: taskIds, ok: true, ...withoutUndefined({held: held.length === 0 ? undefined : held})}
   })
 }
 

@@ -1,4 +1,4 @@
-/** Plans: a goal drafted into steps, reviewed, executed as tasks, and replanned where steps fail. */
+/** Plans: a goal drafted into steps, reviewed, executed as tasks, and replanned if steps fail. */
 export {retryHeldPlans} from './advance.js'
 export type {DraftStep} from './drafting/step.js'
 export {type Execution, executePlan} from './execute.js'

@@ -3,7 +3,7 @@ import {advancePlanOf} from './advance.js'
 import {refuseReplaced, updateNode} from './node-status.js'
 import {replanAfterFailure} from './recover.js'
 
-/** Keeps plans in step with the tasks of their nodes. */
+/** Keeps plans in sync with the tasks of their nodes. */
 export const planListener: TaskListener = {
   taskMoved: updateNode,
   taskEnded(context, {taskId, failure}) {

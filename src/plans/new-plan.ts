@@ -3,11 +3,11 @@ import {SvcError} from '../errors/index.js'
 import {
   appendEvent,
   appendPlanLineage,
-  given,
   longest,
   normaliseManifest,
   normalisePath,
   type TaskContext,
+  withoutUndefined,
 } from '../tasks/index.js'
 
 import {stepsFromGoal} from './drafting/from-goal.js'
@@ -21,25 +21,25 @@ import type {PlanMode} from './vocabulary.js'
 
 export interface NewPlan {
   goal: string
-  /** Session in which the goal came up: the plan has an id of its own. */
+  /** Session of the goal; the plan has an id of its own. */
   originSessionId?: string | undefined
-  /** Session of questions whose answers it is made with. */
+  /** Session of the questions whose answers the plan is based on. */
   questionSessionId?: string | undefined
   tenantId?: string | undefined
   mode?: PlanMode | undefined
-  /** Files that the goal is about. */
+  /** Files of the goal. */
   scopeFiles?: readonly string[] | undefined
-  /** Most steps. */
+  /** Maximum number of steps. */
   maxTasks?: number | undefined
-  /** Steps that somebody else has made; made from the goal when left out. */
+  /** Externally drafted steps; default: drafted from the goal. */
   steps?: readonly DraftStep[] | undefined
-  /** Why steps that look risky or vague are taken nevertheless. */
+  /** Justification for steps that look risky or vague. */
   forceRiskyReason?: string | undefined
   /** How the steps were refined. */
   refinement?: Refinement | undefined
 }
 
-/** How often a model was asked for better steps, and why it was not asked again. */
+/** The number of refinement requests to the model, and why they stopped. */
 export interface Refinement {
   rounds: number
   stopReason?: string | undefined
@@ -47,7 +47,7 @@ export interface Refinement {
 }
 
 /**
- * Makes a plan of a goal, and keeps it. Nothing is submitted by that.
+ * Creates a plan for a goal and stores it. Does not submit any tasks.
  * @throws planning_disabled, plan_goal_invalid, plan_id_too_long, plan_mode_unsupported, task_path_escapes,
  *   plan_rejected
  */
@@ -79,8 +79,8 @@ export function newPlan(context: TaskContext, request: NewPlan): Plan {
 }
 
 /**
- * The steps of a goal, made without a model. Files that it names outside of the workspace are none of its files.
- * @throws task_path_escapes where the scope leaves the workspace
+ * Drafts the steps of a goal without a model. Paths outside the workspace that the goal names are ignored.
+ * @throws task_path_escapes if the scope leaves the workspace
  */
 export function draftSteps(context: TaskContext, request: DraftRequest): DraftStep[] {
   const {root} = context
@@ -89,30 +89,30 @@ export function draftSteps(context: TaskContext, request: DraftRequest): DraftSt
     goal,
     scope: scopePaths(context, request),
     direct: mode === 'direct',
-    ...given({limit: maxTasks}),
+    ...withoutUndefined({limit: maxTasks}),
   })
   return steps.map((step) => ({...step, files: normaliseManifest(root, step.files)}))
 }
 
-/** Files that a goal is about, relative to the root of the workspace. @throws task_path_escapes */
+/** Files of a goal, relative to the root of the workspace. @throws task_path_escapes */
 export const scopePaths = ({root}: TaskContext, {scopeFiles = []}: Pick<NewPlan, 'scopeFiles'>): string[] =>
   scopeFiles.map((path) => normalisePath(root, path))
 
 export type DraftRequest = Pick<NewPlan, 'goal' | 'scopeFiles' | 'maxTasks' | 'mode'>
 
-/** Longest goal, and longest addition to one, characters. */
+/** Maximum length of a goal, and of an addition to one, characters. */
 const longestGoal = 65_536
 
 /** @throws plan_goal_invalid */
 export function requireGoal(goal: string): void {
   if (goal.trim() === '') throw new SvcError('plan_goal_invalid', {fault: 'is blank'})
   if (goal.length > longestGoal)
-    throw new SvcError('plan_goal_invalid', {fault: `has ${goal.length} characters, and ${longestGoal} are allowed`})
+    throw new SvcError('plan_goal_invalid', {fault: `has ${goal.length} characters; the limit is ${longestGoal}`})
 }
 
-/** Ids go on to the tasks of a plan, which take no longer ones. @throws plan_id_too_long */
+/** Applies the length limits of tasks, because the ids are passed to them. @throws plan_id_too_long */
 export function requireIds(ids: {session_id?: string | undefined; tenant_id?: string | undefined}): void {
-  for (const [name, id] of Object.entries(given(ids))) {
+  for (const [name, id] of Object.entries(withoutUndefined(ids))) {
     const limit = longest[name as keyof typeof ids]
     if (id.length > limit) throw new SvcError('plan_id_too_long', {name, length: id.length, limit})
   }
@@ -120,7 +120,7 @@ export function requireIds(ids: {session_id?: string | undefined; tenant_id?: st
 
 const firstIds = (place: number): string => `n${place + 1}`
 
-/** @param idOf id of the node that a step became, by its place */
+/** @param idOf node id of the step at a position */
 export function withFindings(plan: Plan, {findings}: Review, idOf: (place: number) => string): Plan {
   if (findings.size === 0) return plan
   return {...plan, findings: [...findings].map(([place, codes]) => ({node_id: idOf(place), codes}))}

@@ -2,22 +2,22 @@ import {SvcError} from '../errors/index.js'
 import {
   appendEvent,
   displayTask,
-  given,
   type TaskChangeEvents,
   type TaskContext,
   type TaskStatus,
+  withoutUndefined,
 } from '../tasks/index.js'
 import {type NodeKey, readyNodes} from './plan-rows.js'
 import type {NodeStatus, PlanStatusWord} from './vocabulary.js'
 
 export type NodeOfTask = NodeKey
 
-/** Undefined where the task belongs to no plan, as nearly all do: one look at an index. */
+/** Finds the node of a task with one index lookup; undefined for most tasks, which belong to no plan. */
 export const nodeOfTask = ({store}: TaskContext, taskId: number): NodeOfTask | undefined =>
   store.get<NodeOfTask>('SELECT plan_session_id, version, node_id FROM plan_node_tasks WHERE task_id = ?', [taskId])
 
 /**
- * A node that has failed may have others in its place by now: to try its task again would be to do the work twice.
+ * Rejects a retry if other nodes have replaced the failed node: the work would be done twice.
  * @throws plan_step_replaced
  */
 export function refuseReplaced({store}: TaskContext, taskId: number): void {
@@ -30,7 +30,7 @@ WHERE p.task_id = ? AND p.version <> s.current_version`,
   if (replaced !== undefined) throw new SvcError('plan_step_replaced', {task: displayTask(taskId), ...replaced})
 }
 
-/** What the state of a task means for its node. Whatever waits, be it for a person, is queued. */
+/** Node status for each task status. All waiting states, including approval, count as queued. */
 const statusOfNode: Readonly<Record<TaskStatus, NodeStatus>> = {
   Queued: 'queued',
   Blocked: 'queued',
@@ -42,7 +42,7 @@ const statusOfNode: Readonly<Record<TaskStatus, NodeStatus>> = {
   Cancelled: 'cancelled',
 }
 
-/** A task has moved: where it does a node of a plan, the plan says so, in the same transaction. */
+/** Updates the node of a task in the transaction that moved the task. */
 export function updateNode(
   context: TaskContext,
   {taskId, status: moved, reason, isRestored}: TaskChangeEvents['taskMoved'],
@@ -51,7 +51,7 @@ export function updateNode(
   if (node === undefined) return
   if (!isRestored && (moved === 'Completed' || moved === 'Failed'))
     insertAttempt(context, node, {taskId, moved, reason})
-  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...given({reason})})
+  setNodeStatus(context, node, statusOfNode[moved], {taskId, ...withoutUndefined({reason})})
   settlePlan(context, node)
 }
 
@@ -82,7 +82,7 @@ VALUES (@plan, @version, @id,
   )
 }
 
-/** Changes the state of a node, and tells it; one that is superseded stays so, and one that stands so already. */
+/** Sets the status of a node and emits the change, unless the status is the same or the node is superseded. */
 export function setNodeStatus(
   context: TaskContext,
   {plan_session_id, version, node_id}: NodeOfTask,
@@ -102,11 +102,11 @@ WHERE plan_session_id = @plan AND version = @version
     version,
     node_id,
     status,
-    ...given({task_id: taskId, reason}),
+    ...withoutUndefined({task_id: taskId, reason}),
   })
 }
 
-/** A node could be done now, were it not refused: told where the reason is another one than before. */
+/** Records why a ready node was rejected; emits an event if the reason has changed. */
 export function holdNode(context: TaskContext, {plan_session_id, version, node_id}: NodeKey, reason: string): void {
   const {changes} = context.store.run(
     `UPDATE plan_nodes SET held_reason = @reason WHERE plan_session_id = @plan AND version = @version AND node_id = @node
@@ -117,7 +117,7 @@ export function holdNode(context: TaskContext, {plan_session_id, version, node_i
     appendEvent(context, {type: 'plan_node_status', plan_session_id, version, node_id, status: 'pending', reason})
 }
 
-/** Brings the state of a plan that is executed into line with the nodes of its latest version. */
+/** Updates the status of an active plan from the nodes of its latest version. */
 export function settlePlan(context: TaskContext, {plan_session_id: id}: {plan_session_id: string}): void {
   const {store, now} = context
   const plan = store.get<{status: PlanStatusWord; version: number}>(
@@ -130,7 +130,7 @@ export function settlePlan(context: TaskContext, {plan_session_id: id}: {plan_se
     store.run('UPDATE plan_sessions SET status = ?, updated_at = ? WHERE plan_session_id = ?', [status, now(), id])
 }
 
-/** A plan is failed when nothing of it is under way and nothing of it can go on. */
+/** A plan has failed if nothing is in progress and nothing can continue. */
 function statusOf(context: TaskContext, id: string, version: number): PlanStatusWord {
   const statuses = new Set(
     context.store

@@ -1,23 +1,23 @@
-import {given, type ManifestEntry} from '../tasks/index.js'
+import {type ManifestEntry, withoutUndefined} from '../tasks/index.js'
 import type {DraftStep} from './drafting/step.js'
 import type {NodeStatus, ReplanTrigger} from './vocabulary.js'
 
-/** What a node's task may do, and what becomes of the plan where it fails. */
+/** Permissions of a node's task, and the reaction of the plan to its failure. */
 export interface ExecutionPolicy {
   allowed_skills: readonly string[]
   allowed_action_labels: readonly ('read' | 'write' | 'execute')[]
   file_manifest: readonly ManifestEntry[]
   enqueue_hints?: {task_category: string; complexity: number; execution_role?: string}
-  /** The node is taken although its text looks risky or vague; somebody said why. */
+  /** The node was accepted with a justification although its text looks risky or vague. */
   force_risky: boolean
   force_risky_reason?: string
   replan_triggers: readonly ReplanTrigger[]
-  /** How often the plan may be made anew because of this node, without anybody asking for it. */
+  /** Maximum number of automatic replans because of this node. */
   max_retries: number
   timeout_ms?: number
 }
 
-/** A step of a version, as it is kept. */
+/** A stored step of a version. */
 export interface PlanNode {
   node_id: string
   description: string
@@ -34,9 +34,9 @@ export function policyOf(step: DraftStep, {forceRiskyReason, maxRetries = 1}: Po
     allowed_skills: [],
     allowed_action_labels: ['read', 'write', 'execute'],
     file_manifest: files,
-    enqueue_hints: {task_category: category, complexity, ...given({execution_role: role})},
+    enqueue_hints: {task_category: category, complexity, ...withoutUndefined({execution_role: role})},
     force_risky: forceRiskyReason !== undefined,
-    ...given({force_risky_reason: forceRiskyReason}),
+    ...withoutUndefined({force_risky_reason: forceRiskyReason}),
     replan_triggers: triggers,
     max_retries: maxRetries,
   }
@@ -48,8 +48,8 @@ interface PolicyOptions {
 }
 
 /**
- * New nodes from steps.
- * @param idOf id of the node that a step becomes or already is, by its place
+ * Creates nodes from steps.
+ * @param idOf id of the new or existing node of the step at a position
  */
 export const nodeOf = (
   step: DraftStep,

@@ -7,12 +7,12 @@ import type {Plan, PlanStep} from './view.js'
 
 export {writeFileAtomic as writePlanFile} from '../files/index.js'
 
-/** Where a plan is written for people, at the root of the workspace. */
+/** Name of the human-readable plan at the root of the workspace. */
 export const planFile = 'PLAN.md'
 
 const marks: Partial<Record<PlanStep['status'], string>> = {completed: 'x'}
 
-/** A plan as Markdown: its goal, and a list of steps to be ticked off. */
+/** Formats a plan as Markdown: its goal and a task list. */
 export function planMarkdown({session_id, goal, versions: [{version, steps}]}: Omit<Plan, 'findings'>): string {
   const quoted = goal
     .trim()
@@ -43,7 +43,7 @@ function withFacts({description, depends_on: after, files}: PlanStep): string {
 }
 
 /**
- * The file that the plan of a workspace is written to. A link is followed inside of the workspace, and nowhere else.
+ * The path of the workspace's plan file. A symbolic link is only followed within the workspace.
  * @throws plan_file_escapes
  */
 export async function findPlanFile(root: string): Promise<string> {

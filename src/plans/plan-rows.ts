@@ -10,7 +10,7 @@ export interface PlanRow {
   origin_session_id: string | null
   tenant_id: string | null
   goal_text: string
-  /** Paths of files that the goal is about, relative to the root of the workspace. */
+  /** Paths of the goal's files, relative to the root of the workspace. */
   scope_files_json: string
   strategy: PlanStrategy
   current_version: number
@@ -19,7 +19,7 @@ export interface PlanRow {
   updated_at: number
 }
 
-/** A row of `plan_versions`, without what it belongs to. */
+/** A row of `plan_versions`, without its keys. */
 export interface VersionRow {
   version: number
   quality_score: number
@@ -29,7 +29,7 @@ export interface VersionRow {
 const columns =
   'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, created_at, updated_at'
 
-/** Ids among which the one is looked for that somebody may have meant. */
+/** Maximum number of ids that are searched for a suggestion. */
 const mostSuggestions = 500
 
 /** @throws plan_not_found with the nearest id */
@@ -49,7 +49,7 @@ export function requirePlan({store, repositoryId}: TaskContext, id: string): Pla
   throw new SvcError('plan_not_found', {plan: id, suggestion})
 }
 
-/** `plan-` and four digits: with fewer, any plan might be meant. */
+/** `plan-` and four digits; a shorter prefix would match too many plans. */
 const shortestBeginning = 9
 
 interface NodeRow {
@@ -63,7 +63,7 @@ interface NodeRow {
 
 const nodeColumns = 'node_id, description, dependencies_json, execution_policy_json, status, workflow_invocation'
 
-/** Nodes of a version, in their order. */
+/** Nodes of a version, in order. */
 export const nodesOf = ({store}: TaskContext, planId: string, version: number): PlanNode[] =>
   store
     .all<NodeRow>(`SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? ORDER BY ordinal`, [
@@ -95,7 +95,7 @@ export interface NodeKey {
   node_id: string
 }
 
-/** Ids of the pending nodes whose dependencies are completed; of large plans only what this needs is read. */
+/** Ids of pending nodes whose dependencies are completed; reads only the necessary rows of large plans. */
 export function readyNodes({store}: TaskContext, planId: string, version: number): string[] {
   const nodes = store.all<Pick<NodeRow, 'node_id' | 'status' | 'dependencies_json'>>(
     `SELECT node_id, status, dependencies_json FROM plan_nodes
@@ -108,7 +108,7 @@ WHERE plan_session_id = ? AND version = ? AND status IN ('pending', 'completed')
   return nodes.filter(isReady).map(({node_id: id}) => id)
 }
 
-/** Nodes of the latest version that did not end well. */
+/** Failed nodes of the latest version. */
 export const failedNodes = ({store}: TaskContext, planId: string): string[] =>
   store
     .all<{node_id: string}>(
@@ -119,7 +119,7 @@ WHERE n.plan_session_id = ? AND n.status IN ('failed', 'cancelled') ORDER BY n.o
     )
     .map(({node_id: id}) => id)
 
-/** Plans that are executed and have a node that was refused. */
+/** Active plans with a rejected node. */
 export const plansWithHeld = ({store, repositoryId}: TaskContext): PlanRow[] =>
   store.all<PlanRow>(
     `SELECT ${columns} FROM plan_sessions WHERE repository_id = ? AND status = 'active'
@@ -136,14 +136,14 @@ export const versionOf = ({store}: TaskContext, {plan_session_id: id, current_ve
 
 export interface NewVersion extends VersionRow {
   parent?: number
-  /** What it was made because of. */
+  /** The cause of this version. */
   trigger?: {event: string; payload: object}
   nodes: readonly PlanNode[]
 }
 
 /**
- * Writes a version with its nodes; what is the latest one is not changed by it. A node that is in the one before too has
- * changed when it did there.
+ * Inserts a version with its nodes. Does not make it the latest version. A node from the previous version keeps its
+ * time of change.
  */
 export function insertVersion({store, now}: TaskContext, planId: string, version: NewVersion): void {
   const {parent, trigger, nodes} = version
@@ -184,7 +184,7 @@ VALUES (@plan, @version, @id, @ordinal, @description, @dependencies, @policy, @s
     )
 }
 
-/** The number of the next node id of a plan: ids of other versions mean other nodes. */
+/** The next node number of a plan: node ids are unique across versions. */
 export function nextNodeNumber({store}: TaskContext, planId: string): number {
   const row = store.get<{last: number | null}>(
     'SELECT max(CAST(substr(node_id, 2) AS INTEGER)) AS last FROM plan_nodes WHERE plan_session_id = ?',
@@ -193,7 +193,7 @@ export function nextNodeNumber({store}: TaskContext, planId: string): number {
   return (row?.last ?? 0) + 1
 }
 
-/** Has the tasks of nodes that are in the next version too tell how they stand there. */
+/** Links the tasks of nodes that are also in the next version to that version. */
 export const carryTasks = ({store}: TaskContext, planId: string, from: number, to: number): void => {
   store.run(
     `UPDATE plan_node_tasks SET version = @to WHERE plan_session_id = @plan AND version = @from
@@ -202,7 +202,7 @@ export const carryTasks = ({store}: TaskContext, planId: string, from: number, t
   )
 }
 
-/** What of a version is not over goes on in the next one, or not at all. */
+/** Marks the unfinished nodes of a version as superseded. */
 export const supersedeOpen = ({store, now}: TaskContext, planId: string, version: number): void => {
   store.run(
     `UPDATE plan_nodes SET status = 'superseded', held_reason = NULL, updated_at = ? WHERE plan_session_id = ? AND version = ?

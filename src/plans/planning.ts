@@ -8,8 +8,8 @@ export function requirePlanning({config}: TaskContext): void {
 }
 
 /**
- * How a goal is gone about in a mode.
- * @throws plan_mode_unsupported where it would be handed to a workflow
+ * The strategy for a mode.
+ * @throws plan_mode_unsupported for a mode that requires a workflow
  */
 export function strategyOf(mode: PlanMode): PlanStrategy {
   if (mode === 'workflow_only') throw new SvcError('plan_mode_unsupported', {mode})

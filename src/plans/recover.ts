@@ -1,4 +1,4 @@
-import {type ExecutionRole, given, type TaskCategory, type TaskContext} from '../tasks/index.js'
+import {type ExecutionRole, type TaskCategory, type TaskContext, withoutUndefined} from '../tasks/index.js'
 import {advancePlan} from './advance.js'
 import {assess} from './drafting/adequacy.js'
 import type {DraftStep} from './drafting/step.js'
@@ -21,10 +21,9 @@ import type {ReplanTrigger} from './vocabulary.js'
 const longestReason = 2000
 
 /**
- * A task has failed: where it did a node of a plan that calls for another plan after such a failure, and the settings
- * let that happen by itself, the plan gets a version in which the node is done again, after somebody has seen a failed
- * test fail once more. Everything else goes on in it as it stood.
- * @returns whether there is such a version now
+ * Replans after the failure of a task if its node has a matching trigger and the settings allow automatic replanning.
+ * In the new version the node is done again; a failed test is reproduced first. All other nodes continue unchanged.
+ * @returns true if a new version was created
  */
 export function replanAfterFailure(context: TaskContext, taskId: number, failure: string): boolean {
   const lost = lostNode(context, taskId, failure)
@@ -52,13 +51,13 @@ export function replanAfterFailure(context: TaskContext, taskId: number, failure
 
 interface LostNode {
   plan: PlanRow
-  /** Of the latest version. */
+  /** Nodes of the latest version. */
   nodes: readonly PlanNode[]
   failed: PlanNode
   trigger: ReplanTrigger
 }
 
-/** The node of a failed task, where its plan is to be made anew because of it. */
+/** The node of a failed task, if its plan should be replanned because of it. */
 function lostNode(context: TaskContext, taskId: number, failure: string): LostNode | undefined {
   const {planningEnabled, planningReplanEnabled} = context.config
   const found = planningEnabled && planningReplanEnabled ? nodeOfTask(context, taskId) : undefined
@@ -72,20 +71,20 @@ function lostNode(context: TaskContext, taskId: number, failure: string): LostNo
   return trigger === undefined ? undefined : {plan, nodes, failed, trigger}
 }
 
-/** What is done in the place of a node that has failed. */
+/** The steps that replace a failed node. */
 function recoverySteps({description, policy}: PlanNode, reason: string): DraftStep[] {
   const {file_manifest: files, enqueue_hints: hints, replan_triggers: triggers} = policy
   const again = {
-    description: `${description}\n\nIt was tried before, and failed:\n${reason}`,
+    description: `${description}\n\nA previous attempt failed:\n${reason}`,
     files,
     category: (hints?.task_category ?? 'general') as TaskCategory,
     complexity: hints?.complexity ?? 5,
-    ...given({role: hints?.execution_role as ExecutionRole | undefined}),
+    ...withoutUndefined({role: hints?.execution_role as ExecutionRole | undefined}),
     triggers,
   }
   if (!isTestFailure(reason)) return [{...again, dependsOn: []}]
   const reproduce: DraftStep = {
-    description: `Reproduce this failure, and tell what causes it:\n${reason}`,
+    description: `Reproduce this failure and report its cause:\n${reason}`,
     dependsOn: [],
     files: files.map(({path}) => ({path, access: 'read'})),
     category: 'debugging',
@@ -96,7 +95,7 @@ function recoverySteps({description, policy}: PlanNode, reason: string): DraftSt
   return [reproduce, {...again, dependsOn: [0]}]
 }
 
-/** The nodes of a version with new ones in the place of one of them: what waited for it waits for the last of these. */
+/** The nodes of a version with one node replaced: its dependants depend on the last of the new nodes. */
 function replaced(
   nodes: readonly PlanNode[],
   failed: PlanNode,

@@ -1,5 +1,12 @@
 import {SvcError} from '../errors/index.js'
-import {appendEvent, appendPlanLineage, cancelRow, given, requireRow, type TaskContext} from '../tasks/index.js'
+import {
+  appendEvent,
+  appendPlanLineage,
+  cancelRow,
+  requireRow,
+  type TaskContext,
+  withoutUndefined,
+} from '../tasks/index.js'
 
 import {wordsOf} from './drafting/clauses.js'
 import {usualLimit} from './drafting/from-goal.js'
@@ -22,12 +29,12 @@ import {type Plan, viewPlan} from './view.js'
 import type {PlanMode} from './vocabulary.js'
 
 export interface Replan {
-  /** What is to be different from what the goal said so far. */
+  /** What should change compared with the previous goal. */
   delta: string
   mode?: PlanMode | undefined
-  /** Steps that somebody else has made; made from the goal when left out. */
+  /** Externally drafted steps; default: drafted from the goal. */
   steps?: readonly DraftStep[] | undefined
-  /** The version that was looked at when they were made; where there is another one by now, they are refused. */
+  /** Version on which the steps are based; the request is rejected if it is no longer the latest. */
   version?: number | undefined
   forceRiskyReason?: string | undefined
 }
@@ -37,8 +44,7 @@ export interface Replanned extends Plan {
 }
 
 /**
- * What `replan` makes its steps from: the goal with what is new about it, and its files; and the version that this is
- * about.
+ * The request from which `replan` drafts its steps: the extended goal, its files, and the version it is based on.
  * @throws plan_not_found, plan_goal_invalid
  */
 export function replanRequest(
@@ -57,8 +63,8 @@ export function replanRequest(
 }
 
 /**
- * Makes a plan anew, with more about its goal. What is completed stays; everything else of the version before is
- * superseded, and its tasks are cancelled. The new version waits for somebody to have it executed.
+ * Replans with an addition to the goal. Completed nodes are kept. All other nodes of the previous version are
+ * superseded, and their tasks are cancelled. The new version is pending until it is executed.
  * @throws plan_not_found, planning_disabled, plan_goal_invalid, plan_mode_unsupported, plan_changed, plan_rejected
  */
 export function replan(context: TaskContext, planId: string, request: Replan): Replanned {
@@ -91,8 +97,8 @@ export function replan(context: TaskContext, planId: string, request: Replan): R
 }
 
 /**
- * The nodes that are completed, and after them one for each step that none of these has done. What waits for a step that
- * is done already waits for everything that this step was to wait for.
+ * The completed nodes, followed by a node for each step that none of them covers. A step that depends on a completed
+ * one also depends on everything that this one was to wait for.
  */
 function withCompleted(
   context: TaskContext,
@@ -114,16 +120,16 @@ function withCompleted(
   return {nodes: [...completed, ...added], idOf}
 }
 
-/** For each step the completed node that has done it, if any. A node stands for one step, however often it is asked for. */
+/** For each step the completed node that covers it, if any. A node covers only one step. */
 function doneSteps(steps: readonly DraftStep[], completed: readonly PlanNode[]): (string | undefined)[] {
   const queues = new Map<string, string[]>()
   for (const node of completed.filter(({workflow}) => workflow === null))
     queues.set(wording(node), [...(queues.get(wording(node)) ?? []), node.node_id])
-  // What checks the work checks it again.
+  // The verification step always runs again.
   return steps.map((step) => (step.workflow === undefined ? queues.get(wording(step))?.shift() : undefined))
 }
 
-/** The places of steps, still to be done, that a step waits for: itself, and through steps that are done. */
+/** Positions of the open steps that a step depends on, directly or through completed steps, or of the step itself. */
 function openBefore(steps: readonly DraftStep[], done: readonly (string | undefined)[]) {
   const known = new Map<number, ReadonlySet<number>>()
   const open = (place: number): ReadonlySet<number> => {
@@ -141,7 +147,7 @@ function openBefore(steps: readonly DraftStep[], done: readonly (string | undefi
 
 const wording = ({description}: {description: string}): string => wordsOf(description.toLowerCase()).join(' ')
 
-/** Takes what is not over out of the version that is replaced: nodes, and the tasks that do them. */
+/** Marks the unfinished nodes of the replaced version as superseded and cancels their tasks. */
 function supersede(context: TaskContext, {plan_session_id: id, current_version: from}: PlanRow, to: number): void {
   const {store} = context
   carryTasks(context, id, from, to)
@@ -155,7 +161,7 @@ WHERE p.plan_session_id = ? AND p.version = ? AND t.status NOT IN ('Completed', 
     cancelRow(context, requireRow(context, taskId), `superseded by version ${to} of ${id}`)
 }
 
-/** Tells that there is another version, and why. */
+/** Emits the new version and its cause. */
 export function emitReplan(
   context: TaskContext,
   plan: PlanRow,
@@ -164,6 +170,12 @@ export function emitReplan(
 ): void {
   const {plan_session_id} = plan
   appendEvent(context, {type: 'plan_version_created', plan_session_id, version, parent_version: version - 1})
-  appendEvent(context, {type: 'replan_triggered', plan_session_id, version, reason, ...given({task_id: taskId})})
+  appendEvent(context, {
+    type: 'replan_triggered',
+    plan_session_id,
+    version,
+    reason,
+    ...withoutUndefined({task_id: taskId}),
+  })
   appendPlanLineage(context, 'plan_replan_triggered', plan, {version, reason}, taskId)
 }

@@ -6,18 +6,17 @@ import {type QualityFinding, qualityOf} from './drafting/quality.js'
 import type {DraftStep} from './drafting/step.js'
 import type {Verdict} from './vocabulary.js'
 
-/** What is wrong with a plan, and how good it is. */
+/** The problems of a plan and its quality. */
 export interface Review {
   verdict: Verdict
   adequacy: Adequacy
-  /** Of the steps with which something is wrong, by place from 0. */
+  /** Findings of each step with problems, by position from 0. */
   findings: ReadonlyMap<number, readonly QualityFinding[]>
 }
 
 /**
- * Holds a plan to what a plan should be. Where that is only watched, what is wrong is told; where it is enforced, the
- * plan is refused.
- * @param forceRiskyReason why steps that look risky or vague are taken nevertheless
+ * Reviews a plan. In watch mode problems are logged; in enforcement mode the plan is rejected.
+ * @param forceRiskyReason justification for steps that look risky or vague
  * @throws plan_rejected
  */
 export function review(

@@ -1,14 +1,14 @@
 import {fragment} from '../store/index.js'
 
 /**
- * The tables of plans, in the store that has the tasks. A plan has versions, and a version nodes, in the order of their
- * `ordinal`; a node id means the same node in every version that has it, and is never given out again. Times are Unix
- * milliseconds, JSON columns hold what their names say.
+ * The tables of plans, in the same store as the tasks. A plan has versions, and a version has nodes, ordered by
+ * `ordinal`. A node id refers to the same node in every version that contains it, and is never reused. Times are Unix
+ * milliseconds. JSON columns contain what their names state.
  *
- * `plan_node_tasks` says of a task which node it does; a task that belongs to no plan has no row. It follows a node into
- * the next version, so the version is always the latest one that has the node.
+ * `plan_node_tasks` maps a task to its node; tasks without a plan have no row. The row follows the node into the next
+ * version, so it always has the latest version that contains the node.
  *
- * `held_reason` says of a pending node that it could be done now, and why its task was refused.
+ * `held_reason` marks a pending node that is ready, with the reason why its task was rejected.
  */
 export const planFragment = fragment(
   'plans',

@@ -1,9 +1,9 @@
-import {given, type TaskContext} from '../tasks/index.js'
+import {type TaskContext, withoutUndefined} from '../tasks/index.js'
 import {nodesOf, type PlanRow, requirePlan} from './plan-rows.js'
 import {type PlanStep, stepsOf} from './view.js'
 import type {NodeStatus, PlanStatusWord, PlanStrategy} from './vocabulary.js'
 
-/** How many steps of the latest version stand how; one that nobody will do any more counts as pending. */
+/** Step counts of the latest version by status; superseded steps count as pending. */
 export interface StepCounts {
   pending: number
   completed: number
@@ -12,18 +12,18 @@ export interface StepCounts {
   skipped: number
 }
 
-/** A step with what became of it. */
+/** A step with its outcome. */
 export interface StepStatus extends PlanStep {
-  /** The latest task that did it. */
+  /** The latest task of the step. */
   task_id?: number
   attempts: number
   last_outcome?: 'completed' | 'failed'
   last_error?: string
-  /** Why it is not submitted although it could be done now: a code and a sentence. It is tried again. */
+  /** Why a ready step is not submitted, as a code and a sentence. It is retried. */
   held_reason?: string
 }
 
-/** Something that happened to a plan. */
+/** An event in the history of a plan. */
 export interface PlanEvent {
   at_ms: number
   kind: 'plan_session_created' | 'plan_version_created' | 'plan_node_status'
@@ -40,11 +40,11 @@ export interface PlanStatus {
   latest_version: number
   step_counts: StepCounts
   steps: StepStatus[]
-  /** The latest ones, the newest first. */
+  /** The latest events, newest first. */
   recent_events: PlanEvent[]
 }
 
-/** Where a plan stands. @throws plan_not_found */
+/** The status of a plan. @throws plan_not_found */
 export function planStatus(context: TaskContext, planId: string): PlanStatus {
   const plan = requirePlan(context, planId)
   const steps = withOutcomes(context, plan, stepsOf(nodesOf(context, plan.plan_session_id, plan.current_version)))
@@ -79,7 +79,7 @@ interface OutcomeRow {
   error_text: string | null
 }
 
-/** Adds what became of each step; a bare column beside `max` is of the row that has the maximum. */
+/** Adds the outcome of each step. A bare column next to `max` comes from the row with the maximum. */
 function withOutcomes(
   {store}: TaskContext,
   {plan_session_id: id, current_version: version}: PlanRow,
@@ -116,7 +116,7 @@ WHERE plan_session_id = ? AND version = ? AND held_reason IS NOT NULL AND status
     return {
       ...step,
       attempts,
-      ...given({
+      ...withoutUndefined({
         task_id: tasks.get(step.node_id),
         last_outcome: outcome,
         last_error: error_text ?? undefined,
@@ -129,8 +129,8 @@ WHERE plan_session_id = ? AND version = ? AND held_reason IS NOT NULL AND status
 const mostEvents = 20
 
 /**
- * What the tables of the plan tell of its past: they are kept whether or not events and lineage are. Of a node that went
- * on into another version nothing has happened in that one yet.
+ * The history in the tables of the plan, which does not depend on events or lineage being stored. A node that continues
+ * in another version has no history in that version yet.
  */
 const recentEvents = ({store}: TaskContext, {plan_session_id: plan}: PlanRow): PlanEvent[] =>
   store
@@ -151,17 +151,17 @@ ORDER BY at_ms DESC, version DESC, rank DESC, ordinal DESC LIMIT @limit`,
       at_ms,
       kind: node_id !== null ? 'plan_node_status' : version === 1 ? 'plan_session_created' : 'plan_version_created',
       version,
-      ...given({node_id: node_id ?? undefined, status: status ?? undefined}),
+      ...withoutUndefined({node_id: node_id ?? undefined, status: status ?? undefined}),
     }))
 
 export interface PlanFilter {
   status?: PlanStatusWord | undefined
-  /** Session in which the goal came up. */
+  /** Session of the goal. */
   originSessionId?: string | undefined
   limit?: number | undefined
 }
 
-/** A plan on one line of a list. */
+/** A plan as an entry of a list. */
 export interface PlanSummary {
   session_id: string
   origin_session_id?: string
@@ -176,7 +176,7 @@ export interface PlanSummary {
   updated_at_ms: number
 }
 
-/** Of a goal in a list, characters. */
+/** Maximum length of a goal in a list, characters. */
 const longestExcerpt = 200
 
 export function listPlans(
@@ -203,5 +203,8 @@ ORDER BY created_at DESC, rowid DESC LIMIT @limit`,
         limit,
       },
     )
-    .map(({origin_session_id: origin, ...row}) => ({...row, ...given({origin_session_id: origin ?? undefined})}))
+    .map(({origin_session_id: origin, ...row}) => ({
+      ...row,
+      ...withoutUndefined({origin_session_id: origin ?? undefined}),
+    }))
 }

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import type {SubmitTaskV1} from '../contracts/index.js'
 import {type ErrorCode, isErrorOf, SvcError} from '../errors/index.js'
-import {given, linkLineage, submitTask, type TaskContext} from '../tasks/index.js'
+import {linkLineage, submitTask, type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 import type {PlanNode} from './node.js'
 import {holdNode, setNodeStatus} from './node-status.js'
@@ -13,14 +13,13 @@ interface Refused {
 }
 
 /**
- * Submits every pending node whose dependencies are completed. One that is refused is held: it says why, and is tried
- * again.
+ * Submits every pending node whose dependencies are completed. A rejected node is held with the reason and retried.
  */
 export function submitReady(context: TaskContext, plan: PlanRow): {taskIds: number[]; refused: Refused[]} {
   const {plan_session_id, current_version: version} = plan
   const taskIds: number[] = []
   const refused: Refused[] = []
-  // What keeps every task out is not asked again for each of them.
+  // A rejection that applies to all nodes is not repeated for each of them.
   let closed: SvcError | undefined = context.config.planningEnabled ? undefined : new SvcError('planning_disabled', {})
   for (const node_id of readyNodes(context, plan_session_id, version)) {
     const node = {plan_session_id, version, node_id}
@@ -36,10 +35,10 @@ export function submitReady(context: TaskContext, plan: PlanRow): {taskIds: numb
   return {taskIds, refused}
 }
 
-/** Refusals that hold for every node. */
+/** Rejections that apply to every node. */
 const closing: ReadonlySet<ErrorCode> = new Set(['queue_full', 'orchestrator_disabled', 'planning_disabled'])
 
-/** Refusals that say something of a node or of the moment, and nothing of the store. */
+/** Rejections that concern a node or a temporary state, not the store. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'lock_conflict',
   'scope_denied',
@@ -51,12 +50,12 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
   'agent_not_found',
 ])
 
-/** @returns the id of the task, or why there is none */
+/** @returns the id of the task, or the rejection */
 function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: string): number | SvcError {
   try {
     return submitNode(context, plan, node, agent)
   } catch (error) {
-    // Whoever has the files gets the node too: it waits for its turn there.
+    // The agent that holds the files also gets the node, which waits in its queue.
     if (agent === undefined && isErrorOf(error, 'lock_conflict'))
       return trySubmit(context, plan, node, error.params.holder)
     if (error instanceof SvcError && refusals.has(error.code)) return error
@@ -64,7 +63,7 @@ function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: 
   }
 }
 
-/** One node in a savepoint of its own: of one that is refused nothing is left. */
+/** Submits one node in its own savepoint, so that a rejected node leaves nothing behind. */
 const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: string | undefined): number =>
   context.store.transaction(() => {
     const {plan_session_id, current_version: version} = plan
@@ -92,7 +91,7 @@ function submissionOf(
     priority: 'normal',
     file_manifest: [...policy.file_manifest],
     thread_id: threadOf(plan_session_id, node_id),
-    ...given({
+    ...withoutUndefined({
       requires_approval: config.planningAutoModeEnabled ? undefined : true,
       enqueue_hints: policy.enqueue_hints,
       session_id: origin_session_id ?? undefined,
@@ -102,6 +101,6 @@ function submissionOf(
   }
 }
 
-/** The same for a node in every version and in every process. */
+/** The thread id of a node, the same in every version and process. */
 const threadOf = (planId: string, nodeId: string): string =>
   `plan-${createHash('sha256').update(`${planId}:${nodeId}`).digest('hex').slice(0, 16)}`

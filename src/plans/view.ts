@@ -1,16 +1,16 @@
-import {given, type ManifestEntry, type TaskContext} from '../tasks/index.js'
+import {type ManifestEntry, type TaskContext, withoutUndefined} from '../tasks/index.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
 import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'
 import type {NodeStatus, PlanStrategy, Verdict} from './vocabulary.js'
 
-/** A step as every surface shows it. */
+/** A step as published by every interface. */
 export interface PlanStep {
-  /** Place in its version, from 1. */
+  /** Position in its version, from 1. */
   id: number
   node_id: string
   description: string
-  /** Places of the steps that come first. */
+  /** Positions of the steps that this step depends on. */
   depends_on: number[]
   status: NodeStatus
   files: readonly ManifestEntry[]
@@ -23,7 +23,7 @@ export interface PlanStep {
 
 export interface PlanVersion {
   version: number
-  /** 0 to 1: how well the steps cover the goal, as far as words tell. */
+  /** 0 to 1: how well the steps cover the goal, estimated from their wording. */
   quality_score: number
   reviewer_verdict: Verdict
   steps: PlanStep[]
@@ -35,7 +35,7 @@ export interface Plan {
   strategy: PlanStrategy
   summary: string
   versions: [PlanVersion]
-  /** What is wrong with steps, where it is looked at. */
+  /** Problems with steps, if the plan was reviewed. */
   findings?: {node_id: string; codes: readonly QualityFinding[]}[]
 }
 
@@ -57,7 +57,7 @@ export function stepsOf(nodes: readonly PlanNode[]): PlanStep[] {
     files: policy.file_manifest,
     category: policy.enqueue_hints?.task_category ?? 'general',
     complexity: policy.enqueue_hints?.complexity ?? 5,
-    ...given({workflow: workflow ?? undefined}),
+    ...withoutUndefined({workflow: workflow ?? undefined}),
     test_decision: 'deferred',
   }))
 }

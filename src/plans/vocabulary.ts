@@ -1,6 +1,6 @@
-/** The words of plans, each list once. */
+/** The enumerations of plans. */
 
-/** How a goal is gone about. Only `immediate_act` and `sequential_dag` are made here. */
+/** How a goal is approached. Only `immediate_act` and `sequential_dag` are created by this program. */
 export const planStrategies = [
   'immediate_act',
   'continuous_ooda',
@@ -21,18 +21,18 @@ export const nodeStatuses = [
 ] as const
 export type NodeStatus = (typeof nodeStatuses)[number]
 
-/** How a caller wants a goal gone about: as it seems best, as one step, as steps, or handed to a workflow. */
+/** The requested approach: automatic, as one step, as several steps, or by a workflow. */
 export const planModes = ['auto', 'direct', 'force_plan', 'workflow_only'] as const
 export type PlanMode = (typeof planModes)[number]
 
-/** `failed` is a plan in which nothing can go on, `pending` one whose latest version nobody has had executed. */
+/** In a `failed` plan nothing can continue; the latest version of a `pending` plan has not been executed. */
 export const planStatuses = ['pending', 'active', 'completed', 'failed'] as const
 export type PlanStatusWord = (typeof planStatuses)[number]
 
-/** How the gate on the quality of a version went; `pending` where it is switched off. */
+/** Verdict of the quality gate on a version; `pending` if the gate is off. */
 export type Verdict = 'pending' | 'accepted' | 'flagged'
 
-/** What must be read in the error of a failed node for the plan to be made anew. */
+/** Failures of a node that trigger replanning. */
 export type ReplanTrigger =
   | 'compiler_error_unresolved'
   | 'test_failure_new_regression'

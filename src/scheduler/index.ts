@@ -1,4 +1,4 @@
-/** The loop of the daemon: it starts queued tasks, runs them with processors, scales the agents and cleans up. */
+/** The daemon loop: starts queued tasks, runs them with processors, scales the agents and cleans up. */
 export {type DaemonOptions, runDaemon} from './loop/daemon.js'
 export {isHeld, readLease} from './loop/lease.js'
 export {localProcessors} from './processors/local-processors.js'

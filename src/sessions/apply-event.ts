@@ -2,8 +2,8 @@ import type {CreatedEvent, SessionEvent} from './event.js'
 import type {Session} from './session.js'
 
 /**
- * A session after one more event. The only way in which sessions change, while they are used and when their journal is
- * read again: so both give the same. There is no session until the event that creates it.
+ * Applies an event to a session. Used for live changes and for replaying the journal, so that both produce the same
+ * state. A session does not exist before its created event.
  */
 export function applyEvent(session: Session | undefined, event: CreatedEvent): Session
 export function applyEvent(session: Session, event: SessionEvent): Session
@@ -25,7 +25,7 @@ export function applyEvent(session: Session | undefined, event: SessionEvent): S
       }
     }
     case 'state_changed':
-      // A turn of another process may have come between the look at the timer and this event; the turn wins.
+      // Another process may have added a turn between the timer check and this event; the turn takes precedence.
       return session.state === event.from ? {...session, state: event.to} : session
     case 'meta_updated':
       return {...session, last_active: event.at, meta: {...session.meta, [event.key]: event.value}}

@@ -1,6 +1,6 @@
 import {type SessionState, sessionStates, type Turn} from './session.js'
 
-/** What may happen to a session, as it is journalled. Times are Unix seconds. */
+/** The journal events of a session. Times are Unix seconds. */
 export type SessionEvent =
   | {event: 'created'; session_id: string; agent_id: string; tenant_id: string | null; created_at: number}
   | ({event: 'turn_added'} & Turn)
@@ -34,7 +34,7 @@ const members: Readonly<Record<SessionEvent['event'], Readonly<Record<string, Ch
   expensive_op_recorded: {at: time},
 }
 
-/** Reads an event from its JSON text; undefined where the text is none. Members that are not known are let through. */
+/** Parses an event from JSON; undefined if it is invalid. Unknown members are ignored. */
 export function parseEvent(json: string): SessionEvent | undefined {
   const value = parseJson(json)
   if (typeof value !== 'object' || value === null) return undefined

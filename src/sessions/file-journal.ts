@@ -20,14 +20,16 @@ const suffix = '.jsonl'
 const newline = 0x0a
 
 /**
- * Sessions as files `<folder>/<repository id>/<session id>.jsonl`, one event per line, for the eyes of the owner only.
- * An event is written in one piece at the end of the file, so lines of several processes never mix. The place of an
- * entry is its offset in bytes.
- * @throws usage when the repository id cannot be the name of a folder
+ * Sessions as files `<folder>/<repository id>/<session id>.jsonl`, one event per line, readable only by the owner. Each
+ * event is appended in one write, so that lines of several processes do not mix. The position of an entry is its byte
+ * offset.
+ * @throws usage if the repository id is not a valid folder name
  */
 export function fileJournal(sessionsFolder: string, repositoryId: string): SessionJournal {
   if (!/^[\w-][\w.-]{0,127}$/.test(repositoryId))
-    throw new SvcError('usage', {reason: `The repository id ${JSON.stringify(repositoryId)} cannot name a folder.`})
+    throw new SvcError('usage', {
+      reason: `The repository id ${JSON.stringify(repositoryId)} is not a valid folder name.`,
+    })
   const folder = join(sessionsFolder, repositoryId)
   const pathOf = (id: string) => {
     if (!isSessionId(id)) throw new SvcError('session_not_found', {id})
@@ -44,7 +46,7 @@ export function fileJournal(sessionsFolder: string, repositoryId: string): Sessi
       const bytes = orMissing(() => readFrom(pathOf(id), from))
       if (bytes === undefined) return undefined
       const entries = [...completeLines(bytes, from)]
-      // A file without a line is one whose first event was never written to its end.
+      // In a file without a complete line, the first event was never completely written.
       return entries.length === 0 && from === 0 ? undefined : entries
     },
     open(id, event) {
@@ -57,7 +59,7 @@ export function fileJournal(sessionsFolder: string, repositoryId: string): Sessi
     },
     append(id, event) {
       const path = pathOf(id)
-      // Never creates the file: a session that another process has just removed stays removed.
+      // Never creates the file, so that a session removed by another process stays removed.
       const file = orMissing(() => openSync(path, constants.O_RDWR | constants.O_APPEND))
       if (file === undefined) throw new SvcError('session_not_found', {id})
       closing(file, () => {
@@ -88,7 +90,7 @@ function readFrom(path: string, from: number): Buffer {
   })
 }
 
-/** Lines that were written to their end; blank ones stand where a torn one was. */
+/** Complete lines; lines of blanks replace torn ones. */
 function* completeLines(bytes: Buffer, from: number): Generator<JournalEntry> {
   let start = 0
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
@@ -105,13 +107,13 @@ function lastByte(file: number): number {
   return byte[0] ?? newline
 }
 
-/** How long a line may take to be written by a process that lives, ms. */
+/** Maximum time that a live process needs to write a line, ms. */
 const writingMs = 50
 
 /**
- * Writes blanks and a line end over what a process left that died while it wrote. The file is not cut shorter: another
- * process may do the same at this moment and have added a line already, which cutting would take away; blanks over the
- * same bytes harm nothing. What still grows is a line that is being written, and is waited for.
+ * Overwrites an incomplete line of a process that died while writing with blanks and a line end. The file is not
+ * truncated, because another process may do the same concurrently and may already have appended a line. Overwriting the
+ * same bytes with blanks twice is harmless. A line that still grows is being written and is waited for.
  */
 function blankTornLine(path: string): void {
   for (let torn = tornLine(path), before = -1; torn !== undefined; torn = tornLine(path)) {

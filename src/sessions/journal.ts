@@ -1,35 +1,35 @@
 import type {SessionEvent} from './event.js'
 import type {Session} from './session.js'
 
-/** One event as it is kept. */
+/** A stored event. */
 export interface JournalEntry {
-  /** Where it stands in its journal: greater than that of every entry before it. */
+  /** Position in the journal, increasing. */
   readonly at: number
   /** JSON of the event. */
   readonly text: string
 }
 
 /**
- * Where the events of sessions are kept. Entries are only ever added at the end, also by several processes at once;
- * the journal is the truth, and a session in memory is what its entries say. All is synchronous: files are small and
- * local, and the database answers at once.
+ * The storage of session events. Entries are only appended, possibly by several processes concurrently. The journal is
+ * the source of truth, from which sessions in memory are computed. All methods are synchronous: files are small and
+ * local, and the database responds immediately.
  */
 export interface SessionJournal {
-  /** Ids of the sessions that are kept. */
+  /** Ids of the stored sessions. */
   list(): string[]
-  /** Entries from a place on, that one included; undefined where no such session is kept. */
+  /** Entries from a position on, inclusive; undefined if the session does not exist. */
   load(id: string, from?: number): JournalEntry[] | undefined
-  /** Begins a session with its first event; false, and nothing is written, where the id is taken. */
+  /** Creates a session with its first event; returns false and writes nothing if the id exists. */
   open(id: string, event: SessionEvent, session: Session): boolean
   /**
    * Adds an event. `session` is the state after it.
-   * @throws session_not_found when the session is not kept any more
+   * @throws session_not_found if the session no longer exists
    */
   append(id: string, event: SessionEvent, session: Session): void
-  /** Removes a session for good: its id is not known from then on. `at` is in Unix seconds. */
+  /** Removes a session permanently. `at` is in Unix seconds. */
   remove(id: string, at: number): void
-  /** Runs work with no change of another process in between, where the journal can do that. */
+  /** Runs work without concurrent changes by other processes, if the journal supports that. */
   atomically<T>(work: () => T): T
-  /** Where an entry stands, for people: `line 3 of …`. */
+  /** Human-readable position of an entry: `line 3 of …`. */
   place(id: string, at: number): string
 }

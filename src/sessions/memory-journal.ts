@@ -1,7 +1,7 @@
 import {SvcError} from '../errors/index.js'
 import type {SessionJournal} from './journal.js'
 
-/** Sessions that nobody wants to keep: they end with the process. */
+/** In-memory sessions that end with the process. */
 export function memoryJournal(): SessionJournal {
   const sessions = new Map<string, string[]>()
   return {

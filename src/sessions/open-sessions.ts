@@ -6,8 +6,8 @@ import {rowJournal} from './row-journal.js'
 import {Sessions} from './sessions.js'
 
 /**
- * The sessions of a workspace. They are rows of its store, and one that is a file is read in when it is asked for;
- * where there is no store they are files.
+ * Opens the sessions of a workspace. They are stored in the database, and sessions in files are imported on access. If
+ * the store is in memory, they are stored in files.
  */
 export function openSessions({store, isKept, repositoryId, root, config, now, random}: TaskContext): Sessions {
   const {sessionsDir, persist, ...limits} = config.session

@@ -5,30 +5,31 @@ import type {JournalEntry, SessionJournal} from './journal.js'
 import type {Session} from './session.js'
 
 /**
- * The events of a session, read from entries of a journal.
+ * Parses the journal entries of a session.
  * @throws session_damaged
  */
 export function readEvents(journal: SessionJournal, id: string, entries: readonly JournalEntry[]): SessionEvent[] {
   return entries.map(({at, text}) => {
     const event = parseEvent(text)
-    if (event === undefined) throw new SvcError('session_damaged', {id, reason: `${journal.place(id, at)} is no event`})
+    if (event === undefined)
+      throw new SvcError('session_damaged', {id, reason: `${journal.place(id, at)} is not a valid event`})
     return event
   })
 }
 
 /**
- * A session after more events, or after all of them where it starts from none.
+ * Applies events to a session, or creates it if `start` is omitted.
  * @throws session_damaged
  */
 export function replay(id: string, events: readonly SessionEvent[], start?: Session): Session {
   let session = start
   for (const event of events) session = applyEvent(session, event)
-  if (session === undefined) throw new SvcError('session_damaged', {id, reason: 'no event says that it was created'})
-  if (session.id !== id) throw new SvcError('session_damaged', {id, reason: `its events are those of ${session.id}`})
+  if (session === undefined) throw new SvcError('session_damaged', {id, reason: 'it has no created event'})
+  if (session.id !== id) throw new SvcError('session_damaged', {id, reason: `its events belong to ${session.id}`})
   return session
 }
 
-/** Copies a session, event by event; does nothing where the journal has had one of that id, be it removed since. */
+/** Copies a session event by event; does nothing if the journal has, or had, a session with this id. */
 export function copySession(journal: SessionJournal, id: string, events: readonly SessionEvent[]): void {
   journal.atomically(() => {
     let session: Session | undefined

@@ -4,8 +4,8 @@ import type {SessionEvent} from './event.js'
 import type {JournalEntry, SessionJournal} from './journal.js'
 
 /**
- * The tables of sessions. A row of `agent_sessions` says how its session stands, for those who look at the table; the
- * truth is the events, in the order of their ids. A session that was removed keeps both, and has an `ended_at`.
+ * The tables of sessions. A row of `agent_sessions` summarises a session for readers of the table. The events, ordered
+ * by id, are the source of truth. A removed session keeps its rows and has an `ended_at`.
  */
 export const sessionFragment = fragment(
   'sessions',
@@ -37,7 +37,7 @@ CREATE INDEX agent_session_events_session ON agent_session_events (session_id, i
 
 const kept = 'id = ? AND repository_id = ? AND ended_at IS NULL'
 
-/** Sessions of a repository in a store that has `sessionFragment`. */
+/** Sessions of a repository in a store with `sessionFragment`. */
 export function rowJournal(store: Store, repositoryId: string): SessionJournal {
   const isKept = (id: string) =>
     store.get(`SELECT 1 FROM agent_sessions WHERE ${kept}`, [id, repositoryId]) !== undefined
@@ -96,7 +96,7 @@ VALUES (?, ?, ?, ?, datetime(?, 'unixepoch'), ?) ON CONFLICT (id) DO NOTHING`,
 
 const timeOf = (event: SessionEvent) => (event.event === 'created' ? event.created_at : event.at)
 
-/** The summary that stands for earlier turns after an event; undefined where the event leaves it as it is. */
+/** The summary of earlier turns after an event; undefined if the event does not change it. */
 function summaryAfter(event: SessionEvent): string | null | undefined {
   if (event.event === 'compacted') return event.summary
   return event.event === 'reset' ? null : undefined

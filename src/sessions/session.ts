@@ -1,4 +1,4 @@
-/** What a session goes through; cleaning up removes those that are archived. */
+/** States of a session; cleanup removes archived sessions. */
 export const sessionStates = ['active', 'idle', 'compacted', 'archived'] as const
 export type SessionState = (typeof sessionStates)[number]
 
@@ -11,21 +11,21 @@ export interface Turn {
   readonly at: number
 }
 
-/** What an agent and its client have said and noted. Names are those of the wire; times are Unix seconds. */
+/** A session between an agent and its client. Names are those of the wire; times are Unix seconds. */
 export interface Session {
   readonly id: string
   readonly agent_id: string
   readonly tenant_id: string | null
   readonly state: SessionState
   readonly created_at: number
-  /** Everything but the change of a state by a timer counts as activity. */
+  /** Everything except a timer's state change counts as activity. */
   readonly last_active: number
   readonly last_expensive_op_at: number | null
   readonly turns: readonly Turn[]
   readonly meta: Readonly<Record<string, string>>
   /** JSON values of plugins. */
   readonly plugin_state: Readonly<Record<string, unknown>>
-  /** Turns that were ever added; resetting and compacting leave it. */
+  /** Number of turns ever added; reset and compaction do not change it. */
   readonly turn_count: number
   /** Tokens of all those turns. */
   readonly total_tokens: number

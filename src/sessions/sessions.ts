@@ -9,26 +9,26 @@ import {dueChanges, type SessionTimers, type StateChange} from './timers.js'
 
 export interface SessionsOptions extends SessionTimers {
   readonly journal: SessionJournal
-  /** Where sessions are looked for that the journal does not know; one that is found is copied into the journal. */
+  /** Fallback journal; sessions found there are copied into `journal`. */
   readonly older?: SessionJournal
-  /** Sessions that may be open at once; those that are archived take no place. */
+  /** Maximum number of open sessions; archived ones do not count. */
   readonly maxSessions: number
   /** Unix milliseconds. */
   readonly now: () => number
-  /** From 0 to 1. */
+  /** Random number in [0, 1). */
   readonly random: () => number
 }
 
-/** A session as far as its journal was read, and the last entry of that. */
+/** A session as read from its journal so far, with its last entry. */
 interface Held {
   readonly session: Session
   readonly last: JournalEntry
 }
 
 /**
- * The sessions of a repository. Every operation writes an event to the journal and then reads on from where it was, so
- * what is in memory is always what the journal says, whoever else writes to it; a transaction that is rolled back around
- * an operation is noticed too.
+ * The sessions of a repository. Every operation appends an event to the journal and reads new entries, including those
+ * of other processes, so that the state in memory always matches the journal. A rollback of a surrounding transaction
+ * is detected too.
  */
 export class Sessions {
   readonly #options: SessionsOptions
@@ -60,7 +60,7 @@ export class Sessions {
   }
 
   /**
-   * A session as it stands now.
+   * The current state of a session.
    * @throws session_not_found, session_damaged
    */
   load(id: string): Session {
@@ -69,7 +69,7 @@ export class Sessions {
     return session
   }
 
-  /** Every session that can be read, oldest first. */
+  /** All readable sessions, oldest first. */
   list(): Session[] {
     const ids = this.#options.journal.list()
     const known = new Set(ids)
@@ -79,10 +79,10 @@ export class Sessions {
       .sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
   }
 
-  /** @throws usage when the tokens are no count */
+  /** @throws usage if `tokens` is not a valid count */
   addTurn(id: string, {role, content, tokens}: Omit<Turn, 'at'>): Session {
     if (!isCount(tokens))
-      throw new SvcError('usage', {reason: `A turn takes a whole number of tokens, 0 or more, not ${tokens}.`})
+      throw new SvcError('usage', {reason: `The tokens of a turn must be a whole number of at least 0, not ${tokens}.`})
     return this.#record(id, (_, at) => ({event: 'turn_added', role, content, tokens, at}))
   }
 
@@ -95,13 +95,13 @@ export class Sessions {
     return this.#record(id, (_, at) => ({
       event: 'plugin_state_updated',
       plugin_id: pluginId,
-      // What JSON leaves out would not come back.
+      // JSON omits undefined values, which would be missing after a reload.
       state: JSON.stringify(state) === undefined ? null : state,
       at,
     }))
   }
 
-  /** Forgets the turns and keeps the rest. Gives how many turns there were. */
+  /** Deletes the turns and keeps everything else. Returns the number of deleted turns. */
   reset(id: string): number {
     let count = 0
     this.#record(id, ({turns}, at) => {
@@ -111,7 +111,7 @@ export class Sessions {
     return count
   }
 
-  /** Puts one system turn with a summary in the place of all turns. Gives by how many turns the session is shorter. */
+  /** Replaces all turns by one system turn with a summary. Returns the number of turns removed. */
   compact(id: string, summary: string): number {
     let removed = 0
     this.#record(id, ({turns}, at) => {
@@ -125,7 +125,7 @@ export class Sessions {
     return this.#record(id, (_, at) => ({event: 'expensive_op_recorded', at}))
   }
 
-  /** Moves on the sessions that were quiet for long enough. Sessions that cannot be read are left alone. */
+  /** Applies due timers. Damaged sessions are skipped. */
   tick(nowMs = this.#options.now()): ({id: string} & StateChange)[] {
     const at = Math.floor(nowMs / 1000)
     const due = (session: Session) => dueChanges(session, at, this.#options)
@@ -143,7 +143,7 @@ export class Sessions {
       )
   }
 
-  /** Removes the archived sessions, and gives their ids. */
+  /** Removes the archived sessions and returns their ids. */
   cleanup(nowMs = this.#options.now()): string[] {
     const {journal, older} = this.#options
     const isArchived = ({state}: Session) => state === 'archived'
@@ -159,7 +159,7 @@ export class Sessions {
     )
   }
 
-  /** Lets go of what is in memory. The journals belong to whoever opened them. */
+  /** Releases memory. The journals stay open; they belong to the caller. */
   close(): void {
     this.#held.clear()
   }
@@ -180,7 +180,7 @@ export class Sessions {
     this.#options.journal.append(session.id, event, applyEvent(session, event))
   }
 
-  /** Reads on in a journal; undefined where it has no such session. @throws session_damaged */
+  /** Reads new entries of a journal; undefined if it has no such session. @throws session_damaged */
   #read(id: string): Session | undefined {
     const {journal} = this.#options
     const held = this.#held.get(id)
@@ -189,7 +189,7 @@ export class Sessions {
       this.#held.delete(id)
       return undefined
     }
-    // Unless it begins with the entry that was last, the journal has been rolled back or put in place of another.
+    // If the last known entry has changed, the journal has been rolled back or replaced.
     if (held !== undefined && entries[0]?.text !== held.last.text) {
       this.#held.delete(id)
       return this.#read(id)
@@ -200,7 +200,7 @@ export class Sessions {
     return session
   }
 
-  /** None where the session has been removed meanwhile, or is damaged. */
+  /** Empty if the session has been removed in the meantime or is damaged. */
   #readSound(id: string): Session[] {
     try {
       const session = this.#read(id)

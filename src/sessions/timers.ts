@@ -11,7 +11,7 @@ export interface StateChange {
   readonly to: SessionState
 }
 
-/** What the timers do to a session, one after the other: none while it is not quiet for long. `now` in Unix seconds. */
+/** The state changes that are due because of inactivity, in order. `now` is in Unix seconds. */
 export function dueChanges(session: Session, now: number, timers: SessionTimers): StateChange[] {
   const rows: readonly {to: SessionState; from: readonly SessionState[]; after: number}[] = [
     {to: 'idle', from: ['active', 'compacted'], after: timers.idleTimeoutSecs},

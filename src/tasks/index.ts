@@ -1,6 +1,6 @@
 /**
- * The tasks of a workspace: rows, statuses, events, locks, agents and routing. The store is the truth: every operation is
- * one transaction on it, with or without a daemon. Other modules act on changes through listeners.
+ * The tasks of a workspace: rows, statuses, events, locks, agents and routing. The store is the single source of truth:
+ * every operation is one transaction, with or without a daemon. Other modules act on changes through listeners.
  */
 export {
   type AgentRow,
@@ -33,7 +33,7 @@ export {
   parseTaskId,
 } from './base/ids.js'
 export {KeptOutput} from './base/kept-output.js'
-export {given, withoutNulls} from './base/members.js'
+export {withoutNulls, withoutUndefined} from './base/members.js'
 export {orchestratorFragment} from './base/schema.js'
 export {momentOf, readState, writeState} from './base/state.js'
 export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'

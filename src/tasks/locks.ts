@@ -2,7 +2,7 @@ import {SvcError} from '../errors/index.js'
 import type {TaskContext} from './base/context.js'
 import type {ManifestEntry} from './base/task.js'
 
-/** Who has a file that is wanted. */
+/** A locked file and the agent that holds it. */
 export interface LockConflict {
   path: string
   agent_name: string
@@ -13,15 +13,15 @@ interface Wanted {
   taskId: number
   agentId: number
   files: readonly ManifestEntry[]
-  /** A task that waits reserves its files for its agent; one that is run holds them itself. */
+  /** A waiting task reserves its files for its agent; a running task holds them itself. */
   purpose: 'reserve' | 'run'
 }
 
 /**
- * Takes the files of a task, all or none: a writer excludes every other agent, readers share. An agent is never in its
- * own way while its tasks wait, since it runs one at a time; a task that is being run is in everybody's way. A
- * reservation ends after `lock_timeout_ms`: the files are taken when the task is run, if they are free then.
- * @returns the first conflict; nothing was taken then
+ * Locks the files of a task, all or none: a writer excludes every other agent, readers share. The waiting tasks of one
+ * agent never conflict, since it runs one at a time; a running task conflicts with all others. A reservation expires
+ * after `lock_timeout_ms`: the files are then locked when the task runs, if they are free.
+ * @returns the first conflict, in which case nothing was locked
  */
 export function takeLocks(context: TaskContext, wanted: Wanted): LockConflict | undefined {
   const {taskId, agentId, files, purpose} = wanted
@@ -52,7 +52,7 @@ ON CONFLICT DO UPDATE SET agent_id = excluded.agent_id, access = excluded.access
   return undefined
 }
 
-/** One reservation per file and agent is enough, however many of its tasks wait for the file. */
+/** One reservation per file and agent is enough for all of the agent's waiting tasks. */
 const isReserved = ({store, repositoryId, now}: TaskContext, path: string, agentId: number, stale: number): boolean =>
   store.get(
     `SELECT 1 FROM orch_locks WHERE repository_id = ? AND path = ? AND agent_id = ? AND access = 'write'
@@ -60,7 +60,7 @@ const isReserved = ({store, repositoryId, now}: TaskContext, path: string, agent
     [repositoryId, path, agentId, stale, now()],
   ) !== undefined
 
-/** Whether a task may be started by now; one that may not reserves no files. */
+/** True if a task may already start; a task that may not reserves no files. */
 export const isDue = ({now}: TaskContext, startAfterMs: number | null | undefined): boolean =>
   startAfterMs == null || startAfterMs <= now()
 
@@ -83,7 +83,7 @@ export const releaseLocks = ({store}: TaskContext, taskId: number): void => {
   store.run('DELETE FROM orch_locks WHERE task_id = ?', [taskId])
 }
 
-/** Deletes locks that nobody uses: of tasks that are not being run, older than `lock_timeout_ms`. */
+/** Deletes stale locks: those older than `lock_timeout_ms` whose task is not running. */
 export const sweepLocks = ({store, repositoryId, now, config}: TaskContext): number =>
   store.run(
     `DELETE FROM orch_locks WHERE repository_id = ? AND acquired_at_ms NOT BETWEEN ? AND ?
@@ -91,7 +91,7 @@ export const sweepLocks = ({store, repositoryId, now, config}: TaskContext): num
     [repositoryId, now() - config.lockTimeoutMs, now(), repositoryId],
   ).changes
 
-/** Remembers whose files these are: the next task on them goes to the same agent. */
+/** Records the agent as the owner of these files: later tasks on them prefer it. */
 export function recordAffinity(context: TaskContext, agentId: number, files: readonly ManifestEntry[]): void {
   const {store, repositoryId, now} = context
   for (const {path} of files)
@@ -102,7 +102,7 @@ ON CONFLICT DO UPDATE SET agent_id = excluded.agent_id, updated_at_ms = excluded
     )
 }
 
-/** Forgets whose files these are, where they are this agent's. */
+/** Removes the ownership of these files where this agent is the owner. */
 export function forgetAffinity(context: TaskContext, agentId: number, files: readonly ManifestEntry[]): void {
   const {store, repositoryId} = context
   for (const {path} of files)
@@ -113,7 +113,7 @@ export function forgetAffinity(context: TaskContext, agentId: number, files: rea
     ])
 }
 
-/** How many of these files belong to each agent; a retired one has none. */
+/** The number of these files that each agent owns; retired agents own none. */
 export function ownedFiles(context: TaskContext, files: readonly ManifestEntry[]): ReadonlyMap<number, number> {
   const {store, repositoryId} = context
   const owned = new Map<number, number>()

@@ -359,9 +359,9 @@ describe('an answer in JSON', () => {
   })
 
   for (const [what, answer, reason] of [
-    ['a sentence', 'The secret is seven.', /^it is something else$/],
-    ['half a value', '{"secret": 7', /^(it ends in the middle|line 1 cannot be read)$/],
-    ['a mistake', '{"secret": 7,\n "b" 8}', /^line 2 cannot be read$/],
+    ['a sentence', 'The secret is seven.', /^the answer is not JSON$/],
+    ['half a value', '{"secret": 7', /^(the answer is incomplete|line 1 is invalid)$/],
+    ['a mistake', '{"secret": 7,\n "b" 8}', /^line 2 is invalid$/],
   ] as const)
     it(`that is ${what} is not quoted by the error, which may be logged`, async (test) => {
       const chat = await chatWith(test, inTurn(answer, answer))

@@ -207,7 +207,7 @@ describe('an answer that does not have the form that was asked for', () => {
   it('goes back when it has a sentence', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(`Sure! Here it is:\n${note}`, note))
     assert.equal(accepted(await generate()).kpi.surface_contract_failures, 1)
-    assert.match(lastSaid(server.calls[1]), /line 1 is no part of a program/)
+    assert.match(lastSaid(server.calls[1]), /line 1 is not part of a program/)
   })
 
   it('goes back although nobody checks the program', async (test) => {
@@ -220,9 +220,9 @@ describe('an answer that does not have the form that was asked for', () => {
     const secret = 'The secret is seven.'
     const {generate, server} = await codeWith(test, inTurn(secret, secret))
     const {error} = rejected(await generate({maxRetries: 1}))
-    assert.match(lastSaid(server.calls[1]), /line 1 is no part of a program: "The secret is seven\."\./)
+    assert.match(lastSaid(server.calls[1]), /line 1 is not part of a program: "The secret is seven\."\./)
     assert.doesNotMatch(JSON.stringify([error.message, error.params]), /secret/)
-    assert.equal(error.params && 'reason' in error.params && error.params.reason, 'line 1 is no part of a program')
+    assert.equal(error.params && 'reason' in error.params && error.params.reason, 'line 1 is not part of a program')
   })
 
   it('is no fault of the form where it is honest code: the language says what is wrong with it', async (test) => {

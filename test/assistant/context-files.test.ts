@@ -80,15 +80,15 @@ describe('files that lie outside of the workspace', () => {
 
 describe('files that are of no use', () => {
   const cases: readonly [string, Readonly<Record<string, string | Uint8Array>>, string[], RegExp][] = [
-    ['because they are folders', {'src/a.ts': ''}, ['src'], /it is no regular file/],
-    ['because they are no text', {'a.bin': Uint8Array.of(0xff, 0xfe, 0x41)}, ['a.bin'], /it is no UTF-8 text/],
-    ['because they hold bytes of zero', {'a.bin': Uint8Array.of(0x41, 0, 0x42)}, ['a.bin'], /it is no UTF-8 text/],
+    ['because they are folders', {'src/a.ts': ''}, ['src'], /it is not a regular file/],
+    ['because they are no text', {'a.bin': Uint8Array.of(0xff, 0xfe, 0x41)}, ['a.bin'], /it is not UTF-8 text/],
+    ['because they hold bytes of zero', {'a.bin': Uint8Array.of(0x41, 0, 0x42)}, ['a.bin'], /it is not UTF-8 text/],
     ['because they are too large', {'a.txt': 'x'.repeat(300_000)}, ['a.txt'], /larger than 262144 bytes/],
     [
       'because they are too large together',
       Object.fromEntries(['a', 'b', 'c'].map((name) => [name, 'x'.repeat(200_000)])),
       ['a', 'b', 'c'],
-      /context file c: with it the files are larger than 524288 bytes/,
+      /context file c: the files exceed 524288 bytes in total/,
     ],
   ]
   for (const [why, files, paths, message] of cases)

@@ -62,11 +62,11 @@ describe('an answer that is to be a program and nothing else', () => {
     [
       'may not be introduced',
       `Here is the program:\n${note}`,
-      /line 1 is no part of a program \(Here is the program:\)/,
+      /line 1 is not part of a program \(Here is the program:\)/,
     ],
-    ['may not be explained', `${note}\nThis declares notes.\n`, /line 3 is no part of a program/],
-    ['may not be commented on with a list', `${note}- one table\n`, /line 2 is no part of a program \(- one table\)/],
-    ['may not be a sentence', 'I cannot do that.', /line 1 is no part of a program \(I cannot do that\.\)/],
+    ['may not be explained', `${note}\nThis declares notes.\n`, /line 3 is not part of a program/],
+    ['may not be commented on with a list', `${note}- one table\n`, /line 2 is not part of a program \(- one table\)/],
+    ['may not be a sentence', 'I cannot do that.', /line 1 is not part of a program \(I cannot do that\.\)/],
   ])
 
   it('may be any program of this project', async () => {
@@ -114,7 +114,7 @@ describe('an answer that is to be a program and nothing else', () => {
     it(`may not have an error outside of declarations where nobody would tell it: ${source.trim()}`, async () => {
       assert.match(
         await read(`${note}${source}`, 'raw_code_only', false),
-        /^refused: line [23] is no part of a program/,
+        /^refused: line [23] is not part of a program/,
       )
     })
 
@@ -139,7 +139,7 @@ describe('an answer that is to be a program and nothing else', () => {
   for (const answer of prose)
     it(`may not have words for people: ${JSON.stringify(answer.replace(note, ''))}`, async () => {
       for (const isChecked of [true, false])
-        assert.match(await read(answer, 'raw_code_only', isChecked), /^refused: line [12] is no part of a program/)
+        assert.match(await read(answer, 'raw_code_only', isChecked), /^refused: line [12] is not part of a program/)
     })
 
   // A search that goes back and forth would take hours.
@@ -150,7 +150,7 @@ describe('an answer that is to be a program and nothing else', () => {
 
   it('is not quoted by what is said against it, which may be logged', async () => {
     const surface = await readSurface('The secret is seven.\n', 'raw_code_only')
-    assert.deepEqual(surface, {reason: 'line 1 is no part of a program', quoted: 'The secret is seven.'})
+    assert.deepEqual(surface, {reason: 'line 1 is not part of a program', quoted: 'The secret is seven.'})
   })
 })
 
@@ -162,7 +162,7 @@ describe('an answer that is to have a program in one fenced block', () => {
     ['may have tildes, and fences of another kind inside', `~~~\n${note}# \`\`\`\n~~~`, `${note}# \`\`\`\n`],
     ['may not lack it', note, /has no fenced block/],
     ['may not have two', `${block}\n\n${block}`, /has 2 fenced blocks/],
-    ['may not break off', `\`\`\`\n${note}`, /the fenced block has no end/],
+    ['may not break off', `\`\`\`\n${note}`, /the fenced block is not closed/],
     ['may not be empty', '```\n\n```', /the program is empty/],
     ['may have backticks in words behind tildes', `~~~svc \`x\`\n${note}~~~`, note],
     ['may not mention one in a line', `Use \`\`\`${note.trim()}\`\`\` here.`, /has no fenced block/],

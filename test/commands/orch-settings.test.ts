@@ -646,7 +646,7 @@ const running: readonly Effect[] = [
     controls: 'the maximum duration of its command',
     toml: programs,
     outcomes: {
-      200: 'The task failed: nap was stopped, since it ran longer than 200 ms.',
+      200: 'The task failed: nap timed out after 200 ms.',
       600000: 'task_completed',
     },
     see: (orch) => endOf(orch, 'nap'),

@@ -74,7 +74,7 @@ describe('svc orch task', {concurrency: 3}, () => {
       await gate
       pipe.write('2 tests')
       await new Promise(setImmediate)
-      if (end === 'failed') throw new SvcError('task_run_failed', {reason: 'check ended with status 1'})
+      if (end === 'failed') throw new SvcError('task_run_failed', {reason: 'check exited with status 1'})
       return done('2 tests')
     }
     await startDaemon(t, orchestrator, new ScriptedProcessor(script))

@@ -69,7 +69,7 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
     await text(['orch', 'reorder', '1', 'urgent'])
     await text(['orch', 'claim', '--as', 'me'])
     const started = await fails(['orch', 'undo', 'T-0001'], 4, 'operation_conflict')
-    assert.equal(started, 'T-0001 cannot be undone: T-0001 is InProgress by now.')
+    assert.equal(started, 'T-0001 cannot be undone: T-0001 is now InProgress.')
     await fails(['orch', 'undo', '1'], 4, 'operation_conflict')
     await fails(['orch', 'redo', '1'], 4, 'operation_conflict')
     await fails(['orch', 'undo', 'OP-000009'], 3, 'operation_not_found')

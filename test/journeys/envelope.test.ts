@@ -81,13 +81,13 @@ describe('the envelope of a journey', () => {
   })
 
   for (const [member, value, fault] of [
-    ['journey_id', long(2049), 'has 2049 characters, and 2048 are allowed'],
-    ['session_id', long(2049), 'has 2049 characters, and 2048 are allowed'],
-    ['thread_id', long(2049), 'has 2049 characters, and 2048 are allowed'],
-    ['trace_id', long(257), 'has 257 characters, and 256 are allowed'],
-    ['correlation_id', long(257), 'has 257 characters, and 256 are allowed'],
-    ['cognitive_profile', long(65), 'has 65 characters, and 64 are allowed'],
-    ['cognitive_profile', 'slow', 'is "slow", and there are fast, reasoning, creative'],
+    ['journey_id', long(2049), 'has 2049 characters; the limit is 2048'],
+    ['session_id', long(2049), 'has 2049 characters; the limit is 2048'],
+    ['thread_id', long(2049), 'has 2049 characters; the limit is 2048'],
+    ['trace_id', long(257), 'has 257 characters; the limit is 256'],
+    ['correlation_id', long(257), 'has 257 characters; the limit is 256'],
+    ['cognitive_profile', long(65), 'has 65 characters; the limit is 64'],
+    ['cognitive_profile', 'slow', 'is "slow"; expected one of: fast, reasoning, creative'],
   ] as const)
     it(`has no ${member} that ${fault}`, () => {
       assert.throws(

@@ -45,7 +45,7 @@ describe('the routes of messages', () => {
   it('are those that there are', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {message} = refused('usage', () => orchestrator.say('x', {route: 'pigeon'}))
-    assert.match(message, /"pigeon" is no route; there are local, db, mesh\./)
+    assert.match(message, /"pigeon" is not a route\. Expected one of: local, db, mesh\./)
   })
 })
 

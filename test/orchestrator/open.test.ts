@@ -118,7 +118,7 @@ describe('the store of a workspace', () => {
     const root = await broken(t)
     const orchestrator = await openTestOrchestrator(t, {root, env: withoutStores, toml: v2(true)})
     assert.equal(orchestrator.isKept, false)
-    assert.match(orchestrator.notices.join(), /^warning: .*nothing of this is kept/)
+    assert.match(orchestrator.notices.join(), /^warning: .*nothing is saved/)
     const accepted = submitTask(orchestrator, {description: 'work'})
     assert.equal(accepted.orchestration_contract, undefined)
     assert.deepEqual(runAll(orchestrator, accepted.agent_id), [accepted.task_id])

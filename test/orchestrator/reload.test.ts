@@ -272,7 +272,7 @@ describe('a reload that cannot be told', () => {
     assert.deepEqual([ok, changed, isDone], [true, ['orchestrator.max_agents'], true])
     assert.equal(orchestrator.config.maxAgents, 2)
     assert.equal(notices.length, 1)
-    assert.match(notices[0] ?? '', /^warning: The settings are in place, but nobody was told: .*full/)
+    assert.match(notices[0] ?? '', /^warning: The settings are reloaded, but the event could not be written: .*full/)
   })
 })
 

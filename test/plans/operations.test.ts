@@ -171,7 +171,7 @@ FROM plan_sessions`,
     const {call, calls, notices} = await workspace(t, {answers: ['[', plan({description: ''})]})
     const answer = await call('plan_goal', {goal, refine_budget_tokens: 0})
     assert.deepEqual([answer.planned_by, answer.tasks[0].description, calls.length], ['goal', 'Write the parser', 2])
-    assert.match(notices[0] ?? '', /made from the goal alone.*step 1 has no description/)
+    assert.match(notices[0] ?? '', /drafting the plan without a model: .*step 1 has no description/)
   })
 
   it('makes the plan from the goal where no server answers', async (t) => {

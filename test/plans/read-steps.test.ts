@@ -26,31 +26,35 @@ describe('an answer of a model', () => {
 
   for (const [what, value, why] of [
     ['no JSON', undefined, 'it is not JSON'],
-    ['an object', {steps: 1}, 'it is no JSON array'],
+    ['an object', {steps: 1}, 'it is not a JSON array'],
     ['no steps', [], 'the array has no steps'],
-    ['a word', ['x'], 'element 1 is no object'],
-    ['a list', [[]], 'element 1 is no object'],
+    ['a word', ['x'], 'element 1 is not an object'],
+    ['a list', [[]], 'element 1 is not an object'],
     ['no description', [one, {}], 'step 2 has no description'],
     ['a blank description', [{description: ' '}], 'step 1 has no description'],
     ['a book', [{description: 'x'.repeat(4001)}], 'step 1 has a description of more than 4000 characters'],
-    ['a file that is a number', [{...one, files: [1]}], 'step 1 has files that are no short list of paths'],
-    ['a file elsewhere', [{...one, files: ['../x']}], 'step 1 has a file outside of the workspace'],
-    ['an absolute file elsewhere', [{...one, files: ['/etc/passwd']}], 'step 1 has a file outside of the workspace'],
-    ['another category', [{...one, category: 'magic'}], 'step 1 is of a category that there is not'],
+    ['a file that is a number', [{...one, files: [1]}], 'step 1 has an invalid list of files'],
+    ['a file elsewhere', [{...one, files: ['../x']}], 'step 1 has a file outside the workspace'],
+    ['an absolute file elsewhere', [{...one, files: ['/etc/passwd']}], 'step 1 has a file outside the workspace'],
+    ['another category', [{...one, category: 'magic'}], 'step 1 has an unknown category'],
     ['a complexity of 11', [{...one, estimated_complexity: 11}], 'step 1 has a complexity that is not from 1 to 10'],
-    ['an id that is a word', [{...one, id: 'a'}], 'the id of step 1 is no whole number'],
+    ['an id that is a word', [{...one, id: 'a'}], 'the id of step 1 is not a whole number'],
     ['an id twice', [one, {...one, id: 1}], 'two steps have the id 1'],
-    ['a dependency that is a word', [{...one, depends_on: ['1']}], 'step 1 depends on what is no list of ids'],
-    ['a dependency on nothing', [{...one, depends_on: [7]}], 'step 1 depends on 7, which is no step'],
+    [
+      'a dependency that is a word',
+      [{...one, depends_on: ['1']}],
+      'step 1 has dependencies that are not a list of ids',
+    ],
+    ['a dependency on nothing', [{...one, depends_on: [7]}], 'step 1 depends on 7, which is not a step'],
     [
       'a circle',
       [
         {...one, id: 1, depends_on: [2]},
         {...one, id: 2, depends_on: [1]},
       ],
-      'its steps wait for each other',
+      'its steps depend on each other',
     ],
-    ['a step that waits for itself', [{...one, depends_on: [1]}], 'its steps wait for each other'],
+    ['a step that waits for itself', [{...one, depends_on: [1]}], 'its steps depend on each other'],
   ] as const)
     it(`is no plan where it has ${what}`, () => assert.equal(fault(JSON.stringify(value) ?? '[1, 2'), why))
 

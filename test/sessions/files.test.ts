@@ -138,22 +138,30 @@ describe('a file that somebody has changed', () => {
     [
       'a line that is no JSON',
       (id) => `${events(id)}oops\n{"event":"reset","at":3}\n`,
-      /line 3 of .*\.jsonl is no event/,
+      /line 3 of .*\.jsonl is not a valid event/,
     ],
-    ['an event that nobody knows', (id) => `${events(id)}{"event":"renamed","at":3}\n`, /line 3 of .* is no event/],
-    ['an event of the prototype', (id) => `${events(id)}{"event":"toString","at":3}\n`, /line 3 of .* is no event/],
+    [
+      'an event that nobody knows',
+      (id) => `${events(id)}{"event":"renamed","at":3}\n`,
+      /line 3 of .* is not a valid event/,
+    ],
+    [
+      'an event of the prototype',
+      (id) => `${events(id)}{"event":"toString","at":3}\n`,
+      /line 3 of .* is not a valid event/,
+    ],
     [
       'an event without its members',
       (id) => `${events(id)}\n{"event":"compacted","at":3}\n`,
-      /line 4 of .* is no event/,
+      /line 4 of .* is not a valid event/,
     ],
     [
       'tokens below zero',
       (id) => `${events(id)}{"event":"turn_added","role":"user","content":"","tokens":-1,"at":3}\n`,
       /line 3/,
     ],
-    ['no beginning', () => '{"event":"reset","at":2}\n', /no event says that it was created/],
-    ['the events of another session', () => events('sess_9_9_9999'), /its events are those of sess_9_9_9999/],
+    ['no beginning', () => '{"event":"reset","at":2}\n', /it has no created event/],
+    ['the events of another session', () => events('sess_9_9_9999'), /its events belong to sess_9_9_9999/],
   ]
   for (const [what, content, message] of wrong)
     it(`is told as damaged for ${what}, and other sessions go on`, async (t) => {

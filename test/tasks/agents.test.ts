@@ -28,7 +28,7 @@ const coreOf = (orchestrator: TestOrchestrator) => requireAgent(orchestrator, 'c
 describe('the queue of an agent', () => {
   const priorities = {N: 'normal', U: 'urgent', B: 'background'} as const
 
-  /** Submits tasks called like `N1`, and gives their names in the order in which they run. */
+  /** Submits tasks named like `N1`; returns their names in the order in which they run. */
   async function order(
     t: TestContext,
     names: string,
@@ -44,7 +44,7 @@ describe('the queue of an agent', () => {
       .join(' ')
   }
 
-  it('runs urgent tasks first, then normal ones, and those of one priority as they came', async (t) => {
+  it('runs urgent tasks first, then normal ones, and tasks of one priority in order of submission', async (t) => {
     assert.equal(await order(t, 'N1 U2 B3 N4'), 'U2 N1 N4 B3')
     assert.equal(await order(t, 'B1 B2 N3 N4 U5 U6'), 'U5 U6 N3 N4 B1 B2')
   })
@@ -60,7 +60,7 @@ describe('the queue of an agent', () => {
       assert.equal(await order(t, 'N1 U2 B3 N4 N5', step), 'U2 N1 N4 N5 B3')
     })
 
-  it('has a task that is queued again ahead of those that came later', async (t) => {
+  it('runs a requeued task before later ones', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const [first, second] = [submit(orchestrator), submit(orchestrator)]
     start(orchestrator, first)
@@ -70,7 +70,7 @@ describe('the queue of an agent', () => {
     assert.deepEqual(runAll(orchestrator, coreOf(orchestrator)), [urgent, first, second])
   })
 
-  it('has a task with a new priority in the place that it would have had', async (t) => {
+  it('places a task with a changed priority by its id', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const [a = 0, b = 0, c = 0, d = 0] = ['normal', 'urgent', 'normal', 'urgent'].map((priority) =>
       submit(orchestrator, {priority}),
@@ -80,7 +80,7 @@ describe('the queue of an agent', () => {
     assert.deepEqual(runAll(orchestrator, coreOf(orchestrator)), [a, d, c, b])
   })
 
-  it('never has an urgent task push out one that runs', async (t) => {
+  it('never preempts a running task for an urgent one', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const slow = start(orchestrator, submit(orchestrator, {priority: 'background'}))
     submit(orchestrator, {priority: 'urgent'})
@@ -90,7 +90,7 @@ describe('the queue of an agent', () => {
 })
 
 describe('a new agent', () => {
-  it('has the capabilities of the configuration, and labels of its own', async (t) => {
+  it('has the configured capabilities and its own labels', async (t) => {
     const toml = '[orchestrator.default_agent_capabilities]\nmin_vram_mb = 8192\nlabels = ["pool=dev"]\n'
     const orchestrator = await openTestOrchestrator(t, {toml, env: {SVC_MESH_ADVERTISE_NPU: 'true'}})
     spawnAgent(orchestrator, {name: 'gpu', labels: ['region=eu', 'pool=dev'], model: 'm', reason: 'asked for'})
@@ -113,7 +113,7 @@ describe('a new agent', () => {
     )
   })
 
-  it('is refused a name that is taken, kept or none', async (t) => {
+  it('is rejected if its name is taken, reserved or invalid', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'docs'})
     assert.deepEqual(refused('agent_exists', () => spawnAgent(orchestrator, {name: ' docs '})).params, {
@@ -127,21 +127,21 @@ describe('a new agent', () => {
     assert.equal(spawnAgent(orchestrator, {name: 'docs'}).id, 2)
   })
 
-  it('is itself, also where another one is named like its id', async (t) => {
+  it('is found by id even if another one is named like it', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: '2'})
     const second = spawnAgent(orchestrator, {name: 'second'})
     assert.deepEqual([second.id, second.name], [2, 'second'])
   })
 
-  it('may have a parent, which must be there', async (t) => {
+  it('can have a parent, which must exist', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = spawnAgent(orchestrator, {name: 'parent'})
     assert.equal(spawnAgent(orchestrator, {name: 'child', parent: 'A-01'}).parent_agent_id, parent.id)
     refused('delegation_parent_not_found', () => spawnAgent(orchestrator, {name: 'orphan', parent: 'nobody'}))
   })
 
-  it('is refused where there are max_agents, in which retired ones and the resolution agent do not count', async (t) => {
+  it('is rejected at max_agents, not counting retired agents and the resolution agent', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_agents = 2\n'})
     spawnAgent(orchestrator, {name: 'a'})
     spawnAgent(orchestrator, {name: 'b'})
@@ -151,7 +151,7 @@ describe('a new agent', () => {
     spawnAgent(orchestrator, {name: 'c'})
   })
 
-  it('that is misspelt later is met with the name that was meant', async (t) => {
+  it('is suggested for a misspelt name', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'builder'})
     const {params} = refused('agent_not_found', () => setPaused(orchestrator, 'bilder', true))
@@ -160,7 +160,7 @@ describe('a new agent', () => {
 })
 
 describe('a paused agent', () => {
-  it('ends what it runs, and starts nothing until it is resumed', async (t) => {
+  it('finishes its task and starts no other until it is resumed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const [first, second] = [1, 2].map(() => submit(orchestrator, {processor: 'external'}))
     const claimed = claimTask(orchestrator, {owner: 'client'}).task.id
@@ -171,7 +171,7 @@ describe('a paused agent', () => {
     assert.equal(claimTask(orchestrator, {owner: 'client'}).task.id, second)
   })
 
-  it('gets no new task while another one could have it', async (t) => {
+  it('gets no new task while another agent is available', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'a'})
     spawnAgent(orchestrator, {name: 'b'})
@@ -180,7 +180,7 @@ describe('a paused agent', () => {
     assert.deepEqual(tasks, ['b', 'b', 'b'])
   })
 
-  it('gets no task for its group while another one could have it', async (t) => {
+  it('gets no task for its group while another agent is available', async (t) => {
     const toml = '[[affinity_groups]]\nname = "docs"\npatterns = ["docs/**"]\n'
     const orchestrator = await openTestOrchestrator(t, {toml})
     spawnAgent(orchestrator, {name: 'docs'})
@@ -190,7 +190,7 @@ describe('a paused agent', () => {
     assert.equal(agent_name, 'other')
   })
 
-  it('says so once, however often it is paused', async (t) => {
+  it('emits one event even if it is paused repeatedly', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'a'})
     for (const paused of [true, true, false, false]) setPaused(orchestrator, 'A-01', paused)
@@ -202,7 +202,7 @@ describe('a paused agent', () => {
   })
 })
 
-/** A workspace in which `worker` has a task in every open state, and `other` none. */
+/** A workspace in which `worker` has a task in every open state, and `other` has none. */
 async function busyWorker(t: TestContext) {
   const orchestrator = await openTestOrchestrator(t)
   const target_agent = 'worker'
@@ -217,8 +217,8 @@ async function busyWorker(t: TestContext) {
   return {orchestrator, running, queued, blocked, waiting, doubted}
 }
 
-describe('an agent that is drained', () => {
-  it('gives what waits to others, ends what it runs, and gets nothing new', async (t) => {
+describe('a drained agent', () => {
+  it('moves its waiting tasks, finishes its running one, and gets no new tasks', async (t) => {
     const {orchestrator, running, queued, blocked, waiting, doubted} = await busyWorker(t)
     const {moved, agent} = drainAgent(orchestrator, 'worker')
     assert.deepEqual(new Set(moved), new Set([...queued, blocked, waiting]))
@@ -230,7 +230,7 @@ describe('an agent that is drained', () => {
     assert.deepEqual(runAll(orchestrator, requireAgent(orchestrator, 'other').id).slice(0, 4), [...queued, blocked])
   })
 
-  it('is refused where nobody else could have its tasks', async (t) => {
+  it('is rejected if no other agent could take its tasks', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator)
     submit(orchestrator)
@@ -243,8 +243,8 @@ describe('an agent that is drained', () => {
   })
 })
 
-describe('an agent that is retired', () => {
-  it('loses nothing: what it ran is queued again, and all goes to others', async (t) => {
+describe('a retired agent', () => {
+  it('loses no tasks: the running one is requeued, and all move to other agents', async (t) => {
     const {orchestrator, running, queued, blocked, waiting, doubted} = await busyWorker(t)
     const {moved} = retireAgent(orchestrator, 'worker')
     assert.deepEqual(moved, [running, ...queued, blocked, waiting])
@@ -262,7 +262,7 @@ describe('an agent that is retired', () => {
     refused('agent_not_found', () => retireAgent(orchestrator, 'worker'))
   })
 
-  it('refuses the late result of what it ran', async (t) => {
+  it('rejects the late result of its running task', async (t) => {
     const {orchestrator, running} = await busyWorker(t)
     const {claim_generation: generation} = requireRow(orchestrator, running)
     retireAgent(orchestrator, 'worker')
@@ -271,7 +271,7 @@ describe('an agent that is retired', () => {
     assert.deepEqual(contents(orchestrator), before)
   })
 
-  it('is refused where it is the last one and has tasks, and changes nothing', async (t) => {
+  it('is rejected unchanged if it is the last one and has tasks', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     start(orchestrator, submit(orchestrator))
     const before = contents(orchestrator)
@@ -280,7 +280,7 @@ describe('an agent that is retired', () => {
   })
 
   for (const leave of [drainAgent, retireAgent])
-    it(`keeps no task of its group for itself (${leave.name})`, async (t) => {
+    it(`moves the tasks of its group too (${leave.name})`, async (t) => {
       const toml = '[[affinity_groups]]\nname = "docs"\npatterns = ["docs/**"]\n'
       const orchestrator = await openTestOrchestrator(t, {toml})
       spawnAgent(orchestrator, {name: 'other'})
@@ -293,7 +293,7 @@ describe('an agent that is retired', () => {
     })
 
   for (const leave of [drainAgent, retireAgent])
-    it(`keeps no task for general work for itself (${leave.name})`, async (t) => {
+    it(`moves its general tasks too (${leave.name})`, async (t) => {
       const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nfallback_to_single_agent = false\n'})
       const task = submit(orchestrator)
       assert.equal(requireTask(orchestrator, task).agent_name, 'general')
@@ -301,7 +301,7 @@ describe('an agent that is retired', () => {
       assert.equal(requireTask(orchestrator, task).agent_name, 'core')
     })
 
-  it('leaves tasks on one file to be run by the others, one after the other', async (t) => {
+  it('leaves tasks on one file to other agents, which run them in sequence', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     for (const name of ['a', 'b', 'c']) spawnAgent(orchestrator, {name})
     const tasks = [1, 2, 3, 4].map(() => submitWriter(orchestrator, ['x.ts'], {target_agent: 'a'}))
@@ -314,7 +314,7 @@ describe('an agent that is retired', () => {
     assert.deepEqual(done, new Set(tasks))
   })
 
-  it('keeps its place in the account of its tasks', async (t) => {
+  it('stays in the records of its tasks', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'other'})
     const task = submit(orchestrator, {target_agent: 'worker'})
@@ -327,8 +327,8 @@ describe('an agent that is retired', () => {
   })
 })
 
-describe('the agent of doubted tasks', () => {
-  it('can neither be paused, drained nor retired', async (t) => {
+describe('the resolution agent', () => {
+  it('cannot be paused, drained or retired', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     doubtTask(orchestrator, submit(orchestrator))
     refused('usage', () => setPaused(orchestrator, 'resolution', true))
@@ -336,7 +336,7 @@ describe('the agent of doubted tasks', () => {
     refused('usage', () => retireAgent(orchestrator, 'resolution'))
   })
 
-  it('is given no task to run', async (t) => {
+  it('gets no tasks to run', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     doubtTask(orchestrator, submit(orchestrator))
     refused('usage', () => submit(orchestrator, {target_agent: 'resolution'}))

@@ -6,7 +6,7 @@ import {awardsOf, doubtTask, requireTask, resolveDoubt, retireAgent} from '../..
 import {openTestOrchestrator, startMs} from '../orchestrator/support/open-test-orchestrator.js'
 import {submit} from '../orchestrator/support/tasks.js'
 
-describe('what an agent gets for a doubt', () => {
+describe('the award for a doubt', () => {
   const reports: readonly [validated: boolean, report: string, awards: readonly (readonly [string, number])[]][] = [
     [false, 'The table was missing.', [['healthy_skepticism', 200]]],
     [
@@ -28,7 +28,7 @@ describe('what an agent gets for a doubt', () => {
     [true, 'All was well.', [['blind_faith', 0]]],
   ]
   for (const [validated, report, expected] of reports)
-    it(`that was ${validated ? 'not ' : ''}justified: ${report}`, async (t) => {
+    it(`is granted if it was ${validated ? 'not ' : ''}justified: ${report}`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = submit(orchestrator)
       const {agent_id} = requireTask(orchestrator, id)
@@ -40,7 +40,7 @@ describe('what an agent gets for a doubt', () => {
       )
     })
 
-  it('is given once, however often the events are gone through, also from the start', async (t) => {
+  it('is granted once, even if the events are processed again', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     doubtTask(orchestrator, id)
@@ -54,7 +54,7 @@ describe('what an agent gets for a doubt', () => {
     assert.deepEqual(awardsOf(orchestrator, id), awards)
   })
 
-  it('is given again for the next doubt about the same task', async (t) => {
+  it('is granted again for another doubt about the same task', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     for (const report of ['one', 'two']) {
@@ -67,7 +67,7 @@ describe('what an agent gets for a doubt', () => {
     )
   })
 
-  it('is its own, also where it has retired meanwhile', async (t) => {
+  it('goes to the doubting agent even if it has retired', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const doubter = spawnAgent(orchestrator, {name: 'doubter'})
     spawnAgent(orchestrator, {name: 'other'})

@@ -7,7 +7,7 @@ import {complete, runAll, submit} from '../orchestrator/support/tasks.js'
 const idsOf = (taken: readonly {task_id: number}[]) => taken.map(({task_id}) => task_id)
 
 describe('a batch of tasks', () => {
-  it('is answered in its order, with tasks that wait for each other by their places', async (t) => {
+  it('returns its tasks in order, with dependencies by position', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const before = submit(orchestrator)
     const taken = submitBatch(orchestrator, [
@@ -29,23 +29,23 @@ describe('a batch of tasks', () => {
     assert.deepEqual(runAll(orchestrator, 1), [before, first, middle, last])
   })
 
-  it('of none is answered with none', async (t) => {
+  it('returns nothing if it is empty', async (t) => {
     assert.deepEqual(submitBatch(await openTestOrchestrator(t), []), [])
   })
 
   const work = {description: 'work'}
   const refusals = [
     [
-      'a place beyond its end',
+      'a position beyond its end',
       'task_invalid',
       [work, {...work, temp_deps: [2]}],
       /^Task 2 \("work"\).*place 2, .* of the batch are 0 to 1\./,
     ],
-    ['a place before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /^Task 2 \("work"\)/],
-    ['a place that is no whole number', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /^Task 2 \("work"\)/],
-    ['a task that waits for itself', 'dependency_cycle', [{...work, temp_deps: [0]}], /Task 1 .* -> Task 1 /],
+    ['a position before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /^Task 2 \("work"\)/],
+    ['a position that is not an integer', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /^Task 2 \("work"\)/],
+    ['a task that depends on itself', 'dependency_cycle', [{...work, temp_deps: [0]}], /Task 1 .* -> Task 1 /],
     [
-      'a circle',
+      'a cycle',
       'dependency_cycle',
       [work, {...work, temp_deps: [3, 0]}, {...work, temp_deps: [1]}, {...work, temp_deps: [2]}],
       /2.* -> .*4.* -> .*3|4.* -> .*3.* -> .*2|3.* -> .*2.* -> .*4/,
@@ -56,9 +56,9 @@ describe('a batch of tasks', () => {
       [work, {...work, depends_on: [99]}],
       /^Task 2 of the batch \("work"\): .*T-0099/,
     ],
-    ['a task with nothing to do', 'task_invalid', [work, {description: ' '}], /Task 2 of the batch/],
+    ['a task without a description', 'task_invalid', [work, {description: ' '}], /Task 2 of the batch/],
     [
-      'a path that leads out',
+      'a path outside the workspace',
       'task_path_escapes',
       [work, {...work, file_manifest: [{path: '../x', access: 'read'}]}],
       /^Task 2 of the batch .*\.\.\/x/,
@@ -71,7 +71,7 @@ describe('a batch of tasks', () => {
     ],
   ] as const
   for (const [what, code, batch, message] of refusals)
-    it(`with ${what} is refused as a whole`, async (t) => {
+    it(`with ${what} is rejected completely`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       submit(orchestrator)
       const before = contents(orchestrator)
@@ -80,7 +80,7 @@ describe('a batch of tasks', () => {
       assert.deepEqual(contents(orchestrator), before)
     })
 
-  it('is told where a task gives its files twice, and not the same', async (t) => {
+  it('is rejected if a task lists its files twice, differently', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const read = [{path: 'a', access: 'read'}]
     const write = [{path: 'a', access: 'write'}]
@@ -99,7 +99,7 @@ describe('a batch of tasks', () => {
     )
   })
 
-  it('may have two writers of one file where one waits for the other', async (t) => {
+  it('can have two writers of one file if one depends on the other', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const file_manifest = [{path: 'a', access: 'write'}]
     const [first = 0, second = 0] = idsOf(
@@ -112,7 +112,7 @@ describe('a batch of tasks', () => {
     complete(orchestrator, second)
   })
 
-  it('that is submitted again under its keys is the one that is there', async (t) => {
+  it('returns the existing tasks if it is resubmitted with the same keys', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const batch = [
       {description: 'a', idempotency_key: 'a'},
@@ -125,7 +125,7 @@ describe('a batch of tasks', () => {
     assert.equal(listTasks(orchestrator).length, 2)
   })
 
-  it('names every task of a circle of three, and none that is not in it', async (t) => {
+  it('names every task of a cycle of three, and no others', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const batch = [[], [3, 0], [1], [2], [1]].map((temp_deps) => ({...work, temp_deps}))
     const {cycle} = refused('dependency_cycle', () => submitBatch(orchestrator, batch)).params

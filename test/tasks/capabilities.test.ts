@@ -14,11 +14,11 @@ const accelerators = {
 } as const
 
 describe('capabilities on the wire', () => {
-  it('may leave everything out', () => {
+  it('can all be omitted', () => {
     assert.deepEqual(parseCapabilities({}), noCapabilities)
   })
 
-  it('keep every member they know and nothing else', () => {
+  it('keep known members and drop unknown ones', () => {
     const all = {
       gpu_cuda: true,
       gpu_metal: true,
@@ -40,7 +40,7 @@ describe('capabilities on the wire', () => {
     assert.deepEqual(parseCapabilities({...all, fpga: true, nested: {npu: true}}), all)
   })
 
-  it('take null and blank text for a member that is not there, and a label once', () => {
+  it('treat null and blank text as missing and remove duplicate labels', () => {
     const read = parseCapabilities({
       npu: null,
       min_vram_mb: null,
@@ -51,12 +51,12 @@ describe('capabilities on the wire', () => {
     assert.deepEqual(read, {...noCapabilities, labels: ['a', 'b']})
   })
 
-  it('may be none of something', () => {
+  it('accept zero amounts', () => {
     const {min_vram_mb, min_cpu_cores} = parseCapabilities({min_vram_mb: 0, min_cpu_cores: 0})
     assert.deepEqual([min_vram_mb, min_cpu_cores], [0, 0])
   })
 
-  it('do not take members from the prototype', () => {
+  it('ignore members of the prototype', () => {
     assert.deepEqual(parseCapabilities(Object.create({npu: true})), noCapabilities)
   })
 
@@ -69,12 +69,12 @@ describe('capabilities on the wire', () => {
     [{arch: 64}, 'The capability arch must be text, not 64.'],
     [{labels: 'pool=dev'}, 'The capability labels must be an array of text, not "pool=dev".'],
     [{labels: ['a', 1]}, 'The capability labels must be an array of text, not ["a",1].'],
-    [['gpu_cuda'], 'Capabilities take an object, not ["gpu_cuda"].'],
-    [null, 'Capabilities take an object, not null.'],
-    [undefined, 'Capabilities take an object, not nothing.'],
+    [['gpu_cuda'], 'Capabilities must be an object, not ["gpu_cuda"].'],
+    [null, 'Capabilities must be an object, not null.'],
+    [undefined, 'Capabilities must be an object, not nothing.'],
   ]
   for (const [value, says] of wrong)
-    it(`are refused as ${JSON.stringify(value)}`, () => {
+    it(`are rejected as ${JSON.stringify(value)}`, () => {
       assert.throws(
         () => parseCapabilities(value),
         (error) => error instanceof SvcError && error.code === 'usage' && error.message === says,
@@ -91,13 +91,13 @@ describe('a new agent', () => {
     assert.deepEqual([merged.cpu_cores, merged.arch, merged.hostname], [12, 'x86_64', 'from-os'])
   })
 
-  it('keeps what is configured where the machine tells nothing', () => {
+  it('keeps configured values that the machine does not report', () => {
     const silent = probeHost({}, {parallelism: 0, arch: '', hostname: ''})
     const configured = {...noCapabilities, cpu_cores: 4, arch: 'aarch64', hostname: 'board', routing_tier: 'local'}
     assert.deepEqual(mergeCapabilities(configured, silent), configured)
   })
 
-  it('has the configured labels first, then those of the machine, each once', () => {
+  it('has the configured labels first, then those of the machine, without duplicates', () => {
     const probe = probeHost({SVC_MESH_LABELS: 'b,c'}, host)
     assert.deepEqual(mergeCapabilities({...noCapabilities, labels: ['a', 'b']}, probe).labels, ['a', 'b', 'c'])
   })
@@ -114,16 +114,16 @@ describe('a new agent', () => {
     }
   })
 
-  it('has the class and the minima of the configuration, which the machine only fills in', () => {
+  it('has the configured class and minima, with gaps filled in by the machine', () => {
     const probe = {...probeHost({SVC_MESH_DEVICE_CLASS: 'server'}, host), min_vram_mb: 8192, min_cpu_cores: 2}
     const filled = mergeCapabilities(noCapabilities, probe)
     assert.deepEqual([filled.device_class, filled.min_vram_mb, filled.min_cpu_cores], ['server', 8192, 2])
     const configured = {...noCapabilities, device_class: 'desktop', min_vram_mb: 4096, min_cpu_cores: 1}
-    const kept = mergeCapabilities(configured, probe)
-    assert.deepEqual([kept.device_class, kept.min_vram_mb, kept.min_cpu_cores], ['desktop', 4096, 1])
+    const merged = mergeCapabilities(configured, probe)
+    assert.deepEqual([merged.device_class, merged.min_vram_mb, merged.min_cpu_cores], ['desktop', 4096, 1])
   })
 
-  it('lacks the members that nobody gives', () => {
+  it('omits members without a value', () => {
     assert.ok(!('min_vram_mb' in mergeCapabilities(noCapabilities, probeHost({}, host))))
   })
 })

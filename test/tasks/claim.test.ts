@@ -34,14 +34,14 @@ async function claimed(t: {after(work: () => void): void}, options: TestOptions 
   return {orchestrator, id, generation, wait}
 }
 
-/** What a client may say about its task under its claim. */
+/** The calls of a client under its claim. */
 const words = {
   complete: (o, id, generation) => completeTask(o, id, {text: 'late'}, {generation}),
   fail: (o, id, generation) => failTask(o, id, 'late', {generation}),
   heartbeat: (o, id, generation) => renewClaim(o, id, {generation}),
 } satisfies Record<string, (o: Parameters<typeof completeTask>[0], id: number, generation: number) => unknown>
 
-/** What anybody may say about the task of another one. */
+/** The same calls without a claim. */
 const ends = {
   complete: (o, id, finisher) => completeTask(o, id, {text: 'mine'}, finisher),
   fail: (o, id, finisher) => failTask(o, id, 'mine', finisher),
@@ -50,9 +50,9 @@ const ends = {
   (o: Parameters<typeof completeTask>[0], id: number, finisher: Parameters<typeof completeTask>[3]) => unknown
 >
 
-describe('a task that somebody holds', () => {
+describe('a claimed task', () => {
   for (const [word, end] of Object.entries(ends)) {
-    it(`is not ended by a ${word} without its claim, and nothing changes`, async (t) => {
+    it(`rejects a ${word} without its claim and stays unchanged`, async (t) => {
       const {orchestrator, id, generation} = await claimed(t)
       const before = contents(orchestrator)
       const {exit, message} = refused('claim_required', () => end(orchestrator, id, {}))
@@ -61,14 +61,14 @@ describe('a task that somebody holds', () => {
       assert.deepEqual(contents(orchestrator), before)
     })
 
-    it(`is not ended by a ${word} without the claim of the daemon that runs it`, async (t) => {
+    it(`rejects a ${word} without the claim of its daemon`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = start(orchestrator, submit(orchestrator))
       refused('claim_required', () => end(orchestrator, id, {}))
       assert.equal(statusOf(orchestrator, id), 'InProgress')
     })
 
-    it(`is taken over by a ${word} with force, which is an event, and its holder is late`, async (t) => {
+    it(`accepts a ${word} with force, emits an event, and rejects its former holder`, async (t) => {
       const {orchestrator, id, generation} = await claimed(t)
       const {agent_id} = requireTask(orchestrator, id)
       end(orchestrator, id, {force: true})
@@ -78,7 +78,7 @@ describe('a task that somebody holds', () => {
       for (const say of Object.values(words)) refused('claim_lost', () => say(orchestrator, id, generation))
     })
 
-    it(`is ended by a ${word} of its holder without such an event, also with force`, async (t) => {
+    it(`accepts a ${word} of its holder without such an event, even with force`, async (t) => {
       const {orchestrator, id, generation} = await claimed(t)
       end(orchestrator, id, {generation, force: true})
       assert.deepEqual(readEvents(orchestrator, {types: ['task_claim_overridden']}), [])
@@ -86,8 +86,8 @@ describe('a task that somebody holds', () => {
   }
 })
 
-describe('a client that claims', () => {
-  it('gets the most urgent external task, then the oldest, and none of another kind', async (t) => {
+describe('a claiming client', () => {
+  it('gets the most urgent external task, then the oldest, and no other kind', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator, {priority: 'urgent'})
     const [first, second] = [submit(orchestrator, external), submit(orchestrator, external)]
@@ -97,13 +97,13 @@ describe('a client that claims', () => {
     refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x'}))
   })
 
-  it('is never given by the daemon what it may claim', async (t) => {
+  it('gets tasks that the daemon never runs', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const {agent_id} = requireTask(orchestrator, submit(orchestrator, external))
     assert.equal(startOne(orchestrator, agent_id), undefined)
   })
 
-  it('may ask for the tasks of one agent, by its name or its id', async (t) => {
+  it('can ask for the tasks of one agent, by its name or its id', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const one = submit(orchestrator, {...external, target_agent: 'one'})
     const two = submit(orchestrator, {...external, target_agent: 'two'})
@@ -116,7 +116,7 @@ describe('a client that claims', () => {
     refused('agent_not_found', () => claimTask(orchestrator, {owner: 'x', agent: 'three'}))
   })
 
-  it('is seen with its claim, until the task is over', async (t) => {
+  it('is shown with its claim until the task has ended', async (t) => {
     const {orchestrator, id, generation} = await claimed(t)
     const {claim, status} = requireTask(orchestrator, id)
     assert.deepEqual(claim, {owner: 'first', generation: 1, expires_at_ms: orchestrator.clock.ms + 20_000})
@@ -126,7 +126,7 @@ describe('a client that claims', () => {
     assert.deepEqual([gone, result], [undefined, {text: 'done'}])
   })
 
-  it('keeps its task as long as it is heard of', async (t) => {
+  it('keeps its task as long as it sends heartbeats', async (t) => {
     const {orchestrator, id, generation, wait} = await claimed(t)
     for (let i = 0; i < 10; i++) {
       wait(19_000)
@@ -136,7 +136,7 @@ describe('a client that claims', () => {
     assert.equal(completeTask(orchestrator, id, undefined, {generation}).outcome, 'completed')
   })
 
-  it('has its claim ended four heartbeats after it was last heard of, where it named no time', async (t) => {
+  it('loses its claim four intervals after its last heartbeat by default', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nheartbeat_interval_ms = 100\n'})
     submit(orchestrator, external)
     claimTask(orchestrator, {owner: 'x'})
@@ -146,7 +146,7 @@ describe('a client that claims', () => {
     assert.equal(freeDeadClaims(orchestrator), 1)
   })
 
-  it('and asks for longer than a claim may last does not lose it at once', async (t) => {
+  it('does not lose a claim immediately if it asks for more than the maximum', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator, external)
     claimTask(orchestrator, {owner: 'first', ttlMs: longestClaimMs + 1})
@@ -154,8 +154,8 @@ describe('a client that claims', () => {
   })
 })
 
-describe('a client that falls silent', () => {
-  it('loses its task to the next one, in the place that it had', async (t) => {
+describe('a client without heartbeats', () => {
+  it('loses its task to the next client, in its former place in the queue', async (t) => {
     const {orchestrator, id, wait} = await claimed(t)
     const younger = submit(orchestrator, external)
     wait(20_000)
@@ -174,7 +174,7 @@ describe('a client that falls silent', () => {
   })
 
   for (const [word, say] of Object.entries(words)) {
-    it(`is refused a late ${word} once its task is queued again, and changes nothing`, async (t) => {
+    it(`is rejected with a late ${word} once its task is requeued`, async (t) => {
       const {orchestrator, id, generation, wait} = await claimed(t)
       wait(20_000)
       freeDeadClaims(orchestrator)
@@ -184,7 +184,7 @@ describe('a client that falls silent', () => {
       assert.deepEqual(contents(orchestrator), before)
     })
 
-    it(`is refused a late ${word} while another one works on it, and changes nothing`, async (t) => {
+    it(`is rejected with a late ${word} while another client works on it`, async (t) => {
       const {orchestrator, id, generation, wait} = await claimed(t)
       wait(20_000)
       const second = claimTask(orchestrator, {owner: 'second'})
@@ -196,7 +196,7 @@ describe('a client that falls silent', () => {
       refused('claim_lost', () => say(orchestrator, id, second.generation))
     })
 
-    it(`is refused a ${word} after the task was cancelled, and changes nothing`, async (t) => {
+    it(`is rejected with a ${word} after the task was cancelled`, async (t) => {
       const {orchestrator, id, generation} = await claimed(t)
       cancelTask(orchestrator, id)
       const before = contents(orchestrator)
@@ -205,7 +205,7 @@ describe('a client that falls silent', () => {
     })
   }
 
-  it('and takes longer than a task may take has failed it', async (t) => {
+  it('fails its task if that exceeds the time limit', async (t) => {
     const {orchestrator, id, generation, wait} = await claimed(t, {toml: '[orchestrator]\ntask_timeout_ms = 30000\n'})
     wait(15_000)
     renewClaim(orchestrator, id, {generation})
@@ -214,7 +214,7 @@ describe('a client that falls silent', () => {
     assert.deepEqual([statusOf(orchestrator, id), requireTask(orchestrator, id).status_reason], ['Failed', 'timeout'])
   })
 
-  it('is found out by the next client also where that gets nothing', async (t) => {
+  it('is detected by the next client even if that gets no task', async (t) => {
     const toml = '[orchestrator]\ntask_timeout_ms = 30000\n'
     const {orchestrator, id, generation, wait} = await claimed(t, {toml})
     wait(19_000)
@@ -225,12 +225,12 @@ describe('a client that falls silent', () => {
   })
 })
 
-describe('a claim while the clock is set', () => {
+describe('a claim while the clock changes', () => {
   for (const [how, ms] of [
     ['back', -3_600_000],
     ['forward', 3_600_000],
   ] as const)
-    it(`an hour ${how} never leaves two clients whose word counts`, async (t) => {
+    it(`never becomes valid for two clients if it is set an hour ${how}`, async (t) => {
       const {orchestrator, id, generation, wait} = await claimed(t, {
         toml: '[orchestrator]\ntask_timeout_ms = 7200000\n',
       })
@@ -241,7 +241,7 @@ describe('a claim while the clock is set', () => {
       completeTask(orchestrator, id, undefined, {generation: second.generation})
     })
 
-  it('back by a little is kept', async (t) => {
+  it('survives a small step back', async (t) => {
     const {orchestrator, id, generation, wait} = await claimed(t)
     wait(-60_000)
     assert.equal(freeDeadClaims(orchestrator), 0)
@@ -251,7 +251,7 @@ describe('a claim while the clock is set', () => {
 })
 
 describe('clients in several processes', () => {
-  it('share the tasks: each is claimed and completed once', async (t) => {
+  it('claim and complete each task exactly once', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const submissions = Array.from({length: 200}, () => ({description: 'work', ...external}))
     const ids = submitBatch(orchestrator, submissions).map(({task_id}) => task_id)

@@ -33,10 +33,10 @@ const faultsOf = async (test: TestContext, toml: string, env?: Record<string, st
   }
 }
 
-describe('the configuration of a workspace that sets nothing', () => {
+describe('the configuration of a workspace without settings', () => {
   const {config, warnings} = resolveOrchestratorConfig({env: {}})
 
-  it('has a value for everything that needs one', () => {
+  it('has a value for every required setting', () => {
     assert.deepEqual(warnings, [])
     const unset = Object.entries(config).filter(([, value]) => value === undefined)
     assert.deepEqual(unset.map(([name]) => name).sort(), [
@@ -51,7 +51,7 @@ describe('the configuration of a workspace that sets nothing', () => {
     ])
   })
 
-  it('has every value of its tables, none in the place of another', () => {
+  it('has every value of its tables under the right name', () => {
     const nested = orchestratorTables.filter(
       ({name}) => name.includes('.') && !name.endsWith('.orchestration_migration'),
     )
@@ -70,7 +70,7 @@ describe('the configuration of a workspace that sets nothing', () => {
     assert.equal(nested.length, members.length)
   })
 
-  it('leaves out the thresholds and capabilities that nothing sets', () => {
+  it('omits unset thresholds and capabilities', () => {
     assert.deepEqual(config.socratesPolicy, {})
     assert.deepEqual(config.defaultAgentCapabilities, {
       gpu_cuda: false,
@@ -91,7 +91,7 @@ describe('the configuration of a workspace that sets nothing', () => {
 })
 
 describe('the configuration of a workspace', () => {
-  it('takes the file, and the environment before it', async (t) => {
+  it('comes from the file, overridden by the environment', async (t) => {
     const {config, warnings} = await configure(
       t,
       `
@@ -145,7 +145,7 @@ describe('the configuration of a workspace', () => {
     )
   })
 
-  it('refuses a value of a wrong type', async (t) => {
+  it('rejects a value of a wrong type', async (t) => {
     await assert.rejects(configure(t, '[orchestrator]\nmax_agents = "4"'), {code: 'config_type', exit: 2})
   })
 
@@ -165,7 +165,7 @@ describe('the capabilities that agents have by default', () => {
     npu = true
   `
 
-  it('are those of the file, with the labels of the mesh after them', async (t) => {
+  it('come from the file, followed by the labels of the mesh', async (t) => {
     const {config} = await configure(t, `${toml}\n[mesh]\nlabels = ["region=eu", "rack=7"]`)
     assert.deepEqual(config.defaultAgentCapabilities, {
       gpu_cuda: false,
@@ -182,19 +182,19 @@ describe('the capabilities that agents have by default', () => {
     })
   })
 
-  for (const [given, file, env, cuda] of [
+  for (const [cause, file, env, cuda] of [
     ['[mesh] advertises a GPU', '[mesh]\nadvertise_gpu = true', {}, true],
     ['the environment advertises one', '', {SVC_MESH_ADVERTISE_GPU: '1'}, true],
-    ['[orchestrator] says so', '[orchestrator.default_agent_capabilities]\ngpu_cuda = true', {}, true],
+    ['[orchestrator] sets it', '[orchestrator.default_agent_capabilities]\ngpu_cuda = true', {}, true],
     [
-      '[orchestrator] says so and [mesh] does not',
+      '[orchestrator] sets it and [mesh] does not',
       '[orchestrator.default_agent_capabilities]\ngpu_cuda = true\n[mesh]\nadvertise_gpu = false',
       {},
       true,
     ],
-    ['nothing says so', '[mesh]\nlabels = ["a"]', {SVC_MESH_ADVERTISE_GPU: 'no'}, false],
+    ['nothing sets it', '[mesh]\nlabels = ["a"]', {SVC_MESH_ADVERTISE_GPU: 'no'}, false],
   ] as const)
-    it(`have ${cuda ? 'a' : 'no'} CUDA device when ${given}`, async (t) => {
+    it(`have ${cuda ? 'a' : 'no'} CUDA device when ${cause}`, async (t) => {
       const {config} = await configure(t, file, env)
       assert.equal(config.defaultAgentCapabilities.gpu_cuda, cuda)
     })
@@ -228,14 +228,14 @@ describe('settings that contradict each other', () => {
 })
 
 describe('the tables of the orchestrator', () => {
-  it('are shown in this order by svc config show', () => {
+  it('are listed in this order by svc config show', () => {
     assert.deepEqual(
       settingTables.filter((table) => orchestratorTables.includes(table)),
       orchestratorTables,
     )
   })
 
-  it('take the words that the wire has', () => {
+  it('accept the enumerations of the wire format', () => {
     const {defaultPriority, defaultProcessor} = orchestratorSettings.rows
     assert.deepEqual(defaultPriority.type.options, priorities)
     assert.deepEqual(defaultProcessor.type.options, processorNames)

@@ -39,7 +39,7 @@ describe('a task that depends on others', () => {
     )
   })
 
-  it('of which all are completed already is queued at once', async (t) => {
+  it('is queued immediately if all are completed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     complete(orchestrator, parent)
@@ -48,7 +48,7 @@ describe('a task that depends on others', () => {
     assert.deepEqual(runAll(orchestrator, requireTask(orchestrator, child).agent_id), [child])
   })
 
-  it('is refused where one is unknown, failed or cancelled, and leaves nothing behind', async (t) => {
+  it('is rejected if one is unknown, failed or cancelled', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const good = submit(orchestrator)
     const cancelled = cancelTask(orchestrator, submit(orchestrator)).id
@@ -68,7 +68,7 @@ describe('a task that depends on others', () => {
     assert.deepEqual(contents(orchestrator), before)
   })
 
-  it('that waits for a consent too says what it waits for once it has it', async (t) => {
+  it('shows what it waits for once it is approved', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent], requires_approval: true})
@@ -79,7 +79,7 @@ describe('a task that depends on others', () => {
     assert.equal(statusOf(orchestrator, child), 'Queued')
   })
 
-  it('and for a consent is not run when its dependencies are completed first', async (t) => {
+  it('still waits for approval when its dependencies are completed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent], requires_approval: true})
@@ -89,7 +89,7 @@ describe('a task that depends on others', () => {
   })
 })
 
-describe('a task that many wait for', () => {
+describe('a task with many dependants', () => {
   it('queues a thousand at once when it is completed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
@@ -101,7 +101,7 @@ describe('a task that many wait for', () => {
     assert.deepEqual(new Set(children.map(({task_id}) => statusOf(orchestrator, task_id))), new Set(['Queued']))
   })
 
-  it('fails all of them, and what waits for those, when it fails', async (t) => {
+  it('fails all direct and indirect dependants when it fails', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const children = [1, 2, 3].map(() => submit(orchestrator, {depends_on: [parent]}))
@@ -121,7 +121,7 @@ describe('a task that many wait for', () => {
     )
   })
 
-  it('fails all of them when it is cancelled, in any state', async (t) => {
+  it('fails all dependants when it is cancelled in any state', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent], requires_approval: true})
@@ -129,7 +129,7 @@ describe('a task that many wait for', () => {
     assert.equal(requireTask(orchestrator, child).status_reason, 'dependency_failed:T-0001')
   })
 
-  it('leaves a lineage of every failure, its own and theirs', async (t) => {
+  it('records its own failure and theirs in the lineage', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     submit(orchestrator, {depends_on: [parent]})
@@ -147,8 +147,8 @@ describe('a task that many wait for', () => {
 // A chain of 10,000 tasks is in `dependencies.slow.ts`.
 describeChain(300)
 
-describe('a dependency that is in doubt', () => {
-  it('keeps what waits for it waiting, until the doubt is settled and it is run', async (t) => {
+describe('a doubted dependency', () => {
+  it('blocks its dependants until the doubt is resolved and it has run', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent]})
@@ -160,7 +160,7 @@ describe('a dependency that is in doubt', () => {
     assert.equal(statusOf(orchestrator, child), 'Queued')
   })
 
-  it('releases what waits for it when a person overrules the doubt', async (t) => {
+  it('releases its dependants when the doubt is overruled', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent]})
@@ -169,7 +169,7 @@ describe('a dependency that is in doubt', () => {
     assert.equal(statusOf(orchestrator, child), 'Queued')
   })
 
-  it('does not fail what waits for it while a person may still take it as done', async (t) => {
+  it('does not fail its dependants while it may still be accepted as completed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent]})
@@ -182,8 +182,8 @@ describe('a dependency that is in doubt', () => {
   })
 })
 
-describe('a task in doubt whose dependency fails', () => {
-  it('does not wait for ever once the doubt is settled', async (t) => {
+describe('a doubted task with a failed dependency', () => {
+  it('does not wait forever once the doubt is resolved', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent]})
@@ -194,7 +194,7 @@ describe('a task in doubt whose dependency fails', () => {
     assert.notEqual(statusOf(orchestrator, child), 'Blocked', `it waits for ${statusOf(orchestrator, parent)} task`)
   })
 
-  it('is queued once the doubt is settled, where the dependency was completed meanwhile', async (t) => {
+  it('is queued once the doubt is resolved if the dependency has completed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent]})

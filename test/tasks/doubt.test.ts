@@ -23,9 +23,9 @@ import {runAll, start, startOne, statusOf, submit, taskThatIs} from '../orchestr
 
 const justified = {validated: false, report: 'Use the second table.'}
 
-describe('a task that is put in doubt', () => {
+describe('a doubted task', () => {
   for (const from of taskStatuses.filter((status) => status !== 'Doubted'))
-    it(`while it is ${from} goes to the resolution agent, and none of its runs counts`, async (t) => {
+    it(`moves from ${from} to the resolution agent, and its run becomes invalid`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = taskThatIs(orchestrator, from)
       const {agent_id} = requireTask(orchestrator, id)
@@ -41,7 +41,7 @@ describe('a task that is put in doubt', () => {
       assert.deepEqual(contents(orchestrator), before)
     })
 
-  it('twice stays as it is', async (t) => {
+  it('is unchanged by a second doubt', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     doubtTask(orchestrator, id, 'first')
@@ -50,7 +50,7 @@ describe('a task that is put in doubt', () => {
     assert.deepEqual(contents(orchestrator), before)
   })
 
-  it('is not run by anybody', async (t) => {
+  it('is not run by any agent', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external'})
     doubtTask(orchestrator, id)
@@ -58,7 +58,7 @@ describe('a task that is put in doubt', () => {
     for (const agent of listAgents(orchestrator)) assert.equal(startOne(orchestrator, agent.id), undefined)
   })
 
-  it('makes one resolution agent, and no more', async (t) => {
+  it('creates only one resolution agent', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_agents = 1\n'})
     for (let i = 0; i < 3; i++) doubtTask(orchestrator, submit(orchestrator))
     const resolvers = listAgents(orchestrator).filter(({kind}) => kind === 'resolution')
@@ -69,8 +69,8 @@ describe('a task that is put in doubt', () => {
   })
 })
 
-describe('a doubt that is settled', () => {
-  it('as justified queues the task again with the report in its description', async (t) => {
+describe('a resolved doubt', () => {
+  it('requeues the task with the report in its description if it was justified', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {description: 'Drop the table.'})
     const later = submit(orchestrator)
@@ -89,7 +89,7 @@ describe('a doubt that is settled', () => {
     [true, 'Queued'],
     [false, 'Completed'],
   ] as const)
-    it(`as not justified leaves the task ${status} where resume is ${resume}, its description as it was`, async (t) => {
+    it(`leaves the task ${status} and its description unchanged if it was unjustified and resume is ${resume}`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = submit(orchestrator)
       doubtTask(orchestrator, id)
@@ -99,14 +99,14 @@ describe('a doubt that is settled', () => {
       assert.equal(readEvents(orchestrator, {types: ['task_completed']}).length, status === 'Completed' ? 1 : 0)
     })
 
-  it('as justified queues the task also where it should not resume', async (t) => {
+  it('requeues the task if it was justified, even without resume', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     doubtTask(orchestrator, id)
     assert.equal(resolveDoubt(orchestrator, id, {...justified, resume: false}).status, 'Queued')
   })
 
-  it('by overruling completes the task, with the reason in its report', async (t) => {
+  it('completes the task with the reason in its report if it was overruled', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     doubtTask(orchestrator, id)
@@ -126,7 +126,7 @@ describe('a doubt that is settled', () => {
     ['Failed', undefined, 'Failed'],
     ['Cancelled', 'researcher', 'Cancelled'],
   ] as const)
-    it(`as not justified leaves a task that was ${from} as ${becomes}, in the role that it had`, async (t) => {
+    it(`turns a task from ${from} into ${becomes} in its former role if it was unjustified`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = taskThatIs(orchestrator, from)
       orchestrator.store.run('UPDATE orch_tasks SET execution_role = ? WHERE id = ?', [role ?? null, id])
@@ -143,7 +143,7 @@ describe('a doubt that is settled', () => {
     })
 
   for (const from of ['Completed', 'Failed', 'Cancelled'] as const satisfies TaskStatus[])
-    it(`as justified queues a task that was ${from} again, in the role that it had`, async (t) => {
+    it(`requeues a task from ${from} in its former role if it was justified`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = taskThatIs(orchestrator, from)
       orchestrator.store.run("UPDATE orch_tasks SET execution_role = 'builder', processor = 'ai' WHERE id = ?", [id])
@@ -154,7 +154,7 @@ describe('a doubt that is settled', () => {
       assert.deepEqual(runAll(orchestrator, task.agent_id), [id])
     })
 
-  it('counts a completed task once for its agent, and lets what waits for it go on', async (t) => {
+  it('counts a completed task only once for its agent and releases its dependants', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = taskThatIs(orchestrator, 'Completed')
     doubtTask(orchestrator, id)
@@ -167,7 +167,7 @@ describe('a doubt that is settled', () => {
     assert.equal(readEvents(orchestrator, {types: ['task_completed']}).length, 1)
   })
 
-  it('fails what waits for a failed task that stays failed, and completes it where it should not resume', async (t) => {
+  it('fails the dependants of a task that stays failed, and completes them without resume', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = taskThatIs(orchestrator, 'Failed')
     doubtTask(orchestrator, id)
@@ -180,7 +180,7 @@ describe('a doubt that is settled', () => {
     assert.equal(retryTask(orchestrator, waiting)[0]?.status, 'Queued')
   })
 
-  it('counts once: a second answer is refused', async (t) => {
+  it('cannot be resolved twice', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     doubtTask(orchestrator, id)
@@ -191,7 +191,7 @@ describe('a doubt that is settled', () => {
     assert.deepEqual(contents(orchestrator), before)
   })
 
-  it('gives the task to an agent that is there, where its own has retired', async (t) => {
+  it('moves the task to another agent if its own has retired', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {target_agent: 'worker'})
     spawnAgent(orchestrator, {name: 'other'})
@@ -202,7 +202,7 @@ describe('a doubt that is settled', () => {
     assert.equal(startOne(orchestrator, agent_id), id)
   })
 
-  it('does not stand for the consent that the task waited for', async (t) => {
+  it('does not replace the approval that the task waits for', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {requires_approval: true})
     doubtTask(orchestrator, id)
@@ -210,7 +210,7 @@ describe('a doubt that is settled', () => {
     assert.equal(approveTask(orchestrator, id).status, 'Queued')
   })
 
-  it('by a cancellation ends the task', async (t) => {
+  it('ends when the task is cancelled', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     doubtTask(orchestrator, id)

@@ -19,7 +19,7 @@ import {complete, submit} from '../orchestrator/support/tasks.js'
 const typesOf = (events: readonly EventRecord[]) => events.map(({kind}) => kind.type)
 
 describe('the events of a workspace', () => {
-  it('tell a task from its submission to its end', async (t) => {
+  it('describe a task from its submission to its end', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     orchestrator.clock.ms += 5
     const id = submit(orchestrator, {
@@ -53,14 +53,14 @@ describe('the events of a workspace', () => {
     })
   })
 
-  it('tell no more of a description than its beginning', async (t) => {
+  it('contain only the beginning of a description', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator, {description: 'x'.repeat(100_000)})
     const [event] = readEvents(orchestrator, {types: ['task_submitted']})
     assert.ok(JSON.stringify(event).length < 1000)
   })
 
-  it('are read in pages, by kind, by task, and from where one was', async (t) => {
+  it('can be read in pages, by kind, by task, and from an id', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const ids = [1, 2, 3].map(() => submit(orchestrator))
     const all = readEvents(orchestrator)
@@ -80,7 +80,7 @@ describe('the events of a workspace', () => {
     assert.deepEqual(readEvents(orchestrator, {types: ['no_such_type']}), [])
   })
 
-  it('are not written by what was refused', async (t) => {
+  it('are not written by rejected calls', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator)
     const last = lastEventId(orchestrator)
@@ -92,7 +92,7 @@ describe('the events of a workspace', () => {
   })
 })
 
-/** Follows events until so many of a kind have come. */
+/** Follows events until a number of a kind have arrived. */
 async function follow(context: TaskContext, since: number, kind: string, count: number): Promise<EventRecord[]> {
   const events: EventRecord[] = []
   let left = count
@@ -105,7 +105,7 @@ async function follow(context: TaskContext, since: number, kind: string, count: 
 }
 
 describe('a follower of events', () => {
-  it('sees all that four processes write, once each and in order, also when it goes on from an id', async (t) => {
+  it('sees all events of four processes once and in order, even when it resumes from an id', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const other = await openTestOrchestrator(t, {root: orchestrator.root, clock: 'real'})
     const writers = Promise.all(
@@ -121,7 +121,7 @@ describe('a follower of events', () => {
     assert.deepEqual(typesOf(readEvents(orchestrator, {since: seen.at(-1) ?? 0})), [])
   })
 
-  it('starts with what happens from now on, and ends when it is told to', async (t) => {
+  it('starts with new events and ends when it is aborted', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator)
     const controller = new AbortController()
@@ -146,7 +146,7 @@ describe('old events', () => {
     [10, 2],
     [1, 0],
   ] as const)
-    it(`are deleted after ${days} days, and no others`, async (t) => {
+    it(`are deleted after ${days} days`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       submit(orchestrator)
       const before = readEvents(orchestrator).length
@@ -157,7 +157,7 @@ describe('old events', () => {
       assert.equal(readEvents(orchestrator).length, left)
     })
 
-  it('are kept where an award was given for them, and the awards with them', async (t) => {
+  it('are kept together with the awards that they caused', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     doubtTask(orchestrator, id)

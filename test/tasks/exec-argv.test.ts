@@ -10,16 +10,16 @@ const resolve = (templates: ExecTemplates, params: Record<string, string> = {}, 
 
 describe('the command line of a task', () => {
   const cases: readonly [string, readonly string[], Record<string, string>, string[]][] = [
-    ['stands as it is without placeholders', ['make', '-s'], {}, ['make', '-s']],
-    ['has the values of the task', ['p', '{a}', '{b}'], {a: '1', b: '2'}, ['p', '1', '2']],
-    ['has values within an argument', ['p', '--in={a}/{b}.{a}'], {a: 'x', b: 'y'}, ['p', '--in=x/y.x']],
-    ['has what every task has', ['p', '{task_id}', '{root}'], {}, ['p', '42', '/w']],
-    ['keeps a value one argument, whatever it holds', ['p', '{description}'], {}, ['p', 'Say {x}; rm -rf $(root)']],
-    ['fills no placeholder of a value', ['p', '{a}', '{b}'], {a: '{b}', b: '{a}'}, ['p', '{b}', '{a}']],
-    ['takes $& of a value as it is', ['p', '{a}'], {a: '$& $1'}, ['p', '$& $1']],
-    ['takes an empty value', ['p', '{a}'], {a: ''}, ['p', '']],
+    ['is unchanged without placeholders', ['make', '-s'], {}, ['make', '-s']],
+    ['contains the values of the task', ['p', '{a}', '{b}'], {a: '1', b: '2'}, ['p', '1', '2']],
+    ['replaces placeholders within an argument', ['p', '--in={a}/{b}.{a}'], {a: 'x', b: 'y'}, ['p', '--in=x/y.x']],
+    ['contains built-in values', ['p', '{task_id}', '{root}'], {}, ['p', '42', '/w']],
+    ['keeps a value in one argument', ['p', '{description}'], {}, ['p', 'Say {x}; rm -rf $(root)']],
+    ['does not replace placeholders in a value', ['p', '{a}', '{b}'], {a: '{b}', b: '{a}'}, ['p', '{b}', '{a}']],
+    ['keeps $& in a value', ['p', '{a}'], {a: '$& $1'}, ['p', '$& $1']],
+    ['accepts an empty value', ['p', '{a}'], {a: ''}, ['p', '']],
     [
-      'leaves other braces alone',
+      'keeps other braces',
       ['p', '{print $1}', '{}', '{"a": {"b": 1}}', '{1}'],
       {},
       ['p', '{print $1}', '{}', '{"a": {"b": 1}}', '{1}'],
@@ -29,7 +29,7 @@ describe('the command line of a task', () => {
     it(name, () => assert.deepEqual(resolve({t: template}, params), expected))
 })
 
-describe('a task that asks for a command line that cannot be', () => {
+describe('an invalid command line request', () => {
   const program = {lint: ['lint', '{file}']}
   const cases: readonly [string, () => unknown, SvcError['code'], RegExp][] = [
     [
@@ -45,10 +45,10 @@ describe('a task that asks for a command line that cannot be', () => {
       /Unknown command template rm\.$/,
     ],
     ['misspells a template', () => resolve(program, {}, 'lnit'), 'exec_template_unknown', /Did you mean lint\?$/],
-    ['names what every object has', () => resolve(program, {}, 'constructor'), 'exec_template_unknown', /constructor/],
+    ['names an object member', () => resolve(program, {}, 'constructor'), 'exec_template_unknown', /constructor/],
     ['lacks a value', () => resolve(program, {}, 'lint'), 'exec_params_missing', /lint requires a value for file\.$/],
     [
-      'gives a value that has no place',
+      'has an unused value',
       () => resolve(program, {file: 'a', shell: 'b'}, 'lint'),
       'exec_params_unused',
       /lint has no placeholder shell\.$/,
@@ -59,29 +59,34 @@ describe('a task that asks for a command line that cannot be', () => {
       'exec_params_unused',
       /fiel\. Did you mean file\?$/,
     ],
+    ['sets a built-in value', () => resolve({t: ['p', '{root}']}, {root: '/'}), 'exec_param_invalid', /value of root/],
     [
-      'sets what every task has',
-      () => resolve({t: ['p', '{root}']}, {root: '/'}),
+      'has a NUL in a value',
+      () => resolve(program, {file: 'a\0b'}, 'lint'),
       'exec_param_invalid',
-      /value of root/,
+      /value of file .* NUL/,
     ],
-    ['sends a NUL', () => resolve(program, {file: 'a\0b'}, 'lint'), 'exec_param_invalid', /value of file .* NUL/],
     [
-      'describes itself with a NUL',
+      'has a NUL in its description',
       () => resolveArgv({template: 't', params: {}}, {t: ['p', '{description}']}, {...builtins, description: '\0'}),
       'exec_param_invalid',
       /value of description .* NUL/,
     ],
-    ['would choose the program', () => resolve({t: ['{a}', '-v']}, {a: 'sh'}), 'exec_template_invalid', /placeholder/],
-    ['finds an empty template', () => resolve({t: []}), 'exec_template_invalid', /names no program/],
-    ['finds a template with a NUL', () => resolve({t: ['p', 'a\0']}), 'exec_template_invalid', /NUL/],
+    [
+      'selects the program by a value',
+      () => resolve({t: ['{a}', '-v']}, {a: 'sh'}),
+      'exec_template_invalid',
+      /placeholder/,
+    ],
+    ['uses an empty template', () => resolve({t: []}), 'exec_template_invalid', /names no program/],
+    ['uses a template with a NUL', () => resolve({t: ['p', 'a\0']}), 'exec_template_invalid', /NUL/],
   ]
   for (const [name, attempt, code, message] of cases)
-    it(`${name}: the error says so`, () => {
+    it(`${name}: fails`, () => {
       assert.throws(attempt, (error) => error instanceof SvcError && error.code === code && message.test(error.message))
     })
 
-  it('is refused where commands are off, whatever it names', () => {
+  it('is rejected for any template if commands are disabled', () => {
     const task = aTask({exec: {template: 'rm', params: {}}})
     assert.throws(() => planExec(task, {enabled: false, templates: program, root: '/w'}), {code: 'exec_disabled'})
     assert.throws(() => planExec(task, {enabled: true, templates: program, root: '/w'}), {

@@ -7,8 +7,8 @@ import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
 import {start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
 
-describe('a task that ends', () => {
-  it('well has its result, its times, and counts for its agent', async (t) => {
+describe('a finished task', () => {
+  it('has its result and times and counts for its agent if it succeeded', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     orchestrator.clock.ms += 10
@@ -31,7 +31,7 @@ describe('a task that ends', () => {
     assert.deepEqual([agents[0]?.completed, total_completed, total_weighted_load], [1, 1, 0])
   })
 
-  it('badly has its reason', async (t) => {
+  it('has its reason if it failed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = start(orchestrator, submit(orchestrator))
     const {status, status_reason, finished_at_ms} = failTask(orchestrator, id, 'The tests are red.', {generation: 1})
@@ -40,7 +40,7 @@ describe('a task that ends', () => {
     assert.equal(event?.kind.type === 'task_failed' && event.kind.error, 'The tests are red.')
   })
 
-  it('by being cancelled says why, and who runs it is told by its claim', async (t) => {
+  it('has its reason if it was cancelled, and its claim becomes invalid', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = start(orchestrator, submit(orchestrator))
     const {claim_generation: generation} = requireRow(orchestrator, id)
@@ -51,7 +51,7 @@ describe('a task that ends', () => {
     assert.deepEqual(event?.kind, {type: 'task_cancelled', task_id: id, agent_id: 1, reason: 'not needed'})
   })
 
-  it('counts in the lengths and loads that the status tells', async (t) => {
+  it('is included in the queue lengths and loads of the status', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const urgent = submit(orchestrator, {priority: 'urgent'})
     submit(orchestrator, {enqueue_hints: {complexity: 10}})
@@ -67,12 +67,12 @@ describe('a task that ends', () => {
   })
 })
 
-describe('a task that the infrastructure failed', () => {
+describe('a task after an infrastructure failure', () => {
   it('waits a second, then two, four, and never more than a minute', () => {
     assert.deepEqual([0, 1, 2, 5, 6, 19].map(retryPauseMs), [1000, 2000, 4000, 32_000, 60_000, 60_000])
   })
 
-  it('is not started before its pause is over, while others are', async (t) => {
+  it('does not start before its pause has ended, while others do', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_task_retries = 2\n'})
     const [id, other] = [submit(orchestrator), submit(orchestrator)]
     const giveBack = () => {
@@ -92,7 +92,7 @@ describe('a task that the infrastructure failed', () => {
     assert.equal(requireTask(orchestrator, id).status_reason, 'connection refused')
   })
 
-  it('does not wait for an hour where the clock is set back by one', async (t) => {
+  it('does not wait an hour if the clock is set back by an hour', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_task_retries = 2\n'})
     const id = start(orchestrator, submit(orchestrator))
     giveBackTask(orchestrator, id, 'connection refused', {generation: 1})

@@ -62,7 +62,7 @@ describe('a pattern', () => {
       const head = some(() => (random() < 0.3 ? '**' : name(['a', 'b', '*']).replace(/\*+/g, '*')))
       const pattern = `${head}/${name(['a', '*']).replace(/\*+/g, '*')}`
       const path = some(() => name(['a', 'b']))
-      // A lone star stands for a name, and a name is never empty.
+      // A lone star matches a name, and a name is never empty.
       const expected = simple(pattern, path)
       if (expected) matched++
       assert.equal(matchesGlob(path, pattern), expected, `${pattern} ${path}`)
@@ -70,14 +70,14 @@ describe('a pattern', () => {
     assert.ok(matched > 1000)
   })
 
-  it('of many stars takes no time on a long path', () => {
+  it('with many stars is fast on a long path', () => {
     const started = performance.now()
     assert.ok(!matchesGlob(`${'a'.repeat(5000)}b`, `${'a*'.repeat(60)}c`))
     assert.ok(!matchesGlob(`${'a/'.repeat(2000)}b`, `${'**/a/'.repeat(40)}c`))
     assert.ok(performance.now() - started < 2000)
   })
 
-  it('is refused where its braces stand for too much', () => {
+  it('is rejected if its braces expand to too many patterns', () => {
     assert.ok(matchesGlob('abababab', '{a,b}'.repeat(8)))
     assert.throws(
       () => matchesGlob('a', '{a,b}'.repeat(40)),
@@ -91,7 +91,7 @@ describe('a file', () => {
     {name: 'manual', patterns: ['docs/man/**', 'README.md']},
     {name: 'docs', patterns: ['docs/**', '**/*.md']},
   ]
-  it('belongs to the first group that matches', () => {
+  it('belongs to the first matching group', () => {
     assert.deepEqual(
       ['docs/man/a.md', 'README.md', 'docs/a.md', 'src/a.md', 'src/a.ts'].map((path) => groupOf(path, groups)),
       ['manual', 'manual', 'docs', 'docs', undefined],
@@ -99,10 +99,10 @@ describe('a file', () => {
   })
 })
 
-describe('a workspace without declared groups', () => {
+describe('a workspace without configured groups', () => {
   const manifest = (some: object) => JSON.stringify(some)
 
-  it('has one per npm workspace, the inner one first', async (t) => {
+  it('has one per npm workspace, nested ones first', async (t) => {
     const root = await temporaryFolder(t)
     await writeFiles(root, {
       'package.json': manifest({workspaces: ['packages/*', './apps/**', '!apps/old', 'gone/*']}),
@@ -125,7 +125,7 @@ describe('a workspace without declared groups', () => {
     assert.equal(groupOf('apps/shop/admin/a.ts', groups), 'node-admin')
   })
 
-  it('reads the long form of workspaces', async (t) => {
+  it('accepts the object form of workspaces', async (t) => {
     const root = await temporaryFolder(t)
     await writeFiles(root, {
       'package.json': manifest({workspaces: {packages: ['web/']}}),
@@ -150,7 +150,7 @@ describe('a workspace without declared groups', () => {
     )
   })
 
-  it('has both kinds, and each folder once', async (t) => {
+  it('has both kinds without duplicate folders', async (t) => {
     const root = await temporaryFolder(t)
     await writeFiles(root, {
       'package.json': manifest({workspaces: ['web']}),
@@ -167,11 +167,11 @@ describe('a workspace without declared groups', () => {
   for (const [what, files] of Object.entries({
     'is empty': {},
     'has a single package': {'package.json': manifest({name: 'one'}), 'src/a.ts': ''},
-    'has a manifest that is no JSON': {'package.json': '{'},
+    'has a manifest that is not JSON': {'package.json': '{'},
     'has a manifest of another shape': {'package.json': '[]'},
     'has workspaces of another shape': {'package.json': manifest({workspaces: 'packages/*'})},
   }))
-    it(`has one for everything where it ${what}`, async (t) => {
+    it(`has a single group if it ${what}`, async (t) => {
       const root = await temporaryFolder(t)
       await writeFiles(root, files)
       const groups = await detectGroups(root)

@@ -6,7 +6,7 @@ import {KeptOutput, type OutputSource} from '../../src/tasks/base/kept-output.js
 
 type Write = readonly [source: OutputSource, bytes: string | Buffer]
 
-/** What is kept, under a limit, of what was written into both pipes in this order. */
+/** Collects what was written to both pipes, in this order, under a limit. */
 async function keep(limit: number, ...writes: readonly Write[]): Promise<KeptOutput> {
   const output = new KeptOutput(limit)
   const pipes = {stdout: new PassThrough(), stderr: new PassThrough()}
@@ -21,8 +21,8 @@ async function keep(limit: number, ...writes: readonly Write[]): Promise<KeptOut
 
 const pieces = (output: KeptOutput, offset = 0) => output.since(offset).map(({at, bytes}) => [at, bytes.toString()])
 
-describe('the output that is kept of a command', () => {
-  it('is all of it up to the limit', async () => {
+describe('the collected output of a command', () => {
+  it('is complete up to the limit', async () => {
     const output = await keep(8, ['stdout', 'abcd'], ['stderr', 'efgh'])
     assert.deepEqual([output.text('stdout'), output.text('stderr'), output.missing], ['abcd', 'efgh', 0])
     assert.deepEqual(
@@ -33,7 +33,7 @@ describe('the output that is kept of a command', () => {
     )
   })
 
-  it('is its beginning and its end above the limit, with a line that counts what is missing', async () => {
+  it('keeps its beginning and end above the limit, with a count of missing bytes', async () => {
     const output = await keep(8, ['stdout', '0123456789abcdef'], ['stdout', 'ghij'])
     assert.equal(output.text('stdout'), '01\n[12 bytes are missing here]\nefghij')
     assert.deepEqual([output.total, output.missing, output.tailStart], [20, 12, 14])
@@ -43,34 +43,34 @@ describe('the output that is kept of a command', () => {
     ])
   })
 
-  it('has one limit for both pipes, and counts what is missing of each', async () => {
+  it('has one limit for both pipes and counts the missing bytes of each', async () => {
     const output = await keep(8, ['stdout', 'aaaa'], ['stderr', 'bbbb'], ['stdout', 'cccc'])
     assert.equal(output.text('stdout'), 'aa\n[2 bytes are missing here]\ncccc')
     assert.equal(output.text('stderr'), '[2 bytes are missing here]\nbb')
   })
 
-  it('is read on from any offset', async () => {
+  it('can be read from any offset', async () => {
     const output = await keep(100, ['stdout', 'abc'], ['stderr', 'def'])
     assert.deepEqual(pieces(output, 4), [[4, 'ef']])
     assert.deepEqual(pieces(output, 6), [])
   })
 
-  for (const [limit, kept] of [
+  for (const [limit, expected] of [
     [8, '𝄞𝄞'],
     [7, '\n[4 bytes are missing here]\n𝄞'.trimStart()],
     [3, '[8 bytes are missing here]\n'],
   ] as const)
-    it(`holds no half of a character under a limit of ${limit} bytes`, async () => {
-      assert.equal((await keep(limit, ['stdout', '𝄞𝄞'])).text('stdout'), kept)
+    it(`does not split characters under a limit of ${limit} bytes`, async () => {
+      assert.equal((await keep(limit, ['stdout', '𝄞𝄞'])).text('stdout'), expected)
     })
 
-  it('holds characters whole that come in two pieces', async () => {
+  it('joins characters that arrive in two pieces', async () => {
     const [first, second] = [Buffer.from('𝄞').subarray(0, 2), Buffer.from('𝄞').subarray(2)]
     const output = await keep(100, ['stdout', first], ['stderr', 'x'], ['stdout', second])
     assert.deepEqual([output.text('stdout'), output.text('stderr')], ['𝄞', 'x'])
   })
 
-  it('takes no more memory for a command that writes byte by byte', async () => {
+  it('needs no more memory for a command that writes byte by byte', async () => {
     const output = new KeptOutput(1000)
     const pipe = new PassThrough()
     output.record('stdout', pipe)
@@ -79,7 +79,7 @@ describe('the output that is kept of a command', () => {
     assert.equal(output.text('stdout').length, 1000 + '\n[4000 bytes are missing here]\n'.length)
   })
 
-  it('has no registered secret, also where that comes in two pieces', async () => {
+  it('redacts registered secrets, even in two pieces', async () => {
     registerSecret('hunter-2-hunter')
     const output = await keep(
       1000,

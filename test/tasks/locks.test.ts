@@ -25,7 +25,7 @@ import {
 const lockedPaths = ({store}: TestOrchestrator) =>
   store.all<{path: string}>('SELECT path FROM orch_locks ORDER BY path, task_id').map(({path}) => path)
 
-/** A workspace with two agents; a task for one of them on a file, with an access. */
+/** A workspace with two agents. Submits a task for one of them on a file with an access mode. */
 async function twoAgents(t: {after(work: () => void): void}, options = {}) {
   const orchestrator = await openTestOrchestrator(t, options)
   const one = spawnAgent(orchestrator, {name: 'one'}).id
@@ -35,8 +35,8 @@ async function twoAgents(t: {after(work: () => void): void}, options = {}) {
   return {orchestrator, one, two, use}
 }
 
-describe('a file that a task writes', () => {
-  it('is refused to a writer of another agent', async (t) => {
+describe('a file written by a task', () => {
+  it('rejects a writer of another agent', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     use('one', 'write')
     const before = contents(orchestrator)
@@ -46,19 +46,19 @@ describe('a file that a task writes', () => {
     assert.deepEqual(contents(orchestrator), before)
   })
 
-  it('is given to the same agent again while that waits', async (t) => {
+  it('accepts the same agent again while its task waits', async (t) => {
     const {orchestrator, one, use} = await twoAgents(t)
     const tasks = [use('one', 'write'), use('one', 'write'), use('one', 'read')]
     assert.deepEqual(runAll(orchestrator, one), tasks)
   })
 
-  it('is given to the same agent again while that runs the first task', async (t) => {
+  it('accepts the same agent again while its task runs', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     start(orchestrator, use('one', 'write'))
     assert.equal(statusOf(orchestrator, use('one', 'write')), 'Queued')
   })
 
-  it('has one task at a time also where clients run several tasks of one agent', async (t) => {
+  it('has one running task even if clients run several tasks of one agent', async (t) => {
     const {orchestrator} = await twoAgents(t)
     const manifest = {processor: 'external', target_agent: 'one'} as const
     const first = submitWriter(orchestrator, ['a.ts'], manifest)
@@ -82,14 +82,14 @@ describe('a file that a task writes', () => {
   })
 })
 
-describe('a file that tasks read', () => {
+describe('a file read by tasks', () => {
   it('is shared by readers of several agents', async (t) => {
     const {orchestrator, one, two, use} = await twoAgents(t)
     const readers = [use('one', 'read'), use('two', 'read')]
     assert.deepEqual([startOne(orchestrator, one), startOne(orchestrator, two)], readers)
   })
 
-  it('is refused to a writer of another agent while it is read', async (t) => {
+  it('rejects a writer of another agent while it is read', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     start(orchestrator, use('one', 'read'))
     assert.deepEqual(refused('lock_conflict', () => use('two', 'write')).params, {
@@ -99,7 +99,7 @@ describe('a file that tasks read', () => {
     })
   })
 
-  it('may be written by an agent that alone has read it', async (t) => {
+  it('can be written by its only reader', async (t) => {
     const {orchestrator, one, use} = await twoAgents(t)
     const reader = use('one', 'read')
     const writer = use('one', 'write')
@@ -117,7 +117,7 @@ describe('a file that tasks read', () => {
   })
 })
 
-describe('locks of a task', () => {
+describe('the locks of a task', () => {
   const endings: readonly (readonly [string, (o: TestOrchestrator, id: number) => unknown, boolean])[] = [
     ['completed', (o, id) => complete(o, id), true],
     ['failed', (o, id) => fail(o, id), false],
@@ -137,7 +137,7 @@ describe('locks of a task', () => {
       )
     })
 
-  it('are all taken or none, also by a submission that is refused in the middle', async (t) => {
+  it('are acquired all or none, even if a submission is rejected halfway', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     use('one', 'write', 'c.ts')
     const before = contents(orchestrator)
@@ -146,7 +146,7 @@ describe('locks of a task', () => {
     submitWriter(orchestrator, ['a.ts', 'b.ts'], {target_agent: 'two'})
   })
 
-  it('go with its agent', async (t) => {
+  it('move with its agent', async (t) => {
     const {orchestrator} = await twoAgents(t)
     const id = submitWriter(orchestrator, ['a.ts'], {target_agent: 'one'})
     start(orchestrator, id)
@@ -162,7 +162,7 @@ describe('locks of a task', () => {
     [30_000, false],
     [1000, true],
   ] as const)
-    it(`that waits ${isFree ? 'are' : 'are not'} free after 2 seconds where lock_timeout_ms is ${timeoutMs}`, async (t) => {
+    it(`waiting in a queue ${isFree ? 'are' : 'are not'} released after 2 seconds if lock_timeout_ms is ${timeoutMs}`, async (t) => {
       const {orchestrator, use} = await twoAgents(t, {toml: `[orchestrator]\nlock_timeout_ms = ${timeoutMs}\n`})
       use('one', 'write')
       orchestrator.clock.ms += 2000
@@ -171,7 +171,7 @@ describe('locks of a task', () => {
       assert.equal(sweepLocks(orchestrator), isFree ? 1 : 0)
     })
 
-  it('that runs are never swept, however long it takes', async (t) => {
+  it('are never swept while it runs', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     const id = start(orchestrator, use('one', 'write'))
     orchestrator.clock.ms += 86_400_000
@@ -181,7 +181,7 @@ describe('locks of a task', () => {
     use('two', 'write')
   })
 
-  it('that were swept while it waited are taken again when it runs', async (t) => {
+  it('are acquired again when it runs if they were swept', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     const id = use('one', 'write')
     orchestrator.clock.ms += 60_000
@@ -191,7 +191,7 @@ describe('locks of a task', () => {
     refused('lock_conflict', () => use('two', 'write'))
   })
 
-  it('that waits end in their time also after the clock was set back', async (t) => {
+  it('expire in time even if the clock was set back', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     use('one', 'write')
     orchestrator.clock.ms -= 3_600_000
@@ -201,7 +201,7 @@ describe('locks of a task', () => {
     assert.equal(statusOf(orchestrator, use('two', 'write')), 'Queued')
   })
 
-  it('keep nothing from going on that needs no file, however many wait for one', async (t) => {
+  it('do not block tasks without files', async (t) => {
     const {orchestrator, two, use} = await twoAgents(t)
     start(orchestrator, use('one', 'write'))
     for (let i = 0; i < 100; i++) use('two', 'read')
@@ -210,7 +210,7 @@ describe('locks of a task', () => {
     assert.ok(looks.includes(free), 'the task without files was never started')
   })
 
-  it('are told by the status: files that are locked, tasks that wait for one', async (t) => {
+  it('appear in the status: locked files and tasks that wait for them', async (t) => {
     const {orchestrator, use} = await twoAgents(t)
     use('two', 'read')
     start(orchestrator, use('one', 'write'))
@@ -221,7 +221,7 @@ describe('locks of a task', () => {
 })
 
 describe('a manifest', () => {
-  it('may name 10,000 files, and no more', async (t) => {
+  it('can list at most 10,000 files', async (t) => {
     const {orchestrator} = await twoAgents(t)
     const paths = Array.from({length: 10_001}, (_, i) => `src/${i % 100}/${i}.ts`)
     const id = submitWriter(orchestrator, paths.slice(0, 10_000), {target_agent: 'one'})
@@ -251,14 +251,14 @@ describe('a manifest', () => {
     'x'.repeat(4097),
   ]
   for (const path of escapes)
-    it(`is refused with the path ${JSON.stringify(path.slice(0, 20))}`, async (t) => {
+    it(`is rejected with the path ${JSON.stringify(path.slice(0, 20))}`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       for (const access of ['read', 'write'])
         refused('task_path_escapes', () => submit(orchestrator, {file_manifest: [{path, access}]}))
       assert.equal(reportStatus(orchestrator).total_queued, 0)
     })
 
-  it('takes names that only look like a way out', async (t) => {
+  it('accepts names that only look like a path outside', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     for (const path of ['..a', '...', 'a/..b/c', 'C', 'ä/ö.ts', 'a b', '[x]*?'])
       assert.deepEqual(requireTask(orchestrator, submitWriter(orchestrator, [path])).file_manifest, [
@@ -266,7 +266,7 @@ describe('a manifest', () => {
       ])
   })
 
-  it('knows one file by all its spellings', async (t) => {
+  it('recognises all spellings of one path', async (t) => {
     const {orchestrator} = await twoAgents(t)
     const spellings = [
       'src/a.ts',

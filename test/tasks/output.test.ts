@@ -20,7 +20,7 @@ import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrat
 import {statusOf, submit} from '../orchestrator/support/tasks.js'
 import {until} from '../support/until.js'
 
-/** A command that writes, as its processor sees it. */
+/** A scripted command, as its processor sees it. */
 function writer(report: RunReport, limit = 1000) {
   const output = new KeptOutput(limit, report.output)
   const pipe = new PassThrough()
@@ -39,7 +39,7 @@ async function running(t: TestContext, script: Script) {
   return {orchestrator, client, daemon}
 }
 
-/** A promise that a test keeps when it wants to. */
+/** A promise that the test resolves. */
 function gateway(): {promise: Promise<void>; resolve: () => void} {
   let resolve: () => void = () => undefined
   const promise = new Promise<void>((keep) => {
@@ -51,10 +51,10 @@ function gateway(): {promise: Promise<void>; resolve: () => void} {
 const ended = (client: Orchestrator, id: number, status: string) =>
   until(() => statusOf(client, id) === status, `the task is ${status}`)
 
-const broken = () => new SvcError('task_run_failed', {reason: 'run ended with status 1'})
+const broken = () => new SvcError('task_run_failed', {reason: 'run exited with status 1'})
 
 describe('the output of a command', () => {
-  it('is there for others while the command runs, and can be read on from where one was', async (t) => {
+  it('can be read by others while the command runs, and resumed from a position', async (t) => {
     const gate = gateway()
     const {client} = await running(t, async (_, report) => {
       const write = writer(report)
@@ -73,7 +73,7 @@ describe('the output of a command', () => {
     assert.deepEqual(taskWithOutput(client, id).output, {text: 'first\nsecond\n', bytes: 13, missing_bytes: 0})
   })
 
-  it('is kept of a task that failed, its beginning and its end', async (t) => {
+  it('is stored for a failed task, with its beginning and end', async (t) => {
     const {client} = await running(t, async (_, report) => {
       await writer(report, 16)(`FAIL a.test.js ${'x'.repeat(1000)} the cause`)
       throw broken()
@@ -89,7 +89,7 @@ describe('the output of a command', () => {
     assert.equal(result, undefined)
   })
 
-  it('stays bounded in the store, however often pieces are added', async (t) => {
+  it('stays bounded in the store, however many pieces are added', async (t) => {
     const {client} = await running(t, async (_, report) => {
       const write = writer(report, 400)
       for (let i = 0; i < 4; i++) {
@@ -105,7 +105,7 @@ describe('the output of a command', () => {
     assert.equal(missing, 3600)
   })
 
-  it('is that of the latest run, which a reader notices', async (t) => {
+  it('restarts with the latest run, which a reader notices', async (t) => {
     let runs = 0
     const {client} = await running(t, async (_, report) => {
       await writer(report)(`run ${++runs}\n`)
@@ -120,7 +120,7 @@ describe('the output of a command', () => {
     assert.equal(readOutput(client, id, outputStart).text, 'run 2\n')
   })
 
-  it('is not written for a run whose task was cancelled meanwhile', async (t) => {
+  it('is not written for a run whose task was cancelled', async (t) => {
     const gate = gateway()
     const begun = gateway()
     const {client, daemon} = await running(t, async (_, report) => {
@@ -137,7 +137,7 @@ describe('the output of a command', () => {
     assert.equal(taskWithOutput(client, id).output, undefined)
   })
 
-  it('is no part of a list of tasks, and goes when it is as old as events may be', async (t) => {
+  it('is not part of task lists, and is deleted after the retention of events', async (t) => {
     const {client} = await running(t, async (_, report) => {
       await writer(report)('text\n')
       return done()

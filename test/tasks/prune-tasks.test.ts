@@ -25,8 +25,8 @@ const month = {olderThanMs: 30 * dayMs}
 const nothingKept = {dependency: 0, plan: 0, journey: 0, run: 0}
 const idsOf = (orchestrator: TestOrchestrator) => listTasks(orchestrator).map(({id}) => id)
 
-describe('tasks that finished long ago', () => {
-  it('are removed with their events, operations and awards, in every finished state; others stay', async (t) => {
+describe('old finished tasks', () => {
+  it('are removed with their events, operations and awards; other tasks stay', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const [completed, failed, cancelled, doubted, waiting] = [1, 2, 3, 4, 5].map(() => submit(orchestrator))
     complete(orchestrator, completed ?? 0)
@@ -48,7 +48,7 @@ describe('tasks that finished long ago', () => {
     refused('task_not_found', () => requireTask(orchestrator, completed ?? 0))
   })
 
-  it('are those of a state, where one is named', async (t) => {
+  it('can be restricted to a state', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     complete(orchestrator, submit(orchestrator))
     fail(orchestrator, submit(orchestrator))
@@ -56,7 +56,7 @@ describe('tasks that finished long ago', () => {
     assert.equal(statusOf(orchestrator, 1), 'Completed')
   })
 
-  it('stay as they are in a dry run, which counts them', async (t) => {
+  it('are only counted in a dry run', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     complete(orchestrator, submit(orchestrator))
     const before = contents(orchestrator)
@@ -68,7 +68,7 @@ describe('tasks that finished long ago', () => {
     assert.deepEqual(contents(orchestrator), before)
   })
 
-  it('leave no id and no lock behind, and their keys are free', async (t) => {
+  it('leave no locks, and their keys become free', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     complete(orchestrator, submit(orchestrator, {idempotency_key: 'k'}))
     complete(orchestrator, submit(orchestrator))
@@ -76,13 +76,13 @@ describe('tasks that finished long ago', () => {
     assert.equal(submit(orchestrator, {idempotency_key: 'k'}), 3)
   })
 
-  it('of another repository in the same store stay', async (t) => {
+  it('of another repository in the same store are not removed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     complete(orchestrator, submit(orchestrator))
     assert.equal(pruneTasks({...orchestrator, repositoryId: 'another'}, {olderThanMs: 0}).removed, 0)
   })
 
-  it('stay while a task that is not over depends on them, and not while only a completed one does', async (t) => {
+  it('stay while an unfinished task depends on them', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const first = submit(orchestrator)
     const second = submit(orchestrator, {depends_on: [first]})
@@ -99,7 +99,7 @@ describe('tasks that finished long ago', () => {
     assert.equal(pruneTasks(orchestrator, {olderThanMs: 0}).removed, 2)
   })
 
-  it('stay for a failed task that may be retried, and for what that one depends on', async (t) => {
+  it('stay if a failed task that depends on them may be retried', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const first = submit(orchestrator)
     const second = submit(orchestrator, {depends_on: [first]})
@@ -113,7 +113,7 @@ describe('tasks that finished long ago', () => {
     assert.equal(pruneTasks(orchestrator, {olderThanMs: 0}).removed, 4)
   })
 
-  it('stay while their plan is not over, which then shows its steps without tasks', async (t) => {
+  it('stay until their plan has ended, which then shows its steps without tasks', async (t) => {
     const toml = '[orchestrator]\nplanning_auto_mode_enabled = true\n'
     const orchestrator = await openTestOrchestrator(t, {toml})
     const {session_id: plan} = newPlan(orchestrator, {goal: 'Add the parser; then run the test suite'})
@@ -135,7 +135,7 @@ describe('tasks that finished long ago', () => {
     )
   })
 
-  it('stay while their command is being ended', async (t) => {
+  it('stay while their command is stopping', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     cancelTask(orchestrator, submit(orchestrator))
     orchestrator.store.run(`UPDATE orch_tasks SET run_process = '{"pid":1,"start":""}'`)

@@ -28,18 +28,18 @@ describe('reliability', () => {
     })
 })
 
-describe('a rolled-up score', () => {
+describe('a moving average', () => {
   const roll = (values: number[], alpha: number, weight = 1) =>
     values.reduce<number | undefined>((score, value) => rollUp(score, {value, weight}, alpha), undefined)
 
-  it('starts as the first value and moves by a share of each later one', () => {
+  it('starts at the first value and moves by a share of each later one', () => {
     assert.equal(roll([1], 0.1), 1)
     near(roll([1, 0], 0.1) as number, 0.9)
     near(roll([1, 0, 1], 0.1) as number, 0.91)
     near(rollUp(0.5, {value: 0.5}, 0.1), 0.5)
   })
 
-  it('counts an observation by its weight', () => {
+  it('weights observations', () => {
     near(rollUp(0.5, {value: 1, weight: 0.5}, 0.2), 0.5)
     near(rollUp(0.5, {value: 1, weight: 7}, 0.2), 0.6)
   })
@@ -53,7 +53,7 @@ describe('a rolled-up score', () => {
 })
 
 describe('the trust in an agent', () => {
-  it('follows an outcome, and the more so the less is known', () => {
+  it('follows outcomes, the more so the less is known', () => {
     const once = filterTrust(newStanding, 1)
     near(once.trust, 0.8592, 5e-5)
     near(once.variance, 0.0718, 5e-5)
@@ -68,7 +68,7 @@ describe('the trust in an agent', () => {
       standing = filterTrust(standing, i % 7 === 0 ? 1 : 0)
       assert.ok(standing.trust >= 0 && standing.trust <= 1)
     }
-    // Where the filter neither learns nor forgets: p² − 0.005 p − 0.0005 = 0 for what it expects before an outcome.
+    // The filter's fixed point: p² − 0.005 p − 0.0005 = 0 for the variance before an outcome.
     const before = (0.005 + Math.sqrt(0.005 ** 2 + 4 * 0.0005)) / 2
     near(standing.variance, before - 0.005, 1e-9)
   })
@@ -90,30 +90,30 @@ describe('the tier of an agent', () => {
   it('rises at the floor of the next one, not below', () => {
     const steady = {variance: 0, outcomes: 30}
     const tierAt = (trust: number) => {
-      // An outcome moves a trust without variance by 1/21 of the way to it.
+      // With variance 0, an outcome moves the trust by 1/21 of the distance.
       const before = (trust * 21 - 1) / 20
       return observeOutcome({...newStanding, ...steady, trust: before}, true, policy).tier
     }
     assert.deepEqual([0.449, 0.451, 0.699, 0.701].map(tierAt), ['untrusted', 'provisional', 'provisional', 'trusted'])
   })
 
-  it('is kept by an agent that does well', () => {
+  it('is kept by a successful agent', () => {
     const system: Standing = {...newStanding, trust: 0.95, variance: 0.05, tier: 'system', outcomes: 100}
     const later = after(times(9, true), system)
     assert.deepEqual([later.tier, later.belowFloor], ['system', 0])
   })
 
-  it('comes with the trust that the outcomes leave', () => {
+  it('depends on the trust after the outcomes', () => {
     near(after([true]).trust, 0.8592, 5e-5)
     near(after([false]).trust, 1 - 0.8592, 5e-5)
   })
 
-  it('does not rise by outcomes alone', () => {
+  it('does not rise with outcomes alone', () => {
     const {tier, outcomes} = after(times(50, false))
     assert.deepEqual([tier, outcomes], ['untrusted', 50])
   })
 
-  it('falls by one after three outcomes below its floor in a row', () => {
+  it('falls by one after three consecutive outcomes below its floor', () => {
     const low: Standing = {...newStanding, trust: 0.3, variance: 0.01, tier: 'trusted', outcomes: 40}
     assert.deepEqual(
       [1, 2, 3, 4, 5, 6, 9].map((count) => after(times(count, false), low).tier),
@@ -121,7 +121,7 @@ describe('the tier of an agent', () => {
     )
   })
 
-  it('counts anew once the trust is back above the floor', () => {
+  it('restarts the count once the trust is above the floor again', () => {
     const low: Standing = {...newStanding, trust: 0.71, variance: 0.001, tier: 'trusted', outcomes: 40}
     const twice = after([false, false], low)
     assert.deepEqual([twice.tier, twice.belowFloor], ['trusted', 2])
@@ -129,14 +129,14 @@ describe('the tier of an agent', () => {
     assert.deepEqual([recovered.tier, recovered.belowFloor], ['trusted', 0])
   })
 
-  it('of the system is lost like any other, and given by nobody but a person', () => {
+  it('system can be lost like any other, and is only assigned by a person', () => {
     const system: Standing = {...newStanding, trust: 0.95, variance: 0.05, tier: 'system', outcomes: 100}
     assert.equal(after([false, false], system).tier, 'system')
     assert.equal(after([false, false, false], system).tier, 'trusted')
     assert.equal(after(times(1000, true)).tier, 'trusted')
   })
 
-  it('that a person has set stays, with its trust', () => {
+  it('stays pinned, with its trust, if a person has set it', () => {
     const pinned: Standing = {...newStanding, trust: 0.2, tier: 'trusted', pinned: true}
     assert.deepEqual(after(times(9, false), pinned), {...pinned, outcomes: 9})
   })

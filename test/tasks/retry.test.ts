@@ -7,8 +7,8 @@ import {complete, fail, runAll, startOne, statusOf, submit, submitWriter} from '
 
 const idsOf = (tasks: readonly {id: number}[]) => tasks.map(({id}) => id)
 
-describe('a failed task that is tried again', () => {
-  it('stands where it stood, ahead of those that came later', async (t) => {
+describe('a retried task', () => {
+  it('keeps its place in the queue', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const first = submit(orchestrator)
     const second = submit(orchestrator)
@@ -33,7 +33,7 @@ describe('a failed task that is tried again', () => {
     complete(orchestrator, child)
   })
 
-  it('takes those along that failed because of it, and no others', async (t) => {
+  it('also retries the tasks that failed because of it', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const child = submit(orchestrator, {depends_on: [parent]})
@@ -46,7 +46,7 @@ describe('a failed task that is tried again', () => {
     for (const id of [parent, child, grandchild]) complete(orchestrator, id)
   })
 
-  it('takes along those that wait for it on a short way and on a long one', async (t) => {
+  it('also retries dependants with both direct and indirect dependencies', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const near = submit(orchestrator, {depends_on: [parent]})
@@ -58,7 +58,7 @@ describe('a failed task that is tried again', () => {
     for (const id of [parent, near, middle, far]) complete(orchestrator, id)
   })
 
-  it('is tried again also where a dependant waits for another one that failed', async (t) => {
+  it('is retried even if a dependant has another failed dependency', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = submit(orchestrator)
     const other = submit(orchestrator)
@@ -69,7 +69,7 @@ describe('a failed task that is tried again', () => {
     assert.deepEqual([statusOf(orchestrator, parent), statusOf(orchestrator, child)], ['Queued', 'Failed'])
   })
 
-  it('goes to an agent that is there, where its own has retired', async (t) => {
+  it('moves to another agent if its own has retired', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const task = submit(orchestrator, {target_agent: 'worker'})
     spawnAgent(orchestrator, {name: 'other'})
@@ -80,7 +80,7 @@ describe('a failed task that is tried again', () => {
     assert.equal(startOne(orchestrator, retried?.agent_id ?? 0), task)
   })
 
-  it('is refused while another agent has its files, and stays as it is', async (t) => {
+  it('is rejected unchanged while another agent has locked its files', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const task = submitWriter(orchestrator, ['a.ts'], {target_agent: 'one'})
     fail(orchestrator, task)
@@ -93,7 +93,7 @@ describe('a failed task that is tried again', () => {
     assert.equal(retryTask(orchestrator, task)[0]?.status, 'Queued')
   })
 
-  it('may be cancelled instead, and then not be tried again', async (t) => {
+  it('cannot be retried after being cancelled', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const task = submit(orchestrator)
     fail(orchestrator, task)

@@ -80,18 +80,18 @@ interface Case {
   task: RoutingRequest
   policy?: RoutingPolicy
   remote?: readonly RemoteHint[]
-  /** It would lose without the term: it has more to do. */
+  /** This agent would lose without the term: it has the higher load. */
   better: Partial<RoutingAgent>
-  /** It has a little less to do. */
+  /** The load of this agent is slightly lower. */
   worse: Partial<RoutingAgent>
-  /** Points of the two for the term. */
+  /** Points of both agents for the term. */
   points: [better: number, worse: number]
 }
 
 const hard = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu', 'visual_eligible', 'multi_modal'] as const
 const voted = {groupVotes: new Map([['docs', 2]])}
 
-/** In each, the two agents differ in one thing besides their load. */
+/** In each case, the two agents differ in one property besides their load. */
 const cases: Case[] = [
   {
     term: 'owned_files',
@@ -281,12 +281,12 @@ describe('a task', () => {
     const [one, other] = [agent(1, {load: 2, ...better}), agent(2, {load: 1, ...worse})]
     const name = `${term} (${points})`
 
-    it(`goes to the agent that ${name} speaks for, though it has more to do`, () => {
+    it(`goes to the agent preferred by ${name} despite its higher load`, () => {
       assert.equal(chosen(task, [other, one], policy, remote), one.name)
       assert.equal(chosen(task, [agent(8, {load: 2}), agent(9, {load: 1})], policy, remote), 'agent-9')
     })
 
-    it(`is told the points of ${name}`, () => {
+    it(`explains the points of ${name}`, () => {
       const found = [one, other].map((each) => scoreAgent(task, each, policy, remote))
       assert.deepEqual(
         found.map(({terms}) => terms.find((each) => each.term === term)?.points ?? 0),
@@ -301,16 +301,16 @@ describe('a task', () => {
       }
     })
 
-    it(`goes to the agent that ${name} speaks against where there is no better`, () => {
+    it(`goes to the agent penalised by ${name} if there is no better one`, () => {
       assert.equal(chosen(task, [other], policy, remote), other.name)
     })
   }
 
-  it('that nothing is known of goes to the least loaded agent', () => {
+  it('without properties goes to the least loaded agent', () => {
     assert.equal(chosen(request(), [agent(1, {load: 3}), agent(2, {load: 1}), agent(3, {load: 2})]), 'agent-2')
   })
 
-  it('has its load in its score', () => {
+  it('includes the load in the score', () => {
     assert.deepEqual(scoreAgent(request(), agent(1, {load: 4}), defaults, []), {
       total: -0.4,
       terms: [{term: 'load', points: -0.4}],
@@ -327,7 +327,7 @@ describe('a task', () => {
     assert.equal(chosen(task, agents), 'a')
   })
 
-  it('that needs more GPU memory than the owner of its file has goes elsewhere', () => {
+  it('avoids the owner of its file if that lacks GPU memory', () => {
     const task = request({
       ownedFiles: new Map([[1, 1]]),
       groupVotes: new Map([['b', 1]]),
@@ -344,13 +344,13 @@ describe('a task', () => {
     assert.equal(chosen(task, agents), 'b')
   })
 
-  it('counts each hard need that is not met', () => {
+  it('counts each unmet hard requirement', () => {
     const needs = has({gpu_cuda: true, npu: true, multi_modal: true})
     const {total} = scoreAgent(request({requirements: needs}), agent(1, {capabilities: has({npu: true})}), defaults, [])
     assert.equal(total, -20_000)
   })
 
-  it('pays for pressure on the budget only where it trains something large', () => {
+  it('is subject to budget pressure only for large training', () => {
     const points = (min_vram_mb: number, pressure: number) =>
       scoreAgent(
         request({description: 'train', requirements: has({min_vram_mb})}),
@@ -361,13 +361,13 @@ describe('a task', () => {
     assert.deepEqual([points(12_288, 0.5), points(12_287, 0.5), points(12_288, 9), points(12_288, -1)], [-1, 0, -2, 0])
   })
 
-  it('does not train because a word of it holds "train"', () => {
+  it('is not a training task because a word contains "train"', () => {
     const withGpu = agent(1, {capabilities: has({gpu_cuda: true})})
     assert.equal(scoreAgent(request({description: 'add a constraint'}), withGpu, training, []).total, 0)
     assert.equal(scoreAgent(request({description: 'train it'}), withGpu, defaults, []).total, 0)
   })
 
-  it('gives no points for labels while no node can be asked', () => {
+  it('gives no points for labels while no node is available', () => {
     const task = request({requirements: has({labels: ['pool=a']})})
     const policy = {...defaults, meshRoutingExperimental: true}
     const total = (remote: RemoteHint[], by = policy) =>
@@ -378,21 +378,21 @@ describe('a task', () => {
     )
   })
 
-  it('gives no points for trust that nobody has measured', () => {
+  it('gives no points for unknown trust', () => {
     const {terms} = scoreAgent(request(), agent(1), reputation, [])
     assert.deepEqual(terms, [{term: 'reputation', points: 0.5}])
   })
 
-  it('may be done anywhere while it takes no more tokens than pay off', () => {
+  it('can run anywhere below the local token threshold', () => {
     assert.equal(scoreAgent(request({localTokens: 9_100_000}), agent(1), defaults, []).total, 0)
   })
 
-  it('takes skills by their own names only', () => {
+  it('looks up skills by own members only', () => {
     const task = request({phaseLabel: 'reduce', skill: 'constructor'})
     assert.equal(scoreAgent(task, agent(1), defaults, []).total, 0)
   })
 
-  it('goes to the lower load of equal scores, then to the lower id', () => {
+  it('breaks ties by lower load, then by lower id', () => {
     const task = request({ownedFiles: new Map([[7, 1]])})
     const tied = [agent(9, {load: 100}), agent(7, {load: 200}), agent(3, {load: 100})]
     assert.deepEqual(
@@ -405,35 +405,23 @@ describe('a task', () => {
   })
 })
 
-describe('a task that no agent stands for', () => {
+describe('a task without a matching agent', () => {
   const agents = [agent(1, {load: 1}), agent(2)]
   const rows: [what: string, task: Partial<RoutingRequest>, agents: RoutingAgent[], fallback: boolean, goes: string][] =
     [
       [
-        'starts the agent of its group',
+        'spawns the agent of its group',
         {firstGroup: 'docs', groupVotes: new Map([['docs', 1]])},
         agents,
         true,
         'spawn docs',
       ],
-      ['starts none for the group of everything', {firstGroup: 'workspace'}, agents, true, 'agent-2'],
-      ['starts one for general work, by the setting', {}, agents, false, 'spawn general'],
-      [
-        'takes the one for general work that is there',
-        {},
-        [...agents, agent(3, {name: 'general', load: 9})],
-        false,
-        'general',
-      ],
-      ['starts the first agent of all', {}, [], true, 'spawn default'],
-      [
-        'starts the first agent of all for the group of everything',
-        {firstGroup: 'workspace'},
-        [],
-        false,
-        'spawn default',
-      ],
-      ['starts its group as the first agent of all', {firstGroup: 'docs'}, [], true, 'spawn docs'],
+      ['spawns none for the catch-all group', {firstGroup: 'workspace'}, agents, true, 'agent-2'],
+      ['spawns a general agent if configured', {}, agents, false, 'spawn general'],
+      ['uses the existing general agent', {}, [...agents, agent(3, {name: 'general', load: 9})], false, 'general'],
+      ['spawns the first agent', {}, [], true, 'spawn default'],
+      ['spawns the first agent for the catch-all group', {firstGroup: 'workspace'}, [], false, 'spawn default'],
+      ['spawns its group as the first agent', {firstGroup: 'docs'}, [], true, 'spawn docs'],
       [
         'goes to the owner of a file instead',
         {firstGroup: 'docs', ownedFiles: new Map([[1, 1]])},
@@ -442,7 +430,7 @@ describe('a task that no agent stands for', () => {
         'agent-1',
       ],
       [
-        'has no use for an owner who is gone',
+        'ignores an owner that no longer exists',
         {firstGroup: 'docs', ownedFiles: new Map([[8, 1]])},
         agents,
         true,
@@ -456,7 +444,7 @@ describe('a task that no agent stands for', () => {
         'agent-1',
       ],
       [
-        'goes where its needs lead instead',
+        'goes to the agent that meets its requirements instead',
         {firstGroup: 'docs', requirements: has({npu: true})},
         agents,
         false,
@@ -464,7 +452,7 @@ describe('a task that no agent stands for', () => {
       ],
       ...[{min_vram_mb: 1}, {min_cpu_cores: 1}, {labels: ['a']}, {prefer_gpu_compute: true}].map(
         (needs): [string, Partial<RoutingRequest>, RoutingAgent[], boolean, string] => [
-          `counts ${Object.keys(needs)} as a need`,
+          `counts ${Object.keys(needs)} as a requirement`,
           {firstGroup: 'docs', requirements: has(needs)},
           agents,
           false,
@@ -472,7 +460,7 @@ describe('a task that no agent stands for', () => {
         ],
       ),
       [
-        'needs nothing by an empty list of needs',
+        'ignores an empty list of requirements',
         {firstGroup: 'docs', requirements: has({})},
         agents,
         true,
@@ -493,20 +481,20 @@ describe('exploration', () => {
     return choice.kind === 'agent' ? choice.agent.id : undefined
   }
 
-  it('tries agents that are not out of the question, each as often', () => {
+  it('selects eligible agents with equal probability', () => {
     assert.deepEqual(
       [0, 0.34, 0.67, 0.999].map((where) => pick([0.49, where])),
       [1, 2, 4, 4],
     )
   })
 
-  it('happens with its probability, and only under attention', () => {
+  it('happens with its probability, and only if attention is enabled', () => {
     assert.equal(pick([0.5, 0.999]), 1)
     assert.equal(pick([0, 0.999], {...policy, attentionEnabled: false}), 1)
     assert.equal(pick([0, 0.999], {...policy, routingExplorationEpsilon: 0}), 1)
   })
 
-  it('leaves out whoever is below the floor', () => {
+  it('excludes agents below the floor', () => {
     const loaded = [agent(1), agent(2, {load: 10_000}), agent(3, {load: 10_001})]
     const found = [0, 0.4, 0.6, 0.99].map((where) => {
       const numbers = [0, where]
@@ -516,15 +504,15 @@ describe('exploration', () => {
     assert.deepEqual(found, [1, 1, 2, 2])
   })
 
-  it('leaves the best where everyone is out of the question', () => {
+  it('selects the best if no agent is eligible', () => {
     const poor = [agent(1, {load: 2}), agent(2, {load: 1})]
     const choice = chooseAgent(task, poor, policy, {remote: [], random: () => 0})
     assert.ok(choice.kind === 'agent' && choice.agent.id === 2)
   })
 })
 
-describe('whatever agents there are', () => {
-  it('the chosen one has the highest score, and a lower load than its equals', () => {
+describe('random agents', () => {
+  it('yield the one with the highest score, with ties going to the lower load', () => {
     const random = uniformFloats(17)
     const yes = () => random() < 0.5
     const below = (limit: number) => Math.floor(random() * limit)
@@ -571,9 +559,9 @@ describe('whatever agents there are', () => {
   })
 })
 
-describe('a node of the mesh', () => {
+describe('a mesh node', () => {
   const now = 1_000_000
-  it('becomes stale after the threshold, and never by a threshold of 0', () => {
+  it('becomes stale after the threshold, and never with a threshold of 0', () => {
     const seen = (ago: number, threshold: number) =>
       remoteHint({id: 'n', last_seen_unix_ms: now - ago}, threshold, now).heartbeatStale
     assert.deepEqual([seen(60_000, 60_000), seen(60_001, 60_000), seen(900_000, 0)], [false, true, false])
@@ -589,7 +577,7 @@ describe('a node of the mesh', () => {
     [{last_seen_unix_ms: now - 60_001}, false],
   ]
   for (const [row, is] of schedulable)
-    it(`may${is ? '' : ' not'} be meant for work as ${JSON.stringify(row)}`, () => {
+    it(`${is ? 'can' : 'cannot'} receive work as ${JSON.stringify(row)}`, () => {
       assert.equal(isSchedulable(node(row)), is)
     })
 
@@ -605,14 +593,15 @@ describe('a node of the mesh', () => {
     [{...cuda, gpu_allocatable_count: 0}, false],
   ]
   for (const [row, is] of eligible)
-    it(`has ${is ? 'a' : 'no'} GPU to give as ${JSON.stringify(row)}`, () => assert.equal(isGpuEligible(node(row)), is))
+    it(`has ${is ? 'a' : 'no'} available GPU as ${JSON.stringify(row)}`, () =>
+      assert.equal(isGpuEligible(node(row)), is))
 
-  it('tells what it trains', () => {
+  it('reports its training labels', () => {
     const {trainingLabels} = node({capabilities: {labels: ['pool=a', 'region=eu', 'workload=train']}})
     assert.deepEqual(trainingLabels, ['pool=a', 'workload=train'])
   })
 
-  it('tells of its GPUs what it knows', () => {
+  it('reports its known GPU state', () => {
     const counts = {gpu_total_count: 4, gpu_healthy_count: 3, gpu_allocatable_count: 2, gpu_readiness_ok: true}
     const known = {gpuTotalCount: 4, gpuHealthyCount: 3, gpuAllocatableCount: 2, gpuReadinessOk: true}
     assert.deepEqual(node(counts), {...node(), ...known})
@@ -628,40 +617,40 @@ describe('the placement of a task', () => {
     ['needs nothing', {}, 'local_queue_default'],
     ['needs no GPU memory', {minVramMb: 0}, 'local_queue_default'],
     ['fits a local agent', {minVramMb: 8192, localVram: [undefined, 8192]}, 'local_queue_default'],
-    ['fits a node that is known', {minVramMb: 8192, localVram: [4096], remoteNodes: [small]}, 'local_queue_default'],
+    ['fits a known node', {minVramMb: 8192, localVram: [4096], remoteNodes: [small]}, 'local_queue_default'],
     [
-      'fits nobody',
+      'fits no machine',
       {minVramMb: 16_384, localVram: [undefined, 8192], remoteNodes: [small]},
       'local_queue_fallback_insufficient_vram',
     ],
     [
-      'fits nobody, and no node is known',
+      'fits no machine, and no node is known',
       {minVramMb: 1, localVram: [undefined]},
       'local_queue_fallback_insufficient_vram',
     ],
     ['is held for a node', {gated: true, relay: 'accepted'}, 'populi_remote_lease_hold'],
     [
-      'is held for a node, whatever its memory',
+      'is held for a node with any amount of memory',
       {gated: true, relay: 'accepted', minVramMb: 99_999, remoteNodes: []},
       'populi_remote_lease_hold',
     ],
     [
-      'could not be given away',
+      'could not be delegated',
       {gated: true, relay: 'failed', minVramMb: 1, remoteNodes: []},
       'local_queue_fallback_after_remote_relay_error',
     ],
     [
-      'fits no node, though a local agent',
+      'fits a local agent but no node',
       {gated: true, minVramMb: 16_384, localVram: [99_999], remoteNodes: [small]},
       'local_queue_fallback_insufficient_vram',
     ],
     ['fits a node', {gated: true, minVramMb: 16_384, remoteNodes: [small, large]}, 'local_queue_default'],
     [
-      'fits no node that tells its memory',
+      'fits no node with known memory',
       {gated: true, minVramMb: 1, remoteNodes: [node()]},
       'local_queue_fallback_insufficient_vram',
     ],
-    ['could not ask for the nodes', {gated: true, minVramMb: 16_384}, 'local_queue_default'],
+    ['has no node list', {gated: true, minVramMb: 16_384}, 'local_queue_default'],
     [
       'fits a node in maintenance',
       {gated: true, minVramMb: 1, remoteNodes: [{...large, maintenance: true}]},
@@ -673,7 +662,7 @@ describe('the placement of a task', () => {
       'local_queue_fallback_insufficient_vram',
     ],
     [
-      'fits a node that is late',
+      'fits a node with a stale heartbeat',
       {gated: true, minVramMb: 1, remoteNodes: [{...large, heartbeatStale: true}]},
       'local_queue_default',
     ],
@@ -684,7 +673,7 @@ describe('the placement of a task', () => {
       assert.deepEqual(decidePlacement({...base, ...facts}), {reason, owner})
     })
 
-  it('knows every code', () => {
+  it('covers every code', () => {
     assert.deepEqual(new Set(rows.map(([, , reason]) => reason)), new Set(placementReasons))
   })
 })

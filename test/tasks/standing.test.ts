@@ -19,8 +19,8 @@ const trustOf = ({store}: TestOrchestrator, name: string) =>
     [name],
   )
 
-describe('what is remembered of an agent', () => {
-  it('is how its tasks ended: its reliability, and that of its skills', async (t) => {
+describe('the track record of an agent', () => {
+  it('contains its reliability and that of its skills', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const enqueue_hints = {active_skill: 'sql'}
     complete(orchestrator, submit(orchestrator, {enqueue_hints}))
@@ -32,7 +32,7 @@ describe('what is remembered of an agent', () => {
     ])
   })
 
-  it('is its trust, which believes the last outcomes most', async (t) => {
+  it('contains its trust, which weights recent outcomes most', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     complete(orchestrator, submit(orchestrator))
     const first = trustOf(orchestrator, 'core')
@@ -44,7 +44,7 @@ describe('what is remembered of an agent', () => {
     assert.deepEqual([trustOf(orchestrator, 'core')?.outcomes, trustOf(orchestrator, 'core')?.tier], [5, 'provisional'])
   })
 
-  it('goes by its name, and outlives it', async (t) => {
+  it('is stored by its name and outlives it', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'other'})
     complete(orchestrator, submit(orchestrator, {target_agent: 'worker'}))
@@ -53,7 +53,7 @@ describe('what is remembered of an agent', () => {
     assert.deepEqual(reliabilities(orchestrator), [{type: 'agent', id: 'worker', reliability: 3 / 4, good: 2, bad: 0}])
   })
 
-  it('does not change by what it did not do: cancelled tasks, and those that failed with a dependency', async (t) => {
+  it('is not affected by cancelled tasks and failed dependencies', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     cancelTask(orchestrator, submit(orchestrator))
     const parent = submit(orchestrator, {target_agent: 'one'})
@@ -62,7 +62,7 @@ describe('what is remembered of an agent', () => {
     assert.deepEqual(reliabilities(orchestrator), [{type: 'agent', id: 'one', reliability: 1 / 3, good: 0, bad: 1}])
   })
 
-  it('is that of the agent that had the task, where a person overrules its doubt', async (t) => {
+  it('counts an overruled doubt for the agent of the task', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {target_agent: 'worker'})
     doubtTask(orchestrator, id)
@@ -74,7 +74,7 @@ describe('what is remembered of an agent', () => {
     [false, 'bad'],
     [true, 'good'],
   ] as const)
-    it(`sends the next task to ${agent} where socrates_reputation_routing is ${enabled}`, async (t) => {
+    it(`sends the next task to ${agent} if socrates_reputation_routing is ${enabled}`, async (t) => {
       const toml = `[orchestrator]\nsocrates_reputation_routing = ${enabled}\nmin_agents = 0\n`
       const orchestrator = await openTestOrchestrator(t, {toml})
       for (const name of ['bad', 'good']) spawnAgent(orchestrator, {name})

@@ -6,13 +6,13 @@ import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-o
 import {submit} from '../orchestrator/support/tasks.js'
 import {projectFile} from '../support/project.js'
 
-describe('what a caller may write', async () => {
+describe('the limits of a submission', async () => {
   const schema = JSON.parse(
     await readFile(projectFile('contracts/orchestration/submit-task.v1.schema.json'), 'utf8'),
   ) as {properties: Record<string, {maxLength?: number; properties?: Record<string, {maxLength?: number}>}>}
   const properties = {...schema.properties.enqueue_hints?.properties, ...schema.properties}
 
-  it('is as long as the contract says, wherever it comes from', () => {
+  it('match the contract', () => {
     const limits = Object.entries(properties).flatMap(([name, {maxLength}]) =>
       maxLength === undefined || name === 'description' ? [] : [[name, maxLength]],
     )
@@ -20,7 +20,7 @@ describe('what a caller may write', async () => {
   })
 
   for (const [name, limit] of Object.entries(longest))
-    it(`of ${name} is refused from one character more on`, async (t) => {
+    it(`reject ${name} with one character too many`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const inHints = !(name in schema.properties)
       const of = (length: number) => {

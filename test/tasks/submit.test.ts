@@ -22,12 +22,12 @@ import {
 } from '../orchestrator/support/open-test-orchestrator.js'
 import {claimOf, complete, statusOf, submit, submitWriter} from '../orchestrator/support/tasks.js'
 
-/** A task as it is kept. */
-const kept = (orchestrator: TestOrchestrator, submission: Partial<SubmitTaskV1>): Task =>
+/** A task as it is stored. */
+const stored = (orchestrator: TestOrchestrator, submission: Partial<SubmitTaskV1>): Task =>
   requireTask(orchestrator, submit(orchestrator, submission))
 
-describe('a task that is submitted', () => {
-  it('is answered with where it went, and kept with all its defaults', async (t) => {
+describe('a submitted task', () => {
+  it('returns its placement and is stored with all defaults', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const {uid, trace_id, ...answer} = submitTask(orchestrator, {description: 'Add a retry'})
     assert.deepEqual(answer, {
@@ -73,17 +73,17 @@ describe('a task that is submitted', () => {
     })
   })
 
-  it('may have 131,072 characters, and no more, and not none', async (t) => {
+  it('has a description of 1 to 131,072 characters', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const description = 'ä'.repeat(131_072)
-    assert.equal(kept(orchestrator, {description}).description, description)
+    assert.equal(stored(orchestrator, {description}).description, description)
     const {message} = refused('task_invalid', () => submit(orchestrator, {description: `${description}x`}))
     assert.match(message, /131073 characters/)
     for (const blank of ['', ' \n\t']) refused('task_invalid', () => submit(orchestrator, {description: blank}))
     assert.equal(listTasks(orchestrator).length, 1)
   })
 
-  const words: readonly (readonly [given: Partial<SubmitTaskV1>, expected: Partial<Task>])[] = [
+  const words: readonly (readonly [submission: Partial<SubmitTaskV1>, expected: Partial<Task>])[] = [
     [{priority: 'URGENT'}, {priority: 'urgent'}],
     [{priority: ' Background '}, {priority: 'background'}],
     [{priority: ''}, {priority: 'normal'}],
@@ -112,9 +112,9 @@ describe('a task that is submitted', () => {
     [{description: '[campaign:spring] [tier:repo_regen]'}, {campaign_id: 'spring', benchmark_tier: 'repo_regen'}],
     [{description: '[[tool:]] [[tool:a', enqueue_hints: {tool_hints: ['b', ' b ']}}, {tool_hints: ['b']}],
   ]
-  for (const [given, expected] of words)
-    it(`that says ${JSON.stringify(given)} is understood`, async (t) => {
-      const task = kept(await openTestOrchestrator(t), given)
+  for (const [submission, expected] of words)
+    it(`accepts ${JSON.stringify(submission)}`, async (t) => {
+      const task = stored(await openTestOrchestrator(t), submission)
       for (const [name, value] of Object.entries(expected)) assert.deepEqual(task[name as keyof Task], value, name)
     })
 
@@ -130,21 +130,21 @@ describe('a task that is submitted', () => {
     {capability_requirements: {labels: 'pool=dev'}},
     {temp_deps: [0]},
   ]
-  for (const given of nonsense)
-    it(`that says ${JSON.stringify(given)} is refused, and leaves nothing behind`, async (t) => {
+  for (const submission of nonsense)
+    it(`rejects ${JSON.stringify(submission)}`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const before = contents(orchestrator)
-      refused('task_invalid', () => submit(orchestrator, given))
+      refused('task_invalid', () => submit(orchestrator, submission))
       assert.deepEqual(contents(orchestrator), before)
     })
 
-  it('whose text only happens to hold a tag of a tier that nobody knows is taken all the same', async (t) => {
-    const {benchmark_tier} = kept(await openTestOrchestrator(t), {description: 'Document the flag [tier:gold].'})
+  it('ignores an unknown tier tag in its text', async (t) => {
+    const {benchmark_tier} = stored(await openTestOrchestrator(t), {description: 'Document the flag [tier:gold].'})
     assert.equal(benchmark_tier, undefined)
   })
 
-  it('needs the labels of its hints beside those of its requirements', async (t) => {
-    const {capability_requirements} = kept(await openTestOrchestrator(t), {
+  it('combines the labels of its hints and requirements', async (t) => {
+    const {capability_requirements} = stored(await openTestOrchestrator(t), {
       capability_requirements: {min_cpu_cores: 4, labels: ['pool=dev'], unknown: true},
       enqueue_hints: {required_labels: ['region=eu', 'pool=dev']},
     })
@@ -152,7 +152,7 @@ describe('a task that is submitted', () => {
     assert.equal(capability_requirements?.min_cpu_cores, 4)
   })
 
-  it('is refused while the orchestrator is switched off; what is there goes on', async (t) => {
+  it('is rejected while the orchestrator is disabled; existing tasks continue', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator, {processor: 'external'})
     const off = await openTestOrchestrator(t, {root: orchestrator.root, env: {SVC_ORCHESTRATOR_ENABLED: 'false'}})
@@ -162,15 +162,15 @@ describe('a task that is submitted', () => {
     completeTask(off, task.id, undefined, claimOf(off, task.id))
   })
 
-  it('waits for a consent where it asks for one', async (t) => {
+  it('waits for approval if it asks for it', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
-    assert.equal(kept(orchestrator, {requires_approval: true}).status, 'BlockedOnApproval')
-    assert.equal(kept(orchestrator, {enqueue_hints: {requires_approval: true}}).status, 'BlockedOnApproval')
+    assert.equal(stored(orchestrator, {requires_approval: true}).status, 'BlockedOnApproval')
+    assert.equal(stored(orchestrator, {enqueue_hints: {requires_approval: true}}).status, 'BlockedOnApproval')
   })
 })
 
-describe('a task that is submitted again under its key', () => {
-  it('is the one that is there, in whatever state', async (t) => {
+describe('a task resubmitted with its key', () => {
+  it('is the existing one in any state', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const submission = {description: 'once', idempotency_key: 'k'}
     const first = submitTask(orchestrator, submission)
@@ -184,7 +184,7 @@ describe('a task that is submitted again under its key', () => {
     assert.equal(listTasks(orchestrator).length, 1)
   })
 
-  it('is refused where it asks for something else', async (t) => {
+  it('is rejected if its request differs', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator, {idempotency_key: 'k'})
     const {params} = refused('idempotency_mismatch', () =>
@@ -194,7 +194,7 @@ describe('a task that is submitted again under its key', () => {
     assert.equal(listTasks(orchestrator).length, 1)
   })
 
-  it('is a new one under another key, and under a blank one, which is none', async (t) => {
+  it('is a new one with another key or a blank one', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const ids = ['k', 'l', ' ', ' '].map((idempotency_key) => submit(orchestrator, {idempotency_key}))
     assert.deepEqual(ids, [1, 2, 3, 4])
@@ -202,11 +202,11 @@ describe('a task that is submitted again under its key', () => {
 })
 
 describe('the agent of a task', () => {
-  it('is the one that is named, spawned where it is not there', async (t) => {
+  it('is its target agent, spawned if necessary', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
-    const {agent_id, agent_name} = kept(orchestrator, {target_agent: 'writer'})
+    const {agent_id, agent_name} = stored(orchestrator, {target_agent: 'writer'})
     assert.equal(agent_name, 'writer')
-    assert.equal(kept(orchestrator, {target_agent: ' writer '}).agent_id, agent_id)
+    assert.equal(stored(orchestrator, {target_agent: ' writer '}).agent_id, agent_id)
     assert.deepEqual(
       listAgents(orchestrator).map(({name, kind}) => [name, kind]),
       [
@@ -216,7 +216,7 @@ describe('the agent of a task', () => {
     )
   })
 
-  it('is refused where one more is not allowed', async (t) => {
+  it('is rejected at the maximum number of agents', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_agents = 1\n'})
     submit(orchestrator)
     const before = contents(orchestrator)
@@ -229,7 +229,7 @@ describe('the agent of a task', () => {
     [3, ['core', 'core-2', 'core-3']],
     [0, ['default']],
   ] as const)
-    it(`is one of ${names.length} where min_agents is ${minAgents}`, async (t) => {
+    it(`is one of ${names.length} if min_agents is ${minAgents}`, async (t) => {
       const orchestrator = await openTestOrchestrator(t, {toml: `[orchestrator]\nmin_agents = ${minAgents}\n`})
       submit(orchestrator)
       assert.deepEqual(
@@ -242,22 +242,24 @@ describe('the agent of a task', () => {
     [true, ['core', 'core']],
     [false, ['general', 'general']],
   ] as const)
-    it(`is ${names[0]} where nothing ties it to any, and fallback_to_single_agent is ${fallback}`, async (t) => {
+    it(`is ${names[0]} for an unrelated task if fallback_to_single_agent is ${fallback}`, async (t) => {
       const toml = `[orchestrator]\nfallback_to_single_agent = ${fallback}\n`
       const orchestrator = await openTestOrchestrator(t, {toml})
-      assert.deepEqual([kept(orchestrator, {}).agent_name, kept(orchestrator, {}).agent_name], names)
+      assert.deepEqual([stored(orchestrator, {}).agent_name, stored(orchestrator, {}).agent_name], names)
     })
 
   it('is the least busy one', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmin_agents = 2\n'})
-    const names = [{priority: 'urgent'}, {}, {}, {}, {}].map((given) => kept(orchestrator, given).agent_name)
+    const names = [{priority: 'urgent'}, {}, {}, {}, {}].map(
+      (submission) => stored(orchestrator, submission).agent_name,
+    )
     assert.deepEqual(names, ['core', 'core-2', 'core-2', 'core-2', 'core'])
   })
 
   const groups =
     '[[affinity_groups]]\nname = "docs"\npatterns = ["docs/**"]\n\n[[affinity_groups]]\nname = "app"\npatterns = ["src/**"]\n'
 
-  it('is that of the group of its files, spawned where it is not there', async (t) => {
+  it('is that of the group of its files, spawned if necessary', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: groups})
     const names = ['docs/a.md', 'src/a.ts', 'docs/b.md', 'other'].map(
       (path) => requireTask(orchestrator, submitWriter(orchestrator, [path])).agent_name,
@@ -265,12 +267,12 @@ describe('the agent of a task', () => {
     assert.deepEqual(names, ['docs', 'app', 'docs', 'core'])
   })
 
-  it('is the least busy one where the one of the group may not be spawned', async (t) => {
+  it('is the least busy one if the one of the group cannot be spawned', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: `[orchestrator]\nmax_agents = 1\n\n${groups}`})
     assert.equal(requireTask(orchestrator, submitWriter(orchestrator, ['docs/a.md'])).agent_name, 'core')
   })
 
-  it('is the one that had its files before, unless that lost them', async (t) => {
+  it('is the former owner of its files, unless that lost them', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'idle'})
     const first = submitWriter(orchestrator, ['a.ts'], {target_agent: 'owner'})
@@ -289,21 +291,21 @@ describe('a task that needs GPU memory', () => {
     [8191, 'local_queue_fallback_insufficient_vram'],
     [8192, 'local_queue_default'],
   ] as const)
-    it(`of 8192 MiB is placed by ${reason} where agents offer ${offered}`, async (t) => {
+    it(`of 8192 MiB is placed with ${reason} if agents offer ${offered}`, async (t) => {
       const toml = offered === undefined ? '' : `[orchestrator.default_agent_capabilities]\nmin_vram_mb = ${offered}\n`
       const orchestrator = await openTestOrchestrator(t, {toml})
-      const {placement_reason, status} = kept(orchestrator, {capability_requirements: {min_vram_mb: 8192}})
+      const {placement_reason, status} = stored(orchestrator, {capability_requirements: {min_vram_mb: 8192}})
       assert.deepEqual([placement_reason, status], [reason, 'Queued'])
       const [event] = readEvents(orchestrator, {types: ['task_placed']})
       assert.equal(event?.kind.type === 'task_placed' && event.kind.placement_reason, reason)
     })
 })
 
-describe('a task for queues that are full', () => {
+describe('a task for full queues', () => {
   const full = (strategy: string, limit = 2) =>
     `[orchestrator]\nmax_queue_len = ${limit}\nqueue_overflow_strategy = "${strategy}"\n`
 
-  it('is refused where the strategy is block', async (t) => {
+  it('is rejected with the strategy block', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: full('block')})
     const first = submit(orchestrator)
     submit(orchestrator)
@@ -315,7 +317,7 @@ describe('a task for queues that are full', () => {
     submit(orchestrator)
   })
 
-  it('takes the place of the weakest where the strategy is drop_lowest, if it is stronger', async (t) => {
+  it('replaces a weaker task with the strategy drop_lowest', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: full('drop_lowest')})
     const weak = submit(orchestrator, {priority: 'background'})
     const normal = submit(orchestrator)
@@ -326,17 +328,17 @@ describe('a task for queues that are full', () => {
     refused('queue_full', () => submit(orchestrator))
   })
 
-  it('never takes the place of a task that it waits for', async (t) => {
+  it('never replaces a task that it depends on', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: full('drop_lowest', 1)})
     const parent = submit(orchestrator, {priority: 'background'})
     assert.throws(() => submit(orchestrator, {priority: 'urgent', depends_on: [parent]}))
     assert.equal(statusOf(orchestrator, parent), 'Queued')
   })
 
-  it('gets an agent of its own where the strategy is spawn_new_agent, while one more is allowed', async (t) => {
+  it('gets its own agent with the strategy spawn_new_agent, up to the maximum', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: `${full('spawn_new_agent', 1)}max_agents = 2\n`})
     submit(orchestrator)
-    assert.match(kept(orchestrator, {}).agent_name, /^overflow-/)
+    assert.match(stored(orchestrator, {}).agent_name, /^overflow-/)
     const before = contents(orchestrator)
     refused('queue_full', () => submit(orchestrator))
     assert.deepEqual(contents(orchestrator), before)
@@ -353,7 +355,7 @@ describe('the lineage of a task', () => {
   const lineage = ({store}: TestOrchestrator) =>
     store.all<Row>('SELECT kind, session_id, payload_json FROM orchestration_lineage_events ORDER BY id')
 
-  it('has its submission and its end, with the ids of the request', async (t) => {
+  it('contains its submission and its end, with the ids of the request', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {...ids, session_id: 's'})
     complete(orchestrator, id)
@@ -371,14 +373,14 @@ describe('the lineage of a task', () => {
     }
   })
 
-  it('is not written where it is switched off', async (t) => {
+  it('is not written if it is disabled', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {env: {SVC_ORCH_LINEAGE_OFF: '1'}})
     complete(orchestrator, submit(orchestrator, ids))
     assert.deepEqual(lineage(orchestrator), [])
   })
 })
 
-describe('the contract that a client is told', () => {
+describe('the contract reported to a client', () => {
   for (const [toml, contract] of [
     ['', undefined],
     ['[orchestrator]\norchestration_migration = { orchestration_v2_enabled = true }\n', 'v2'],

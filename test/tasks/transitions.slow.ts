@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'
 
-describe('a workspace in which everything happens at once', () => {
+describe('a workspace under random concurrent operations', () => {
   let walks: Promise<Awaited<ReturnType<typeof walkWorkspace>>[]> | undefined
   const walk = (t: TestContext) => {
     walks ??= Promise.all([1, 2, 3, 4].map((seed) => walkWorkspace(t, seed, 3000)))
     return walks
   }
 
-  it('is put through all that can happen', async (t) => {
-    // One walk alone may miss what is rare.
+  it('goes through all possible transitions', async (t) => {
+    // A single walk may miss rare transitions.
     const total = new Map<string, number>()
     for (const {done} of await walk(t))
       for (const [name, times] of done) total.set(name, (total.get(name) ?? 0) + times)

@@ -21,7 +21,7 @@ import {contents, openTestOrchestrator, refused} from '../orchestrator/support/o
 import {statusOf, taskThatIs} from '../orchestrator/support/tasks.js'
 import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'
 
-/** Where a task may go from each state, besides staying. */
+/** Allowed transitions from each state, other than to itself. */
 const allowed: Readonly<Record<TaskStatus, string>> = {
   Queued: 'InProgress Doubted Cancelled',
   InProgress: 'Queued Blocked BlockedOnApproval Doubted Completed Failed Cancelled',
@@ -33,7 +33,7 @@ const allowed: Readonly<Record<TaskStatus, string>> = {
   Cancelled: 'Doubted',
 }
 
-/** Does something and takes it back, so that the next try starts from the same state. */
+/** Runs an action and rolls it back, so that the next one starts from the same state. */
 function tentatively(orchestrator: Orchestrator, work: () => void): void {
   const undo = new Error('taken back')
   try {
@@ -48,7 +48,7 @@ function tentatively(orchestrator: Orchestrator, work: () => void): void {
 
 describe('the states of a task', () => {
   for (const from of taskStatuses)
-    it(`${from} goes where it may, and nowhere else`, async (t) => {
+    it(`${from} allows only its transitions`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = taskThatIs(orchestrator, from)
       for (const to of taskStatuses)
@@ -69,13 +69,13 @@ describe('the states of a task', () => {
 
 const report = {validated: false, report: 'not so'}
 
-/** The claim of whoever holds a task; none where nobody does. */
+/** The claim of the holder of a task, if any. */
 const holder = (o: Orchestrator, id: number) => {
   const {status, generation} = requireTask(o, id)
   return status === 'InProgress' ? {generation} : {}
 }
 
-/** What a user may ask for, and what becomes of a task in each state: nothing where the state is left out. */
+/** The requests of a user, with the resulting state for each state in which they are valid. */
 const requests: readonly {
   name: string
   ask: (orchestrator: Orchestrator, id: number) => unknown
@@ -121,9 +121,9 @@ const requests: readonly {
   },
 ]
 
-describe('what a user asks of a task', () => {
+describe('user requests for a task', () => {
   for (const {name, ask, becomes} of requests)
-    it(`${name}: works in the states where it means something, and changes nothing in the others`, async (t) => {
+    it(`${name}: succeeds only in valid states and otherwise changes nothing`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       for (const from of taskStatuses)
         tentatively(orchestrator, () => {
@@ -140,22 +140,22 @@ describe('what a user asks of a task', () => {
         })
     })
 
-  it('of one that is not there is not found', async (t) => {
+  it('fails with not_found for an unknown task', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     for (const {ask} of requests) refused('task_not_found', () => ask(orchestrator, 1))
     assert.ok(SvcError.from(refused('task_not_found', () => cancelTask(orchestrator, 7))).message.includes('T-0007'))
   })
 })
 
-// Longer walks, of more seeds, are in `transitions.slow.ts`.
-describe('a workspace in which everything happens at once', () => {
+// `transitions.slow.ts` has longer walks with more seeds.
+describe('a workspace under random concurrent operations', () => {
   let walks: Promise<Awaited<ReturnType<typeof walkWorkspace>>[]> | undefined
   const walk = (t: TestContext) => {
     walks ??= Promise.all([walkWorkspace(t, 3, 1000)])
     return walks
   }
 
-  it('is put through all that can happen', async (t) => {
+  it('goes through all possible transitions', async (t) => {
     for (const {done} of await walk(t)) {
       assert.equal(done.size, 24, [...done.keys()].join())
       for (const [name, times] of done) assert.ok(times >= 3, `${name}: ${times}`)

@@ -4,19 +4,19 @@ import {isErrorOf, SvcError} from '../../errors/index.js'
 import {containedPath} from '../../files/index.js'
 
 export interface ContextFile {
-  /** As the caller wrote it. */
+  /** As specified by the caller. */
   path: string
   text: string
 }
 
-/** Bytes. */
+/** Size limits in bytes. */
 const largestFile = 256 << 10
 const mostTogether = 512 << 10
 
 /**
- * Reads files of the workspace, each once: the same file by another path is no other file.
- * @throws path_denied where one lies outside, context_file_missing, context_file_unusable where one is no text or too
- *   large
+ * Reads files of the workspace, each only once even if it is listed under several paths.
+ * @throws path_denied if a file is outside, context_file_missing, context_file_unusable if a file is too large or not
+ *   text
  */
 export async function readContextFiles(root: string, paths: readonly string[]): Promise<ContextFile[]> {
   const files: ContextFile[] = []
@@ -28,7 +28,7 @@ export async function readContextFiles(root: string, paths: readonly string[]): 
     read.add(real)
     const content = await readText(real, path).catch(refuse(path))
     bytes += content.length
-    if (bytes > mostTogether) throw unusable(path, `with it the files are larger than ${mostTogether} bytes`)
+    if (bytes > mostTogether) throw unusable(path, `the files exceed ${mostTogether} bytes in total`)
     files.push({path, text: content.toString('utf8').replace(/^\uFEFF/, '')})
   }
   return files
@@ -38,15 +38,15 @@ const unusable = (path: string, reason: string) => new SvcError('context_file_un
 
 async function readText(real: string, path: string): Promise<Buffer> {
   const found = await stat(real)
-  if (!found.isFile()) throw unusable(path, 'it is no regular file')
+  if (!found.isFile()) throw unusable(path, 'it is not a regular file')
   if (found.size > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
   const content = await readFile(real)
   if (content.length > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
-  if (!isUtf8(content) || content.includes(0)) throw unusable(path, 'it is no UTF-8 text')
+  if (!isUtf8(content) || content.includes(0)) throw unusable(path, 'it is not UTF-8 text')
   return content
 }
 
-/** What went wrong with a file, as it is told of one that comes with a message. */
+/** Converts an error of a file to one about a context file. */
 const refuse = (path: string) => (thrown: unknown) => {
   const error = SvcError.from(thrown)
   if (isErrorOf(error, 'path_denied') || isErrorOf(error, 'context_file_unusable')) throw error

@@ -1,10 +1,10 @@
 import type {Workspace} from '../assistant.js'
 import type {Journey} from './journey.js'
 
-/** Whose conversations, and where they lie. */
+/** The store of the conversations. */
 export type Conversations = Pick<Workspace, 'store' | 'repositoryId'>
 
-/** What was said by one side. */
+/** A message of one side. */
 export interface Turn {
   /** `user-17`, `asst-18` */
   id: string
@@ -13,29 +13,29 @@ export interface Turn {
   /** Unix seconds. */
   timestamp: number
   model_used?: string
-  /** Of an answer: tokens of it. */
+  /** Tokens of an answer. */
   tokens?: number
-  /** Of an answer: it was cut off at the most tokens. */
+  /** The answer was cut off at the token limit. */
   truncated?: true
-  /** Of a message: files that the model read with it. */
+  /** Files sent to the model with a message. */
   context_files?: string[]
   journey: Journey
 }
 
-/** A conversation without what was said. */
+/** A conversation without its turns. */
 export interface ConversationSummary {
   session_id: string
   /** The first line of the first message. */
   title: string
   thread_id?: string
-  /** Where it began. */
+  /** The surface where it started. */
   origin_surface: string
   turns: number
   created_at_ms: number
   updated_at_ms: number
 }
 
-/** Turns that are read at once. */
+/** Maximum number of turns per read. */
 const pageSize = 100
 
 interface TurnRow {
@@ -51,7 +51,7 @@ interface TurnRow {
 
 const idOf = ({id, role}: Pick<TurnRow, 'id' | 'role'>) => `${role === 'user' ? 'user' : 'asst'}-${id}`
 
-/** What else is kept of a turn. */
+/** Further data of a turn. */
 interface Payload {
   journey: Journey
   truncated?: true
@@ -73,10 +73,10 @@ function toTurn(row: TurnRow): Turn {
   }
 }
 
-/** The trace of a turn, as `traceOf` has it. */
+/** The trace of a turn, the same as `traceOf`. */
 const trace = `coalesce(m.payload_json ->> '$.journey.trace_id', m.payload_json ->> '$.journey.correlation_id')`
 
-/** The latest turns of a session, or those of one trace among them, the oldest first; none where nothing was said. */
+/** The latest turns of a session, optionally of one trace, oldest first. */
 export const readTurns = (
   {store, repositoryId}: Conversations,
   session: string,
@@ -105,7 +105,7 @@ const toSummary = ({thread_id, ...row}: SummaryRow): ConversationSummary => ({
   ...(thread_id === null ? {} : {thread_id}),
 })
 
-/** Conversations, the one that was spoken in last first. */
+/** Conversations, most recently active first. */
 export const listConversations = (
   {store, repositoryId}: Conversations,
   {offset = 0, limit = pageSize}: {offset?: number; limit?: number} = {},
@@ -117,7 +117,7 @@ export const listConversations = (
     )
     .map(toSummary)
 
-/** A conversation with its latest turns; undefined where there is none. */
+/** A conversation with its latest turns; undefined if it does not exist. */
 export function readConversation(
   conversations: Conversations,
   session: string,
@@ -130,7 +130,7 @@ export function readConversation(
   return row === undefined ? undefined : {...toSummary(row), messages: readTurns(conversations, session)}
 }
 
-/** Something that changes whenever a conversation does; undefined where there is none. */
+/** A value that changes with every change of a conversation; undefined if it does not exist. */
 export const conversationState = ({store, repositoryId}: Conversations, session: string): string | undefined =>
   store
     .get<{state: number | null}>(
@@ -140,23 +140,23 @@ WHERE c.repository_id = ? AND c.external_session_id = ?`,
     )
     ?.state?.toString()
 
-/** A message and what was answered to it. */
+/** A message and its answer. */
 export interface Exchange {
   prompt: string
   contextFiles: readonly string[]
-  /** What else is kept with the message. */
+  /** Further data of the message. */
   payload: Readonly<Record<string, unknown>>
   answer: string
   model: string
-  /** Of the answer. */
+  /** Tokens of the answer. */
   tokens: number
   /** The answer was cut off. */
   isCutOff: boolean
 }
 
 /**
- * Writes both turns of an exchange, or none, after everything that was said until now. Whoever writes later is later:
- * no exchange comes between the turns of another one. Gives the conversation as it is then.
+ * Appends both turns of an exchange, or neither. Concurrent exchanges are stored in the order of their writes and never
+ * interleave. Returns the updated conversation.
  */
 export function appendExchange(
   {store, repositoryId, now}: Pick<Workspace, 'store' | 'repositoryId' | 'now'>,

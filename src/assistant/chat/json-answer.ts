@@ -1,14 +1,14 @@
 import {fencedBlocks} from '../fences.js'
 
-/** Why an answer is no JSON. */
+/** Why an answer is not JSON. */
 export interface JsonFault {
-  /** A clause without a word of the answer: it gets into errors, and so into logs. */
+  /** A clause without text of the answer, because it is included in errors and logs. */
   reason: string
-  /** The same as the parser says it, for the model alone. */
+  /** The parser's message, for the model only. */
   detail: string
 }
 
-/** The JSON of an answer or of its only fenced block, as text; or why there is none. */
+/** Extracts the JSON of an answer or of its only fenced block, as text; or the reason why there is none. */
 export function readJsonAnswer(answer: string): {json: string} | JsonFault {
   const [block, ...more] = fencedBlocks(answer.trim())
   const text = (block?.isClosed && more.length === 0 ? block.content : answer).trim()
@@ -22,10 +22,10 @@ export function readJsonAnswer(answer: string): {json: string} | JsonFault {
 }
 
 function faultOf(text: string, detail: string): string {
-  if (/end of JSON input|^Unterminated/.test(detail)) return 'it ends in the middle'
+  if (/end of JSON input|^Unterminated/.test(detail)) return 'the answer is incomplete'
   const position = /at position (\d+)/.exec(detail)?.[1]
-  if (position === undefined) return 'it is something else'
-  return `line ${text.slice(0, Number(position)).split('\n').length} cannot be read`
+  if (position === undefined) return 'the answer is not JSON'
+  return `line ${text.slice(0, Number(position)).split('\n').length} is invalid`
 }
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').slice(0, 200).replace(/\.$/, '')

@@ -5,7 +5,7 @@ import type {Turn} from './conversations.js'
 import type {Profile} from './profile.js'
 import type {MessageRequest} from './request.js'
 
-/** How much of a conversation a model reads again. */
+/** Maximum amount of a conversation that is sent to a model again. */
 const historyLimits = {turns: 100, characters: 48_000}
 
 const introduction = `You help people with the software project of this workspace.
@@ -14,7 +14,7 @@ Say so when you do not know.`
 
 const jsonAdvice = 'Answer with one JSON value and nothing else: no sentence around it, no code fence.'
 
-/** What a model reads for the next turn: what it is to do, what was said before, what is said now. */
+/** The messages for the next turn: instructions, history, and the new message. */
 export const messagesFor = (
   request: MessageRequest,
   files: readonly ContextFile[],
@@ -26,7 +26,7 @@ export const messagesFor = (
   {role: 'user', content: lines(surroundings(request, files), request.prompt)},
 ]
 
-/** What is asked where an answer was to be JSON and is none. */
+/** The messages after an answer that should have been JSON but is not. */
 export const jsonAgain = (messages: readonly ChatMessage[], answer: string, detail: string): ChatMessage[] => [
   ...messages,
   {role: 'assistant', content: answer},
@@ -34,8 +34,8 @@ export const jsonAgain = (messages: readonly ChatMessage[], answer: string, deta
 ]
 
 /**
- * The latest turns that fit, the oldest first; a first turn that is an answer is left out, for it answers nothing. The
- * last exchange is always among them: where it does not fit it is cut in the middle.
+ * The latest turns that fit, oldest first. An initial answer is dropped because its question is missing. The last
+ * exchange is always included; if it does not fit, it is cut in the middle.
  */
 export function recent(history: readonly Turn[]): readonly Turn[] {
   let first = history.length
@@ -49,7 +49,7 @@ export function recent(history: readonly Turn[]): readonly Turn[] {
   return history.slice(history[first]?.role === 'assistant' ? first + 1 : first)
 }
 
-/** A short turn stays whole, and leaves the other one what it does not need. */
+/** Leaves a short turn complete and gives its unused share to the other one. */
 function cutToFit(turns: readonly Turn[], most: number): Turn[] {
   const whole = turns.reduce((sum, {content}) => sum + content.length, 0)
   return turns.map((turn) => {
@@ -60,7 +60,7 @@ function cutToFit(turns: readonly Turn[], most: number): Turn[] {
 
 const gap = '\n[...]\n'
 
-/** A text of at most so many characters, with its beginning and its end; no character is cut into halves. */
+/** Shortens a text in the middle, keeping its beginning and end; never cuts inside a character. */
 function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text
   const half = Math.floor((most - gap.length) / 2)

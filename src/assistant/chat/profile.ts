@@ -1,15 +1,15 @@
 import type {Journey} from './journey.js'
 
-/** How a message wants to be answered. */
+/** Parameters for answering a message. */
 export interface Profile {
   readonly temperature: number
-  /** Most tokens of the answer; undefined leaves it to the settings. */
+  /** Maximum number of tokens of the answer; default: from the settings. */
   readonly maxTokens?: number
   /** From 1 to 10. */
   readonly complexity: number
-  /** The cheapest model will do. */
+  /** The cheapest model is sufficient. */
   readonly economy: boolean
-  /** What the model is told about it. */
+  /** Instructions for the model. */
   readonly advice?: string
 }
 

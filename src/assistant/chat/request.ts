@@ -1,19 +1,19 @@
-/** A message to a model, and what the editor shows while it is written. */
+/** A message to a model with the state of the editor. */
 export interface MessageRequest {
   readonly prompt: string
-  /** Files of the workspace that the model reads. */
+  /** Workspace files to send to the model. */
   readonly contextFiles?: readonly string[] | undefined
   readonly openFiles?: readonly string[] | undefined
   readonly activeFile?: string | undefined
   /** From 1. */
   readonly activeLine?: number | undefined
   readonly selectedText?: string | undefined
-  /** What the editor complains about: sentences, or objects of its own shape. */
+  /** The editor's diagnostics: sentences, or objects in its own format. */
   readonly diagnostics?: readonly (string | object)[] | undefined
-  /** The answer is to be JSON. */
+  /** The answer must be JSON. */
   readonly jsonMode?: boolean | undefined
   readonly temperature?: number | undefined
   readonly topP?: number | undefined
-  /** Kept with the turn, and not read. */
+  /** Stored with the turn, but not interpreted. */
   readonly attachmentManifest?: unknown
 }

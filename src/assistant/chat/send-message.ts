@@ -12,7 +12,7 @@ import type {MessageRequest} from './request.js'
 
 export interface MessageAnswer {
   message: Omit<Turn, 'journey'> & {role: 'assistant'; model_used: string; tokens: number; context_files: string[]}
-  /** What was said before, as far as a model reads it again, and this exchange. */
+  /** The part of the history sent to the model, and this exchange. */
   history: Pick<Turn, 'role' | 'content'>[]
   model_used: string
   tokens: number
@@ -20,18 +20,18 @@ export interface MessageAnswer {
   journey: Journey
 }
 
-/** How a call can be ended, and who is told about it. */
+/** Cancellation and progress of a call. */
 export interface Hooks {
   signal: AbortSignal
-  /** Told every piece of the answer as it comes, but for JSON: whether that is the answer is known at its end. */
+  /** Receives each piece of the answer as it arrives; not called for JSON, which is only validated at its end. */
   onDelta?: (text: string) => void
 }
 
 /**
- * Has a model answer a message, in the conversation of the session. Both turns are kept once the answer is there, and
- * neither is where it fails.
- * @throws path_denied, context_file_missing, context_file_unusable; answer_empty, answer_not_json; what a call of a model throws, and what
- *   the signal was aborted with
+ * Answers a message with a model, in the conversation of the session. Both turns are stored once the answer is
+ * complete; neither is stored if it fails.
+ * @throws path_denied, context_file_missing, context_file_unusable; answer_empty, answer_not_json; errors of the model
+ *   call; the abort reason of the signal
  */
 export async function sendMessage(
   assistant: Assistant,
@@ -93,7 +93,7 @@ async function askForText(model: Model, question: Question, onDelta?: (text: str
   return {...generation, text}
 }
 
-/** Asks a second time where the first answer is no JSON, unless it would have been with more tokens. */
+/** Asks again if the first answer is not JSON, unless it was cut off at the token limit. */
 async function askForJson(model: Model, question: Question): Promise<Generation> {
   const first = await askForText(model, question)
   const read = readJsonAnswer(first.text)

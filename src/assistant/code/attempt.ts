@@ -1,17 +1,17 @@
 import type {Judgement} from './judge.js'
 
-/** What one call of the model took. */
+/** One call of the model. */
 interface Call {
   outputTokens: number
-  /** When its answer was there, counted from the first call on, ms. */
+  /** When its answer arrived, in ms since the first call. */
   atMs: number
 }
 
-/** An answer with a program that nothing is wrong with. */
+/** An answer with a valid program. */
 export interface Accepted extends Call {
   kind: 'accepted'
   code: string
-  /** Undefined where nobody looked. */
+  /** Undefined if the program was not checked. */
   judgement: Judgement | undefined
 }
 
@@ -21,10 +21,10 @@ export type Rejected = Call &
     | {
         kind: 'invalid'
         judgement: Judgement
-        /** The program before had the same faults. */
+        /** The previous program had the same errors. */
         isStalled: boolean
       }
   )
 
-/** What came of one call of the model. */
+/** The result of one call of the model. */
 export type Attempt = Accepted | Rejected

@@ -13,12 +13,12 @@ import {writeProgram} from './write-program.js'
 
 export interface CodeRequest {
   readonly prompt: string
-  /** Whether the data language checks it; true when left out. */
+  /** Check the program with the data language. Default: true. */
   readonly validate?: boolean | undefined
-  /** From 0 to 5; 2 when left out. */
+  /** From 0 to 5. Default: 2. */
   readonly maxRetries?: number | undefined
   readonly surfaceMode?: SurfaceMode | undefined
-  /** Where the program is written, relative to the root of the workspace; a file there is replaced. */
+  /** Output file, relative to the root of the workspace; an existing file is replaced. */
   readonly outputPath?: string | undefined
   readonly journeyId: string
   readonly sessionId?: string | undefined
@@ -33,26 +33,26 @@ export type CodeOutcome =
       /** surface_contract, repair_stalled or validation_failed */
       error: SvcError
       kpi: RuntimeGenerationKpiV1
-      /** What is wrong with the last program; empty where there was none. */
+      /** Problems of the last program; empty if there was none. */
       findings: readonly Finding[]
       repair: {attempts: number; stalled?: true; failure_category: FailureCategory}
     }
 
 export interface CodeHooks {
   signal: AbortSignal
-  /** Told the number of an attempt before it begins, from 1. */
+  /** Called with the number of an attempt, from 1, before it starts. */
   onAttempt?: (attempt: number, most: number) => void
 }
 
-/** Most tokens of a program, and how freely it is written. */
+/** Token limit and temperature of a program. */
 const maxTokens = 2048
 const temperature = 0.1
 
 /**
- * Has a model write a program of the data language. An answer that is no program in the form that was asked for, or
- * one with errors, goes back to the model with what is wrong; the same errors twice running end that. A file is written
- * when all is well, and never before.
- * @throws path_denied, output_exists; what a call of a model throws, and what the signal was aborted with
+ * Generates a program of the data language with a model. An answer that does not have the requested form or has errors
+ * is returned to the model with the problems. Two consecutive programs with the same errors end the repair. The file is
+ * only written on success.
+ * @throws path_denied, output_exists; errors of the model call; the abort reason of the signal
  */
 export async function generateCode(assistant: Assistant, request: CodeRequest, hooks: CodeHooks): Promise<CodeOutcome> {
   const {outputPath, journeyId, sessionId, traceId} = request
@@ -133,7 +133,7 @@ function failure(model: string, attempts: number, last: Rejected, kpi: RuntimeGe
   }
 }
 
-/** The first fault as a clause, and how many more there are. */
+/** The first error as a clause, and the number of further ones. */
 function reasonOf([first, ...more]: readonly Finding[]): string {
   const clause = first === undefined ? 'it has errors' : `${first.code}: ${first.message.replace(/\.$/, '')}`
   return more.length === 0 ? clause : `${clause}, and ${more.length} more`

@@ -1,6 +1,6 @@
 import type {Diagnostic, Program} from '../../lang/index.js'
 
-/** What is wrong with a program, as callers read it. */
+/** A problem with a program, as published to callers. */
 export interface Finding {
   severity: 'error' | 'warning'
   code: string
@@ -10,24 +10,24 @@ export interface Finding {
   line: number
 }
 
-/** What the data language says of a program. */
+/** The result of checking a program. */
 export interface Judgement {
   isValid: boolean
   findings: Finding[]
-  /** Everything that is wrong, for the model. */
+  /** All errors, formatted for the model. */
   rendered: string
-  /** The same for two programs with the same faults, wherever they stand. */
+  /** Equal for two programs with the same errors, regardless of their positions. */
   signature: string
-  /** It is wrong for what the language skips with a warning, and for nothing else. */
+  /** Its only errors are constructs that the language would skip with a warning. */
   isOnlyStrict: boolean
-  /** Whether it is spaced and indented as the formatter does it. */
+  /** It is formatted as by the formatter. */
   isCanonical: boolean
 }
 
-/** Faults that are told to a model: the first ones cause the others often enough. */
+/** Maximum number of errors shown to a model: the first ones often cause the others. */
 const mostShown = 10
 
-/** What the language skips is lost: in a program that is written anew that is no warning. */
+/** A skipped construct is lost, so it counts as an error in a new program. */
 const isFault = ({severity, code}: Diagnostic) => severity === 'error' || code.startsWith('parse.unsupported_')
 
 const nothing: Finding = {
@@ -38,7 +38,7 @@ const nothing: Finding = {
   line: 1,
 }
 
-/** What the data language says of a program that a model wrote. */
+/** Checks a program written by a model. */
 export async function judge(program: Program): Promise<Judgement> {
   const {asJson, formatSource, Lines, renderDiagnostics} = await import('../../lang/index.js')
   const {source, diagnostics, tables, indexes, records, sums, functions} = program

@@ -2,7 +2,7 @@ import type {ChatMessage} from '../../inference-client/index.js'
 import {fenced} from '../fences.js'
 import type {SurfaceFault, SurfaceMode} from './surface.js'
 
-/** Whole programs that show the language: each is without errors and warnings. */
+/** Complete example programs, without errors and warnings. */
 export const codeExamples = [
   `/// Something to be done.
 @table type Todo {
@@ -90,14 +90,14 @@ const surfaces: Readonly<Record<SurfaceMode, string>> = {
   fenced_transport: 'Answer with the whole program in exactly one fenced code block.',
 }
 
-/** What a model reads before the wish of the user. */
+/** The system prompt. */
 export const systemPrompt = (mode: SurfaceMode): string =>
   [language, ...codeExamples.map((example) => `A program:\n\n${example.trimEnd()}`), surfaces[mode]].join('\n\n')
 
-/** Characters of a rejected answer that a model reads again. */
+/** Maximum number of characters of a rejected answer that are sent to the model again. */
 const mostAgain = 24_000
 
-/** What a model reads to do better: the wish, its last answer, and what is wrong with that. */
+/** The messages to repair a program: the request, the last answer, and its problems. */
 export const repairMessages = (
   first: readonly ChatMessage[],
   answer: string,
@@ -109,7 +109,7 @@ export const repairMessages = (
   {role: 'user', content: `${complaint}\n\nWrite the whole program again, put right. ${surfaces[mode]}`},
 ]
 
-/** Characters of a line that a model is told of. */
+/** Maximum number of characters of a quoted line. */
 const mostQuoted = 80
 
 export function surfaceComplaint({reason, quoted}: SurfaceFault): string {
@@ -117,5 +117,5 @@ export function surfaceComplaint({reason, quoted}: SurfaceFault): string {
   return `That answer does not have the form that was asked for: ${reason}${line}.`
 }
 
-/** @param rendered the diagnostics, as a person reads them */
+/** @param rendered the diagnostics in human-readable form */
 export const programComplaint = (rendered: string): string => `The program has errors:\n\n${fenced(rendered)}`

@@ -1,13 +1,13 @@
 import type {RuntimeGenerationKpiV1} from '../../contracts/index.js'
 import type {Attempt, Rejected} from './attempt.js'
 
-/** Through which surface a program is wished for. */
+/** The surface that requested a program. */
 export type CodeSurface = RuntimeGenerationKpiV1['surface']
 
-/** Why no program came of it. */
+/** Why generation failed. */
 export type FailureCategory = NonNullable<RuntimeGenerationKpiV1['failure_category']>
 
-/** @param attempts one at least, in their order */
+/** @param attempts at least one, in order */
 export function kpiOf(
   {surface, validate = true}: {surface: CodeSurface; validate?: boolean | undefined},
   attempts: readonly Attempt[],

@@ -1,6 +1,6 @@
 import type {Diagnostic} from '../../lang/index.js'
 
-/** A line that is no part of a program. */
+/** A line that is not part of a program. */
 export interface StrayLine {
   /** From 1. */
   number: number
@@ -8,8 +8,8 @@ export interface StrayLine {
 }
 
 /**
- * The first line outside of all declarations that the parser rejects and that reads like a sentence; where errors are
- * told by nobody else, the first one there that has an error.
+ * The first line outside all declarations that the parser rejects and that reads like a sentence. If errors are not
+ * reported otherwise, the first such line with any error.
  */
 export function strayLine(
   source: string,
@@ -31,29 +31,29 @@ export function strayLine(
   return undefined
 }
 
-/** The parser's own complaints, and what it skips although it may be anything: `let me explain`. */
+/** Errors of the parser, and declarations that it skips although they may be prose: `let me explain`. */
 const isRejected = ({code, severity}: Diagnostic) =>
   code.startsWith('parse.') && (severity === 'error' || code === 'parse.unsupported_declaration')
 
-/** Strings and comments, in which brackets mean nothing. A string ends with its line at the latest. */
+/** Strings and comments, in which brackets have no meaning. A string ends at the end of its line at the latest. */
 const unread = /"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|\/\/.*|#.*/g
 
-/** How many more brackets a piece of code opens than it closes. */
+/** The number of opening minus closing brackets in a piece of code. */
 const opened = (code: string) => count(code, /[([{]/g) - count(code, /[)\]}]/g)
 
 const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length
 
-/** The line of a place, and where it begins. */
+/** The line that contains an offset, and the offset of its start. */
 function lineAt(source: string, at: number): {start: number; text: string} {
   const start = source.lastIndexOf('\n', at - 1) + 1
   const end = source.indexOf('\n', start)
   return {start, text: source.slice(start, end === -1 ? undefined : end)}
 }
 
-/** A comment of another language is code that is wrong, whatever it says. */
+/** A comment in the syntax of another language is invalid code, not prose. */
 const comment = /^(?:\/\*|--|<!--)/
 
-/** Whether the line reads like a sentence, or that part of it which the parser could not read. */
+/** True if the line, or its part that the parser rejected, reads like a sentence. */
 function isProse({start, code}: Diagnostic, line: {start: number; text: string}): boolean {
   if (code === 'parse.block_comment') return false
   const texts = [line.text, line.text.slice(start - line.start)].map((text) => text.trim())
@@ -64,7 +64,7 @@ const listMark = /^(?:[-*+•]|\d+[.)])\s+/
 const word = "\\p{L}[\\p{L}\\p{M}'’-]*"
 const someWords = (least: number) => new RegExp(`${word}(?:,? +${word}){${least - 1},}`, 'u')
 
-/** How sentences end, and how many words stand side by side in the shortest one that ends so. */
+/** Endings of sentences, with the minimum number of adjacent words for each. */
 const endings: readonly (readonly [ending: RegExp, words: RegExp])[] = [
   [/[!?…。！？：]$/u, someWords(1)],
   [/\.$/, someWords(2)],
@@ -72,10 +72,10 @@ const endings: readonly (readonly [ending: RegExp, words: RegExp])[] = [
   [/^[\p{L}\p{M}'’, -]+$/u, someWords(3)],
 ]
 
-/** Characters of a line that are looked at, from its end. */
+/** Maximum number of characters examined, from the end of a line. */
 const mostLooked = 500
 
-/** Words side by side that end as a sentence does, or nothing but words; also in brackets, quotes and lists. */
+/** Adjacent words with the ending of a sentence, or nothing but words; also in brackets, quotes and lists. */
 function isSentence(line: string): boolean {
   const text = line.slice(-mostLooked)
   if (listMark.test(text) && someWords(1).test(text)) return true

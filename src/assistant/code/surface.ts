@@ -3,27 +3,27 @@ import {fencedBlocks} from '../fences.js'
 import {strayLine} from './stray-line.js'
 
 /**
- * In which form a model gives a program: `raw_code_only` is the program and nothing else, `fenced_transport` has it in
- * the one fenced block of the answer, whatever is said around that.
+ * The form of a model's answer: `raw_code_only` is only the program; `fenced_transport` has it in the single fenced
+ * block of the answer, with any text around it.
  */
 export const surfaceModes = ['raw_code_only', 'fenced_transport'] as const
 export type SurfaceMode = (typeof surfaceModes)[number]
 
-/** Why an answer does not have the form that was asked for. */
+/** Why an answer does not have the requested form. */
 export interface SurfaceFault {
-  /** A clause without a word of the answer: it gets into errors, and so into logs. */
+  /** A clause without text of the answer, because it is included in errors and logs. */
   reason: string
-  /** The line that it is about, for the model alone. */
+  /** The line in question, for the model only. */
   quoted?: string
 }
 
-/** The program of an answer as the language reads it; its source ends with one line end. */
+/** The parsed program of an answer; its source ends with a single line end. */
 export type Surface = {program: Program} | SurfaceFault
 
 /**
- * Takes the program out of an answer. What stands outside of all declarations and is no code is no part of a program.
- * @param isChecked whether somebody tells the errors of the program; where nobody does, what stands outside of all
- *   declarations must be code without errors
+ * Extracts the program from an answer. Text outside all declarations that is not code makes the answer invalid.
+ * @param isChecked errors of the program are reported elsewhere; otherwise everything outside of declarations must be
+ *   code without errors
  */
 export async function readSurface(answer: string, mode: SurfaceMode, isChecked = true): Promise<Surface> {
   const text = answer.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
@@ -35,7 +35,7 @@ export async function readSurface(answer: string, mode: SurfaceMode, isChecked =
   const program = checkProgram(source)
   const stray = strayLine(source, program.diagnostics, isChecked)
   if (stray === undefined) return {program}
-  return {reason: `line ${stray.number} is no part of a program`, quoted: stray.text}
+  return {reason: `line ${stray.number} is not part of a program`, quoted: stray.text}
 }
 
 const readRaw = (code: string): {code: string} | SurfaceFault =>
@@ -45,5 +45,5 @@ function readFenced(text: string): {code: string} | SurfaceFault {
   const [block, ...more] = fencedBlocks(text)
   if (block === undefined) return {reason: 'the answer has no fenced block'}
   if (more.length > 0) return {reason: `the answer has ${more.length + 1} fenced blocks`}
-  return block.isClosed ? {code: block.content} : {reason: 'the fenced block has no end'}
+  return block.isClosed ? {code: block.content} : {reason: 'the fenced block is not closed'}
 }

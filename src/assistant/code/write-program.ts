@@ -2,7 +2,7 @@ import type {FileOutcomesV1} from '../../contracts/index.js'
 import {containedOutput, writeFileAtomic} from '../../files/index.js'
 
 /**
- * Writes a program into the workspace, whole or not at all.
+ * Writes a program into the workspace atomically.
  * @throws path_denied, output_exists, disk_full, file_unreadable
  */
 export async function writeProgram(root: string, path: string, code: string): Promise<FileOutcomesV1> {

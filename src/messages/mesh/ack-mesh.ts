@@ -10,7 +10,7 @@ import type {Calling} from './calling.js'
 import {requireMesh} from './plane.js'
 
 /**
- * Acknowledges a message of an agent's inbox on the mesh: once or again, which the mesh does not tell apart.
+ * Acknowledges a mesh message of an agent's inbox. The mesh does not distinguish repeated acknowledgements.
  * @throws agent_not_found, agent_session_mismatch, file_unreadable, mesh_not_configured, message_not_found, usage;
  * MeshHttpError
  */
@@ -25,9 +25,9 @@ export async function ackOverMesh(
   bindIdentity(agent, sessionId)
   if (error !== undefined)
     throw new SvcError('usage', {
-      reason: 'A message of the mesh is claimed by nodes: one that is not acknowledged is delivered again by itself.',
+      reason: 'A mesh message that is not acknowledged is redelivered automatically; it cannot be marked as failed.',
     })
-  // Where this machine is a node, it does not end the work of another one.
+  // If this machine is a node, only its own claim is acknowledged.
   const claimer = await knownNodeId(sources)
   const isKnown = await mesh.ack({receiver: String(agent.id), message, claimer}, {signal})
   if (!isKnown) throw new SvcError('message_not_found', {message: displayMeshMessage(message)})

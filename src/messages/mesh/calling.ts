@@ -1,9 +1,9 @@
 import type {SettingSources} from '../../config/index.js'
 
-/** What a call over the mesh has from its caller. */
+/** Caller-specific parameters of a mesh call. */
 export interface Calling {
-  /** From which it is known what this machine is called as a node. */
+  /** Sources of the settings that determine the node name of this machine. */
   readonly sources: SettingSources
-  /** Aborts when the caller has gone. */
+  /** Aborts when the caller disconnects. */
   readonly signal?: AbortSignal | undefined
 }

@@ -1,10 +1,10 @@
 import {createMeshClient, type MeshClient} from '../../mesh/index.js'
 import type {OrchestratorConfig} from '../../tasks/index.js'
 
-/** One client for as long as the settings are the same: its connections are used again. */
+/** One client per configuration, so that its connections are reused. */
 const clients = new WeakMap<OrchestratorConfig, MeshClient>()
 
-/** A client of the control plane that is configured; undefined where there is none. */
+/** A client of the configured control plane; undefined if none is configured. */
 export function meshClientOf(config: OrchestratorConfig): MeshClient | undefined {
   const {controlUrl: baseUrl} = config
   if (baseUrl === undefined) return undefined

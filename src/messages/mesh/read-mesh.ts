@@ -13,7 +13,7 @@ interface Wanted {
 }
 
 /**
- * The messages of an agent that are not acknowledged, the newest first; a look that takes nothing.
+ * Reads the unacknowledged messages of an agent without claiming them, newest first.
  * @throws mesh_not_configured; MeshHttpError
  */
 export async function readFromMesh(

@@ -13,8 +13,8 @@ import type {Calling} from './calling.js'
 import {requireMesh} from './plane.js'
 
 /**
- * Sends a message to an agent of any machine, through the control plane. The receiver need not be known here; the
- * sender is an agent of this workspace.
+ * Sends a message to an agent of any machine through the control plane. The sender is an agent of this workspace; the
+ * receiver need not be known here.
  * @throws agent_not_found, agent_session_mismatch, mesh_not_configured, message_invalid, usage; MeshHttpError
  */
 export async function sendOverMesh(
@@ -25,7 +25,7 @@ export async function sendOverMesh(
   const mesh = requireMesh(context)
   const {draft, binding} = toDraft(context, request)
   if (draft.threadId !== undefined || draft.tenantId !== undefined)
-    throw new SvcError('message_invalid', {fault: 'the mesh carries neither its thread id nor its tenant id'})
+    throw new SvcError('message_invalid', {fault: 'the mesh does not support thread ids and tenant ids'})
   const receiver = remoteAgent(context, request.receiver)
   const {sender, type, payload, priority, correlationId = null} = draft
   const key = request.key ?? meshKey(draft, receiver, await originOf(context, sources), context.now())
@@ -61,17 +61,17 @@ export async function sendOverMesh(
   }
 }
 
-/** Agents of other machines are numbers; only those of this one have names here. @throws agent_not_found */
+/** Agents of other machines are identified by number; names refer to agents of this machine. @throws agent_not_found */
 const remoteAgent = (context: MessageContext, nameOrId: string | number): number =>
   matchAgentId(String(nameOrId)) ?? requireAgent(context, nameOrId).id
 
-/** Most characters of a key. */
+/** Maximum length of a key in characters. */
 const longestKey = 512
 
 /**
- * The key under which the mesh knows a message whose sender has chosen none: agents of many workspaces have the same
- * numbers, so it says of which one this is. The mesh remembers keys for a day, and two agents may well say the same to
- * each other twice in that time: so one that was derived from the content counts for a minute.
+ * The mesh key of a message whose sender has not chosen one. It includes the origin, because agents of different
+ * workspaces have the same numbers. The mesh remembers keys for a day, but the same text may be sent again earlier, so
+ * a key derived from the content also includes the minute.
  */
 function meshKey(draft: Draft, receiver: number, origin: string, nowMs: number): string {
   const {correlationId} = draft
@@ -82,8 +82,8 @@ function meshKey(draft: Draft, receiver: number, origin: string, nowMs: number):
 }
 
 /**
- * A word for this workspace on this machine: copies of a machine have the same folders, and one machine has many. A
- * machine that can keep no name goes by its folders alone.
+ * A name for this workspace on this machine. It combines the node name, since copies of a machine have the same
+ * folders, with the repository id. A machine without a stored node name uses the repository id alone.
  */
 async function originOf({repositoryId}: MessageContext, sources: SettingSources): Promise<string> {
   const node = await nodeId(sources).catch(() => '')

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {displayOperation, displayTask, given, type TaskContext} from '../../tasks/index.js'
+import {displayOperation, displayTask, type TaskContext, withoutUndefined} from '../../tasks/index.js'
 
 import {type LoggedOperation, type OperationName, type Payloads, summaries} from './operation.js'
 
@@ -15,7 +15,7 @@ export interface OperationRow<K extends OperationName = OperationName> {
 
 const select = 'SELECT id, operation, payload, summary, undone, timestamp_ms FROM agent_oplog WHERE repository_id = ?'
 
-/** Writes what was done, in the transaction that does it. */
+/** Logs an operation in the transaction that performs it. */
 export function logOperation<K extends OperationName>(
   {store, repositoryId, now}: TaskContext,
   operation: K,
@@ -29,7 +29,7 @@ export function logOperation<K extends OperationName>(
   return Number(lastInsertRowid)
 }
 
-/** Writes that it is undone, or done again, and what it is about now. */
+/** Marks an operation as undone or redone, with its new payload. */
 export function updateOperation<K extends OperationName>(
   {store}: TaskContext,
   {id, operation}: OperationRow<K>,
@@ -54,7 +54,7 @@ export function requireOperation({store, repositoryId}: TaskContext, id: number)
 export const submissionSql = `${select} AND operation = 'submit_task' AND payload ->> 'task_id' = ?
 ORDER BY id DESC LIMIT 1`
 
-/** What is known of the submission of a task: only one that was undone once is in the log. */
+/** The log entry of a task's submission; there is only one if it has been undone before. */
 export const findSubmission = (
   {store, repositoryId}: TaskContext,
   taskId: number,
@@ -70,10 +70,10 @@ export function requireSubmission(context: TaskContext, taskId: number): Operati
 
 export function toOperation({payload, undone, ...row}: OperationRow): LoggedOperation {
   const {task_id, agent_id} = JSON.parse(payload) as {task_id?: number; agent_id?: number}
-  return {...row, op_id: displayOperation(row.id), undone: undone === 1, ...given({task_id, agent_id})}
+  return {...row, op_id: displayOperation(row.id), undone: undone === 1, ...withoutUndefined({task_id, agent_id})}
 }
 
-/** Operations that can be undone or done again, the latest first. */
+/** Operations that can be undone or redone, latest first. */
 export const listOperations = (
   {store, repositoryId}: TaskContext,
   {limit = 50}: {limit?: number} = {},

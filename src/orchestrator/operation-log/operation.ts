@@ -1,25 +1,25 @@
 import type {OrchOperationV1} from '../../contracts/index.js'
 import {displayAgent, displayTask, type Priority, type Spawn} from '../../tasks/index.js'
 
-/** What it takes to undo an operation, and to do it again. */
+/** The data required to undo and redo each operation. */
 export interface Payloads {
   reorder_task: {task_id: number; from: Priority; to: Priority}
   pause_agent: {agent_id: number; name: string}
   resume_agent: {agent_id: number; name: string}
-  /** The agent of the latest time: done again, it is another one of the same name. */
+  /** The current agent: a redo creates another one with the same name. */
   spawn_agent: {agent_id: number; spawn: Spawn}
-  /** The task of the latest time: done again, it is another one. */
+  /** The current task: a redo creates another one. */
   submit_task: {task_id: number; description: string; in_place_of?: number}
 }
 
 export type OperationName = keyof Payloads
 
-/** Something that a person did and can take back, as it is printed. */
+/** A reversible operation of a person, as published. */
 export type LoggedOperation = OrchOperationV1
 
-/** What was done, in a few words. */
+/** Short descriptions of operations. */
 export const summaries: {readonly [K in OperationName]: (payload: Payloads[K]) => string} = {
-  reorder_task: ({task_id, from, to}) => `${displayTask(task_id)} made ${to}, once ${from}`,
+  reorder_task: ({task_id, from, to}) => `${displayTask(task_id)} priority changed from ${from} to ${to}`,
   pause_agent: ({agent_id, name}) => `${name} (${displayAgent(agent_id)}) paused`,
   resume_agent: ({agent_id, name}) => `${name} (${displayAgent(agent_id)}) resumed`,
   spawn_agent: ({agent_id, spawn}) => `${spawn.name} (${displayAgent(agent_id)}) spawned`,

@@ -15,11 +15,11 @@ import {
 import {logOperation} from './operation-rows.js'
 
 /*
- * What a person does to tasks and agents, written into the log so that it can be undone. Inside this module the functions
- * behind these are called: what routing, scaling or a plan does is nobody's to take back.
+ * Operations of a person on tasks and agents, logged so that they can be undone. Other modules call the underlying
+ * functions directly: the actions of routing, scaling and plans cannot be undone.
  */
 
-/** @throws as the operation behind it */
+/** @throws as the underlying operation */
 export function reorderTask(context: TaskContext, id: number, priority: Priority): Task {
   return context.store.transaction(() => {
     const from = priorities[requireRow(context, id).priority]
@@ -29,7 +29,7 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
   })
 }
 
-/** @throws as the operation behind it */
+/** @throws as the underlying operation */
 export function setPaused(context: TaskContext, nameOrId: string | number, paused: boolean): AgentRow {
   return context.store.transaction(() => {
     const {id, name, state} = workingAgent(context, nameOrId)
@@ -39,7 +39,7 @@ export function setPaused(context: TaskContext, nameOrId: string | number, pause
   })
 }
 
-/** @throws as the operation behind it */
+/** @throws as the underlying operation */
 export function spawnAgent(context: TaskContext, asked: Spawn): AgentRow {
   return context.store.transaction(() => {
     const agent = spawn(context, asked)

@@ -20,17 +20,17 @@ import {
 import type {OperationName, Payloads} from './operation.js'
 import {submissionOf} from './submission-of.js'
 
-/** Something has changed since; the reason goes on from "it cannot be undone". */
+/** The state has changed in the meantime; the reason continues "it cannot be undone". */
 export class Changed extends Error {
   override readonly name = 'Changed'
 }
 
 /**
- * How an operation is taken back, and done again. Each looks first whether everything is still as the operation, or its
- * undoing, left it, and gives what the operation is about from then on.
+ * How an operation is undone and redone. Both first check that the state is as the operation, or its undo, left it, and
+ * return the payload for the next reversal.
  */
 interface Reversal<P> {
-  /** @throws Changed, and what the operations behind it throw */
+  /** @throws Changed, and the errors of the underlying operations */
   undo(context: MessageContext, payload: P): P
   redo(context: MessageContext, payload: P): P
 }
@@ -52,9 +52,9 @@ export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} =
     undo(context, payload) {
       const {id, name} = requireThere(context, payload.agent_id)
       const tasks = openTasks(context, id)
-      if (tasks > 0) throw new Changed(`${name} (${displayAgent(id)}) has ${tasks} tasks by now`)
+      if (tasks > 0) throw new Changed(`${name} (${displayAgent(id)}) now has ${tasks} tasks`)
       const unread = countUnread(context, id)
-      if (unread > 0) throw new Changed(`${name} (${displayAgent(id)}) has ${unread} unread messages by now`)
+      if (unread > 0) throw new Changed(`${name} (${displayAgent(id)}) now has ${unread} unread messages`)
       retireAgent(context, id)
       return payload
     },
@@ -84,9 +84,9 @@ function reorder(
 ): Payloads['reorder_task'] {
   const {task_id: id} = payload
   const row = requireRow(context, id)
-  if (!waiting.includes(row.status)) throw new Changed(`${displayTask(id)} is ${row.status} by now`)
+  if (!waiting.includes(row.status)) throw new Changed(`${displayTask(id)} is now ${row.status}`)
   const priority = priorities[row.priority]
-  if (priority !== is) throw new Changed(`${displayTask(id)} is ${priority} by now`)
+  if (priority !== is) throw new Changed(`${displayTask(id)} is now ${priority}`)
   reorderTask(context, id, shall)
   return payload
 }
@@ -100,11 +100,11 @@ function turn<P extends Payloads['pause_agent']>(context: MessageContext, payloa
 
 function requireThere(context: MessageContext, id: number): AgentRow {
   const agent = agentRows(context).find((row) => row.id === id)
-  if (agent === undefined) throw new Changed(`${displayAgent(id)} is retired by now`)
+  if (agent === undefined) throw new Changed(`${displayAgent(id)} has been retired`)
   return agent
 }
 
-/** Tasks of an agent that are not over; one in doubt is still its own. */
+/** Unfinished tasks of an agent, including its doubted ones. */
 const openTasks = ({store}: MessageContext, agentId: number): number =>
   store.get<{tasks: number}>(
     `SELECT count(*) AS tasks FROM orch_tasks WHERE (agent_id = ? OR doubted_agent_id = ?)
@@ -115,23 +115,23 @@ const openTasks = ({store}: MessageContext, agentId: number): number =>
 const waiting: readonly TaskRow['status'][] = ['Queued', 'Blocked', 'BlockedOnApproval']
 
 function refuseStarted({id, status, started_at_ms: started}: TaskRow): void {
-  if (!waiting.includes(status)) throw new Changed(`${displayTask(id)} is ${status} by now`)
-  if (started !== null) throw new Changed(`${displayTask(id)} was started already`)
+  if (!waiting.includes(status)) throw new Changed(`${displayTask(id)} is now ${status}`)
+  if (started !== null) throw new Changed(`${displayTask(id)} has already started`)
 }
 
-/** Submitted again, it would be a task that does no step, and the plan would wait for one that is cancelled. */
+/** Refuses a task of a plan: submitted again, it would not be linked to its step, which would wait for the old task. */
 function refusePlanned(context: MessageContext, {id}: TaskRow): void {
   const node = nodeOfTask(context, id)
   if (node !== undefined)
-    throw new Changed(`${displayTask(id)} does the step ${node.node_id} of ${node.plan_session_id}`)
+    throw new Changed(`${displayTask(id)} belongs to step ${node.node_id} of ${node.plan_session_id}`)
 }
 
-/** Whoever built upon it would fail with it. */
+/** Refuses a task with dependants, which would fail with it. */
 function refuseAwaited({store}: MessageContext, {id}: TaskRow): void {
   const other = store.get<{task_id: number}>(
     `SELECT d.task_id FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.task_id
 WHERE d.depends_on = ? AND t.status NOT IN ('Completed', 'Failed', 'Cancelled') ORDER BY d.task_id LIMIT 1`,
     [id],
   )
-  if (other !== undefined) throw new Changed(`${displayTask(other.task_id)} waits for ${displayTask(id)}`)
+  if (other !== undefined) throw new Changed(`${displayTask(other.task_id)} depends on ${displayTask(id)}`)
 }

@@ -1,6 +1,6 @@
 import {fragment} from '../../store/index.js'
 
-/** What persons did that can be taken back; `payload` is what it takes to go back, and forth again. */
+/** Reversible operations of persons; `payload` contains the data required for undo and redo. */
 export const operationLogFragment = fragment(
   'operation_log',
   `

@@ -1,17 +1,17 @@
 import type {SubmitTaskV1} from '../../contracts/index.js'
 import {
   agentRows,
-  given,
   type ManifestEntry,
   priorities,
   type TaskContext,
   type TaskRequest,
   type TaskRow,
+  withoutUndefined,
 } from '../../tasks/index.js'
 
 /**
- * What asked for a task, from its row: for the agent that has it, while that one is there. It has no idempotency key,
- * which stays with the task that is there.
+ * Reconstructs the submission of a task from its row, for its current agent if that still exists. The idempotency key
+ * is omitted because it stays with the existing task.
  */
 export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
   const {depends_on, exec, capability_requirements, requires_approval, task_timeout_ms, retries, ...hints} = JSON.parse(
@@ -29,9 +29,9 @@ export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
       ...(hints as NonNullable<SubmitTaskV1['enqueue_hints']>),
       task_category: row.category,
       complexity: row.complexity,
-      ...given({execution_role: row.execution_role ?? undefined, campaign_id: row.campaign_id ?? undefined}),
+      ...withoutUndefined({execution_role: row.execution_role ?? undefined, campaign_id: row.campaign_id ?? undefined}),
     },
-    ...given({
+    ...withoutUndefined({
       target_agent: agent?.name,
       exec: exec as SubmitTaskV1['exec'],
       capability_requirements: capability_requirements as SubmitTaskV1['capability_requirements'],

@@ -5,10 +5,10 @@ import {
   displayOperation,
   displayTask,
   excerpt,
-  given,
   matchOperationId,
   matchTaskId,
   requireRow,
+  withoutUndefined,
 } from '../../tasks/index.js'
 
 import type {LoggedOperation, OperationName, Payloads} from './operation.js'
@@ -24,19 +24,18 @@ import {
 import {Changed, reversals} from './reversals.js'
 
 /**
- * Takes back what a person did, where all is still as it was left: a priority, a pause, an agent that has nothing to do,
- * a task that nobody has started.
- * @param which `OP-000007` or `7`; `T-0042` for the submission of a task, which gets into the log by this
+ * Undoes an operation of a person if its result is unchanged: a priority change, a pause, the spawning of an agent that
+ * is still idle, or the submission of a task that has not started.
+ * @param which `OP-000007` or `7`; `T-0042` for the submission of a task, which is logged by this call
  * @throws operation_not_found, task_not_found, operation_conflict, usage
  */
 export const undoOperation = (context: MessageContext, which: string): LoggedOperation =>
   context.store.transaction(() => reverse(context, find(context, which, 'undo'), 'undo'))
 
 /**
- * Does again what was undone. A task is submitted anew, an agent spawned anew: each under a new id, which the operation
- * is about from then on.
+ * Redoes an undone operation. A task or an agent is created under a new id, which the operation refers to from then on.
  * @param which as for `undoOperation`
- * @throws operation_not_found, operation_conflict, usage, and what the operation itself is refused with
+ * @throws operation_not_found, operation_conflict, usage, and the errors of the operation itself
  */
 export const redoOperation = (context: MessageContext, which: string): LoggedOperation =>
   context.store.transaction(() => reverse(context, find(context, which, 'redo'), 'redo'))
@@ -44,7 +43,7 @@ export const redoOperation = (context: MessageContext, which: string): LoggedOpe
 type Direction = 'undo' | 'redo'
 
 interface Found {
-  /** As it was asked for. */
+  /** The id as specified by the caller. */
   name: string
   row: OperationRow
 }
@@ -55,15 +54,15 @@ function find(context: MessageContext, which: string, direction: Direction): Fou
   const taskId = matchTaskId(which)
   if (taskId === undefined)
     throw new SvcError('usage', {
-      reason: `${JSON.stringify(which)} is no operation; one looks like 7 or OP-000007, a submission like T-0042.`,
+      reason: `${JSON.stringify(which)} is not an operation id. Expected a form such as 7 or OP-000007, or T-0042 for a submission.`,
     })
   const row = direction === 'redo' ? requireSubmission(context, taskId) : submission(context, taskId)
   return {name: displayTask(taskId), row}
 }
 
 /**
- * The submission of a task. The row of the task says all that there is to know of it, so that submitting, which is done
- * all the time, writes nothing for the sake of undoing, which is rare.
+ * The operation of a task's submission. It is reconstructed from the task's row, so that frequent submissions write no
+ * log entries for rare undos.
  */
 function submission(context: MessageContext, taskId: number): OperationRow {
   const known = findSubmission(context, taskId)
@@ -72,7 +71,7 @@ function submission(context: MessageContext, taskId: number): OperationRow {
   return requireOperation(context, logOperation(context, 'submit_task', {task_id: taskId, description}))
 }
 
-/** Of a description in the log, which is no copy of a task; characters. */
+/** Maximum length of a description in the log, which is not a copy of the task; characters. */
 const longestExcerpt = 100
 
 const lineOf = (description: string): string => description.replaceAll(/\p{Cc}+/gu, ' ').trim()
@@ -81,7 +80,7 @@ function reverse(context: MessageContext, {name, row}: Found, direction: Directi
   const undoes = direction === 'undo'
   const conflict = (reason: string, cause?: Error) =>
     new SvcError('operation_conflict', {operation: name, what: undoes ? 'undone' : 'redone', reason}, {cause})
-  if ((row.undone === 1) === undoes) throw conflict(undoes ? 'it is undone already' : 'it was not undone')
+  if ((row.undone === 1) === undoes) throw conflict(undoes ? 'it is already undone' : 'it has not been undone')
   try {
     apply(context, row, direction)
   } catch (error) {
@@ -104,6 +103,6 @@ function emitReversal(context: MessageContext, operation: LoggedOperation): void
     op_id,
     operation: name,
     summary,
-    ...given({task_id, agent_id}),
+    ...withoutUndefined({task_id, agent_id}),
   })
 }

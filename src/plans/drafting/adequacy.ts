@@ -4,7 +4,7 @@ import {complexityOf} from './kind.js'
 import {type QualityFinding, qualityOf} from './quality.js'
 import type {DraftStep} from './step.js'
 
-/** Why a plan does less than its goal asks for. */
+/** Why a plan covers less than its goal. */
 export type AdequacyCode =
   | 'too_few_steps'
   | 'mega_steps'
@@ -17,7 +17,7 @@ export type AdequacyCode =
 export type Gap = QualityFinding | 'mega_step' | 'no_files'
 
 export interface StepGaps {
-  /** Place of the step, from 1. */
+  /** Position of the step, from 1. */
   step: number
   /** 0 to 1. */
   risk: number
@@ -29,9 +29,9 @@ export interface Adequacy {
   score: number
   tooThin: boolean
   codes: readonly AdequacyCode[]
-  /** Mean of the risks of all steps, 0 to 1. */
+  /** Mean risk of all steps, 0 to 1. */
   meanRisk: number
-  /** Only steps that leave something open. */
+  /** Only the steps with gaps. */
   gaps: readonly StepGaps[]
 }
 
@@ -43,7 +43,7 @@ const fewestSteps: readonly (readonly [mostComplexity: number, steps: number])[]
   [10, 8],
 ]
 
-/** A step of more words than this wants to be several. */
+/** A step with more words should be split. */
 const megaWords = 30
 
 const stepsNeeded = (goal: string): number => fewestSteps.find(([most]) => complexityOf(goal) <= most)?.[1] ?? 1
@@ -55,7 +55,7 @@ interface Plan {
 
 interface Rule {
   code: AdequacyCode
-  /** What the score is multiplied by: 1 where the rule finds nothing. */
+  /** Factor applied to the score; 1 if the rule finds nothing. */
   factor(plan: Plan): number
 }
 
@@ -95,7 +95,7 @@ const rules: readonly Rule[] = [
 const isMega = ({description, workflow}: DraftStep): boolean =>
   workflow === undefined && wordsOf(description).length > megaWords
 
-/** Words of a beginning that two steps should not share. */
+/** Number of initial words that two steps should not share. */
 const beginning = 4
 
 function isRepetitive(steps: readonly DraftStep[]): boolean {
@@ -121,15 +121,15 @@ function gapsOf(step: DraftStep, isForced: boolean): Gap[] {
   return gaps
 }
 
-/** Gaps are taken to be independent of each other: the risk is that one of them matters. */
+/** The probability that at least one gap matters, if gaps are independent. */
 const riskOf = (gaps: readonly Gap[]): number => round(1 - gaps.reduce((safe, gap) => safe * (1 - gapRisks[gap]), 1))
 
-/** With three decimals: more would only seem exact. */
+/** Rounds to three decimals; more would suggest false precision. */
 const round = (value: number): number => Math.round(value * 1000) / 1000
 
 /**
- * Whether a plan does what its goal asks for, as far as words tell.
- * @param isForced somebody has said why steps that look risky or vague are taken
+ * Estimates from the wording whether a plan covers its goal.
+ * @param isForced the caller has justified steps that look risky or vague
  */
 export function assess(goal: string, steps: readonly DraftStep[], isForced = false): Adequacy {
   const found = rules.map(({code, factor}) => ({code, factor: factor({goal, steps})})).filter(({factor}) => factor < 1)

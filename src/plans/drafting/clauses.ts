@@ -1,4 +1,4 @@
-/** A single clause of more words than this is cut into pieces. */
+/** A single clause with more words is split. */
 const longestClause = 36
 const shortestSentence = 5
 const pieceLength = 16
@@ -6,9 +6,9 @@ const pieceLength = 16
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean)
 
 /**
- * The things that a goal asks for, in its order: its lines and numbered items, cut at "and", ";" and "then". Headings
- * only say what the lines below them are about. A goal that is one long clause is cut at its sentences, else into pieces.
- * @returns at least one clause, however little the goal says
+ * Splits a goal into clauses, in order: lines and numbered items, split at "and", ";" and "then". Headings are dropped.
+ * A goal that is one long clause is split at its sentences, or else into pieces of equal length.
+ * @returns at least one clause
  */
 export function clausesOf(goal: string): string[] {
   const lines = goal.split(/\r?\n/).map((line) => wordsOf(line).join(' '))
@@ -22,13 +22,13 @@ export function clausesOf(goal: string): string[] {
 const heading = /^#{1,6} /
 const marker = /^(?:[-*+•] (?:\[[ xX]\] )?|\(?\d{1,3}[.)] )/
 
-/** A line that begins with a number may hold further numbered items. */
+/** A line that begins with a number may contain further numbered items. */
 function itemsOf(line: string): string[] {
   const items = /^\(?1[.)] /.test(line) ? line.split(/ (?=\(?\d{1,3}[.)] )/) : [line]
   return items.map((item) => item.replace(marker, ''))
 }
 
-/** Without the words and marks that only joined it to its neighbours. */
+/** Removes conjunctions and punctuation at both ends. */
 function tidy(clause: string): string {
   let end = clause.length
   while (end > 0 && ' ,;.'.includes(clause[end - 1] as string)) end--
@@ -43,7 +43,7 @@ function cutLong(clause: string): string[] {
   return sentences.length > 1 ? sentences.map(tidy) : pieces(wordsOf(clause))
 }
 
-/** A sentence of a few words says something about the one before it. */
+/** Appends a sentence of only a few words to the previous sentence. */
 function joinShort(sentences: readonly string[]): string[] {
   const joined: string[] = []
   for (const sentence of sentences) {

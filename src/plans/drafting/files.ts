@@ -1,7 +1,7 @@
 import type {ManifestEntry} from '../../tasks/index.js'
 import {wordsOf} from './clauses.js'
 
-/** Endings that make a word with a `/` a file. */
+/** Extensions that make a word with a `/` a file path. */
 const extensions = new Set(
   (
     'c cc cfg conf cpp cs css csv env go gql h hpp html ini java js json jsonl jsx kt lock lua md mdx mjs cjs mts php proto ' +
@@ -9,7 +9,7 @@ const extensions = new Set(
   ).split(' '),
 )
 
-/** First folders that make a word with a `/` a path of the workspace. */
+/** First folders that make a word with a `/` a workspace path. */
 const folders = new Set(
   (
     'app apps assets benches bin cmd commands config configs contracts crates docs examples include internal lib libs man ' +
@@ -19,19 +19,19 @@ const folders = new Set(
 
 const change = /\b(?:fix|edit|chang|add|implement|updat|refactor|writ|creat|delet|remov|patch)(?:e?s|e?d|es|ing|e)?\b/i
 
-/** Whether a text asks for something to be changed. */
+/** True if a text asks for a change. */
 export const asksForChange = (text: string): boolean => change.test(text)
 
-/** Paths that a text names: words with a `/` and a known ending or first folder, each once, in their order. */
+/** Paths in a text: words with a `/` and a known extension or first folder, without duplicates, in order. */
 export function pathsIn(text: string): string[] {
   const words = wordsOf(text).filter((word) => word.length <= longestPath)
   return [...new Set(words.map(bare).filter(isPath))]
 }
 
-/** A longer word names no file, characters. */
+/** A longer word is not a file path, characters. */
 const longestPath = 4096
 
-/** A word without the quotes, marks and slashes around it, and without a place in a file (`:12:3`). */
+/** Removes quotes, punctuation and slashes around a word, and a position in a file (`:12:3`). */
 const bare = (word: string): string =>
   word
     .replace(/^[`'"“(<[{]+/, '')
@@ -48,13 +48,13 @@ function isPath(word: string): boolean {
   return (ending !== undefined && extensions.has(ending)) || folders.has(parts[0] ?? '')
 }
 
-/** The files that a goal is about, relative to the root, and which of them a name may mean. */
+/** The files of a goal, relative to the root, indexed by name. */
 export interface Scope {
   paths: readonly string[]
   byName: ReadonlyMap<string, readonly number[]>
 }
 
-/** Looked up once for every step, made once for a goal. */
+/** Builds the index once per goal. */
 export function scopeOf(paths: readonly string[]): Scope {
   const byName = new Map<string, number[]>()
   for (const [place, path] of paths.entries()) {
@@ -68,12 +68,12 @@ export function scopeOf(paths: readonly string[]): Scope {
   return {paths, byName}
 }
 
-/** Files of the scope that a step may look at where it names none; a longer list says nothing about one step. */
+/** Maximum number of scope files for a step without files of its own; a longer list is not specific to the step. */
 const mostScopeFiles = 64
 
 /**
- * The files of one step: those that it names, written where it asks for a change and else read. Where it names none,
- * those of the scope that it mentions by their names; where there are none of these either, it may read the scope.
+ * The files of one step: the paths that it names, with write access if it asks for a change. If there are none, the
+ * scope files whose names it mentions. If there are none of these either, read access to the scope.
  */
 export function filesOf(description: string, scope: Scope): ManifestEntry[] {
   const access = asksForChange(description) ? 'write' : 'read'
@@ -84,7 +84,7 @@ export function filesOf(description: string, scope: Scope): ManifestEntry[] {
   return paths.length <= mostScopeFiles ? paths.map((path) => ({path, access: 'read' as const})) : []
 }
 
-/** Files whose name, with or without its ending, is a word of the text; a word that is the name of many means none. */
+/** Files whose name, with or without extension, is a word of the text. Names shared by many files do not count. */
 function mentioned(text: string, {paths, byName}: Scope): string[] {
   const short = wordsOf(text.toLowerCase()).filter((word) => word.length <= longestPath)
   const places = new Set(

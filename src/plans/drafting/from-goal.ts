@@ -7,20 +7,20 @@ import {triggersOf} from './triggers.js'
 
 export interface GoalRequest {
   goal: string
-  /** Files that the goal is about, relative to the root of the workspace. */
+  /** Files of the goal, relative to the root of the workspace. */
   scope?: readonly string[]
-  /** Most steps. */
+  /** Maximum number of steps. */
   limit?: number
-  /** The goal is taken as one step, as it is. */
+  /** Use the goal unchanged as a single step. */
   direct?: boolean
 }
 
-/** Most steps of a plan whose caller does not say. */
+/** Default for the maximum number of steps. */
 export const usualLimit = 30
 
 /**
- * The steps of a goal, made without a model: one for each thing that it asks for, each after the one before it, and one
- * that checks the work, unless the goal speaks of that itself.
+ * Creates the steps of a goal without a model: one per clause, each depending on the previous one, and a verification
+ * step unless the goal already mentions verification.
  */
 export function stepsFromGoal({goal, scope = [], limit = usualLimit, direct = false}: GoalRequest): DraftStep[] {
   if (direct) return [stepOf(goal.trim(), [], scopeOf(scope))]

@@ -2,7 +2,7 @@ import type {TaskCategory} from '../../tasks/index.js'
 import {wordsOf} from './clauses.js'
 import {asksForChange} from './files.js'
 
-/** How hard a text sounds, 1 to 10, by how much it says: few words ask for little. */
+/** Complexity of a text, 1 to 10, estimated from its number of words. */
 export function complexityOf(text: string): number {
   const words = wordsOf(text).length
   return (complexities.find(([most]) => words <= most) ?? [0, 9])[1]
@@ -14,7 +14,7 @@ const complexities: readonly (readonly [mostWords: number, complexity: number])[
   [30, 7],
 ]
 
-/** The first that fits is the kind of a step. */
+/** The first match is the category of a step. */
 const kinds: readonly (readonly [TaskCategory, RegExp])[] = [
   ['testing', /\b(?:tests?|testing|verify|validate|validation|regressions?)\b/i],
   ['debugging', /\b(?:fix|debug|bugs?|crash|crashes|reproduce)\b/i],

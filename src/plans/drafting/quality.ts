@@ -1,7 +1,7 @@
 import {wordsOf} from './clauses.js'
 import type {DraftStep} from './step.js'
 
-/** What can be wrong with one step. */
+/** A problem with one step. */
 export type QualityFinding =
   | 'vague_short'
   | 'risk_destructive'
@@ -15,10 +15,10 @@ const takesCare = /\b(?:backups?|back\s+up|snapshots?|confirm\w*|dry[- ]?run|rol
 
 const placeholder = /\b(?:tbd|todo|fixme|xxx|placeholder|lorem ipsum)\b|\?\?\?/i
 
-/** Where a step says what is to be done, words from its beginning. */
+/** Number of initial words in which a step should contain an action verb. */
 const verbReach = 6
 
-/** Words that say what is to be done. */
+/** Action verbs. */
 const verbs = new Set(
   (
     'adapt add adjust align allow analyse analyze annotate answer apply archive ask assemble assert assess attach audit ' +
@@ -42,7 +42,7 @@ const verbs = new Set(
   ).split(' '),
 )
 
-/** `adds`, `adding` and `added` say what is to be done as `add` does. */
+/** `adds`, `adding` and `added` count as `add`. */
 function isVerb(word: string): boolean {
   const plain = word.toLowerCase().replaceAll(/[^\p{L}]/gu, '')
   const stem = plain.replace(/(?:ing|ed|es|s|d)$/, '')
@@ -57,7 +57,7 @@ const firstWords = (text: string): string[] =>
 
 type Subject = Pick<DraftStep, 'description' | 'files' | 'workflow'>
 
-/** The tests of one step, in the order in which they are told. */
+/** The checks of one step, in the order in which findings are reported. */
 const tests: readonly (readonly [QualityFinding, (step: Subject) => boolean])[] = [
   ['vague_short', ({description}) => description.trim().length < 12 || wordsOf(description).length < 3],
   ['risk_destructive', ({description}) => destroys.test(description) && !takesCare.test(description)],
@@ -67,8 +67,8 @@ const tests: readonly (readonly [QualityFinding, (step: Subject) => boolean])[] 
 ]
 
 /**
- * What is wrong with a step: too little said, nothing to be done, something destroyed without care. The step that checks
- * the work only repeats what others say.
+ * Problems with a step: too little detail, no action, or destructive without precautions. The verification step is not
+ * checked because it only repeats other steps.
  */
 export const qualityOf = (step: Subject): QualityFinding[] =>
   step.workflow === undefined ? tests.filter(([, isFound]) => isFound(step)).map(([finding]) => finding) : []

@@ -2,10 +2,10 @@ import type {ExecutionRole, ManifestEntry, TaskCategory} from '../../tasks/index
 
 import type {ReplanTrigger} from '../vocabulary.js'
 
-/** A step of a plan that is not kept yet. */
+/** A step of a plan that is not stored yet. */
 export interface DraftStep {
   description: string
-  /** Places, from 0, of steps of the same plan that come first. */
+  /** Positions, from 0, of the steps of the same plan that this step depends on. */
   dependsOn: readonly number[]
   files: readonly ManifestEntry[]
   category: TaskCategory
@@ -13,9 +13,9 @@ export interface DraftStep {
   complexity: number
   role?: ExecutionRole
   triggers: readonly ReplanTrigger[]
-  /** Name of what checks the work, for the step that does. */
+  /** Name of the verification workflow, for the verification step. */
   workflow?: string
 }
 
-/** What the last step of a plan runs where it checks the work. */
+/** Workflow of the last step, if it verifies the plan. */
 export const verificationWorkflow = 'verification_stack'

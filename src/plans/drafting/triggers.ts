@@ -2,9 +2,9 @@ import type {ReplanTrigger} from '../vocabulary.js'
 
 interface Row {
   trigger: Exclude<ReplanTrigger, `custom:${string}`>
-  /** In the text of a step: its failure may call for another plan. */
+  /** Matches the text of a step whose failure may require replanning. */
   step?: RegExp
-  /** In the text of a failure: this is such a one. */
+  /** Matches the text of such a failure. */
   failure: RegExp
 }
 
@@ -25,11 +25,11 @@ const rows: readonly Row[] = [
   {trigger: 'external_dependency_unreachable', failure: /\bdependenc/i},
 ]
 
-/** After which failures a step calls for another plan. */
+/** Failures after which a step triggers replanning. */
 export const triggersOf = (description: string): ReplanTrigger[] =>
   rows.filter(({step}) => step?.test(description)).map(({trigger}) => trigger)
 
-/** The first of a step's triggers that is met by what its failure says. */
+/** The first of a step's triggers that matches the failure message. */
 export function triggerMet(triggers: readonly ReplanTrigger[], failure: string): ReplanTrigger | undefined {
   return triggers.find((trigger) => {
     const custom = /^custom:(.+)$/s.exec(trigger)?.[1]
@@ -38,6 +38,6 @@ export function triggerMet(triggers: readonly ReplanTrigger[], failure: string):
   })
 }
 
-/** Whether a failure is one that somebody should see again before mending it. */
+/** True if a failure should be reproduced before it is fixed. */
 export const isTestFailure = (failure: string): boolean =>
   triggerMet(['test_failure_new_regression'], failure) !== undefined

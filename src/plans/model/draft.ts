@@ -13,11 +13,11 @@ import {type Draft, type Drafting, type RefinementRequest, refine} from './refin
 
 export interface ModelDraftRequest extends DraftRequest {
   depth?: PlanDepth | undefined
-  /** Not refined when left out. */
+  /** Default: no refinement. */
   refinement?: RefinementRequest | undefined
 }
 
-/** Most tokens of a first answer, and of each answer that refines it. */
+/** Maximum number of tokens of the first answer, and of each refinement. */
 const ceilings: Readonly<Record<PlanDepth, {first: number; round: number}>> = {
   minimal: {first: 3072, round: 6144},
   standard: {first: 4096, round: 8192},
@@ -25,8 +25,8 @@ const ceilings: Readonly<Record<PlanDepth, {first: number; round: number}>> = {
 }
 
 /**
- * The steps of a goal, made by a model, and made better where that is asked for; made from the goal alone where no model
- * gives a plan. Nothing is kept.
+ * Drafts the steps of a goal with a model and refines them on request. Falls back to the goal alone if no model returns
+ * a plan. Nothing is stored.
  * @throws planning_disabled, plan_goal_invalid, task_path_escapes; the reason of the signal
  */
 export async function draftWithModel(
@@ -61,7 +61,7 @@ export async function draftWithModel(
 
 const unrefined = (goal: string, steps: DraftStep[]) => ({steps, adequacy: assess(goal, steps), rounds: 0, tokens: 0})
 
-/** The steps that a model gives; undefined, and told, where it gives none. */
+/** The model's steps; undefined, with a notice, if it returns none. */
 async function stepsOrNone(
   context: TaskContext,
   model: PlanModel,
@@ -71,12 +71,12 @@ async function stepsOrNone(
   try {
     return await askForSteps(context, model, question)
   } catch (error) {
-    notice(`notice: the plan is made from the goal alone, without a model: ${modelFailure(error, signal).message}`)
+    notice(`notice: drafting the plan without a model: ${modelFailure(error, signal).message}`)
     return undefined
   }
 }
 
-/** Asks once, and once more where the answer is no plan. @throws plan_model_answer */
+/** Asks once, and again if the answer is not a plan. @throws plan_model_answer */
 async function askForSteps(context: TaskContext, model: PlanModel, question: PlanQuestion): Promise<DraftStep[]> {
   const options = {root: context.root, limit: question.limit}
   const prompt = firstPrompt(question)

@@ -6,8 +6,8 @@ import {planSystem} from './prompts.js'
 
 export interface PlanModel {
   /**
-   * @param maxTokens most tokens of the answer
-   * @throws what asking a server can throw, plan_model_slow; the reason of the signal
+   * @param maxTokens maximum length of the answer
+   * @throws errors of the inference server, plan_model_slow; the reason of the signal
    */
   ask(prompt: string, maxTokens: number): Promise<PlanAnswer>
   close(): Promise<void>
@@ -15,7 +15,7 @@ export interface PlanModel {
 
 export interface PlanAnswer {
   text: string
-  /** Of the question and the answer, as the server counts them, else about a token for four characters. */
+  /** Tokens of the question and the answer as counted by the server, or else estimated at four characters per token. */
   tokens: number
 }
 
@@ -24,17 +24,17 @@ export interface PlanModelOptions {
   temperature?: number | undefined
   topP?: number | undefined
   signal: AbortSignal
-  /** Longest that one answer may take, ms. */
+  /** Time limit of one answer, ms. */
   timeoutMs?: number
 }
 
-/** Steps want to be the likely ones. */
+/** Low, so that the model returns the most likely steps. */
 const usualTemperature = 0.2
 const usualTimeoutMs = 45_000
 
-/** The model that a server has for plans; the server is asked for its models only once. */
+/** Opens the server's model for plans; the list of models is requested only once. */
 export async function openPlanModel(context: TaskContext, options: PlanModelOptions): Promise<PlanModel> {
-  // The client of the server is heavy: whoever only looks at plans does without.
+  // The inference client is large: commands that only read plans should not load it.
   const {generate, inferenceClient, modelRegistry, servedModels} = await import('../../inference-client/index.js')
   const {endpoint, temperature = usualTemperature, topP, signal, timeoutMs = usualTimeoutMs} = options
   const client = inferenceClient(endpoint, {idleTimeoutMs: timeoutMs})
@@ -63,8 +63,8 @@ export async function openPlanModel(context: TaskContext, options: PlanModelOpti
 }
 
 /**
- * What kept a model from giving a plan: no reason to have none.
- * @throws the reason of the signal, and what is wrong with this program or its store
+ * Returns the error if a model failed to return a plan, which the caller handles with a fallback.
+ * @throws the reason of the signal, and errors of this program or its store
  */
 export function modelFailure(error: unknown, signal: AbortSignal): SvcError {
   signal.throwIfAborted()
@@ -85,5 +85,5 @@ function tokensOf(prompt: string, {text, inputTokens, outputTokens}: Generation)
   return counted > 0 ? counted : tokensOfText(prompt + text)
 }
 
-/** About how many tokens a text has. */
+/** Estimated number of tokens of a text. */
 export const tokensOfText = ({length}: string): number => Math.ceil(length / charactersPerToken)

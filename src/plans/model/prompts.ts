@@ -2,7 +2,7 @@ import type {Adequacy} from '../drafting/adequacy.js'
 import type {DraftStep} from '../drafting/step.js'
 import type {PlanDepth} from '../vocabulary.js'
 
-/** The role of the model, the same in every question. */
+/** The system prompt, the same for every question. */
 export const planSystem = `You break a goal into steps that workers can do one after the other without asking back.
 Answer with a JSON array between <execute> and </execute>, and with nothing else.`
 
@@ -22,16 +22,16 @@ Let the last step check the work.`
 
 export interface PlanQuestion {
   goal: string
-  /** Files that the goal is about. */
+  /** Files of the goal. */
   scope: readonly string[]
-  /** Most steps. */
+  /** Maximum number of steps. */
   limit: number
   depth: PlanDepth
 }
 
 const mostScopeFiles = 400
 
-/** What the model is asked at first. */
+/** The first prompt. */
 export function firstPrompt({goal, scope, limit, depth}: PlanQuestion): string {
   const rest = scope.length - mostScopeFiles
   const files = [...scope.slice(0, mostScopeFiles), ...(rest > 0 ? [`and ${rest} more`] : [])]
@@ -43,18 +43,18 @@ export function firstPrompt({goal, scope, limit, depth}: PlanQuestion): string {
   )
 }
 
-/** Paragraphs of lines; one without lines is none. */
+/** Joins paragraphs of lines; paragraphs without lines are omitted. */
 const paragraphs = (...lines: readonly (readonly string[])[]): string =>
   lines
     .filter(({length}) => length > 0)
     .map((each) => each.join('\n'))
     .join('\n\n')
 
-/** What the model is asked where its answer was no plan. */
+/** The prompt after an answer that is not a plan. */
 export const againPrompt = (question: string, fault: string): string =>
   paragraphs([question], [`Your last answer could not be used: ${fault}. Answer once more, with the JSON array alone.`])
 
-/** What the model is asked where its plan leaves something open. */
+/** The prompt to refine a plan with gaps. */
 export function refinePrompt(question: PlanQuestion, steps: readonly DraftStep[], {codes, gaps}: Adequacy): string {
   const plan = JSON.stringify(steps.map(asElement))
   const faults = [

@@ -6,20 +6,20 @@ import {categoryOf, complexityOf} from '../drafting/kind.js'
 import type {DraftStep} from '../drafting/step.js'
 import {triggersOf} from '../drafting/triggers.js'
 
-/** What an answer is: steps, or why it is none. */
+/** A parsed answer: the steps, or why it is invalid. */
 export type Reading = {steps: DraftStep[]} | {fault: string}
 
 export interface ReadOptions {
-  /** Root of the workspace: files outside of it are none. */
+  /** Root of the workspace: files outside it are rejected. */
   root: string
-  /** Most steps; those after them are left out. */
+  /** Maximum number of steps; further steps are dropped. */
   limit: number
 }
 
 const longestDescription = 4000
 const mostFiles = 200
 
-/** Reads the steps that a model has written. Members that nobody asked for are left out. */
+/** Parses the steps in a model's answer. Unknown members are ignored. */
 export function readSteps(text: string, options: ReadOptions): Reading {
   try {
     const elements = elementsOf(text)
@@ -33,22 +33,22 @@ export function readSteps(text: string, options: ReadOptions): Reading {
   }
 }
 
-/** An answer that is no plan; the message says why, as a clause. */
+/** An answer that is not a plan; the message gives the reason as a clause. */
 class Unfit extends Error {}
 
 type Element = Readonly<Record<string, unknown>>
 
 function elementsOf(text: string): Element[] {
   const value = parse(arrayText(text))
-  if (!Array.isArray(value)) throw new Unfit('it is no JSON array')
+  if (!Array.isArray(value)) throw new Unfit('it is not a JSON array')
   if (value.length === 0) throw new Unfit('the array has no steps')
   for (const [i, element] of value.entries())
     if (typeof element !== 'object' || element === null || Array.isArray(element))
-      throw new Unfit(`element ${i + 1} is no object`)
+      throw new Unfit(`element ${i + 1} is not an object`)
   return value as Element[]
 }
 
-/** The array, without the tags, the fence or the words around it. */
+/** The array, without tags, code fence or text around it. */
 function arrayText(text: string): string {
   const tagged = /<execute>([\s\S]*?)(?:<\/execute>|$)/i.exec(text)?.[1] ?? text
   const fenced = /```(?:json)?\s*\n([\s\S]*?)```/i.exec(tagged)?.[1] ?? tagged
@@ -64,12 +64,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** Place of each step, from 0, by its id; a step without an id has its place, from 1, as one. */
+/** Position of each step, from 0, by id; a step without an id has its position, from 1, as its id. */
 function placesOf(elements: readonly Element[]): ReadonlyMap<number, number> {
   const places = new Map<number, number>()
   for (const [place, {id = place + 1}] of elements.entries()) {
     if (typeof id !== 'number' || !Number.isSafeInteger(id))
-      throw new Unfit(`the id of step ${place + 1} is no whole number`)
+      throw new Unfit(`the id of step ${place + 1} is not a whole number`)
     if (places.has(id)) throw new Unfit(`two steps have the id ${id}`)
     places.set(id, place)
   }
@@ -89,18 +89,18 @@ function readStep(element: Element, {place, order, root}: Place): DraftStep {
   if (typeof description !== 'string' || description.trim() === '') return refuse('has no description')
   if (description.length > longestDescription)
     return refuse(`has a description of more than ${longestDescription} characters`)
-  if (!isTexts(files) || files.length > mostFiles) return refuse('has files that are no short list of paths')
-  if (category !== undefined && !isCategory(category)) return refuse('is of a category that there is not')
+  if (!isTexts(files) || files.length > mostFiles) return refuse('has an invalid list of files')
+  if (category !== undefined && !isCategory(category)) return refuse('has an unknown category')
   if (complexity !== undefined && !isComplexity(complexity)) return refuse('has a complexity that is not from 1 to 10')
-  if (after !== undefined && !isIds(after)) return refuse('depends on what is no list of ids')
+  if (after !== undefined && !isIds(after)) return refuse('has dependencies that are not a list of ids')
   const text = description.trim()
   return {
     description: text,
     dependsOn:
       after === undefined
         ? before(place)
-        : [...new Set(after)].map((id) => order.get(id) ?? refuse(`depends on ${id}, which is no step`)),
-    files: manifest(root, text, files) ?? refuse('has a file outside of the workspace'),
+        : [...new Set(after)].map((id) => order.get(id) ?? refuse(`depends on ${id}, which is not a step`)),
+    files: manifest(root, text, files) ?? refuse('has a file outside the workspace'),
     category: category ?? categoryOf(text),
     complexity: complexity ?? complexityOf(text),
     ...(category === 'testing' ? {role: 'verifier' as const} : {}),
@@ -108,7 +108,7 @@ function readStep(element: Element, {place, order, root}: Place): DraftStep {
   }
 }
 
-/** A step that does not say what it waits for waits for the one before it. */
+/** A step without dependencies depends on the previous step. */
 const before = (place: number): number[] => (place === 0 ? [] : [place - 1])
 
 const isTexts = (value: unknown): value is string[] =>
@@ -140,12 +140,12 @@ function requireOrder(steps: readonly DraftStep[]): void {
     const dependencies = steps.map(({dependsOn}) => dependsOn)
     batchOrder(dependencies, (place) => `Step ${place + 1}`)
   } catch (error) {
-    if (error instanceof SvcError) throw new Unfit('its steps wait for each other')
+    if (error instanceof SvcError) throw new Unfit('its steps depend on each other')
     throw error
   }
 }
 
-/** Without dependencies on steps that are left out. */
+/** Removes dependencies on dropped steps. */
 const within = (step: DraftStep, limit: number): DraftStep => ({
   ...step,
   dependsOn: step.dependsOn.filter((place) => place < limit),

@@ -6,13 +6,13 @@ import {modelFailure, type PlanAnswer, type PlanModel, type PlanModelOptions, to
 import {type PlanQuestion, refinePrompt} from './prompts.js'
 import {readSteps} from './read-steps.js'
 
-/** How long a plan is made better. */
+/** Limits and conditions of refinement. */
 export interface RefinementRequest {
   mode: LoopMode
-  /** With the mode `off`, a plan that is thin or risky is refined nevertheless. */
+  /** Refine a thin or risky plan even if the mode is `off`. */
   autoExpand: boolean
   maxRounds: number
-  /** Tokens that all rounds together may take, questions and answers. */
+  /** Token budget of all rounds, questions and answers. */
   budgetTokens: number
   /** Mean risk of the steps, 0 to 1, above which a plan is refined. */
   riskThreshold: number
@@ -20,28 +20,28 @@ export interface RefinementRequest {
 
 export type StopReason = 'sufficient' | 'rounds_exhausted' | 'budget_exhausted' | 'no_improvement' | 'model_failed'
 
-/** Steps, and how they came about. */
+/** Drafted steps and their origin. */
 export interface Draft {
   steps: DraftStep[]
   madeBy: 'model' | 'goal'
   depth: PlanDepth
   adequacy: Adequacy
-  /** How often the model was asked for better steps. */
+  /** Number of refinement requests to the model. */
   rounds: number
-  /** Tokens that these rounds took. */
+  /** Tokens used by these requests. */
   tokens: number
-  /** Why it was not asked again; absent where nothing was to be refined. */
+  /** Why refinement stopped; absent if nothing needed refinement. */
   stopReason?: StopReason
 }
 
 export interface Drafting extends PlanModelOptions {
-  /** Told what a person should know. */
+  /** Receives messages for the user. */
   notice: (text: string) => void
-  /** Told before every question. */
+  /** Called before every question. */
   report?: (progress: {done: number; total: number; message: string}) => void
 }
 
-/** Rounds that a plan gets where nobody asked for any, but it is thin or risky. */
+/** Maximum number of rounds if none were requested but the plan is thin or risky. */
 const mostUnasked = 4
 /** With fewer tokens left, an answer would be cut off. */
 const fewestTokens = 256
@@ -50,14 +50,14 @@ interface Refining {
   model: PlanModel
   question: PlanQuestion
   request: RefinementRequest
-  /** Most tokens of one answer. */
+  /** Maximum length of one answer in tokens. */
   maxTokens: number
   drafting: Drafting
 }
 
 /**
- * Has a plan made better, again and again, while it wants it: until it is good enough, the rounds or the tokens are used
- * up, or the model has nothing better. The best plan is kept.
+ * Refines a plan until it is good enough, the rounds or tokens are used up, or the model has no improvement. Keeps the
+ * best plan.
  */
 export async function refine(context: TaskContext, first: Draft, refining: Refining): Promise<Draft> {
   const {request} = refining
@@ -82,7 +82,7 @@ export async function refine(context: TaskContext, first: Draft, refining: Refin
   return {...best, stopReason}
 }
 
-/** Whether a plan is to be made better: always, or where it is thin or risky. */
+/** True if a plan should be refined: always with `force`, otherwise if it is thin or risky. */
 function wantsMore({mode, autoExpand, riskThreshold}: RefinementRequest, {tooThin, meanRisk}: Adequacy): boolean {
   if (mode === 'force') return true
   return (mode === 'auto' || autoExpand) && (tooThin || meanRisk > riskThreshold)
@@ -127,7 +127,7 @@ async function round(
   return gain > 0 ? {draft} : {draft, stop: 'no_improvement'}
 }
 
-/** How good a plan is: what it covers, less what it risks. */
+/** The quality of a plan: its coverage minus its risk. */
 const worthOf = ({score, meanRisk}: Adequacy): number => score - meanRisk
 
 const reportEnd = ({notice}: Drafting, why: string): void => notice(`notice: the plan was not refined further: ${why}`)

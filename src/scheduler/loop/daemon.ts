@@ -30,28 +30,27 @@ import {type Run, startRun} from './run-task.js'
 export interface DaemonOptions {
   /** External tasks are run by clients. */
   processors: Readonly<Record<Exclude<ProcessorName, 'external'>, Processor>>
-  /** Ends the loop: runs may go on for `drainMs`, then they are aborted and queued again. */
+  /** Stops the loop: runs may continue for `drainMs`, then they are aborted and queued again. */
   signal: AbortSignal
   /** False leaves queued tasks to clients that claim them. */
   runsTasks?: boolean
   drainMs?: number
-  /** Told once the lease is held and what a predecessor left behind is queued again. */
+  /** Called once the lease is held and the tasks of a predecessor are queued again. */
   onReady?: (lease: Lease, recovered: number) => void
-  /** Told of everything that happens, by whomever. */
+  /** Called with all events, whichever process wrote them. */
   onEvents?: (events: readonly EventRecord[]) => void
 }
 
-/** Between two looks at the store for what other processes wrote, ms. */
+/** Interval between polls for changes by other processes, ms. */
 const pollMs = 50
-/** Between two rounds of upkeep, ms. */
+/** Interval between maintenance rounds, ms. */
 const tickMs = 1000
 const defaultDrainMs = 10_000
 
 /**
- * The loop that runs the tasks of a workspace: one at a time for each agent. It is the only one of its workspace, and
- * holds nothing that its successor would miss: killed at any moment, its lease is taken over and its tasks are queued
- * again.
- * @throws daemon_running, daemon_replaced; store_busy where the store stays locked
+ * Runs the tasks of a workspace, one at a time per agent. Only one loop runs per workspace. It keeps no state that its
+ * successor needs: if it is killed, another process takes over the lease and queues its tasks again.
+ * @throws daemon_running, daemon_replaced; store_busy if the store stays locked
  */
 export async function runDaemon(context: TaskContext, options: DaemonOptions): Promise<void> {
   const holder = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
@@ -71,7 +70,7 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
   if (loop.fault !== undefined) throw loop.fault
 }
 
-/** No version of the store is this one: it is looked at again. */
+/** Differs from every store version, so that the store is read again. */
 const unknownVersion = -1
 
 class Loop {
@@ -84,7 +83,7 @@ class Loop {
   #lastEvent: number
   #dataVersion = unknownVersion
   #renewed = performance.now()
-  /** What ends the loop although nobody asked it to. */
+  /** The error that ended the loop. */
   fault: unknown
   #wake: () => void = () => undefined
 
@@ -114,7 +113,7 @@ class Loop {
           this.emitEvents()
         }
       } catch (error) {
-        // Somebody writes for a long time: the next round is soon enough, while the lease is held.
+        // Another process holds the lock for long: the next round is early enough while the lease is held.
         if (!isErrorOf(error, 'store_busy')) throw error
         this.#dataVersion = unknownVersion
       }
@@ -123,7 +122,7 @@ class Loop {
     }
   }
 
-  /** Lets what runs end; what does not end in time is aborted, and queued again. */
+  /** Waits for runs to finish; those that exceed the drain time are aborted and queued again. */
   async drain(): Promise<void> {
     const {drainMs = defaultDrainMs} = this.#options
     const started = performance.now()
@@ -136,13 +135,13 @@ class Loop {
     }
   }
 
-  /** What runs for a term that is over is not this one's to queue again. */
+  /** Ends all runs. If the lease has been taken over, their tasks belong to the new holder and are not queued again. */
   #endAll(): void {
     const isReplaced = isErrorOf(this.fault, 'daemon_replaced')
     for (const run of this.#runs.values()) run.end(isReplaced ? 'claim_lost' : 'draining')
   }
 
-  /** The lease stays held, and a task that is cancelled ends now. */
+  /** Keeps the lease and ends cancelled tasks while draining. */
   #whileDraining(): void {
     try {
       this.#renew()
@@ -158,7 +157,7 @@ class Loop {
     this.#renewed = performance.now()
   }
 
-  /** Passes on what has happened since the last time. */
+  /** Emits the events since the last call. */
   emitEvents(): void {
     const {onEvents} = this.#options
     while (onEvents !== undefined) {
@@ -188,7 +187,7 @@ class Loop {
     })
   }
 
-  /** Whether another process has written, or this one outside of the loop. */
+  /** True if another process has written, or this one outside the loop. */
   #hasChanged(): boolean {
     const row = this.#context.store.get<{data_version: number}>('PRAGMA data_version')
     const version = row?.data_version ?? 0
@@ -197,7 +196,7 @@ class Loop {
     return changed
   }
 
-  /** A task that was cancelled, doubted or moved while it ran is nobody's business here any more. */
+  /** Ends runs of tasks that were cancelled, doubted or moved in the meantime. */
   #endLostRuns(): void {
     if (this.#runs.size === 0) return
     const {store} = this.#context
@@ -212,7 +211,7 @@ class Loop {
     }
   }
 
-  /** Starts a task for every agent that has one waiting and runs none. */
+  /** Starts a task for every idle agent with queued tasks. */
   #dispatch(): void {
     if (this.#options.runsTasks === false) return
     const context = this.#context
@@ -244,7 +243,7 @@ class Loop {
       })
   }
 
-  /** Waits for the next look, or for the end of a run; always long enough for signals and sockets to be served. */
+  /** Waits for the next poll or the end of a run, at least long enough to serve signals and sockets. */
   #pause(): Promise<void> {
     const {signal} = this.#options
     return new Promise((resolve) => {

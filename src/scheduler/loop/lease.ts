@@ -3,21 +3,21 @@ import {SvcError} from '../../errors/index.js'
 import {isAlive, processStart} from '../../process/index.js'
 import {appendEvent, type TaskContext} from '../../tasks/index.js'
 
-/** The row that says which process runs the tasks of a workspace. */
+/** The row of the process that runs the tasks of a workspace. */
 export interface Lease {
   holder: string
   host: string
   pid: number
-  /** When the process started, as its system tells it: a pid that was given out again is another process. */
+  /** Start time of the process as reported by the system, which distinguishes processes with a reused pid. */
   process_start: string
-  /** Term of the holder: each one has a higher number than the last. */
+  /** Fencing token of the holder's term; increases with every term. */
   fence: number
   acquired_at_ms: number
   expires_at_ms: number
 }
 
 const name = 'daemon'
-/** How long a holder that is not heard of keeps the lease, ms; it renews it several times in that. */
+/** Duration of the lease without renewal, ms; it is renewed several times within this period. */
 export const leaseTtlMs = 15_000
 export const renewalMs = 3000
 
@@ -25,8 +25,8 @@ export const readLease = ({store, repositoryId}: TaskContext): Lease | undefined
   store.get<Lease>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, name])
 
 /**
- * Takes the lease where it is free: nobody has it, its term is over, or its holder was a process of this machine that
- * is no more. A term that ends later than any could counts as over: the clock was set back.
+ * Takes the lease if it is free: there is no holder, its term is over, or its process on this machine has ended. A term
+ * with an impossibly late end counts as over: the clock was set back.
  * @throws daemon_running
  */
 export function takeLease(context: TaskContext, holder: string): Lease {
@@ -58,17 +58,17 @@ ON CONFLICT DO UPDATE SET holder = excluded.holder, host = excluded.host, pid = 
   })
 }
 
-/** Whether the holder of a lease is there, as far as can be told. */
+/** True if the holder of a lease seems to be running. */
 export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: Lease, at: number): boolean {
   const isInTerm = expires > at && expires <= at + leaseTtlMs
   if (host !== os.hostname()) return isInTerm
-  // On this machine the process itself tells more than any clock, where it can be told from another of the same number.
+  // On this machine the process itself is more reliable than a clock, if its start time identifies it.
   return isAlive(pid, start) && (start !== '' || isInTerm)
 }
 
 /**
- * Makes sure, within a transaction, that this process still is the holder: whatever it writes then is written before
- * another one takes over, or not at all.
+ * Checks within a transaction that this process still holds the lease. The transaction's writes are then either
+ * committed before a takeover or not at all.
  * @throws daemon_replaced
  */
 export function requireLease({store, repositoryId}: TaskContext, {fence}: Lease): void {
@@ -92,7 +92,7 @@ export function renewLease(context: TaskContext, lease: Lease): void {
   })
 }
 
-/** Gives the lease back, where it is still this one. The row stays: the next term has the next number. */
+/** Releases the lease if this process holds it. The row stays because it numbers the next term. */
 export function releaseLease(context: TaskContext, {fence, holder}: Lease): void {
   const {store, repositoryId} = context
   store.transaction(() => {

@@ -4,10 +4,9 @@ import {requeueRow, selectTask, type TaskContext, type TaskRow} from '../../task
 import {type Lease, requireLease} from './lease.js'
 
 /**
- * Queues again what a daemon that is no more was running, and ends the commands that it left behind, also those of tasks
- * that were cancelled since: two runs of one task would get into each other's way. Tasks of clients stay theirs as long
- * as they are heard of.
- * @returns how many tasks are queued again
+ * Queues the tasks of a dead daemon again, and kills the commands that it left behind, including those of cancelled
+ * tasks: two runs of one task would interfere. Clients keep their tasks as long as they send heartbeats.
+ * @returns the number of tasks queued again
  */
 export function recoverRuns(context: TaskContext, lease: Lease): number {
   const {store, repositoryId} = context
@@ -29,8 +28,8 @@ export function recoverRuns(context: TaskContext, lease: Lease): number {
 }
 
 /**
- * Ends what a command left behind: its group, where the leader still is the process that was recorded, and every process
- * that bears the id of the task. A number alone tells nothing, since it is given out again.
+ * Kills what a command left behind: its process group, if the leader is still the recorded process, and every process
+ * with the id of the task in its environment. A pid alone is not sufficient, since pids are reused.
  */
 function endCommand({uid, processor, run_process}: TaskRow): void {
   const group = run_process === null ? undefined : (JSON.parse(run_process) as {pid: number; start: string})
@@ -43,6 +42,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

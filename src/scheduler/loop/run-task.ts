@@ -25,7 +25,7 @@ import {type Lease, requireLease} from './lease.js'
 /** Why a run is ended from outside. */
 export type Ending = 'claim_lost' | 'timeout' | 'draining'
 
-/** What a run is aborted with. */
+/** The abort reason of a run. */
 export class RunEnded extends Error {
   override readonly name = 'RunEnded'
   constructor(readonly ending: Ending) {
@@ -37,20 +37,20 @@ export interface Run {
   readonly taskId: number
   readonly agentId: number
   readonly generation: number
-  /** Resolves when its end is in the store. */
+  /** Resolves when the outcome is stored. */
   readonly done: Promise<void>
   end(why: Ending): void
 }
 
 const transcriptLength = 10
-/** Between two pieces of output of one task that are stored, ms. */
+/** Interval between two writes of a task's output, ms. */
 const outputMs = 250
-/** After which a process is written down that the lock of another one kept from it, ms. */
+/** Delay before a process is recorded again after a locked store prevented it, ms. */
 const processMs = 100
 
 /**
- * Runs a task and writes its end under the generation that it was started with. Time is counted by the machine's
- * running, not by its clock.
+ * Runs a task and stores its outcome under the generation with which it was started. Time is measured with a monotonic
+ * clock.
  */
 export function startRun(context: TaskContext, lease: Lease, started: Started, processor: Processor): Run {
   const {task, generation} = started
@@ -79,19 +79,19 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
   return {taskId: task.id, agentId: task.agent_id, generation, done, end}
 }
 
-/** What a run tells, and the two ends of what it writes: its last piece, and the timer of the next one. */
+/** The report interface of a run, with functions to store its last output and to stop the timer of the next piece. */
 function reportOf(
   context: TaskContext,
   {task, generation}: Started,
 ): {report: RunReport; storeOutput(): void; close(): void} {
   const {store, now} = context
-  /** What a run that no longer counts tells is not written. */
+  /** Writes only while the run holds its claim. */
   const whileClaimed = (write: (task: Task) => void) =>
     store.transaction(() => {
       const row = requireRow(context, task.id)
       if (row.status === 'InProgress' && row.claim_generation === generation) write(toTask(row))
     })
-  /** What is only told is not worth a task: a locked store does without it. */
+  /** Progress is not worth failing a task: it is dropped while the store is locked. */
   const writeWhileClaimed = (write: (task: Task) => void) => {
     try {
       whileClaimed(write)
@@ -102,7 +102,7 @@ function reportOf(
   let output: KeptOutput | undefined
   let stored = 0
   let timer: NodeJS.Timeout | undefined
-  /** Gives how far the output is stored once the transaction is committed. */
+  /** Returns the offset up to which the output is stored. Callers use it only after the transaction is committed. */
   const storeOutput = (): number => {
     const written = output
     let next = stored
@@ -117,12 +117,13 @@ function reportOf(
     try {
       stored = storeOutput()
     } catch (error) {
-      // The next piece is stored with this one, or the end of the run with all of it; a fault ends the run there.
+      // The next write includes this piece, or the end of the run includes everything; an error at the end fails the
+      // task.
       logger('svc.orchestrator').warn({err: error}, `the output of ${task.display_id} is not stored yet`)
     }
   }
   let processTimer: NodeJS.Timeout | undefined
-  /** Written later where the store is locked: that is no reason to end what runs well. */
+  /** Retried while the store is locked, because a run that works should not be ended for this. */
   const writeProcess: RunReport['process'] = (pid, start) => {
     try {
       whileClaimed(({id}) => {
@@ -172,7 +173,7 @@ function writeFailure(context: TaskContext, started: Started, error: unknown): v
   if (error instanceof RunEnded) writeEnding(context, started, error.ending)
   else {
     const failure = SvcError.from(error)
-    // What is wrong with the task or its template does not heal by itself.
+    // Errors of the task or its template are permanent.
     const isFinal = failure.code.startsWith('exec_')
     if (failure.code === 'task_run_failed' || isFinal)
       failTask(context, task.id, failure.message, {generation, isFinal})
@@ -181,7 +182,7 @@ function writeFailure(context: TaskContext, started: Started, error: unknown): v
   idle(context, task)
 }
 
-/** What an end from outside means for the task; one that is somebody else's by now is left alone. */
+/** Applies an end from outside to the task; does nothing if the task belongs to another holder by now. */
 function writeEnding(context: TaskContext, {task, generation}: Started, ending: Ending): void {
   if (ending === 'timeout') failTask(context, task.id, 'timeout', {generation})
   if (ending !== 'draining') return
@@ -202,12 +203,12 @@ function charge(context: TaskContext, {id, agent_id}: Task, usage: Usage): void 
   emitCost(context, usage, {task_id: id, agent_id})
 }
 
-/** How often a locked store is tried before the daemon gives up, each time after the driver's own patience. */
+/** Number of attempts with a locked store before the daemon gives up, each after the driver's own timeout. */
 const tries = 5
 
 /**
- * Writes the end of a run in one transaction, while this process holds the lease. An end that comes too late is no
- * error: the task is somebody else's. An end that cannot be written fails the task, which would else be run for ever.
+ * Writes the end of a run in one transaction under the lease. A late end is not an error: the task belongs to another
+ * holder. If the end cannot be written, the task fails; otherwise it would run forever.
  * @throws daemon_replaced, store_busy
  */
 async function settle(context: TaskContext, lease: Lease, started: Started, write: () => void): Promise<void> {
@@ -217,19 +218,22 @@ async function settle(context: TaskContext, lease: Lease, started: Started, writ
     if (isErrorOf(error, 'daemon_replaced') || isErrorOf(error, 'store_busy')) throw error
     if (!isErrorOf(error, 'claim_lost')) await writeHeld(context, lease, () => writeFault(context, started, error))
   }
-  // The command has ended, whoever has the task now.
+  // The command has ended, whichever process holds the task now.
   if (started.task.processor === 'exec') await writeHeld(context, lease, () => forgetProcess(context, started))
 }
 
 function writeFault(context: TaskContext, {task, generation}: Started, error: unknown): void {
-  failTask(context, task.id, `its result cannot be kept: ${SvcError.from(error).message}`, {generation, isFinal: true})
+  failTask(context, task.id, `its result cannot be stored: ${SvcError.from(error).message}`, {
+    generation,
+    isFinal: true,
+  })
 }
 
 const forgetProcess = ({store}: TaskContext, {task}: Started): void => {
   store.run('UPDATE orch_tasks SET run_process = NULL WHERE id = ?', [task.id])
 }
 
-/** One transaction under the lease, tried again while somebody else writes. */
+/** Runs one transaction under the lease, retried while another process writes. */
 async function writeHeld(context: TaskContext, lease: Lease, write: () => void): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {

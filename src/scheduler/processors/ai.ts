@@ -21,23 +21,22 @@ export interface AiOptions {
   endpoint: InferenceEndpoint
   prices: ModelPrices
   costPreference: CostPreference
-  /** Longest silence of the server, ms. A large model on a CPU reads for minutes before its first word. */
+  /** Maximum silence of the server, ms. A large model on a CPU may need minutes before its first token. */
   idleTimeoutMs?: number
-  /** Told once per run, before the model is asked. */
+  /** Called once per run, before the model is asked. */
   onModelChosen?: (task: Task, choice: ModelChoice) => void
 }
 
-/** The phase whose answer is the result of the task. The phases after it judge that answer, and are details. */
+/** The phase whose answer is the result. The later phases judge that answer and are returned as details. */
 const resultPhase: TaskPhase = 'act'
 
 /**
- * Has a model work through a task in phases, one streamed generation each. Every phase reads what the earlier ones
- * answered.
+ * Runs a task with a model in phases, one streamed generation each. Every phase receives the earlier answers.
  */
 export const aiProcessor = (options: AiOptions): Processor => ({
   async run(task, report, signal) {
     signal.throwIfAborted()
-    // The client of the server is heavy: whoever only looks at tasks does without.
+    // The inference client is large: commands that only read tasks should not load it.
     const {contextLengthOf, generate, inferenceClient, modelRegistry, servedModels} = await import(
       '../../inference-client/index.js'
     )
@@ -86,7 +85,7 @@ async function workThrough(task: Task, model: string, work: Work): Promise<Gener
     const answer = generation.text.trim()
     if (answer !== '') report.message(`${phase}: ${answer}`)
     else if (phase === resultPhase)
-      throw new SvcError('task_run_failed', {reason: `the model ${model} answered nothing when it was to do the work`})
+      throw new SvcError('task_run_failed', {reason: `the model ${model} returned an empty answer in the act phase`})
   }
   return generations as Generations
 }

@@ -4,18 +4,18 @@ import {type ExecPolicy, planExec, type Task} from '../../tasks/index.js'
 import {type GroupEnd, runInGroup} from './process-group.js'
 import type {Outcome, Processor} from './processor.js'
 
-/** @property root of the workspace, where every command runs */
+/** @property root of the workspace, the working directory of every command */
 export interface ExecOptions extends ExecPolicy {
   timeoutMs: number
-  /** Most bytes that are kept of what a command writes: a quarter of its beginning, the rest of its end. */
+  /** Maximum number of output bytes to keep: a quarter from the beginning, the rest from the end. */
   maxOutputBytes: number
-  /** Environment of this process, of which a command inherits a few harmless variables. */
+  /** Environment of this process, from which a command inherits a few harmless variables. */
   env: Readonly<Record<string, string | undefined>>
 }
 
 const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
 
-/** Ids of a task that a command finds in its environment. */
+/** Task ids in the environment of a command. */
 const taskVariables: readonly (readonly [variable: string, of: (task: Task) => string | number | undefined])[] = [
   ['SVC_TASK_ID', ({id}) => id],
   ['SVC_TASK_UID', ({uid}) => uid],
@@ -30,10 +30,10 @@ const taskVariables: readonly (readonly [variable: string, of: (task: Task) => s
   ['SVC_TASK_CAMPAIGN_ID', ({campaign_id}) => campaign_id],
 ]
 
-/** Lines of standard error that an error repeats. */
+/** Number of lines of standard error in an error message. */
 const repeatedLines = 3
 
-/** Runs commands that the workspace's configuration holds; a task only chooses one and fills in its values. */
+/** Runs commands from the workspace's configuration; a task only selects one and fills in its values. */
 export const execProcessor = (options: ExecOptions): Processor => ({
   async run(task, report, signal) {
     const argv = planExec(task, options)
@@ -68,12 +68,12 @@ function environment(parent: ExecOptions['env'], task: Task): Record<string, str
   )
 }
 
-/** Errors of the machine, not of the task: a later attempt may succeed. */
+/** Errors of the machine, not of the task: another attempt may succeed. */
 const transient = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 const permanent: Readonly<Record<string, (program: string) => string>> = {
-  ENOENT: (program) => `the program ${program} is not there`,
-  EACCES: (program) => `the program ${program} may not be run`,
+  ENOENT: (program) => `the program ${program} was not found`,
+  EACCES: (program) => `the program ${program} is not executable`,
   E2BIG: () => 'its command line is too long for this system',
 }
 
@@ -84,11 +84,11 @@ function startError(template: string, program: string, error: unknown): unknown 
   return new SvcError('task_run_failed', {reason}, {cause: error})
 }
 
-/** Why the command failed, as the end of a sentence that begins with the name of the template. */
+/** Why the command failed, as a predicate of the template's name. */
 function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): string | undefined {
-  if (timedOut) return `was stopped, since it ran longer than ${timeoutMs} ms`
-  if (signal !== null) return `was ended by ${signal}`
-  return exitCode === 0 ? undefined : `ended with status ${exitCode}`
+  if (timedOut) return `timed out after ${timeoutMs} ms`
+  if (signal !== null) return `was terminated by ${signal}`
+  return exitCode === 0 ? undefined : `exited with status ${exitCode}`
 }
 
 function outcome(template: string, program: string, end: GroupEnd): Outcome {

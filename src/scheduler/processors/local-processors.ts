@@ -6,8 +6,8 @@ import {execProcessor} from './exec.js'
 import type {Processor} from './processor.js'
 
 /**
- * The processors that a daemon has: models behind the endpoint, and the commands of the workspace. What is set about
- * them is read when a task is run, so that a reload reaches the next one.
+ * The processors of a daemon: models behind the endpoint, and the commands of the workspace. Settings are read when a
+ * task starts, so that a reload applies to the next task.
  */
 export function localProcessors(
   context: TaskContext,
@@ -37,7 +37,7 @@ export function localProcessors(
   }
 }
 
-/** An agent that has a model of its own wishes for it, unless the task wishes for another. */
+/** Applies the model of the agent as preference, unless the task has its own. */
 function withModelOfAgent({store}: TaskContext, task: Task): Task {
   if (task.model_preference !== undefined) return task
   const agent = store.get<{model: string | null}>('SELECT model FROM orch_agents WHERE id = ?', [task.agent_id])

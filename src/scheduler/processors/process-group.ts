@@ -2,18 +2,18 @@ import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {KeptOutput} from '../../tasks/index.js'
 
-/** A program, which inherits nothing of its parent but what is named here. */
+/** A program that inherits only what is listed here. */
 export interface GroupCommand {
   argv: readonly [program: string, ...args: string[]]
   cwd: string
   env: Readonly<Record<string, string>>
   timeoutMs: number
-  /** Most bytes that are kept of standard output and standard error together. */
+  /** Maximum number of bytes to keep of standard output and standard error together. */
   maxOutputBytes: number
 }
 
 export interface GroupEnd {
-  /** Null where a signal ended it. */
+  /** Null if a signal terminated it. */
   exitCode: number | null
   signal: NodeJS.Signals | null
   timedOut: boolean
@@ -21,21 +21,21 @@ export interface GroupEnd {
   output: KeptOutput
 }
 
-/** From SIGTERM to SIGKILL, ms. */
+/** Delay between SIGTERM and SIGKILL, ms. */
 const graceMs = 2000
-/** How long the pipes are read after the program has ended, ms: its children may be about to finish. */
+/** How long the pipes are read after the program has ended, ms: its children may still be writing. */
 const lingerMs = 500
 const pollMs = 20
-/** A longer timer fires at once. */
+/** A longer timer would fire at once. */
 const longestTimerMs = 2 ** 31 - 1
 
 /**
- * Runs a program to its end, as the leader of a process group of its own, without a shell and without input. When it
- * has ended, when its time is up or when the signal aborts, every process of the group is ended, first by SIGTERM, then
- * by SIGKILL: execa signals the leader alone. A process that leaves the group cannot be reached.
- * @param onStart called with the id of the group, which is that of its leader
- * @param onOutput called whenever it has written something
- * @throws the reason of the signal; what `onStart` throws; the error of the system where the program cannot be started
+ * Runs a program as the leader of its own process group, without a shell and without input. When it has ended, times
+ * out or is aborted, the whole group receives SIGTERM and then SIGKILL; execa only signals the leader. A process that
+ * leaves the group cannot be reached.
+ * @param onStart called with the group id, which is the pid of the leader
+ * @param onOutput called after every write
+ * @throws the reason of the signal; errors of `onStart`; the system error if the program cannot be started
  */
 export async function runInGroup(
   command: GroupCommand,
@@ -65,10 +65,10 @@ export async function runInGroup(
   output.record('stderr', child.stderr)
   const killAll = () => void send(pid, 'SIGKILL')
   process.once('exit', killAll)
-  // Not AbortSignal.timeout: nothing but a combined signal would hold it, and that lets it be collected.
+  // Not AbortSignal.timeout: only a combined signal would reference it, and it could be garbage-collected.
   const timeUp = new AbortController()
   const timer = setTimeout(() => timeUp.abort(), Math.min(command.timeoutMs, longestTimerMs))
-  /** Resolves whether it ended without being stopped. */
+  /** Resolves to true if it ended without being stopped. */
   const lifetime = async () => {
     onStart(pid)
     const ended = await firstOf(exited, AbortSignal.any([signal, timeUp.signal]))
@@ -91,13 +91,13 @@ export async function runInGroup(
     output.end()
     clearTimeout(timer)
     process.off('exit', killAll)
-    // A process that still holds the other ends has left the group: its output is not read.
+    // A process that still holds the pipes has left the group: its output is not read.
     child.stdout.destroy()
     child.stderr.destroy()
   }
 }
 
-/** Whether the promise came first. */
+/** True if the promise settled before the signal aborted. */
 async function firstOf(exited: Promise<unknown>, stop: AbortSignal): Promise<boolean> {
   if (stop.aborted) return false
   const settled = new AbortController()
@@ -115,8 +115,8 @@ async function firstOf(exited: Promise<unknown>, stop: AbortSignal): Promise<boo
 const withinLinger = (closed: Promise<unknown>) => Promise.race([closed, sleep(lingerMs, undefined, {ref: false})])
 
 /**
- * Resolves when no process of the group is left, or when SIGKILL is sent to all of them. Where process 1 does not reap
- * orphans, dead ones count as alive until the time is up.
+ * Resolves when the group is empty or SIGKILL has been sent to all of it. If process 1 does not reap orphans, dead ones
+ * count as alive until the deadline.
  */
 async function endGroup(pid: number): Promise<void> {
   if (!send(pid, 'SIGTERM')) return
@@ -128,7 +128,7 @@ async function endGroup(pid: number): Promise<void> {
   send(pid, 'SIGKILL')
 }
 
-/** Whether a process of the group received it. While one of them lives, no other process gets the id. */
+/** True if a process of the group received the signal. The group id is not reused while one of them lives. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

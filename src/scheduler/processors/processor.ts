@@ -1,33 +1,32 @@
 import type {KeptOutput, Task, TaskPhase, Usage} from '../../tasks/index.js'
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Outcome {
-  /** The text that answers the task. */
+  /** The answer of the task. */
   text: string
-  /** What the caller may want to know besides, such as the exit status of a command or the tokens of a model. */
+  /** Additional data, such as the exit status of a command or the token counts of a model. */
   details: Readonly<Record<string, unknown>>
-  /** Tokens and US dollars, where a model was asked. */
+  /** Tokens and cost in US dollars, if a model was used. */
   usage?: Usage
 }
 
-/** What a run tells while it goes on. */
+/** The progress reports of a run. */
 export interface RunReport {
   phase(phase: TaskPhase): void
-  /** Something worth keeping in the transcript of the task. */
+  /** A message for the transcript of the task. */
   message(text: string): void
-  /** The leader of a group of processes that must not outlive the run, and when it started. */
+  /** The leader of a process group that must not outlive the run, and its start time. */
   process(pid: number, start: string): void
-  /** Its command has written something: what is kept of it is stored with the task, soon and at its end. */
+  /** The command has written output, which is stored with the task periodically and at its end. */
   output(output: KeptOutput): void
 }
 
-/** Runs tasks of one kind. It holds nothing between two runs. */
+/** Runs tasks of one kind. Keeps no state between runs. */
 export interface Processor {
   /**
-   * Runs a task to its end. Ends soon, with what the signal was aborted with, when the signal aborts; nothing that it
-   * started is left running.
-   * @throws task_run_failed where the work itself went wrong; anything else is a fault of the infrastructure (a server
-   *   that is down or answers nonsense), which may be tried again
+   * Runs a task to its end. When the signal aborts, stops soon with the abort reason and leaves nothing running.
+   * @throws task_run_failed if the work itself failed; any other error is a failure of the infrastructure, such as a
+   *   server that is down or returns invalid answers, and may be retried
    */
   run(task: Task, report: RunReport, signal: AbortSignal): Promise<Outcome>
 }

@@ -1,6 +1,6 @@
 import {type ManifestEntry, type Task, type TaskPhase, type TranscriptEntry, taskPhases} from '../../tasks/index.js'
 
-/** What the model is asked for in each phase. */
+/** The instructions of each phase. */
 const instructions: Readonly<Record<TaskPhase, string>> = {
   inspect: 'Say what the task asks for, what is given, and what is still unknown.',
   localize: 'Name the places that the task is about: files, functions, facts or parts of the text.',
@@ -11,27 +11,27 @@ const instructions: Readonly<Record<TaskPhase, string>> = {
 }
 
 /**
- * Bytes of UTF-8 for which a token is reckoned, where no tokenizer is at hand. Tokenizers of current models take four or
- * more of English and about three of code; a character of Chinese or Japanese has three. So the estimate is high.
+ * Assumed UTF-8 bytes per token if no tokenizer is available. Tokenizers of current models average four or more for
+ * English and about three for code; a Chinese or Japanese character has three. The estimate is conservative.
  */
 const bytesPerToken = 3
-/** Of the chat template of a model, tokens. */
+/** Tokens of a model's chat template. */
 const templateTokens = 64
 
 export interface PhaseBudget {
-  /** Of the prompt of a phase, with the role of the model; bytes of UTF-8. */
+  /** Size of a phase's prompt including the system prompt, in bytes of UTF-8. */
   promptBytes: number
-  /** Most tokens of its answer. */
+  /** Maximum length of the answer in tokens. */
   answerTokens: number
 }
 
-/** What of a model's context a question may take, and what its answer: the answer gets what is asked for, half at most. */
+/** Splits a model's context between prompt and answer; the answer gets the requested length, at most half. */
 export function phaseBudget(contextLength: number, maxTokens: number): PhaseBudget {
   const answerTokens = Math.min(maxTokens, Math.floor(contextLength / 2))
   return {promptBytes: Math.max(0, contextLength - answerTokens - templateTokens) * bytesPerToken, answerTokens}
 }
 
-/** Files that are named at most. */
+/** Maximum number of files in a prompt. */
 const mostFiles = 100
 const transcriptEntries = 3
 
@@ -39,12 +39,12 @@ export type Answers = Readonly<Partial<Record<TaskPhase, string>>>
 
 type Subject = Pick<Task, 'display_id' | 'category' | 'description' | 'file_manifest' | 'transcript'>
 
-/** The role of the model, the same in every phase. */
+/** The system prompt, the same in every phase. */
 export const systemPrompt = 'You work through one task in several steps. Do only the step that is asked for.'
 
 /**
- * What the model reads in one phase: the task, its files, what was said before, and what is asked for now. The task gets
- * half of the room at most, its files and what was said an eighth each, and earlier answers all that is left.
+ * The prompt of a phase: the task, its files, the transcript, and the instructions. The task gets at most half of the
+ * budget, files and transcript an eighth each, and earlier answers the rest.
  */
 export function phasePrompt(phase: TaskPhase, task: Subject, answers: Answers, promptBytes: number): string {
   const step = `Step ${phase}:\n${instructions[phase]}`
@@ -59,7 +59,7 @@ export function phasePrompt(phase: TaskPhase, task: Subject, answers: Answers, p
   return sections.filter((section) => section !== '').join('\n\n')
 }
 
-/** Of what stands between and above the sections of a prompt, whichever there are. */
+/** Upper bound for the headings and separators of a prompt, in bytes. */
 const separatorBytes = 256
 
 const byteLength = (text: string): number => Buffer.byteLength(text)
@@ -80,17 +80,17 @@ function transcript(entries: readonly TranscriptEntry[], room: number): string {
   return ['Said before:', ...lines].join('\n')
 }
 
-/** Answers in the order of their phases; a short one leaves its room to the long ones. */
+/** Earlier answers in phase order; short answers leave their share to long ones. */
 function earlier(answers: Answers, budget: number): string[] {
-  const given = taskPhases.flatMap((phase) => (answers[phase] ? [{phase, answer: answers[phase]}] : []))
+  const answered = taskPhases.flatMap((phase) => (answers[phase] ? [{phase, answer: answers[phase]}] : []))
   const room = fairShare(
-    given.map(({answer}) => byteLength(answer)),
+    answered.map(({answer}) => byteLength(answer)),
     budget,
   )
-  return given.map(({phase, answer}) => `Your answer in step ${phase}:\n${cut(answer, room)}`)
+  return answered.map(({phase, answer}) => `Your answer in step ${phase}:\n${cut(answer, room)}`)
 }
 
-/** The most that each may have so that all together keep to the budget. */
+/** The largest equal limit for which all lengths together stay within the budget. */
 function fairShare(lengths: readonly number[], budget: number): number {
   let left = budget
   for (const [i, length] of lengths.toSorted((a, b) => a - b).entries()) {
@@ -101,7 +101,7 @@ function fairShare(lengths: readonly number[], budget: number): number {
   return budget
 }
 
-/** The beginning of a text, so many bytes, with a mark where something is missing; never half a character. */
+/** Truncates a text to a number of bytes, with a mark; never cuts inside a character. */
 export function cut(text: string, most: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= most) return text

@@ -2,11 +2,11 @@ import {isGpuEligible, isSchedulable, type RemoteHint} from '../../tasks/index.j
 
 export interface ScalingAgent {
   id: number
-  /** Started for work that came, and so one that may go again. */
+  /** Started on demand, so it may be retired when idle. */
   dynamic: boolean
   queued: number
   running: number
-  /** Unix ms of the last thing it did. */
+  /** Time of its last activity, Unix ms. */
   lastActiveMs: number
 }
 
@@ -17,7 +17,7 @@ export interface ScalingState {
   /** Tasks in all queues. */
   totalQueued: number
   remote: readonly RemoteHint[]
-  /** An agent has used nearly all that it may spend. */
+  /** An agent has nearly used up its budget. */
   costCritical: boolean
   lastScaleUpMs?: number | undefined
   nowMs: number
@@ -37,21 +37,21 @@ export interface ScalingPolicy {
 
 export type ScalingDecision = {kind: 'up'; count: number} | {kind: 'down'; agents: number[]} | {kind: 'none'}
 
-/** What a profile makes of the threshold for another agent, and of the time after which an idle one goes. */
+/** Factors of a profile for the scale-up threshold and the idle time before retirement. */
 const profiles = {
   conservative: {threshold: 1.5, retirement: 0.6},
   balanced: {threshold: 1, retirement: 1},
   aggressive: {threshold: 0.7, retirement: 1.5},
 } as const
 
-/** Added to the load when more tasks wait than the threshold. */
+/** Added to the load if the number of waiting tasks exceeds the threshold. */
 const longQueue = 0.5
-/** What each node with a GPU takes off the load. */
+/** Load reduction per node with a GPU. */
 const reliefPerNode = 0.15
-/** The fraction of a load that is a rounding error and no reason for another agent. */
+/** Tolerance for rounding errors, which must not start another agent. */
 const rounding = 1e-9
 
-/** Whether agents are to be started, or which are to be retired. */
+/** Decides how many agents to start or which to retire. */
 export function decideScaling(state: ScalingState, policy: ScalingPolicy): ScalingDecision {
   if (!policy.scalingEnabled) return {kind: 'none'}
   const count = agentsWanted(state, policy)
@@ -60,19 +60,19 @@ export function decideScaling(state: ScalingState, policy: ScalingPolicy): Scali
   return agents.length > 0 ? {kind: 'down', agents} : {kind: 'none'}
 }
 
-/** The share of the load that stays here when nodes with a GPU may take some. */
+/** The fraction of the load that stays here if nodes with a GPU can take some. */
 export const remoteRelief = (remote: readonly RemoteHint[]): number =>
   1 / (1 + reliefPerNode * remote.filter((hint) => isSchedulable(hint) && isGpuEligible(hint)).length)
 
-/** Load of each agent from which another one is started. */
+/** Load per agent above which another one is started. */
 export const scaleUpThreshold = ({scalingThreshold, scalingProfile}: ScalingPolicy): number =>
   scalingThreshold * profiles[scalingProfile].threshold
 
-/** Ms without work after which a dynamic agent goes. */
+/** Idle time after which a dynamic agent is retired, ms. */
 export const retirementMs = ({idleRetirementMs, scalingProfile}: ScalingPolicy, costCritical: boolean): number =>
   idleRetirementMs * profiles[scalingProfile].retirement * (costCritical ? 0.5 : 1)
 
-/** How many agents one tick may start: 0 where the load does not ask for any. */
+/** The number of agents that one tick may start. */
 function agentsWanted(state: ScalingState, policy: ScalingPolicy): number {
   const present = state.agents.length
   if (present >= policy.maxAgents || state.costCritical) return 0
@@ -87,7 +87,7 @@ function agentsWanted(state: ScalingState, policy: ScalingPolicy): number {
 const coolsDown = ({lastScaleUpMs, nowMs}: ScalingState, {scalingCooldownMs}: ScalingPolicy) =>
   lastScaleUpMs !== undefined && nowMs - lastScaleUpMs < scalingCooldownMs
 
-/** The longest idle go first. */
+/** Agents to retire, longest idle first. */
 function agentsToRetire({agents, costCritical, nowMs}: ScalingState, policy: ScalingPolicy): number[] {
   const idleMs = retirementMs(policy, costCritical)
   return agents

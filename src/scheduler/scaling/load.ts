@@ -5,7 +5,7 @@ const priorityWeights: Readonly<Record<Priority, number>> = {urgent: 3, normal: 
 /** The complexity at which a task weighs as much as its priority. */
 const usualComplexity = 5
 
-/** What loads an agent: a task that it runs, or that waits in its queue. */
+/** A running or queued task that contributes to an agent's load. */
 export interface Workload {
   priority: Priority
   /** 1 to 10. */
@@ -21,28 +21,28 @@ export function agentLoad(tasks: Iterable<Workload>): number {
   return load
 }
 
-/** How busy the machine is, each from 0 to 1. */
+/** Resource usage of the machine, each from 0 to 1. */
 export interface ResourceUsage {
   cpu: number
   memory: number
 }
 
 export interface ResourcePolicy {
-  /** 0 leaves the machine out of account. */
+  /** 0 ignores the machine's resource usage. */
   resourceWeight: number
   resourceCpuMultiplier: number
   resourceMemMultiplier: number
   resourceExponent: number
 }
 
-/** The agents' loads together, which count for more on a machine that is busy. */
+/** Total load of all agents, increased if the machine is busy. */
 export function totalLoad(sum: number, {cpu, memory}: ResourceUsage, policy: ResourcePolicy): number {
   if (policy.resourceWeight === 0) return sum
   const busy = cpu * policy.resourceCpuMultiplier + memory * policy.resourceMemMultiplier
   return sum * (1 + policy.resourceWeight * busy ** policy.resourceExponent)
 }
 
-/** The load to expect, from the loads of the last ticks: as far beyond the last one as that is beyond their mean. */
+/** Extrapolates the load from the last ticks: the last value plus its difference from their mean. */
 export function predictLoad(history: readonly number[], current: number): number {
   const last = history.at(-1)
   if (last === undefined) return current
@@ -51,11 +51,11 @@ export function predictLoad(history: readonly number[], current: number): number
   return Math.max(0, last + (last - mean))
 }
 
-/** @param lookback samples that are kept */
+/** @param lookback number of samples to keep */
 export const pushHistory = (history: readonly number[], load: number, lookback: number): readonly number[] =>
   [...history, load].slice(-Math.max(1, lookback))
 
-/** One reading of the machine. The times count from its start; bytes. */
+/** A sample of the machine's resources. CPU times count from boot; memory is in bytes. */
 export interface ResourceSample {
   cpuIdleMs: number
   cpuTotalMs: number
@@ -70,7 +70,9 @@ export function readResources(): ResourceSample {
   return {cpuIdleMs, cpuTotalMs, memoryFree: os.freemem(), memoryTotal: os.totalmem()}
 }
 
-/** Processors between two readings, memory at the later one. Two readings of one moment tell nothing of processors. */
+/**
+ * CPU usage between two samples, and memory usage at the later one. Two samples of the same moment report no CPU usage.
+ */
 export function resourceUsage(previous: ResourceSample, current: ResourceSample): ResourceUsage {
   const total = current.cpuTotalMs - previous.cpuTotalMs
   const idle = current.cpuIdleMs - previous.cpuIdleMs

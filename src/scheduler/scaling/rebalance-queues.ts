@@ -14,7 +14,7 @@ import {
 
 import {type Move, planRebalance, type QueuedTask} from './rebalance.js'
 
-/** Waiting tasks that one rebalance looks at. */
+/** Maximum number of waiting tasks per rebalance. */
 const mostTasks = 2000
 
 interface WaitingRow {
@@ -30,8 +30,8 @@ interface WaitingRow {
 }
 
 /**
- * Moves waiting tasks from busy agents to others, in one transaction. What is being run stays, and so does a task whose
- * files another agent has.
+ * Moves waiting tasks from busy agents to others, in one transaction. Running tasks, and tasks whose files are locked
+ * by another agent, are not moved.
  */
 export function rebalance(context: TaskContext, {urgentOnly = false} = {}): Move[] {
   return context.store.transaction(() => {
@@ -51,9 +51,9 @@ export function rebalance(context: TaskContext, {urgentOnly = false} = {}): Move
         costPreference: config.costPreference,
         ...(urgentOnly ? {urgentThreshold: config.urgentRebalanceThreshold} : {}),
         fits: (taskId, agentId) => {
-          const wanted = needs.get(taskId)
+          const needed = needs.get(taskId)
           const offered = offers.get(agentId)
-          return wanted === undefined || offered === undefined || meetsRequirements(offered, wanted)
+          return needed === undefined || offered === undefined || meetsRequirements(offered, needed)
         },
       },
     )
@@ -62,7 +62,7 @@ export function rebalance(context: TaskContext, {urgentOnly = false} = {}): Move
       const row = rows.get(taskId)
       if (row !== undefined) moveToAgent(context, row, to)
     }
-    // Also where nothing could be moved, so that it is not tried at every tick.
+    // Also recorded if nothing could be moved, so that it is not retried at every tick.
     writeState(context, 'last_rebalance_ms', now())
     if (urgentOnly && moves.length > 0) appendEvent(context, {type: 'urgent_rebalance_triggered', moved: moves.length})
     return moves

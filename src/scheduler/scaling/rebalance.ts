@@ -4,9 +4,9 @@ import {taskWeight} from './load.js'
 
 export interface RebalanceAgent {
   id: number
-  /** Weighted load, with the task that it runs. */
+  /** Weighted load, including the running task. */
   load: number
-  /** It gets no tasks; its own may leave. */
+  /** It receives no tasks; its own may be moved away. */
   paused: boolean
   /** US dollars per 1,000 tokens of its model. */
   pricePer1k?: number | undefined
@@ -18,18 +18,18 @@ export interface QueuedTask {
   priority: Priority
   complexity: number
   createdAtMs: number
-  /** False where another agent than its own has locked a file that it writes. */
+  /** False if another agent has locked a file that it writes. */
   movable: boolean
 }
 
 export interface RebalanceOptions {
   costPreference: 'performance' | 'economy'
   /**
-   * Moves urgent tasks alone, away from agents that have more than this many of them waiting. Without it, tasks of any
+   * Moves only urgent tasks, away from agents with more than this many of them waiting. If omitted, tasks of any
    * priority move from the busiest agents to the least busy ones.
    */
   urgentThreshold?: number | undefined
-  /** Whether an agent has what a task needs; every agent has where it is not given. */
+  /** True if an agent meets the requirements of a task; default: always. */
   fits?: (taskId: number, agentId: number) => boolean
 }
 
@@ -39,10 +39,10 @@ export interface Move {
   to: number
 }
 
-/** How far beyond the average an agent's load must be before tasks leave it. */
+/** Load above the average at which tasks are moved away. */
 const tolerance = 2
 
-/** Which queued tasks should change agents. Loads are kept up to date from move to move. */
+/** Plans which queued tasks change agents. Loads are updated after every move. */
 export function planRebalance(
   agents: readonly RebalanceAgent[],
   tasks: readonly QueuedTask[],
@@ -54,7 +54,7 @@ export function planRebalance(
     : spreadUrgent(queues, options, options.urgentThreshold)
 }
 
-/** An urgent rebalance is due where an agent has too many urgent tasks waiting and another one could help. */
+/** True if an agent has too many urgent tasks waiting and another one could take some. */
 export function urgentRebalanceDue(
   urgentDepths: readonly number[],
   {urgentRebalanceThreshold, scalingCooldownMs}: {urgentRebalanceThreshold: number; scalingCooldownMs: number},
@@ -66,12 +66,12 @@ export function urgentRebalanceDue(
   return urgentDepths.some((depth) => depth > urgentRebalanceThreshold)
 }
 
-/** An agent and what waits for it, while moves are planned. */
+/** An agent and its waiting tasks during planning. */
 interface AgentQueue extends RebalanceAgent {
   tasks: QueuedTask[]
 }
 
-/** The tasks of an agent in the order in which they should leave: the ones it would come to last go first. */
+/** The tasks of an agent in the order in which they should leave: those that it would run last come first. */
 function departures(tasks: readonly QueuedTask[], agentId: number): QueuedTask[] {
   const rank = ({priority}: QueuedTask) => priorities.indexOf(priority)
   return tasks
@@ -80,8 +80,8 @@ function departures(tasks: readonly QueuedTask[], agentId: number): QueuedTask[]
 }
 
 /**
- * For each pair of an agent far above the average load and one below it, one task. No move leaves its target with as
- * much as its source had, so a second run right after finds nothing to turn back.
+ * Moves one task for each pair of an agent far above the average load and one below it. No move leaves the target with
+ * as much load as the source had, so that a second run does not move tasks back.
  */
 function levelLoads(queues: readonly AgentQueue[], options: RebalanceOptions): Move[] {
   const average = queues.reduce((sum, {load}) => sum + load, 0) / Math.max(queues.length, 1)
@@ -100,7 +100,7 @@ function levelLoads(queues: readonly AgentQueue[], options: RebalanceOptions): M
   return moves
 }
 
-/** Urgent tasks leave an agent until no more than the threshold are left, to agents that stay within it. */
+/** Moves urgent tasks away until the threshold is met, to agents that stay within it. */
 function spreadUrgent(queues: readonly AgentQueue[], options: RebalanceOptions, threshold: number): Move[] {
   const moves: Move[] = []
   const sources = queues
@@ -124,13 +124,13 @@ const weight = ({priority, complexity}: QueuedTask) => taskWeight(priority, comp
 const mayMove = ({id, movable}: QueuedTask, target: AgentQueue, {fits}: RebalanceOptions) =>
   movable && (fits?.(id, target.id) ?? true)
 
-/** The least busy first; the cheapest first where money is to be saved. */
+/** Least busy first; with economy preference, cheapest first. */
 function byPreference({costPreference}: RebalanceOptions): (a: AgentQueue, b: AgentQueue) => number {
   const price = ({pricePer1k = assumedPrice}: AgentQueue) => (costPreference === 'economy' ? pricePer1k : 0)
   return (a, b) => price(a) - price(b) || a.load - b.load || a.id - b.id
 }
 
-/** Plans one move and brings both agents up to date. A task moves only once. */
+/** Plans one move and updates both agents. A task moves only once. */
 function move(task: QueuedTask, source: AgentQueue, target: AgentQueue): Move {
   source.tasks = source.tasks.filter((one) => one !== task)
   source.load -= weight(task)

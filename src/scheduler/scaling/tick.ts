@@ -18,17 +18,17 @@ import {predictLoad, pushHistory, type ResourceUsage, totalLoad} from './load.js
 import {urgentRebalanceDue} from './rebalance.js'
 import {rebalance} from './rebalance-queues.js'
 
-/** What one tick changed. */
+/** The changes of one tick. */
 export interface ScalingTick {
   spawned: string[]
   retired: string[]
   moved: number
 }
 
-/** The part of what an agent may cost from which it counts as nearly used up. */
+/** The share of an agent's budget above which it counts as nearly used up. */
 const costAlertShare = 0.9
 
-/** One tick: records the load, starts or retires agents, and spreads urgent tasks where too many wait for one agent. */
+/** One tick: records the load, starts or retires agents, and spreads urgent tasks if one agent has too many. */
 export function scalingTick(context: TaskContext, usage: ResourceUsage): ScalingTick {
   return context.store.transaction(() => {
     forgetFuture(context)
@@ -62,7 +62,7 @@ export function scalingTick(context: TaskContext, usage: ResourceUsage): Scaling
   })
 }
 
-/** An agent that was active in the future, because the clock was set back, was active just now. */
+/** Corrects activity times in the future to now: the clock was set back. */
 function forgetFuture({store, repositoryId, now}: TaskContext): void {
   store.run('UPDATE orch_agents SET last_active_ms = ? WHERE repository_id = ? AND last_active_ms > ?', [
     now(),
@@ -76,7 +76,7 @@ const sumOf = (agents: readonly WorkingAgent[]) => agents.reduce((sum, {load}) =
 const isCostly = ({config}: TaskContext, {cost_usd_micros: cost}: WorkingAgent) =>
   config.financialCostBudgetMicros > 0 && cost >= costAlertShare * config.financialCostBudgetMicros
 
-/** New agents would have nothing to do without a share of what waits already. */
+/** Starts agents and gives them a share of the waiting tasks. */
 function scaleUp(context: TaskContext, count: number): string[] {
   writeState(context, 'last_scale_up_ms', context.now())
   const names = Array.from({length: count}, () => {
@@ -89,7 +89,7 @@ function scaleUp(context: TaskContext, count: number): string[] {
   return names
 }
 
-/** One that blocked tasks wait for and that nobody else could take them from stays. */
+/** Retires an idle agent unless no other agent could take the blocked tasks that it still has. */
 function retireIdle(context: TaskContext, id: number): string[] {
   try {
     return [retireAgent(context, id).agent.name]
@@ -99,7 +99,7 @@ function retireIdle(context: TaskContext, id: number): string[] {
   }
 }
 
-/** An agent that was started because of the load gets its share of it until nobody is idle. */
+/** Gives agents started because of the load a share of it until none is idle. */
 function shareWithIdle(context: TaskContext): number {
   if (!context.config.scalingEnabled) return 0
   const agents = workingAgents(context)
@@ -116,7 +116,7 @@ function spreadUrgent(context: TaskContext): number {
   return rebalance(context, {urgentOnly: true}).length
 }
 
-/** The load of the last tick, and the one to expect next. */
+/** The load of the last tick and the predicted one. */
 export function loadOutlook(context: TaskContext): {total: number; predicted: number} {
   const total = sumOf(workingAgents(context))
   return {total, predicted: predictLoad(readState(context, 'load_history') ?? [], total)}

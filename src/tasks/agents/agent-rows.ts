@@ -33,16 +33,16 @@ export interface AgentRow {
   last_active_ms: number
 }
 
-/** The store counts load in these parts of one. */
+/** Load is stored in units of 1/25, as integers. */
 export const loadUnits = 25
 
-/** Agents that are not retired, in the order of their ids. */
+/** All agents that are not retired, ordered by id. */
 export const agentRows = ({store, repositoryId}: TaskContext): AgentRow[] =>
   store.all<AgentRow>("SELECT * FROM orch_agents WHERE repository_id = ? AND state <> 'retired' ORDER BY id", [
     repositoryId,
   ])
 
-/** What routing, scaling and dispatch look at: a few columns, since they are read for every task. */
+/** The columns that routing, scaling and dispatch need; few, because they are read for every task. */
 export type WorkingAgent = Pick<
   AgentRow,
   | 'id'
@@ -62,7 +62,7 @@ export type WorkingAgent = Pick<
   | 'last_active_ms'
 >
 
-/** Agents that queues belong to: all but the one for tasks in doubt. */
+/** Agents with a queue: all except the resolution agent. */
 export const workingAgents = ({store, repositoryId}: TaskContext): WorkingAgent[] =>
   store.all<WorkingAgent>(
     `SELECT id, name, kind, state, capabilities, model, queued_background, queued_normal, queued_urgent, running, load,
@@ -71,7 +71,7 @@ FROM orch_agents WHERE repository_id = ? AND state <> 'retired' AND kind <> 'res
     [repositoryId],
   )
 
-/** Ids of active agents for which something waits. */
+/** Ids of active agents with queued tasks. */
 export const agentsWithWork = ({store, repositoryId}: TaskContext): number[] =>
   store
     .all<{id: number}>(
@@ -91,7 +91,7 @@ export const findAgentNamed = ({store, repositoryId}: TaskContext, name: string)
   ])
 
 /**
- * An agent by its name, or by its id as a person writes it (`3`, `A-03`); a name comes first. A number is an id.
+ * Finds an agent by name or by id (`3`, `A-03`). A name takes precedence over an id; a number is always an id.
  * @throws agent_not_found with the nearest name
  */
 export function requireAgent(context: TaskContext, nameOrId: string | number): AgentRow {
@@ -108,7 +108,7 @@ export function requireAgent(context: TaskContext, nameOrId: string | number): A
   throw new SvcError('agent_not_found', {agent: text, suggestion})
 }
 
-/** Capabilities by their JSON: a routing decision parses none that it has seen. */
+/** Parsed capabilities by their JSON, so that routing parses each distinct value only once. */
 const parsed = new Map<string, Capabilities>()
 
 export function capabilitiesOf({capabilities: json}: Pick<AgentRow, 'capabilities'>): Capabilities {
@@ -139,9 +139,9 @@ export function toAgent({store, repositoryId}: TaskContext, row: AgentRow): Agen
     current_phase: current?.current_phase ?? null,
     cost_usd: cost_usd_micros / 1e6,
   }
-  const {repository_id: _, retired_at_ms: __, ...shown} = agent as typeof agent & Record<string, unknown>
-  return withoutNulls(shown) as unknown as Agent
+  const {repository_id: _, retired_at_ms: __, ...published} = agent as typeof agent & Record<string, unknown>
+  return withoutNulls(published) as unknown as Agent
 }
 
-/** Agents that are not retired, in the order of their ids. */
+/** All agents that are not retired, ordered by id. */
 export const listAgents = (context: TaskContext): Agent[] => agentRows(context).map((row) => toAgent(context, row))

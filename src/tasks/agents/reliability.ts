@@ -1,16 +1,16 @@
 /**
- * How far an agent, a model or a skill can be relied on. Three measures of different memory: the share of successes of
- * all times, a moving average that forgets slowly, and a filter that believes the last outcomes most.
+ * Reliability of an agent, a model or a skill. Three measures with different memory: the success rate over all time, a
+ * slow moving average, and a filter that weights recent outcomes most.
  */
 
 /**
- * Share of successes with one of each added beforehand, so that little evidence says little: 0.5 without any.
+ * Success rate with one success and one failure added, so that little evidence has little effect; 0.5 without evidence.
  * Source: Laplace's rule of succession.
  */
 export const reliabilityOf = (successes: number, failures: number): number =>
   (successes + 1) / (successes + failures + 2)
 
-/** What one observation leaves of a rolled-up score, 0 to 1: the first one stands as it is. */
+/** Exponential moving average of a score, 0 to 1. The first observation is used unchanged. */
 export function rollUp(
   previous: number | undefined,
   {value, weight = 1}: {value: number; weight?: number},
@@ -22,22 +22,22 @@ export function rollUp(
   return previous * (1 - share) + observed * clamp(weight, 0, 1) * share
 }
 
-/** Weakest first. Only a person gives the last one. */
+/** Ordered from weakest to strongest. Only a person can assign `system`. */
 export const trustTiers = ['untrusted', 'provisional', 'trusted', 'system'] as const
 export type TrustTier = (typeof trustTiers)[number]
 
-/** What is thought of an agent. */
+/** The trust in an agent. */
 export interface Standing {
   /** 0 to 1. */
   trust: number
-  /** How unsure that is. */
+  /** Variance of `trust`. */
   variance: number
   tier: TrustTier
   /** Outcomes seen so far. */
   outcomes: number
-  /** Outcomes in a row that left the trust below the floor of the tier. */
+  /** Consecutive outcomes that left the trust below the floor of the tier. */
   belowFloor: number
-  /** A person has set the trust: outcomes are counted but change nothing. */
+  /** A person has set the trust: outcomes are counted but do not change it. */
   pinned: boolean
 }
 
@@ -50,21 +50,21 @@ export const newStanding: Standing = {
   pinned: false,
 }
 
-/** How many outcomes a tier takes. */
+/** Number of outcomes that each tier requires. */
 export interface TrustPolicy {
   trustProvisionalThreshold: number
   trustTrustedThreshold: number
 }
 
-/** The trust below which an agent does not stay in a tier, and which it takes to come to it. */
+/** Minimum trust to reach and to keep each tier. */
 const floors: Readonly<Record<TrustTier, number>> = {untrusted: 0, provisional: 0.45, trusted: 0.7, system: 0.9}
 const outcomesBeforeDemotion = 3
 
-/** How much an agent may change between two outcomes, and how much one outcome may mislead: variances. */
+/** Variances: how much an agent may change between two outcomes, and how noisy a single outcome is. */
 const processNoise = 0.005
 const outcomeNoise = 0.1
 
-/** One step of a Kalman filter of one dimension. */
+/** One step of a one-dimensional Kalman filter. */
 export function filterTrust(
   {trust, variance}: Pick<Standing, 'trust' | 'variance'>,
   observed: number,
@@ -75,8 +75,8 @@ export function filterTrust(
 }
 
 /**
- * The standing after an outcome. An agent rises as soon as it has the trust and the outcomes for a tier, and falls by
- * one tier after three outcomes in a row below the floor of its own.
+ * Updates the standing after an outcome. An agent is promoted as soon as it has the trust and the number of outcomes
+ * for a tier. It is demoted by one tier after three consecutive outcomes below the floor of its tier.
  */
 export function observeOutcome(standing: Standing, succeeded: boolean, policy: TrustPolicy): Standing {
   const outcomes = standing.outcomes + 1

@@ -10,14 +10,13 @@ import type {AgentRow} from './agent-rows.js'
 type Writer = Pick<AgentRow, 'id' | 'name'>
 
 /**
- * What the files `.svc/agents/NAME.md` of a workspace say: each may begin with a block of YAML between two lines of
- * dashes, whose `scope` lists patterns.
+ * Reads the scopes in `.svc/agents/NAME.md`. A file may begin with YAML front matter whose `scope` lists patterns.
  * @throws document_unparsable
  */
 export async function readScopes(root: string): Promise<Scopes> {
   const folder = join(root, '.svc', 'agents')
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    // A folder that is there and cannot be read may hold limits.
+    // A folder that exists but cannot be read may contain scopes: ignoring it would drop the limits.
     if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw SvcError.from(error)
     return []
   })
@@ -39,7 +38,7 @@ async function scopeOf(path: string): Promise<readonly string[] | undefined> {
   if (scope === undefined || scope === null) return undefined
   const patterns = [scope].flat()
   if (patterns.every((pattern) => typeof pattern === 'string')) return patterns
-  throw new SvcError('document_unparsable', {subject: path, reason: 'its scope is no list of patterns'})
+  throw new SvcError('document_unparsable', {subject: path, reason: 'its scope is not a list of patterns'})
 }
 
 function readYaml<T>(path: string, read: () => T): T {
@@ -52,8 +51,8 @@ function readYaml<T>(path: string, read: () => T): T {
 }
 
 /**
- * Looks at the files that a task of an agent would write. One outside of the agent's scope is refused where scope is
- * enforced strictly, unless the agent has earned better; else it is only told of.
+ * Checks the files that a task would write against the scope of its agent. Under strict enforcement, a file outside the
+ * scope is rejected unless the agent is exempt by its reliability. Otherwise the violation is only recorded.
  * @throws scope_denied
  */
 export function checkScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): void {
@@ -69,11 +68,11 @@ export function checkScope(context: TaskContext, agent: Writer, writes: readonly
     appendEvent(context, {type: 'scope_violation', agent_id: agent.id, path, reason: `scope is ${scope.join(', ')}`})
 }
 
-/** A pattern covers what it matches, what lies under a folder that it names, and the folders on the way to it. */
+/** A pattern covers its matches, everything under a folder that it names, and the parent folders of the pattern. */
 const covers = (pattern: string, path: string): boolean =>
   matchesGlob(path, pattern) || path.startsWith(`${pattern.replace(/\/$/, '')}/`) || pattern.startsWith(`${path}/`)
 
-/** An agent that has been reliable for long enough is only told of what it may not do. */
+/** True if strict enforcement is relaxed for an agent because of its reliability. */
 function isRelaxed({store, repositoryId, config}: TaskContext, {name}: Writer): boolean {
   if (!config.trustGateRelaxEnabled) return false
   const stored = store.get<{reliability: number}>(

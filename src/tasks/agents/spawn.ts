@@ -13,19 +13,19 @@ export interface Spawn {
   parent?: string | number
   sourceTaskId?: number
   reason?: string
-  /** Labels beside those of the configuration and the machine. */
+  /** Labels in addition to those of the configuration and the machine. */
   labels?: readonly string[]
   model?: string
 }
 
 const longestName = 128
 
-/** The name of the agent that has the tasks in doubt. */
+/** Name of the agent that holds doubted tasks. */
 export const resolutionAgent = 'resolution'
 
 /**
- * Adds an agent with the capabilities of the configuration and of this machine. It has none that a task merely asks
- * for: a claim that is not true would send it work that it cannot do.
+ * Adds an agent with the capabilities of the configuration and of this machine. Capabilities that a task requests are
+ * not added: an agent with a false capability would receive work that it cannot do.
  * @throws max_agents_reached, agent_exists, delegation_parent_not_found, usage
  */
 export const spawnAgent = (context: TaskContext, spawn: Spawn): AgentRow =>
@@ -36,12 +36,12 @@ function addAgent(context: TaskContext, spawn: Spawn): AgentRow {
   const {kind = 'reserved', parent, sourceTaskId, reason, labels = [], model} = spawn
   const name = spawn.name.trim()
   if (name === '' || name.length > longestName || /[\p{Cc}/\\]/u.test(name))
-    throw new SvcError('usage', {reason: `${JSON.stringify(spawn.name)} cannot be the name of an agent.`})
+    throw new SvcError('usage', {reason: `${JSON.stringify(spawn.name)} is not a valid agent name.`})
   const others = agentRows(context)
   const taken = others.find((agent) => agent.name === name)
   if (taken !== undefined) throw new SvcError('agent_exists', {name, agent: displayAgent(taken.id)})
   if (name === resolutionAgent && kind !== 'resolution')
-    throw new SvcError('usage', {reason: `The name ${name} is kept for the agent of doubted tasks.`})
+    throw new SvcError('usage', {reason: `The name ${name} is reserved for the agent that holds doubted tasks.`})
   if (kind !== 'resolution' && others.filter((agent) => agent.kind !== 'resolution').length >= config.maxAgents)
     throw new SvcError('max_agents_reached', {limit: config.maxAgents})
   const parentId = parent === undefined ? null : parentOf(context, parent)
@@ -95,12 +95,12 @@ function freeName(base: string, agents: readonly Pick<AgentRow, 'name'>[]): stri
   for (let i = 2; ; i++) if (!taken.has(`${base}-${i}`)) return `${base}-${i}`
 }
 
-/** The agent that has the tasks in doubt; there from the first doubt on. */
+/** The agent that holds doubted tasks; created on first use. */
 export const ensureResolutionAgent = (context: TaskContext): AgentRow =>
   findAgentNamed(context, resolutionAgent) ??
   spawnAgent(context, {name: resolutionAgent, kind: 'resolution', reason: 'doubt'})
 
-/** @throws agent_not_found; usage where it is the agent of doubted tasks */
+/** @throws agent_not_found; usage for the resolution agent */
 export function setPaused(context: TaskContext, nameOrId: string | number, paused: boolean): AgentRow {
   return context.store.transaction(() => {
     const agent = workingAgent(context, nameOrId)
@@ -113,8 +113,8 @@ export function setPaused(context: TaskContext, nameOrId: string | number, pause
 }
 
 /**
- * Says whose voice an agent is: from then on messages are sent, read and acknowledged in its name under that session
- * alone; null takes the session away.
+ * Maps an agent to a session. From then on only that session can send, read and acknowledge messages in the agent's
+ * name. Null removes the mapping.
  * @throws agent_not_found, usage
  */
 export function mapSession(context: TaskContext, nameOrId: string | number, sessionId: string | null): AgentRow {
@@ -125,10 +125,10 @@ export function mapSession(context: TaskContext, nameOrId: string | number, sess
   })
 }
 
-/** An agent that may be paused, drained and retired. @throws agent_not_found, usage */
+/** Finds an agent that can be paused, drained and retired. @throws agent_not_found, usage */
 export function workingAgent(context: TaskContext, nameOrId: string | number): AgentRow {
   const agent = requireAgent(context, nameOrId)
   if (agent.kind === 'resolution')
-    throw new SvcError('usage', {reason: `The agent ${agent.name} has the tasks in doubt and no queue of its own.`})
+    throw new SvcError('usage', {reason: `The agent ${agent.name} holds doubted tasks and has no queue.`})
   return agent
 }

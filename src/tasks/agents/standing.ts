@@ -1,7 +1,7 @@
 import type {TaskContext} from '../base/context.js'
 import {newStanding, observeOutcome as observe, reliabilityOf, rollUp, type TrustTier} from './reliability.js'
 
-/** @property request JSON of what the task asked for */
+/** @property request JSON of the task request */
 interface Subject {
   agent_id: number
   agent_name: string
@@ -9,8 +9,8 @@ interface Subject {
 }
 
 /**
- * Remembers how a task of an agent ended: its reliability, that of the skill it used, and its trust. All of it goes by
- * the name of the agent, which outlives the agent.
+ * Records the outcome of a task: the agent's reliability, the reliability of the skill it used, and its trust. The
+ * records are keyed by agent name, which outlives the agent.
  */
 export function observeOutcome(
   context: TaskContext,

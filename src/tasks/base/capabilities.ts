@@ -1,11 +1,11 @@
 import type {Capabilities} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {HostProbe} from '../../mesh/index.js'
-import {given} from './members.js'
+import {withoutUndefined} from './members.js'
 
 export type {Capabilities}
 
-/** Nothing offered, and nothing needed. */
+/** No capabilities offered or required. */
 export const noCapabilities: Capabilities = {
   gpu_cuda: false,
   gpu_metal: false,
@@ -18,9 +18,9 @@ export const noCapabilities: Capabilities = {
   labels: [],
 }
 
-/** What computes faster than a processor. */
+/** Compute devices other than the CPU. */
 export const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu'] as const
-/** What an agent has or has not, and a task needs or does not. */
+/** Capabilities that an agent either has or lacks. */
 export const hardCapabilities = [...accelerators, 'visual_eligible', 'multi_modal'] as const
 
 const flags = [...hardCapabilities, 'prefer_gpu_compute'] as const
@@ -28,27 +28,27 @@ const amounts = ['min_vram_mb', 'min_cpu_cores', 'cpu_cores'] as const
 const words = ['device_class', 'arch', 'hostname', 'routing_tier'] as const
 
 /**
- * Reads the wire form. Members that are missing or null take their default, unknown ones are ignored, blank text counts
- * as missing, and a label counts once.
- * @throws usage where a member has a wrong type
+ * Parses the wire form. Missing and null members take their default, unknown members are ignored, blank text counts as
+ * missing, and duplicate labels are removed.
+ * @throws usage if a member has the wrong type
  */
 export function parseCapabilities(value: unknown): Capabilities {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new SvcError('usage', {reason: `Capabilities take an object, not ${JSON.stringify(value) ?? 'nothing'}.`})
-  const given = value as Record<string, unknown>
+    throw new SvcError('usage', {reason: `Capabilities must be an object, not ${JSON.stringify(value) ?? 'nothing'}.`})
+  const members = value as Record<string, unknown>
   const read: Capabilities = {...noCapabilities}
-  for (const name of flags) if (hasValue(given, name)) read[name] = flag(name, given[name])
-  for (const name of amounts) if (hasValue(given, name)) read[name] = amount(name, given[name])
+  for (const name of flags) if (hasValue(members, name)) read[name] = flag(name, members[name])
+  for (const name of amounts) if (hasValue(members, name)) read[name] = amount(name, members[name])
   for (const name of words) {
-    const word = hasValue(given, name) ? text(name, given[name]) : ''
+    const word = hasValue(members, name) ? text(name, members[name]) : ''
     if (word !== '') read[name] = word
   }
-  if (hasValue(given, 'labels')) read.labels = labels(given.labels)
+  if (hasValue(members, 'labels')) read.labels = labels(members.labels)
   return read
 }
 
-const hasValue = (given: Record<string, unknown>, name: string) =>
-  Object.hasOwn(given, name) && given[name] !== null && given[name] !== undefined
+const hasValue = (members: Record<string, unknown>, name: string) =>
+  Object.hasOwn(members, name) && members[name] !== null && members[name] !== undefined
 
 function flag(name: string, value: unknown): boolean {
   if (typeof value !== 'boolean') throw wrong(name, 'true or false', value)
@@ -77,14 +77,13 @@ const wrong = (name: string, expected: string, value: unknown) =>
   new SvcError('usage', {reason: `The capability ${name} must be ${expected}, not ${JSON.stringify(value)}.`})
 
 /**
- * What a new agent has: the configuration, overlaid with what the machine tells. The machine knows best what it is
- * (cores, architecture, name); the configuration knows best what it is for, so there the machine only fills gaps and
- * never takes anything away.
+ * Capabilities of a new agent: the configuration merged with the probed machine. The machine's values win for cores,
+ * architecture and name. For everything else the machine only fills gaps and never removes a configured value.
  */
 export function mergeCapabilities(configured: Capabilities, probe: HostProbe): Capabilities {
   return {
     ...configured,
-    ...given({
+    ...withoutUndefined({
       cpu_cores: probe.cpu_cores,
       arch: probe.arch,
       hostname: probe.hostname,

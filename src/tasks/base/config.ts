@@ -25,7 +25,7 @@ import {
 } from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {Capabilities} from './capabilities.js'
-import {given} from './members.js'
+import {withoutUndefined} from './members.js'
 
 type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
 
@@ -39,14 +39,14 @@ type FlatValues = Values<typeof orchestratorSettings> &
   Values<typeof orchestratorDelegationSettings> &
   Values<typeof meshSettings>
 
-/** Everything that can be set about the orchestrator. Times end in `Ms` or `Secs`. */
+/** All orchestrator settings. Times end in `Ms` or `Secs`. */
 export type OrchestratorConfig = Readonly<FlatValues> & {
   readonly exec: Readonly<Values<typeof orchestratorExecSettings>>
   readonly session: Readonly<Values<typeof orchestratorSessionSettings>>
-  /** This machine as a node of a mesh, and what it shows to a control plane beside its token. */
+  /** This machine as a mesh node, with the other credentials that it presents to a control plane. */
   readonly meshNode: Readonly<Values<typeof meshNodeSettings>>
   readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
-  /** Only the thresholds that are set; the policy has the others. */
+  /** Only the thresholds that are set; `socratesDefaults` has the others. */
   readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
   readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
   readonly interruptionCalibration: Readonly<Values<typeof interruptionCalibrationSettings>>
@@ -54,8 +54,7 @@ export type OrchestratorConfig = Readonly<FlatValues> & {
 }
 
 /**
- * Thresholds of confidence, 0 to 1 but for the last two, which are percentages. They stand here and nowhere else: what
- * is set replaces them one by one.
+ * Confidence thresholds, 0 to 1; the last two are percentages. Settings override them one by one.
  */
 export const socratesDefaults = {
   abstainThreshold: 0.35,
@@ -70,9 +69,9 @@ export const socratesDefaults = {
 export type SocratesThresholds = typeof socratesDefaults
 
 /**
- * The configuration that the environment and the file give.
- * @throws config_type where the file has a value of a wrong type
- * @throws orchestrator_config_invalid where settings that are sound by themselves contradict each other
+ * Resolves the configuration from the environment and the file.
+ * @throws config_type if a value in the file has the wrong type
+ * @throws orchestrator_config_invalid if individually valid settings contradict each other
  */
 export function resolveOrchestratorConfig(sources: SettingSources): {
   config: OrchestratorConfig
@@ -99,7 +98,7 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     session: read(orchestratorSessionSettings),
     meshNode: read(meshNodeSettings),
     meshSecrets: read(meshSecretSettings),
-    socratesPolicy: given(read(socratesPolicySettings)),
+    socratesPolicy: withoutUndefined(read(socratesPolicySettings)),
     attentionTlxWeights: read(attentionTlxWeightSettings),
     interruptionCalibration: read(interruptionCalibrationSettings),
     defaultAgentCapabilities: agentCapabilities(read(defaultAgentCapabilitySettings), mesh),
@@ -109,13 +108,13 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
   return {config, warnings}
 }
 
-/** What the file says of every agent, with what it says of this node of the mesh. */
+/** Default capabilities of every agent, merged with the settings of this mesh node. */
 function agentCapabilities(
   configured: Values<typeof defaultAgentCapabilitySettings>,
   {labels, advertiseGpu}: Values<typeof meshSettings>,
 ): Capabilities {
   return {
-    ...given(configured),
+    ...withoutUndefined(configured),
     gpu_cuda: configured.gpu_cuda || advertiseGpu,
     labels: [...new Set([...configured.labels, ...labels])],
   }

@@ -1,12 +1,12 @@
 import {SvcError} from '../../errors/index.js'
 
-/** A pattern in the form that is matched. */
+/** A compiled pattern. */
 interface Glob {
-  /** Without braces, each a list of segments: the text between two slashes. */
+  /** The pattern with its braces expanded, each alternative as a list of path segments. */
   alternatives: readonly (readonly Segment[])[]
 }
 
-/** `**` as a whole segment stands for any number of folders. */
+/** `**` as a complete segment matches any number of folders. */
 type Segment = typeof anyDepth | readonly string[]
 
 const anyDepth = Symbol('**')
@@ -14,13 +14,13 @@ const most = 1024
 const remembered = new Map<string, Glob>()
 
 /**
- * Whether a path matches a pattern: `*` stands for any text and `?` for one character of a name, a name `**` for any
- * number of folders, `{a,b}` for one of both; everything else for itself, in this case. Hidden files are files. A
- * pattern that ends with a slash means all that is below the folder. Paths are relative, with `/`.
+ * True if a path matches a pattern. `*` matches any text within a name, `?` one character, a segment `**` any number of
+ * folders, and `{a,b}` either alternative. Matching is case-sensitive and includes hidden files. A pattern with a
+ * trailing slash matches everything below the folder. Paths are relative, with `/`.
  *
- * It takes time in proportion to the lengths of pattern and path multiplied, whatever the pattern: of several stars only
- * the last one is ever tried again, which is enough, since what stands between two stars has a fixed length.
- * @throws usage where braces stand for more than 1024 patterns
+ * Time is O(pattern length × path length) for any pattern: only the last of several stars is ever retried. That is
+ * sufficient because the text between two stars has a fixed length.
+ * @throws usage if the braces expand to more than 1024 patterns
  */
 export function matchesGlob(path: string, pattern: string): boolean {
   const names = segmentsOf(path)
@@ -33,7 +33,7 @@ const fitsCharacter = (wanted: string, character: string) => wanted === '?' || w
 const fitsName = (segment: Segment, name: string) =>
   segment !== anyDepth && matches(segment, [...name], isStar, fitsCharacter)
 
-/** The pattern's items are matched to the text's one by one; a star takes as few as it can. */
+/** Matches the items of the pattern to those of the text in order; a star matches as few items as possible. */
 function matches<P, T>(
   pattern: readonly P[],
   text: readonly T[],
@@ -72,14 +72,14 @@ function compile(pattern: string): Glob {
 function parse(pattern: string): Segment[] {
   const segments = segmentsOf(pattern).map((name): Segment => (name === '**' ? anyDepth : [...name]))
   if (pattern.endsWith('/')) segments.push(anyDepth)
-  // What ends with `**` means what is in the folder, not the folder itself.
+  // A trailing `**` matches the contents of the folder, not the folder itself.
   if (segments.at(-1) === anyDepth) segments.push(['*'])
   return segments
 }
 
 const segmentsOf = (path: string) => path.split('/').filter((name) => name !== '' && name !== '.')
 
-/** All patterns without braces that a pattern stands for. A brace that is not closed, or has no comma, is text. */
+/** Expands all braces of a pattern. A brace that is not closed, or has no comma, is literal text. */
 function expand(pattern: string, whole: string): string[] {
   const braces = outerBraces(pattern)
   if (braces === undefined) return [pattern]
@@ -87,11 +87,11 @@ function expand(pattern: string, whole: string): string[] {
   const heads = choices.flatMap((choice) => expand(choice, whole)).map((choice) => before + choice)
   const tails = expand(after, whole)
   if (heads.length * tails.length > most)
-    throw new SvcError('usage', {reason: `The pattern "${whole}" stands for more than ${most} patterns.`})
+    throw new SvcError('usage', {reason: `The pattern "${whole}" expands to more than ${most} patterns.`})
   return heads.flatMap((head) => tails.map((tail) => head + tail))
 }
 
-/** The first pair of braces with a comma of its own. */
+/** The first pair of braces that directly contains a comma. */
 function outerBraces(pattern: string): {before: string; choices: string[]; after: string} | undefined {
   for (let open = pattern.indexOf('{'); open !== -1; open = pattern.indexOf('{', open + 1)) {
     const commas: number[] = []

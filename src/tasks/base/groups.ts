@@ -1,16 +1,16 @@
 import {matchesGlob} from './glob.js'
 
-/** Files that belong together: work on them prefers the agent of the same name. */
+/** Related files: work on them is preferably given to the agent with the group's name. */
 export interface AffinityGroup {
   name: string
   patterns: readonly string[]
 }
 
-/** The group that holds every file where nothing better is known. No agent is started for it. */
+/** The group of files that belong to no other group. No agent is started for it. */
 export const catchAllGroup = 'workspace'
 
 /**
- * Name of the first group with a pattern that matches.
+ * Returns the name of the first group with a matching pattern.
  * @param path relative to the root of the workspace, with `/`
  */
 export const groupOf = (path: string, groups: readonly AffinityGroup[]): string | undefined =>

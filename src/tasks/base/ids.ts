@@ -9,13 +9,13 @@ export const displayAgent = display('A', 2)
 /** `OP-000007` */
 export const displayOperation = display('OP', 6)
 
-/** Reads `42` or `T-0042`. @throws usage */
+/** Parses `42` or `T-0042`. @throws usage */
 export const parseTaskId = (text: string): number => parseId(text, 'T', 'task')
-/** Reads `3` or `A-03`; undefined where the text is no id, since agents have names too. */
+/** Parses `3` or `A-03`; undefined if the text is not an id, since agents also have names. */
 export const matchAgentId = (text: string): number | undefined => matchId(text, 'A')
-/** Reads `7` or `OP-000007`. */
+/** Parses `7` or `OP-000007`. */
 export const matchOperationId = (text: string): number | undefined => matchId(text, 'OP')
-/** Reads `42` or `T-0042`. */
+/** Parses `42` or `T-0042`. */
 export const matchTaskId = (text: string): number | undefined => matchId(text, 'T')
 
 function matchId(text: string, letter: string): number | undefined {
@@ -27,6 +27,6 @@ function parseId(text: string, letter: string, what: string): number {
   const id = matchId(text, letter)
   if (id !== undefined) return id
   throw new SvcError('usage', {
-    reason: `${JSON.stringify(text)} is no ${what} id; one looks like 42 or ${letter}-0042.`,
+    reason: `${JSON.stringify(text)} is not a ${what} id. Expected a form such as 42 or ${letter}-0042.`,
   })
 }

@@ -2,10 +2,10 @@ import type {Readable} from 'node:stream'
 import {StringDecoder} from 'node:string_decoder'
 import {redactedStream} from '../../log/index.js'
 
-/** The pipes of a command. */
+/** The output streams of a command. */
 export type OutputSource = 'stdout' | 'stderr'
 
-/** Bytes of an output, UTF-8 without half a character, and their offset in the whole. */
+/** Output bytes as UTF-8, never cut inside a character, with their offset in the full output. */
 export interface OutputPiece {
   at: number
   bytes: Buffer
@@ -13,15 +13,15 @@ export interface OutputPiece {
 
 type SourcedPiece = OutputPiece & {source: OutputSource}
 
-/** Pieces that are shorter are joined, so that a command which writes byte by byte takes no more memory. */
+/** Shorter pieces are joined, so that a command that writes byte by byte does not need more memory. */
 const joinBytes = 4096
-/** Of standard error, for the sentence of an error; characters. */
+/** Characters of standard error that are kept for the error message. */
 const lastCharacters = 4096
 const longestLine = 300
 
 /**
- * The beginning and the end of what a command writes into both of its pipes, in the order of its arrival: the first
- * quarter of the limit and the last three. Registered secrets are redacted, and bytes that are no UTF-8 replaced.
+ * Keeps the beginning and the end of the output of a command, both streams in order of arrival. The beginning gets a
+ * quarter of the limit, the end the rest. Registered secrets are redacted, and bytes that are not UTF-8 are replaced.
  */
 export class KeptOutput {
   readonly #head: SourcedPiece[] = []
@@ -35,44 +35,44 @@ export class KeptOutput {
   #tailBytes = 0
   #lastOfStderr = ''
 
-  /** @param limit most bytes that are kept */
+  /** @param limit maximum number of bytes to keep */
   constructor(limit: number, onGrowth: (output: KeptOutput) => void = () => undefined) {
     this.#limit = limit
     this.#headLimit = Math.floor(limit / 4)
     this.#onGrowth = onGrowth
   }
 
-  /** Bytes that were written, also those that are not kept. */
+  /** Bytes written, including those that are not kept. */
   get total(): number {
     return this.#totals.stdout + this.#totals.stderr
   }
 
-  /** Offset of the part at the end. */
+  /** Offset of the kept end. */
   get tailStart(): number {
     return this.total - this.#tailBytes
   }
 
-  /** Bytes between the beginning and the end that are not kept. */
+  /** Bytes dropped between the kept beginning and the kept end. */
   get missing(): number {
     return this.tailStart - this.#headBytes
   }
 
-  /** Reads a pipe to its end: what is not kept is read too, so that the command never waits for a reader. */
+  /** Reads a pipe to its end, including bytes that are not kept, so that the command never blocks. */
   record(source: OutputSource, pipe: Readable): void {
     const decoder = new StringDecoder('utf8')
     const redaction = redactedStream()
     pipe.on('data', (bytes: Buffer) => this.#add(source, redaction.add(decoder.write(bytes))))
-    // A pipe that breaks has ended: what came so far is what there is.
+    // A broken pipe counts as ended: the output received so far is complete.
     pipe.on('error', () => undefined)
     this.#ends.push(() => this.#add(source, redaction.add(decoder.end()) + redaction.end()))
   }
 
-  /** Adds what was held back to see whether it goes on as a character or a secret. */
+  /** Flushes the text held back to detect incomplete characters and secrets. */
   end(): void {
     for (const end of this.#ends.splice(0)) end()
   }
 
-  /** The text of one pipe, with a line that counts the bytes that are missing. */
+  /** The text of one stream, with a line that counts the missing bytes. */
   text(source: OutputSource): string {
     const parts = [this.#head, this.#tail].map((pieces) => pieces.filter((piece) => piece.source === source))
     const [head = '', tail = ''] = parts.map((pieces) => Buffer.concat(pieces.map(({bytes}) => bytes)).toString('utf8'))
@@ -80,7 +80,7 @@ export class KeptOutput {
     return withGap(head, this.#totals[source] - kept, tail)
   }
 
-  /** What is kept from an offset on: one piece, or two where bytes between them are missing. */
+  /** The kept output from an offset: one piece, or two if bytes between them are missing. */
   since(offset: number): OutputPiece[] {
     return [this.#head, this.#tail].flatMap((pieces) => {
       const later = pieces.flatMap(({at, bytes}) => {
@@ -92,7 +92,7 @@ export class KeptOutput {
     })
   }
 
-  /** The last lines of standard error that are not blank, also of what is not kept. */
+  /** The last non-blank lines of standard error, even if they are not part of the kept output. */
   lastLines(count: number): string[] {
     return this.#lastOfStderr
       .split(/\r?\n/)
@@ -108,7 +108,7 @@ export class KeptOutput {
     const bytes = Buffer.from(text)
     const at = this.total
     this.#totals[source] += bytes.length
-    // The beginning is complete once something came after it.
+    // Once later output has been added to the end, the beginning stays as it is.
     const room = at === this.#headBytes ? this.#headLimit - this.#headBytes : 0
     const split = characterStart(bytes, room)
     this.#headBytes += split
@@ -144,21 +144,21 @@ function append(pieces: SourcedPiece[], piece: SourcedPiece): void {
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** The latest offset, up to this one, at which no character is cut in two. */
+/** The largest offset, at most the given one, that does not cut a character. */
 function characterStart(bytes: Buffer, offset: number): number {
   let start = Math.min(offset, bytes.length)
   while (start > 0 && isContinuation(bytes[start])) start--
   return start
 }
 
-/** The same, from this offset on. */
+/** The smallest offset, at least the given one, that does not cut a character. */
 function characterEnd(bytes: Buffer, offset: number): number {
   let end = Math.min(offset, bytes.length)
   while (isContinuation(bytes[end])) end++
   return end
 }
 
-/** Two parts of an output, and a line between them that counts the bytes that are missing. */
+/** Joins two parts of an output with a line that counts the bytes missing between them. */
 export const withGap = (before: string, missing: number, after: string): string =>
   missing === 0 ? before + after : `${endLine(before)}[${missing} bytes are missing here]\n${after}`
 

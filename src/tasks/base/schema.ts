@@ -1,17 +1,17 @@
 import {fragment} from '../../store/index.js'
 
 /**
- * The tables of the orchestrator. The store is the truth: every operation is one transaction on these tables, and
- * whoever opens the file next goes on from what it says. Times are Unix milliseconds, JSON columns hold objects.
+ * The tables of the orchestrator. The store is the single source of truth: every operation is one transaction, and any
+ * process that opens the file continues from its state. Times are Unix milliseconds; JSON columns hold objects.
  *
- * - Ids are AUTOINCREMENT, so one that was given out is never given again; tasks of a queue run in the order of their
- *   ids, which no step of the clock can change.
- * - The counters of an agent (queued, running, load) are kept by triggers, in the transaction that moves the task:
+ * - Ids are AUTOINCREMENT, so they are never reused. The tasks of a queue run in the order of their ids, which a clock
+ *   change cannot affect.
+ * - Triggers maintain the counters of an agent (queued, running, load) in the transaction that moves the task:
  *   routing reads one row per agent, however long the queues are. Load is counted in 25ths, so that the weights
  *   3.0, 1.0 and 0.4 per 5 points of complexity are whole numbers: 15, 5 and 2 per point.
- * - The output of a command lies in pieces in a table of its own, each at its offset in bytes: a list of tasks reads none
- *   of it. It is that of the latest run, whose generation the pieces have.
- * - `start_after_ms` is the moment that the submission asks for, `not_before_ms` the end of a pause between two runs.
+ * - Command output is stored in pieces in a separate table, each at its byte offset, so that listing tasks does not
+ *   read it. Only the output of the latest run is kept, under the generation of that run.
+ * - `start_after_ms` is the requested start time; `not_before_ms` is the end of a pause between two runs.
  */
 export const orchestratorFragment = fragment(
   'orchestrator',

@@ -1,12 +1,12 @@
 import type {TaskContext} from './context.js'
 
-/** Small facts about the workspace that outlive a process, each a JSON value under its own name. */
+/** Small values of the workspace that outlive a process, each stored as JSON under its own name. */
 interface StoredState {
-  /** Weighted loads of the last ticks, the latest last. */
+  /** Weighted loads of the last ticks, latest last. */
   load_history: readonly number[]
   last_scale_up_ms: number
   last_rebalance_ms: number
-  /** The last event that the receiver of awards has seen. */
+  /** Id of the last event that the award consumer has processed. */
   awards_cursor: number
 }
 
@@ -33,7 +33,7 @@ ON CONFLICT DO UPDATE SET value = excluded.value`,
   )
 }
 
-/** A moment that was written down; one that lies ahead, because the clock was set back, tells nothing. */
+/** A stored time; ignored if it is in the future because the clock was set back. */
 export function momentOf(context: TaskContext, key: 'last_scale_up_ms' | 'last_rebalance_ms'): number | undefined {
   const stored = readState(context, key)
   return stored === undefined || stored > context.now() ? undefined : stored

@@ -1,21 +1,21 @@
 import {SvcError} from '../../errors/index.js'
 
-/**
- * The words of the orchestrator's wire, each list once. Input is taken in any case; output is as written here.
- */
+/** The enumerations of the orchestrator's wire format. Input is case-insensitive; output is spelled as here. */
 
-/** Weakest first: a priority is stored as its place in this list. */
+/** Ordered from lowest to highest: a priority is stored as its index in this list. */
 export const priorities = ['background', 'normal', 'urgent'] as const
 export type Priority = (typeof priorities)[number]
 
-/** @throws usage where the word is no priority */
+/** @throws usage if the word is not a priority */
 export function parsePriority(word: string): Priority {
   const found = priorities.find((priority) => priority === word.trim().toLowerCase())
   if (found !== undefined) return found
-  throw new SvcError('usage', {reason: `${JSON.stringify(word)} is no priority; there are ${priorities.join(', ')}.`})
+  throw new SvcError('usage', {
+    reason: `${JSON.stringify(word)} is not a priority. Expected one of: ${priorities.join(', ')}.`,
+  })
 }
 
-/** Every state that is stored; a task held for a remote node is in progress and shown as `RemoteHold`. */
+/** All stored states. A task held for a remote node is stored as `InProgress` and shown as `RemoteHold`. */
 export const taskStatuses = [
   'Queued',
   'InProgress',
@@ -52,7 +52,7 @@ export type TaskCategory = (typeof taskCategories)[number]
 export const taskPhases = ['inspect', 'localize', 'hypothesize', 'act', 'verify', 'decide'] as const
 export type TaskPhase = (typeof taskPhases)[number]
 
-/** What runs a task: the inference server, a command template of the workspace, or a client that claims it. */
+/** What runs a task: the inference server, a command template of the workspace, or an external client. */
 export const processorNames = ['ai', 'exec', 'external'] as const
 export type ProcessorName = (typeof processorNames)[number]
 
@@ -62,7 +62,7 @@ export type BenchmarkTier = (typeof benchmarkTiers)[number]
 export const agentActivities = ['writing', 'reading', 'executing', 'thinking', 'waiting_for_input', 'idle'] as const
 export type AgentActivity = (typeof agentActivities)[number]
 
-/** Why a task was placed where it is; other programs branch on these codes. */
+/** Reasons for the placement of a task; other programs branch on these codes. */
 export const placementReasons = [
   'local_queue_default',
   'populi_remote_lease_hold',

@@ -3,7 +3,7 @@ import {readState, writeState} from '../base/state.js'
 import type {OrchestratorEvent} from './event.js'
 import {readEvents} from './event-log.js'
 
-/** What an agent got for the way in which its doubt was settled. */
+/** An award to an agent for the outcome of a doubt. */
 export interface Award {
   task_id: number
   agent_id: number
@@ -19,13 +19,13 @@ const points: Readonly<Record<Award['award'], number>> = {
   blind_faith: 0,
 }
 
-/** A report that finds an agent to have agreed where it should not have. */
+/** Matches a report that found an agent to be sycophantic. */
 const tooAgreeable = /\b(over-?agreeable|sycophan\w*|agreed? (?:too|with everything)|yes-?man)\b/i
 
 /**
- * The receiver of awards: a consumer of `task_resolved` events. A doubt that was justified is rewarded, the more where
- * it uncovered an agent that agrees to everything; one that was not is noted. Each event counts once, however often
- * this runs and whoever runs it.
+ * Grants awards for `task_resolved` events. A justified doubt is rewarded, with an additional award if it uncovered a
+ * sycophantic agent; an unjustified doubt is recorded. Each event counts only once, even if this runs repeatedly or in
+ * several processes.
  */
 export function awardForResolutions(context: TaskContext): void {
   const {store, repositoryId, now} = context
@@ -49,7 +49,7 @@ function awardsFor(validated: boolean, report: string): Award['award'][] {
   return tooAgreeable.test(report) ? ['healthy_skepticism', 'internal_affairs'] : ['healthy_skepticism']
 }
 
-/** The awards of a task, the oldest first. */
+/** The awards of a task, oldest first. */
 export const awardsOf = ({store, repositoryId}: TaskContext, taskId: number): Award[] =>
   store.all<Award>(
     `SELECT task_id, agent_id, award, points, report, awarded_at_ms FROM orch_awards

@@ -1,7 +1,7 @@
 import type {TaskContext} from '../base/context.js'
 import {appendEvent} from './event-log.js'
 
-/** Tokens and US dollars of a call of a model. */
+/** Tokens and cost in US dollars of a model call. */
 export interface Usage {
   provider: string
   model: string
@@ -10,7 +10,7 @@ export interface Usage {
   costUsd: number
 }
 
-/** Writes what a model was paid. @param subject the task and the agent that asked it; none where somebody else did */
+/** Records the cost of a model call. @param subject the task and agent that made the call, if any */
 export function emitCost(
   context: TaskContext,
   {provider, model, inputTokens, outputTokens, costUsd}: Usage,

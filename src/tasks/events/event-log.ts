@@ -3,7 +3,7 @@ import type {TaskContext} from '../base/context.js'
 import {withoutNulls} from '../base/members.js'
 import type {EventRecord, EventType, OrchestratorEvent} from './event.js'
 
-/** Writes an event in the transaction of what it tells. Gives its id. */
+/** Writes an event in the transaction of the change it describes. Returns its id. */
 export function appendEvent({store, repositoryId, now}: TaskContext, event: OrchestratorEvent): number {
   const {type, ...payload} = event
   const {task_id: taskId = null, agent_id: agentId = null} = event as {task_id?: number; agent_id?: number}
@@ -34,10 +34,10 @@ export interface EventFilter {
   limit?: number
 }
 
-/** Most events that are read at once. */
+/** Maximum number of events per read. */
 const pageSize = 1000
 
-/** Events in their order, the oldest first. */
+/** Events in order, oldest first. */
 export function readEvents(
   {store, repositoryId}: TaskContext,
   {since = 0, types = [], taskId, limit = pageSize}: EventFilter = {},
@@ -69,14 +69,14 @@ function toRecord({id, timestamp_ms, type, payload, ...ids}: EventRow): EventRec
   }
 }
 
-/** Id of the latest event; 0 where there is none. */
+/** Id of the latest event, or 0. */
 export const lastEventId = ({store}: TaskContext): number =>
   store.get<{id: number}>('SELECT coalesce(max(id), 0) AS id FROM orch_events')?.id ?? 0
 
-/** Between two looks for new events, ms. */
+/** Interval between polls for new events, ms. */
 const pollMs = 100
 
-/** Events as they happen, from those after `since`; ends when the signal aborts. */
+/** Yields events after `since` as they are written; ends when the signal aborts. */
 export async function* followEvents(
   context: TaskContext,
   filter: EventFilter,
@@ -91,22 +91,22 @@ export async function* followEvents(
       since = event.id
     }
     if (found.length > 0) continue
-    // Those up to here are of other types.
+    // All events up to this id have other types.
     since = Math.max(since, last)
     await sleep(pollMs, undefined, {signal}).catch(() => undefined)
   }
 }
 
-/** Events that are looked at in one go when old ones are deleted. */
+/** Maximum number of events to examine per prune. */
 const pruneSize = 1000
 const dayMs = 86_400_000
 
-/** Deletes events that are older than so many days, the oldest first and only some at a time; gives how many. */
+/** Deletes events older than `days` days, oldest first, a limited number per call. Returns the number deleted. */
 export const pruneEvents = ({store, repositoryId, now}: TaskContext, days: number): number =>
   store.run(
     `DELETE FROM orch_events WHERE id IN (SELECT id FROM (
   SELECT id, timestamp_ms FROM orch_events e WHERE repository_id = ?
     AND NOT EXISTS (SELECT 1 FROM orch_awards WHERE event_id = e.id) ORDER BY id LIMIT ?) WHERE timestamp_ms < ? OR timestamp_ms > ?)`,
-    // One of tomorrow was written while the clock was wrong, and is older than those that come after it.
+    // Events dated in the future were written while the clock was wrong, so they are older than their successors.
     [repositoryId, pruneSize, now() - days * dayMs, now() + dayMs],
   ).changes

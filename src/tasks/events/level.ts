@@ -1,10 +1,10 @@
 import type {EventType} from './event.js'
 
-/** How much is told, the least first. */
+/** Log levels, least verbose first. */
 export const logLevels = ['error', 'warn', 'info', 'debug', 'trace'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** From which level on an event is told. */
+/** The log level of each event type. */
 const levels: Readonly<Record<EventType, LogLevel>> = {
   task_failed: 'error',
   scope_violation: 'warn',
@@ -43,7 +43,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   agent_heartbeat: 'trace',
 }
 
-/** Whether an event is told at a level; a word that is none counts as `info`. */
+/** True if an event is logged at a level; an unknown level counts as `info`. */
 export function isLogged(type: EventType, level: string): boolean {
   const index = logLevels.indexOf(level.toLowerCase() as LogLevel)
   return logLevels.indexOf(levels[type]) <= (index === -1 ? logLevels.indexOf('info') : index)

@@ -6,7 +6,7 @@ export type PlanLineageKind = 'plan_session_created' | 'plan_replan_triggered'
 
 type Subject = Pick<Task, 'id' | 'agent_id' | 'session_id' | 'journey_id' | 'thread_id' | 'trace_id' | 'correlation_id'>
 
-/** Writes what became of a task, and of which plan, where it is kept for years; nothing while lineage is switched off. */
+/** Records a task event, with its plan, in the long-term lineage; does nothing if lineage is off. */
 export function appendLineage(context: TaskContext, kind: LineageKind, task: Subject, facts: object = {}): void {
   const {store, repositoryId, now, config} = context
   if (config.lineageOff) return
@@ -28,7 +28,7 @@ VALUES (@repository, @kind, @task, @agent, @session, (SELECT plan_session_id FRO
   )
 }
 
-/** Says of which plan a task is whose submission has been written already. */
+/** Adds the plan of a task to its submission record, which has already been written. */
 export function linkLineage(
   {store, repositoryId}: TaskContext,
   taskId: number,
@@ -41,10 +41,10 @@ WHERE repository_id = ? AND task_id = ?`,
   )
 }
 
-/** No task: the ids of tasks begin with 1. */
+/** Placeholder for records without a task: task ids start at 1. */
 const noTask = 0
 
-/** Writes what became of a plan where it is kept for years; nothing while lineage is switched off. */
+/** Records a plan event in the long-term lineage; does nothing if lineage is off. */
 export function appendPlanLineage(
   {store, repositoryId, now, config}: TaskContext,
   kind: PlanLineageKind,

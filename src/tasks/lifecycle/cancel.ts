@@ -1,5 +1,5 @@
 import type {TaskContext} from '../base/context.js'
-import {given} from '../base/members.js'
+import {withoutUndefined} from '../base/members.js'
 import type {ManifestEntry} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
@@ -9,7 +9,7 @@ import {moveTask} from './status.js'
 import {requireRow, type TaskRow, toTask} from './task-rows.js'
 
 /**
- * Cancels a task; what waits for it fails. Whoever runs it finds out by its claim, which no longer counts.
+ * Cancels a task; its dependants fail. The process that runs it finds out because its claim is no longer valid.
  * @throws invalid_transition
  */
 export function cancelRow(context: TaskContext, row: TaskRow, reason?: string): void {
@@ -22,12 +22,12 @@ export function cancelRow(context: TaskContext, row: TaskRow, reason?: string): 
     type: 'task_cancelled',
     task_id: row.id,
     agent_id: row.agent_id,
-    ...given({reason}),
+    ...withoutUndefined({reason}),
   })
   failDependants(context, row.id)
 }
 
-/** A task that did not end well has no claim to its files any more: locks, and the preference of its agent. */
+/** Releases the locks of a task that did not complete, and its agent's affinity to the files. */
 export function giveUpFiles(context: TaskContext, row: TaskRow): void {
   releaseLocks(context, row.id)
   forgetAffinity(
@@ -37,12 +37,12 @@ export function giveUpFiles(context: TaskContext, row: TaskRow): void {
   )
 }
 
-/** What waits for a task that will never be completed fails, and what waits for that. */
+/** Fails all tasks that depend, directly or indirectly, on a task that will never complete. */
 export function failDependants(context: TaskContext, id: number): void {
   for (const {id: doomed, because} of doomedBy(context, id)) failWaiting(context, requireRow(context, doomed), because)
 }
 
-/** The end of a task that never began; it says nothing of its agent. */
+/** Fails a task that never started; this does not count against its agent. */
 export function failWaiting(context: TaskContext, row: TaskRow, because: number): void {
   const reason = dependencyFailed(because)
   moveTask(context, row, 'Failed', {status_reason: reason})

@@ -9,10 +9,10 @@ import {moveTask} from './status.js'
 import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
 
 /**
- * Tries a failed task again, at the place in its queue that it had; one whose dependencies are not all completed waits
- * for them.
- * @param dependants also those that failed because this one did, and those that failed because of them, unless they
- *   wait for another one that failed too
+ * Retries a failed task at its former place in the queue. If some of its dependencies are not completed, it waits for
+ * them.
+ * @param dependants also retry the tasks that failed because of it, directly or indirectly, except those with another
+ *   failed dependency
  * @throws task_not_found, invalid_transition, plan_step_replaced, dependency_failed, lock_conflict
  */
 export function retryTask(context: TaskContext, id: number, {dependants = false} = {}): Task[] {
@@ -20,7 +20,7 @@ export function retryTask(context: TaskContext, id: number, {dependants = false}
     retryRow(context, requireRow(context, id))
     const retried = new Set([id])
     const found = new Set(dependants ? failedDependants(context, id) : [])
-    // What a task waits for has a smaller id than the task itself, so its own turn came before.
+    // Dependencies have smaller ids than their dependants, so they have already been retried.
     for (let next = least(found); next !== undefined; next = least(found)) {
       found.delete(next)
       if (!mayRetry(context, next)) continue
@@ -53,7 +53,7 @@ function retryRow(context: TaskContext, row: TaskRow): void {
   appendEvent(context, {type: 'task_requeued', task_id: row.id, agent_id: agentId, reason: 'retry'})
 }
 
-/** Tasks that failed because one that they wait for did. */
+/** Tasks that failed because a dependency failed. */
 const failedDependants = ({store}: TaskContext, id: number): number[] =>
   store
     .all<{id: number}>(
@@ -63,7 +63,7 @@ WHERE d.depends_on = ? AND t.status = 'Failed' AND t.status_reason LIKE 'depende
     )
     .map((row) => row.id)
 
-/** Whether everything that it waits for may still be completed. */
+/** True if all dependencies can still complete. */
 const mayRetry = (context: TaskContext, id: number): boolean => lostDependency(context, id) === undefined
 
 /** @throws lock_conflict */
@@ -72,7 +72,7 @@ function lockAgain(context: TaskContext, row: TaskRow): void {
 }
 
 /**
- * Gives a waiting task another priority, and with it another place in its queue. What is being run is never moved.
+ * Changes the priority of a waiting task, and with it its place in the queue. Running tasks are never moved.
  * @throws task_not_found, invalid_transition
  */
 export function reorderTask(context: TaskContext, id: number, priority: Priority): Task {
@@ -90,7 +90,7 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
 }
 
 /**
- * A person consents to a task that waits for it.
+ * Approves a task that waits for approval.
  * @throws task_not_found, invalid_transition, lock_conflict
  */
 export function approveTask(context: TaskContext, id: number): Task {

@@ -8,32 +8,32 @@ import {type Started, startExternal} from './dispatch.js'
 import {failOrRetry, requeueRow} from './finish.js'
 import {labelOf, requireRow, type TaskRow} from './task-rows.js'
 
-/** Heartbeats that a client may miss before its claim ends. */
+/** Heartbeats that a client may miss before its claim expires. */
 const missedHeartbeats = 4
 
-/** Longest that a claim can be asked for, ms; one that ends later than this comes from a clock that was set back. */
+/** Maximum duration of a claim, ms; a later expiry means that the clock was set back. */
 export const longestClaimMs = 3_600_000
 
-/** How long a claim counts without a heartbeat, ms. */
+/** How long a claim lasts without a heartbeat, ms. */
 const claimTtlMs = ({config}: TaskContext, asked = config.heartbeatIntervalMs * missedHeartbeats): number =>
   Math.min(asked, longestClaimMs)
 
 export interface ClaimRequest {
-  /** Who claims, as others will see it. */
+  /** Name of the claiming client, shown to others. */
   owner: string
   /** Name or id: only tasks of this agent. */
   agent?: string | number
-  /** How long the claim counts without a heartbeat, ms. */
+  /** How long the claim lasts without a heartbeat, ms. */
   ttlMs?: number
 }
 
 /**
- * Gives the next external task to a client, which must tell it is alive, and complete or fail the task under the
- * generation that it got. Claims that have ended are freed first.
+ * Claims the next external task for a client. The client must send heartbeats, and must complete or fail the task with
+ * the returned generation. Expired claims are released first.
  * @throws no_task_to_claim, agent_not_found
  */
 export function claimTask(context: TaskContext, {owner, agent, ttlMs}: ClaimRequest): Started {
-  // What was freed stays free, also where nothing is left to be claimed.
+  // In a transaction of its own: released claims stay released even if there is no task to claim.
   freeDeadClaims(context)
   return context.store.transaction(() => {
     const agentId = agent === undefined ? undefined : requireAgent(context, agent).id
@@ -45,8 +45,8 @@ export function claimTask(context: TaskContext, {owner, agent, ttlMs}: ClaimRequ
 }
 
 /**
- * A client tells that it still works on its task.
- * @returns Unix ms at which the claim ends now
+ * Extends a client's claim on a task.
+ * @returns the new expiry of the claim, Unix ms
  * @throws task_not_found, claim_lost
  */
 export function renewClaim(
@@ -73,7 +73,7 @@ function hasEnded({now}: TaskContext, {claim_expires_ms: expires}: Pick<TaskRow,
   return expires !== null && (expires <= now() || expires > now() + longestClaimMs)
 }
 
-/** Frees the tasks of clients that are silent, and ends those that take longer than `task_timeout_ms`. Gives how many. */
+/** Requeues tasks with an expired claim and ends those that exceed `task_timeout_ms`. Returns the number of tasks. */
 export const freeDeadClaims = (context: TaskContext): number =>
   context.store.transaction(() => {
     const dead = claimedTasks(context).filter((row) => hasTimedOut(context, row) || hasEnded(context, row))
@@ -97,7 +97,7 @@ function hasTimedOut({now, config}: TaskContext, {started_at_ms: started, task_t
 function free(context: TaskContext, row: TaskRow): void {
   const {id, agent_id, claim_owner, claim_generation: generation} = row
   appendEvent(context, {type: 'task_claim_expired', task_id: id, agent_id, owner: claim_owner ?? '', generation})
-  // Of a client that is silent nobody knows how long it worked; one that is heard of takes too long.
+  // After missed heartbeats the time worked is unknown, so the task is requeued. With heartbeats it has timed out.
   if (hasEnded(context, row)) requeueRow(context, row, 'claim_expired')
   else failOrRetry(context, row, 'timeout')
 }

@@ -6,7 +6,7 @@ import {appendEvent} from '../events/event-log.js'
 import {moveTask} from './status.js'
 
 /**
- * Looks at what a new task waits for.
+ * Checks the dependencies of a new task.
  * @returns the ids that are not completed yet
  * @throws dependency_unknown, dependency_failed
  */
@@ -52,7 +52,7 @@ WHERE d.depends_on = ? AND d.is_met = 0 ORDER BY t.id`,
     [id],
   )
 
-/** A task is completed: what waited for nothing else is queued now. */
+/** Queues the tasks for which a completed task was the last open dependency. */
 export function releaseDependants(context: TaskContext, id: number): void {
   const {store} = context
   const waiting = waitingFor(context, id)
@@ -69,7 +69,7 @@ export function releaseDependants(context: TaskContext, id: number): void {
   }
 }
 
-/** What a blocked task is said to wait for. */
+/** The dependency that a blocked task shows as `blocked_on`. */
 export const lastOpen = ({store}: TaskContext, taskId: number): number | null =>
   store.get<{id: number | null}>(
     'SELECT max(depends_on) AS id FROM orch_dependencies WHERE task_id = ? AND is_met = 0',
@@ -79,8 +79,8 @@ export const lastOpen = ({store}: TaskContext, taskId: number): number | null =>
 export const dependencyFailed = (id: number): string => `dependency_failed:${displayTask(id)}`
 
 /**
- * Tasks that wait, directly or through others, for one that will never be completed, each with what it waits for. One
- * in doubt is none of them: a person may still take it as done.
+ * Yields the tasks that depend, directly or indirectly, on a task that will never complete, each with its failed
+ * dependency. Doubted tasks are not included, because a person may still accept them as completed.
  */
 export function* doomedBy(context: TaskContext, id: number): Generator<{id: number; because: number}> {
   const seen = new Set([id])
@@ -94,7 +94,7 @@ export function* doomedBy(context: TaskContext, id: number): Generator<{id: numb
     }
 }
 
-/** The first dependency of a task that will never be completed. */
+/** The first dependency of a task that can never complete. */
 export const lostDependency = ({store}: TaskContext, taskId: number): number | undefined =>
   store.get<{id: number}>(
     `SELECT t.id FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.depends_on
@@ -103,7 +103,7 @@ WHERE d.task_id = ? AND d.is_met = 0 AND t.status IN ('Failed', 'Cancelled') ORD
   )?.id
 
 /**
- * Dependencies of a failed task that is tried again: those that have been completed meanwhile are met.
+ * Reopens the dependencies of a failed task that is retried; those completed in the meantime are met.
  * @throws dependency_failed
  */
 export function reopenDependencies(context: TaskContext, taskId: number): number[] {
@@ -120,9 +120,9 @@ export function reopenDependencies(context: TaskContext, taskId: number): number
 }
 
 /**
- * The order in which a batch is written: what others wait for comes first.
- * @param dependencies for each task, places of others in the batch
- * @param nameOf how the task at a place is called in an error
+ * The order in which a batch is inserted: dependencies first.
+ * @param dependencies for each task, the positions of its dependencies in the batch
+ * @param nameOf name of the task at a position, for errors
  * @throws dependency_cycle, task_invalid
  */
 export function batchOrder(dependencies: readonly (readonly number[])[], nameOf: (place: number) => string): number[] {
@@ -134,7 +134,7 @@ export function batchOrder(dependencies: readonly (readonly number[])[], nameOf:
       if (list === undefined)
         throw new SvcError('task_invalid', {
           place: nameOf(place),
-          fault: `its temp_deps name place ${other}, and the places of the batch are 0 to ${dependencies.length - 1}`,
+          fault: `temp_deps refers to position ${other}; the positions in the batch are 0 to ${dependencies.length - 1}`,
         })
       list.push(place)
     }
@@ -153,7 +153,7 @@ export function batchOrder(dependencies: readonly (readonly number[])[], nameOf:
   return order
 }
 
-/** Tasks of a circle that are named: the reader sees where to begin. */
+/** Maximum number of tasks of a cycle that an error names. */
 const mostNamed = 10
 
 function namedCycle(circle: readonly number[], nameOf: (place: number) => string): string[] {
@@ -163,7 +163,7 @@ function namedCycle(circle: readonly number[], nameOf: (place: number) => string
     : [...circle.slice(0, mostNamed - 1).map(nameOf), '…', nameOf(first)]
 }
 
-/** Walks from a task that never became ready, always to another such task, until one comes again. */
+/** Walks from a task that never became ready, always to another such task, until one repeats. */
 function findCycle(dependencies: readonly (readonly number[])[], waiting: readonly number[]): number[] {
   const path = new Map<number, number>()
   let place = waiting.findIndex((count) => count > 0)

@@ -6,13 +6,13 @@ import {clearOutput} from './output.js'
 import {moveTask} from './status.js'
 import {requireTask, type TaskRow} from './task-rows.js'
 
-/** Waiting tasks that one look takes in: those before the one that can be started may wait for files. */
+/** Waiting tasks read per query: the first ones may be waiting for files. */
 const lookAhead = 64
-/** Tasks that are looked at in one go at most; the next look is at those after them. */
+/** Maximum number of tasks examined per call; the next call continues after them. */
 const mostLooks = 2048
-/** How long a task waits for files that another one has, before it is looked at again, ms. */
+/** How long a task waits for files locked by another task before it is examined again, ms. */
 const filePauseMs = 1000
-/** No pause is longer: one that seems to be comes from a clock that was set back. */
+/** Maximum pause, ms; a longer one means that the clock was set back. */
 const longestPauseMs = 120_000
 
 type Candidate = Pick<TaskRow, 'id' | 'status' | 'agent_id' | 'file_manifest' | 'claim_generation'>
@@ -21,24 +21,23 @@ const select = `SELECT id, status, agent_id, file_manifest, claim_generation FRO
 WHERE status = 'Queued' AND (not_before_ms IS NULL OR not_before_ms <= @now OR not_before_ms > @now + ${longestPauseMs})
   AND (start_after_ms IS NULL OR start_after_ms <= @now)`
 
-/** A task that is started, and the generation under which its end will count. */
+/** A started task, and the generation required to end it. */
 export interface Started {
   task: Task
   generation: number
 }
 
 export interface Starter {
-  /** Who runs it, as it is told in events. */
+  /** Name of the runner, as recorded in events. */
   owner: string
-  /** Unix ms at which the claim ends unless it is renewed; none for the daemon, which holds a lease for all. */
+  /** Expiry of the claim unless it is renewed, Unix ms; absent for the daemon, whose lease covers all its tasks. */
   expiresAtMs?: number
-  /** Tasks whose last run is still ending. */
+  /** Ids of tasks whose last run is still stopping; they are skipped. */
   besides?: readonly number[]
 }
 
 /**
- * Takes the next task of an agent that this process itself can run: the first of its queue that is due and whose files
- * are free.
+ * Starts the next task of an agent in this process: the first in its queue that is due and whose files are free.
  */
 export function startNext(context: TaskContext, agentId: number, starter: Starter): Started | undefined {
   const sql = `${select} AND agent_id = @agent AND processor <> 'external' ORDER BY priority DESC, id LIMIT @limit`
@@ -47,7 +46,7 @@ export function startNext(context: TaskContext, agentId: number, starter: Starte
   )
 }
 
-/** Takes the next task for a client, of one agent or of any that is not paused. */
+/** Starts the next task for a client, of one agent or of any agent that is not paused. */
 export function startExternal(
   context: TaskContext,
   agentId: number | undefined,
@@ -61,7 +60,7 @@ export function startExternal(
   )
 }
 
-/** Nearly always the first one can be started. One that cannot is not due for a while: the next look is at others. */
+/** Usually the first task can be started. One that cannot is postponed, so that the next call examines others. */
 function startFirst(
   context: TaskContext,
   starter: Starter,

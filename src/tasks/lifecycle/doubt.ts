@@ -13,9 +13,8 @@ import {moveTask} from './status.js'
 import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
 
 /**
- * An agent met something that it cannot settle: the task goes to the resolution agent, in whatever state it was, also
- * where it was over, and stays there until a person has answered. A run of it is aborted. What waited for it and has been
- * queued goes on.
+ * Pauses a task because of a doubt. It moves to the resolution agent from any state, even a final one, and stays there
+ * until a person resolves the doubt. A run in progress is aborted. Dependants that have already been queued continue.
  * @throws task_not_found
  */
 export function doubtTask(context: TaskContext, id: number, reason?: string): Task {
@@ -45,20 +44,20 @@ export function doubtTask(context: TaskContext, id: number, reason?: string): Ta
 }
 
 export interface Resolution {
-  /** The work was sound as it stood. */
+  /** The work was correct. */
   validated: boolean
-  /** What was found out, for the agent and for the record. */
+  /** The finding, for the agent and for the record. */
   report: string
-  /** A validated task is run after all, instead of being completed as it is. */
+  /** Runs a validated task again instead of completing it as it is. */
   resume?: boolean
 }
 
 const ends: ReadonlySet<TaskStatus | null> = new Set<TaskStatus>(['Completed', 'Failed', 'Cancelled'])
 
 /**
- * Settles a doubt. A justified one makes its report a constraint of the task, which is queued again; after an unjustified
- * one the task stands as it did before, one that was run is queued again, or it is completed. The report is handed to
- * the receiver of awards.
+ * Resolves a doubt. If the doubt was justified, the report becomes a constraint of the task, which is queued again. If
+ * it was not, the task returns to its earlier state, is queued again if it was running, or is completed. Awards are
+ * granted from the report.
  * @throws task_not_found, invalid_transition, plan_step_replaced
  */
 export function resolveDoubt(context: TaskContext, id: number, resolution: Resolution): Task {
@@ -72,7 +71,7 @@ export function resolveDoubt(context: TaskContext, id: number, resolution: Resol
       const description = validated ? doubted.description : withReport(doubted.description, report)
       resumeTask(context, giveBack(context, doubted), former, {description, report})
     }
-    // The agent that doubted is meant, wherever the task is now.
+    // The agent that doubted gets the award, wherever the task is now.
     appendEvent(context, {type: 'task_resolved', task_id: id, agent_id: formerAgent(doubted), validated, report})
     awardForResolutions(context)
     return requireTask(context, id)
@@ -80,7 +79,7 @@ export function resolveDoubt(context: TaskContext, id: number, resolution: Resol
 }
 
 /**
- * A person takes the task as done, whatever the doubt.
+ * Accepts a doubted task as completed.
  * @throws task_not_found, invalid_transition
  */
 export function overruleDoubt(context: TaskContext, id: number, reason = ''): Task {
@@ -100,7 +99,7 @@ function requireDoubted(context: TaskContext, id: number): TaskRow {
   return row
 }
 
-/** Gives a doubted task back to the agent that had it, or to another one where that has retired, in its former role. */
+/** Returns a doubted task to its former agent and role, or to another agent if that one has retired. */
 function giveBack(context: TaskContext, row: TaskRow, agentId = homeAgent(context, row, formerAgent(row))): TaskRow {
   moveTask(context, row, 'Doubted', {
     agent_id: agentId,
@@ -115,7 +114,7 @@ function giveBack(context: TaskContext, row: TaskRow, agentId = homeAgent(contex
 
 const formerAgent = ({doubted_agent_id: former, agent_id: id}: TaskRow): number => former ?? id
 
-/** The task is over as it was. What was submitted since, and waits for it, goes on or fails. */
+/** Restores the final state of a task. Dependants submitted in the meantime are queued or fail. */
 function restoreEnd(context: TaskContext, doubted: TaskRow, report: string): void {
   const row = giveBack(context, doubted, formerAgent(doubted))
   const {doubted_status: end, doubted_reason: reason, finished_at_ms: finishedAt} = doubted
@@ -126,7 +125,7 @@ function restoreEnd(context: TaskContext, doubted: TaskRow, report: string): voi
   notify(context, 'taskEnded', {taskId: row.id})
 }
 
-/** The doubt does not stand for anything else that the task waited for: a person's consent, or its dependencies. */
+/** A resolved doubt does not replace other preconditions of the task: approval or its dependencies. */
 function resumeTask(
   context: TaskContext,
   row: TaskRow,

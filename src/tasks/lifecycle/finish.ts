@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import {observeOutcome} from '../agents/standing.js'
 import {notify, type TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
-import {given} from '../base/members.js'
+import {withoutUndefined} from '../base/members.js'
 import type {Task, TaskResult} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
@@ -12,17 +12,17 @@ import {releaseDependants} from './dependencies.js'
 import {moveTask, type TaskChanges} from './status.js'
 import {labelOf, requireRow, requireStatus, requireTask, type TaskRequest, type TaskRow, toTask} from './task-rows.js'
 
-/** Who says that a task is over. */
+/** The caller that ends a task. */
 export interface Finisher {
-  /** The claim under which the work was done. */
+  /** Generation of the claim under which the work was done. */
   generation?: number | undefined
-  /** Takes the task over from whoever holds it under another claim. */
+  /** Ends the task even if another client holds the claim. */
   force?: boolean | undefined
-  /** What it fails with does not heal by itself: it is not tried again. */
+  /** The failure is permanent: the task is not retried. */
   isFinal?: boolean
 }
 
-/** What came of a request to complete a task. */
+/** The result of a request to complete a task. */
 export interface Completion {
   ok: true
   outcome: 'completed'
@@ -30,8 +30,8 @@ export interface Completion {
 }
 
 /**
- * Completes a task that is in progress: its locks are released, its files stay its agent's, what waited for it is
- * queued.
+ * Completes a task in progress: its locks are released, its agent keeps the affinity to its files, and its dependants
+ * are queued.
  * @throws task_not_found, invalid_transition, claim_required, claim_lost
  */
 export function completeTask(
@@ -48,7 +48,7 @@ export function completeTask(
   })
 }
 
-/** The end of a task that went well, however it came to it. */
+/** Completes a task from any state that allows it. */
 export function completeRow(
   context: TaskContext,
   row: TaskRow,
@@ -56,20 +56,25 @@ export function completeRow(
   auditReport?: string,
 ): void {
   moveTask(context, row, 'Completed', {
-    ...given({result: result === undefined ? undefined : JSON.stringify(result), audit_report: auditReport}),
+    ...withoutUndefined({result: result === undefined ? undefined : JSON.stringify(result), audit_report: auditReport}),
   })
   releaseLocks(context, row.id)
   observeOutcome(context, row, true)
   const {id, agent_id} = row
-  appendEvent(context, {type: 'task_completed', task_id: id, agent_id, ...given({audit_report: auditReport})})
+  appendEvent(context, {
+    type: 'task_completed',
+    task_id: id,
+    agent_id,
+    ...withoutUndefined({audit_report: auditReport}),
+  })
   appendLineage(context, 'task_completed', toTask(row))
   releaseDependants(context, id)
   notify(context, 'taskEnded', {taskId: id})
 }
 
 /**
- * Fails a task that is in progress: its locks and files are given up, what waits for it fails too. One that asked for
- * retries is queued again instead, while it has some left and nobody takes it over to fail it.
+ * Fails a task in progress: its locks and file affinities are released, and its dependants fail. A task with retries
+ * left is queued again instead, unless the failure is forced or final.
  * @throws task_not_found, invalid_transition, claim_required, claim_lost
  */
 export function failTask(context: TaskContext, id: number, reason: string, finisher: Finisher = {}): Task {
@@ -82,15 +87,15 @@ export function failTask(context: TaskContext, id: number, reason: string, finis
   })
 }
 
-/** The work of a run failed: it is tried again as often as its submission asked for. */
+/** Fails a task, or queues it again if its submission asked for retries and some are left. */
 export function failOrRetry(context: TaskContext, row: TaskRow, reason: string): void {
   if (!requeuedAfterFault(context, row, reason, retriesOf(row) ?? 0)) failRow(context, row, reason)
 }
 
-/** How often a submission asks for a task to be run again after a failure. */
+/** The number of retries that the submission asked for. */
 const retriesOf = ({request}: TaskRow): number | undefined => (JSON.parse(request) as TaskRequest).retries
 
-/** Whether a task is queued again, after a pause: it is while it had fewer faults than the limit. */
+/** Queues a task again after a pause if it has had fewer faults than the limit. Returns true if it did. */
 function requeuedAfterFault(context: TaskContext, row: TaskRow, reason: string, limit: number): boolean {
   const {fault_count: faults} = row
   if (faults >= limit) return false
@@ -98,7 +103,7 @@ function requeuedAfterFault(context: TaskContext, row: TaskRow, reason: string, 
   return true
 }
 
-/** @param isItsFault whether the failure counts against the agent */
+/** @param isItsFault the failure counts against the agent */
 export function failRow(context: TaskContext, row: TaskRow, reason: string, isItsFault = true): void {
   moveTask(context, row, 'Failed', {status_reason: reason})
   giveUpFiles(context, row)
@@ -110,8 +115,8 @@ export function failRow(context: TaskContext, row: TaskRow, reason: string, isIt
 }
 
 /**
- * Cancels a task; what waits for it fails. Whoever runs it finds out by its claim, which no longer counts: the daemon
- * aborts the run, a client's result is refused.
+ * Cancels a task; its dependants fail. The claim of a running task becomes invalid: the daemon aborts the run, and a
+ * client's result is rejected.
  * @throws task_not_found, invalid_transition
  */
 export function cancelTask(context: TaskContext, id: number, reason?: string): Task {
@@ -124,12 +129,12 @@ export function cancelTask(context: TaskContext, id: number, reason?: string): T
 
 const longestPauseMs = 60_000
 
-/** How long a task waits after so many faults before, ms: a second, doubled by each of them, a minute at most. */
+/** Pause before the next run, ms: one second, doubled with each earlier fault, up to the maximum. */
 export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** faults, longestPauseMs)
 
 /**
- * The infrastructure failed a task, through no fault of its own: it is queued again after a pause while its own retries
- * or else `max_task_retries` allow, else it fails.
+ * Ends a run that failed because of the infrastructure. The task is queued again after a pause while its own retries,
+ * or else `max_task_retries`, allow it; otherwise it fails.
  * @throws task_not_found, invalid_transition, claim_lost
  */
 export function giveBackTask(context: TaskContext, id: number, reason: string, finisher: Finisher): Task {
@@ -141,7 +146,7 @@ export function giveBackTask(context: TaskContext, id: number, reason: string, f
   })
 }
 
-/** Puts a task that was being run back to the front of its queue. */
+/** Returns a running task to the front of its queue. */
 export function requeueRow(
   context: TaskContext,
   row: TaskRow,
@@ -153,7 +158,7 @@ export function requeueRow(
     status_reason: reason,
     not_before_ms: null,
     ...pause,
-    // Whoever still works on it is late from now on.
+    // Invalidates the claim of a process that still works on the task.
     claim_generation: row.claim_generation + 1,
   })
   const due = pause.not_before_ms == null ? {} : {not_before_ms: pause.not_before_ms}
@@ -161,7 +166,7 @@ export function requeueRow(
 }
 
 /**
- * Only whoever holds a task may end it, or somebody who takes it over: then the claim of the former holder is over.
+ * Checks that the caller holds the claim on a task, or forces the end, which revokes the claim of the holder.
  * @throws claim_required, claim_lost
  */
 function requireClaim(context: TaskContext, row: TaskRow, {generation, force}: Finisher): TaskRow {

@@ -3,7 +3,7 @@ import {emitPlacement} from '../routing/placement-event.js'
 import {placeAgain} from './place-again.js'
 import type {TaskRow} from './task-rows.js'
 
-/** The agent that a task goes back to: the one that it had, or another one where that has retired. */
+/** The agent that a task returns to: its former one, or another if that one has retired. */
 export function homeAgent(context: TaskContext, row: TaskRow, agentId: number): number {
   const known = context.store.get("SELECT 1 FROM orch_agents WHERE id = ? AND state <> 'retired'", [agentId])
   if (known !== undefined) return agentId

@@ -6,48 +6,48 @@ import {retryTask} from './change.js'
 import {cancelTask} from './finish.js'
 import {requireTask} from './task-rows.js'
 
-/** What became of one of several tasks. */
+/** The outcome for one of several tasks. */
 export interface TaskOutcome {
   task_id: number
   display_id: string
-  /** Its state now; in a dry run the state that it would have. */
+  /** Its new state; in a dry run, the state that it would have. */
   status?: TaskLabel
-  /** Why it is as it was. */
+  /** Why the task is unchanged. */
   error?: {code: string; message: string; remediation: string}
 }
 
 interface DryRun {
-  /** Everything is done and rolled back: the outcomes are those that the same call would have now. */
+  /** Performs the call and rolls it back: the outcomes are those of a real call. */
   dryRun?: boolean
 }
 
-/** Cancels each of these tasks that can be cancelled, in one transaction; one that cannot stays as it is. */
+/** Cancels these tasks in one transaction; those that cannot be cancelled are left unchanged. */
 export function cancelTasks(
   context: TaskContext,
   ids: readonly number[],
   {reason, ...options}: DryRun & {reason?: string | undefined} = {},
 ): TaskOutcome[] {
-  // What waits for another one has a larger id: cancelled first, it is not failed by the other one's end.
+  // Dependants have larger ids: cancelled first, they do not fail because of their dependency.
   const latestFirst = [...new Set(ids)].sort((a, b) => b - a)
   const outcomes = actOnEach(context, latestFirst, options, (id) => [cancelTask(context, id, reason).id])
   return outcomes.reverse()
 }
 
 /**
- * Tries each of these failed tasks again that can be, in one transaction; one that cannot stays as it is.
- * @param dependants also those that failed because of them
+ * Retries these failed tasks in one transaction; those that cannot be retried are left unchanged.
+ * @param dependants also retry the tasks that failed because of them
  */
 export function retryTasks(
   context: TaskContext,
   ids: readonly number[],
   {dependants = false, ...options}: DryRun & {dependants?: boolean | undefined} = {},
 ): TaskOutcome[] {
-  // What a task waits for has a smaller id, and is tried again before it.
+  // Dependencies have smaller ids and are retried before their dependants.
   const oldestFirst = [...new Set(ids)].sort((a, b) => a - b)
   return actOnEach(context, oldestFirst, options, (id) => retryTask(context, id, {dependants}).map((task) => task.id))
 }
 
-/** @param act gives the ids of the tasks that it has changed: a later one of them is not acted on again */
+/** @param act returns the ids of the tasks that it changed, which are then skipped */
 function actOnEach(
   context: TaskContext,
   ids: readonly number[],
@@ -74,10 +74,10 @@ function actOnEach(
   return outcomes
 }
 
-/** Ends the transaction of a dry run. */
+/** Thrown to roll back the transaction of a dry run. */
 class RolledBack extends Error {}
 
-/** The result, or the error of the task; an error of the store concerns all tasks, and is thrown. */
+/** Returns the result or the error of the task; an error of the store affects all tasks and is thrown. */
 function attempt<T>({store}: TaskContext, act: () => T): T | SvcError {
   try {
     return store.transaction(act)

@@ -5,8 +5,8 @@ import {forgetAffinity, recordAffinity, releaseLocks, takeLocks, writesOf} from 
 import type {TaskRow} from './task-rows.js'
 
 /**
- * Puts a waiting task into another queue. Its files become those of the new agent, unless another task of the old one
- * has them still: then it takes them when it is run.
+ * Moves a waiting task to the queue of another agent. Its file locks move too, unless another task of the old agent
+ * still holds them: then they are taken when the task runs.
  */
 export function moveToAgent(
   context: TaskContext,

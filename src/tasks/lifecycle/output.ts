@@ -4,8 +4,8 @@ import type {Task, TaskOutput} from '../base/task.js'
 import {requireTask} from './task-rows.js'
 
 /**
- * Writes what has come since an offset, and deletes what lies between the beginning and the end that are kept.
- * @returns the offset to go on from
+ * Writes the output since an offset, and deletes stored pieces that are no longer part of the kept beginning or end.
+ * @returns the offset to continue from
  */
 export function writeOutput(
   {store, repositoryId, now}: TaskContext,
@@ -29,21 +29,21 @@ export function writeOutput(
   return output.total
 }
 
-/** The output of the run before is gone when the next one starts. */
+/** Deletes the output of the previous run when the next one starts. */
 export const clearOutput = ({store}: TaskContext, taskId: number): void => {
   store.run('DELETE FROM orch_task_output WHERE task_id = ?', [taskId])
 }
 
-/** How far somebody has read the output of a task. */
+/** A reader's position in the output of a task. */
 export interface OutputPlace {
-  /** Of the run: the output of the next one begins at 0 again. */
+  /** Generation of the run: the output of the next run starts at 0 again. */
   generation: number
   offset: number
 }
 
 export const outputStart: OutputPlace = {generation: 0, offset: 0}
 
-/** What was written since, and the place to go on from. */
+/** The output written since a position, and the position to continue from. */
 export function readOutput(
   {store}: TaskContext,
   taskId: number,
@@ -67,7 +67,7 @@ WHERE task_id = ? AND (generation <> ? OR at + length(bytes) > ?) ORDER BY at`,
   return {text, missing, place: {generation, offset}}
 }
 
-/** A task with what its command has written, where that is kept. @throws task_not_found */
+/** Returns a task with its command output, if that is kept. @throws task_not_found */
 export function taskWithOutput(context: TaskContext, id: number): Task {
   const task = requireTask(context, id)
   const {text, missing, place} = readOutput(context, id)
@@ -75,11 +75,11 @@ export function taskWithOutput(context: TaskContext, id: number): Task {
   return place.offset === 0 ? task : {...task, output}
 }
 
-/** Rows that are deleted in one go. */
+/** Maximum number of rows per delete. */
 const pruneSize = 1000
 const dayMs = 86_400_000
 
-/** Deletes output that was written more than so many days ago; gives how many pieces. */
+/** Deletes output written more than `days` days ago. Returns the number of pieces. */
 export const pruneOutput = ({store, repositoryId, now}: TaskContext, days: number): number =>
   store.run(
     `DELETE FROM orch_task_output WHERE rowid IN (

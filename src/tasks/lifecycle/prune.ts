@@ -3,27 +3,27 @@ import type {TaskContext} from '../base/context.js'
 import type {TaskStatus} from '../base/vocabulary.js'
 import {listTaskIds} from './task-rows.js'
 
-/** The states of a task that is over. */
+/** The final states of a task. */
 export const finishedStatuses = ['Completed', 'Failed', 'Cancelled'] as const satisfies readonly TaskStatus[]
 export type FinishedStatus = (typeof finishedStatuses)[number]
 
 export interface PruneRequest {
-  /** Only tasks that finished at least so long ago, ms. */
+  /** Minimum age of the finished tasks to remove, ms. */
   olderThanMs: number
   status?: readonly FinishedStatus[] | undefined
-  /** Only counts what would be removed. */
+  /** Only counts the tasks that would be removed. */
   dryRun?: boolean | undefined
 }
 
-/** Why a finished task stays: another task may still need it, its plan or journey goes on, or its command still ends. */
+/** Why a finished task is kept: a dependant, its plan, its journey or a command that is still stopping needs it. */
 const keptReasons = ['dependency', 'plan', 'journey', 'run'] as const
 type KeptReason = (typeof keptReasons)[number]
 
 export type Pruned = OrchPruneV1
 
 /**
- * Removes tasks that finished long ago, with their events, output, awards and operations; lineage stays. Their ids are
- * not given out again, and their idempotency keys are free.
+ * Removes old finished tasks with their events, output, awards and operations; lineage is kept. Their ids are not
+ * reused, and their idempotency keys become free.
  */
 export const pruneTasks = (
   context: TaskContext,
@@ -57,8 +57,8 @@ function keptOf({store, repositoryId}: TaskContext, ids: readonly number[]): Map
       )
       .map(({id, reason}) => [id, reason]),
   )
-  // A failed task may be retried, and then waits for its dependencies again. These have smaller ids than the task itself,
-  // so whether that one stays is known by then.
+  // A failed task may be retried and then needs its dependencies again. In descending order of ids, it is known whether
+  // a task is kept before its dependencies are examined.
   const needs = store.all<{task_id: number; depends_on: number}>(
     `SELECT d.task_id, d.depends_on FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.task_id
 WHERE t.repository_id = ? AND t.status NOT IN ('Completed', 'Cancelled') ORDER BY d.task_id DESC`,
@@ -70,7 +70,7 @@ WHERE t.repository_id = ? AND t.status NOT IN ('Completed', 'Cancelled') ORDER B
   return kept
 }
 
-/** What refers to tasks, and goes with them; the tasks themselves come last. */
+/** Statements that remove everything that refers to the tasks, then the tasks themselves. */
 const removals = [
   'DELETE FROM orch_dependencies WHERE task_id IN (ids) OR depends_on IN (ids)',
   'DELETE FROM orch_locks WHERE task_id IN (ids)',

@@ -11,15 +11,15 @@ import {moveToAgent} from './move-to-agent.js'
 import {placeAgain} from './place-again.js'
 import {selectTask, type TaskRow} from './task-rows.js'
 
-/** What became of the tasks of an agent that was emptied. */
+/** The result of moving the tasks of an agent to others. */
 export interface Emptied {
   agent: AgentRow
-  /** Ids of the tasks that went to other agents. */
+  /** Ids of the tasks that were moved to other agents. */
   moved: number[]
 }
 
 /**
- * Gives the waiting tasks of an agent to others, and pauses it, so that none comes back; what it runs it ends.
+ * Pauses an agent and moves its waiting tasks to other agents. Running tasks finish.
  * @throws agent_not_found, last_agent
  */
 export function drainAgent(context: TaskContext, nameOrId: string | number): Emptied {
@@ -33,8 +33,8 @@ export function drainAgent(context: TaskContext, nameOrId: string | number): Emp
 }
 
 /**
- * Ends an agent. Nothing is lost: a task that it runs is queued again, and all its tasks go to others; its unread
- * durable messages are dead letters from then on, since an agent that comes by its name is another one.
+ * Retires an agent. A running task is queued again, and all its tasks move to other agents. Its unread durable messages
+ * become dead letters, because a later agent with the same name is a different one.
  * @throws agent_not_found, last_agent
  */
 export function retireAgent(context: TaskContext, nameOrId: string | number): Emptied {
@@ -74,7 +74,7 @@ function handOver(context: TaskContext, agent: AgentRow, tasks: readonly TaskRow
   return tasks.map(({id}) => id)
 }
 
-/** Routes a waiting task anew, without the agent that it leaves. */
+/** Routes a waiting task again, excluding the agent that it leaves. */
 function reroute(context: TaskContext, row: TaskRow, without: number): void {
   const placement = placeAgain(context, row, without)
   moveToAgent(context, row, placement.agent.id)

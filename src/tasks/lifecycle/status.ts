@@ -4,9 +4,9 @@ import {displayTask} from '../base/ids.js'
 import type {TaskStatus} from '../base/vocabulary.js'
 
 /**
- * Where a task may go from where it is. `Completed` and `Cancelled` are final but for a doubt, which leads back to them
- * too. Staying is always allowed: it only changes what is said about the task. `Failed` to `Blocked` is a retry whose
- * dependencies are not met.
+ * Allowed status transitions. `Completed` and `Cancelled` are final except for a doubt, which can also return to them.
+ * Keeping the status is always allowed and only changes its details. `Failed` to `Blocked` is a retry with unmet
+ * dependencies.
  */
 export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   Queued: ['InProgress', 'Doubted', 'Cancelled'],
@@ -21,7 +21,7 @@ export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
 
 export const canMove = (from: TaskStatus, to: TaskStatus): boolean => from === to || transitions[from].includes(to)
 
-/** Columns that a transition may change with the status; those that are left out keep their value. */
+/** Columns that a transition may change with the status; omitted columns are not changed. */
 export interface TaskChanges {
   status_reason?: string | null
   blocked_on?: number | null
@@ -48,7 +48,7 @@ export interface TaskChanges {
   finished_at_ms?: number | null
 }
 
-/** What a state means for the columns beside it. */
+/** Column changes on entering each state. */
 const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
   Queued: () => ({...released, blocked_on: null, finished_at_ms: null}),
   InProgress: (now) => ({status_reason: null, not_before_ms: null, started_at_ms: now}),
@@ -60,12 +60,12 @@ const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
   Cancelled: (now) => ({...released, finished_at_ms: now}),
 }
 
-/** Nobody works on it. The generation of the claim stays, so that whoever worked on it is known to be late. */
+/** Clears the claim but not its generation, so that a late result of the former holder is recognised. */
 const released: TaskChanges = {claim_owner: null, claim_expires_ms: null, current_phase: null}
 
 /**
- * The one way by which a task changes its status.
- * @param isRestored it is over as it was before a doubt: that is no further attempt at its node
+ * Changes the status of a task; no other function does.
+ * @param isRestored the task returns to the final state it had before a doubt, which is not a new attempt at its node
  * @throws invalid_transition
  */
 export function moveTask(

@@ -60,7 +60,7 @@ export interface TaskRow {
   finished_at_ms: number | null
 }
 
-/** What the caller asked for and nothing searches: one JSON column. */
+/** The parts of the request that are never searched, stored in one JSON column. */
 export type TaskRequest = Pick<
   Task,
   | 'depends_on'
@@ -87,13 +87,13 @@ export function requireRow({store, repositoryId}: TaskContext, id: number): Task
   return row
 }
 
-/** Refuses what can only be done to a task in one of these states. @throws invalid_transition */
+/** Requires a task to be in one of these states. @throws invalid_transition */
 export function requireStatus(row: TaskRow, statuses: readonly TaskStatus[], to: TaskStatus): void {
   if (statuses.includes(row.status)) return
   throw new SvcError('invalid_transition', {task: displayTask(row.id), from: labelOf(row), to})
 }
 
-/** A task held by another node is in progress there. */
+/** The published status: a task in progress on another node is a `RemoteHold`. */
 export const labelOf = ({status, remote_delegate}: Pick<TaskRow, 'status' | 'remote_delegate'>): TaskLabel =>
   status === 'InProgress' && remote_delegate !== null ? 'RemoteHold' : status
 
@@ -145,7 +145,7 @@ export interface TaskFilter {
   status?: readonly TaskLabel[]
   agentId?: number
   sessionId?: string
-  /** Only tasks that finished by this moment, or, if not finished, were submitted by it; Unix ms. */
+  /** Only tasks that finished by this time, or were submitted by it if not finished; Unix ms. */
   olderThanMs?: number
   /** Only tasks with a smaller id: the next page. */
   beforeId?: number
@@ -169,7 +169,7 @@ const matchingParams = (
   statuses: status.length === 0 ? null : JSON.stringify(status),
 })
 
-/** Tasks, the newest first. */
+/** Tasks, newest first. */
 export const listTasks = (context: TaskContext, {limit = 50, ...filter}: TaskFilter & {limit?: number} = {}): Task[] =>
   context.store
     .all<TaskRow>(`${selectTask} WHERE ${matching} ORDER BY t.id DESC LIMIT @limit`, {
@@ -178,7 +178,7 @@ export const listTasks = (context: TaskContext, {limit = 50, ...filter}: TaskFil
     })
     .map(toTask)
 
-/** The ids of all tasks that match, the oldest first. */
+/** The ids of all matching tasks, oldest first. */
 export const listTaskIds = (context: TaskContext, filter: TaskFilter): number[] =>
   context.store
     .all<{id: number}>(`SELECT t.id FROM orch_tasks t WHERE ${matching} ORDER BY t.id`, matchingParams(context, filter))

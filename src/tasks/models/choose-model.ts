@@ -1,26 +1,26 @@
 import type {ModelEntry} from '../../inference-client/index.js'
 import type {Task} from '../base/task.js'
 
-/** US dollars per 1,000 tokens, by the name of the model. */
+/** US dollars per 1,000 tokens, by model name. */
 export type ModelPrices = Readonly<Record<string, number>>
 
 export type CostPreference = 'performance' | 'economy'
 
-/** The price that a model without one is taken to have where models are compared, US dollars per 1,000 tokens. */
+/** Assumed price of a model without a price when models are compared, US dollars per 1,000 tokens. */
 export const assumedPrice = 0.003
 
 export interface ModelChoice {
   /** The name to ask the server for. */
   model: string
-  /** Whether it is among the models that are known. */
+  /** True if the model is in the registry. */
   registryHit: boolean
-  /** Whether the task wished for another one, which is not known. */
+  /** True if the task preferred another model, which is not in the registry. */
   fallback: boolean
 }
 
 /**
- * The model of a task: the one that it demands, else the one that it wishes for where that is known, else the first of
- * the registry; under `economy` the cheapest of the registry instead, the earlier one of two that cost the same.
+ * Chooses the model of a task: its required model, or else its preferred model if that is registered, or else the first
+ * in the registry. Under `economy` the default is the cheapest in the registry; ties go to the earlier one.
  */
 export function chooseModel(
   registry: readonly Pick<ModelEntry, 'id'>[],
@@ -42,6 +42,6 @@ const cheapestFirst = (ids: readonly string[], prices: ModelPrices): string[] =>
 const priceOf = (model: string, prices: ModelPrices): number | undefined =>
   Object.hasOwn(prices, model) ? prices[model] : undefined
 
-/** What so many tokens cost, US dollars: nothing where the price is not known. */
+/** Cost of a number of tokens in US dollars; 0 if the price is unknown. */
 export const costOf = (model: string, tokens: number, prices: ModelPrices): number =>
   (tokens / 1000) * (priceOf(model, prices) ?? 0)

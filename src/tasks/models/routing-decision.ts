@@ -3,18 +3,18 @@ import type {Task} from '../base/task.js'
 import type {ModelChoice} from './choose-model.js'
 import {routingReason} from './routing-reason.js'
 
-/** Which model got a piece of work, and what that work was. */
+/** The model chosen for a piece of work, and the work. */
 export interface RoutingDecision extends Pick<Task, 'category' | 'complexity'> {
-  /** Where the work came from: `orchestrator_ai_task`. */
+  /** The origin of the work: `orchestrator_ai_task`. */
   surface: string
   choice: ModelChoice
-  /** Absent where the work is no task. */
+  /** Absent if the work is not a task. */
   taskId?: number | undefined
   journeyId?: string | undefined
   sessionId?: string | undefined
 }
 
-/** Keeps which model was chosen, and why. */
+/** Records which model was chosen, and why. */
 export function recordRoutingDecision(
   {store, repositoryId, config}: TaskContext,
   {surface, choice, taskId: id, journeyId, sessionId, category, complexity}: RoutingDecision,

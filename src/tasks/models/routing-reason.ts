@@ -1,16 +1,16 @@
 import type {Task} from '../base/task.js'
 import type {CostPreference, ModelChoice} from './choose-model.js'
 
-/** Longest name that a reason holds: with it, a reason stays below 4096 bytes of JSON whatever the characters. */
+/** Maximum length of a name in a reason, which keeps its JSON below 4096 bytes for any characters. */
 const mostCharacters = 256
 
 export interface RoutingReasonPolicy {
   costPreference: CostPreference
-  /** The experiment that marks its decisions. */
+  /** Name of the experiment that marks its decisions. */
   unifiedRouting: boolean
 }
 
-/** Why work was given to its model: the `reason_json` of a row of `routing_decisions`. Work that is no task has no id. */
+/** The `reason_json` of a row of `routing_decisions`. Work that is not a task has no id. */
 export const routingReason = (
   {id, category, complexity}: {id?: number | undefined} & Pick<Task, 'category' | 'complexity'>,
   {model, registryHit, fallback}: ModelChoice,
@@ -29,5 +29,5 @@ export const routingReason = (
   ...(id === undefined ? {} : {task_id: id}),
 })
 
-/** Every model that tasks are given to is behind the inference server. */
+/** All models run on the inference server. */
 export const localProvider = 'local'

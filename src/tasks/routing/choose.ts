@@ -4,27 +4,26 @@ import type {RemoteHint} from './remote.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
 import {type Score, type Scorer, scorerOf} from './score.js'
 
-/** The agent that gets the task, or the name of the one to start for it. */
+/** The agent for the task, or the name of the agent to spawn for it. */
 export type Choice = {kind: 'agent'; agent: RoutingAgent; score: Score} | {kind: 'spawn'; name: string}
 
 export interface Surroundings {
   remote: readonly RemoteHint[]
-  /** From 0 to 1, without 1. */
+  /** Random number in [0, 1). */
   random: () => number
 }
 
-/** What an agent is called that is started for work of no group. */
+/** Names of the agents that are spawned for work without a group. */
 const firstAgent = 'default'
 const generalAgent = 'general'
 
-/** An agent below is not worth a try: something that the task needs is missing. */
+/** An agent with a lower score is not explored: it lacks a requirement of the task. */
 const explorationFloor = -1000
 
 /**
- * Chooses among the active agents the one with the highest score; of equals the one with the lower load, then with the
- * lower id. A task that nothing ties to any agent (nobody owns its files, no agent stands for their groups, and it
- * needs nothing) starts an agent for its group. Where it has none, it goes to the best agent there is, or to one for
- * general work, by the setting.
+ * Chooses the active agent with the highest score; ties go to the lower load, then to the lower id. If nothing ties the
+ * task to an agent (no file owners, no agents for its groups, no requirements), an agent is spawned for its group. If
+ * it has no group either, the setting decides between the best existing agent and a general one.
  */
 export function chooseAgent(
   request: RoutingRequest,
@@ -66,7 +65,7 @@ function agentOfName(name: string, agents: readonly RoutingAgent[], scorer: Scor
   return agent === undefined ? {kind: 'spawn', name} : {kind: 'agent', agent, score: scorer.score(agent)}
 }
 
-/** With the set probability, any agent that is not out of the question: this is how a new one comes to be known. */
+/** With the configured probability, returns a random eligible agent, so that new agents gain a track record. */
 function explored(
   agents: readonly RoutingAgent[],
   scorer: Scorer,

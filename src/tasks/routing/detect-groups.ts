@@ -3,16 +3,16 @@ import {basename, join} from 'node:path'
 import {matchesGlob} from '../base/glob.js'
 import {type AffinityGroup, catchAllGroup} from '../base/groups.js'
 
-/** Folders that hold no sources of the workspace. */
+/** Folders that contain no workspace sources. */
 const skipped = ['node_modules', 'dist', 'build', 'target', 'vendor', 'venv']
-/** Folders below the root that a pattern with `**` is tried on. */
+/** Maximum folder depth at which a pattern with `**` is matched. */
 const deepest = 5
 const projectFiles = ['pyproject.toml', 'setup.py', 'go.mod']
 
 /**
- * The groups of a workspace that declares none: one per npm workspace, `node-<package>`; one per folder just below the
- * root with a Python or Go project, `<folder>-group`; where there are neither, one for everything. A file that cannot
- * be read or is no JSON declares nothing.
+ * Detects the groups of a workspace that configures none: one per npm workspace, `node-<package>`, and one per Python
+ * or Go project folder directly below the root, `<folder>-group`; if there are none, a single group for everything.
+ * Files that are unreadable or not JSON are ignored.
  */
 export async function detectGroups(root: string): Promise<AffinityGroup[]> {
   const packages = await npmPackages(root)
@@ -25,16 +25,16 @@ export async function detectGroups(root: string): Promise<AffinityGroup[]> {
   return groups.length > 0 ? groups : [{name: catchAllGroup, patterns: ['**/*']}]
 }
 
-/** A package in another package's folder comes first, since the first group that matches counts. */
+/** Nested packages come first, since the first matching group applies. */
 async function npmPackages(root: string): Promise<{folder: string; name: string}[]> {
   const patterns = workspacePatterns(await readJson(join(root, 'package.json')))
   if (patterns.length === 0) return []
-  const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
+  const included = patterns.filter((pattern) => !pattern.startsWith('!'))
   const unwanted = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
-  const depth = Math.max(...wanted.map(depthOf), 0)
+  const depth = Math.max(...included.map(depthOf), 0)
   const matching = (await foldersBelow(root, depth)).filter(
     (folder) =>
-      wanted.some((pattern) => matchesGlob(folder, pattern)) && !unwanted.some((one) => matchesGlob(folder, one)),
+      included.some((pattern) => matchesGlob(folder, pattern)) && !unwanted.some((one) => matchesGlob(folder, one)),
   )
   const packages = await Promise.all(
     matching.map(async (folder) => {
@@ -48,7 +48,7 @@ async function npmPackages(root: string): Promise<{folder: string; name: string}
 
 const depthOf = (pattern: string) => (pattern.includes('**') ? deepest : pattern.split('/').filter(Boolean).length)
 
-/** An array, or an object with one under `packages`. A slash at either end says nothing here. */
+/** Accepts an array, or an object with an array under `packages`. Slashes at either end are ignored. */
 function workspacePatterns(manifest: Record<string, unknown> | undefined): string[] {
   const declared = manifest?.workspaces
   const list = isRecord(declared) ? declared.packages : declared
@@ -72,7 +72,7 @@ async function projectFolders(root: string): Promise<string[]> {
   return found.flat().sort()
 }
 
-/** Relative paths with `/`. Links are not followed: they may lead in a circle. */
+/** Relative paths with `/`. Symbolic links are not followed: they may form a cycle. */
 async function foldersBelow(root: string, depth: number, below = ''): Promise<string[]> {
   if (depth === 0) return []
   const entries = await readdir(join(root, below), {withFileTypes: true}).catch(() => [])

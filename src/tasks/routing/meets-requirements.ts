@@ -1,8 +1,8 @@
 import {accelerators, type Capabilities, hardCapabilities} from '../base/capabilities.js'
 
 /**
- * Whether an agent has all that a task needs. Routing does not ask this, since a task is always put somewhere; a task
- * that has found its place is not moved to a worse one.
+ * True if an agent has everything that a task requires. Routing does not use this, since it must place every task; it
+ * only prevents moving an already placed task to an unsuitable agent.
  */
 export function meetsRequirements(offered: Capabilities, needed: Capabilities): boolean {
   const {min_vram_mb: vram = 0, min_cpu_cores: cores = 0, labels} = needed

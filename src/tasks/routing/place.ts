@@ -11,7 +11,7 @@ import {chooseAgent} from './choose.js'
 import {decidePlacement} from './placement.js'
 import type {RoutingAgent, RoutingRequest} from './score.js'
 
-/** What routing looks at in a task. */
+/** The members of a task that routing uses. */
 export interface Placeable {
   description: string
   phase_label: string
@@ -25,11 +25,11 @@ export interface Placeable {
 export interface Placement {
   agent: WorkingAgent
   reason: PlacementReason
-  /** What the score of the agent is made of, where routing chose. */
+  /** The terms of the agent's score, if routing chose it. */
   terms: Readonly<Record<string, number>>
 }
 
-/** Finds the agent for a task, and spawns one where the rules say so. */
+/** Finds the agent for a task, and spawns one if the rules require it. */
 export function placeTask(context: TaskContext, task: Placeable): Placement {
   const agents = ensureAgents(context)
   const {target_agent: target, requirements} = task
@@ -45,12 +45,12 @@ export function placeTask(context: TaskContext, task: Placeable): Placement {
 
 type Routed = Pick<Placement, 'agent' | 'terms'>
 
-/** @throws max_agents_reached; usage where it is the agent of doubted tasks */
+/** @throws max_agents_reached; usage for the resolution agent */
 function aim(context: TaskContext, name: string): Routed {
   const known = findAgentNamed(context, name)
   const agent = known ?? spawnAgent(context, {name, kind: 'dynamic', reason: 'route_spawn'})
   if (agent.kind === 'resolution')
-    throw new SvcError('usage', {reason: `The agent ${name} has the tasks in doubt, and runs none.`})
+    throw new SvcError('usage', {reason: `The agent ${name} holds doubted tasks and does not run any.`})
   return {agent, terms: {}}
 }
 
@@ -58,7 +58,7 @@ function route(context: TaskContext, task: Placeable, agents: readonly WorkingAg
   const {config, random} = context
   const others = agents.filter(({id}) => id !== task.without)
   const active = others.filter(({state}) => state === 'active')
-  // Where every agent is paused the task waits for one of them.
+  // If every agent is paused, the task waits for one of them.
   const candidates = active.length > 0 ? active : others
   const request = describeRequest(context, task)
   const choice = chooseAgent(request, describeAgents(context, candidates), config, {remote: [], random})
@@ -69,7 +69,7 @@ function route(context: TaskContext, task: Placeable, agents: readonly WorkingAg
   return {agent: newAgent(context, choice.name) ?? leastBusy(candidates), terms: {}}
 }
 
-/** Undefined where there is one of that name, which routing has passed over, or where no more may be spawned. */
+/** Undefined if routing passed over an existing agent of that name, or if the maximum number of agents is reached. */
 function newAgent(context: TaskContext, name: string): WorkingAgent | undefined {
   if (findAgentNamed(context, name) !== undefined) return undefined
   try {
@@ -137,7 +137,7 @@ function describeAgents(context: TaskContext, agents: readonly WorkingAgent[]): 
   })
 }
 
-/** How agents have done, by name: read only where it counts. */
+/** Reliability and trust of agents by name, read only if they affect routing. */
 function readStandings({store, repositoryId, config}: TaskContext): ReadonlyMap<string, Standing> {
   const standings = new Map<string, Standing>()
   const of = (name: string): Standing => {

@@ -4,7 +4,7 @@ import type {TaskStatus} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import type {Placement} from './place.js'
 
-/** The one event that every routing decision ends with, in the store and, in the same shape, in the log. */
+/** Emits the single event of a routing decision, to the store and in the same form to the log. */
 export function emitPlacement(
   context: TaskContext,
   {id, status, trace_id}: {id: number; status: TaskStatus; trace_id: string},

@@ -2,35 +2,35 @@ import type {PlacementReason} from '../base/vocabulary.js'
 import type {RemoteHint} from './remote.js'
 
 export interface PlacementFacts {
-  /** The task may be given to another node. */
+  /** The task may be delegated to another node. */
   gated: boolean
   /** MiB of GPU memory that the task needs. */
   minVramMb?: number | undefined
-  /** MiB that each local agent offers, where it tells. */
+  /** GPU memory of each local agent in MiB, if known. */
   localVram: readonly (number | undefined)[]
-  /** The registered nodes; undefined where the list could not be had. */
+  /** The registered nodes; undefined if the list is not available. */
   remoteNodes?: readonly RemoteHint[] | undefined
-  /** What came of giving the task away. */
+  /** Result of delegating the task. */
   relay: 'not_tried' | 'accepted' | 'failed'
 }
 
 export interface Placement {
   reason: PlacementReason
-  /** Who runs the task: a local agent, or the holder of the remote lease. There is never more than one. */
+  /** Who runs the task: a local agent, or the holder of the remote lease, never both. */
   owner: 'local' | 'remote'
 }
 
 /**
- * Where a task goes and the code that says why. The first case that holds wins:
+ * Decides where a task runs, with the reason code. The first case that applies wins:
  *
- * 1. Giving it away was tried. What came of it stands: the task is held for the node that took it, or it is queued
- *    here after the error. What anybody's GPU has no longer matters.
- * 2. It needs GPU memory, and nobody registered has that much. It is queued here all the same, since somebody may come
- *    who has it. For a task that may be given away, the ones asked are the nodes; a list of nodes that could not be had
- *    is no objection. For any other task they are the local agents and the nodes known.
- * 3. It is queued here, and there is nothing to say about it.
+ * 1. Delegation was tried. Its result is final: the task is held for the node that accepted it, or is queued here after
+ *    the error. GPU memory no longer matters.
+ * 2. The task needs GPU memory that no registered machine has. It is still queued here, since one may join later. A
+ *    task that may be delegated is checked against the nodes; an unavailable node list counts as sufficient. Any other
+ *    task is checked against the local agents and the known nodes.
+ * 3. The task is queued here by default.
  *
- * A task that may be given away is decided twice: before the try, when case 2 spares it, and after.
+ * A task that may be delegated is decided twice: before the attempt, which case 2 can prevent, and after it.
  */
 export function decidePlacement(facts: PlacementFacts): Placement {
   if (facts.relay === 'accepted') return {reason: 'populi_remote_lease_hold', owner: 'remote'}
@@ -45,7 +45,7 @@ function isVramRegistered({gated, minVramMb = 0, localVram, remoteNodes}: Placem
   return localVram.some((offered = 0) => offered >= minVramMb) || nodesHave(minVramMb, remoteNodes ?? [])
 }
 
-/** A node that has not been heard of for a while is still registered; one in maintenance or quarantine is not asked. */
+/** A node with a stale heartbeat still counts as registered; a node in maintenance or quarantine does not. */
 const nodesHave = (minVramMb: number, nodes: readonly RemoteHint[]) =>
   nodes.some(
     ({maintenance, quarantined, capabilities}) =>

@@ -1,12 +1,12 @@
 import {type Capabilities, noCapabilities} from '../base/capabilities.js'
 
-/** The members of a row of the nodes list that routing reads. */
+/** The members of a row of the node list that routing uses. */
 export interface NodeRow {
   id: string
   capabilities?: Partial<Capabilities> | undefined
   last_seen_unix_ms: number
   maintenance?: boolean | undefined
-  /** Without it, maintenance lasts until it is taken back. */
+  /** If absent, maintenance lasts until it is cleared. */
   maintenance_until_unix_ms?: number | undefined
   quarantined?: boolean | undefined
   gpu_total_count?: number | undefined
@@ -15,24 +15,24 @@ export interface NodeRow {
   gpu_readiness_ok?: boolean | undefined
 }
 
-/** What routing remembers of a node between two polls. */
+/** Routing's record of a node between two polls. */
 export interface RemoteHint {
   nodeId: string
-  /** `min_vram_mb` is what the node has. */
+  /** `min_vram_mb` is the memory that the node has. */
   capabilities: Capabilities
   gpuTotalCount?: number
   gpuHealthyCount?: number
   gpuAllocatableCount?: number
   gpuReadinessOk?: boolean
-  /** Labels `workload=…` and `pool=…`. */
+  /** Labels that begin with `workload=` or `pool=`. */
   trainingLabels: readonly string[]
   maintenance: boolean
   quarantined: boolean
-  /** It has not been heard of for longer than the threshold. */
+  /** The last heartbeat is older than the threshold. */
   heartbeatStale: boolean
 }
 
-/** @param staleThresholdMs 0 lets no node become stale */
+/** @param staleThresholdMs 0 disables the staleness check */
 export function remoteHint(row: NodeRow, staleThresholdMs: number, nowMs: number): RemoteHint {
   const capabilities = {...noCapabilities, ...row.capabilities}
   return {
@@ -49,11 +49,11 @@ export function remoteHint(row: NodeRow, staleThresholdMs: number, nowMs: number
   }
 }
 
-/** Whether work may be meant for the node at all. */
+/** True if the node can receive work. */
 export const isSchedulable = (hint: RemoteHint): boolean =>
   !hint.quarantined && !hint.maintenance && !hint.heartbeatStale
 
-/** Whether the node has a GPU to give: counts and readiness that it does not tell are no objection. */
+/** True if the node has an available GPU; counts and readiness that it does not report are not held against it. */
 export const isGpuEligible = ({
   capabilities,
   gpuReadinessOk,

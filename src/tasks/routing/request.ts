@@ -1,33 +1,33 @@
 import type {Capabilities} from '../base/capabilities.js'
 
-/** An agent that may be given the task. */
+/** A candidate agent for a task. */
 export interface RoutingAgent {
   id: number
   name: string
-  /** Weighted load of all it has to do. */
+  /** Weighted load of its queued and running tasks. */
   load: number
   capabilities: Capabilities
   /** 0 to 1. */
   trust: number
-  /** Rolled-up trust that it completes tasks of this phase, 0 to 1. */
+  /** Moving average of its completion trust for tasks of this phase, 0 to 1. */
   completionTrust?: number | undefined
-  /** Share of its tasks that succeeded, 0 to 1. */
+  /** Success rate of its tasks, 0 to 1. */
   reliability?: number | undefined
-  /** The same per skill. */
+  /** Success rate per skill, 0 to 1. */
   skillReliability: Readonly<Record<string, number>>
   recentValidationFailures: number
-  /** Unix ms until which it should get no reducing task. */
+  /** Unix ms until which it should receive no reducing task. */
   reducerCooldownUntilMs?: number | undefined
   hasWorkflow: boolean
 }
 
-/** What is known of a task that looks for an agent. */
+/** Facts about a task that needs an agent. */
 export interface RoutingRequest {
-  /** Agent id -> files of the manifest that it owns. */
+  /** Agent id -> number of the manifest's files that it owns. */
   ownedFiles: ReadonlyMap<number, number>
-  /** Group name -> files of the manifest in it. */
+  /** Group name -> number of the manifest's files in it. */
   groupVotes: ReadonlyMap<string, number>
-  /** Group of the first file of the manifest that has one. */
+  /** Group of the first file in the manifest that has one. */
   firstGroup?: string | undefined
   /** Group name -> name of its default agent. */
   defaultAgents: ReadonlyMap<string, string>
@@ -35,12 +35,12 @@ export interface RoutingRequest {
   description: string
   phaseLabel: string
   skill?: string | undefined
-  /** Tokens that local work is expected to take. */
+  /** Estimated tokens of local work. */
   localTokens?: number | undefined
   nowMs: number
 }
 
-/** The settings that routing goes by. */
+/** Settings that affect routing. */
 export interface RoutingPolicy {
   attentionEnabled: boolean
   attentionTrustRoutingWeight: number

@@ -4,7 +4,7 @@ import {routedTask, terms} from './terms.js'
 
 export type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
 
-/** How well an agent suits a task, and why: the terms that are not 0. */
+/** How well an agent suits a task, with the terms that are not 0. */
 export interface Score {
   total: number
   terms: readonly {term: string; points: number}[]
@@ -12,7 +12,7 @@ export interface Score {
 
 /** Scores agents for one task. */
 export interface Scorer {
-  /** The bare number, without garbage: most agents only lose. */
+  /** The total alone, without allocations: most agents are only compared. */
   total(agent: RoutingAgent): number
   score(agent: RoutingAgent): Score
 }

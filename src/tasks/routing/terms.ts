@@ -2,27 +2,27 @@ import {type Capabilities, hardCapabilities, noCapabilities} from '../base/capab
 import {isSchedulable, type RemoteHint} from './remote.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
 
-/** One reason to prefer an agent or to avoid it. No term excludes: an agent that lacks everything is still one. */
+/** A reason to prefer or avoid an agent. No term excludes an agent. */
 export interface Term {
   term: string
-  /** Asked once per task: a term that cannot matter costs nothing per agent. */
+  /** Evaluated once per task, so that a term that does not apply costs nothing per agent. */
   applies(task: RoutedTask): boolean
   points(agent: RoutingAgent, task: RoutedTask): number
 }
 
-/** A task with all that its terms ask of it again and again, worked out once. */
+/** A task with the values that the terms share, computed once. */
 export interface RoutedTask {
   request: RoutingRequest
   policy: RoutingPolicy
   needs: Capabilities
-  /** Agent name -> files of the manifest whose group has it as default agent. */
+  /** Agent name -> number of the manifest's files whose group has it as default agent. */
   defaultVotes: ReadonlyMap<string, number>
   phase: string
   isTraining: boolean
   hasRemote: boolean
 }
 
-/** Of a task that trains, MiB from which the pressure on the budget counts. */
+/** GPU memory from which a training task counts towards budget pressure, MiB. */
 const largeTrainingVramMb = 12_288
 
 const missing = -10_000
@@ -52,7 +52,9 @@ function defaultVotes({groupVotes, defaultAgents}: RoutingRequest): ReadonlyMap<
   return votes
 }
 
-/** A label says so, or a word of the description: `train`, `training`, `retrain`, but no `constraint`. */
+/**
+ * True if a label or a word in the description indicates training: `train`, `training`, `retrain`, not `constraint`.
+ */
 const trains = (description: string, labels: readonly string[]) =>
   labels.some((label) => label === 'workload=train' || label.startsWith('pool=train')) ||
   /\b(?:pre|re)?train/i.test(description)
@@ -66,7 +68,7 @@ const covers = (agent: RoutingAgent, {needs}: RoutedTask) =>
 
 const shardPhases = ['shard_gen', 'shard_validate', 'reduce']
 
-/** Reliability in the skill that the task names, else in its phase; 0 for one never seen. */
+/** Reliability in the skill that the task names, or else in its phase; 0 if unknown. */
 function shardSkill({skillReliability}: RoutingAgent, {request, phase}: RoutedTask): number {
   const skill = request.skill ?? phase
   return Object.hasOwn(skillReliability, skill) ? (skillReliability[skill] ?? 0) : 0
@@ -78,7 +80,7 @@ function mean(values: readonly number[]): number {
 
 const unknownReliability = 0.5
 
-/** Every term, in the order in which a score is explained. */
+/** All terms, in the order in which a score is explained. */
 export const terms: readonly Term[] = [
   {
     term: 'owned_files',

@@ -1,11 +1,11 @@
-/** What a description says about its task in tags: `[[tool:grep]]`, `[[research:sqlite]]`, `[PHASE:REPAIR]`. */
+/** Tags in a task description: `[[tool:grep]]`, `[[research:sqlite]]`, `[PHASE:REPAIR]`. */
 export interface DescriptionTags {
   tools: readonly string[]
   research: readonly string[]
   category: string | undefined
   campaign: string | undefined
   tier: string | undefined
-  /** In lower case; `single_shot` where there is none. */
+  /** In lower case; default: `single_shot`. */
   phase: string
 }
 
@@ -28,7 +28,7 @@ const none: DescriptionTags = {
 }
 
 export function readTags(description: string): DescriptionTags {
-  // Few descriptions have a tag, and a long one is not searched six times for nothing.
+  // Few descriptions have tags; this avoids six searches through a long one.
   if (!description.includes('[')) return none
   const all = (tag: RegExp) => [
     ...new Set([...description.matchAll(tag)].map(([, word = '']) => word.trim()).filter(Boolean)),

@@ -1,10 +1,10 @@
 import {nearest, SvcError} from '../../errors/index.js'
 import type {ExecRequest, Task} from '../base/task.js'
 
-/** Command lines by name: the program, then its arguments, where `{name}` stands for a value of the task. */
+/** Command lines by name: the program, then its arguments, in which `{name}` is replaced by a value of the task. */
 export type ExecTemplates = Readonly<Record<string, readonly string[]>>
 
-/** Values that every task has. A request cannot set them. */
+/** Values of every task. A request cannot override them. */
 export interface ExecBuiltins {
   task_id: string
   description: string
@@ -20,9 +20,9 @@ export const execBuiltins = ({id, description}: Pick<Task, 'id' | 'description'>
 const placeholder = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /**
- * The command line of a request. Each placeholder is replaced once, inside its own argument, so that no value can
- * become a second argument or another placeholder; the program is named by the template alone. Other braces stay.
- * @param request nothing where the task has none
+ * Resolves the command line of a request. Each placeholder is replaced once within its own argument, so that no value
+ * can add an argument or another placeholder. The program comes from the template alone. Other braces are kept.
+ * @param request undefined if the task has none
  * @throws exec_template_missing, exec_template_unknown, exec_template_invalid, exec_params_missing,
  *   exec_params_unused, exec_param_invalid
  *
@@ -41,12 +41,12 @@ export function resolveArgv(
   checkNames(template, used, Object.keys(params), values)
   for (const name of used)
     if (values.get(name)?.includes('\0'))
-      throw new SvcError('exec_param_invalid', {template, name, reason: 'it holds a NUL character'})
+      throw new SvcError('exec_param_invalid', {template, name, reason: 'it contains a NUL character'})
   refuseOptions(template, args, values)
   return [program, ...args.map((arg) => arg.replace(placeholder, (whole, name) => values.get(name) ?? whole))]
 }
 
-/** A value that begins an argument must not become an option of the program; after `--` there are none. */
+/** A value at the start of an argument must not become an option of the program; after `--` there are no options. */
 function refuseOptions(template: string, args: readonly string[], values: ReadonlyMap<string, string>): void {
   const end = args.indexOf('--')
   for (const arg of end === -1 ? args : args.slice(0, end)) {
@@ -67,7 +67,7 @@ function findTemplate(template: string, templates: ExecTemplates): [program: str
   const [program = '', ...args] = templates[template] ?? []
   if (program === '') throw invalid('it names no program')
   if (placeholdersOf(program).length > 0) throw invalid('its program is a placeholder, which a task could set')
-  if ([program, ...args].some((part) => part.includes('\0'))) throw invalid('it holds a NUL character')
+  if ([program, ...args].some((part) => part.includes('\0'))) throw invalid('it contains a NUL character')
   return [program, ...args]
 }
 
@@ -76,26 +76,30 @@ const placeholdersOf = (part: string): string[] => [...part.matchAll(placeholder
 function valuesOf(template: string, params: ExecRequest['params'], builtins: ExecBuiltins): Map<string, string> {
   const reserved = Object.keys(builtins).find((name) => Object.hasOwn(params, name))
   if (reserved !== undefined)
-    throw new SvcError('exec_param_invalid', {template, name: reserved, reason: 'every task has this value already'})
+    throw new SvcError('exec_param_invalid', {
+      template,
+      name: reserved,
+      reason: 'the name is reserved for a built-in value',
+    })
   return new Map([...Object.entries(params), ...Object.entries(builtins)])
 }
 
 function checkNames(
   template: string,
   used: ReadonlySet<string>,
-  given: readonly string[],
+  provided: readonly string[],
   values: ReadonlyMap<string, string>,
 ): void {
   const missing = [...used].filter((name) => !values.has(name))
-  const unused = given.filter((name) => !used.has(name))
+  const unused = provided.filter((name) => !used.has(name))
   const [first] = unused
-  // A name that is misspelt is missing and unused at once: what was written says more.
+  // A misspelt name is both missing and unused: reporting the unused one is more helpful.
   if (first !== undefined)
     throw new SvcError('exec_params_unused', {template, names: unused, suggestion: nearest(first, missing)})
   if (missing.length > 0) throw new SvcError('exec_params_missing', {template, names: missing})
 }
 
-/** What a workspace lets tasks run. */
+/** The commands that a workspace allows tasks to run. */
 export interface ExecPolicy {
   root: string
   templates: ExecTemplates
@@ -103,8 +107,8 @@ export interface ExecPolicy {
 }
 
 /**
- * The command line of a task, or why it can have none: to be asked before the task is accepted, and again before it is
- * run, since the configuration may have changed in between.
+ * Resolves the command line of a task. Called before the task is accepted and again before it runs, since the
+ * configuration may have changed in between.
  * @throws exec_disabled, what `resolveArgv` throws
  */
 export function planExec(

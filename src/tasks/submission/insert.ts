@@ -17,7 +17,7 @@ export interface InsertedTask {
 interface Placed {
   placement: Placement
   dependsOn: readonly number[]
-  /** Those that are not completed. */
+  /** Dependencies that are not completed. */
   open: readonly number[]
 }
 
@@ -74,7 +74,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
   }
 }
 
-/** A task that needs a person's consent waits for it; one that waits for others is blocked by the last of them. */
+/** A task that requires approval waits for it first; a task with open dependencies is blocked. */
 function firstStatus(task: NewTask, open: readonly number[]): TaskStatus {
   if (task.request.requires_approval === true) return 'BlockedOnApproval'
   return open.length > 0 ? 'Blocked' : 'Queued'

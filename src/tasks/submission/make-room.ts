@@ -9,9 +9,9 @@ import {selectTask, type TaskRow} from '../lifecycle/task-rows.js'
 import type {NewTask} from './submission.js'
 
 /**
- * Where the queues are full: by the strategy of the configuration the task is refused, or takes the place of the
- * weakest one, or gets an agent of its own.
- * @returns name of the agent that was spawned for it
+ * Applies the overflow strategy of the configuration if the queues are full: rejects the task, replaces the weakest
+ * queued one, or spawns an agent.
+ * @returns the name of the agent that was spawned, if any
  * @throws queue_full
  */
 export function makeRoom(context: TaskContext, task: NewTask, dependsOn: readonly number[]): string | undefined {
@@ -33,7 +33,7 @@ export function makeRoom(context: TaskContext, task: NewTask, dependsOn: readonl
   return undefined
 }
 
-/** The task that would be run last of those that no other one waits for. */
+/** The queued task that would run last, among those without dependants. */
 const weakestQueued = ({store, repositoryId}: TaskContext, besides: readonly number[]): TaskRow | undefined =>
   store.get<TaskRow>(
     `${selectTask} WHERE t.repository_id = ? AND t.status = 'Queued' AND t.id NOT IN (SELECT value FROM json_each(?))

@@ -5,14 +5,14 @@ import type {ManifestEntry} from '../base/task.js'
 const longestPath = 4096
 
 /**
- * A path of a manifest as it is stored: relative to the root, with `/`, without `.` and `..`. Symbolic links are not
- * followed: the path is a name that locks and agents agree on, and whoever opens the file checks it again.
+ * Normalises a path of a manifest: relative to the root, with `/`, without `.` and `..`. Symbolic links are not
+ * followed: the path is only a name shared by locks and agents, and is checked again when the file is opened.
  * @throws task_path_escapes, task_invalid
  */
 export function normalisePath(root: string, path: string): string {
   if (path.trim() === '' || path.includes('\0') || path.length > longestPath)
     throw new SvcError('task_path_escapes', {path: path.slice(0, 200)})
-  // A drive letter means another root, also on a system that has none.
+  // A drive letter means another root, even on systems without drives.
   if (/^[a-z]:[\\/]/i.test(path) && sep === '/') throw new SvcError('task_path_escapes', {path})
   const inside = relative(root, resolve(root, path))
   if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside))
@@ -20,7 +20,7 @@ export function normalisePath(root: string, path: string): string {
   return sep === '/' ? inside : inside.replaceAll(sep, '/')
 }
 
-/** One entry per file: who reads and writes a file writes it. */
+/** One entry per file: write access includes read access. */
 export function normaliseManifest(root: string, entries: readonly ManifestEntry[]): ManifestEntry[] {
   const files = new Map<string, ManifestEntry>()
   for (const {path, access} of entries) {

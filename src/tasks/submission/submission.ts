@@ -4,7 +4,7 @@ import type {SubmitTaskV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {parseCapabilities} from '../base/capabilities.js'
 import type {OrchestratorConfig} from '../base/config.js'
-import {given} from '../base/members.js'
+import {withoutUndefined} from '../base/members.js'
 import type {Correlation, ManifestEntry, Task} from '../base/task.js'
 import {
   benchmarkTiers,
@@ -20,12 +20,12 @@ import {readTags} from './description-tags.js'
 import {planExec} from './exec-argv.js'
 import {normaliseManifest} from './manifest.js'
 
-/** A submission that has been read: every word known, every path inside, every default filled in. */
+/** A validated submission, with normalised paths and all defaults filled in. */
 export interface NewTask extends Correlation {
   description: string
   priority: Priority
   file_manifest: readonly ManifestEntry[]
-  /** Places, from 0, in the batch that it came with. */
+  /** Positions, from 0, of dependencies in the same batch. */
   batch_dependencies: readonly number[]
   target_agent?: string
   processor: ProcessorName
@@ -38,7 +38,7 @@ export interface NewTask extends Correlation {
   request: TaskRequest
 }
 
-/** Most characters of what a caller may write, as the contract has them: a submission need not come through it. */
+/** Maximum lengths in characters, as in the contract: a submission may reach this module without being validated. */
 export const longest = {
   session_id: 2048,
   journey_id: 2048,
@@ -58,9 +58,9 @@ const longestDescription = 131_072
 const mostFiles = 10_000
 
 /**
- * Reads what somebody submits. Words are taken in any case, blank strings are none, complexity counts as the nearest
- * of 1 to 10.
- * @param place how the task is called in an error: `The task`, or `Task 3 of the batch ("Review it")`
+ * Reads a submission. Enumerations are case-insensitive, blank strings count as missing, and complexity is clamped to
+ * 1 to 10.
+ * @param place name of the task in errors: `The task`, or `Task 3 of the batch ("Review it")`
  * @throws task_invalid, task_path_escapes
  */
 export function readSubmission(
@@ -73,24 +73,28 @@ export function readSubmission(
   const {description, enqueue_hints: hints = {}} = submission
   if (typeof description !== 'string' || description.trim() === '') refuse('its description is blank')
   if (description.length > longestDescription)
-    refuse(`its description has ${description.length} characters, and ${longestDescription} are allowed`)
+    refuse(`its description has ${description.length} characters; the limit is ${longestDescription}`)
   const files = filesOf(submission, refuse)
-  if (files.length > mostFiles) refuse(`it names ${files.length} files, and ${mostFiles} are allowed`)
+  if (files.length > mostFiles) refuse(`it lists ${files.length} files; the limit is ${mostFiles}`)
 
-  const word = <T extends string>(what: string, given: string | undefined, words: readonly T[]): T | undefined => {
-    const asked = text(given)?.toLowerCase()
+  const word = <T extends string>(what: string, value: string | undefined, words: readonly T[]): T | undefined => {
+    const asked = text(value)?.toLowerCase()
     if (asked === undefined) return undefined
-    return words.find((one) => one === asked) ?? refuse(`${given} is no ${what}; there are ${words.join(', ')}`)
+    return (
+      words.find((one) => one === asked) ??
+      refuse(`${value} is not a valid ${what}; expected one of: ${words.join(', ')}`)
+    )
   }
   for (const [name, value] of Object.entries({...hints, ...submission})) {
     const limit = (longest as Readonly<Record<string, number>>)[name] ?? Number.POSITIVE_INFINITY
     if (typeof value === 'string' && value.length > limit)
-      refuse(`its ${name} has ${value.length} characters, and ${limit} are allowed`)
+      refuse(`its ${name} has ${value.length} characters; the limit is ${limit}`)
   }
   const tags = readTags(description)
   const processor = word('processor', submission.processor, processorNames) ?? config.defaultProcessor
-  if (processor === 'exec' && submission.exec === undefined) refuse('an exec task names no command template')
-  if (processor !== 'exec' && submission.exec !== undefined) refuse(`an ${processor} task runs no command template`)
+  if (processor === 'exec' && submission.exec === undefined) refuse('an exec task requires a command template')
+  if (processor !== 'exec' && submission.exec !== undefined)
+    refuse(`an ${processor} task cannot have a command template`)
   const exec = submission.exec === undefined ? undefined : {params: {}, ...submission.exec}
   if (exec !== undefined) planExec({id: 0, description, exec}, {...config.exec, root})
   const manifest = files.map(({path, access}) => ({
@@ -106,7 +110,7 @@ export function readSubmission(
     priority: word('priority', submission.priority, priorities) ?? config.defaultPriority,
     file_manifest: normaliseManifest(root, manifest),
     batch_dependencies: [...new Set(submission.temp_deps ?? [])],
-    ...given({
+    ...withoutUndefined({
       target_agent: text(submission.target_agent),
       execution_role: role,
       not_before_ms: submission.not_before_ms,
@@ -116,7 +120,7 @@ export function readSubmission(
     complexity: Math.min(10, Math.max(1, Math.round(hints.complexity ?? 5))),
     phase_label: tags.phase,
     trace_id: text(submission.trace_id) ?? text(hints.trace_id) ?? randomUUID().replaceAll('-', ''),
-    ...given({
+    ...withoutUndefined({
       journey_id: text(submission.journey_id),
       session_id: text(submission.session_id),
       thread_id: text(submission.thread_id) ?? text(hints.thread_id),
@@ -130,7 +134,7 @@ export function readSubmission(
       tool_hints: unique([...(hints.tool_hints ?? []), ...tags.tools]),
       research_hints: unique([...(hints.research_hints ?? []), ...tags.research]),
       is_detached: hints.is_detached ?? false,
-      ...given({
+      ...withoutUndefined({
         exec,
         capability_requirements: needed,
         model_preference: text(hints.model_preference),
@@ -147,10 +151,10 @@ export function readSubmission(
   }
 }
 
-/** The manifest under either of its names. */
+/** The manifest, under either of its names. */
 function filesOf({file_manifest: manifest, files}: SubmitTaskV1, refuse: (fault: string) => never) {
   if (manifest !== undefined && files !== undefined && !isDeepStrictEqual(manifest, files))
-    refuse('its files and its file_manifest differ; give only one of them')
+    refuse('its files and its file_manifest differ; specify only one of them')
   return manifest ?? files ?? []
 }
 
@@ -166,13 +170,13 @@ function capabilities({capability_requirements: needed, enqueue_hints: hints}: S
   }
 }
 
-/** A category that nobody knows is a general task: the list grows, and old programs must go on. */
-function categoryOf(given: string | undefined): Task['category'] {
-  const asked = given?.trim().toLowerCase().replaceAll(/[_-]/g, '')
+/** An unknown category counts as general, so that older programs accept newer submissions. */
+function categoryOf(name: string | undefined): Task['category'] {
+  const asked = name?.trim().toLowerCase().replaceAll(/[_-]/g, '')
   return taskCategories.find((one) => one === asked) ?? 'general'
 }
 
-/** A tag may be part of a text that means something else: a word that nobody knows is none. */
+/** Unknown tag values are ignored: the text may mean something else. */
 const known = <T extends string>(tag: string | undefined, words: readonly T[]): T | undefined =>
   words.find((one) => one === tag?.toLowerCase())
 

@@ -17,15 +17,16 @@ import {type InsertedTask, insertTask} from './insert.js'
 import {makeRoom} from './make-room.js'
 import {type NewTask, readSubmission} from './submission.js'
 
-/** What a caller gets for a task that was taken. */
+/** The reply for an accepted task. */
 export interface Accepted extends OrchAcceptedV1 {
   status: TaskStatus
 }
 
 /**
- * Takes a task: reads it, finds an agent, takes its files, writes it with its events, in one transaction.
+ * Submits a task in one transaction: validates it, finds an agent, reserves its files, and inserts it with its events.
  * @throws orchestrator_disabled, task_invalid, task_path_escapes, dependency_unknown, dependency_failed,
- *   lock_conflict, scope_denied, exec_disabled and what a command template is wrong in, max_agents_reached, queue_full, idempotency_mismatch
+ *   lock_conflict, scope_denied, exec_disabled and the errors of `resolveArgv`, max_agents_reached, queue_full,
+ *   idempotency_mismatch
  */
 export function submitTask(context: TaskContext, submission: SubmitTaskV1): Accepted {
   const {store, root, config} = context
@@ -34,14 +35,14 @@ export function submitTask(context: TaskContext, submission: SubmitTaskV1): Acce
   if (task.batch_dependencies.length > 0)
     throw new SvcError('task_invalid', {
       place: 'The task',
-      fault: 'temp_deps counts tasks of a batch, and it stands alone',
+      fault: 'temp_deps is only allowed in a batch',
     })
   return store.transaction(() => acceptTask(context, task, task.request.depends_on))
 }
 
 const largestBatch = 200_000
 
-/** Takes many tasks, all or none; they may wait for each other. @throws as `submitTask`, and dependency_cycle */
+/** Submits a batch, all tasks or none; tasks may depend on each other. @throws as `submitTask`, and dependency_cycle */
 export function submitBatch(context: TaskContext, submissions: readonly SubmitTaskV1[]): Accepted[] {
   const {store, root, config} = context
   requireEnabled(context)
@@ -65,10 +66,10 @@ export function submitBatch(context: TaskContext, submissions: readonly SubmitTa
   })
 }
 
-/** Of a description in the name of a task of a batch; characters. */
+/** Maximum length of a description in the name of a batch task, in characters. */
 const longestName = 60
 
-/** How a task of a batch is called in an error: by its number, from 1, and its description. */
+/** Name of a batch task in errors: its number, from 1, and its description. */
 export function taskOfBatch(place: number, submission: unknown, batch = ' of the batch'): string {
   const {description} = (submission ?? {}) as {description?: unknown}
   const text =
@@ -81,7 +82,7 @@ export function taskOfBatch(place: number, submission: unknown, batch = ' of the
   return `Task ${place + 1}${batch}${text === '' ? '' : ` ("${excerpt(text, longestName)}")`}`
 }
 
-/** Names the task of a batch in whatever it is refused with. */
+/** Adds the name of the batch task to errors. */
 function inBatch<T>(name: string, work: () => T): T {
   try {
     return work()
@@ -96,8 +97,8 @@ function requireEnabled({config}: TaskContext): void {
 }
 
 /**
- * Accepts a validated task in a transaction of the caller: finds its duplicate, places it, inserts it, reserves its files
- * and records its events.
+ * Accepts a validated task in a transaction of the caller: finds its duplicate, places it, inserts it, reserves its
+ * files and records its events.
  */
 function acceptTask(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Accepted {
   const duplicate = findDuplicate(context, task)
@@ -122,7 +123,7 @@ function findDuplicate({store, repositoryId}: TaskContext, task: NewTask): TaskR
   return row
 }
 
-/** Whether a task that is there asks for what a new one asks for; what it waits for may have other ids in a batch. */
+/** True if an existing task has the same request as a new one; the ids of dependencies in a batch may differ. */
 function asksTheSame(row: TaskRow, task: NewTask): boolean {
   const {depends_on: _, ...known} = JSON.parse(row.request) as TaskRequest
   const {depends_on: __, ...asked} = task.request
@@ -151,7 +152,9 @@ function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]
   return placement
 }
 
-/** A task that may start takes its locks now; another one when it can. Its files prefer its agent either way. */
+/**
+ * Reserves the files of a task that may start now; other tasks reserve them later. Records the affinity in any case.
+ */
 function reserveFiles(context: TaskContext, task: NewTask, row: InsertedTask): void {
   if (row.status === 'Queued' && isDue(context, task.not_before_ms)) reserveWrites(context, row, task.file_manifest)
   recordAffinity(context, row.agent_id, writesOf(task.file_manifest))
@@ -169,7 +172,7 @@ function recordSubmission(
   appendLineage(context, 'task_submitted', {...task, id, agent_id}, {processor: task.processor})
 }
 
-/** Of a description in an event, which is no copy of a task; characters. */
+/** Maximum length of a description in an event, which is not a copy of the task; characters. */
 const longestExcerpt = 200
 
 function accepted({config, isKept}: TaskContext, row: InsertedTask & {agent_name: string}): Accepted {

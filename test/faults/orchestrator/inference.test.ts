@@ -87,7 +87,7 @@ const lies: Readonly<Record<string, readonly [answer: Answer, reason: RegExp]>> 
   'an error in the stream': [says(`${first}{"error":"out of memory"}\n`), /inference_failed: .*out of memory/],
   'a refusal': [(response) => response.writeHead(404).end('{"error":"no such model"}'), /http_status: .*no such model/],
   'a way elsewhere': [(response) => response.writeHead(302, {location: '/login'}).end(), /status 302/],
-  'no words at all': [says(answerLines(' ')), /answered nothing/],
+  'no words at all': [says(answerLines(' ')), /returned an empty answer/],
 }
 
 const wellBehaved: Answer = (response) => response.end(answerLines('Seven.'))

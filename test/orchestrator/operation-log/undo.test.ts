@@ -54,7 +54,7 @@ describe('a priority that was changed', () => {
       id: 1,
       op_id: 'OP-000001',
       operation: 'reorder_task',
-      summary: 'T-0001 made urgent, once normal',
+      summary: 'T-0001 priority changed from normal to urgent',
       undone: true,
       timestamp_ms: orchestrator.clock.ms,
       task_id: id,
@@ -63,7 +63,7 @@ describe('a priority that was changed', () => {
     assert.deepEqual(redoOperation(orchestrator, '1'), {...undone, undone: false})
     assert.equal(requireTask(orchestrator, id).priority, 'urgent')
     assert.equal(undoOperation(orchestrator, 'op-1').undone, true)
-    assert.deepEqual(log(orchestrator), ['OP-000001 undone: T-0001 made urgent, once normal'])
+    assert.deepEqual(log(orchestrator), ['OP-000001 undone: T-0001 priority changed from normal to urgent'])
   })
 
   it('stays where somebody has changed it since', async (t) => {
@@ -73,7 +73,7 @@ describe('a priority that was changed', () => {
     reorderTask(orchestrator, id, 'background')
     assert.equal(
       conflict(orchestrator, () => undoOperation(orchestrator, '1')),
-      'OP-000001 cannot be undone: T-0001 is background by now.',
+      'OP-000001 cannot be undone: T-0001 is now background.',
     )
     undoOperation(orchestrator, '2')
     undoOperation(orchestrator, '1')
@@ -87,7 +87,7 @@ describe('a priority that was changed', () => {
     start(orchestrator, id)
     assert.equal(
       conflict(orchestrator, () => undoOperation(orchestrator, '1')),
-      'OP-000001 cannot be undone: T-0001 is InProgress by now.',
+      'OP-000001 cannot be undone: T-0001 is now InProgress.',
     )
     assert.equal(requireTask(orchestrator, id).priority, 'urgent')
   })
@@ -101,11 +101,11 @@ describe('a priority that was changed', () => {
     for (const task of [1, 2]) cancelTask(orchestrator, task)
     assert.equal(
       conflict(orchestrator, () => undoOperation(orchestrator, '1')),
-      'OP-000001 cannot be undone: T-0001 is Cancelled by now.',
+      'OP-000001 cannot be undone: T-0001 is now Cancelled.',
     )
     assert.equal(
       conflict(orchestrator, () => redoOperation(orchestrator, '2')),
-      'OP-000002 cannot be redone: T-0002 is Cancelled by now.',
+      'OP-000002 cannot be redone: T-0002 is now Cancelled.',
     )
   })
 
@@ -160,7 +160,7 @@ describe('a pause', () => {
     const undo = () => undoOperation(orchestrator, '2')
     assert.equal(conflict(orchestrator, undo), 'OP-000002 cannot be undone: builder (A-01) is active already.')
     retireAgent(orchestrator, 'builder')
-    assert.equal(conflict(orchestrator, undo), 'OP-000002 cannot be undone: A-01 is retired by now.')
+    assert.equal(conflict(orchestrator, undo), 'OP-000002 cannot be undone: A-01 has been retired.')
   })
 })
 
@@ -188,10 +188,10 @@ describe('an agent that was spawned', () => {
     submit(orchestrator, {target_agent: 'builder', requires_approval: true})
     const id = submit(orchestrator, {target_agent: 'builder'})
     const undo = () => undoOperation(orchestrator, '1')
-    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) has 2 tasks by now.')
+    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) now has 2 tasks.')
     undoOperation(orchestrator, 'T-0001')
     start(orchestrator, id)
-    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) has 1 tasks by now.')
+    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) now has 1 tasks.')
   })
 
   it('stays while it has not read what others wrote to it', async (t) => {
@@ -201,7 +201,7 @@ describe('an agent that was spawned', () => {
     const {message_id} = sendHere(orchestrator, message)
     assert.equal(
       conflict(orchestrator, () => undoOperation(orchestrator, '2')),
-      'OP-000002 cannot be undone: reviewer (A-02) has 1 unread messages by now.',
+      'OP-000002 cannot be undone: reviewer (A-02) now has 1 unread messages.',
     )
     ackHere(orchestrator, {agent: 'reviewer', message: message_id, route: 'db'}, 'me')
     undoOperation(orchestrator, '2')
@@ -313,12 +313,12 @@ describe('a task that was submitted', () => {
     const id = submit(orchestrator, {processor: 'external'})
     claimTask(orchestrator, {owner: 'me', ttlMs: 1000})
     const undo = () => undoOperation(orchestrator, 'T-0001')
-    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 is InProgress by now.')
+    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 is now InProgress.')
     const {agent_name} = requireTask(orchestrator, id)
     spawnAgent(orchestrator, {name: 'other'})
     retireAgent(orchestrator, agent_name)
     assert.equal(statusOf(orchestrator, id), 'Queued')
-    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 was started already.')
+    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 has already started.')
   })
 
   it('stays while another one waits for it', async (t) => {
@@ -352,12 +352,12 @@ describe('a task that was submitted', () => {
     for (const which of ['T-0001', 'OP-000001'])
       assert.match(
         conflict(orchestrator, () => undoOperation(orchestrator, which)),
-        /^(T-0001|OP-000001) cannot be undone: it is undone already\.$/,
+        /^(T-0001|OP-000001) cannot be undone: it is already undone\.$/,
       )
     redoOperation(orchestrator, '1')
     assert.equal(
       conflict(orchestrator, () => redoOperation(orchestrator, '1')),
-      'OP-000001 cannot be redone: it was not undone.',
+      'OP-000001 cannot be redone: it has not been undone.',
     )
   })
 })

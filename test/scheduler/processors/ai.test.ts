@@ -311,7 +311,7 @@ describe('a model that answers nothing', () => {
   it('has not done the work', async (test) => {
     const {error} = await failure(test, silentIn(4))
     assert.equal(error.code, 'task_run_failed')
-    assert.match(error.message, /run-a answered nothing/)
+    assert.match(error.message, /run-a returned an empty answer/)
   })
 
   it('may have nothing to say in another phase', async (test) => {

@@ -111,7 +111,7 @@ describe('a command of the workspace', () => {
   it('has a program of the workspace where the template says so', async (test) => {
     const {run} = await workspace(test, '')
     assert.equal((await run({templates: {run: ['sh', '-c', 'echo here']}})).text, 'here')
-    assert.match(await failure(run({templates: {run: ['./script.mjs']}})), /\.\/script\.mjs may not be run\.$/)
+    assert.match(await failure(run({templates: {run: ['./script.mjs']}})), /\.\/script\.mjs is not executable\.$/)
   })
 
   it('finds no secrets in its environment, but who it works for', async (test) => {
@@ -204,7 +204,7 @@ describe('a command that fails', () => {
       test,
       'for (const line of ["one", "two", "", "three", "four"]) console.error(line)\nprocess.exitCode = 3',
     )
-    assert.equal(await failure(run()), 'The task failed: run ended with status 3: two / three / four.')
+    assert.equal(await failure(run()), 'The task failed: run exited with status 3: two / three / four.')
   })
 
   it('says them also where the output was too much to be kept', async (test) => {
@@ -217,19 +217,19 @@ describe('a command that fails', () => {
 
   it('says its status where it says nothing else', async (test) => {
     const {run} = await workspace(test, 'process.exitCode = 9')
-    assert.equal(await failure(run()), 'The task failed: run ended with status 9.')
+    assert.equal(await failure(run()), 'The task failed: run exited with status 9.')
   })
 
   it('says which signal ended it', async (test) => {
     const {run} = await workspace(test, 'process.kill(process.pid, "SIGKILL")')
-    assert.equal(await failure(run()), 'The task failed: run was ended by SIGKILL.')
+    assert.equal(await failure(run()), 'The task failed: run was terminated by SIGKILL.')
   })
 
   it('says that its program is not there', async (test) => {
     const {run} = await workspace(test, '')
     assert.match(
       await failure(run({templates: {run: ['no-such-program-x']}})),
-      /program no-such-program-x is not there\.$/,
+      /program no-such-program-x was not found\.$/,
     )
   })
 
@@ -270,14 +270,14 @@ describe('a command that does not end', {concurrency: true}, () => {
   it('is stopped when its time is up, and its children with it', async (test) => {
     const {root, run} = await workspace(test, withChild('', wait).replace('STDIO', "'inherit'"))
     const message = await failure(underCollection(run({timeoutMs: 4000})))
-    assert.equal(message, 'The task failed: run was stopped, since it ran longer than 4000 ms.')
+    assert.equal(message, 'The task failed: run timed out after 4000 ms.')
     assert.equal(await lives(Number(await written(join(root, 'pid')))), false)
   })
 
   it('is stopped when the time of its task is up, in the place of that of the workspace', async (test) => {
     const {run} = await workspace(test, wait)
     const message = await failure(run({timeoutMs: 60_000, task: {task_timeout_ms: 200}}))
-    assert.equal(message, 'The task failed: run was stopped, since it ran longer than 200 ms.')
+    assert.equal(message, 'The task failed: run timed out after 200 ms.')
   })
 
   it('is stopped the hard way where it does not listen, and its children with it', async (test) => {
