@@ -11,7 +11,7 @@ import {temporaryFolder} from '../support/temporary.js'
 const canonical = 'canonical_journey.v1.greenfield_svc_devloop'
 
 describe('a workspace', () => {
-  it('has the canonical journey from the start, its steps in their order', async (t) => {
+  it('has the canonical journey with its steps in order', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const {journey_id, steps} = canonicalSteps(orchestrator)
     assert.equal(journey_id, canonical)
@@ -36,7 +36,7 @@ describe('a workspace', () => {
     assert.deepEqual(canonicalSteps(orchestrator, canonical).steps, steps)
   })
 
-  it('has the journeys that are written into its store, in the order of their steps', async (t) => {
+  it('has the journeys in its store with their steps in order', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const {store, root} = orchestrator
     const own = 'canonical_journey.v1.own'
@@ -59,7 +59,7 @@ describe('a workspace', () => {
     assert.equal(canonicalSteps(again).steps.length, 8)
   })
 
-  it('says which journeys there are where an unknown one is asked for', async (t) => {
+  it('lists the known journeys if an unknown one is requested', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const error = refused('journey_not_found', () => canonicalSteps(orchestrator, 'canonical_journey.v1.other'))
     assert.deepEqual(error.params.known, [canonical])
@@ -67,8 +67,8 @@ describe('a workspace', () => {
   })
 })
 
-describe('a store that has the canonical journey already', () => {
-  it('has its steps name the limitations of today, where they are as they came', async (t) => {
+describe('a store with an older canonical journey', () => {
+  it('gets the current limitations for unmodified steps', async (t) => {
     const {name, migrations} = journeyFragment
     const [seed = ''] = migrations
     const first = seed.replace('"L-010","L-015"', '"L-010"').replace('"L-021","L-023"', '"L-021"')
@@ -87,7 +87,7 @@ describe('a store that has the canonical journey already', () => {
     after.close()
   })
 
-  it('keeps its own', async () => {
+  it('keeps modified steps', async () => {
     const {name, migrations} = journeyFragment
     const seeded = await openStore(':memory:', [{name, migrations}])
     seeded.run("UPDATE developer_journey_definitions SET title = 'Ours'")

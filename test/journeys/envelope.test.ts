@@ -14,10 +14,10 @@ const long = (length: number) => 'x'.repeat(length)
 
 describe('the envelope of a journey', () => {
   for (const [what, ids, expected] of [
-    ['that says nothing', {}, {session_id: 'default'}],
-    ['that says nothing but blanks', {journey_id: ' ', session_id: '', thread_id: null}, {session_id: 'default'}],
+    ['without members', {}, {session_id: 'default'}],
+    ['with only blank members', {journey_id: ' ', session_id: '', thread_id: null}, {session_id: 'default'}],
     [
-      'that says everything',
+      'with all members',
       {
         journey_id: ' j1 ',
         session_id: 's1',
@@ -36,7 +36,7 @@ describe('the envelope of a journey', () => {
       },
     ],
     [
-      'that says as much as is allowed',
+      'with members of maximum length',
       {
         journey_id: long(2048),
         session_id: long(2048),
@@ -53,7 +53,7 @@ describe('the envelope of a journey', () => {
       },
     ],
   ] as const)
-    it(`of a request ${what} fits its contract`, async () => {
+    it(`of a request ${what} matches its contract`, async () => {
       const made = envelope(ids)
       assert.deepEqual(await contractViolations(contract, made), [])
       const {journey_id, ...others} = made
@@ -68,7 +68,7 @@ describe('the envelope of a journey', () => {
       else assert.equal(journey_id, asked)
     })
 
-  it('says where the request came in', async () => {
+  it('contains the surface of the request', async () => {
     for (const surface of ['mcp', 'cli', 'orchestrator', 'daemon'] as const) {
       const made = envelope({}, surface)
       assert.equal(made.origin_surface, surface)
@@ -76,7 +76,7 @@ describe('the envelope of a journey', () => {
     }
   })
 
-  it('is another one for every request without an id', () => {
+  it('has a new journey id for every request without one', () => {
     assert.notEqual(envelope({}).journey_id, envelope({}).journey_id)
   })
 
@@ -89,7 +89,7 @@ describe('the envelope of a journey', () => {
     ['cognitive_profile', long(65), 'has 65 characters; the limit is 64'],
     ['cognitive_profile', 'slow', 'is "slow"; expected one of: fast, reasoning, creative'],
   ] as const)
-    it(`has no ${member} that ${fault}`, () => {
+    it(`rejects a ${member} that ${fault}`, () => {
       assert.throws(
         () => envelope({[member]: value}),
         (error) => {
@@ -115,20 +115,20 @@ describe('the contract of the envelope', () => {
     more: {of: 'another'},
   }
 
-  it('takes null for what is not there, and members of others', async () => {
+  it('accepts null and unknown members', async () => {
     assert.deepEqual(await contractViolations(contract, good), [])
   })
 
   for (const [what, change] of [
     ['another version', {envelope_version: 2}],
     ['an empty journey', {journey_id: ''}],
-    ['a journey that is too long', {journey_id: long(2049)}],
+    ['a journey id that is too long', {journey_id: long(2049)}],
     ['an unknown surface', {origin_surface: 'web'}],
     ['a repository that is too long', {repository_id: long(513)}],
     ['no session', {session_id: undefined}],
     ['a profile that is too long', {cognitive_profile: long(65)}],
   ] as const)
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       assert.notDeepEqual(await contractViolations(contract, {...good, ...change}), [])
     })
 })

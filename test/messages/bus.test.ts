@@ -13,8 +13,8 @@ const local = (orchestrator: MessageContext, agent: string) =>
 const payloads = (orchestrator: MessageContext, agent: string) =>
   local(orchestrator, agent).messages.map(({payload}) => payload)
 
-describe('an inbox in memory', () => {
-  it('has the most urgent messages first, then the first that came, whatever the clock does', async (t) => {
+describe('an in-memory inbox', () => {
+  it('returns the most urgent messages first, then the oldest, regardless of the clock', async (t) => {
     const orchestrator = await openWithAgents(t)
     for (const [priority, payload] of [
       ['low', 'f'],
@@ -33,7 +33,7 @@ describe('an inbox in memory', () => {
     assert.equal(messages[0]?.id, 3)
   })
 
-  it('keeps a message that was read until it is acknowledged, once', async (t) => {
+  it('keeps a read message until it is acknowledged', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {message_id: id} = orchestrator.say('hello')
     for (let i = 0; i < 3; i++) assert.deepEqual(payloads(orchestrator, 'bert'), ['hello'])
@@ -53,7 +53,7 @@ describe('an inbox in memory', () => {
     assert.deepEqual(payloads(orchestrator, 'bert'), [])
   })
 
-  it('has no message of another inbox, and none that never was', async (t) => {
+  it('does not return messages of other inboxes or unknown messages', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {message_id: message} = orchestrator.say('hello')
     for (const wrong of [
@@ -70,7 +70,7 @@ describe('an inbox in memory', () => {
     assert.deepEqual(payloads(orchestrator, 'bert'), ['hello'])
   })
 
-  it('forgets a message after five minutes', async (t) => {
+  it('drops a message after five minutes', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {message_id: message} = orchestrator.say('old')
     orchestrator.clock.ms += 1000
@@ -83,19 +83,19 @@ describe('an inbox in memory', () => {
     assert.equal(local(orchestrator, 'bert').dropped_messages, 0)
   })
 
-  it('holds a hundred: then the oldest goes, and is counted', async (t) => {
+  it('holds a hundred messages, then drops and counts the oldest', async (t) => {
     const orchestrator = await openWithAgents(t)
     const dropped = Array.from({length: 103}, (_, i) => orchestrator.say(String(i)).dropped_messages)
     assert.deepEqual(dropped, [...Array(100).fill(0), 1, 1, 1])
-    const kept = payloads(orchestrator, 'bert')
-    assert.deepEqual([kept.length, kept[0], kept.at(-1)], [100, '3', '102'])
+    const remaining = payloads(orchestrator, 'bert')
+    assert.deepEqual([remaining.length, remaining[0], remaining.at(-1)], [100, '3', '102'])
     orchestrator.say('x', {receiver: 'carl'})
     assert.equal(local(orchestrator, 'bert').dropped_messages, 3)
     assert.equal(local(orchestrator, 'carl').dropped_messages, 0)
     assert.equal(messageHistory(orchestrator, {}).dropped_messages, 3)
   })
 
-  it('that is full gives up what is acknowledged, or too old, before anything unread', async (t) => {
+  it('drops acknowledged and expired messages before unread ones when it is full', async (t) => {
     const orchestrator = await openWithAgents(t)
     for (let i = 0; i < 100; i++) orchestrator.say(String(i))
     ackHere(orchestrator, {agent: 'bert', message: 50}, 'tester')
@@ -106,7 +106,7 @@ describe('an inbox in memory', () => {
     assert.deepEqual(payloads(orchestrator, 'bert'), ['later'])
   })
 
-  it('and all others hold 1024 together', async (t) => {
+  it('shares a limit of 1024 messages with all others', async (t) => {
     const {bus, ...orchestrator} = await openWithAgents(t)
     const draft = {sender: 1, type: 'free_form', priority: 'normal'} as const
     const send = (receiver: number, i: number) =>
@@ -121,7 +121,7 @@ describe('an inbox in memory', () => {
 })
 
 describe('a broadcast', () => {
-  it('is in the inbox of every agent but its sender, and is acknowledged by each alone', async (t) => {
+  it('reaches every agent except its sender and is acknowledged by each separately', async (t) => {
     const orchestrator = await openWithAgents(t)
     const sent = broadcastMessage(orchestrator, {sender: 'anna', type: 'broadcast_news', payload: 'released'})
     assert.deepEqual(
@@ -142,14 +142,14 @@ describe('a broadcast', () => {
     assert.equal(messageHistory(orchestrator, {}).messages[0]?.acknowledged, true)
   })
 
-  it('is sent each time, also where it says the same', async (t) => {
+  it('is sent again even with the same content', async (t) => {
     const orchestrator = await openWithAgents(t)
     const news = () => broadcastMessage(orchestrator, {sender: 'anna', type: 'free_form', payload: 'again'})
     assert.notEqual(news().message_id, news().message_id)
     assert.deepEqual(payloads(orchestrator, 'bert'), ['again', 'again'])
   })
 
-  it('tells how many unread messages its copies pushed out', async (t) => {
+  it('reports how many unread messages were dropped', async (t) => {
     const orchestrator = await openWithAgents(t)
     for (let i = 0; i < 100; i++) orchestrator.say(String(i))
     const sent = broadcastMessage(orchestrator, {sender: 'carl', type: 'free_form', payload: 'x'})
@@ -161,7 +161,7 @@ describe('a subscriber of broadcasts', () => {
   const broadcast = (orchestrator: MessageContext, payload: string) =>
     broadcastMessage(orchestrator, {sender: 'anna', type: 'free_form', payload})
 
-  it('hears each from now on, in order, until it leaves; messages for one agent are not for it', async (t) => {
+  it('receives each new broadcast in order until it closes, but no direct messages', async (t) => {
     const orchestrator = await openWithAgents(t)
     broadcast(orchestrator, 'before')
     const heard: string[] = []
@@ -178,7 +178,7 @@ describe('a subscriber of broadcasts', () => {
     assert.equal(heard.length, 1000)
   })
 
-  it('that lags behind loses the oldest beyond 256, which are counted, and holds up nobody else', async (t) => {
+  it('loses and counts the oldest beyond 256 if it lags, without delaying others', async (t) => {
     const orchestrator = await openWithAgents(t)
     const heard: string[] = []
     const quick: Message[] = []
@@ -200,7 +200,7 @@ describe('a subscriber of broadcasts', () => {
     assert.deepEqual([heard[1], heard.at(-1)], ['45', '300'])
   })
 
-  it('that fails is told of the next one all the same, and the log of what was wrong', async (t) => {
+  it('receives the next broadcast after a failure, which is logged', async (t) => {
     const orchestrator = await openWithAgents(t)
     const logged: string[] = []
     configureLog({filter: 'warn', format: 'json', stream: {write: (line) => logged.push(line)}})
@@ -219,9 +219,9 @@ describe('a subscriber of broadcasts', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     assert.deepEqual(heard, ['a', 'a', 'b', 'b'])
-    const told = logged.map((line) => JSON.parse(line)).filter(({target}) => target === 'svc.orchestrator.messages')
+    const warnings = logged.map((line) => JSON.parse(line)).filter(({target}) => target === 'svc.orchestrator.messages')
     assert.deepEqual(
-      told.map(({err}) => err.message),
+      warnings.map(({err}) => err.message),
       ['at once', 'later', 'at once', 'later'],
     )
   })

@@ -39,7 +39,7 @@ async function withMessage(test: Parameters<typeof openWithAgents>[0]) {
 }
 
 describe('a durable message', () => {
-  it('has all that its sender said, and is told of by an event', async (t) => {
+  it('has all members from its sender and emits an event', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {message_id, db_message_uuid, correlation_id, tenant_id, ...sent} = orchestrator.say('{"a":1}', {
       route: 'db',
@@ -83,7 +83,7 @@ describe('a durable message', () => {
     })
   })
 
-  it('is there for the process that comes next, until it is acknowledged', async (t) => {
+  it('survives its process until it is acknowledged', async (t) => {
     const {orchestrator, uuid} = await withMessage(t)
     const next = await openTestOrchestrator(t, {root: orchestrator.root, clock: orchestrator.clock})
     assert.equal(texts(inbox(next).messages), 'work')
@@ -92,7 +92,7 @@ describe('a durable message', () => {
     assert.equal(inbox(orchestrator).unread_count, 0)
   })
 
-  it('is seen by whoever looks, and taken by none of them', async (t) => {
+  it('can be read by anyone without being claimed', async (t) => {
     const {orchestrator} = await withMessage(t)
     for (let i = 0; i < 3; i++) assert.equal(inbox(orchestrator).messages[0]?.delivery_attempts, 0)
     assert.equal(claim(orchestrator, 'a')[0]?.delivery_attempts, 1)
@@ -100,7 +100,7 @@ describe('a durable message', () => {
     assert.deepEqual([seen?.claim_owner, seen?.claim_until_ms], ['a', orchestrator.clock.ms + 120_000])
   })
 
-  it('is acknowledged once, by its uuid or its id', async (t) => {
+  it('is acknowledged once, by uuid or id', async (t) => {
     const {orchestrator, uuid} = await withMessage(t)
     orchestrator.say('more', {route: 'db'})
     const answers = [uuid, 1, 2, '2', uuid].map((reference) => ack(orchestrator, reference))
@@ -117,7 +117,7 @@ describe('a durable message', () => {
     assert.equal(answers[0]?.db_message_uuid, uuid)
   })
 
-  it('is not that of another agent, another repository or another route', async (t) => {
+  it('is not visible to another agent, repository or route', async (t) => {
     const {orchestrator, uuid} = await withMessage(t)
     for (const message of [uuid, 1] as const) {
       refused('message_not_found', () => ackHere(orchestrator, {agent: 'carl', message, route: 'db'}, 'w'))
@@ -129,7 +129,7 @@ describe('a durable message', () => {
     assert.equal(inbox(orchestrator).unread_count, 1)
   })
 
-  it('is not sent where the transaction around it fails', async (t) => {
+  it('is not sent if the surrounding transaction fails', async (t) => {
     const orchestrator = await openWithAgents(t)
     retireAgent(orchestrator, 'bert')
     refused('agent_not_found', () => orchestrator.say('x', {route: 'db'}))
@@ -138,8 +138,8 @@ describe('a durable message', () => {
   })
 })
 
-describe('a consumer that claims', () => {
-  it('gets the most urgent first, then the first that came, whatever the clock does', async (t) => {
+describe('a claiming consumer', () => {
+  it('gets the most urgent message first, then the oldest, regardless of the clock', async (t) => {
     const orchestrator = await openWithAgents(t)
     for (const [priority, payload] of [
       ['normal', 'c'],
@@ -159,7 +159,7 @@ describe('a consumer that claims', () => {
     assert.equal(texts(claim(orchestrator, 'z')), 'f')
   })
 
-  it('has its messages alone for two minutes, and again as often as it asks, which counts once', async (t) => {
+  it('holds its messages exclusively for two minutes, and repeated claims count once', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     for (let i = 0; i < 30; i++) {
       assert.deepEqual(
@@ -175,14 +175,14 @@ describe('a consumer that claims', () => {
     assert.deepEqual(claim(orchestrator, 'first'), [])
   })
 
-  it('whose claim has ended may have it again, as another delivery', async (t) => {
+  it('can claim again after expiry, as another delivery', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     claim(orchestrator, 'first')
     wait(120_000)
     assert.equal(claim(orchestrator, 'first')[0]?.delivery_attempts, 2)
   })
 
-  it('may still say that it is done when its claim has ended', async (t) => {
+  it('can still acknowledge after its claim has expired', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     claim(orchestrator, 'first')
     wait(120_000)
@@ -191,7 +191,7 @@ describe('a consumer that claims', () => {
     assert.deepEqual(claim(orchestrator, 'second'), [])
   })
 
-  it('does not keep a message for ever because the clock was set back', async (t) => {
+  it('does not hold a message forever if the clock is set back', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     claim(orchestrator, 'first')
     wait(-1000)
@@ -200,7 +200,7 @@ describe('a consumer that claims', () => {
     assert.equal(claim(orchestrator, 'second')[0]?.delivery_attempts, 2)
   })
 
-  it('takes only what is for its agent, in its repository', async (t) => {
+  it('only claims messages for its agent in its repository', async (t) => {
     const {orchestrator} = await withMessage(t)
     orchestrator.say('other', {route: 'db', receiver: 'carl'})
     orchestrator.store.run("UPDATE a2a_messages SET repository_id = 'another' WHERE id = 1")
@@ -209,7 +209,7 @@ describe('a consumer that claims', () => {
   })
 })
 
-/** Has it delivered so often, each delivery until its claim ends. */
+/** Delivers a message a number of times, waiting for each claim to expire. */
 function deliver(orchestrator: Agents, times: number, owner = 'w'): number {
   let delivered = 0
   for (let i = 0; i < times; i++) {
@@ -222,8 +222,8 @@ function deliver(orchestrator: Agents, times: number, owner = 'w'): number {
 const deadEvents = (orchestrator: Agents) =>
   readEvents(orchestrator, {types: ['message_dead_lettered']}).map(({kind}) => kind)
 
-describe('a message that nobody can handle', () => {
-  it('is delivered ten times, then it is a dead letter: listed with a flag, and told by one event', async (t) => {
+describe('a message that cannot be handled', () => {
+  it('becomes a dead letter after ten deliveries, listed with a flag and one event', async (t) => {
     const {orchestrator, uuid} = await withMessage(t)
     assert.equal(deliver(orchestrator, 10), 10)
     assert.deepEqual(deadEvents(orchestrator), [])
@@ -239,7 +239,7 @@ describe('a message that nobody can handle', () => {
     assert.deepEqual(inbox(orchestrator, {dead: true}).messages, [])
   })
 
-  it('is not dead while its last consumer has it, and can still be acknowledged', async (t) => {
+  it('is not dead during its last delivery and can still be acknowledged', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     deliver(orchestrator, 9)
     claim(orchestrator, 'last')
@@ -252,11 +252,11 @@ describe('a message that nobody can handle', () => {
   })
 
   for (const [what, look] of [
-    ['a look at the inbox', (orchestrator: Agents) => inbox(orchestrator)],
+    ['reading the inbox', (orchestrator: Agents) => inbox(orchestrator)],
     ['a claim of another agent', (o: Agents) => readInbox(o, {agent: 'carl', claim: true}, consumer())],
     ['a sweep', sweepDeadLetters],
   ] as const)
-    it(`is found dead by ${what}`, async (t) => {
+    it(`becomes a dead letter on ${what}`, async (t) => {
       const {orchestrator} = await withMessage(t)
       deliver(orchestrator, 10)
       look(orchestrator)
@@ -265,7 +265,7 @@ describe('a message that nobody can handle', () => {
       assert.equal(deadEvents(orchestrator).length, 1)
     })
 
-  it('rests when its consumer says so, is not lost, and keeps the reason', async (t) => {
+  it('is delayed when its consumer reports an error, and keeps the reason', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     claim(orchestrator, 'w')
     wait(20_000)
@@ -278,7 +278,7 @@ describe('a message that nobody can handle', () => {
     assert.equal(claim(orchestrator, 'w')[0]?.delivery_attempts, 2)
   })
 
-  it('and fails for the tenth time is a dead letter at once, with the reason', async (t) => {
+  it('becomes a dead letter immediately on its tenth failure', async (t) => {
     const {orchestrator} = await withMessage(t)
     deliver(orchestrator, 9)
     claim(orchestrator, 'w')
@@ -288,7 +288,7 @@ describe('a message that nobody can handle', () => {
     assert.equal(inbox(orchestrator, {dead: true}).messages[0]?.last_claim_error, 'no such file')
   })
 
-  it('cannot be given up by whoever does not have it', async (t) => {
+  it('cannot be failed by a consumer without its claim', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     const giveUp = (owner: string) => refused('message_claim_lost', () => fail(orchestrator, 1, owner, 'broken'))
     giveUp('w')
@@ -304,7 +304,7 @@ describe('a message that nobody can handle', () => {
     assert.equal(orchestrator.store.get<{e: null}>('SELECT last_claim_error AS e FROM a2a_messages')?.e, null)
   })
 
-  it('does not stand in the way of the others', async (t) => {
+  it('does not block other messages', async (t) => {
     const {orchestrator} = await withMessage(t)
     deliver(orchestrator, 10)
     orchestrator.say('next', {route: 'db', priority: 'low'})
@@ -312,8 +312,8 @@ describe('a message that nobody can handle', () => {
   })
 })
 
-describe('messages to an agent that retires', () => {
-  it('are dead letters with a reason, whoever had one, and the next agent of the name has none of them', async (t) => {
+describe('messages to a retired agent', () => {
+  it('become dead letters, claimed or not, and are not inherited by a new agent of the name', async (t) => {
     const {orchestrator} = await withMessage(t)
     orchestrator.say('read', {route: 'db', key: 'read'})
     ack(orchestrator, 2)
@@ -339,7 +339,7 @@ describe('messages to an agent that retires', () => {
   })
 
   for (const id of [2, '2', 'A-02', 'a-2'])
-    it(`are read and acknowledged by its id, as ${JSON.stringify(id)}, though its name is another's`, async (t) => {
+    it(`can be read and acknowledged by its id ${JSON.stringify(id)} although its name is reused`, async (t) => {
       const {orchestrator, uuid} = await withMessage(t)
       retireAgent(orchestrator, 'bert')
       spawnAgent(orchestrator, {name: 'bert'})
@@ -352,7 +352,7 @@ describe('messages to an agent that retires', () => {
       assert.deepEqual(dead(), [])
     })
 
-  it('are nobody else’s: not under its name, not under its id as a name, not without its session', async (t) => {
+  it('require its id and its session', async (t) => {
     const {orchestrator} = await withMessage(t)
     giveSession(orchestrator, 'bert', 's')
     retireAgent(orchestrator, 'bert')
@@ -371,13 +371,13 @@ describe('messages to an agent that retires', () => {
     refused('agent_not_found', () => readInbox({...orchestrator, repositoryId: 'another'}, {agent: 2}, consumer()))
   })
 
-  it('cannot be sent any more', async (t) => {
+  it('can no longer be sent', async (t) => {
     const {orchestrator} = await withMessage(t)
     retireAgent(orchestrator, 'bert')
     refused('agent_not_found', () => orchestrator.say('late', {route: 'db', receiver: 2}))
   })
 
-  it('are dead letters also where scaling retires it', async (t) => {
+  it('become dead letters even if scaling retires it', async (t) => {
     const orchestrator = await openWithAgents(t, {toml: '[orchestrator]\nscaling_enabled = true\n'})
     orchestrator.store.run("UPDATE orch_agents SET kind = 'dynamic' WHERE name = 'bert'")
     orchestrator.say('work', {route: 'db'})
@@ -387,7 +387,7 @@ describe('messages to an agent that retires', () => {
     assert.equal(deadEvents(orchestrator).length, 1)
   })
 
-  it('stay unread where it cannot retire', async (t) => {
+  it('stay unread if it cannot be retired', async (t) => {
     const {orchestrator} = await withMessage(t)
     for (const name of ['anna', 'carl']) retireAgent(orchestrator, name)
     submit(orchestrator, {target_agent: 'bert'})
@@ -397,8 +397,8 @@ describe('messages to an agent that retires', () => {
   })
 })
 
-describe('messages that are done with', () => {
-  it('are deleted so many days after they were acknowledged; others stay', async (t) => {
+describe('acknowledged messages', () => {
+  it('are deleted after the retention; others stay', async (t) => {
     const orchestrator = await openWithAgents(t)
     const day = 86_400_000
     for (const payload of ['old', 'young', 'unread']) orchestrator.say(payload, {route: 'db', key: payload})

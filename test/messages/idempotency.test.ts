@@ -6,7 +6,7 @@ import {refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {type Agents, ackHere, consumer, openWithAgents} from './support/agents.js'
 
 describe('FNV-1a, 64 bits', () => {
-  // Vectors of the reference implementation, http://www.isthe.com/chongo/tech/comp/fnv/.
+  // Test vectors of the reference implementation, http://www.isthe.com/chongo/tech/comp/fnv/.
   for (const [text, hash] of [
     ['', 'cbf29ce484222325'],
     ['a', 'af63dc4c8601ec8c'],
@@ -15,7 +15,7 @@ describe('FNV-1a, 64 bits', () => {
   ] as const)
     it(`of ${JSON.stringify(text)} is ${hash}`, () => assert.equal(fnv1a64(text), hash))
 
-  it('has 16 digits always, and reads bytes of UTF-8', () => {
+  it('always has 16 digits and hashes UTF-8 bytes', () => {
     for (let i = 0; i < 2000; i++) assert.match(fnv1a64(String(i)), /^[0-9a-f]{16}$/)
     assert.equal(fnv1a64('ü'), fnv1a64(Buffer.from([0xc3, 0xbc]).toString()))
     assert.notEqual(fnv1a64('ü'), fnv1a64('u'))
@@ -26,8 +26,8 @@ for (const route of ['local', 'db'] as const) {
   const unread = (orchestrator: Agents) =>
     readInbox(orchestrator, {agent: 'bert', source: route}, consumer()).messages.map(({payload}) => payload)
 
-  describe(`a message by the route ${route} that is sent again`, () => {
-    it('under a key of its own is the first one', async (t) => {
+  describe(`a message sent again by the route ${route}`, () => {
+    it('is the first one with the same key', async (t) => {
       const orchestrator = await openWithAgents(t)
       const send = () => orchestrator.say('once', {route, key: 'k-1'})
       const first = send()
@@ -41,7 +41,7 @@ for (const route of ['local', 'db'] as const) {
       assert.deepEqual(unread(orchestrator), [])
     })
 
-    it('takes its correlation id for its key, where it names none', async (t) => {
+    it('uses its correlation id as default key', async (t) => {
       const {say} = await openWithAgents(t)
       const sent = say('x', {route, correlationId: 'c-1'})
       assert.deepEqual([sent.idempotency_key, sent.correlation_id], ['c-1', 'c-1'])
@@ -49,7 +49,7 @@ for (const route of ['local', 'db'] as const) {
       assert.equal(say('x', {route, correlationId: 'c-1', key: 'k'}).duplicate, false)
     })
 
-    it('and says something else under the key is refused, and nothing changes', async (t) => {
+    it('is rejected with the same key and different content', async (t) => {
       const orchestrator = await openWithAgents(t)
       orchestrator.say('one', {route, key: 'k'})
       for (const other of [{payload: 'two'}, {type: 'help_request'}]) {
@@ -59,14 +59,14 @@ for (const route of ['local', 'db'] as const) {
       assert.deepEqual(unread(orchestrator), ['one'])
     })
 
-    it('under the key of others, or to others, is one of its own', async (t) => {
+    it('is a new one with the key of another sender or receiver', async (t) => {
       const {say} = await openWithAgents(t)
       say('x', {route, key: 'k'})
       for (const other of [{receiver: 'carl'}, {sender: 'carl'}])
         assert.equal(say('x', {route, key: 'k', ...other}).duplicate, false)
     })
 
-    it('without a key counts as the first for a minute, as long as that one is unread', async (t) => {
+    it('is the first one without a key for a minute while that is unread', async (t) => {
       const orchestrator = await openWithAgents(t)
       const send = (payload = 'go on') => orchestrator.say(payload, {route})
       const first = send()

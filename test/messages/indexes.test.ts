@@ -11,7 +11,7 @@ import {openWithAgents} from './support/agents.js'
 
 const inbox = {repository: 'r', agent: 2, limit: 10}
 
-/** By statement: the index that finds its rows, and whether it has to sort them. */
+/** For each statement, the expected index and whether rows must be sorted. */
 const plans = [
   {name: 'a claim', sql: claimSql, params: {...inbox, owner: 'o', ...claimTimes(0)}, index: 'unread'},
   {name: 'a look', sql: unreadSql, params: inbox, index: 'unread'},
@@ -28,7 +28,7 @@ const plans = [
 
 describe('the table of messages', () => {
   for (const {name, sql, params, index, ...more} of plans)
-    it(`finds what ${name} needs by the index of ${index}, and reads no more`, async (t) => {
+    it(`uses only the index ${index} for ${name}`, async (t) => {
       const {store} = await openWithAgents(t)
       const steps = store.all<{detail: string}>(`EXPLAIN QUERY PLAN ${sql}`, params).map(({detail}) => detail)
       const covering = 'covers' in more ? 'COVERING INDEX' : 'INDEX'
@@ -49,7 +49,7 @@ describe('the table of messages', () => {
       )
     })
 
-  it('has its index of exhausted messages made for as many deliveries as are allowed', async (t) => {
+  it('has an index of exhausted messages that matches the delivery limit', async (t) => {
     const {store} = await openWithAgents(t)
     const {sql} = store.get<{sql: string}>("SELECT sql FROM sqlite_schema WHERE name = 'a2a_messages_exhausted'") ?? {}
     assert.ok(sql?.includes(`delivery_attempts >= ${maxDeliveries} `))

@@ -37,9 +37,9 @@ function caller(orchestrator: Agents, env: Readonly<Record<string, string>> = {}
     notice: (text) => notices.push(text),
     ask: undefined,
   }
-  const call = async <T = Answer>(name: string, given: object): Promise<T> => {
+  const call = async <T = Answer>(name: string, input: object): Promise<T> => {
     const operation = operationNamed(name)
-    const answer = await createCall(operation, name).perform(given, context)
+    const answer = await createCall(operation, name).perform(input, context)
     const check = await compileSchema(operation.output, `${name} output`)
     assert.deepEqual(check(answer), [])
     return answer as T
@@ -50,7 +50,7 @@ function caller(orchestrator: Agents, env: Readonly<Record<string, string>> = {}
 const openAt = (t: Test, url: string, env: Readonly<Record<string, string>> = {}) =>
   openWithAgents(t, {env: {SVC_ORCHESTRATOR_MESH_CONTROL_URL: url, ...env}})
 
-/** A workspace with a control plane that answers as is said. */
+/** A workspace with a control plane that returns scripted replies. */
 async function scripted(t: Test, script: Script, env: Readonly<Record<string, string>> = {}) {
   const plane = await scriptedControlPlane(t, script)
   const orchestrator = await openAt(t, plane.url, env)
@@ -72,7 +72,7 @@ const stored = (id: number, more: object = {}) => ({
   ...more,
 })
 
-/** What a call fails with, as a face tells it. */
+/** The published error of a failed call. */
 async function refusal(work: Promise<unknown>, code: ErrorCode): Promise<SvcError> {
   const error = await work.then(
     () => assert.fail(`${code} was expected`),
@@ -85,7 +85,7 @@ async function refusal(work: Promise<unknown>, code: ErrorCode): Promise<SvcErro
 const accepted = (response: ServerResponse) => reply(response, 200, {accepted: true, message_id: 1042})
 
 describe('a message to another machine', () => {
-  it('goes through the control plane, and tells how it went', async (t) => {
+  it('goes through the control plane and reports the result', async (t) => {
     const {plane, call} = await scripted(t, accepted)
     const sent = await call('a2a_send', {...hello, priority: 'high', idempotency_key: 'k', correlation_id: 'c'})
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe('a message to another machine', () => {
     })
   })
 
-  it('has a key: the one that is named, the correlation id, or one of its content that counts for a minute', async (t) => {
+  it('has the chosen key, the correlation id, or a content key for one minute', async (t) => {
     const {plane, orchestrator, call} = await scripted(t, accepted)
     const key = async (more: object = {}) => (await call('a2a_send', {...hello, ...more})).idempotency_key
     assert.equal(await key({correlation_id: 'c', idempotency_key: 'k'}), 'k')
@@ -141,7 +141,7 @@ describe('a message to another machine', () => {
     assert.deepEqual(Object(plane.asked[3]?.body).idempotency_key, derived)
   })
 
-  it("has a key that is no other machine's, nor that of another workspace", async (t) => {
+  it('has a content key unique to its machine and workspace', async (t) => {
     const plane = await scriptedControlPlane(t, accepted)
     const workspaces = [await openAt(t, plane.url), await openAt(t, plane.url)]
     const keys = new Set<unknown>()
@@ -157,14 +157,14 @@ describe('a message to another machine', () => {
     assert.equal(keys.size, 8)
   })
 
-  it('may be one that was there already', async (t) => {
+  it('can be a duplicate', async (t) => {
     const {call} = await scripted(t, (response) =>
       reply(response, 200, {accepted: true, message_id: 7, duplicate: true}),
     )
     assert.equal((await call('a2a_send', hello)).duplicate, true)
   })
 
-  it('goes to a number, or to an agent of this workspace by its name', async (t) => {
+  it('goes to an agent number, or to a named agent of this workspace', async (t) => {
     const {call} = await scripted(t, accepted)
     const receiver = async (receiver_id: string | number) => (await call('a2a_send', {...hello, receiver_id})).receiver
     assert.deepEqual([await receiver('A-77'), await receiver(' 78 '), await receiver('bert')], [77, 78, 2])
@@ -172,7 +172,7 @@ describe('a message to another machine', () => {
     await refusal(call('a2a_send', {...hello, sender_id: 78}), 'agent_not_found')
   })
 
-  it('is not sent with what the mesh does not carry, nor for somebody else', async (t) => {
+  it('is rejected with unsupported members or a foreign sender', async (t) => {
     const {plane, orchestrator, call} = await scripted(t, accepted)
     for (const more of [{thread_id: 't'}, {tenant_id: 't'}, {payload: 'x'.repeat(131_073)}])
       await refusal(call('a2a_send', {...hello, ...more}), 'message_invalid')
@@ -182,7 +182,7 @@ describe('a message to another machine', () => {
     assert.equal((await call('a2a_send', {...hello, sender_session_id: 's-1'})).sender_identity_binding, 'verified')
   })
 
-  it('shows the token that may deliver', async (t) => {
+  it('uses the token that may deliver', async (t) => {
     const secrets = {SVC_MESH_WORKER_TOKEN: 'worker-token', SVC_MESH_SUBMITTER_TOKEN: 'submitter-token'}
     const {plane, call} = await scripted(
       t,
@@ -202,21 +202,21 @@ describe('a message to another machine', () => {
     [403, 'role_forbidden', 'role_forbidden', 4],
     [500, 'internal', 'mesh_unavailable', 5],
   ] as const)
-    it(`fails with ${code} where the control plane says ${problemCode}`, async (t) => {
+    it(`fails with ${code} if the control plane returns ${problemCode}`, async (t) => {
       const {call} = await scripted(t, (response) => problem(response, status, problemCode))
       assert.equal((await refusal(call('a2a_send', hello), code)).exit, exit)
     })
 
-  it('is refused, like its inbox, where there is no mesh', async (t) => {
+  it('is rejected, like its inbox, without a mesh', async (t) => {
     const {call} = caller(await openWithAgents(t))
-    for (const [name, given] of [
+    for (const [name, input] of [
       ['a2a_send', hello],
       ['a2a_inbox', {agent_id: 'bert', source: 'mesh'}],
       ['a2a_ack', {agent_id: 'bert', message_id: 'mesh:1'}],
       ['a2a_ack', {agent_id: 'bert', message_id: 1, route: 'mesh'}],
       ['a2a_history', {source: 'mesh'}],
     ] as const) {
-      const {exit, status, message} = await refusal(call(name, given), 'mesh_not_configured')
+      const {exit, status, message} = await refusal(call(name, input), 'mesh_not_configured')
       assert.deepEqual([exit, status], [5, 503])
       assert.match(message, /No mesh is configured/)
     }
@@ -224,17 +224,17 @@ describe('a message to another machine', () => {
 })
 
 describe('an inbox on the mesh', () => {
-  it('is looked at, the newest message first, in the words of this machine', async (t) => {
+  it('is read newest first, with local types and priorities', async (t) => {
     const claimed = {lease_holder_node_id: 'node-a', lease_expires_unix_ms: 5, delivery_attempts: 2}
-    const messages = [
+    const onMesh = [
       stored(12, {message_type: 'remote_task_result', priority: 255, ...claimed}),
       stored(11, {message_type: 'gossip', priority: 0}),
       stored(10, {priority: 170}),
     ]
-    const {plane, call} = await scripted(t, (response) => reply(response, 200, {messages}))
+    const {plane, call} = await scripted(t, (response) => reply(response, 200, {messages: onMesh}))
     const inbox = await call<Shown>('a2a_inbox', {agent_id: 'bert', source: ' Mesh ', max_messages: 10})
     assert.deepEqual(plane.asked[0]?.body, {receiver_agent_id: '2', max_messages: 10})
-    const {messages: shown, ...rest} = inbox
+    const {messages, ...rest} = inbox
     assert.deepEqual(rest, {
       agent_id: 2,
       source: 'mesh',
@@ -247,7 +247,7 @@ describe('an inbox on the mesh', () => {
       suppressed_count: 0,
       focus_depth_filter_active: false,
     })
-    assert.deepEqual(shown[0], {
+    assert.deepEqual(messages[0], {
       id: 12,
       display_id: 'mesh:12',
       sender: 9,
@@ -264,7 +264,7 @@ describe('an inbox on the mesh', () => {
       claim_until_ms: 5,
     })
     assert.deepEqual(
-      shown.map(({id, msg_type, priority}) => [id, msg_type, priority]),
+      messages.map(({id, msg_type, priority}) => [id, msg_type, priority]),
       [
         [12, 'completion_notice', 'critical'],
         [11, 'free_form', 'low'],
@@ -273,7 +273,7 @@ describe('an inbox on the mesh', () => {
     )
   })
 
-  it('has the ids of agents that no number can hold as their digits', async (t) => {
+  it('returns unsafe agent ids as digits', async (t) => {
     const senders = ['9007199254740991', '9007199254740993', '18446744073709551615']
     const messages = senders.map((sender_agent_id, i) => stored(9 - i, {sender_agent_id}))
     const {call} = await scripted(t, (response) => reply(response, 200, {messages}))
@@ -284,14 +284,14 @@ describe('an inbox on the mesh', () => {
     )
   })
 
-  it('comes in pages that are no longer than is wanted', async (t) => {
+  it('is paginated within the limit', async (t) => {
     const all = Array.from({length: 300}, (_, i) => stored(300 - i))
     const {plane, call} = await scripted(t, (response, {body}) => {
       const {max_messages, before_message_id = 1000} = body as {max_messages: number; before_message_id?: number}
       reply(response, 200, {messages: all.filter(({id}) => id < before_message_id).slice(0, max_messages)})
     })
-    const ids = async (given: object) => {
-      const {messages} = await call<Shown>('a2a_inbox', {agent_id: 'bert', source: 'mesh', ...given})
+    const ids = async (input: object) => {
+      const {messages} = await call<Shown>('a2a_inbox', {agent_id: 'bert', source: 'mesh', ...input})
       return messages.map(({id}) => id)
     }
     assert.deepEqual(await ids({max_messages: 2}), [300, 299])
@@ -300,7 +300,7 @@ describe('an inbox on the mesh', () => {
     assert.equal((await ids({})).length, 256, 'no more than a consumer takes at once')
   })
 
-  it('is merged with the others where there is one, ids of each told apart', async (t) => {
+  it('is merged with the others, with distinct ids', async (t) => {
     const {orchestrator, call, notices} = await scripted(t, (response) =>
       reply(response, 200, {messages: [stored(1, {priority: 255})]}),
     )
@@ -321,16 +321,16 @@ describe('an inbox on the mesh', () => {
     assert.deepEqual(
       claimed.messages.map(({route}) => route),
       ['mesh', 'db'],
-      'what is claimed is in it',
+      'claimed messages are included',
     )
   })
 
   for (const [what, script] of [
     ['refuses', (response) => problem(response, 503, 'overloaded')],
     ['hangs up', (response) => response.destroy()],
-    ['is silent', () => {}],
+    ['does not respond', () => {}],
   ] as [string, Script][])
-    it(`is left out of the others with a word where the control plane ${what}, which is asked once`, async (t) => {
+    it(`is omitted with a notice if the control plane ${what}, after one request`, async (t) => {
       const env = {SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: '500'}
       const {plane, orchestrator, call, notices} = await scripted(t, script, env)
       orchestrator.say('db', {route: 'db'})
@@ -344,10 +344,10 @@ describe('an inbox on the mesh', () => {
       assert.match(notices[0] ?? '', /^warning: Messages of other machines are not shown: .*\.$/)
     })
 
-  it('is not asked about what it has not', async (t) => {
+  it('is not requested for other sources', async (t) => {
     const {plane, orchestrator, call} = await scripted(t, (response) => reply(response, 500))
-    for (const given of [{source: 'db'}, {source: 'local'}, {dead: true}])
-      await call('a2a_inbox', {agent_id: 'bert', ...given})
+    for (const input of [{source: 'db'}, {source: 'local'}, {dead: true}])
+      await call('a2a_inbox', {agent_id: 'bert', ...input})
     for (const more of [{claim: true, consumer_id: 'w'}, {dead: true}])
       await refusal(call('a2a_inbox', {agent_id: 'bert', source: 'mesh', ...more}), 'usage')
     await refusal(call('a2a_inbox', {agent_id: 'bert', before_message_id: 3}), 'usage')
@@ -360,15 +360,15 @@ describe('an inbox on the mesh', () => {
   })
 })
 
-describe('a message of the mesh that is done', () => {
-  it('is acknowledged there, by its own id or by its number', async (t) => {
+describe('acknowledging a mesh message', () => {
+  it('works by its mesh id or its number', async (t) => {
     const {plane, call} = await scripted(t, (response) => reply(response, 204))
-    for (const given of [
+    for (const input of [
       {message_id: 'mesh:1042'},
       {message_id: 1042, route: 'mesh'},
       {message_id: 'MESH:1042', route: 'db'},
     ])
-      assert.deepEqual(await call('a2a_ack', {agent_id: 'bert', ...given}), {
+      assert.deepEqual(await call('a2a_ack', {agent_id: 'bert', ...input}), {
         acknowledged: true,
         message_id: 1042,
         db_message_uuid: null,
@@ -385,20 +385,20 @@ describe('a message of the mesh that is done', () => {
     )
   })
 
-  it('says for which node it is, where this machine has a name', async (t) => {
+  it('includes the configured node name', async (t) => {
     const {plane, call} = await scripted(t, (response) => reply(response, 204), {SVC_MESH_NODE_ID: 'node-a'})
     await call('a2a_ack', {agent_id: 'bert', message_id: 'mesh:1042'})
     assert.equal(Object(plane.asked[0]?.body).claimer_node_id, 'node-a')
   })
 
-  it('says so too where this machine keeps the name that it was given once', async (t) => {
+  it('includes the stored node name', async (t) => {
     const {plane, orchestrator, call} = await scripted(t, (response) => reply(response, 204))
     await writeFiles(join(orchestrator.root, 'home'), {'.svc/mesh/node-id': 'node-kept\n'})
     await call('a2a_ack', {agent_id: 'bert', message_id: 'mesh:1042'})
     assert.equal(Object(plane.asked[0]?.body).claimer_node_id, 'node-kept')
   })
 
-  it('is none of the ids of this machine', async (t) => {
+  it('does not accept local ids', async (t) => {
     const {plane, orchestrator, call} = await scripted(t, (response) => reply(response, 500))
     orchestrator.say('a')
     orchestrator.say('b', {route: 'db'})
@@ -409,7 +409,7 @@ describe('a message of the mesh that is done', () => {
     assert.deepEqual(plane.asked, [])
   })
 
-  it('may be unknown, claimed by another node, or such as cannot be said to have failed', async (t) => {
+  it('fails if the message is unknown, claimed by another node, or reported as failed', async (t) => {
     const {orchestrator, call} = await scripted(t, (response, _asked, count) =>
       count === 1 ? problem(response, 404, 'message_not_found') : problem(response, 409, 'not_lease_holder'),
     )
@@ -422,26 +422,26 @@ describe('a message of the mesh that is done', () => {
   })
 })
 
-describe('a caller that goes', () => {
-  for (const [name, given] of [
+describe('a disconnecting caller', () => {
+  for (const [name, input] of [
     ['a2a_send', hello],
     ['a2a_inbox', {agent_id: 'bert', source: 'mesh'}],
     ['a2a_inbox', {agent_id: 'bert', source: 'merged'}],
     ['a2a_ack', {agent_id: 'bert', message_id: 'mesh:7'}],
     ['status', {}],
   ] as const)
-    it(`leaves ${name}${'source' in given ? ` of ${given.source}` : ''} at once, whatever the mesh is waited for`, async (t) => {
+    it(`aborts ${name}${'source' in input ? ` of ${input.source}` : ''} immediately`, async (t) => {
       const reason = new Error('the caller has gone')
       const gone = new AbortController()
       const plane = await scriptedControlPlane(t, () => gone.abort(reason))
       const {call, notices} = caller(await openAt(t, plane.url), {}, gone.signal)
-      await assert.rejects(call(name, given), (error) => error === reason)
+      await assert.rejects(call(name, input), (error) => error === reason)
       assert.deepEqual([plane.asked.length, notices], [1, []])
     })
 })
 
 describe('two workspaces of one mesh', () => {
-  it('say the same to the same agent, and are both heard', async (t) => {
+  it('can both send the same text to the same agent', async (t) => {
     const tokens = {SVC_MESH_WORKER_TOKEN: 'worker-token-000001', SVC_MESH_SUBMITTER_TOKEN: 'submitter-token-0001'}
     const server = await startMeshServer(t, {env: tokens})
     const callers = [caller(await openAt(t, server.baseUrl, tokens)), caller(await openAt(t, server.baseUrl, tokens))]

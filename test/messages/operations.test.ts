@@ -6,7 +6,7 @@ import {createCall, type OperationContext, operationNamed, type Surface} from '.
 import * as modules from '../../src/orchestrator/index.js'
 import {type Agents, openWithAgents} from './support/agents.js'
 
-/** Calls operations as a face does: what is given and what comes of it are held to their schemas. */
+/** Calls operations like a transport does: validates input and output against their schemas. */
 function caller(
   orchestrator: Agents,
   {surface = 'mcp', env = {}}: {surface?: Surface; env?: Record<string, string>} = {},
@@ -26,9 +26,9 @@ function caller(
     },
     ask: undefined,
   }
-  const call = async <T extends object = Record<string, unknown>>(name: string, given: object): Promise<T> => {
+  const call = async <T extends object = Record<string, unknown>>(name: string, input: object): Promise<T> => {
     const operation = operationNamed(name)
-    const answer = await createCall(operation, name).perform(given, context)
+    const answer = await createCall(operation, name).perform(input, context)
     const check = await compileSchema(operation.output, `${name} output`)
     assert.deepEqual(check(answer), [])
     return answer as T
@@ -38,8 +38,8 @@ function caller(
 
 const hello = {sender_id: 'anna', receiver_id: 'bert', msg_type: 'help_request', payload: 'hello'}
 
-describe('the operations of messages', () => {
-  it('take a message through its whole life, each answer with its plane and its route', async (t) => {
+describe('the message operations', () => {
+  it('cover the life cycle of a message, each reply with plane and route', async (t) => {
     const {call} = caller(await openWithAgents(t))
     const sent = await call('a2a_send', hello)
     assert.deepEqual(sent, {
@@ -83,7 +83,7 @@ describe('the operations of messages', () => {
     assert.deepEqual([broadcast.delivered_to, broadcast.delivery_plane, broadcast.route], [2, 'broadcast', 'local'])
   })
 
-  it('send from a command to the durable plane, where nobody says otherwise', async (t) => {
+  it('send from a command to the durable plane by default', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {call} = caller(orchestrator, {surface: 'cli'})
     const sent = await call('a2a_send', hello)
@@ -93,7 +93,7 @@ describe('the operations of messages', () => {
     assert.equal((await caller(orchestrator, {surface: 'daemon'}).call('a2a_send', hello)).route, 'local')
   })
 
-  it('pass on all that a message can carry', async (t) => {
+  it('pass on all members of a message', async (t) => {
     const {call} = caller(await openWithAgents(t))
     const more = {correlation_id: 'c', thread_id: 'th', tenant_id: 'te', priority: 'high', idempotency_key: 'k'}
     const sent = await call('a2a_send', {...hello, ...more, route: 'db'})
@@ -103,7 +103,7 @@ describe('the operations of messages', () => {
     assert.deepEqual([correlation_id, thread_id, tenant_id, priority], ['c', 'th', 'te', 'high'])
   })
 
-  it('claim for the process of a command, for the consumer that is configured, or for the one that is named', async (t) => {
+  it('claim for the process of a command, or for the configured or specified consumer', async (t) => {
     const orchestrator = await openWithAgents(t)
     const claim = {agent_id: 'bert', source: 'db', claim: true}
     const surface = 'cli'
@@ -115,12 +115,12 @@ describe('the operations of messages', () => {
   })
 
   for (const surface of ['daemon', 'mcp'] as const)
-    it(`claim nothing for the ${surface}, which is the process of many callers: each says who it is`, async (t) => {
+    it(`require a consumer name on the ${surface}`, async (t) => {
       const orchestrator = await openWithAgents(t)
       const {call} = caller(orchestrator, {surface, env: {SVC_A2A_CONSUMER_ID: 'server'}})
       await call('a2a_send', {...hello, route: 'db'})
-      const refuse = async (name: string, given: object, member: string) =>
-        assert.rejects(call(name, given), (error) => {
+      const refuse = async (name: string, input: object, member: string) =>
+        assert.rejects(call(name, input), (error) => {
           assert.ok(isErrorOf(error, 'params_invalid'))
           assert.match(
             error.message,
@@ -141,14 +141,14 @@ describe('the operations of messages', () => {
       assert.equal((await call('a2a_ack', {...failed, error: undefined})).acknowledged, true)
     })
 
-  for (const [limit, shown, notice] of [
+  for (const [limit, count, notice] of [
     [undefined, 256, false],
     ['2', 2, false],
     ['2048', 300, false],
     ['2049', 256, true],
     ['many', 256, true],
   ] as const)
-    it(`read ${shown} of 300 messages at once where the limit is ${limit ?? 'not set'}`, async (t) => {
+    it(`read ${count} of 300 messages at once if the limit is ${limit ?? 'not set'}`, async (t) => {
       const orchestrator = await openWithAgents(t)
       orchestrator.store.transaction(() => {
         for (let i = 0; i < 300; i++) orchestrator.say(String(i), {route: 'db'})
@@ -157,14 +157,14 @@ describe('the operations of messages', () => {
       const {call, notices} = caller(orchestrator, {env})
       const claim = {agent_id: 'bert', claim: true, consumer_id: 'w'}
       const {messages} = await call<{messages: unknown[]}>('a2a_inbox', claim)
-      assert.equal(messages.length, shown)
+      assert.equal(messages.length, count)
       assert.equal(
         notices.some((text) => /^warning: SVC_A2A_CLAIM_LIMIT must be .*\.$/.test(text)),
         notice,
       )
     })
 
-  it('say why a message could not be handled, and list what is dead', async (t) => {
+  it('report a failure and list dead letters', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {call} = caller(orchestrator)
     const {db_message_uuid: message_id} = await call('a2a_send', {...hello, route: 'db'})
@@ -181,7 +181,7 @@ describe('the operations of messages', () => {
     )
   })
 
-  it('verify the session of an agent, wherever one is named', async (t) => {
+  it('verify the session of an agent in every operation', async (t) => {
     const orchestrator = await openWithAgents(t)
     orchestrator.store.run("UPDATE orch_agents SET session_id = 's'")
     const {call} = caller(orchestrator)
@@ -192,15 +192,15 @@ describe('the operations of messages', () => {
       ['a2a_inbox', {agent_id: 'bert'}, 'agent_session_id'],
       ['a2a_ack', {agent_id: 'bert', message_id: 1}, 'agent_session_id'],
     ]
-    for (const [name, given, member] of calls) {
-      await assert.rejects(call(name, given), (error) => isErrorOf(error, 'agent_session_mismatch'))
-      await call(name, {...given, [member]: 's'})
+    for (const [name, input, member] of calls) {
+      await assert.rejects(call(name, input), (error) => isErrorOf(error, 'agent_session_mismatch'))
+      await call(name, {...input, [member]: 's'})
     }
   })
 
-  it('refuse what does not fit', async (t) => {
+  it('reject invalid input', async (t) => {
     const {call} = caller(await openWithAgents(t))
-    for (const [name, given] of [
+    for (const [name, input] of [
       ['a2a_send', {...hello, payload: undefined}],
       ['a2a_send', {...hello, payload: {a: 1}}],
       ['a2a_send', {...hello, extra: 1}],
@@ -209,6 +209,6 @@ describe('the operations of messages', () => {
       ['a2a_ack', {agent_id: 'bert'}],
       ['a2a_history', {limit: 1001}],
     ] as const)
-      await assert.rejects(call(name, given), (error) => isErrorOf(error, 'params_invalid'))
+      await assert.rejects(call(name, input), (error) => isErrorOf(error, 'params_invalid'))
   })
 })

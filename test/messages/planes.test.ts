@@ -5,15 +5,15 @@ import {readEvents} from '../../src/tasks/index.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {ackHere, consumer, giveSession, openWithAgents} from './support/agents.js'
 
-/** By route: its plane, and what another process sees of a message. */
+/** For each route: its plane, and the messages visible to another process. */
 const planes = [
   {route: 'local', plane: 'local_ephemeral', elsewhere: []},
   {route: 'db', plane: 'local_durable', elsewhere: ['hello']},
 ] as const
 
-describe('the routes of messages', () => {
+describe('message routes', () => {
   for (const {route, plane, elsewhere} of planes)
-    it(`${route} is the plane ${plane}, of which another process sees ${elsewhere.length} messages`, async (t) => {
+    it(`${route} uses the plane ${plane}, of which another process sees ${elsewhere.length} messages`, async (t) => {
       const orchestrator = await openWithAgents(t)
       const sent = orchestrator.say('hello', {route})
       assert.deepEqual([sent.route, sent.delivery_plane, sent.route_ok], [route, plane, true])
@@ -36,13 +36,13 @@ describe('the routes of messages', () => {
       assert.equal(readInbox(orchestrator, {agent: 'bert'}, consumer()).unread_count, 0)
     })
 
-  it('take the word in any case, and local where none is given', async (t) => {
+  it('are case-insensitive and default to local', async (t) => {
     const {say} = await openWithAgents(t)
     assert.equal(say('x', {route: ' DB '}).route, 'db')
     assert.equal(say('y').route, 'local')
   })
 
-  it('are those that there are', async (t) => {
+  it('reject unknown words', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {message} = refused('usage', () => orchestrator.say('x', {route: 'pigeon'}))
     assert.match(message, /"pigeon" is not a route\. Expected one of: local, db, mesh\./)
@@ -50,7 +50,7 @@ describe('the routes of messages', () => {
 })
 
 describe('an inbox', () => {
-  it('merges both planes, the most urgent first, then the older by the clock', async (t) => {
+  it('merges both planes, most urgent first, then oldest by time', async (t) => {
     const orchestrator = await openWithAgents(t)
     const sendings = [
       ['db', 'low', 'e'],
@@ -73,7 +73,7 @@ describe('an inbox', () => {
     assert.equal(fewer.messages.length, 1, 'never more than the consumer takes at once')
   })
 
-  it('shows all that was claimed, however many others there are', async (t) => {
+  it('includes all claimed messages, regardless of the limit', async (t) => {
     const orchestrator = await openWithAgents(t)
     for (const payload of ['a', 'b']) orchestrator.say(payload, {route: 'db', priority: 'low'})
     for (const payload of ['c', 'd', 'e']) orchestrator.say(payload, {priority: 'high'})
@@ -86,7 +86,7 @@ describe('an inbox', () => {
     )
   })
 
-  it('is read page by page, the newest first, from one source', async (t) => {
+  it('is paginated newest first for one source', async (t) => {
     const orchestrator = await openWithAgents(t)
     for (const source of ['local', 'db'] as const) {
       for (const payload of ['1', '2', '3']) orchestrator.say(payload, {route: source})
@@ -109,7 +109,7 @@ describe('an inbox', () => {
 })
 
 describe('a sender', () => {
-  it('says what a message is about: words of the mesh have their own meaning here, unknown ones none', async (t) => {
+  it('maps message types of the mesh and treats unknown ones as free_form', async (t) => {
     const {say} = await openWithAgents(t)
     for (const [word, type] of [
       ['help_request', 'help_request'],
@@ -123,7 +123,7 @@ describe('a sender', () => {
       for (const route of ['local', 'db'] as const) assert.equal(say('x', {type: word, route}).msg_type, type)
   })
 
-  it('has its payload delivered as it is, up to a length', async (t) => {
+  it('has its payload delivered unchanged, up to the limit', async (t) => {
     const orchestrator = await openWithAgents(t)
     const payload = `{"text":"${'ü'.repeat(1000)}"}\n\u0007`
     for (const source of ['local', 'db'] as const) {

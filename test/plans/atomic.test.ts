@@ -9,13 +9,13 @@ import {projectFile} from '../support/project.js'
 import {until} from '../support/until.js'
 import {diamond, doNext, nodesNow, openUnattended} from './support.js'
 
-/** Has the store refuse the next row of a table, as a full disk would. */
+/** Makes the store reject the next row of a table, like a full disk. */
 const refuse = ({store}: TestOrchestrator, table: string): void => {
   store.run(`CREATE TRIGGER refused BEFORE INSERT ON ${table} BEGIN SELECT raise(ABORT, 'no room'); END`)
 }
 
-describe('a plan whose store gives up', () => {
-  it('is executed or not, never in part', async (t) => {
+describe('a plan with a failing store', () => {
+  it('is executed completely or not at all', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     refuse(orchestrator, 'plan_node_tasks')
@@ -26,7 +26,7 @@ describe('a plan whose store gives up', () => {
     assert.equal(executePlan(orchestrator, id).task_ids.length, 1)
   })
 
-  it('has no step completed whose followers could not be submitted', async (t) => {
+  it('does not complete a step if its dependants cannot be submitted', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
@@ -41,7 +41,7 @@ describe('a plan whose store gives up', () => {
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 queued', 'n3 queued', 'n4 pending'])
   })
 
-  it('is made anew or stays as it was', async (t) => {
+  it('is replanned completely or stays unchanged', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
@@ -53,7 +53,7 @@ describe('a plan whose store gives up', () => {
   })
 })
 
-/** Nodes whose state is not the one of their task, or whose time has come and that are not submitted. */
+/** Nodes whose status differs from their task, or that are ready but not submitted. */
 const inconsistent = ({store}: TestOrchestrator): unknown[] =>
   store.all(
     `SELECT n.plan_session_id, n.node_id, n.status, t.status AS task
@@ -66,8 +66,8 @@ WHERE s.status <> 'pending' AND n.status <> CASE t.status
     WHERE o.status <> 'completed'), 'pending', 'queued') END`,
   )
 
-describe('plans whose process is killed', () => {
-  it('are found as a transaction left them, and go on to their end', async (t) => {
+describe('plans of a killed process', () => {
+  it('are consistent after a kill and continue to their end', async (t) => {
     const orchestrator = await openUnattended(t, {clock: 'real'})
     for (let kills = 0; kills < 6; kills++) {
       const worker = spawn(process.execPath, [projectFile('dist/test/plans/work-through.js'), orchestrator.root], {
@@ -83,7 +83,7 @@ describe('plans whose process is killed', () => {
       await once(worker, 'exit')
       assert.deepEqual(inconsistent(orchestrator), [])
     }
-    // The task that the last one had is nobody's once its claim has ended.
+    // The task of the killed process is released when its claim expires.
     orchestrator.store.run("UPDATE orch_tasks SET claim_expires_ms = 1 WHERE status = 'InProgress'")
     for (const {session_id: id} of listPlans(orchestrator, {status: 'pending'})) executePlan(orchestrator, id)
     for (const {session_id: id} of listPlans(orchestrator, {status: 'active', limit: 1000}))

@@ -37,7 +37,7 @@ describe('the clauses of a goal', () => {
     it(`of ${JSON.stringify(goal.slice(0, 60))} are ${clauses.length}`, () =>
       assert.deepEqual(clausesOf(goal), clauses))
 
-  it('of one long sentence are pieces of sixteen words', () => {
+  it('of one long sentence are pieces of 16 words', () => {
     const pieces = clausesOf(words(37))
     assert.deepEqual(
       pieces.map((piece) => piece.split(' ').length),
@@ -46,8 +46,8 @@ describe('the clauses of a goal', () => {
     assert.equal(pieces.join(' '), words(37))
   })
 
-  // A search that goes back and forth would take minutes.
-  it('are found without delay, however long the goal is', () => {
+  // A backtracking search would take minutes.
+  it('are found quickly in a long goal', () => {
     for (const unit of [' ', ',', ';', '\n', '#', '# ', '1. ', ' and', '(', '`', '/', '.', 'a/']) {
       const goal = `${unit.repeat(65_000 / unit.length)}x`
       assert.ok(stepsFromGoal({goal}).length > 0, JSON.stringify(unit))
@@ -55,7 +55,7 @@ describe('the clauses of a goal', () => {
     }
   })
 
-  it('with many lines about many files name no file that many share its name with', () => {
+  it('with many files ignore ambiguous file names', () => {
     const goal = Array.from({length: 1900}, (_, i) => `Add part number ${i} to the page about index`).join('\n')
     const scope = Array.from({length: 4096}, (_, i) => `src/folder-${i}/${i % 2 === 0 ? 'index' : `file-${i}`}.ts`)
     const steps = stepsFromGoal({goal, scope, limit: 2000})
@@ -95,7 +95,7 @@ describe('the files of a step', () => {
       ))
 })
 
-describe('what a text sounds like', () => {
+describe('the complexity and category of a text', () => {
   for (const [count, complexity] of [
     [1, 2],
     [6, 2],
@@ -148,15 +148,15 @@ describe('the triggers of a step', () => {
 })
 
 describe('the steps of a goal', () => {
-  const told = (request: GoalRequest) =>
+  const stepTexts = (request: GoalRequest) =>
     stepsFromGoal(request).map(({description, dependsOn, workflow}) => [
       description,
       ...dependsOn,
       ...(workflow === undefined ? [] : [workflow]),
     ])
 
-  it('come one after the other, and are checked at the end', () => {
-    assert.deepEqual(told({goal: 'Add retry to the upload client and write tests'}), [
+  it('are sequential and end with a verification', () => {
+    assert.deepEqual(stepTexts({goal: 'Add retry to the upload client and write tests'}), [
       ['Add retry to the upload client'],
       ['write tests', 0],
       [
@@ -168,17 +168,17 @@ describe('the steps of a goal', () => {
   })
 
   for (const word of ['verify', 'Validation', 'regression', 'test'])
-    it(`are not checked once more where the goal says ${word}`, () =>
-      assert.deepEqual(told({goal: `Fix it; ${word} it`}), [['Fix it'], [`${word} it`, 0]]))
+    it(`have no extra verification if the goal contains ${word}`, () =>
+      assert.deepEqual(stepTexts({goal: `Fix it; ${word} it`}), [['Fix it'], [`${word} it`, 0]]))
 
-  it('are no more than was asked for', () => {
+  it('are limited to the maximum', () => {
     const goal = Array.from({length: 50}, (_, i) => `Fix ${i}`).join('\n')
     assert.equal(stepsFromGoal({goal}).length, 30)
     assert.equal(stepsFromGoal({goal, limit: 2}).length, 2)
     assert.equal(stepsFromGoal({goal, limit: 2000}).length, 51)
   })
 
-  it('are one where the goal is taken as it is', () => {
+  it('are a single one in direct mode', () => {
     const goal = ' 1. Fix src/a.ts and src/b.ts;\n2. test them '
     const [step, ...more] = stepsFromGoal({goal, direct: true})
     assert.deepEqual(more, [])
@@ -220,16 +220,16 @@ describe('the quality of a step', () => {
   for (const [text, findings] of cases)
     it(`"${text}" is ${findings.join(' and ') || 'good'}`, () => assert.deepEqual(qualityOf(step(text)), findings))
 
-  it('is bad where a file has no name', () =>
+  it('is flagged for a file without a name', () =>
     assert.deepEqual(qualityOf(step('Add paging to reads', {files: [{path: ' ', access: 'read'}]})), [
       'manifest_empty_path',
     ]))
 
-  it('is not looked at where a step only checks the others', () =>
+  it('is not checked for the verification step', () =>
     assert.deepEqual(qualityOf(step('stuff', {workflow: 'verification_stack'})), []))
 })
 
-describe('how well a plan covers its goal', () => {
+describe('the adequacy of a plan', () => {
   const file = (path: string) => ({files: [{path, access: 'write' as const}]})
   const good = (count: number) =>
     Array.from({length: count}, (_, i) =>
@@ -318,7 +318,7 @@ describe('how well a plan covers its goal', () => {
       assert.deepEqual([...new Set(found.gaps.flatMap((each) => each.gaps))], gaps)
     })
 
-  it('has a risk that is the mean of its steps', () => {
+  it('has the mean risk of its steps', () => {
     // 1 - (1 - 0.5) * (1 - 0.4) = 0.7 for the second of two
     const {meanRisk, gaps} = assess(short, [...good(1), step('stuff')])
     assert.equal(meanRisk, 0.35)

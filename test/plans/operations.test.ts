@@ -13,13 +13,13 @@ import {doNext, failNext, threeSteps, unattended} from './support.js'
 
 interface Given {
   toml?: string
-  /** What the model says, one after the other; no server runs when left out. */
+  /** Scripted answers of the model, in order; if omitted, no server runs. */
   answers?: readonly string[]
   answer?: Answer
   signal?: AbortSignal
 }
 
-/** A workspace, what can be done in it, and the model beside it. */
+/** A workspace with its operations and a scripted model. */
 async function workspace(t: TestContext, {toml = unattended, answers = [], answer, signal}: Given = {}) {
   const inTurn: Answer = (response, _call, count) =>
     response.end(answerLines(answers[count - 1] ?? 'enough', {prompt_eval_count: 100, eval_count: 100}))
@@ -50,11 +50,11 @@ async function workspace(t: TestContext, {toml = unattended, answers = [], answe
     context,
     calls: (server?.calls ?? []) as (GenerateCall & {options: {top_p?: number}})[],
     hungUp: server?.hungUp,
-    /** Calls an operation; its answer is what its schema says, and what its tool answers too. */
+    /** Calls an operation; validates its result and that of its tool against their schemas. */
     // biome-ignore lint/suspicious/noExplicitAny: the answers are looked at member by member
-    async call(name: string, given: object): Promise<any> {
+    async call(name: string, input: object): Promise<any> {
       const row = operationNamed(name)
-      const result = await createCall(row, name).perform(given, context)
+      const result = await createCall(row, name).perform(input, context)
       assert.deepEqual((await compileSchema(row.output, name))(result), [])
       const {tool} = row.bindings
       if (tool?.output === undefined) return result
@@ -83,7 +83,7 @@ const thin = plan({id: 1, description: 'Do stuff', files: [], depends_on: []})
 const goal = 'Write the parser and the printer of the language'
 
 describe('svc_plan', () => {
-  it('keeps the plan of a model', async (t) => {
+  it('stores the plan of a model', async (t) => {
     const {call, calls, orchestrator, notices, progress} = await workspace(t, {answers: [good]})
     const answer = await call('plan_goal', {
       goal,
@@ -160,28 +160,28 @@ FROM plan_sessions`,
     assert.deepEqual(cost?.type === 'cost_incurred' && [cost.input_tokens, cost.output_tokens], [100, 100])
   })
 
-  it('asks once more where the answer is no JSON', async (t) => {
+  it('asks again if the answer is not JSON', async (t) => {
     const {call, calls, notices} = await workspace(t, {answers: ['I would begin with the parser.', good]})
     const {planned_by: madeBy, plan_total_tasks: count} = await call('plan_goal', {goal})
     assert.deepEqual([madeBy, count, calls.length, notices], ['model', 3, 2, []])
     assert.match(calls[1]?.prompt ?? '', /could not be used: it is not JSON\. /)
   })
 
-  it('makes the plan from the goal where the second answer is no plan either', async (t) => {
+  it('falls back to the goal if the second answer is not a plan either', async (t) => {
     const {call, calls, notices} = await workspace(t, {answers: ['[', plan({description: ''})]})
     const answer = await call('plan_goal', {goal, refine_budget_tokens: 0})
     assert.deepEqual([answer.planned_by, answer.tasks[0].description, calls.length], ['goal', 'Write the parser', 2])
     assert.match(notices[0] ?? '', /drafting the plan without a model: .*step 1 has no description/)
   })
 
-  it('makes the plan from the goal where no server answers', async (t) => {
+  it('falls back to the goal if no server responds', async (t) => {
     const {call, notices} = await workspace(t)
     const answer = await call('plan_goal', {goal: threeSteps, loop_mode: 'force'})
     assert.deepEqual([answer.planned_by, answer.plan_total_tasks, answer.refinement_rounds], ['goal', 3, 0])
     assert.match(notices[0] ?? '', /127\.0\.0\.1:1/)
   })
 
-  it('makes the plan from the goal where the server fails in the middle', async (t) => {
+  it('falls back to the goal if the server fails halfway', async (t) => {
     const {call, notices} = await workspace(t, {
       answer: (response) => response.end('{"response": "[", "done": false}\n{"error": "out of memory"}\n'),
     })
@@ -189,7 +189,7 @@ FROM plan_sessions`,
     assert.match(notices[0] ?? '', /out of memory/)
   })
 
-  it('ends with its caller, and keeps nothing', async (t) => {
+  it('stops with its caller and stores nothing', async (t) => {
     const controller = new AbortController()
     const {call, orchestrator, hungUp} = await workspace(t, {
       signal: controller.signal,
@@ -200,7 +200,7 @@ FROM plan_sessions`,
     assert.deepEqual(modules.plans.listPlans(orchestrator), [])
   })
 
-  it('has as many steps as were asked for, in pages', async (t) => {
+  it('has the requested number of steps, in pages', async (t) => {
     const steps = Array.from({length: 9}, (_, i) => ({
       id: i + 1,
       description: `Add part ${i + 1} to src/${i}.ts`,
@@ -224,21 +224,21 @@ FROM plan_sessions`,
     ['minimal', 3072],
     ['deep', 8192],
   ] as const)
-    it(`asks for ${tokens} tokens where the plan is ${depth}`, async (t) => {
+    it(`requests ${tokens} tokens for a ${depth} plan`, async (t) => {
       const {call, calls} = await workspace(t, {answers: [good]})
       const answer = await call('plan_goal', {goal, plan_depth: depth, temperature: 0.9})
       assert.equal(answer.plan_depth_effective, depth)
       assert.deepEqual(calls[0]?.options, {temperature: 0.9, num_predict: tokens})
     })
 
-  it('takes the depth of the settings where nobody says', async (t) => {
+  it('uses the configured depth by default', async (t) => {
     const {call} = await workspace(t, {toml: 'orchestrator.planning_depth = "deep"\n', answers: [good]})
     assert.equal((await call('plan_goal', {goal})).plan_depth_effective, 'deep')
   })
 
-  it('takes no members that it does not know, and no numbers out of bounds', async (t) => {
+  it('rejects unknown members and numbers out of range', async (t) => {
     const {call, calls} = await workspace(t, {answers: [good]})
-    for (const given of [
+    for (const input of [
       {},
       {goal: ''},
       {goal, mode: 'auto'},
@@ -252,9 +252,9 @@ FROM plan_sessions`,
       {goal, top_p: 1.5},
     ])
       await assert.rejects(
-        call('plan_goal', given),
+        call('plan_goal', input),
         (error) => isErrorOf(error, 'params_invalid'),
-        JSON.stringify(given),
+        JSON.stringify(input),
       )
     assert.equal(calls.length, 0)
   })
@@ -284,7 +284,7 @@ describe('svc_plan with a thin plan', () => {
     assert.deepEqual(row, {rounds: 1, why: 'sufficient'})
   })
 
-  it('leaves it as it is where nobody wants it refined', async (t) => {
+  it('does not refine it if refinement is off', async (t) => {
     for (const more of [{auto_expand_thin_plan: false}, {max_refine_rounds: 0}]) {
       const {call, calls} = await workspace(t, {answers: [thin, good]})
       const answer = await call('plan_goal', {goal, ...more})
@@ -294,9 +294,9 @@ describe('svc_plan with a thin plan', () => {
     }
   })
 
-  it('stops where the tokens are used up', async (t) => {
+  it('stops when the tokens are used up', async (t) => {
     const better = plan({description: 'Do the first half', files: []}, {description: 'Do the second half', files: []})
-    // Each round takes 200 tokens; its question is about 340 of them, as it is counted beforehand.
+    // Each round uses 200 tokens; its question is estimated at about 340 in advance.
     const {call, calls} = await workspace(t, {answers: [thin, better, good]})
     const answer = await call('plan_goal', {goal, refine_budget_tokens: 700})
     assert.deepEqual(
@@ -307,26 +307,26 @@ describe('svc_plan with a thin plan', () => {
     assert.equal(calls[1]?.options.num_predict, 700 - Math.ceil((calls[1]?.prompt.length ?? 0) / 4))
   })
 
-  it('stops after the last round, or where the model has nothing better', async (t) => {
+  it('stops after the last round, or if the model has no improvement', async (t) => {
     const rounds = await workspace(t, {answers: [thin, plan({description: 'Do other stuff now'}), good]})
     const stopped = await rounds.call('plan_goal', {goal, max_refine_rounds: 1})
     assert.deepEqual([stopped.refinement_rounds, stopped.loop_stop_reason], [1, 'rounds_exhausted'])
     const same = await workspace(t, {answers: [thin, thin, good]})
-    const kept = await same.call('plan_goal', {goal, loop_mode: 'auto', max_refine_rounds: 5})
+    const unchanged = await same.call('plan_goal', {goal, loop_mode: 'auto', max_refine_rounds: 5})
     assert.deepEqual(
-      [kept.refinement_rounds, kept.loop_stop_reason, kept.loop_mode_effective],
+      [unchanged.refinement_rounds, unchanged.loop_stop_reason, unchanged.loop_mode_effective],
       [1, 'no_improvement', 'auto'],
     )
   })
 
-  it('keeps what it has where the model fails, and says so', async (t) => {
+  it('keeps its best plan if the model fails, with a notice', async (t) => {
     const {call, notices} = await workspace(t, {answers: [thin, 'Well.']})
     const answer = await call('plan_goal', {goal})
     assert.deepEqual([answer.loop_stop_reason, answer.plan_total_tasks], ['model_failed', 1])
     assert.match(notices[0] ?? '', /not refined further: The model did not return a valid plan: it is not JSON\./)
   })
 
-  it('looks at the risk that it is told', async (t) => {
+  it('uses the requested risk threshold', async (t) => {
     const risky = plan(
       {description: 'Add the parser to the thing', files: [], depends_on: []},
       {description: 'Add the printer to it too', files: [], depends_on: [1]},
@@ -337,7 +337,7 @@ describe('svc_plan with a thin plan', () => {
     assert.equal((await usual.call('plan_goal', {goal})).refinement_rounds, 0)
   })
 
-  it('refines a good plan too where it must, and never takes a worse one', async (t) => {
+  it('refines a good plan too with force, and never accepts a worse one', async (t) => {
     const {call, calls} = await workspace(t, {answers: [good, thin, good]})
     const answer = await call('plan_goal', {goal, loop_mode: 'force', max_refine_rounds: 2})
     assert.deepEqual(
@@ -348,7 +348,7 @@ describe('svc_plan with a thin plan', () => {
 })
 
 describe('ai.plan.new', () => {
-  it('makes the plan without a model, and gives its latest version', async (t) => {
+  it('creates the plan without a model and returns its latest version', async (t) => {
     const {call, calls, orchestrator} = await workspace(t, {answers: [good]})
     const answer = await call('new_plan', {goal: threeSteps, session_id: 'talk', tenant_id: 'team', max_tasks: 2})
     assert.deepEqual([calls.length, answer.written_to_disk, answer.versions[0].steps.length], [0, false, 2])
@@ -358,7 +358,7 @@ describe('ai.plan.new', () => {
     assert.deepEqual(row, {plan_session_id: answer.session_id, origin_session_id: 'talk', tenant_id: 'team'})
   })
 
-  it('asks a model where the settings say so, for a new plan and for one that is made anew', async (t) => {
+  it('asks a model for new plans and replans if configured', async (t) => {
     const toml = 'orchestrator.planning_llm_synthesis_enabled = true\n'
     const {call, calls} = await workspace(t, {toml, answers: [good, good]})
     const {session_id: id, versions} = await call('new_plan', {goal})
@@ -370,13 +370,13 @@ describe('ai.plan.new', () => {
     assert.equal(calls.length, 2)
   })
 
-  it('tells what is wrong with the steps', async (t) => {
+  it('reports findings on steps', async (t) => {
     const {call, notices} = await workspace(t)
     await call('new_plan', {goal: 'stuff'})
     assert.deepEqual(notices, ['notice: n1 is vague_short and vague_phrase.'])
   })
 
-  it('writes it to the workspace, or does nothing', async (t) => {
+  it('writes the plan file, or nothing', async (t) => {
     const {call, orchestrator} = await workspace(t)
     const answer = await call('new_plan', {goal: threeSteps, write_to_disk: true})
     assert.equal(answer.written_to_disk, true)
@@ -394,7 +394,7 @@ describe('ai.plan.new', () => {
     assert.deepEqual(modules.plans.listPlans(other.orchestrator), [])
   })
 
-  it('does nothing where a folder lies in the place of the file', async (t) => {
+  it('does nothing if the file is a folder', async (t) => {
     const {call, orchestrator} = await workspace(t)
     await mkdir(join(orchestrator.root, 'PLAN.md'))
     for (const name of ['new_plan', 'plan_goal'])
@@ -402,7 +402,7 @@ describe('ai.plan.new', () => {
     assert.deepEqual(modules.plans.listPlans(orchestrator), [])
   })
 
-  it('answers with the plan that it keeps, also where it cannot be written', async (t) => {
+  it('returns the stored plan even if the file cannot be written', async (t) => {
     const {call, context, notices, orchestrator} = await workspace(t)
     const writePlanFile = () => Promise.reject(new SvcError('disk_full', {path: 'PLAN.md'}))
     Object.assign(context, {modules: {...modules, plans: {...modules.plans, writePlanFile}}})
@@ -414,7 +414,7 @@ describe('ai.plan.new', () => {
     assert.equal(modules.plans.planStatus(orchestrator, answer.session_id).latest_version, 2)
   })
 
-  it('makes no plan anew that has changed while the model thought', async (t) => {
+  it('does not replan a plan that changed while the model was working', async (t) => {
     const toml = 'orchestrator.planning_llm_synthesis_enabled = true\n'
     const {call, orchestrator} = await workspace(t, {
       toml,
@@ -427,23 +427,23 @@ describe('ai.plan.new', () => {
     await assert.rejects(call('replan', {session_id: id, delta_hint: 'Keep the comments'}), (error) =>
       isErrorOf(error, 'plan_changed'),
     )
-    const {goal: kept, latest_version: version} = modules.plans.planStatus(orchestrator, id)
-    assert.deepEqual([version, kept.includes('docs page'), kept.includes('comments')], [2, true, false])
+    const {goal: stored, latest_version: version} = modules.plans.planStatus(orchestrator, id)
+    assert.deepEqual([version, stored.includes('docs page'), stored.includes('comments')], [2, true, false])
   })
 })
 
 describe('ai.plan.status and svc_plan_status', () => {
-  it('tell where a plan stands, each in its own words', async (t) => {
+  it('report the status of a plan, each in its own format', async (t) => {
     const {call, orchestrator} = await workspace(t)
     const long = `Add the reader of ${'many '.repeat(100)}files`
     const {session_id: id} = await call('new_plan', {goal: `Add the parser\nAdd the printer\n${long}`, max_tasks: 3})
     assert.deepEqual(await call('execute_plan', {session_id: id}), {task_ids: [1], ok: true})
     doNext(orchestrator)
     failNext(orchestrator, 'no ink')
-    const {result, shown} = await call('plan_status', {session_id: id})
+    const {result, presented} = await call('plan_status', {session_id: id})
     assert.deepEqual(result.step_counts, {pending: 1, completed: 1, failed: 1, in_progress: 0, skipped: 0})
     assert.equal(result.execution_mode, 'sequential_dag')
-    const {nodes, ...facts} = shown
+    const {nodes, ...facts} = presented
     assert.deepEqual(facts, {
       session_id: id,
       status: 'failed',
@@ -484,7 +484,7 @@ describe('ai.plan.status and svc_plan_status', () => {
     await assert.rejects(call('plan_status', {session_id: 'plan-x'}), (error) => isErrorOf(error, 'plan_not_found'))
   })
 
-  it('are of plans that are listed', async (t) => {
+  it('cover all listed plans', async (t) => {
     const {call} = await workspace(t)
     const {session_id: id} = await call('new_plan', {goal: threeSteps, session_id: 'talk'})
     const {plans} = await call('list_plans', {session_id: 'talk', status: 'pending'})

@@ -7,8 +7,8 @@ import {executePlan, findPlanFile, newPlan, planMarkdown, replan, writePlanFile}
 import {temporaryFolder} from '../support/temporary.js'
 import {doNext, openUnattended} from './support.js'
 
-describe('a plan for people', () => {
-  it('is a list of steps to be ticked off', async (t) => {
+describe('a plan as Markdown', () => {
+  it('is a task list', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: 'Add paging to src/inbox.ts; run the test suite'})
     executePlan(orchestrator, id)
@@ -35,8 +35,8 @@ Version 2 of \`${id}\`.
   })
 })
 
-describe('the file of a plan', () => {
-  it('is written whole, in the place of what was there', async (t) => {
+describe('the plan file', () => {
+  it('replaces an existing file atomically', async (t) => {
     const root = await temporaryFolder(t)
     await writeFile(join(root, 'PLAN.md'), 'x'.repeat(1000))
     const path = await findPlanFile(root)
@@ -45,7 +45,7 @@ describe('the file of a plan', () => {
     assert.deepEqual(await readdir(root), ['PLAN.md'])
   })
 
-  it('is where a link leads to, as long as that is inside', async (t) => {
+  it('follows a link within the workspace', async (t) => {
     const root = await temporaryFolder(t)
     await mkdir(join(root, 'docs'))
     await writeFile(join(root, 'docs', 'plan.md'), 'old')
@@ -54,7 +54,7 @@ describe('the file of a plan', () => {
     assert.equal(await readFile(join(root, 'docs', 'plan.md'), 'utf8'), 'new')
   })
 
-  it('is never where a link leads out of the workspace, or to nothing', async (t) => {
+  it('does not follow a link out of the workspace or to nothing', async (t) => {
     const [root, outside] = [await temporaryFolder(t), await temporaryFolder(t)]
     await writeFile(join(outside, 'kept.md'), 'kept')
     for (const target of [join(outside, 'kept.md'), join(outside, 'new.md'), 'gone.md', '..', '.']) {
@@ -66,7 +66,7 @@ describe('the file of a plan', () => {
     assert.deepEqual(await readdir(outside), ['kept.md'])
   })
 
-  it('leaves nothing behind where it cannot be written', async (t) => {
+  it('leaves nothing behind if it cannot be written', async (t) => {
     const root = await temporaryFolder(t)
     await mkdir(join(root, 'PLAN.md', 'sub'), {recursive: true})
     await assert.rejects(writePlanFile(await findPlanFile(root), 'new'))

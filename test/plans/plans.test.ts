@@ -20,12 +20,12 @@ import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/op
 import {until} from '../support/until.js'
 import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps, unattended} from './support.js'
 
-/** Room for one task that waits. */
+/** Room for one queued task. */
 const full = 'max_queue_len = 1\nqueue_overflow_strategy = "block"\n'
 
 const stepsOf = ({versions: [{steps}]}: Plan) => steps.map(({node_id, depends_on}) => [node_id, ...depends_on])
 
-/** Waits for a round of upkeep of the daemon, which deletes a lock that is over. */
+/** Waits for a maintenance round of the daemon, which deletes an expired lock. */
 async function nextUpkeep({store, repositoryId}: Orchestrator): Promise<void> {
   store.run(`INSERT INTO orch_locks SELECT repository_id, 'over', id, agent_id, 'read', 0 FROM orch_tasks WHERE id = 1`)
   const left = () =>
@@ -37,7 +37,7 @@ async function nextUpkeep({store, repositoryId}: Orchestrator): Promise<void> {
 }
 
 describe('a new plan', () => {
-  it('has its steps, and is there for every process that looks', async (t) => {
+  it('has its steps and is visible to every process', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const plan = newPlan(orchestrator, {
       goal: 'Add paging to inbox reads; update the docs',
@@ -80,7 +80,7 @@ describe('a new plan', () => {
     assert.equal(other.store.get('SELECT 1 FROM orch_tasks'), undefined)
   })
 
-  it('has its steps in their order, also when there are more than nine', async (t) => {
+  it('has its steps in order, even with more than nine', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const goal = Array.from({length: 12}, (_, i) => `Add part number ${i + 1}`).join('\n')
     const plan = newPlan(orchestrator, {goal, maxTasks: 12})
@@ -90,7 +90,7 @@ describe('a new plan', () => {
     )
   })
 
-  it('is one step where the mode is direct, and none where a workflow should have it', async (t) => {
+  it('is one step in direct mode, and is rejected in workflow mode', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const plan = newPlan(orchestrator, {goal: threeSteps, mode: 'direct'})
     assert.deepEqual([plan.strategy, plan.versions[0].steps.length], ['immediate_act', 1])
@@ -101,7 +101,7 @@ describe('a new plan', () => {
     assert.equal(listPlans(orchestrator).length, 3)
   })
 
-  it('is not made of nothing, of too much, or of files that are elsewhere', async (t) => {
+  it('is rejected for a blank or too long goal and for files outside', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     refused('plan_goal_invalid', () => newPlan(orchestrator, {goal: ' \n '}))
     refused('plan_goal_invalid', () => newPlan(orchestrator, {goal: 'x'.repeat(65_537)}))
@@ -115,7 +115,7 @@ describe('a new plan', () => {
     assert.deepEqual(listPlans(orchestrator), [])
   })
 
-  it('has nothing to do with the plans of another workspace', async (t) => {
+  it('is separate from the plans of another workspace', async (t) => {
     const env = {SVC_WORKSPACE_JOURNEY_STORE: 'canonical'}
     const first = await openTestOrchestrator(t)
     const shared = {...env, SVC_DB_PATH: `${first.root}/shared.db`}
@@ -126,18 +126,18 @@ describe('a new plan', () => {
     assert.equal(listPlans(one).length, 1)
   })
 
-  it('is told by an id that is nearly right', async (t) => {
+  it('is suggested for a misspelt id', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
-    for (const given of [id.slice(0, 12), `${id.slice(0, -1)}_`])
-      assert.equal(refused('plan_not_found', () => planStatus(orchestrator, given)).params.suggestion, id)
+    for (const misspelt of [id.slice(0, 12), `${id.slice(0, -1)}_`])
+      assert.equal(refused('plan_not_found', () => planStatus(orchestrator, misspelt)).params.suggestion, id)
     assert.equal(refused('plan_not_found', () => planStatus(orchestrator, 'plan-')).params.suggestion, undefined)
   })
 })
 
-describe('what is wrong with a plan', () => {
+describe('the problems of a plan', () => {
   const vague = 'stuff\nDo the things'
-  it('is told, and the plan is kept', async (t) => {
+  it('are reported, and the plan is stored', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const plan = newPlan(orchestrator, {goal: vague})
     assert.deepEqual(plan.findings, [
@@ -147,13 +147,13 @@ describe('what is wrong with a plan', () => {
     assert.equal(plan.versions[0].reviewer_verdict, 'flagged')
   })
 
-  it('is not looked for where nobody wants to know', async (t) => {
+  it('are not checked if the gate is off', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: 'orchestrator.plan_adequacy_shadow = false\n'})
     const plan = newPlan(orchestrator, {goal: vague})
     assert.deepEqual([plan.findings, plan.versions[0].reviewer_verdict], [undefined, 'pending'])
   })
 
-  it('keeps it from being made where that is enforced, unless somebody says why not', async (t) => {
+  it('reject it in enforcement mode unless they are justified', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: 'orchestrator.plan_adequacy_enforce = true\n'})
     const {params} = refused('plan_rejected', () => newPlan(orchestrator, {goal: 'Wipe the cache of the server'}))
     assert.deepEqual(params.faults, ['step 1 is risk_destructive', 'the plan is too thin (score 1, risk 0.4)'])
@@ -171,8 +171,8 @@ describe('what is wrong with a plan', () => {
   })
 })
 
-describe('a plan that is executed', () => {
-  it('asks a person about every step, and goes on by itself after each', async (t) => {
+describe('an executed plan', () => {
+  it('requires approval for every step and continues automatically', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: 'orchestrator.default_processor = "external"\n'})
     const request = {goal: threeSteps, originSessionId: 'talk-1', tenantId: 'team'}
     const {session_id: id} = newPlan(orchestrator, request)
@@ -212,7 +212,7 @@ describe('a plan that is executed', () => {
     assert.deepEqual(attempt, {attempt_no: 1, task_id: 1, outcome: 'completed', latency_ms: 1500})
   })
 
-  it('does steps side by side that wait for the same, and the last one once', async (t) => {
+  it('runs independent steps in parallel and the final one once', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     assert.equal(executePlan(orchestrator, id).task_ids.length, 1)
@@ -236,7 +236,7 @@ describe('a plan that is executed', () => {
     assert.equal(planStatus(orchestrator, id).status, 'completed')
   })
 
-  it('is worked through by a daemon after one call', async (t) => {
+  it('is completed by a daemon after one call', async (t) => {
     const toml = unattended.replace('"external"', '"ai"')
     const orchestrator = await openTestOrchestrator(t, {toml, clock: 'real'})
     const client = await openTestOrchestrator(t, {root: orchestrator.root, clock: 'real'})
@@ -259,7 +259,7 @@ describe('a plan that is executed', () => {
     assert.equal(did[3], 'Add the fourth part')
   })
 
-  it('says which step failed, and goes on when that is done after all', async (t) => {
+  it('reports a failed step and continues when that is completed by a retry', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     executePlan(orchestrator, id)
@@ -281,7 +281,7 @@ describe('a plan that is executed', () => {
     assert.deepEqual([steps[1]?.attempts, steps[1]?.last_outcome, steps[1]?.last_error], [2, 'completed', undefined])
   })
 
-  it('follows a task that is doubted, overruled or cancelled', async (t) => {
+  it('follows a doubted, overruled or cancelled task', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
@@ -297,7 +297,7 @@ describe('a plan that is executed', () => {
     assert.deepEqual([status, counts.completed, counts.pending], ['failed', 2, 2])
   })
 
-  it('tells every state of a step as an event of its task', async (t) => {
+  it('emits every status of a step as an event', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps, maxTasks: 1})
     executePlan(orchestrator, id)
@@ -313,7 +313,7 @@ describe('a plan that is executed', () => {
     )
   })
 
-  it('gives a step to the agent that has its file', async (t) => {
+  it('assigns a step to the agent that holds its file', async (t) => {
     const orchestrator = await openUnattended(t)
     const file = [{path: 'src/a.ts', access: 'write'}]
     spawnAgent(orchestrator, {name: 'other'})
@@ -328,14 +328,14 @@ describe('a plan that is executed', () => {
     assert.equal(requireTask(orchestrator, taskId).agent_name, 'busy')
   })
 
-  it('leaves a step that is refused for later, and says why', async (t) => {
+  it('holds a rejected step with the reason', async (t) => {
     const orchestrator = await openUnattended(t, {toml: full})
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
     doNext(orchestrator)
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 queued', 'n3 pending', 'n4 pending'])
-    const told = readEvents(orchestrator, {types: ['plan_node_status']}).map(({kind}) => kind)
-    const held = told.find((kind) => kind.type === 'plan_node_status' && kind.status === 'pending')
+    const events = readEvents(orchestrator, {types: ['plan_node_status']}).map(({kind}) => kind)
+    const held = events.find((kind) => kind.type === 'plan_node_status' && kind.status === 'pending')
     assert.match(held?.type === 'plan_node_status' ? `${held.node_id} ${held.reason}` : '', /^n3 queue_full: /)
     assert.equal(refused('queue_full', () => executePlan(orchestrator, id)).code, 'queue_full')
     assert.match(planStatus(orchestrator, id).steps[2]?.held_reason ?? '', /^queue_full: /)
@@ -345,7 +345,7 @@ describe('a plan that is executed', () => {
     assert.deepEqual([status, steps[2]?.held_reason], ['active', undefined])
   })
 
-  it('is not failed while a step that was refused can still be done', async (t) => {
+  it('has not failed while a rejected step can still run', async (t) => {
     const orchestrator = await openUnattended(t, {toml: full})
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
@@ -361,7 +361,7 @@ describe('a plan that is executed', () => {
     assert.equal(planStatus(orchestrator, id).status, 'failed')
   })
 
-  it('goes on with a step that was refused when another one is cancelled', async (t) => {
+  it('continues with a rejected step when another one is cancelled', async (t) => {
     const orchestrator = await openUnattended(t, {toml: full})
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
@@ -371,7 +371,7 @@ describe('a plan that is executed', () => {
     assert.equal(planStatus(orchestrator, id).status, 'active')
   })
 
-  it('is tried again by the daemon where a step was refused, and says so only once', async (t) => {
+  it('has its rejected step retried by the daemon, with one event', async (t) => {
     const orchestrator = await openUnattended(t, {toml: full, clock: 'real'})
     const client = await openTestOrchestrator(t, {root: orchestrator.root, clock: 'real'})
     const {session_id: id} = diamond(client)
@@ -384,14 +384,14 @@ describe('a plan that is executed', () => {
     const daemon = await startDaemon(t, orchestrator, new ScriptedProcessor())
     for (let round = 0; round < 2; round++) await nextUpkeep(client)
     assert.deepEqual([nodesNow(client, id)[2], held().length], ['n3 pending', 1])
-    // Nothing of the plan is over by this: it waits only for the room that it leaves.
+    // This does not end any part of the plan, which only waits for the room in the queue.
     claimTask(client, {owner: 'me'})
     await until(() => nodesNow(client, id)[2] === 'n3 queued', 'the step is queued')
     assert.equal(held().length, 1)
     await daemon.stop()
   })
 
-  it('goes on by itself when planning is switched on again', async (t) => {
+  it('continues automatically when planning is enabled again', async (t) => {
     const orchestrator = await openUnattended(t, {clock: 'real'})
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     executePlan(orchestrator, id)
@@ -406,7 +406,7 @@ describe('a plan that is executed', () => {
     await until(() => nodesNow(orchestrator, id)[1] === 'n2 queued', 'the step is queued')
   })
 
-  it('says which of several steps are refused', async (t) => {
+  it('reports which of several steps were rejected', async (t) => {
     const orchestrator = await openUnattended(t, {toml: full})
     const step = {dependsOn: [], files: [], category: 'general' as const, complexity: 1, triggers: []}
     const steps = ['Add the first part', 'Add the second part'].map((description) => ({...step, description}))
@@ -415,7 +415,7 @@ describe('a plan that is executed', () => {
     assert.deepEqual([ids.length, held?.map(({node_id, code}) => [node_id, code])], [1, [['n2', 'queue_full']]])
   })
 
-  it('takes no tenant that its tasks would not take', async (t) => {
+  it('rejects a tenant id that is too long for its tasks', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     const {params} = refused('plan_id_too_long', () => executePlan(orchestrator, id, {tenantId: 't'.repeat(257)}))
@@ -423,7 +423,7 @@ describe('a plan that is executed', () => {
     executePlan(orchestrator, id, {tenantId: 't'.repeat(256)})
   })
 
-  it('is looked at after each step only as far as the next ones need it', async (t) => {
+  it('reads only the nodes needed for the next steps', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
@@ -432,7 +432,7 @@ describe('a plan that is executed', () => {
     assert.equal(claimTask(orchestrator, {owner: 'me'}).task.description, 'Add the second part')
   })
 
-  it('is not executed while planning or the orchestrator is switched off', async (t) => {
+  it('is not executed while planning or the orchestrator is disabled', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     executePlan(orchestrator, id)
@@ -449,7 +449,7 @@ describe('a plan that is executed', () => {
 })
 
 describe('the lineage of tasks', () => {
-  it('says of which plan and node a task is', async (t) => {
+  it('contains the plan and node of a task', async (t) => {
     const orchestrator = await openUnattended(t)
     submitTask(orchestrator, {description: 'of no plan', processor: 'ai'})
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps, maxTasks: 2, originSessionId: 'talk-1'})
@@ -474,7 +474,7 @@ describe('the lineage of tasks', () => {
 })
 
 describe('a list of plans', () => {
-  it('has the newest first, and only those that are asked for', async (t) => {
+  it('has the newest first and can be filtered', async (t) => {
     const orchestrator = await openUnattended(t)
     const make = (goal: string, originSessionId?: string) =>
       newPlan(orchestrator, {goal, originSessionId, maxTasks: 1}).session_id

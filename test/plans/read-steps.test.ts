@@ -10,55 +10,59 @@ const fault = (text: string): string => {
   return 'fault' in read ? read.fault : 'none'
 }
 
-describe('an answer of a model', () => {
+describe('the answer of a model', () => {
   const array = JSON.stringify([one])
   for (const [what, text] of [
     ['an array', array],
     ['between tags', `Sure.\n<execute>${array}</execute>\nDone [all of it].`],
-    ['between tags of which the last one is cut off', `<EXECUTE>\n${array}`],
+    ['between tags without a closing tag', `<EXECUTE>\n${array}`],
     ['in a fence', `Sure:\n\`\`\`json\n${array}\n\`\`\`\n`],
-    ['among words', `The steps are ${array}, I think.`],
+    ['surrounded by text', `The steps are ${array}, I think.`],
   ] as const)
-    it(`is read ${what}`, () => {
+    it(`is parsed ${what}`, () => {
       const read = readSteps(text, options)
       assert.deepEqual('steps' in read && read.steps.map(({description}) => description), ['Add a part'])
     })
 
   for (const [what, value, why] of [
-    ['no JSON', undefined, 'it is not JSON'],
+    ['text that is not JSON', undefined, 'it is not JSON'],
     ['an object', {steps: 1}, 'it is not a JSON array'],
     ['no steps', [], 'the array has no steps'],
     ['a word', ['x'], 'element 1 is not an object'],
     ['a list', [[]], 'element 1 is not an object'],
     ['no description', [one, {}], 'step 2 has no description'],
     ['a blank description', [{description: ' '}], 'step 1 has no description'],
-    ['a book', [{description: 'x'.repeat(4001)}], 'step 1 has a description of more than 4000 characters'],
-    ['a file that is a number', [{...one, files: [1]}], 'step 1 has an invalid list of files'],
-    ['a file elsewhere', [{...one, files: ['../x']}], 'step 1 has a file outside the workspace'],
-    ['an absolute file elsewhere', [{...one, files: ['/etc/passwd']}], 'step 1 has a file outside the workspace'],
-    ['another category', [{...one, category: 'magic'}], 'step 1 has an unknown category'],
-    ['a complexity of 11', [{...one, estimated_complexity: 11}], 'step 1 has a complexity that is not from 1 to 10'],
-    ['an id that is a word', [{...one, id: 'a'}], 'the id of step 1 is not a whole number'],
-    ['an id twice', [one, {...one, id: 1}], 'two steps have the id 1'],
     [
-      'a dependency that is a word',
+      'a very long description',
+      [{description: 'x'.repeat(4001)}],
+      'step 1 has a description of more than 4000 characters',
+    ],
+    ['a file that is a number', [{...one, files: [1]}], 'step 1 has an invalid list of files'],
+    ['a file outside', [{...one, files: ['../x']}], 'step 1 has a file outside the workspace'],
+    ['an absolute file outside', [{...one, files: ['/etc/passwd']}], 'step 1 has a file outside the workspace'],
+    ['an unknown category', [{...one, category: 'magic'}], 'step 1 has an unknown category'],
+    ['a complexity of 11', [{...one, estimated_complexity: 11}], 'step 1 has a complexity that is not from 1 to 10'],
+    ['an id that is a string', [{...one, id: 'a'}], 'the id of step 1 is not a whole number'],
+    ['a duplicate id', [one, {...one, id: 1}], 'two steps have the id 1'],
+    [
+      'a dependency that is a string',
       [{...one, depends_on: ['1']}],
       'step 1 has dependencies that are not a list of ids',
     ],
-    ['a dependency on nothing', [{...one, depends_on: [7]}], 'step 1 depends on 7, which is not a step'],
+    ['an unknown dependency', [{...one, depends_on: [7]}], 'step 1 depends on 7, which is not a step'],
     [
-      'a circle',
+      'a cycle',
       [
         {...one, id: 1, depends_on: [2]},
         {...one, id: 2, depends_on: [1]},
       ],
       'its steps depend on each other',
     ],
-    ['a step that waits for itself', [{...one, depends_on: [1]}], 'its steps depend on each other'],
+    ['a step that depends on itself', [{...one, depends_on: [1]}], 'its steps depend on each other'],
   ] as const)
-    it(`is no plan where it has ${what}`, () => assert.equal(fault(JSON.stringify(value) ?? '[1, 2'), why))
+    it(`is invalid if it has ${what}`, () => assert.equal(fault(JSON.stringify(value) ?? '[1, 2'), why))
 
-  it('may leave out all but the descriptions', () => {
+  it('can omit everything except descriptions', () => {
     const read = readSteps(JSON.stringify([{...one, priority: 'high'}, {description: ' Fix src/a.ts '}]), options)
     assert.deepEqual('steps' in read && read.steps, [
       {description: 'Add a part', dependsOn: [], files: [], category: 'codegen', complexity: 2, triggers: []},
@@ -66,7 +70,7 @@ describe('an answer of a model', () => {
     ])
   })
 
-  it('has ids of its own, and steps in any order', () => {
+  it('can have arbitrary ids and steps in any order', () => {
     const steps = [
       {...one, id: 20, depends_on: [10, 10]},
       {...one, id: 10, depends_on: [], files: ['src/./a.ts', 'src/a.ts']},
@@ -78,7 +82,7 @@ describe('an answer of a model', () => {
     ])
   })
 
-  it('is cut to the steps that are wanted, and waits for no other', () => {
+  it('is cut to the maximum number of steps, without dependencies on the others', () => {
     const steps = [{...one, depends_on: [3]}, one, {...one, depends_on: []}]
     const read = readSteps(JSON.stringify(steps), {...options, limit: 2})
     assert.deepEqual('steps' in read && read.steps.map(({dependsOn}) => dependsOn), [[], [0]])

@@ -5,7 +5,7 @@ import {claimTask, completeTask, failTask, readEvents, requireTask, retryTask} f
 import {refused, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps} from './support.js'
 
-/** Every node of every version: `1 n1 completed`. */
+/** All nodes of all versions, as `1 n1 completed`. */
 const allNodes = ({store}: TestOrchestrator): string[] =>
   store
     .all<{node: string}>(
@@ -13,8 +13,8 @@ const allNodes = ({store}: TestOrchestrator): string[] =>
     )
     .map(({node}) => node)
 
-describe('a plan that is made anew', () => {
-  it('keeps the files that its goal is about, for the steps and for a model', async (t) => {
+describe('a replanned plan', () => {
+  it('keeps the files of its goal', async (t) => {
     const orchestrator = await openUnattended(t)
     const goal = 'Add paging to the inbox reads'
     const {session_id: id, versions} = newPlan(orchestrator, {goal, scopeFiles: ['./src/mesh/inbox.ts']})
@@ -33,7 +33,7 @@ describe('a plan that is made anew', () => {
     }
   })
 
-  it('keeps what is completed, and supersedes and cancels the rest', async (t) => {
+  it('keeps completed steps and supersedes and cancels the rest', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps, originSessionId: 'talk'})
     executePlan(orchestrator, id)
@@ -84,7 +84,7 @@ describe('a plan that is made anew', () => {
     assert.deepEqual(session, {origin_session_id: 'talk', current_version: 2})
   })
 
-  /** Steps of a wording, each with the places, from 0, of those before it. */
+  /** Steps with these descriptions, each with the positions of its dependencies, from 0. */
   const stepsOf = (...steps: [string, ...number[]][]) =>
     steps.map(([description, ...dependsOn]) => ({
       description,
@@ -95,11 +95,11 @@ describe('a plan that is made anew', () => {
       triggers: [],
     }))
 
-  /** Every step with the nodes that it waits for. */
+  /** All steps with the nodes that they depend on. */
   const order = ({versions: [{steps}]}: ReturnType<typeof replan>) =>
     steps.map(({node_id, depends_on: after}) => [node_id, ...after.map((place) => steps[place - 1]?.node_id)])
 
-  it('keeps the order of the steps around one that is done already', async (t) => {
+  it('keeps the order of steps around a completed one', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {
       goal: 'Add a table',
@@ -117,7 +117,7 @@ describe('a plan that is made anew', () => {
     assert.deepEqual([doNext(orchestrator), doNext(orchestrator)], ['Add the table with a key', 'Add the page'])
   })
 
-  it('does a step again that the goal asks for twice, and that is done once', async (t) => {
+  it('repeats a step that the goal requests twice and that is completed once', async (t) => {
     const orchestrator = await openUnattended(t)
     const goal = 'Run the linter\nFix the findings\nRun the linter\nWrite the report'
     const {session_id: id} = newPlan(orchestrator, {goal, maxTasks: 4})
@@ -128,7 +128,7 @@ describe('a plan that is made anew', () => {
     assert.equal(made.versions[0].steps[2]?.description, 'Run the linter')
     executePlan(orchestrator, id)
     for (let i = 0; i < 2; i++) doNext(orchestrator)
-    // Done twice by now, it stands for both.
+    // Completed twice, it covers both.
     assert.deepEqual(order(replan(orchestrator, id, {delta: 'Print it'})).slice(0, 4), [
       ['n1'],
       ['n5', 'n1'],
@@ -137,7 +137,7 @@ describe('a plan that is made anew', () => {
     ])
   })
 
-  it('is not made anew from steps that were made for another version', async (t) => {
+  it('is rejected for steps drafted for another version', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     const {version} = replanRequest(orchestrator, id, {delta: 'Keep the comments'})
@@ -147,7 +147,7 @@ describe('a plan that is made anew', () => {
     assert.match(planStatus(orchestrator, id).goal, /docs page$/)
   })
 
-  it('has a goal that grows only so far', async (t) => {
+  it('has a goal of limited length', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: 'Add the parser'})
     replan(orchestrator, id, {delta: `Add ${'x'.repeat(40_000)}`})
@@ -155,7 +155,7 @@ describe('a plan that is made anew', () => {
     assert.equal(planStatus(orchestrator, id).latest_version, 2)
   })
 
-  it('leaves no task of a step that has others in its place to be tried again', async (t) => {
+  it('rejects a retry of a replaced step', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     executePlan(orchestrator, id)
@@ -166,7 +166,7 @@ describe('a plan that is made anew', () => {
     assert.equal(requireTask(orchestrator, taskId).status, 'Failed')
   })
 
-  it('has what checks the work check it once more', async (t) => {
+  it('runs the verification step again', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: 'Add the parser'})
     executePlan(orchestrator, id)
@@ -179,7 +179,7 @@ describe('a plan that is made anew', () => {
     assert.deepEqual([printer?.depends_on, check?.depends_on, check?.workflow], [[1], [3], 'verification_stack'])
   })
 
-  it('says from which version it comes, and why', async (t) => {
+  it('records its parent version and the cause', async (t) => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     replan(orchestrator, id, {delta: 'Add the reader', mode: 'direct'})
@@ -206,7 +206,7 @@ describe('a plan that is made anew', () => {
     assert.equal(new Set(allNodes(orchestrator).map((node) => node.split(' ')[1])).size, 9)
   })
 
-  it('is refused as a new one is, and stays as it was', async (t) => {
+  it('is rejected unchanged for the same reasons as a new one', async (t) => {
     const orchestrator = await openUnattended(t, {toml: 'plan_adequacy_enforce = true\n'})
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps})
     refused('plan_goal_invalid', () => replan(orchestrator, id, {delta: '  '}))
@@ -222,8 +222,8 @@ describe('a plan that is made anew', () => {
 const recovering = 'planning_replan_enabled = true\n'
 const suite = 'Add the parser\nRun the test suite\nAdd the docs page'
 
-describe('a step that fails as one that calls for another plan', () => {
-  it('is done again once somebody has seen the failure, and the rest goes on after it', async (t) => {
+describe('a failed step with a replan trigger', () => {
+  it('is done again after its failure is reproduced, and the rest continues', async (t) => {
     const orchestrator = await openUnattended(t, {toml: recovering})
     const {session_id: id} = newPlan(orchestrator, {goal: suite})
     executePlan(orchestrator, id)
@@ -252,8 +252,8 @@ describe('a step that fails as one that calls for another plan', () => {
       [made?.trigger_event, JSON.parse(made?.payload ?? '')],
       ['task_failed', {task_id: taskId, reason: '2 tests failed: parser', trigger: 'test_failure_new_regression'}],
     )
-    const [told] = readEvents(orchestrator, {types: ['replan_triggered']}).map(({kind}) => kind)
-    assert.deepEqual(told, {
+    const [event] = readEvents(orchestrator, {types: ['replan_triggered']}).map(({kind}) => kind)
+    assert.deepEqual(event, {
       type: 'replan_triggered',
       plan_session_id: id,
       version: 2,
@@ -266,7 +266,7 @@ describe('a step that fails as one that calls for another plan', () => {
     assert.equal(planStatus(orchestrator, id).status, 'completed')
   })
 
-  it('is done again only once without anybody asking for it', async (t) => {
+  it('is done again automatically only once', async (t) => {
     const orchestrator = await openUnattended(t, {toml: recovering})
     const {session_id: id} = newPlan(orchestrator, {goal: 'Build the project', maxTasks: 1})
     executePlan(orchestrator, id)
@@ -277,7 +277,7 @@ describe('a step that fails as one that calls for another plan', () => {
     assert.deepEqual([status, version], ['failed', 2])
   })
 
-  it('takes nothing from what goes on beside it', async (t) => {
+  it('does not affect parallel steps', async (t) => {
     const orchestrator = await openUnattended(t, {toml: recovering})
     const plan = diamond(orchestrator)
     orchestrator.store.run(
@@ -289,7 +289,7 @@ describe('a step that fails as one that calls for another plan', () => {
     const [second, third] = [claimTask(orchestrator, {owner: 'a'}), claimTask(orchestrator, {owner: 'b'})]
     orchestrator.clock.ms += 1000
     failTask(orchestrator, second.task.id, 'The printer is out of paper.', {generation: second.generation})
-    // The third step was begun before there was a second version, and nothing has happened to it since.
+    // The third step was started before the second version existed, and its status has not changed since.
     assert.deepEqual(
       planStatus(orchestrator, id).recent_events.map(({kind, version, node_id}) => [kind, version, node_id]),
       [
@@ -309,7 +309,7 @@ describe('a step that fails as one that calls for another plan', () => {
   })
 
   for (const [what, toml, reason] of [
-    ['where nobody wants that', '', '2 tests failed'],
+    ['if replanning is off', '', '2 tests failed'],
     ['after another failure', recovering, 'no space left on the disk'],
   ] as const)
     it(`is not done again ${what}`, async (t) => {

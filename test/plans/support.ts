@@ -8,7 +8,7 @@ import {
   type TestOrchestrator,
 } from '../orchestrator/support/open-test-orchestrator.js'
 
-/** Steps are done by clients, and nobody is asked about them. */
+/** Steps are external tasks that need no approval. */
 export const unattended = `[orchestrator]
 planning_auto_mode_enabled = true
 default_processor = "external"
@@ -20,10 +20,10 @@ export const openUnattended = (
 ): Promise<TestOrchestrator> =>
   openTestOrchestrator(test, {...(options.root === undefined ? {toml: unattended + toml} : {}), ...options})
 
-/** A plan of three steps, one after the other. */
+/** A plan of three sequential steps. */
 export const threeSteps = 'Add the parser\nAdd the printer\nRun the test suite'
 
-/** A plan whose second and third step wait for the first one only, and the fourth for both. */
+/** A plan whose second and third step depend on the first only, and the fourth on both. */
 export function diamond(context: Orchestrator, request: Partial<NewPlan> = {}): Plan {
   const step = (description: string, dependsOn: number[]) => ({
     description,
@@ -45,18 +45,18 @@ export function diamond(context: Orchestrator, request: Partial<NewPlan> = {}): 
   })
 }
 
-/** How each node of the latest version stands: `n1 queued`. */
+/** The status of each node of the latest version, as `n1 queued`. */
 export const nodesNow = (context: Orchestrator, planId: string): string[] =>
   planStatus(context, planId).steps.map(({node_id, status}) => `${node_id} ${status}`)
 
-/** Claims the next task and completes it; its description. */
+/** Claims and completes the next task; returns its description. */
 export function doNext(context: Orchestrator): string {
   const {task, generation} = claimTask(context, {owner: 'client'})
   completeTask(context, task.id, {text: 'done'}, {generation})
   return task.description
 }
 
-/** Claims the next task and fails it; its id. */
+/** Claims and fails the next task; returns its id. */
 export function failNext(context: Orchestrator, reason = 'broken'): number {
   const {task, generation} = claimTask(context, {owner: 'client'})
   failTask(context, task.id, reason, {generation})

@@ -18,7 +18,7 @@ import {statusOf, submit} from '../orchestrator/support/tasks.js'
 import {projectFile} from '../support/project.js'
 import {until} from '../support/until.js'
 
-/** A workspace as a daemon sees it, and as a client in another process does. */
+/** A workspace as seen by a daemon and by a client in another process. */
 async function workspace(t: TestContext, toml = '') {
   const orchestrator = await openTestOrchestrator(t, {toml, clock: 'real'})
   const client = await openTestOrchestrator(t, {root: orchestrator.root, clock: 'real'})
@@ -33,7 +33,7 @@ async function running(t: TestContext, script?: Script, {toml = '', drainMs = 10
 }
 
 describe('a daemon that runs no tasks', () => {
-  it('leaves queued tasks alone, and ends claims that are over', async (t) => {
+  it('leaves queued tasks alone and releases expired claims', async (t) => {
     const {orchestrator, client} = await workspace(t)
     const processor = new ScriptedProcessor()
     await startDaemon(t, orchestrator, processor, {runsTasks: false})
@@ -46,7 +46,7 @@ describe('a daemon that runs no tasks', () => {
 })
 
 describe('a daemon', () => {
-  it('runs the tasks of each agent one at a time, in the order of its queue, and agents side by side', async (t) => {
+  it('runs one task per agent, in queue order, and agents in parallel', async (t) => {
     let atOnce = 0
     let most = 0
     const {client, processor} = await running(t, async () => {
@@ -73,7 +73,7 @@ describe('a daemon', () => {
     )
   })
 
-  it('keeps what a run gave, its phases, messages and costs', async (t) => {
+  it('stores the result, phases, messages and cost of a run', async (t) => {
     const {client} = await running(t, (_, report) => {
       report.phase('act')
       for (let i = 1; i <= 12; i++) report.message(`message ${i}`)
@@ -90,12 +90,12 @@ describe('a daemon', () => {
     assert.deepEqual([transcript.length, transcript.at(-1)?.message], [10, 'message 12'])
     assert.equal(current_phase, undefined)
     assert.equal(readEvents(client, {types: ['task_phase_changed']}).length, 1)
-    await until(() => readEvents(client, {types: ['cost_incurred']}).length === 1, 'the cost is told')
+    await until(() => readEvents(client, {types: ['cost_incurred']}).length === 1, 'the cost event')
     const agent = reportStatus(client).agents.find((one) => one.id === agent_id)
     assert.deepEqual([agent?.tokens_used, agent?.cost_usd, agent?.activity], [7, 0.5, 'idle'])
   })
 
-  it('starts nothing for an agent that is paused, until it is resumed', async (t) => {
+  it('starts no tasks of a paused agent until it is resumed', async (t) => {
     const {client, processor} = await running(t)
     spawnAgent(client, {name: 'paused'})
     setPaused(client, 'paused', true)
@@ -111,7 +111,7 @@ describe('a daemon', () => {
     ['cancelled', cancelTask],
     ['doubted', doubtTask],
   ] as const)
-    it(`ends the run of a task that is ${how}`, async (t) => {
+    it(`stops the run of a task that is ${how}`, async (t) => {
       let reason: unknown
       const {client, processor} = await running(
         t,
@@ -131,7 +131,7 @@ describe('a daemon', () => {
       assert.equal(statusOf(client, id), status)
     })
 
-  it('does not write the result of a run that was cancelled meanwhile', async (t) => {
+  it('does not store the result of a cancelled run', async (t) => {
     let release: () => void = () => undefined
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -149,25 +149,25 @@ describe('a daemon', () => {
     assert.deepEqual([status, result], ['Cancelled', undefined])
   })
 
-  it('tells everything that happens, without a gap, also at its end', async (t) => {
+  it('emits all events without gaps, including those at its end', async (t) => {
     const {orchestrator, client} = await workspace(t)
     spawnAgent(client, {name: 'one'})
     setPaused(client, 'one', true)
     const since = readEvents(client).at(-1)?.id ?? 0
-    const told: EventRecord[] = []
-    const onEvents = (events: readonly EventRecord[]) => void told.push(...events)
+    const emitted: EventRecord[] = []
+    const onEvents = (events: readonly EventRecord[]) => void emitted.push(...events)
     const daemon = await startDaemon(t, orchestrator, new ScriptedProcessor(), {onEvents})
     submitBatch(
       client,
       Array.from({length: 1500}, () => ({description: 'work', target_agent: 'one'})),
     )
-    await until(() => told.length > 0, 'something is told')
+    await until(() => emitted.length > 0, 'an event')
     await daemon.stop()
     const written = client.store.all<{id: number}>(
       "SELECT id FROM orch_events WHERE id > ? AND type <> 'daemon_started' ORDER BY id",
       [since],
     )
-    const ids = told.flatMap(({id, kind}) => (kind.type === 'daemon_started' ? [] : [id]))
+    const ids = emitted.flatMap(({id, kind}) => (kind.type === 'daemon_started' ? [] : [id]))
     assert.equal(ids.length, written.length)
     assert.deepEqual(
       ids,
@@ -176,8 +176,8 @@ describe('a daemon', () => {
   })
 })
 
-describe('a task whose run goes wrong', () => {
-  it('fails with the reason where the work itself failed, and is not tried again', async (t) => {
+describe('a failing run', () => {
+  it('fails the task with the reason, without a retry, if the work failed', async (t) => {
     const {client, processor} = await running(
       t,
       () => {
@@ -195,7 +195,7 @@ describe('a task whose run goes wrong', () => {
     [0, 'Failed'],
     [1, 'Completed'],
   ] as const)
-    it(`is ${status} where max_task_retries is ${retries} and a server fails it once`, async (t) => {
+    it(`leaves the task ${status} after one server failure if max_task_retries is ${retries}`, async (t) => {
       let failures = 0
       const {client, processor} = await running(
         t,
@@ -216,7 +216,7 @@ describe('a task whose run goes wrong', () => {
       assert.ok(pause > 900 && pause <= 1000, `it waits for ${pause} ms`)
     })
 
-  it('fails when it takes longer than task_timeout_ms, and its run is ended', async (t) => {
+  it('is stopped and fails after task_timeout_ms', async (t) => {
     const {client, processor} = await running(t, (task, _, signal) => (task.id === 1 ? untilAborted(signal) : done()), {
       toml: '[orchestrator]\ntask_timeout_ms = 200\n',
     })
@@ -227,7 +227,7 @@ describe('a task whose run goes wrong', () => {
     assert.deepEqual(processor.started, [id, next])
   })
 
-  it('does not take the daemon along where its processor throws before it has begun', async (t) => {
+  it('does not crash the daemon if its processor throws synchronously', async (t) => {
     const {orchestrator, client} = await workspace(t, '[orchestrator]\ntask_timeout_ms = 5000\n')
     const processor = {
       run: () => {
@@ -241,8 +241,8 @@ describe('a task whose run goes wrong', () => {
   })
 })
 
-describe('a daemon that is stopped', () => {
-  it('lets what runs end in time, and starts nothing more', async (t) => {
+describe('a stopping daemon', () => {
+  it('waits for running tasks and starts no others', async (t) => {
     let release: () => void = () => undefined
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -260,7 +260,7 @@ describe('a daemon that is stopped', () => {
     assert.equal(reportStatus(client).daemon, null)
   })
 
-  it('ends what does not end in time, and queues it again in its place', async (t) => {
+  it('aborts tasks that exceed the drain time and requeues them in place', async (t) => {
     const {client, processor, daemon} = await running(t, (_, __, signal) => untilAborted(signal), {drainMs: 50})
     const [first, second] = [submit(client), submit(client)]
     await until(() => processor.started.length === 1, 'the run has begun')
@@ -275,7 +275,7 @@ describe('a daemon that is stopped', () => {
 })
 
 describe('two daemons of one workspace', () => {
-  it('are one: the second is refused, and may start when the first has ended', async (t) => {
+  it('exclude each other: the second can start when the first has ended', async (t) => {
     const {client, daemon} = await running(t)
     const other = await openTestOrchestrator(t, {root: client.root, clock: 'real'})
     await assert.rejects(startDaemon(t, other, new ScriptedProcessor()), (error) => {
@@ -298,7 +298,7 @@ describe('two daemons of one workspace', () => {
     )
   })
 
-  it('are one also where several processes start at the same time', async (t) => {
+  it('exclude each other even if several processes start at once', async (t) => {
     const {client} = await workspace(t)
     const program = projectFile('dist/test/orchestrator/support/hold-lease.js')
     const children = [1, 2, 3].map(() =>
@@ -316,7 +316,7 @@ describe('two daemons of one workspace', () => {
     assert.equal(readEvents(client, {types: ['daemon_started']}).length, 1)
   })
 
-  it('are one also where the lease was taken: the first stops at once, and writes nothing more', async (t) => {
+  it('exclude each other after a takeover: the first stops at once and writes nothing', async (t) => {
     let aborted = false
     const {client, processor, daemon} = await running(
       t,
@@ -341,7 +341,7 @@ describe('two daemons of one workspace', () => {
     assert.deepEqual(client.store.all('SELECT holder, fence FROM orch_leases'), [{holder: 'another', fence: 2}])
   })
 
-  it('are one also where the lease was taken while a run ends: its result is thrown away', async (t) => {
+  it('exclude each other after a takeover at the end of a run, whose result is dropped', async (t) => {
     let release: () => void = () => undefined
     const gate = new Promise<void>((resolve) => {
       release = resolve

@@ -10,7 +10,7 @@ import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/suppo
 import {keptCounters, recount} from '../orchestrator/support/recount.js'
 import {runAll, start, statusOf, submit, submitWriter} from '../orchestrator/support/tasks.js'
 
-/** A workspace with an agent that gets the tasks of the test, and two that have nothing to do. */
+/** A workspace with an agent that gets the tasks of the test, and two idle ones. */
 async function lopsided(t: TestContext, toml = '') {
   const orchestrator = await openTestOrchestrator(t, {toml: `[orchestrator]\nmin_agents = 0\n${toml}`})
   for (const name of ['busy', 'idle', 'lazy']) spawnAgent(orchestrator, {name})
@@ -22,7 +22,7 @@ const queues = (orchestrator: TestOrchestrator) => listAgents(orchestrator).map(
 const agentOf = (orchestrator: TestOrchestrator, id: number) => requireTask(orchestrator, id).agent_name
 
 describe('a rebalance', () => {
-  it('moves waiting tasks to those that have less to do, the last and weakest first', async (t) => {
+  it('moves waiting tasks to less busy agents, lowest priority and latest first', async (t) => {
     const orchestrator = await lopsided(t)
     const running = start(orchestrator, submit(orchestrator, busy))
     const tasks = ['normal', 'urgent', 'background', 'normal'].map((priority) =>
@@ -43,7 +43,7 @@ describe('a rebalance', () => {
     )
   })
 
-  it('moves nothing where all have as much to do, nor right after a rebalance that settled it', async (t) => {
+  it('moves nothing between equal loads or right after a rebalance', async (t) => {
     const orchestrator = await lopsided(t)
     for (const target_agent of ['busy', 'idle', 'lazy']) submit(orchestrator, {target_agent})
     assert.deepEqual(rebalance(orchestrator), [])
@@ -54,7 +54,7 @@ describe('a rebalance', () => {
     for (const other of others) assert.ok(most - other <= 4, queues(orchestrator).join())
   })
 
-  it('gives nothing to an agent that is paused', async (t) => {
+  it('moves nothing to a paused agent', async (t) => {
     const orchestrator = await lopsided(t)
     for (let i = 0; i < 6; i++) submit(orchestrator, busy)
     setPaused(orchestrator, 'idle', true)
@@ -62,7 +62,7 @@ describe('a rebalance', () => {
     assert.equal(queues(orchestrator)[1], 0)
   })
 
-  it('gives no task to an agent that lacks what it needs', async (t) => {
+  it('moves no task to an agent that lacks its requirements', async (t) => {
     const orchestrator = await lopsided(t)
     for (let i = 0; i < 6; i++) submit(orchestrator, {...busy, enqueue_hints: {required_labels: ['pool=gpu']}})
     assert.deepEqual(rebalance(orchestrator), [])
@@ -71,7 +71,7 @@ describe('a rebalance', () => {
     assert.equal(queues(orchestrator)[3], 1)
   })
 
-  it('takes the locks and the files of a task along', async (t) => {
+  it('moves the locks and files of a task', async (t) => {
     const orchestrator = await lopsided(t)
     for (let i = 0; i < 3; i++) submit(orchestrator, {...busy, priority: 'urgent'})
     const task = submitWriter(orchestrator, ['a.ts', 'b.ts'], busy)
@@ -88,7 +88,7 @@ describe('a rebalance', () => {
     start(orchestrator, task)
   })
 
-  it('takes the files of a task along also where its locks have ended', async (t) => {
+  it('moves the files of a task even if its locks have expired', async (t) => {
     const orchestrator = await lopsided(t)
     for (let i = 0; i < 3; i++) submit(orchestrator, {...busy, priority: 'urgent'})
     const task = submitWriter(orchestrator, ['a.ts'], busy)
@@ -100,7 +100,7 @@ describe('a rebalance', () => {
     assert.deepEqual(orchestrator.store.all('SELECT agent_id FROM orch_affinity'), [{agent_id}])
   })
 
-  it('never leaves two tasks that keep each other from a file', async (t) => {
+  it('never creates a deadlock on a file', async (t) => {
     const orchestrator = await lopsided(t)
     const tasks = Array.from({length: 6}, () => submitWriter(orchestrator, ['a.ts'], busy))
     rebalance(orchestrator)
@@ -108,7 +108,7 @@ describe('a rebalance', () => {
     assert.ok(done.length > 0, `none of ${tasks.length} tasks can be started`)
   })
 
-  it('never leaves two tasks that keep each other from a file, also where one was run before', async (t) => {
+  it('never creates a deadlock on a file with a task that ran before', async (t) => {
     const orchestrator = await lopsided(t)
     const first = submitWriter(orchestrator, ['a.ts'], busy)
     const runOnce = () => requeueRow(orchestrator, requireRow(orchestrator, start(orchestrator, first)), 'test')
@@ -127,7 +127,7 @@ describe('a rebalance', () => {
     ['performance', 'idle'],
     ['economy', 'cheap'],
   ] as const)
-    it(`chooses ${target} where cost_preference is ${preference}`, async (t) => {
+    it(`chooses ${target} if cost_preference is ${preference}`, async (t) => {
       const prices = '\n[orchestrator.model_prices]\ndear = 0.1\nlow = 0.0001\n'
       const orchestrator = await lopsided(t, `cost_preference = "${preference}"\n${prices}`)
       spawnAgent(orchestrator, {name: 'cheap', model: 'low'})
@@ -137,7 +137,7 @@ describe('a rebalance', () => {
       assert.equal(listAgents(orchestrator).find(({id}) => id === first?.to)?.name, target)
     })
 
-  it('of urgent tasks alone moves no others', async (t) => {
+  it('of urgent tasks moves no others', async (t) => {
     const orchestrator = await lopsided(t)
     for (let i = 0; i < 5; i++) submit(orchestrator, {...busy, priority: 'urgent'})
     for (let i = 0; i < 9; i++) submit(orchestrator, busy)

@@ -13,9 +13,9 @@ import {uniformFloats} from '../support/random-floats.js'
 const performance = {costPreference: 'performance'} as const
 const economy = {costPreference: 'economy'} as const
 
-/** The tasks of one agent, ids and ages ascending from the first one. */
-const queue = (agentId: number, from: number, wanted: Priority[], some: Partial<QueuedTask> = {}): QueuedTask[] =>
-  wanted.map((priority, i) => ({
+/** The tasks of one agent, with ascending ids and ages from the first one. */
+const queue = (agentId: number, from: number, order: Priority[], some: Partial<QueuedTask> = {}): QueuedTask[] =>
+  order.map((priority, i) => ({
     id: from + i,
     agentId,
     priority,
@@ -25,7 +25,7 @@ const queue = (agentId: number, from: number, wanted: Priority[], some: Partial<
     ...some,
   }))
 
-/** Agents with the loads that their tasks make, and what they run besides. */
+/** Agents with the loads of their waiting and running tasks. */
 const agents = (count: number, tasks: readonly QueuedTask[], running: Record<number, number> = {}): RebalanceAgent[] =>
   Array.from({length: count}, (_, i) => ({
     id: i + 1,
@@ -38,12 +38,12 @@ const agents = (count: number, tasks: readonly QueuedTask[], running: Record<num
 const times = (count: number, priority: Priority) => Array.from({length: count}, () => priority)
 
 describe('a rebalance', () => {
-  it('moves the task that would be run last: of the lowest priority, the youngest', () => {
+  it('moves the task that would run last: lowest priority, latest', () => {
     const tasks = queue(1, 10, ['background', 'urgent', 'background', 'normal', 'normal'])
     assert.deepEqual(planRebalance(agents(2, tasks), tasks, performance), [{taskId: 12, from: 1, to: 2}])
   })
 
-  it('moves the later one of two tasks of one moment', () => {
+  it('moves the later of two tasks with the same time', () => {
     const tasks = queue(1, 10, times(5, 'normal'), {createdAtMs: 7})
     assert.deepEqual(planRebalance(agents(2, tasks), tasks, performance), [{taskId: 14, from: 1, to: 2}])
   })
@@ -57,7 +57,7 @@ describe('a rebalance', () => {
     ])
   })
 
-  it('gives one task to each agent below the average, the least busy first', () => {
+  it('moves one task to each agent below the average, least busy first', () => {
     const tasks = queue(1, 10, times(12, 'normal'))
     const moves = planRebalance(agents(3, tasks, {2: 1}), tasks, performance)
     assert.deepEqual(moves, [
@@ -66,7 +66,7 @@ describe('a rebalance', () => {
     ])
   })
 
-  it('gives to the cheapest agent first where money is to be saved', () => {
+  it('prefers the cheapest agent with economy', () => {
     const tasks = queue(1, 10, times(12, 'normal'))
     const all = agents(4, tasks, {4: 2})
     const priced = all.map((agent) => (agent.id === 4 ? {...agent, pricePer1k: 0.001} : agent))
@@ -81,14 +81,14 @@ describe('a rebalance', () => {
     )
   })
 
-  it('takes nothing from an agent that is only a little above the average', () => {
+  it('moves nothing from an agent slightly above the average', () => {
     const four = queue(1, 10, times(4, 'normal'))
     assert.deepEqual(planRebalance(agents(2, four), four, performance), [])
     const five = queue(1, 10, times(5, 'normal'))
     assert.equal(planRebalance(agents(2, five), five, performance).length, 1)
   })
 
-  it('leaves tasks whose files another agent has locked', () => {
+  it('does not move tasks whose files another agent has locked', () => {
     const tasks = [
       ...queue(1, 10, ['background'], {movable: false}),
       ...queue(1, 20, times(4, 'normal')),
@@ -97,12 +97,12 @@ describe('a rebalance', () => {
     assert.deepEqual(planRebalance(agents(2, tasks), tasks, performance), [{taskId: 23, from: 1, to: 2}])
   })
 
-  it('leaves a task that would only carry the load along', () => {
+  it('does not move a task that would only shift the overload', () => {
     const tasks = queue(1, 10, ['urgent'], {complexity: 10})
     assert.deepEqual(planRebalance(agents(2, tasks), tasks, performance), [])
   })
 
-  it('gives nothing to a paused agent, and takes from one', () => {
+  it('moves nothing to a paused agent, but moves its tasks away', () => {
     const tasks = queue(1, 10, times(9, 'normal'))
     const [one, two, three] = agents(3, tasks) as [RebalanceAgent, RebalanceAgent, RebalanceAgent]
     const moves = planRebalance([{...one, paused: true}, {...two, paused: true}, three], tasks, performance)
@@ -112,20 +112,20 @@ describe('a rebalance', () => {
     )
   })
 
-  it('gives a task only to an agent that has what it needs', () => {
+  it('moves a task only to an agent that meets its requirements', () => {
     const tasks = queue(1, 10, times(9, 'normal'))
     const fits = (taskId: number, agentId: number) => agentId === 3 && taskId < 15
     assert.deepEqual(planRebalance(agents(3, tasks), tasks, {...performance, fits}), [{taskId: 14, from: 1, to: 3}])
   })
 
-  it('of nobody, of one agent and of idle agents is none', () => {
+  it('moves nothing without agents, with one agent or with idle ones', () => {
     const tasks = queue(1, 10, times(9, 'normal'))
     assert.deepEqual(planRebalance([], [], performance), [])
     assert.deepEqual(planRebalance(agents(1, tasks), tasks, performance), [])
     assert.deepEqual(planRebalance(agents(3, []), [], performance), [])
   })
 
-  it('brings loads nearer to each other, moves no task twice, and comes to an end', () => {
+  it('reduces load differences, moves no task twice, and terminates', () => {
     const random = uniformFloats(3)
     const below = (limit: number) => Math.floor(random() * limit)
     for (let round = 0; round < 200; round++) {
@@ -157,7 +157,7 @@ describe('a rebalance', () => {
 describe('an urgent rebalance', () => {
   const urgent = (threshold: number) => ({...performance, urgentThreshold: threshold})
 
-  it('moves urgent tasks alone, the youngest first, until no more than the threshold are left', () => {
+  it('moves only urgent tasks, latest first, until the threshold is met', () => {
     const tasks = queue(1, 10, [...times(5, 'urgent'), ...times(4, 'background')])
     assert.deepEqual(planRebalance(agents(2, tasks), tasks, urgent(3)), [
       {taskId: 14, from: 1, to: 2},
@@ -174,7 +174,7 @@ describe('an urgent rebalance', () => {
     ])
   })
 
-  it('fills no other agent beyond the threshold', () => {
+  it('does not fill another agent beyond the threshold', () => {
     const tasks = [...queue(1, 10, times(9, 'urgent')), ...queue(2, 30, times(2, 'urgent'))]
     const moves = planRebalance(agents(3, tasks), tasks, urgent(3))
     assert.deepEqual(
@@ -183,12 +183,12 @@ describe('an urgent rebalance', () => {
     )
   })
 
-  it('gives to an agent that is busy with less urgent work where there is no other', () => {
+  it('moves to an agent with less urgent work if there is no other', () => {
     const tasks = [...queue(1, 10, times(4, 'urgent')), ...queue(2, 30, times(40, 'background'))]
     assert.deepEqual(planRebalance(agents(2, tasks), tasks, urgent(3)), [{taskId: 13, from: 1, to: 2}])
   })
 
-  it('leaves tasks with foreign locks, which still count', () => {
+  it('does not move tasks with foreign locks, but counts them', () => {
     const tasks = [...queue(1, 10, times(3, 'urgent'), {movable: false}), ...queue(1, 20, ['urgent', 'urgent'])]
     assert.deepEqual(
       planRebalance(agents(2, tasks), tasks, urgent(3)).map(({taskId}) => taskId),
@@ -196,13 +196,13 @@ describe('an urgent rebalance', () => {
     )
   })
 
-  it('gives nothing to paused agents', () => {
+  it('moves nothing to paused agents', () => {
     const tasks = queue(1, 10, times(5, 'urgent'))
     const all = agents(2, tasks).map((agent) => ({...agent, paused: agent.id === 2}))
     assert.deepEqual(planRebalance(all, tasks, urgent(3)), [])
   })
 
-  it('gives to the cheapest where money is to be saved', () => {
+  it('prefers the cheapest agent with economy', () => {
     const tasks = queue(1, 10, times(4, 'urgent'))
     const all = agents(3, tasks, {3: 9}).map((agent) => (agent.id === 3 ? {...agent, pricePer1k: 0} : agent))
     assert.deepEqual(
@@ -215,14 +215,14 @@ describe('an urgent rebalance', () => {
   const rows: [what: string, depths: number[], threshold: number, last: number | undefined, due: boolean][] = [
     ['an agent has more than the threshold', [4, 0], 3, undefined, true],
     ['an agent has more than a threshold of one', [2, 0], 1, undefined, true],
-    ['an agent has just the threshold', [3, 3], 3, undefined, false],
+    ['an agent is at the threshold', [3, 3], 3, undefined, false],
     ['there is one agent', [9], 3, undefined, false],
-    ['it is off', [9, 9], 0, undefined, false],
-    ['there was one a moment ago', [9, 0], 3, 95_001, false],
-    ['there was one some time ago', [9, 0], 3, 95_000, true],
+    ['it is disabled', [9, 9], 0, undefined, false],
+    ['the last one is within the cooldown', [9, 0], 3, 95_001, false],
+    ['the last one is past the cooldown', [9, 0], 3, 95_000, true],
   ]
   for (const [what, depths, urgentRebalanceThreshold, last, due] of rows)
-    it(`is${due ? '' : ' not'} due where ${what}`, () => {
+    it(`is${due ? '' : ' not'} due if ${what}`, () => {
       assert.equal(urgentRebalanceDue(depths, {...policy, urgentRebalanceThreshold}, 100_000, last), due)
     })
 })

@@ -13,8 +13,8 @@ import {until} from '../support/until.js'
 
 const again = (t: TestContext, {root}: TestOrchestrator) => openTestOrchestrator(t, {root, clock: 'real'})
 
-describe('a daemon that finds what a killed one left behind', () => {
-  it('queues again what that was running, but not what clients run', async (t) => {
+describe('a daemon after a killed one', () => {
+  it('requeues the tasks of the killed daemon, but not those of clients', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const claimed = submit(orchestrator, {processor: 'external'})
     const {generation} = claimTask(orchestrator, {owner: 'client'})
@@ -33,7 +33,7 @@ describe('a daemon that finds what a killed one left behind', () => {
     refused('claim_lost', () => completeTask(client, orphan, undefined, {generation: 1}))
   })
 
-  it('ends the processes that a command of that left running', async (t) => {
+  it('kills the processes left by its commands', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {detached: true, stdio: 'ignore'})
     const {pid = 0} = child
@@ -47,7 +47,7 @@ describe('a daemon that finds what a killed one left behind', () => {
     assert.equal((await ended)[1], 'SIGKILL')
   })
 
-  it('leaves a process alone that only has the number of the one that ran', async (t) => {
+  it('does not kill a process with a reused pid', async (t) => {
     if (processStart(process.pid) === undefined) return t.skip('this system does not tell when a process started')
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {detached: true, stdio: 'ignore'})
@@ -61,7 +61,7 @@ describe('a daemon that finds what a killed one left behind', () => {
     assert.equal(child.exitCode ?? child.signalCode, null)
   })
 
-  it('takes over the lease of a process that was killed, with the next term', async (t) => {
+  it('takes over the lease of a killed process with the next term', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const id = submit(orchestrator)
     const script = projectFile('dist/test/orchestrator/support/hold-lease.js')

@@ -11,7 +11,7 @@ import {until} from '../support/until.js'
 const hourMs = 3_600_000
 
 describe('a task with not_before_ms', () => {
-  it('is not started before that moment, by whoever opens the store, while others are', async (t) => {
+  it('is not started before that time, while others are', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const later = submit(orchestrator, {not_before_ms: startMs + hourMs, priority: 'urgent'})
     const now = submit(orchestrator)
@@ -25,7 +25,7 @@ describe('a task with not_before_ms', () => {
     assert.equal(startOne(other, 1), later)
   })
 
-  it('is not given to a client before that moment', async (t) => {
+  it('cannot be claimed before that time', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external', not_before_ms: startMs + hourMs})
     refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'me'}))
@@ -33,7 +33,7 @@ describe('a task with not_before_ms', () => {
     assert.equal(claimTask(orchestrator, {owner: 'me'}).task.id, id)
   })
 
-  it('reserves no files until then, also when it is approved', async (t) => {
+  it('reserves no files until then, even if it is approved', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const asked = {not_before_ms: startMs + hourMs, requires_approval: true}
     approveTask(orchestrator, submitWriter(orchestrator, ['a.ts'], {...asked, target_agent: 'one'}))
@@ -41,7 +41,7 @@ describe('a task with not_before_ms', () => {
     submitWriter(orchestrator, ['a.ts'], {target_agent: 'three'})
   })
 
-  it('is started by a running daemon when the moment has come', async (t) => {
+  it('is started by a running daemon at that time', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const processor = new ScriptedProcessor()
     const id = submit(orchestrator, {not_before_ms: startMs + hourMs})
@@ -53,7 +53,7 @@ describe('a task with not_before_ms', () => {
     await until(() => statusOf(orchestrator, id) === 'Completed', 'the task is completed')
   })
 
-  it('keeps the moment, its limit and its retries where its submission is undone and redone', async (t) => {
+  it('keeps its start time, time limit and retries after undo and redo', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const asked = {not_before_ms: startMs + hourMs, task_timeout_ms: 5000, retries: 3}
     submit(orchestrator, asked)
@@ -63,7 +63,7 @@ describe('a task with not_before_ms', () => {
     assert.deepEqual([id, {not_before_ms, task_timeout_ms, retries}], [2, asked])
   })
 
-  it('is the same task under its key although the moment is another one', async (t) => {
+  it('is the same task under its key even with another start time', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {idempotency_key: 'k', not_before_ms: startMs + 1})
     assert.equal(submit(orchestrator, {idempotency_key: 'k', not_before_ms: startMs + 2}), id)
@@ -72,7 +72,7 @@ describe('a task with not_before_ms', () => {
 })
 
 describe('a task with retries', () => {
-  it('is queued again after each failure, with longer pauses, and fails with the last one', async (t) => {
+  it('is requeued after each failure with longer pauses, and fails after the last one', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {retries: 2})
     const dependant = submit(orchestrator, {depends_on: [id]})
@@ -87,7 +87,7 @@ describe('a task with retries', () => {
     assert.deepEqual([status, count, statusOf(orchestrator, dependant)], ['Failed', 2, 'Failed'])
   })
 
-  it('counts faults of the infrastructure among them, in the place of max_task_retries', async (t) => {
+  it('counts infrastructure failures as retries instead of max_task_retries', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_task_retries = 5\n'})
     const id = submit(orchestrator, {retries: 1})
     fail(orchestrator, id)
@@ -96,7 +96,7 @@ describe('a task with retries', () => {
     assert.equal(giveBackTask(orchestrator, id, 'refused', claimOf(orchestrator, id)).status, 'Failed')
   })
 
-  it('fails at once where somebody takes it over to fail it, or where no run could succeed', async (t) => {
+  it('fails immediately if failed by force or with a permanent error', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const forced = start(orchestrator, submit(orchestrator, {retries: 1, target_agent: 'one'}))
     assert.equal(failTask(orchestrator, forced, 'wrong', {force: true}).status, 'Failed')
@@ -107,7 +107,7 @@ describe('a task with retries', () => {
 })
 
 describe('a task with task_timeout_ms', () => {
-  it('has its run ended after that time, whatever the workspace says', async (t) => {
+  it('overrides the time limit of the workspace', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const processor = new ScriptedProcessor((_, __, signal) => untilAborted(signal))
     await startDaemon(t, orchestrator, processor)
@@ -116,7 +116,7 @@ describe('a task with task_timeout_ms', () => {
     assert.equal(requireTask(orchestrator, id).status_reason, 'timeout')
   })
 
-  it('is taken from a client that works on it for longer, and queued again while it has retries', async (t) => {
+  it('is taken from a slow client and requeued while it has retries', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external', task_timeout_ms: 5000, retries: 1})
     for (const status of ['Queued', 'Failed']) {

@@ -6,7 +6,7 @@ import {claimTask, completeTask, listAgents, readEvents, submitBatch} from '../.
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {claimOf, runAll, startOne, submit} from '../orchestrator/support/tasks.js'
 
-/** A workspace whose agents are scaled by these settings. */
+/** A workspace with these scaling settings. */
 const scaled = (t: TestContext, settings: Readonly<Record<string, string | number | boolean>> = {}) => {
   const all = {scaling_enabled: true, resource_weight: 0, ...settings}
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
@@ -15,7 +15,7 @@ const scaled = (t: TestContext, settings: Readonly<Record<string, string | numbe
 
 const tick = (orchestrator: TestOrchestrator, usage = {cpu: 0, memory: 0}) => scalingTick(orchestrator, usage)
 
-/** Ten normal tasks of the usual complexity: a load of 10. */
+/** Ten normal tasks of default complexity: a load of 10. */
 const load = (orchestrator: TestOrchestrator, count = 10, priority = 'normal') =>
   submitBatch(
     orchestrator,
@@ -30,7 +30,7 @@ const work = (orchestrator: TestOrchestrator) => {
 }
 
 describe('a tick under load', () => {
-  it('starts the agents that the load asks for, and gives them a share of what waits', async (t) => {
+  it('starts agents for the load and gives them a share of the waiting tasks', async (t) => {
     const orchestrator = await scaled(t)
     load(orchestrator)
     const {spawned} = tick(orchestrator)
@@ -49,14 +49,14 @@ describe('a tick under load', () => {
     assert.equal(readEvents(orchestrator, {types: ['agent_spawned']}).length, 3)
   })
 
-  it('starts none where scaling is off, but those of min_agents', async (t) => {
+  it('starts only min_agents if scaling is disabled', async (t) => {
     const orchestrator = await scaled(t, {scaling_enabled: false, min_agents: 2})
     load(orchestrator, 100)
     assert.deepEqual(tick(orchestrator).spawned, [])
     assert.deepEqual(agentsOf(orchestrator), ['core', 'core-2'])
   })
 
-  /** Two values of each setting, and the number of agents that a load of 10 starts under each. */
+  /** Two values of each setting, and the number of agents started for a load of 10. */
   const settings: readonly (readonly [
     name: string,
     ...outcomes: (readonly [value: string | number, count: number])[],
@@ -69,7 +69,7 @@ describe('a tick under load', () => {
   ]
   for (const [name, ...outcomes] of settings)
     for (const [value, count] of outcomes)
-      it(`starts ${count} where ${name} is ${value}`, async (t) => {
+      it(`starts ${count} if ${name} is ${value}`, async (t) => {
         const orchestrator = await scaled(t, {[name]: value})
         load(orchestrator)
         assert.equal(tick(orchestrator).spawned.length, count)
@@ -79,7 +79,7 @@ describe('a tick under load', () => {
     [0, 0],
     [1, 1],
   ] as const)
-    it(`starts ${count} on a busy machine where resource_weight is ${weight}`, async (t) => {
+    it(`starts ${count} on a busy machine if resource_weight is ${weight}`, async (t) => {
       const orchestrator = await scaled(t, {resource_weight: weight})
       load(orchestrator, 4)
       assert.equal(tick(orchestrator, {cpu: 1, memory: 1}).spawned.length, count)
@@ -93,7 +93,7 @@ describe('a tick under load', () => {
     ['resource_exponent', 1, 1],
     ['resource_exponent', 4, 0],
   ] as const)
-    it(`starts ${count} on a machine that is half busy where ${name} is ${value}`, async (t) => {
+    it(`starts ${count} on a half-busy machine if ${name} is ${value}`, async (t) => {
       const orchestrator = await scaled(t, {resource_weight: 1, [name]: value})
       load(orchestrator, 4)
       assert.equal(tick(orchestrator, {cpu: 0.25, memory: 0.3}).spawned.length, count)
@@ -103,7 +103,7 @@ describe('a tick under load', () => {
     [1, 0],
     [5, 1],
   ] as const)
-    it(`starts ${count} ahead of a rising load where scaling_lookback_ticks is ${lookback}`, async (t) => {
+    it(`starts ${count} ahead of a rising load if scaling_lookback_ticks is ${lookback}`, async (t) => {
       const orchestrator = await scaled(t, {scaling_lookback_ticks: lookback})
       load(orchestrator, 1)
       assert.deepEqual(tick(orchestrator).spawned, [])
@@ -115,7 +115,7 @@ describe('a tick under load', () => {
     [5000, 0],
     [1000, 2],
   ] as const)
-    it(`starts ${count} more after 2 seconds where scaling_cooldown_ms is ${cooldown}`, async (t) => {
+    it(`starts ${count} more after 2 seconds if scaling_cooldown_ms is ${cooldown}`, async (t) => {
       const orchestrator = await scaled(t, {scaling_cooldown_ms: cooldown, max_spawn_per_tick: 2})
       load(orchestrator, 40)
       assert.equal(tick(orchestrator).spawned.length, 2)
@@ -123,7 +123,7 @@ describe('a tick under load', () => {
       assert.equal(tick(orchestrator).spawned.length, count)
     })
 
-  it('starts more in time also after the clock was set back', async (t) => {
+  it('starts more in time even after the clock was set back', async (t) => {
     const orchestrator = await scaled(t, {max_spawn_per_tick: 1})
     load(orchestrator, 40)
     tick(orchestrator)
@@ -138,14 +138,14 @@ describe('a tick under load', () => {
     [50_000, 0],
     [0, 2],
   ] as const)
-    it(`starts ${count} where an agent has cost 0.05 dollars and the budget is ${budget} millionths`, async (t) => {
+    it(`starts ${count} if an agent has cost 0.05 dollars and the budget is ${budget} millionths`, async (t) => {
       const orchestrator = await scaled(t, {financial_cost_budget_micros: budget})
       load(orchestrator)
       orchestrator.store.run('UPDATE orch_agents SET cost_usd_micros = 50000')
       assert.equal(tick(orchestrator).spawned.length, count)
     })
 
-  it('starts none for work that is held back by nobody: an empty workspace stays as it is', async (t) => {
+  it('starts none in an empty workspace', async (t) => {
     const orchestrator = await scaled(t)
     tick(orchestrator)
     const last = readEvents(orchestrator).at(-1)?.id
@@ -155,7 +155,7 @@ describe('a tick under load', () => {
 })
 
 describe('a tick without load', () => {
-  /** A workspace with two agents that a load started, and nothing left to do. */
+  /** A workspace with two agents that were started for load, and no tasks. */
   async function idle(t: TestContext, settings: Readonly<Record<string, string | number>> = {}) {
     const orchestrator = await scaled(t, settings)
     load(orchestrator)
@@ -170,7 +170,7 @@ describe('a tick without load', () => {
     ['balanced', 300_000],
     ['aggressive', 450_000],
   ] as const)
-    it(`retires dynamic agents that were idle for more than ${ms} ms under the ${profile} profile`, async (t) => {
+    it(`retires dynamic agents idle for more than ${ms} ms with the ${profile} profile`, async (t) => {
       const {orchestrator, spawned} = await idle(t, {scaling_profile: profile})
       orchestrator.clock.ms += ms - 10_000
       assert.deepEqual(tick(orchestrator).retired, [])
@@ -183,12 +183,12 @@ describe('a tick without load', () => {
     [300_000, 0],
     [1000, 2],
   ] as const)
-    it(`retires ${count} after ten seconds where idle_retirement_ms is ${idleMs}`, async (t) => {
+    it(`retires ${count} after ten seconds if idle_retirement_ms is ${idleMs}`, async (t) => {
       const {orchestrator} = await idle(t, {idle_retirement_ms: idleMs})
       assert.equal(tick(orchestrator).retired.length, count)
     })
 
-  it('keeps min_agents, and all that are reserved', async (t) => {
+  it('keeps min_agents and all reserved agents', async (t) => {
     const {orchestrator} = await idle(t, {min_agents: 1})
     spawnAgent(orchestrator, {name: 'mine'})
     orchestrator.clock.ms += 86_400_000
@@ -197,7 +197,7 @@ describe('a tick without load', () => {
     assert.deepEqual(tick(orchestrator).retired, [])
   })
 
-  it('keeps an agent that runs or has something waiting', async (t) => {
+  it('keeps an agent with running or waiting tasks', async (t) => {
     const {orchestrator, spawned} = await idle(t)
     const [running = '', waiting = ''] = spawned
     const task = submit(orchestrator, {target_agent: running})
@@ -208,7 +208,7 @@ describe('a tick without load', () => {
     completeTask(orchestrator, task, undefined, claimOf(orchestrator, task))
   })
 
-  it('keeps an agent that has just ended a long task of a client', async (t) => {
+  it('keeps an agent that has just finished a long external task', async (t) => {
     const {orchestrator, spawned} = await idle(t)
     const [name = ''] = spawned
     const id = submit(orchestrator, {target_agent: name, processor: 'external'})
@@ -219,7 +219,7 @@ describe('a tick without load', () => {
     assert.ok(!tick(orchestrator).retired.includes(name))
   })
 
-  it('retires the agent that is idle, also where another one is named like its id', async (t) => {
+  it('retires the idle agent even if another one is named like its id', async (t) => {
     const orchestrator = await scaled(t)
     load(orchestrator)
     tick(orchestrator)
@@ -232,8 +232,8 @@ describe('a tick without load', () => {
   })
 })
 
-describe('urgent tasks that wait for one agent', () => {
-  /** Two agents, of which one has so many urgent tasks. */
+describe('urgent tasks of one agent', () => {
+  /** Two agents, one of them with a number of urgent tasks. */
   async function urgent(t: TestContext, count: number, settings: Readonly<Record<string, number>> = {}) {
     const orchestrator = await scaled(t, {min_agents: 2, scaling_enabled: false, ...settings})
     for (let i = 0; i < count; i++) submit(orchestrator, {priority: 'urgent', target_agent: 'core'})
@@ -247,7 +247,7 @@ describe('urgent tasks that wait for one agent', () => {
     [5, 0],
     [0, 0],
   ] as const)
-    it(`are spread: ${moved} of 5 move where urgent_rebalance_threshold is ${threshold}`, async (t) => {
+    it(`are spread: ${moved} of 5 move if urgent_rebalance_threshold is ${threshold}`, async (t) => {
       const orchestrator = await urgent(t, 5, {urgent_rebalance_threshold: threshold})
       submit(orchestrator, {target_agent: 'core'})
       assert.equal(tick(orchestrator).moved, moved)
@@ -263,7 +263,7 @@ describe('urgent tasks that wait for one agent', () => {
     [5000, 0],
     [1000, 1],
   ] as const)
-    it(`are spread again after 2 seconds where scaling_cooldown_ms is ${cooldown}: ${moved} moves`, async (t) => {
+    it(`are spread again after 2 seconds if scaling_cooldown_ms is ${cooldown}: ${moved} moves`, async (t) => {
       const orchestrator = await urgent(t, 4, {scaling_cooldown_ms: cooldown})
       assert.equal(tick(orchestrator).moved, 1)
       submit(orchestrator, {priority: 'urgent', target_agent: 'core'})
@@ -272,12 +272,12 @@ describe('urgent tasks that wait for one agent', () => {
     })
 })
 
-describe('an agent that has nothing to do while others have', () => {
+describe('an idle agent among busy ones', () => {
   for (const [enabled, shared] of [
     [true, true],
     [false, false],
   ] as const)
-    it(`gets ${shared ? 'a share' : 'nothing'} where scaling_enabled is ${enabled}`, async (t) => {
+    it(`gets ${shared ? 'a share' : 'nothing'} if scaling_enabled is ${enabled}`, async (t) => {
       const orchestrator = await scaled(t, {min_agents: 3, max_agents: 3, scaling_enabled: enabled})
       for (let i = 0; i < 12; i++) submit(orchestrator, {target_agent: 'core'})
       for (let i = 0; i < 3; i++) tick(orchestrator)
@@ -285,7 +285,7 @@ describe('an agent that has nothing to do while others have', () => {
       assert.equal(
         queued.every((count) => count > 0),
         shared,
-        `they have ${queued.join(', ')}`,
+        `queued: ${queued.join(', ')}`,
       )
     })
 })

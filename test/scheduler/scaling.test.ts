@@ -65,7 +65,7 @@ describe('load', () => {
     near(taskWeight('background', 1), 0.08)
   })
 
-  it('of an agent is that of all it runs and has waiting', () => {
+  it('of an agent includes its running and waiting tasks', () => {
     near(
       agentLoad([
         {priority: 'urgent', complexity: 5},
@@ -77,7 +77,7 @@ describe('load', () => {
     assert.equal(agentLoad([]), 0)
   })
 
-  it('of all counts for more on a busy machine', () => {
+  it('is increased on a busy machine', () => {
     near(totalLoad(10, {cpu: 0.5, memory: 0.4}, resources), 11.41)
     near(totalLoad(10, {cpu: 0.5, memory: 0.4}, {...resources, resourceExponent: 2}), 10 * (1 + 0.3 * 0.47 ** 2))
     near(totalLoad(10, {cpu: 0.5, memory: 0.4}, {...resources, resourceWeight: 1}), 14.7)
@@ -92,34 +92,34 @@ describe('load', () => {
     [[3], 7, 3],
   ]
   for (const [history, current, expected] of predictions)
-    it(`is expected to be ${expected} after ${JSON.stringify(history)} and ${current}`, () => {
+    it(`is predicted to be ${expected} after ${JSON.stringify(history)} and ${current}`, () => {
       assert.equal(predictLoad(history, current), expected)
     })
 
-  it('is remembered for some ticks', () => {
+  it('is kept for a number of ticks', () => {
     assert.deepEqual(pushHistory([1, 2, 3], 4, 3), [2, 3, 4])
     assert.deepEqual(pushHistory([], 4, 3), [4])
     assert.deepEqual(pushHistory([1, 2], 3, 0), [3])
   })
 })
 
-describe('the use of the machine', () => {
+describe('resource usage', () => {
   const sample = {cpuIdleMs: 1000, cpuTotalMs: 2000, memoryFree: 25, memoryTotal: 100}
-  it('is that of the processors between two readings, and of the memory now', () => {
+  it('is the CPU usage between two samples and the current memory usage', () => {
     const later = {cpuIdleMs: 1250, cpuTotalMs: 3000, memoryFree: 40, memoryTotal: 100}
     assert.deepEqual(resourceUsage(sample, later), {cpu: 0.75, memory: 0.6})
   })
 
-  it('is none of the processors where no time has passed', () => {
+  it('has no CPU usage if no time has passed', () => {
     assert.deepEqual(resourceUsage(sample, sample), {cpu: 0, memory: 0.75})
   })
 
-  it('stays within 0 and 1 where a counter jumps', () => {
+  it('stays between 0 and 1 if a counter jumps', () => {
     assert.equal(resourceUsage(sample, {...sample, cpuIdleMs: 5000, cpuTotalMs: 3000}).cpu, 0)
     assert.equal(resourceUsage(sample, {...sample, cpuIdleMs: 0, cpuTotalMs: 2500}).cpu, 1)
   })
 
-  it('rises with work', () => {
+  it('increases with work', () => {
     const before = readResources()
     for (const until = performance.now() + 200; performance.now() < until; ) Math.sqrt(until)
     const {cpu, memory} = resourceUsage(before, readResources())
@@ -138,21 +138,21 @@ describe('scaling up', () => {
     ['an aggressive profile', {agents: two, totalLoad: 14, totalQueued: 4}, {scalingProfile: 'aggressive'}, 2],
     ['a load just at the threshold', {totalLoad: 5}, {}, 1],
     ['a load just below the threshold', {totalLoad: 4.999}, {}, 0],
-    ['a load that is expected', {totalLoad: 1, predictedLoad: 12}, {}, 2],
+    ['a predicted load', {totalLoad: 1, predictedLoad: 12}, {}, 2],
     ['a queue as long as the threshold', {totalLoad: 4.6, totalQueued: 5}, {}, 0],
     ['a queue longer than the threshold', {totalLoad: 4.6, totalQueued: 6}, {}, 1],
     ['a longer queue and too little load', {totalLoad: 4.49, totalQueued: 6}, {}, 0],
-    ['no agent yet', {agents: [], totalLoad: 6}, {}, 2],
-    ['more than one tick may start', {totalLoad: 100}, {maxSpawnPerTick: 3}, 3],
-    ['more than there may be', {agents: two, totalLoad: 100}, {maxAgents: 4}, 2],
-    ['no room for another', {agents: two, totalLoad: 100}, {maxAgents: 2}, 0],
-    ['an agent that spends too much', {totalLoad: 100, costCritical: true}, {}, 0],
-    ['scaling that is off', {totalLoad: 100}, {scalingEnabled: false}, 0],
-    ['a scale-up a moment ago', {totalLoad: 100, lastScaleUpMs: now - 4999}, {}, 0],
-    ['a scale-up some time ago', {totalLoad: 100, lastScaleUpMs: now - 5000}, {}, 5],
-    ['nodes that may help', {totalLoad: 5, remote: [gpuNode()]}, {}, 0],
-    ['nodes that may help with little', {totalLoad: 7.25, remote: [gpuNode(), gpuNode(), gpuNode()]}, {}, 1],
-    ['a load of rounded parts', {agents: two, totalLoad: 5 * 0.7 * 3 + 1e-15}, {scalingProfile: 'aggressive'}, 1],
+    ['no agents', {agents: [], totalLoad: 6}, {}, 2],
+    ['more than the limit per tick', {totalLoad: 100}, {maxSpawnPerTick: 3}, 3],
+    ['more than the maximum number of agents', {agents: two, totalLoad: 100}, {maxAgents: 4}, 2],
+    ['the maximum number of agents', {agents: two, totalLoad: 100}, {maxAgents: 2}, 0],
+    ['an agent near its budget', {totalLoad: 100, costCritical: true}, {}, 0],
+    ['disabled scaling', {totalLoad: 100}, {scalingEnabled: false}, 0],
+    ['a scale-up within the cooldown', {totalLoad: 100, lastScaleUpMs: now - 4999}, {}, 0],
+    ['a scale-up past the cooldown', {totalLoad: 100, lastScaleUpMs: now - 5000}, {}, 5],
+    ['nodes that relieve enough', {totalLoad: 5, remote: [gpuNode()]}, {}, 0],
+    ['nodes that do not relieve enough', {totalLoad: 7.25, remote: [gpuNode(), gpuNode(), gpuNode()]}, {}, 1],
+    ['a load with a rounding error', {agents: two, totalLoad: 5 * 0.7 * 3 + 1e-15}, {scalingProfile: 'aggressive'}, 1],
   ]
   for (const [what, some, by, count] of rows)
     it(`starts ${count} for ${what}`, () => {
@@ -160,7 +160,7 @@ describe('scaling up', () => {
       assert.deepEqual(decision, count === 0 ? {kind: 'none'} : {kind: 'up', count})
     })
 
-  it('retires nobody while it cools down', () => {
+  it('retires no agents during the cooldown', () => {
     const agents = [busy(1), idle(2, 900_000)]
     const waits = state({agents, totalLoad: 100, lastScaleUpMs: now - 1})
     assert.deepEqual(decideScaling(waits, policy), {kind: 'none'})
@@ -168,12 +168,12 @@ describe('scaling up', () => {
 })
 
 describe('nodes with a GPU', () => {
-  it('relieve by a share each', () => {
+  it('each relieve a share of the load', () => {
     near(remoteRelief([gpuNode(), gpuNode(), gpuNode()]), 1 / 1.45)
     assert.equal(remoteRelief([]), 1)
   })
 
-  it('relieve only where work may be meant for them', () => {
+  it('only count if they can receive work', () => {
     const others = [
       gpuNode({quarantined: true}),
       gpuNode({maintenance: true}),
@@ -193,7 +193,7 @@ describe('scaling down', () => {
     ['conservative', true, 90_000],
   ]
   for (const [scalingProfile, costCritical, ms] of patience)
-    it(`waits ${ms} ms under a ${scalingProfile} profile${costCritical ? ' and high costs' : ''}`, () => {
+    it(`waits ${ms} ms with a ${scalingProfile} profile${costCritical ? ' and high costs' : ''}`, () => {
       const by = {...policy, scalingProfile}
       near(retirementMs(by, costCritical), ms)
       const after = (forMs: number) => decideScaling(state({agents: [busy(1), idle(2, forMs)], costCritical}), by)
@@ -201,7 +201,7 @@ describe('scaling down', () => {
       assert.deepEqual(after(ms + 1), {kind: 'down', agents: [2]})
     })
 
-  it('retires only dynamic agents that have nothing to do, the longest idle first', () => {
+  it('retires only idle dynamic agents, longest idle first', () => {
     const agents = [
       idle(1, 900_000, {dynamic: false}),
       idle(2, 400_000),
@@ -213,14 +213,14 @@ describe('scaling down', () => {
     assert.deepEqual(decideScaling(state({agents}), policy), {kind: 'down', agents: [3, 2]})
   })
 
-  it('leaves as many agents as there must be', () => {
+  it('keeps the minimum number of agents', () => {
     const agents = [idle(1, 400_000), idle(2, 600_000), idle(3, 500_000)]
     assert.deepEqual(decideScaling(state({agents}), {...policy, minAgents: 2}), {kind: 'down', agents: [2]})
     assert.deepEqual(decideScaling(state({agents}), {...policy, minAgents: 3}), {kind: 'none'})
     assert.deepEqual(decideScaling(state({agents}), {...policy, minAgents: 5}), {kind: 'none'})
   })
 
-  it('does not happen where scaling is off', () => {
+  it('does not happen if scaling is disabled', () => {
     const off = {...policy, scalingEnabled: false}
     assert.deepEqual(decideScaling(state({agents: [busy(1), idle(2, 900_000)]}), off), {kind: 'none'})
   })

@@ -3,7 +3,7 @@ import {runInNewContext} from 'node:vm'
 import type {RunReport} from '../../../src/scheduler/processors/processor.js'
 import type {Task} from '../../../src/tasks/base/task.js'
 
-/** A task as the store gives it to a processor, but for what a test says about it. */
+/** A stored task with defaults that a test can override. */
 export const aTask = (facts: Partial<Task> = {}): Task => ({
   id: 42,
   display_id: 'T-0042',
@@ -37,13 +37,13 @@ export const aTask = (facts: Partial<Task> = {}): Task => ({
   ...facts,
 })
 
-/** Keeps what a run tells. */
-export function recordedReport(): RunReport & {told: string[]} {
-  const told: string[] = []
+/** Records the progress reports of a run. */
+export function recordedReport(): RunReport & {entries: string[]} {
+  const entries: string[] = []
   return {
-    told,
-    phase: (phase) => void told.push(`phase ${phase}`),
-    message: (text) => void told.push(text),
+    entries,
+    phase: (phase) => void entries.push(`phase ${phase}`),
+    message: (text) => void entries.push(text),
     process: () => undefined,
     output: () => undefined,
   }
@@ -51,7 +51,7 @@ export function recordedReport(): RunReport & {told: string[]} {
 
 export const unstopped: AbortSignal = new AbortController().signal
 
-/** Collects garbage again and again while the work goes on: a timer that nobody holds never fires. */
+/** Collects garbage repeatedly during the work: a timer without references never fires. */
 export async function underCollection<T>(work: Promise<T>): Promise<T> {
   setFlagsFromString('--expose-gc')
   const collect = setInterval(runInNewContext('gc') as () => void, 400)

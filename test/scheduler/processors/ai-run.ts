@@ -18,7 +18,7 @@ export const processorFor = (url: string, options: Partial<AiOptions> = {}, env:
 
 export const line = (value: unknown) => `${JSON.stringify(value)}\n`
 
-/** Writes the same again and again until the client has gone. */
+/** Writes the same data repeatedly until the client disconnects. */
 export async function forever(response: ServerResponse, text: string): Promise<void> {
   while (!response.destroyed) {
     if (!response.write(text)) await Promise.race([sleep(5), new Promise((resolve) => response.once('drain', resolve))])
@@ -28,7 +28,7 @@ export async function forever(response: ServerResponse, text: string): Promise<v
 export const linesWithoutText: Answer = (response) =>
   forever(response, line({response: '', done: false, rest: 'x'.repeat(65_000)}))
 
-/** Runs a task that must fail, and gives its error. */
+/** Runs a task that must fail; returns its error. */
 export async function failure(test: TestContext, answer: Answer, options: Partial<AiOptions> = {}) {
   const server = await scriptedInference(test, answer)
   const report = recordedReport()

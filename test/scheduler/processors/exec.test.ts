@@ -24,7 +24,7 @@ interface Setup extends Partial<ExecOptions> {
   args?: readonly string[]
 }
 
-/** A workspace with one template, `run`, which runs a script of Node. */
+/** A workspace with one template, `run`, which runs a Node script. */
 async function workspace(test: TestContext, script: string) {
   const root = await realpath(await temporaryFolder(test))
   await writeFiles(root, {'script.mjs': script})
@@ -48,7 +48,7 @@ async function workspace(test: TestContext, script: string) {
   return {root, run}
 }
 
-/** The reason for which a run fails. */
+/** The error message of a failed run. */
 async function failure(run: Promise<unknown>): Promise<string> {
   const error = await run.then(
     () => assert.fail('it should have failed'),
@@ -60,7 +60,7 @@ async function failure(run: Promise<unknown>): Promise<string> {
 
 const promised = promisify(execFile)
 
-/** Whether a process still does anything: one that is dead and that nobody has asked about yet does not. */
+/** True if a process is running; a zombie does not count. */
 async function lives(pid: number): Promise<boolean> {
   const state = await promised('ps', ['-o', 'stat=', '-p', String(pid)]).then(
     ({stdout}) => stdout.trim(),
@@ -69,7 +69,7 @@ async function lives(pid: number): Promise<boolean> {
   return state !== '' && !state.startsWith('Z')
 }
 
-/** Waits for a file that a script writes as a whole. */
+/** Waits for a file that a script writes atomically. */
 async function written(path: string): Promise<string> {
   for (let tries = 0; tries < 500; tries++) {
     const text = await readFile(path, 'utf8').catch(() => '')
@@ -79,8 +79,8 @@ async function written(path: string): Promise<string> {
   return assert.fail(`${path} was never written`)
 }
 
-describe('a command of the workspace', () => {
-  it('gives what it writes, its status and its time', async (test) => {
+describe('an exec command', () => {
+  it('returns its output, status and duration', async (test) => {
     const {run} = await workspace(test, 'console.log("\\n  two\\nlines "); console.error("a warning")')
     const {text, details} = await run()
     assert.equal(text, 'two\nlines')
@@ -96,7 +96,7 @@ describe('a command of the workspace', () => {
     })
   })
 
-  it('runs in the root of the workspace, with the values of the task and without a shell', async (test) => {
+  it('runs in the workspace root, with the values of the task and without a shell', async (test) => {
     const script = 'console.log(JSON.stringify([process.cwd(), ...process.argv.slice(2)]))'
     const {root, run} = await workspace(test, script)
     const {text} = await run({
@@ -108,13 +108,13 @@ describe('a command of the workspace', () => {
     await assert.rejects(stat(join(root, 'owned')), {code: 'ENOENT'})
   })
 
-  it('has a program of the workspace where the template says so', async (test) => {
+  it('can be a program of the workspace', async (test) => {
     const {run} = await workspace(test, '')
     assert.equal((await run({templates: {run: ['sh', '-c', 'echo here']}})).text, 'here')
     assert.match(await failure(run({templates: {run: ['./script.mjs']}})), /\.\/script\.mjs is not executable\.$/)
   })
 
-  it('finds no secrets in its environment, but who it works for', async (test) => {
+  it('has no secrets in its environment, but the ids of its task', async (test) => {
     const {run} = await workspace(test, 'console.log(JSON.stringify(process.env))')
     const {text} = await run({
       env: {
@@ -142,18 +142,18 @@ describe('a command of the workspace', () => {
     })
   })
 
-  it('reports the id of its process and when it started, while it runs', async (test) => {
+  it('reports its pid and start time', async (test) => {
     const {run} = await workspace(test, 'console.log(process.pid); setTimeout(() => {}, 100)')
     const reported: {pid: number; alive: boolean; reborn: boolean}[] = []
     const process = (pid: number, start: string) =>
       void reported.push({pid, alive: isAlive(pid, start), reborn: isAlive(pid, `${start}1`)})
     const {text} = await run({report: {...recordedReport(), process}})
-    // Where the system does not report when a process started, another one of the same id looks the same.
+    // If the system does not report the start time, another process with the same pid cannot be distinguished.
     const reborn = os.platform() !== 'linux'
     assert.deepEqual(reported, [{pid: Number(text), alive: true, reborn}])
   })
 
-  it('is ended where its process cannot be reported', async (test) => {
+  it('is stopped if its process cannot be reported', async (test) => {
     const {run} = await workspace(test, 'setTimeout(() => {}, 60000)')
     let reported = 0
     const process = (pid: number) => {
@@ -164,17 +164,17 @@ describe('a command of the workspace', () => {
     assert.equal(await lives(reported), false)
   })
 
-  it('finds its input at an end', async (test) => {
+  it('has empty input', async (test) => {
     const {run} = await workspace(test, 'let n = 0; for await (const c of process.stdin) n += c.length; console.log(n)')
     assert.equal((await run()).text, '0')
   })
 
-  it('may have more time than a timer can count', async (test) => {
+  it('can have a longer time limit than a timer supports', async (test) => {
     const {run} = await workspace(test, 'setTimeout(() => console.log("done"), 50)')
     assert.equal((await run({timeoutMs: 2 ** 40})).text, 'done')
   })
 
-  it('is not started where commands are off, or where its values do not fit', async (test) => {
+  it('is not started if commands are disabled or its values are invalid', async (test) => {
     const {root, run} = await workspace(test, 'await (await import("node:fs")).promises.writeFile("ran", "")')
     await assert.rejects(run({enabled: false}), {code: 'exec_disabled'})
     await assert.rejects(run({params: {x: 'y'}}), {code: 'exec_params_unused'})
@@ -183,23 +183,23 @@ describe('a command of the workspace', () => {
   })
 })
 
-describe('a command that fails', () => {
-  it('hands over what it wrote into both pipes, in the order of its arrival', async (test) => {
+describe('a failing command', () => {
+  it('passes on the output of both pipes in order', async (test) => {
     const {run} = await workspace(
       test,
       'process.stdout.write("FAIL a.test.js\\n", () => setTimeout(() => console.error("AssertionError"), 100)); process.exitCode = 1',
     )
     const pieces: string[] = []
     let end = 0
-    const output: RunReport['output'] = (kept) => {
-      pieces.push(...kept.since(end).map(({bytes}) => bytes.toString()))
-      end = kept.total
+    const output: RunReport['output'] = (output) => {
+      pieces.push(...output.since(end).map(({bytes}) => bytes.toString()))
+      end = output.total
     }
     await failure(run({report: {...recordedReport(), output}}))
     assert.equal(pieces.join(''), 'FAIL a.test.js\nAssertionError\n')
   })
 
-  it('says its status and the last lines of its standard error', async (test) => {
+  it('reports its status and the last lines of standard error', async (test) => {
     const {run} = await workspace(
       test,
       'for (const line of ["one", "two", "", "three", "four"]) console.error(line)\nprocess.exitCode = 3',
@@ -207,7 +207,7 @@ describe('a command that fails', () => {
     assert.equal(await failure(run()), 'The task failed: run exited with status 3: two / three / four.')
   })
 
-  it('says them also where the output was too much to be kept', async (test) => {
+  it('reports them even if the output was truncated', async (test) => {
     const {run} = await workspace(
       test,
       'console.log("x".repeat(100000)); console.error("y".repeat(100000)); console.error("the cause"); process.exitCode = 1',
@@ -215,17 +215,17 @@ describe('a command that fails', () => {
     assert.match(await failure(run({maxOutputBytes: 10})), /status 1: y{300} \/ the cause\.$/)
   })
 
-  it('says its status where it says nothing else', async (test) => {
+  it('reports its status without output', async (test) => {
     const {run} = await workspace(test, 'process.exitCode = 9')
     assert.equal(await failure(run()), 'The task failed: run exited with status 9.')
   })
 
-  it('says which signal ended it', async (test) => {
+  it('reports the signal that terminated it', async (test) => {
     const {run} = await workspace(test, 'process.kill(process.pid, "SIGKILL")')
     assert.equal(await failure(run()), 'The task failed: run was terminated by SIGKILL.')
   })
 
-  it('says that its program is not there', async (test) => {
+  it('reports a missing program', async (test) => {
     const {run} = await workspace(test, '')
     assert.match(
       await failure(run({templates: {run: ['no-such-program-x']}})),
@@ -233,15 +233,15 @@ describe('a command that fails', () => {
     )
   })
 
-  it('says that its command line is too long', async (test) => {
+  it('reports a command line that is too long', async (test) => {
     const {run} = await workspace(test, '')
     const description = 'x'.repeat(131_072 * 40)
     assert.match(await failure(run({args: ['{description}'], task: {description}})), /command line is too long/)
   })
 })
 
-describe('a command that writes too much', () => {
-  it('goes on, and its output is cut with a mark', async (test) => {
+describe('a command with too much output', () => {
+  it('continues, with truncated output', async (test) => {
     const {root, run} = await workspace(
       test,
       `import {writeFileSync} from 'node:fs'
@@ -255,7 +255,7 @@ describe('a command that writes too much', () => {
   })
 })
 
-/** Starts a child of its own, which tells its id in a file and then does as it is told for a minute. */
+/** Starts a child that writes its pid to a file and then follows its instructions for a minute. */
 const withChild = (child: string, rest: string) => `
   import {spawn} from 'node:child_process'
   import {existsSync} from 'node:fs'
@@ -266,21 +266,21 @@ const withChild = (child: string, rest: string) => `
 const wait = 'setTimeout(() => {}, 60000)'
 const stubborn = "process.on('SIGTERM', () => {})"
 
-describe('a command that does not end', {concurrency: true}, () => {
-  it('is stopped when its time is up, and its children with it', async (test) => {
+describe('a command that does not exit', {concurrency: true}, () => {
+  it('is stopped with its children after its time limit', async (test) => {
     const {root, run} = await workspace(test, withChild('', wait).replace('STDIO', "'inherit'"))
     const message = await failure(underCollection(run({timeoutMs: 4000})))
     assert.equal(message, 'The task failed: run timed out after 4000 ms.')
     assert.equal(await lives(Number(await written(join(root, 'pid')))), false)
   })
 
-  it('is stopped when the time of its task is up, in the place of that of the workspace', async (test) => {
+  it('is stopped after the time limit of its task, which overrides that of the workspace', async (test) => {
     const {run} = await workspace(test, wait)
     const message = await failure(run({timeoutMs: 60_000, task: {task_timeout_ms: 200}}))
     assert.equal(message, 'The task failed: run timed out after 200 ms.')
   })
 
-  it('is stopped the hard way where it does not listen, and its children with it', async (test) => {
+  it('is killed with its children if it ignores SIGTERM', async (test) => {
     const {root, run} = await workspace(test, withChild(stubborn, `${stubborn}; ${wait}`).replace('STDIO', "'ignore'"))
     const stop = new AbortController()
     const running = run({signal: stop.signal})
@@ -295,7 +295,7 @@ describe('a command that does not end', {concurrency: true}, () => {
     assert.equal(await lives(child), false)
   })
 
-  it('may clean up when it is stopped', async (test) => {
+  it('can clean up when it is stopped', async (test) => {
     const {root, run} = await workspace(
       test,
       `import {writeFileSync} from 'node:fs'
@@ -312,8 +312,8 @@ describe('a command that does not end', {concurrency: true}, () => {
   })
 })
 
-describe('the kill of execa', () => {
-  it('reaches the leader of a group alone, so the group is killed by its id', async (test) => {
+describe('kill in execa', () => {
+  it('signals only the leader of a group', async (test) => {
     const {root} = await workspace(test, withChild('', wait).replace('STDIO', "'ignore'"))
     const leader = execa(process.execPath, ['script.mjs'], {cwd: root, detached: true, reject: false})
     const child = Number(await written(join(root, 'pid')))
@@ -326,7 +326,7 @@ describe('the kill of execa', () => {
   })
 })
 
-describe('a command whose parent ends first', () => {
+describe('a command whose run is aborted', () => {
   it('ends with it', async (test) => {
     const {root} = await workspace(test, '')
     const module = new URL('../../../src/scheduler/processors/process-group.js', import.meta.url)
@@ -344,19 +344,19 @@ describe('a command whose parent ends first', () => {
   })
 })
 
-describe('a command that leaves children behind', {concurrency: true}, () => {
+describe('a command with surviving children', {concurrency: true}, () => {
   for (const [kind, stdio] of [
     ['that hold its output', "'inherit'"],
-    ['that are silent', "'ignore'"],
+    ['without output', "'ignore'"],
   ] as const)
-    it(`${kind}: they end with it, and its result counts`, async (test) => {
+    it(`${kind}: they are stopped and its result is returned`, async (test) => {
       const script = withChild('', 'console.log("done"); process.exit(0)').replace('STDIO', stdio)
       const {root, run} = await workspace(test, script)
       assert.equal((await run()).text, 'done')
       assert.equal(await lives(Number(await written(join(root, 'pid')))), false)
     })
 
-  it('that finish soon: what they write counts', async (test) => {
+  it('that finish soon: their output is included', async (test) => {
     const {run} = await workspace(test, '')
     const {text} = await run({templates: {run: ['sh', '-c', '(sleep 0.2; echo late) & echo early']}})
     assert.equal(text, 'early\nlate')

@@ -4,19 +4,19 @@ import {cut, phaseBudget, phasePrompt, systemPrompt} from '../../../src/schedule
 import {taskPhases} from '../../../src/tasks/base/vocabulary.js'
 import {aTask} from './a-task.js'
 
-/** Room of a prompt, bytes. */
+/** Size of a prompt, bytes. */
 const roomy = 24_000
 
 const said = (message: string, at: number) => ({agent_id: 3, agent_name: 'builder', message, timestamp_ms: at})
 
-describe('what the model reads', () => {
-  it('is the task and the step in every phase, and each step asks for something else', () => {
+describe('the prompt of a phase', () => {
+  it('contains the task and the instructions of the phase', () => {
     const prompts = taskPhases.map((phase) => phasePrompt(phase, aTask(), {}, roomy))
     for (const prompt of prompts) assert.match(prompt, /T-0042 \(general\):\nName a prime number\./)
     assert.equal(new Set(prompts).size, taskPhases.length)
   })
 
-  it('names the files and how they are used', () => {
+  it('lists the files and their access', () => {
     const task = aTask({
       file_manifest: [
         {path: 'src/a.ts', access: 'read'},
@@ -26,26 +26,26 @@ describe('what the model reads', () => {
     assert.match(phasePrompt('act', task, {}, roomy), /\n- read src\/a\.ts\n- write src\/b\.ts\n/)
   })
 
-  it('counts the files that are too many to be named', () => {
+  it('counts the files beyond the maximum', () => {
     const files = Array.from({length: 130}, (_, i) => ({path: `f${i}.ts`, access: 'read' as const}))
     const prompt = phasePrompt('act', aTask({file_manifest: files}), {}, roomy)
     assert.match(prompt, /- read f99\.ts\n- and 30 more\n/)
   })
 
-  it('holds the last three entries of the transcript, each cut to its room', () => {
+  it('contains the last three transcript entries, truncated', () => {
     const transcript = ['one', 'two', 'three', `four${'x'.repeat(5000)}`].map(said)
     const prompt = phasePrompt('act', aTask({transcript}), {}, roomy)
     assert.doesNotMatch(prompt, /one/)
     assert.match(prompt, /- builder: two\n- builder: three\n- builder: fourx{950,1000} \[\.\.\.\]\n/)
   })
 
-  it('holds the answers of earlier phases in their order', () => {
+  it('contains the earlier answers in order', () => {
     const prompt = phasePrompt('verify', aTask(), {act: 'Seven.', inspect: 'A prime.', hypothesize: ''}, roomy)
     assert.match(prompt, /inspect:\nA prime\.\n\n.*act:\nSeven\.\n\n/)
     assert.doesNotMatch(prompt, /hypothesize/)
   })
 
-  it('keeps to the room of the context, short answers whole and the long ones alike', () => {
+  it('fits the context, with short answers complete and long ones cut equally', () => {
     const answers = {inspect: 'i'.repeat(100), localize: 'l'.repeat(9000), act: 'a'.repeat(9000)}
     const prompt = phasePrompt('decide', aTask(), answers, 6000)
     const longest = (letter: string) =>
@@ -73,7 +73,7 @@ describe('what the model reads', () => {
       assert.ok(bytes <= promptBytes && bytes > promptBytes * 0.9, `${bytes} bytes`)
     })
 
-  it('never ends a text with half a character', () => {
+  it('never cuts a character', () => {
     assert.equal(cut('ab𝄞cd', 3), 'ab [...]')
     assert.equal(cut('ab𝄞cd', 6), 'ab𝄞 [...]')
     assert.equal(cut('ab𝄞', 6), 'ab𝄞')
