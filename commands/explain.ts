@@ -6,8 +6,8 @@ import {explainErrors, nearest, SvcError} from '../src/errors/index.js'
 export default class Explain extends SvcCommand<typeof Explain> {
   static override summary = 'Explain an error or diagnostic code.'
   static override description =
-    `Prints the cause and the fix, and an example if it is a diagnostic of the data language. Without a code, lists all codes.
-With --json the result has the same shape for one code and for all.`
+    `Prints the cause and the fix of an error code, and also an example program for a diagnostic of the data language. Without
+a code, lists all codes. With --json the result has the same shape for one code and for all.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> typecheck.null',
     '<%= config.bin %> <%= command.id %> port_in_use',

@@ -11,8 +11,8 @@ export default class Generate extends SvcCommand<typeof Generate> {
     `The model directory contains config.json, tokenizer.json and safetensors shards, as produced by training or downloaded
 from Hugging Face. No export or conversion is needed. The text is printed as it is generated.
 
-If the model has a chat template, the prompt is sent as a user message; --raw skips the template. With --raw and no prompt,
-generation starts from the beginning-of-text token.`
+If the model has a chat template, the prompt is sent as a user message; --raw skips the template. The prompt is required,
+except with --raw: generation then starts from the beginning-of-text token.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --base --temperature 0 "Hello"',
@@ -25,13 +25,13 @@ generation starts from the beginning-of-text token.`
   static override flags = {
     model: Flags.string({
       char: 'm',
-      description: 'Model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
+      description: 'Run directory, model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
       helpValue: 'DIR',
       required: true,
     }),
     ...settingFlags(engineSettings),
     seed: Flags.integer({
-      description: 'Sampling seed; default: random.',
+      description: 'Sampling seed. (default random)',
       min: 0,
       max: 2 ** 32 - 1,
     }),
@@ -41,7 +41,7 @@ generation starts from the beginning-of-text token.`
       multipleNonGreedy: true,
     }),
     base: Flags.boolean({
-      description: 'Run the base model alone: ignore the adapter or merged weights of a run directory.',
+      description: 'Run only the base model of a run directory, without the adapter or merged weights.',
     }),
     raw: Flags.boolean({description: 'Send the prompt without the chat template.'}),
   }

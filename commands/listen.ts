@@ -47,7 +47,7 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
     'ffmpeg -v error -i talk.mp4 -f wav - | <%= config.bin %> <%= command.id %> - --json',
   ]
   static override args = {
-    source: Args.string({description: 'A file, - for standard input, or mic (default).', default: 'mic'}),
+    source: Args.string({description: 'File, - for standard input, or mic.', default: 'mic'}),
   }
   static override flags = {
     ...speechFlags,

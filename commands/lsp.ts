@@ -4,14 +4,13 @@ import {SvcCommand} from '../src/cli/index.js'
 export default class Lsp extends SvcCommand<typeof Lsp> {
   static override summary = 'Start the language server.'
   static override description =
-    `Editors start it and speak the Language Server Protocol over standard input and output. It provides diagnostics, quick
+    `Speaks the Language Server Protocol over standard input and output, and is started by editors. Provides diagnostics, quick
 fixes, completion, hover, go to definition, document symbols and formatting for the data language.
 
-It exits on the exit notification, when standard input closes, and on SIGTERM.`
-  static override examples = [
-    '<%= config.bin %> <%= command.id %>',
-    `vim.lsp.start({name = 'svc', cmd = {'svc', 'lsp'}})  -- in Neovim`,
-  ]
+In Neovim: vim.lsp.start({name = 'svc', cmd = {'svc', 'lsp'}})
+
+Exits on the exit notification, when standard input closes, and on SIGTERM.`
+  static override examples = ['<%= config.bin %> <%= command.id %>']
   static override flags = {
     stdio: Flags.boolean({
       description: 'Use standard input and output (always on; accepted for editor compatibility).',

@@ -13,10 +13,10 @@ changes: stored next to a base model as merged.safetensors, they replace the ten
 model directory, which any runtime can load.
 
 Weights are processed a few rows at a time, so memory use does not grow with the model. The output appears only when it is
-complete. external_serving_handoff_v1.json next to it describes it for other programs.
+complete. The file external_serving_handoff_v1.json, next to the output, describes it to other programs.
 
 If the output head is tied to the embedding, an adapter for the head changes both. --untie gives the head its own tensor,
-as svc serve does.`
+as svc serve does in memory.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> ./runs/r7 --full --output ./models/r7',
     '<%= config.bin %> <%= command.id %> ./runs/r7 --output ./merged/merged.safetensors --dtype f32',
@@ -25,7 +25,7 @@ as svc serve does.`
   ]
   static override aliases = ['merge-qlora', 'merge-adapter']
   static override args = {
-    run: Args.string({description: 'Run directory, whose manifest names the base model.'}),
+    run: Args.string({description: 'Run directory; its manifest names the base model.'}),
   }
   static override flags = {
     'base-shard': Flags.string({
@@ -38,19 +38,19 @@ as svc serve does.`
     base: Flags.string({description: 'Base model directory.', helpValue: 'DIR'}),
     adapter: Flags.string({description: 'Adapter weights, instead of a run directory.', helpValue: 'FILE'}),
     meta: Flags.string({
-      description: 'Adapter manifest; default: the one next to the adapter.',
+      description: 'Adapter manifest. (default: next to the adapter)',
       helpValue: 'FILE',
       dependsOn: ['adapter'],
     }),
     output: Flags.string({
       char: 'o',
-      description: 'Output file, or output folder with --full.',
+      description: 'Output file, or output directory with --full.',
       helpValue: 'PATH',
       required: true,
     }),
-    full: Flags.boolean({description: 'Write every tensor, the configuration and the tokenizer.'}),
+    full: Flags.boolean({description: 'Write a complete model directory.'}),
     dtype: Flags.option({
-      description: 'Dtype of the output; default: that of the base model.',
+      description: 'Dtype of the output. (default: that of the base model)',
       options: ['f32', 'bf16', 'f16'] as const,
     })(),
     untie: Flags.boolean({description: 'Store a head that is tied to the embedding as its own tensor.'}),

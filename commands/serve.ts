@@ -9,11 +9,12 @@ const drainMs = 5000
 export default class Serve extends SvcCommand<typeof Serve> {
   static override summary = 'Serve a model to Ollama and OpenAI clients.'
   static override description =
-    `The directory is a run directory, which contains an adapter and its manifest, or a plain model directory. The base model is
-in the run directory or at the path in the manifest. No export or conversion is needed.
+    `--model is a run directory, with an adapter and its manifest, or a plain model directory. The base model is in the run
+directory or at the path in the manifest. No export or conversion is needed.
 
-The server implements the generate, list and show routes of both APIs and handles concurrent requests. It listens on the
-loopback interface by default. On SIGTERM, running replies have five seconds to finish; then it exits with status 0.`
+Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the OpenAI
+API. Concurrent requests are batched. Listens on the loopback interface by default. On SIGTERM, in-flight requests have five
+seconds to finish; then it exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./runs/r7',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --model-name my-model --port 0 --json',
@@ -27,10 +28,10 @@ loopback interface by default. On SIGTERM, running replies have five seconds to 
       required: true,
     }),
     'model-name': Flags.string({
-      description: 'Model name that clients see; default: last component of the path.',
+      description: 'Model name that clients see. (default: last component of the path)',
     }),
     base: Flags.string({
-      description: 'Base model directory; default: the one in the manifest.',
+      description: 'Base model directory. (default: the one in the manifest)',
       helpValue: 'DIR',
     }),
     'ignore-eval-gate': Flags.boolean({description: 'Serve even if the evaluation of the run failed.'}),

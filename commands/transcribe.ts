@@ -29,16 +29,17 @@ export default class Transcribe extends SpeechCommand<typeof Transcribe> {
   static override summary = 'Transcribe audio files to text.'
   static override description =
     `WAV, FLAC, MP3 and Ogg are decoded directly, all other formats through ffmpeg. The format is detected from the content,
-not from the file name. For a folder, all recordings in it are transcribed. A .txt or .md file is treated as a raw transcript.
+not from the file name. For a directory, all recordings in it are transcribed; subdirectories are not searched. The text of a
+.txt or .md file is only cleaned up.
 
 Each segment is printed as soon as it is final. If one of several recordings fails, the error is reported, the others are
 still transcribed, and the exit status is 1. --json prints one object per recording.
 
-The model is a directory, a whisper.cpp file, or a model id such as openai/whisper-base, which is downloaded once. Without
---model, the cached openai/whisper-tiny.en is used, or else the starter model that comes with svc; nothing is downloaded.
+The model is a directory, a whisper.cpp file, or a Hugging Face id such as openai/whisper-base, which is downloaded once.
+Without --model, the cached openai/whisper-tiny.en is used, or else the included starter model; nothing is downloaded.
 
---output names a folder, which is created and mirrors the layout of the recordings. For a single recording it can also be
-a file such as talk.srt; the extension selects the format.`
+--output names a directory, which is created; output files keep the relative paths of the recordings. For a single
+recording it can also be a file such as talk.srt; the extension selects the format.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> meeting.wav',
     '<%= config.bin %> <%= command.id %> talks/ --model openai/whisper-base --format srt --output subtitles',
@@ -47,26 +48,26 @@ a file such as talk.srt; the extension selects the format.`
   ]
   static override args = {
     recording: Args.string({
-      description: 'Files or folders; - reads standard input.',
+      description: 'Files or directories; - reads standard input.',
       multiple: true,
     }),
   }
   static override flags = {
     ...speechFlags,
     refine: Flags.boolean({
-      description: 'Clean up the text: spacing, common misrecognitions, lexicon (default).',
+      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default on)',
       default: true,
       allowNo: true,
     }),
     format: Flags.custom<TranscriptFormatName>({
       char: 'f',
-      description: 'Output format; by default text, or the format of the --output file. txt is an alias of text.',
+      description: 'Output format; txt is an alias of text. (default text, or the format of the --output file)',
       options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'],
       parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName,
     })(),
     output: Flags.string({
       char: 'o',
-      description: 'Output folder, or output file for a single recording; - is standard output (default).',
+      description: 'Output directory, or output file for a single recording; - is standard output. (default -)',
       helpValue: 'PATH',
       aliases: ['output-dir'],
     }),

@@ -1,7 +1,7 @@
 import {formatTable, SvcCommand} from '../../src/cli/index.js'
 
 export default class ContractsList extends SvcCommand<typeof ContractsList> {
-  static override summary = 'List the wire contracts.'
+  static override summary = 'List the contracts: JSON and OpenAPI schemas.'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
 
   async run(): Promise<void> {

@@ -4,13 +4,13 @@ import type {ContractsValidateV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
 export default class ContractsValidate extends SvcCommand<typeof ContractsValidate> {
-  static override summary = 'Check documents against a wire contract.'
+  static override summary = 'Validate documents against a contract.'
   static override description =
     `Exits with status 1 at the first invalid document and reports the location of the error. Documents are JSON, or YAML if the
 file name ends in .yaml or .yml. Without arguments, checks the contracts themselves: their schemas, and the documents that
 ship with them.`
   static override examples = [
-    '<%= config.bin %> <%= command.id %> external_serving_handoff_v1 ./run/external_serving_handoff_v1.json',
+    '<%= config.bin %> <%= command.id %> eval/external-serving-handoff ./run/external_serving_handoff_v1.json',
     '<%= config.bin %> generate --model ./my-model --json Hi | <%= config.bin %> <%= command.id %> cli/generate.v1 -',
     '<%= config.bin %> <%= command.id %>',
   ]

@@ -26,7 +26,7 @@ last event as since_id.`
     params: Args.string({description: 'Parameters, as a JSON object; - reads standard input.', default: '{}'}),
   }
   static override flags = {
-    stream: Flags.boolean({description: 'After the result, print everything the daemon sends, for any method.'}),
+    stream: Flags.boolean({description: 'Keep the connection open after the result, and print all notifications.'}),
     timeout: Flags.integer({
       description: 'Timeout for the result (exit status 5).',
       default: 60,

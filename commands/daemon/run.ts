@@ -30,7 +30,7 @@ interface Daemon {
 export default class DaemonRun extends OrchCommand<typeof DaemonRun> {
   static override summary = 'Run the daemon in the foreground.'
   static override description =
-    `The daemon runs queued tasks and answers requests. Each agent runs one task at a time, with the inference server or with a
+    `The daemon runs queued tasks and answers requests. Each agent runs one task at a time, using the inference server or a
 command template of the workspace. A second daemon in the same workspace exits with status 4. If a daemon is killed, the next
 one requeues its tasks.
 

@@ -13,9 +13,9 @@ const anyFreePort = '127.0.0.1:0'
 export default class DaemonStart extends SvcCommand<typeof DaemonStart> {
   static override summary = 'Start the daemon in the background.'
   static override description =
-    `Runs svc daemon run in the workspace folder, with the environment of this command and .svc/daemon.log as its log, and waits
-until it answers. By default it listens on a free port of the loopback interface. If an inference server is configured for the
-mesh and SVC_INFERENCE_URL is not set, the daemon uses that server. Exits with status 4 if a daemon is already running.`
+    `Runs svc daemon run in the workspace directory, with the environment of this command and .svc/daemon.log as its log, and
+waits until it responds. By default it listens on a free port of the loopback interface; --listen accepts HOST:PORT, but not
+stdio. Without SVC_INFERENCE_URL, the daemon uses the inference server of the [mesh] settings, if there is one. Exits with status 4 if a daemon is already running.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --listen 127.0.0.1:9745 --json',
@@ -26,13 +26,13 @@ mesh and SVC_INFERENCE_URL is not set, the daemon uses that server. Exits with s
       description: 'Accept other machines; requires a token of at least 16 characters in SVC_DAEMON_TOKEN.',
     }),
     drain: Flags.integer({
-      description: 'Time that running tasks have to finish on shutdown; default: 10.',
+      description: 'Time that running tasks have to finish on shutdown. (default 10)',
       min: 0,
       max: 86_400,
       helpValue: 'SECONDS',
     }),
     timeout: Flags.integer({
-      description: 'Timeout for the first answer (exit status 5).',
+      description: 'Timeout for the first response (exit status 5).',
       default: 30,
       min: 1,
       max: 86_400,

@@ -7,14 +7,14 @@ import type {Discovery} from '../../src/daemon/index.js'
 export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
   static override summary = 'Show whether the daemon is running and responding.'
   static override description =
-    'Exits with status 3 if no daemon is running, even if a killed one left its file, and with 5 if it does not answer.'
+    'Exits with status 3 if no daemon is running, even if .svc/daemon.json remains, and with 5 if the daemon does not respond.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'addr=$(<%= config.bin %> <%= command.id %> --json | jq -r .addr)',
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'Timeout for the answer (exit status 5).',
+      description: 'Timeout for the response (exit status 5).',
       default: 5,
       min: 1,
       max: 3600,

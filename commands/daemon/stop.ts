@@ -6,8 +6,8 @@ import type {DaemonStopV1} from '../../src/contracts/index.js'
 export default class DaemonStop extends SvcCommand<typeof DaemonStop> {
   static override summary = 'Stop the daemon and wait until it has exited.'
   static override description =
-    `The daemon answers pending requests, and running tasks have the time of its --drain to finish. Exits with status 3 if no
-daemon is running.`
+    `The daemon completes pending requests, and running tasks have --drain seconds to finish. Exits with status 3 if no daemon is
+running.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --timeout 120',

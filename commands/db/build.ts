@@ -4,13 +4,14 @@ import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/i
 export default class DbBuild extends DbCommand<typeof DbBuild> {
   static override summary = 'Generate all build artifacts of a program.'
   static override description =
-    `Writes schema.sql, plans.json, runtime-projection.json, app-contract.json, openapi.json, types.ts, client.ts and
-functions.ts.`
+    `Writes schema.sql (the tables), plans.json (the SQL of each operation), and runtime-projection.json and app-contract.json
+(the program, for other tools). Also writes openapi.json, types.ts and client.ts (a typed client), and functions.ts (the
+functions that do not use the database).`
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o dist/todo']
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
-    output: Flags.string({char: 'o', description: 'Output folder.', default: 'dist', helpValue: 'DIR'}),
+    output: Flags.string({char: 'o', description: 'Output directory.', default: 'dist', helpValue: 'DIR'}),
     zod: Flags.boolean({description: 'Validate responses in the client with Zod schemas.'}),
     overwrite: overwriteFlag,
   }

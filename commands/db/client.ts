@@ -9,7 +9,7 @@ export default class DbClient extends DbCommand<typeof DbClient> {
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
-    output: Flags.string({char: 'o', description: 'Output folder.', required: true, helpValue: 'DIR'}),
+    output: Flags.string({char: 'o', description: 'Output directory.', required: true, helpValue: 'DIR'}),
     zod: Flags.boolean({description: 'Also write schemas.ts and validate responses with Zod.'}),
     overwrite: overwriteFlag,
   }

@@ -17,7 +17,7 @@ export default class DbExplain extends DbCommand<typeof DbExplain> {
     query: Flags.string({description: 'Show only this function.', helpValue: 'NAME', exclusive: ['all']}),
     all: Flags.boolean({description: 'Show every function.'}),
     compact: Flags.boolean({description: 'Print JSON without line breaks, as --json always does.', hidden: true}),
-    jsonl: Flags.boolean({description: 'Print one JSON value per operation and line.', exclusive: ['json']}),
+    jsonl: Flags.boolean({description: 'Print one JSON object per line and operation.', exclusive: ['json']}),
   }
 
   async run(): Promise<void> {

@@ -3,7 +3,7 @@ import {DbCommand, databaseFlag, formatTable, storeFlag} from '../../src/cli/ind
 import type {DbMetricsV1} from '../../src/contracts/index.js'
 
 export default class DbMetrics extends DbCommand<typeof DbMetrics> {
-  static override summary = 'Count change log entries or recorded metrics.'
+  static override summary = 'Show the number of change log entries or metrics.'
   static override description =
     `Counts the entries in the change log of the database by topic and kind. With --store, counts the metrics in the workspace
 store by session and kind.`

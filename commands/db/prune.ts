@@ -5,7 +5,7 @@ import type {DbPruneV1} from '../../src/contracts/index.js'
 export default class DbPrune extends DbCommand<typeof DbPrune> {
   static override summary = 'Delete old change log entries or metrics.'
   static override description =
-    `Only counts the rows unless --apply is given. A subscriber that was offline for longer than the retention misses the deleted
+    `Dry run by default: only counts the rows unless --apply is given. A subscriber that was offline for longer than the retention misses the deleted
 changes. To delete finished tasks, use svc orch prune.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --change-log-days 30',

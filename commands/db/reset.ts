@@ -17,7 +17,7 @@ export default class DbReset extends DbCommand<typeof DbReset> {
   }
 
   async run(): Promise<void> {
-    if (!this.flags.yes) throw new SvcError('unconfirmed', {what: 'A reset'})
+    if (!this.flags.yes) throw new SvcError('unconfirmed', {what: 'The reset'})
     const {program} = await this.readProgram()
     const {moveAside} = await import('../../src/store/index.js')
     const path = this.databasePath

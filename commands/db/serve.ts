@@ -15,8 +15,8 @@ export default class DbServe extends DbCommand<typeof DbServe> {
   static override summary = 'Serve a program over HTTP.'
   static override description =
     `Routes: GET /api/query/NAME for queries, POST /api/mutation/NAME for mutations, POST /api/NAME for server endpoints, and the
-declared paths of http routes. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ has a page to try the
-endpoints, and the OpenAPI document.
+declared paths of http routes. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ is a page to try the
+endpoints, and /_svc/openapi.json is the OpenAPI document.
 
 The database is migrated first, using only steps that cannot lose data. Exits with status 3 if a step needs a decision; see
 svc db migrate.`

@@ -7,7 +7,7 @@ export default class DbShell extends DbCommand<typeof DbShell> {
   static override summary = 'Start an interactive query shell.'
   static override description =
     `Evaluates each line of standard input as an expression of the data language, or as a read-only SQL statement with --sql. After
-an error, continues with the next line. Type exit or end the input to quit.`
+an error, continues with the next line. Type exit or press Ctrl-D to quit.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --program examples/todo.svc',
     'echo "db.Task.count()" | <%= config.bin %> <%= command.id %>',

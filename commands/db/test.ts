@@ -15,7 +15,7 @@ export default class DbTest extends DbCommand<typeof DbTest> {
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
-    filter: Flags.string({description: 'Run only tests whose name contains this text.', helpValue: 'WORD'}),
+    filter: Flags.string({description: 'Run only tests whose name contains this text.', helpValue: 'TEXT'}),
   }
 
   async run(): Promise<void> {

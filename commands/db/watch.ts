@@ -11,7 +11,7 @@ export default class DbWatch extends DbCommand<typeof DbWatch> {
   static override summary = 'Watch the changes of a topic.'
   static override description =
     `Prints one line per new change, from any process, until interrupted. --after also prints earlier changes. With --json each
-line is a JSON value.`
+line is a JSON object.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> todos',
     '<%= config.bin %> <%= command.id %> todos --after 0 --json | head -5',

@@ -9,7 +9,7 @@ export default class McpConfig extends SvcCommand<typeof McpConfig> {
   static override summary = 'Show or write the MCP configuration for a client.'
   static override description =
     `The configuration starts the MCP server for this workspace. It contains absolute paths of Node.js, svc and the workspace, so
-it works from any folder. Without --client, prints the format that most clients read.
+it works from any directory. Without --client, prints the format that most clients read.
 
 --write merges the entry into the configuration file of the client, keeping comments and all other settings. The previous
 file is kept as a backup with the suffix .backup-TIME. If the file cannot be parsed, it is not changed and the exit status
@@ -22,7 +22,7 @@ is 2.`
   ]
   static override flags = {
     client: Flags.option({options: ['claude', 'cursor', 'vscode', 'zed'] as const})({
-      description: 'Client: Claude Desktop, Cursor, VS Code or Zed.',
+      description: 'Client to configure.',
     }),
     write: Flags.boolean({
       description: 'Merge the entry into the configuration file of the client.',

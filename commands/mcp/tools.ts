@@ -5,7 +5,7 @@ import type {Tool} from '../../src/mcp/index.js'
 export default class McpTools extends McpCommand<typeof McpTools> {
   static override summary = 'List the MCP tools.'
   static override description =
-    'Lists the tools of the selected tiers; default: core. --json prints the same result as tools/list of the server.'
+    'Lists the tools of the selected tiers. --json prints the same result as tools/list of the server.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --tiers all',
     '<%= config.bin %> <%= command.id %> --json | jq ".tools[] | select(.name == \\"svc_submit_task\\").inputSchema"',

@@ -8,9 +8,9 @@ import {SvcError} from '../../src/errors/index.js'
 export default class MeshDashboard extends MeshCommand<typeof MeshDashboard> {
   static override summary = 'Serve a web dashboard for a mesh.'
   static override description =
-    `Serves a page, on this machine only, with live data: nodes, leases, queued and dead messages, and whether the control plane
-answers. With a token of the role admin or mesh, you can quarantine nodes, set maintenance, revoke leases, and retry or drop
-dead messages.
+    `Serves a page, on this machine only, with live data: nodes, leases, queued messages, dead letters, and whether the control plane
+responds. With a token of the role admin or mesh, you can quarantine nodes, set maintenance mode, revoke leases, and retry or
+drop dead letters.
 
 The mesh token stays in this process. The printed URL contains a new key at each start; anyone with the URL can use the page.
 On SIGTERM or Ctrl-C it exits with status 0.`

@@ -7,8 +7,10 @@ export default class MeshDeliver extends MeshCommand<typeof MeshDeliver> {
   static override summary = 'Send a message to an agent in the mesh.'
   static override description =
     `Prints the message id. From then on, the message is durable and survives a crash of the control plane. A message with the same
---key is stored only once, so sending it again is safe. Without --key the message is sent once; if there is no answer, it is
-unknown whether it was stored. Requires a token of the role submitter or mesh.`
+--key is stored only once, so sending it again is safe. Without --key the message is sent once; if no response arrives, it may
+or may not have been stored. Requires a token of the role submitter, admin or mesh.
+
+Inside a workspace, svc a2a send --route mesh sends as one of its agents and retries until the message is stored.`
   static override examples = [
     `<%= config.bin %> <%= command.id %> --from 1 --to 2 --type free_form '{"say": "hello"}'`,
     'cat task.json | <%= config.bin %> <%= command.id %> --from 1 --to 2 --type remote_task_envelope --key task-42 -',

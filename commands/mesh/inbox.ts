@@ -12,8 +12,8 @@ export default class MeshInbox extends MeshCommand<typeof MeshInbox> {
   static override summary = 'Read the mesh inbox of an agent, or claim a message.'
   static override description =
     `Lists unacknowledged messages, newest first, without claiming them. --claim claims the next message that this node may claim,
-by priority and then oldest first. The claim lasts two minutes, unless the control plane is configured otherwise; repeating the
-command returns the same message. After that, another node can claim it. Acknowledge it with svc mesh ack.`
+by priority and then oldest first. The claim lasts two minutes, unless the control plane is configured otherwise. Until it
+expires, repeating the command returns the same message; then another node can claim it. Acknowledge it with svc mesh ack.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 2',
     '<%= config.bin %> <%= command.id %> 2 --claim --wait 60 --json | jq -r ".messages[].payload"',
@@ -26,7 +26,7 @@ command returns the same message. After that, another node can claim it. Acknowl
     ...controlUrlFlag,
     claim: Flags.boolean({description: 'Claim the next message.', exclusive: ['max', 'before']}),
     ...nodeFlag,
-    max: Flags.integer({description: 'Maximum messages.', min: 1, max: 256, helpValue: 'N'}),
+    max: Flags.integer({description: 'Maximum number of messages.', min: 1, max: 256, helpValue: 'N'}),
     before: Flags.integer({
       description: 'Only messages older than this one.',
       min: 1,

@@ -9,8 +9,8 @@ export default class MeshInitCommand extends SvcCommand<typeof MeshInitCommand> 
     `Writes .svc/mesh/mesh.env in the workspace, readable only by this user and ignored by git. It contains a token for each of the
 roles mesh, worker, submitter and admin, and a short-lived bootstrap token for one node.
 
-Prints the join command for the other machine, with the bootstrap token and the address of SVC_MESH_CONTROL_ADDR, or else of
-svc mesh serve. No other secret is printed. A running control plane reloads the file on SIGHUP. Exits with status 4 if the file
+Prints the join command for the other machine, with the bootstrap token and the address in SVC_MESH_CONTROL_ADDR, by default
+that of svc mesh serve. No other secret is printed. A running control plane reloads the file on SIGHUP. Exits with status 4 if the file
 already contains secrets.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -19,7 +19,8 @@ the id stored in ~/.svc/mesh/node-id.
 SVC_MESH_BOOTSTRAP_TOKEN or standard input. Exits with status 4 if the file contains secrets of another mesh, unless --force is
 given.
 
-If the control plane does not answer, it retries with increasing delays. If it is refused, it exits with status 4. On SIGTERM
+If the control plane does not respond, the command retries with increasing delays. If the node is refused, it exits with
+status 4. On SIGTERM
 or Ctrl-C it exits with status 0; the node stays listed and keeps its leases until they expire, so that it can rejoin. With
 --leave it releases its leases and leaves the mesh.`
   static override examples = [

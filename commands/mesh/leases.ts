@@ -21,8 +21,8 @@ export default class MeshLeases extends MeshCommand<typeof MeshLeases> {
 with every change of holder; receivers of work should reject older ids. Listing requires a token of the role admin or mesh; the
 other actions also accept the role worker.
 
---grant prints the lease id. --renew exits with status 3 if the lease has expired and with 4 if another node holds it; stop the
-leased work then. Releasing an expired lease is not an error.`
+--grant prints the lease id. --renew exits with status 3 if the lease has expired and with 4 if another node holds it; in both
+cases, stop the leased work. Releasing an expired lease is not an error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'lease=$(<%= config.bin %> <%= command.id %> --grant task:42)',
@@ -37,7 +37,7 @@ leased work then. Releasing an expired lease is not an error.`
     }),
     renew: leaseVerb('renew', 'Lease to renew.'),
     release: leaseVerb('release', 'Lease to release.'),
-    verify: leaseVerb('verify', 'Lease whose holder and expiry are printed.', ['key']),
+    verify: leaseVerb('verify', 'Lease to verify; prints its holder and expiry.', ['key']),
     key: Flags.string({description: 'Key of the lease to verify.', helpValue: 'KEY', dependsOn: ['verify']}),
     ...nodeFlag,
   }

@@ -3,7 +3,7 @@ import {controlUrlFlag, MeshCommand, nodeFlag} from '../../src/cli/index.js'
 export default class MeshLeave extends MeshCommand<typeof MeshLeave> {
   static override summary = 'Remove a node from a mesh.'
   static override description =
-    `Releases its leases and makes its claimed messages available to other nodes. Stop a running svc mesh join of this node first:
+    `Releases the leases of the node and makes its claimed messages available to other nodes. Stop a running svc mesh join of this node first:
 its next heartbeat would add the node again. A quarantine of the node id persists. A node that is not listed is not an error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

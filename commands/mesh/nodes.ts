@@ -28,9 +28,9 @@ administrator can set maintenance or quarantine. Nodes without a heartbeat for S
       parse: asLabel('--label'),
     }),
     brief: Flags.boolean({description: 'Include only the columns of the table, even with --json.'}),
-    watch: Flags.boolean({char: 'w', description: 'Watch for changes.'}),
+    watch: Flags.boolean({char: 'w', description: 'Print every change until interrupted.'}),
     interval: Flags.integer({
-      description: 'Polling interval of --watch; default: 2.',
+      description: 'Polling interval of --watch. (default 2)',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',

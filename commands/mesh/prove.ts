@@ -17,14 +17,14 @@ paused and restarted. It must handle a clock that is off by an hour, new tokens,
 At the end, the history of the clients and the database are checked against the invariants of the mesh. For example, a lease has
 one holder, no message is lost, and fencing tokens only increase.
 
-Exits with status 1 if an invariant is violated, and keeps the folder with logs and database. The seed determines the sequence
+Exits with status 1 if an invariant is violated, and keeps the directory with logs and database. The seed determines the sequence
 of faults, but not their exact timing.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --seed 7 --minutes 10 --json | jq .held',
   ]
   static override flags = {
-    seed: Flags.integer({description: 'Random seed; default: random.', min: 0, max: highestSeed}),
+    seed: Flags.integer({description: 'Seed of the faults. (default random)', min: 0, max: highestSeed}),
     minutes: Flags.integer({
       description: 'Minimum duration in minutes.',
       default: 1,
@@ -34,12 +34,12 @@ of faults, but not their exact timing.`
     }),
     seconds: Flags.integer({description: 'Minimum duration in seconds, instead of --minutes.', min: 1, max: 3600}),
     operations: Flags.integer({
-      description: 'Minimum requests to send; the run ends after three times its duration at the latest.',
+      description: 'Minimum number of requests; the run takes at most three times --minutes.',
       default: 10_000,
       min: 0,
       max: 100_000_000,
     }),
-    keep: Flags.boolean({description: 'Keep the folder of the run even if all invariants held.'}),
+    keep: Flags.boolean({description: 'Keep the run directory even if all invariants hold.'}),
   }
 
   async run(): Promise<void> {

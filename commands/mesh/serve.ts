@@ -35,7 +35,7 @@ export default class MeshServe extends SvcCommand<typeof MeshServe> {
 on the loopback interface, on the port of SVC_MESH_CONTROL_ADDR or 9847. Other machines need a token; create tokens with
 svc mesh init.
 
-SIGHUP reloads the secrets. On SIGTERM, running requests have five seconds to finish; then it exits with status 0. On shared
+SIGHUP reloads the secrets. On SIGTERM, in-flight requests have five seconds to finish; then it exits with status 0. On shared
 networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -4,7 +4,7 @@ import {meshNodeSettings, meshSettings} from '../../src/config/index.js'
 export default class MeshStatus extends MeshCommand<typeof MeshStatus> {
   static override summary = "Show this node's mesh status."
   static override description =
-    `Shows whether the control plane answers and accepts this machine, which tokens are set (never their values), the node record,
+    `Shows whether the control plane responds and accepts this machine, which tokens are set (never their values), the node record,
 the local registry of nodes, and the overlay networks. Exits with status 0 even without a control plane.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -4,11 +4,12 @@ import {manyTasksFlags, openStatuses, TasksCommand, taskArgs} from '../../src/cl
 export default class OrchCancel extends TasksCommand<typeof OrchCancel> {
   static override summary = 'Cancel tasks.'
   static override description =
-    `Stops a running task. Tasks that depend on a cancelled task fail. A cancelled task cannot be retried.
+    `Stops a running task. Tasks that depend on a cancelled task fail. A cancelled task cannot be retried; submit it
+again instead.
 
 Select several tasks by id or with filters. Filters select only unfinished tasks unless --status is given. All tasks are
 cancelled in one transaction. The command prints the outcome of each task; tasks that cannot be cancelled are not changed,
-and the exit status is then 1. With one id, --json prints that task.`
+and the exit status is then 1. With one id, --json prints the task itself.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 -r "done by hand"',
     '<%= config.bin %> <%= command.id %> T-0042 T-0043 45',
@@ -19,7 +20,7 @@ and the exit status is then 1. With one id, --json prints that task.`
   static override strict = false
   static override flags = {
     reason: Flags.string({char: 'r', description: 'Reason, stored with the task.', helpValue: 'TEXT'}),
-    ...manyTasksFlags,
+    ...manyTasksFlags('Cancel all unfinished tasks.'),
   }
 
   async run(): Promise<void> {

@@ -14,9 +14,9 @@ generation to svc orch complete or fail. If the claim expires, the task is reque
   ]
   static override flags = {
     agent: Flags.string({char: 'a', description: 'Claim only tasks of this agent (name or id).', helpValue: 'NAME'}),
-    as: Flags.string({description: 'Name of the worker; default: USER@HOST.', helpValue: 'OWNER'}),
+    as: Flags.string({description: 'Name of the worker. (default USER@HOST)', helpValue: 'OWNER'}),
     ttl: Flags.integer({
-      description: 'Time after which the claim expires without a heartbeat.',
+      description: 'Time until the claim expires without a heartbeat. (default: four heartbeat intervals)',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',

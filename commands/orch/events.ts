@@ -29,7 +29,7 @@ events, pass the id of the last event as --since.`
       multipleNonGreedy: true,
     }),
     task: taskFlag({description: 'Only events of this task.'}),
-    limit: Flags.integer({description: 'Maximum events to print.', min: 1, helpValue: 'N'}),
+    limit: Flags.integer({description: 'Maximum number of events to print.', min: 1, helpValue: 'N'}),
     follow: Flags.boolean({char: 'f', description: 'Follow new events.'}),
   }
 

@@ -11,7 +11,7 @@ export default class OrchHeartbeat extends OrchCommand<typeof OrchHeartbeat> {
   static override flags = {
     claim: Flags.integer({description: 'Generation of the claim.', required: true, min: 1, helpValue: 'N'}),
     ttl: Flags.integer({
-      description: 'Time after which the claim expires without another heartbeat.',
+      description: 'Time until the claim expires without another heartbeat. (default: four heartbeat intervals)',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',

@@ -6,6 +6,7 @@ const overruleDoubt = commandCall(operationNamed('overrule_doubt'))
 
 export default class OrchOverrule extends OperationCommand<typeof OrchOverrule> {
   static override summary = overruleDoubt.operation.summary
+  static override description = 'Marks the task as completed. The doubt and the reason remain in its history.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 -r "good enough for the demo"']
   static override args = operationArgs(overruleDoubt)
   static override flags = operationFlags(overruleDoubt)

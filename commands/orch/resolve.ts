@@ -6,16 +6,22 @@ export default class OrchResolve extends OrchCommand<typeof OrchResolve> {
   static override summary = 'Resolve the doubt about a task.'
   static override description =
     `--justified appends the report to the task and requeues it. --validated restores the previous state; a task that was running
-is requeued, or completed with --no-resume. The task returns to its previous agent and role. Prints the points that the agent
-earned for the doubt.`
+is requeued, or completed with --no-resume. The task returns to its previous agent and role. Prints the reputation points
+that the doubt earned the agent.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --justified --report "Keep the old format readable"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --validated --no-resume --report -',
   ]
   static override args = {id: taskArg}
   static override flags = {
-    validated: Flags.boolean({description: 'The work was correct.', exactlyOne: ['validated', 'justified']}),
-    justified: Flags.boolean({description: 'The doubt was justified.', exactlyOne: ['validated', 'justified']}),
+    validated: Flags.boolean({
+      description: 'Reject the doubt and restore the previous state of the task.',
+      exactlyOne: ['validated', 'justified'],
+    }),
+    justified: Flags.boolean({
+      description: 'Confirm the doubt, append the report and requeue the task.',
+      exactlyOne: ['validated', 'justified'],
+    }),
     report: Flags.string({
       description: 'Findings; - reads standard input.',
       required: true,

@@ -8,7 +8,7 @@ export default class OrchRetry extends TasksCommand<typeof OrchRetry> {
 
 Select several tasks by id or with filters. Filters select only failed tasks. All tasks are retried in one transaction. The
 command prints the outcome of each task; tasks that cannot be retried are not changed, and the exit status is then 1. With one
-id, --json prints {"tasks"} with complete tasks.`
+id, --json prints the complete task and, with --dependants, the others, as tasks.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --dependants --json',
@@ -18,7 +18,7 @@ id, --json prints {"tasks"} with complete tasks.`
   static override strict = false
   static override flags = {
     dependants: Flags.boolean({description: 'Also retry the tasks that failed because of these.'}),
-    ...manyTasksFlags,
+    ...manyTasksFlags('Retry all failed tasks.'),
   }
 
   async run(): Promise<void> {

@@ -29,10 +29,14 @@ const taskFlags = {
     helpValue: 'PATH[:read|write]',
     ...many,
   }),
-  priority: Flags.string({char: 'p', description: 'Priority: background, normal or urgent.', helpValue: 'PRIORITY'}),
+  priority: Flags.string({
+    char: 'p',
+    description: 'Priority: background, normal or urgent. (default normal)',
+    helpValue: 'PRIORITY',
+  }),
   agent: Flags.string({description: 'Agent to run the task; created if missing.', helpValue: 'NAME'}),
   processor: Flags.string({
-    description: 'Processor: the inference server, a command template, or an external worker.',
+    description: 'Inference server (ai), command template (exec) or external worker. (default: default_processor)',
     options: ['ai', 'exec', 'external'],
   }),
   exec: Flags.string({
@@ -56,30 +60,40 @@ const taskFlags = {
   skill: Flags.string({description: 'Preferred skill of the agent.', helpValue: 'NAME'}),
   model: Flags.string({description: 'Model to use.', helpValue: 'NAME'}),
   'needs-gpu': Flags.boolean({description: 'Require an agent with a CUDA device.'}),
-  'prefer-gpu': Flags.boolean({description: 'Prefer agents with an accelerator.'}),
-  'min-vram-mb': Flags.integer({description: 'Minimum GPU memory of the agent.', min: 1, helpValue: 'MIB'}),
+  'prefer-gpu': Flags.boolean({description: 'Prefer agents with a GPU or NPU.'}),
+  'min-vram-mb': Flags.integer({description: 'Minimum GPU memory of the agent in MiB.', min: 1, helpValue: 'MIB'}),
   'min-cpu-cores': Flags.integer({description: 'Minimum CPU cores of the agent.', min: 1, helpValue: 'N'}),
   label: Flags.string({description: 'Required label of the agent; may be repeated.', helpValue: 'LABEL', ...many}),
   'requires-approval': Flags.boolean({description: 'Do not queue the task before svc orch approve.'}),
   'task-timeout': durationFlag({
-    description: 'Maximum duration of a run; default: the limits of the workspace.',
+    description: 'Maximum duration of a run. (default: the limits of the workspace)',
     leastMs: 1,
     longestMs: 2 ** 31 - 1,
   }),
   retries: Flags.integer({
-    description: 'Maximum automatic retries; default: max_task_retries of the workspace.',
+    description:
+      'Maximum number of retries after a failure. Without it, only server and connection failures are retried, up to max_task_retries times.',
     min: 0,
     max: 20,
     helpValue: 'N',
   }),
   'not-before': momentFlag({description: 'Earliest start, such as 2026-12-01T08:00 or +2h.'}),
-  'session-id': Flags.string({description: 'Session of the task.', helpValue: 'ID'}),
-  'journey-id': Flags.string({description: 'Journey of the task.', helpValue: 'ID'}),
-  'thread-id': Flags.string({description: 'Conversation thread of the task.', helpValue: 'ID'}),
-  'trace-id': Flags.string({description: 'Trace of the task; default: generated.', helpValue: 'ID'}),
-  'correlation-id': Flags.string({description: 'Id of the task in another system.', helpValue: 'ID'}),
-  'tenant-id': Flags.string({description: 'Tenant of the task.', helpValue: 'ID'}),
-  'campaign-id': Flags.string({description: 'Campaign of the task.', helpValue: 'ID'}),
+  'session-id': Flags.string({
+    description: 'Id of the session that the task belongs to; a filter of svc orch tasks.',
+    helpValue: 'ID',
+  }),
+  'journey-id': Flags.string({
+    description: 'Id of the journey that the task belongs to; stored with the task.',
+    helpValue: 'ID',
+  }),
+  'thread-id': Flags.string({description: 'Id of the conversation; stored with the task.', helpValue: 'ID'}),
+  'trace-id': Flags.string({description: 'Trace id for logs and events. (default: generated)', helpValue: 'ID'}),
+  'correlation-id': Flags.string({
+    description: 'Id of the task in another system; stored with the task.',
+    helpValue: 'ID',
+  }),
+  'tenant-id': Flags.string({description: 'Id of the tenant; stored with the task.', helpValue: 'ID'}),
+  'campaign-id': Flags.string({description: 'Id that groups tasks; stored with the task.', helpValue: 'ID'}),
 }
 
 export default class OrchSubmit extends OrchCommand<typeof OrchSubmit> {
@@ -91,7 +105,7 @@ it.
 A batch is a JSON array, or one JSON object per line. Its tasks match the contract orchestration/submit-task.v1, with files
 relative to the workspace root. Either all tasks are submitted or none. One line is printed per task.
 
-A failed task is retried up to --retries times, with a delay that doubles each time. Failures are a non-zero exit status, a run
+With --retries, a failed task is retried with a delay that doubles each time. Failures are a non-zero exit status, a run
 longer than --task-timeout, and an unavailable server; a missing template is not retried. A task with --not-before stays queued
 until then, even if the daemon restarts, and locks no files.
 

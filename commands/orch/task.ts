@@ -4,11 +4,11 @@ import {followOutput, formatTask, notCompleted, OrchCommand, taskArg} from '../.
 export default class OrchTask extends OrchCommand<typeof OrchTask> {
   static override summary = 'Show a task, its output and its result.'
   static override description =
-    `The output of a task's command is stored up to orchestrator.exec.max_output_bytes, its beginning and its end. The last lines
-are shown with the task; --output and --json print all of it.
+    `The output of a task's command is stored up to orchestrator.exec.max_output_bytes; the middle of longer output is dropped. The
+last lines are shown with the task; --output and --json print all of it.
 
 --wait shows the task when it is finished. --follow prints its output as it is written. Both exit with status 1 if the task was
-not completed. With --follow --json each piece of output is a line {"text"}, and the task is the last line.`
+not completed. With --follow --json, each chunk of output is a line such as {"text": "…"}; the last line is the task.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --output | less',

@@ -4,7 +4,7 @@ import {formatTasks, OrchCommand, taskFilter, taskFilterFlags, taskFlag} from '.
 export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   static override summary = 'List tasks, newest first.'
   static override description =
-    '--watch updates the list on every change until interrupted; with --json it prints one value per line.'
+    '--watch updates the list on every change until interrupted; with --json it prints one object per line.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --status failed --status doubted',
     '<%= config.bin %> <%= command.id %> --status completed --older-than 30d',
@@ -13,9 +13,9 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   ]
   static override flags = {
     ...taskFilterFlags,
-    limit: Flags.integer({description: 'Maximum tasks.', default: 50, min: 1, max: 10_000, helpValue: 'N'}),
+    limit: Flags.integer({description: 'Maximum number of tasks.', default: 50, min: 1, max: 10_000, helpValue: 'N'}),
     before: taskFlag({description: 'Only tasks older than this one, for the next page.'}),
-    watch: Flags.boolean({char: 'w', description: 'Watch for changes.'}),
+    watch: Flags.boolean({char: 'w', description: 'Redraw when something changes.'}),
   }
 
   async run(): Promise<void> {

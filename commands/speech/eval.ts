@@ -12,7 +12,8 @@ export default class SpeechEval extends SpeechCommand<typeof SpeechEval> {
     `The dataset contains one JSON object per line: {"path": "a.wav", "expected": "reference text", "language": "en"}. Paths are
 relative to the dataset file.
 
-The word error rate (WER) is the number of substituted, inserted and deleted words per reference word, over all recordings.
+The word error rate (WER) is the number of substituted, inserted and deleted words, divided by the number of words in the
+references.
 It is reported before and after normalisation, which removes differences that are not recognition errors. A failed recording
 counts as an empty transcript.`
   static override examples = [
@@ -24,8 +25,12 @@ counts as an empty transcript.`
   }
   static override flags = {
     ...speechFlags,
-    refine: Flags.boolean({description: 'Clean up the text before measuring it.', default: false, allowNo: true}),
-    limit: Flags.integer({description: 'Maximum recordings to measure; default: all.', min: 1}),
+    refine: Flags.boolean({
+      description: 'Clean up the text before measuring it. (default off)',
+      default: false,
+      allowNo: true,
+    }),
+    limit: Flags.integer({description: 'Maximum number of recordings to measure. (default: all)', min: 1}),
     normalize: Flags.option({
       description:
         'Normalisation: basic ignores case and punctuation, english also spelled-out numbers and contractions.',

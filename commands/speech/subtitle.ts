@@ -11,7 +11,7 @@ export default class SpeechSubtitle extends SpeechCommand<typeof SpeechSubtitle>
   static override summary = 'Generate subtitles for a recording or video.'
   static override description =
     `Writes an SRT file next to the recording, or WebVTT if --output ends in .vtt. Lines break between words. Text that does not
-fit in one subtitle is split into several, timed by its words. --reference compares the result with correct subtitles.`
+fit in one subtitle is split at word timestamps. --reference compares the result with correct subtitles.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> film.mp4',
     '<%= config.bin %> <%= command.id %> talk.wav -o talk.vtt --line-width 32',
@@ -23,18 +23,18 @@ fit in one subtitle is split into several, timed by its words. --reference compa
   static override flags = {
     ...speechFlags,
     refine: Flags.boolean({
-      description: 'Clean up the text: spacing, common misrecognitions, lexicon (default).',
+      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default on)',
       default: true,
       allowNo: true,
     }),
     output: Flags.string({
       char: 'o',
-      description: 'Subtitle file (.srt or .vtt), or - for standard output; default: next to the recording, as .srt.',
+      description: 'Subtitle file (.srt or .vtt), or - for standard output. (default: next to the recording, as .srt)',
       helpValue: 'FILE',
     }),
     overwrite: overwriteFlag,
-    'line-width': Flags.integer({description: 'Maximum characters per line.', default: 42, min: 8, max: 200}),
-    'max-lines': Flags.integer({description: 'Maximum lines per subtitle.', default: 2, min: 1, max: 10}),
+    'line-width': Flags.integer({description: 'Maximum number of characters per line.', default: 42, min: 8, max: 200}),
+    'max-lines': Flags.integer({description: 'Maximum number of lines per subtitle.', default: 2, min: 1, max: 10}),
     reference: Flags.string({
       description: 'Correct subtitles (SRT or WebVTT) to compare the result with.',
       helpValue: 'FILE',

@@ -35,7 +35,7 @@ export class ReadThreads {
   /** @throws overloaded; internal if the thread has exited */
   ask(question: ReadQuestion): Promise<Answer> {
     if (this.#waiting.length >= mostWaiting)
-      throw new SvcError('overloaded', {reason: `${mostWaiting} requests are waiting already.`})
+      throw new SvcError('overloaded', {reason: `The queue is full: ${mostWaiting} requests are waiting.`})
     return new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({question, resolve, reject})
       this.#next()

@@ -85,7 +85,7 @@ export async function checkFfmpeg(): Promise<Finding> {
 /** Checks that the model cache is writable or can be created. */
 export async function checkCache(cache: string): Promise<Finding> {
   if (await mayCreate(cache)) return ok(cache)
-  const fix = 'Set SVC_SPEECH_CACHE_DIR to a writable folder.'
+  const fix = 'Set SVC_SPEECH_CACHE_DIR to a writable directory.'
   return {state: 'failed', value: `${cache} is not writable.`, fix}
 }
 

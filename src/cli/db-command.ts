@@ -29,16 +29,20 @@ export const storeFlag = {
   store: Flags.boolean({description: 'Use the workspace store (.svc/store.db) instead of the application database.'}),
 }
 
-export const programArg = Args.string({description: 'Program file; - reads standard input. Default: src/main.svc.'})
+export const programArg = Args.string({description: 'Program file; - reads standard input. (default src/main.svc)'})
 
 export const programsArg = Args.string({
-  description: 'Program files; - reads standard input. Default: src/main.svc.',
+  description: 'Program files; - reads standard input. (default src/main.svc)',
   multiple: true,
 })
 
 /** `--program FILE`, for commands that read a program. */
 export const programFlag = {
-  program: Flags.string({char: 'p', description: 'Program file; default: src/main.svc.', helpValue: 'FILE'}),
+  program: Flags.string({
+    char: 'p',
+    description: 'Program file, instead of the argument. (default src/main.svc)',
+    helpValue: 'FILE',
+  }),
 }
 
 /** Migration steps that are not necessary for reading rows. */
@@ -268,14 +272,14 @@ export function formatSteps(steps: readonly Step[]): string {
     step.action,
     place(step),
     step.class,
-    step.blocking ? 'blocking' : '',
-    step.resolve_with ?? '',
+    step.blocking ? 'yes' : '-',
+    step.resolve_with ?? '-',
     ...(hasReasons ? [step.reason ?? ''] : []),
   ])
-  return formatTable(['STEP', 'OF', 'CLASS', '', 'DECIDE WITH', ...(hasReasons ? ['REASON'] : [])], rows)
+  return formatTable(['STEP', 'TARGET', 'CLASS', 'BLOCKING', 'FLAG', ...(hasReasons ? ['REASON'] : [])], rows)
 }
 
 export const formatReport = ({database, steps, applied, left, up_to_date: done}: MigrationReport): string =>
   done
     ? `${database} matches the program.\n`
-    : `${formatSteps(steps)}\n${basename(database)}: ${applied} applied, ${left} left\n`
+    : `${formatSteps(steps)}\n${basename(database)}: ${applied} applied, ${left} pending\n`

@@ -1,6 +1,9 @@
 import {type Command, CommandHelp, Help} from '@oclif/core'
 import type {Config, HelpOptions} from '@oclif/core/interfaces'
 
+type HelpSectionBody = ReturnType<CommandHelp['args']>
+type ListOptions = Parameters<CommandHelp['renderList']>[1]
+
 /** The commands and topics of `svc --help`, in the order in which a new user meets them. */
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
   ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge']],
@@ -12,7 +15,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
 
 /** Summaries for names in `commandGroups` that are not commands, and for the one of the oclif plugin. */
 const summaries: Readonly<Record<string, string>> = {
-  autocomplete: 'Show how to set up shell completion.',
+  autocomplete: 'Print instructions to set up shell completion.',
   help: 'Show the help of a command, as --help does.',
   version: 'Show the version, as --version does.',
 }
@@ -35,16 +38,64 @@ export const argumentsOf = ({args, strict = true}: Command.Loadable): Command.Lo
     }),
   )
 
+type Flag = Command.Flag.Cached
+
+/** A flag as the help shows it: with a placeholder named after it (`--line-width=WIDTH`), and its default at the end. */
+export function helpFlag(flag: Flag): Flag {
+  if (flag.type !== 'option') return flag
+  const {description = '', default: fallback, ...rest} = flag
+  const placeholder = flag.options?.join('|') ?? flag.name.split('-').at(-1)?.toUpperCase() ?? ''
+  return {helpValue: placeholder, ...rest, description: withDefault(description, fallback)} as Flag
+}
+
+const withDefault = (description: string, fallback: unknown): string =>
+  fallback === undefined || fallback === '' ? description : `${description} (default ${String(fallback)})`
+
 /** oclif lists every flag in the usage line, and treats all flags that exclude one flag as alternatives of each other. */
 export class SvcCommandHelp extends CommandHelp {
   constructor(command: Command.Loadable, config: Config, opts: HelpOptions) {
     super({...command, args: argumentsOf(command), strict: true}, config, opts)
   }
 
-  /** The description only: oclif repeats the summary, which is the first line of the help. */
+  /**
+   * The description only: oclif repeats the summary, which is the first line of the help. Lines break before or after the
+   * names of commands, so that they can be copied.
+   */
   protected override description(): string | undefined {
     const {description} = this.command
-    return description ? this.wrap(description) : undefined
+    if (!description) return undefined
+    const names = [...this.config.commandIDs, ...this.config.topics.map(({name}) => name)]
+      .map((id) => `svc ${id.replaceAll(':', ' ')}`)
+      .sort((a, b) => b.length - a.length)
+    const joined = names.reduce((text, name) => text.replaceAll(name, name.replaceAll(' ', '\u00A0')), description)
+    return this.wrap(joined).replaceAll('\u00A0', ' ')
+  }
+
+  protected override args(args: Command.Arg.Any[]): HelpSectionBody {
+    return super.args(
+      args.map(({default: fallback, ...arg}) => ({...arg, description: withDefault(arg.description ?? '', fallback)})),
+    )
+  }
+
+  protected override flags(flags: Command.Flag.Any[]): HelpSectionBody {
+    return super.flags(flags.map((flag) => helpFlag(flag as Flag)))
+  }
+
+  /** Shell commands start with a prompt, including those that do not start with svc. */
+  protected override examples(examples: Command.Example[] | string | undefined): string | undefined {
+    const {bin} = this.config
+    const prompted = [examples ?? []].flat().map((example) => {
+      const line = this.render(typeof example === 'string' ? example : example.command)
+      return line.startsWith(bin) ? line : `$ ${line}`
+    })
+    return super.examples(prompted)
+  }
+
+  /** oclif wraps descriptions below their flags two columns too late. */
+  override renderList(input: (string | undefined)[][], opts: ListOptions): string {
+    const list = super.renderList(input, opts)
+    if (!list.includes('\n\n')) return list
+    return super.renderList(input, {...opts, multiline: true, indentation: opts.indentation + 2})
   }
 
   protected override defaultUsage(): string {

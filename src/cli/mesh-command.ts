@@ -23,8 +23,14 @@ export const stateFlag = Flags.option({
 
 /** `--max` and `--before`, for lists that are ordered by id. @param row placeholder of an id: `MESSAGE` */
 export const pageFlags = (row: string, {defaultMax, limit}: {defaultMax: number; limit: number}) => ({
-  max: Flags.integer({description: 'Maximum rows.', default: defaultMax, min: 1, max: limit, helpValue: 'N'}),
-  before: Flags.integer({description: 'Only rows with a smaller id.', min: 1, helpValue: row}),
+  max: Flags.integer({
+    description: 'Maximum number of entries.',
+    default: defaultMax,
+    min: 1,
+    max: limit,
+    helpValue: 'N',
+  }),
+  before: Flags.integer({description: 'Only entries with a smaller id.', min: 1, helpValue: row}),
 })
 
 export const deadMessagesArg = {

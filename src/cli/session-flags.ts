@@ -1,6 +1,6 @@
 import {Flags} from '@oclif/core'
 
-const limit = (description: string) => Flags.integer({description, helpValue: 'MS', min: 0, helpGroup: 'LIMIT'})
+const limit = (description: string) => Flags.integer({description, helpValue: 'MS', min: 0})
 
 /** Time limits of a speech session; 0 counts as omitted. */
 export const sessionFlags = {

@@ -29,8 +29,7 @@ function valueFlag(flag: string, setting: Setting): SettingFlag {
   const type = setting.type.exact ?? setting.type
   const build = Flags.custom<unknown>({
     ...common(setting),
-    helpValue: type.options === undefined ? 'VALUE' : type.options.join('|'),
-    ...(type.options === undefined ? {} : {options: [...type.options]}),
+    ...(type.options === undefined ? placeholderOf(type) : {options: [...type.options]}),
     parse: async (value) => {
       const parsed = type.parse(value)
       if (parsed === undefined) throw new SvcError('flag_value', {flag: `--${flag}`, value, expected: type.expected})
@@ -40,6 +39,9 @@ function valueFlag(flag: string, setting: Setting): SettingFlag {
   return build()
 }
 
+const placeholderOf = ({expected}: Setting['type']) =>
+  expected === 'a path' ? {helpValue: 'PATH'} : expected.includes('number') ? {helpValue: 'N'} : {}
+
 const common = (setting: Setting) => ({
   description: describe(setting),
   ...(setting.char === undefined ? {} : {char: setting.char as AlphabetLowercase}),
@@ -47,7 +49,9 @@ const common = (setting: Setting) => ({
 
 /** The description of the setting with its default and its environment variables, which the flag overrides. */
 function describe({doc, default: fallback, env = [], implied}: Setting): string {
-  const value = fallback === undefined ? '' : String(fallback)
-  const sources = [...(value === '' ? [] : [`default ${value}`]), ...env, ...(implied ? [implied.variable] : [])]
-  return sources.length === 0 ? doc : `${doc} (${sources.join(', ')})`
+  const [, text = doc, computed] = /^(.*); default: (.*)\.$/.exec(doc) ?? []
+  const value = computed ?? (fallback === undefined ? '' : String(fallback))
+  const variables = [...env, ...(implied ? [implied.variable] : [])].join(', ')
+  const notes = [value === '' ? '' : `default ${value}`, variables].filter((note) => note !== '').join('; ')
+  return notes === '' ? doc : `${text.replace(/\.?$/, '.')} (${notes})`
 }

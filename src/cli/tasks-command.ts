@@ -31,7 +31,7 @@ export const statusFlag = Flags.custom<TaskLabel>({
 
 export const taskFilterFlags = {
   status: statusFlag({
-    description: 'Only tasks with this status, in any case; may be repeated.',
+    description: 'Only tasks with this status (case-insensitive); may be repeated.',
     multiple: true,
     multipleNonGreedy: true,
   }),
@@ -65,11 +65,12 @@ export const taskArgs = {
   id: Args.string({description: 'Task ids: 42 or T-0042.', required: false}),
 }
 
-export const manyTasksFlags = {
+/** @param all description of `--all` */
+export const manyTasksFlags = (all: string) => ({
   ...taskFilterFlags,
-  all: Flags.boolean({description: 'Select all applicable tasks.', exclusive: Object.keys(taskFilterFlags)}),
+  all: Flags.boolean({description: all, exclusive: Object.keys(taskFilterFlags)}),
   'dry-run': Flags.boolean({description: 'Show the outcome without changing anything.'}),
-}
+})
 
 /** Base of commands that apply an action to all tasks selected by arguments or filters. */
 export abstract class TasksCommand<T extends typeof Command = typeof Command> extends OrchCommand<T> {

@@ -40,7 +40,7 @@ export interface GenerateV1 {
 
 /** Result of svc config show --json. */
 export interface ConfigShowV1 {
-  /** Root folder of the workspace. */
+  /** Root directory of the workspace. */
   root: string
   /** Path of the Svc.toml that was read. */
   file: string | null
@@ -326,7 +326,7 @@ export interface SpeechHeartbeatV1 {
 
 /** Result of svc merge --json. */
 export interface MergeV1 {
-  /** Path of the file written, or of the folder with --full. */
+  /** Path of the file written, or of the directory with --full. */
   output: string
   /** Path of the hand-off file; null if it could not be written, which a warning explains. */
   handoff: string | null
@@ -400,12 +400,12 @@ export interface SpeechStatusV1 {
   precision: 'auto' | 'f32' | 'int8'
   /** Configured model; null if none is configured. */
   model: string | null
-  /** Local folder of the configured model; null if it is not on this machine or none is configured. */
+  /** Local directory of the configured model; null if it is not on this machine or none is configured. */
   model_dir: string | null
   /** Model in use: the configured, the default or the bundled starter model; null if there is none. */
   active_model: {
     name: string
-    /** Local folder of the model. */
+    /** Local directory of the model. */
     dir: string
   } | null
   engine: {
@@ -474,7 +474,7 @@ export interface SpeechPullV1 {
   revision: string
   /** Commit of that revision. */
   commit: string
-  /** Folder that contains the files. */
+  /** Directory that contains the files. */
   folder: string
   /** Files of the model; empty if downloads are disabled. */
   files: {
@@ -745,7 +745,7 @@ export interface ExternalServingHandoffV1 {
   base_model: string
   /** Path of tokenizer.json, or a source for it. */
   tokenizer_source: string
-  /** Folder that contains the artifact. */
+  /** Directory that contains the artifact. */
   artifact_dir: string
   /** Format that converts a chat to a prompt. */
   prompt_format: string
@@ -1788,7 +1788,7 @@ export interface MeshProveV1 {
     checked: number
     violations: {
       what: string
-      /** Ids of the requests that show the violation, in calls.jsonl in the folder. */
+      /** Ids of the requests that show the violation, in calls.jsonl in the directory. */
       calls: number[]
     }[]
     /** Number of violations that are not listed. */
@@ -1796,6 +1796,6 @@ export interface MeshProveV1 {
   }[]
   /** True if all invariants held. */
   held: boolean
-  /** Folder with the logs and database of the run; null if they were deleted after success. */
+  /** Directory with the logs and database of the run; null if they were deleted after success. */
   folder: string | null
 }

@@ -208,7 +208,7 @@ function parse(line: string): Answer | undefined {
 
 function reasonOf(error: unknown): string {
   const {code, message} = error as NodeJS.ErrnoException
-  return code === 'ECONNREFUSED' ? 'nothing listens there' : message || String(code)
+  return code === 'ECONNREFUSED' ? 'connection refused' : message || String(code)
 }
 
 const byCode: Readonly<Record<number, 'call_invalid' | 'call_not_found' | 'call_refused' | 'call_unavailable'>> = {

@@ -1,6 +1,6 @@
 import {type AddressInfo, createServer, type Socket} from 'node:net'
 import {SvcError} from '../errors/index.js'
-import {isSameSecret, missingForRemote} from '../net/index.js'
+import {isSameSecret, listenFailure, missingForRemote} from '../net/index.js'
 import {Connection} from './connection.js'
 import {failureOf} from './envelope.js'
 import {httpRefusal, isHttp} from './http-request.js'
@@ -95,7 +95,7 @@ function listen(server: ReturnType<typeof createServer>, address: TcpAddress): P
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const named = formatAddress(address)
-      const reason = error.message
+      const reason = listenFailure(error)
       reject(
         error.code === 'EADDRINUSE'
           ? new SvcError('daemon_address_in_use', {address: named}, {cause: error})

@@ -18,7 +18,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {model: 'guide', attempts: 1, reason: 'the answer was cut off at 512 tokens', cut: true},
   ],
   surface_contract: [
-    'No attempt produced code in the requested output form.',
+    'Every answer lacked the requested output format: only code, or code in one fenced block.',
     {attempts: 3, category: 'surface_contract', model: 'guide', reason: 'the answer has no fenced block'},
   ],
   repair_stalled: [
@@ -40,7 +40,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   audio_invalid: [
     'The file is damaged or truncated, or its samples or header are not usable.',
-    {file: 'meeting.flac', reason: 'it has no valid flac frame'},
+    {file: 'meeting.flac', reason: 'it has no valid FLAC frame'},
   ],
   audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
   audio_track_missing: ['The file has video only.', {file: 'screencast.mp4'}],
@@ -56,12 +56,12 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'WAV, FLAC, MP3 and Ogg are decoded by svc itself; every other format needs ffmpeg.',
     {file: 'interview.m4a', format: 'an MP4 or M4A file'},
   ],
-  internal: ['A defect in svc, not in its input.', {reason: 'Invalid array length.'}],
+  internal: ['This is a bug in svc.', {reason: 'Invalid array length.'}],
   interrupted: 'The command received SIGINT, for instance from Ctrl-C.',
   terminated: 'The command received SIGTERM, for instance from kill or from a service manager.',
   usage: [
     'The arguments and flags of the command contradict each other, or one is missing or invalid.',
-    {reason: 'No document to validate against cli/error.v1.'},
+    {reason: '--seed cannot be used together with --temperature 0.'},
   ],
   command_unknown: [
     'The first words of the command line are not the name of a command.',
@@ -78,9 +78,9 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   stdin_not_utf8: ['The command reads text, and the input has another encoding or is binary.', {offset: 412}],
   stdin_too_long: ['Text from standard input is read into memory, so its length is limited.', {limit: 16_777_216}],
-  file_not_found: ['A file or folder that the command reads does not exist.', {path: 'notes/meeting.wav'}],
+  file_not_found: ['A file or directory that the command reads does not exist.', {path: 'notes/meeting.wav'}],
   file_unreadable: [
-    'The file exists, but it is a directory, too large, has unusable content, or may not be read.',
+    'The path is a directory, the file is too large or has invalid content, or you may not read it.',
     {path: '/srv/recordings/meeting.wav', reason: 'permission denied'},
   ],
   file_unwritable: [
@@ -88,7 +88,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '/srv/subtitles/film.srt', reason: 'permission denied'},
   ],
   output_exists: [
-    'An existing file is replaced only with a flag, and anything but a regular file is never replaced.',
+    'Existing files are replaced only if a flag requests it; directories, devices and pipes never are.',
     {path: 'subtitles/meeting.srt', flag: '--overwrite'},
   ],
   output_is_input: ['The output path is a file that the command reads.', {path: 'meeting.wav', input: 'meeting.wav'}],
@@ -113,9 +113,9 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'Each setting is valid by itself, but two of them contradict each other.',
     {faults: ['min_agents (4) is larger than max_agents (2)']},
   ],
-  contract_unknown: ['The catalogue has no contract with this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
+  contract_unknown: ['No contract has this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
   contract_broken: [
-    'A schema in the contracts folder of this installation cannot be read or compiled.',
+    'A schema in the contracts directory of this installation cannot be read or compiled.',
     {file: 'contracts/cli/error.v1.schema.json', reason: 'strict mode: unknown keyword: "typ"'},
   ],
   contract_violation: [
@@ -136,10 +136,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   request_invalid: ['A line sent to the daemon is JSON, but not a valid request.', {reason: 'the batch is empty'}],
   request_too_long: ['A request to the daemon or to the MCP server is longer than a line may be.', {limit: 1_048_576}],
-  batch_answer_too_large: [
-    'The responses to the requests of one JSON-RPC batch exceed the limit together.',
-    {limit: 33_554_432},
-  ],
+  batch_answer_too_large: ['Together, the responses of one JSON-RPC batch exceed the limit.', {limit: 33_554_432}],
   method_unknown: [
     'The daemon has no JSON-RPC method with this name.',
     {method: 'orch.submit_tasks', suggestion: 'orch.submit_task'},
@@ -153,7 +150,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   daemon_address_in_use: ['Another process, perhaps another daemon, uses this address.', {address: '127.0.0.1:9745'}],
   daemon_address_unavailable: [
     'The address does not belong to this machine, or the port requires more privileges.',
-    {address: '192.0.2.7:9745', reason: 'listen EADDRNOTAVAIL: address not available 192.0.2.7:9745'},
+    {address: '192.0.2.7:9745', reason: 'address not available (EADDRNOTAVAIL)'},
   ],
   daemon_exposed: [
     'An address other than loopback lets other machines run tasks, so it requires a flag and a token.',
@@ -163,7 +160,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   daemon_not_running: 'The command needs the daemon of this workspace, and none is running.',
-  daemon_silent: ['The daemon was started without --listen, or it is stopping.', {pid: 4711}],
+  daemon_silent: [
+    'The daemon is stopping, or it was started as svc daemon run without --listen and serves only its own standard input.',
+    {pid: 4711},
+  ],
   daemon_died: [
     'The daemon process exited during startup; the message ends with the last lines of its log.',
     {
@@ -180,28 +180,28 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   daemon_answer_invalid: ['A server that does not speak JSON-RPC listens on the address.', {address: '127.0.0.1:9745'}],
   call_invalid: [
-    'The daemon rejected the parameters of a call; the message is that of the daemon.',
+    'The daemon rejected the parameters of a call. The message comes from the daemon.',
     {message: 'The task cannot be submitted: its description is blank.'},
   ],
   call_not_found: [
-    'The daemon did not find what a call names; the message is that of the daemon.',
+    'The call refers to something that does not exist. The message comes from the daemon.',
     {message: 'Task T-0042 does not exist in this workspace.'},
   ],
   call_refused: [
-    'A call conflicts with the current state; the message is that of the daemon.',
-    {message: 'T-0042 is claimed by builder, and the request names no claim.'},
+    'The call conflicts with the current state. The message comes from the daemon.',
+    {message: 'T-0042 is claimed by builder, and the request contains no claim.'},
   ],
   call_unavailable: [
-    'The daemon could not serve the call at this time; the message is that of the daemon.',
+    'The daemon cannot execute the call now. The message comes from the daemon.',
     {message: 'The database .svc/store.db is locked by another process.'},
   ],
   call_failed: [
-    'The daemon ran the call, and it failed; the message is that of the daemon.',
-    {message: 'T-0042 ended as Failed: test ended with status 1.'},
+    'The daemon executed the call, and it failed. The message comes from the daemon.',
+    {message: 'T-0042 failed: test exited with status 1.'},
   ],
-  model_id_invalid: ['The argument does not have the form OWNER/NAME of a model on the hub.', {id: 'whisper tiny'}],
+  model_id_invalid: ['The argument is neither OWNER/NAME nor the size of a Whisper model.', {id: 'whisper tiny'}],
   hub_model_unknown: [
-    'The hub has no model with this id, or none that is visible without a token.',
+    'Hugging Face has no model with this id, or it is not visible without a token.',
     {id: 'openai/whisper-tinny', endpoint: 'https://huggingface.co'},
   ],
   hub_revision_unknown: [
@@ -218,14 +218,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   hub_unreachable: [
     'The host name could not be resolved, no connection could be opened, or the connection broke off.',
-    {endpoint: 'https://huggingface.co', reason: 'ENOTFOUND'},
+    {endpoint: 'https://huggingface.co', reason: 'host name not found (ENOTFOUND)'},
   ],
   hub_failed: [
-    'The hub, or a proxy in front of it, answered with an unexpected status.',
+    'Hugging Face, or a proxy in front of it, responded with an unexpected status.',
     {endpoint: 'https://huggingface.co', status: 503},
   ],
   hub_answer_invalid: [
-    'A proxy or mirror answered instead of the hub, with something that is not a model listing.',
+    'The response is not a model listing; it may come from a proxy or mirror.',
     {endpoint: 'https://proxy.example', reason: 'it is not JSON'},
   ],
   hub_offline: [
@@ -233,7 +233,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {id: 'openai/whisper-base'},
   ],
   checksum_mismatch: [
-    'The downloaded file differs from the one that the hub announced, for example because a proxy changed it.',
+    'The downloaded file does not match its published checksum, for example because a proxy changed it.',
     {
       file: 'model.safetensors',
       expected: 'db59695928ded6043adaef491a53ba83',
@@ -245,8 +245,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {journey: 'j-spring-release', known: ['canonical', 'j-winter-release']},
   ],
   journey_invalid: [
-    'An id of the journey is too long, or its cognitive profile is unknown.',
-    {member: 'session_id', fault: 'has 3120 characters, and 2048 are allowed'},
+    'An id of the journey is too long, or its cognitive_profile is not a known value.',
+    {member: 'session_id', fault: 'has 3120 characters; the maximum is 2048'},
   ],
   operation_not_found: [
     'The operation log has no entry with this number, or no submission of this task.',
@@ -254,7 +254,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   operation_conflict: [
     'The operation was already undone or redone, or later changes depend on it.',
-    {operation: 'OP-000007', what: 'undone', reason: 'it is undone already'},
+    {operation: 'OP-000007', what: 'undone', reason: 'it is already undone'},
   ],
   program_not_found: [
     'The file does not exist, or no program was named and src/main.svc does not exist.',
@@ -262,7 +262,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   program_invalid: ['The checker found errors, so the program does not run.', {path: 'src/main.svc', errors: 2}],
   endpoint_auth_not_enforced: [
-    'svc does not enforce @auth; ignoring it would expose an endpoint that its author meant to protect.',
+    'Ignoring @auth would expose an endpoint that the program marks as protected.',
     {place: 'src/main.svc:7:1'},
   ],
   app_unprotected: [
@@ -272,7 +272,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   endpoint_unknown: ['The program declares no endpoint with this name.', {name: 'lst', suggestion: 'list'}],
   endpoint_failed: [
     'The arguments were valid, and an operation in the body of the endpoint failed.',
-    {name: 'share', reason: 'DIVISION_BY_ZERO', detail: 'Division by zero'},
+    {name: 'share', reason: 'DIVISION_BY_ZERO', detail: 'division by zero'},
   ],
   endpoint_refused: ['The endpoint returned Error(...).', {name: 'add', detail: 'a task needs a title'}],
   argument_invalid: [
@@ -295,13 +295,13 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '.svc/app.db', reason: 'UNIQUE constraint failed: task.title'},
   ],
   migration_choice: [
-    'A flag that decides about a migration names a table or column that does not exist or is not affected by it.',
+    'A migration flag names a table or column that does not exist or does not need it.',
     {flag: '--rebuild', value: 'Taks', fault: 'the program declares no table Taks'},
   ],
   sql_invalid: ['SQLite rejected the statement, or it does more than read.', {reason: 'no such table: tasks'}],
   unconfirmed: [
     'The command replaces or changes existing data, and neither --yes nor an answer confirmed it.',
-    {what: 'A reset'},
+    {what: 'The reset'},
   ],
   unknown_tool: ['The MCP server has no tool with this name.', {name: 'svc_submit', suggestion: 'svc_submit_task'}],
   prompt_invalid: [
@@ -316,7 +316,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   speech_unavailable: 'The operation was called in a process that loads no speech model, such as a daemon.',
   remote_bind_refused: [
     'An address other than loopback lets other machines use the tools, so it requires a flag and a token.',
-    {host: '0.0.0.0', missing: ['--allow-remote']},
+    {host: '0.0.0.0', missing: ['--allow-remote', 'a token of 16 characters or more in SVC_MCP_HTTP_BEARER_TOKEN']},
   ],
   mcp_client_file_invalid: [
     'The configuration file of the client cannot be parsed or extended, so it is left unchanged.',
@@ -334,20 +334,20 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   scope_key_too_long: ['The scope key of a lease request exceeds the limit.', {limit: 2048}],
   attestation_invalid: [
     'The digest or signature of a message is missing, malformed or wrong, or messages of its type are not signed.',
-    {reason: 'the digest is not that of the payload'},
+    {reason: 'the digest does not match the payload'},
   ],
   token_expired: 'The exp, nbf or iat claim of the JWT excludes the current time.',
   token_replayed: 'A JWT with the role mesh or admin works once, and the control plane has seen its jti claim before.',
-  bootstrap_invalid: 'The bootstrap token is missing, or it is not the one that the control plane accepts at present.',
+  bootstrap_invalid: 'The bootstrap token is missing, or the control plane does not accept it.',
   role_forbidden: ['The token is valid, but its role does not include this operation.', {role: 'worker'}],
   scope_mismatch:
     'SVC_MESH_SCOPE_ID of the node, or the scp claim of its token, differs from that of the control plane.',
   unknown_node: ['The node never joined, has left, or was removed because its heartbeats stopped.', {node: 'laptop'}],
   node_quarantined: [
-    'An administrator put the node into quarantine, so it gets no lease or message and renews none.',
+    'An administrator quarantined the node, so it cannot receive messages or hold leases.',
     {node: 'laptop'},
   ],
-  node_maintenance: ['An administrator put the node into maintenance, so it gets no new leases.', {node: 'laptop'}],
+  node_maintenance: ['An administrator turned on maintenance mode for the node.', {node: 'laptop'}],
   node_identity_mismatch: [
     'The token was issued to one node (its sub claim), and the request names another.',
     {node: 'laptop'},
@@ -363,7 +363,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A lease is exclusive, and another node holds this one until it expires or is released.',
     {scopeKey: 'task:42'},
   ],
-  not_lease_holder: ['The lease or claim expired or was revoked, or another node took it over.', {what: 'message 17'}],
+  not_lease_holder: [
+    'The lease or the claim on the message expired or was revoked, or another node took it over.',
+    {what: 'message 17'},
+  ],
   duplicate_node_id: ['Two running processes use the same node id.', {node: 'laptop'}],
   bootstrap_consumed: 'A bootstrap token works once, and a node has already joined with it.',
   bootstrap_expired:
@@ -390,7 +393,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {variable: 'SVC_MESH_JWT_HMAC_SECRET', least: '32 bytes'},
   ],
   mesh_exists: [
-    'The folder already has mesh secrets, and they are overwritten only with --force.',
+    'The directory already has mesh secrets, and they are replaced only with --force.',
     {path: '.svc/mesh/mesh.env'},
   ],
   mesh_secrets_overruled: [
@@ -422,10 +425,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {operation: 'join', variables: ['SVC_MESH_WORKER_TOKEN']},
   ],
   control_plane_missing: [
-    'Another server answers at the configured address.',
+    'A different server responds at the configured address.',
     {url: 'http://127.0.0.1:9847', reason: 'the response is not JSON'},
   ],
-  mesh_address_missing: 'No flag, environment variable or setting names the address of the control plane.',
+  mesh_address_missing:
+    'The command connects to a control plane, and no flag, environment variable or setting contains its address.',
   control_plane_silent: [
     'The control plane that svc mesh prove started exited, or did not become ready in time.',
     {seconds: 10, log: '/tmp/svc-mesh-prove/control-plane.log'},
@@ -447,7 +451,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'An agent works in one session at a time, and the call names a different one.',
     {agent: 'reviewer'},
   ],
-  mesh_not_configured: 'The call uses the mesh, and no control plane is configured.',
+  mesh_not_configured: 'The message uses the route mesh, and no control plane is configured.',
   model_not_found: [
     'The model is in none of the listed places.',
     {model: 'modells/guide', tried: ['/home/ann/modells/guide']},
@@ -475,7 +479,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   model_file_invalid: [
     'A file of the model is damaged, incomplete or of an unknown layout.',
-    {file: 'runs/r7/tokenizer.json', reason: 'it has no member model'},
+    {file: 'runs/r7/tokenizer.json', reason: 'it has no key "model"'},
   ],
   model_family_unknown: [
     'model_type in config.json names an architecture that svc does not implement.',
@@ -490,7 +494,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {base: '/models/small-base', tried: ['runs/r7', '/models/small-base']},
   ],
   adapter_missing: [
-    'The directory has a manifest or reports of a training run, but no adapter weights.',
+    'The directory contains a manifest or reports of a training run, which needs adapter weights.',
     {path: 'runs/r7'},
   ],
   adapter_invalid: [
@@ -524,7 +528,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   safetensors_invalid: [
     'The file is damaged, or was not copied or downloaded completely.',
-    {file: 'model-00001-of-00002.safetensors', reason: 'its header claims 9871 bytes, the file has 4096'},
+    {
+      file: 'model-00001-of-00002.safetensors',
+      reason: 'its header specifies a length of 9871 bytes, but the file has 4096',
+    },
   ],
   shard_missing: [
     'A weights file was not copied or downloaded.',
@@ -576,12 +583,12 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   generation_failed: [
     'ONNX Runtime reported an error, its worker exited unexpectedly, or the logits were not finite.',
-    {reason: 'no token is left to choose from: no logit is finite'},
+    {reason: 'no token can be selected because no logit is finite'},
   ],
   port_in_use: ['Another process, perhaps another svc server, uses this port.', {host: '127.0.0.1', port: 11_435}],
   address_unavailable: [
     'The address does not belong to this machine, or the port requires more privileges.',
-    {host: '192.0.2.7', port: 11_435, reason: 'listen EADDRNOTAVAIL: address not available 192.0.2.7:11435'},
+    {host: '192.0.2.7', port: 11_435, reason: 'address not available (EADDRNOTAVAIL)'},
   ],
   tls_unusable: [
     'The TLS certificate and the private key are invalid, do not belong together, or one of them is missing.',
@@ -597,14 +604,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   unreachable: [
     'No connection could be opened to the server.',
-    {url: 'http://127.0.0.1:11434', reason: 'nothing listens there'},
+    {url: 'http://127.0.0.1:11434', reason: 'connection refused'},
   ],
   timeout: [
-    'The server did not accept the connection, or did not answer, in time.',
+    'The server did not accept the connection, or did not respond, in time.',
     {url: 'http://127.0.0.1:11434/api/generate', ms: 30_000},
   ],
   http_status: [
-    'The server answered with an error status, or with a redirect, which is not followed.',
+    'The server responded with an error status, or with a redirect, which is not followed.',
     {url: 'http://127.0.0.1:11434/api/generate', status: 500, detail: 'out of memory'},
   ],
   response_too_large: [
@@ -629,7 +636,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {origin: 'https://page.example'},
   ],
   host_forbidden: [
-    'Through a host name of its own, a web page could reach a local server (DNS rebinding).',
+    'Requests with an unknown Host header are rejected to prevent DNS rebinding.',
     {host: 'rebound.example'},
   ],
   route_unknown: ['The server has no route with this path.', {method: 'GET', path: '/v1/model'}],
@@ -639,18 +646,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   not_implemented: ['The route belongs to the API, but this server does not implement it.', {what: 'embeddings are'}],
   rate_limited: ['A client sent more requests than the limit allows.', {limit: 600, within: 'minute'}],
-  overloaded: ['The queue of waiting requests is full.', {reason: '32 requests are waiting already.'}],
+  overloaded: ['The queue of waiting requests is full.', {reason: 'The queue is full: 32 requests are waiting.'}],
   params_invalid: [
     'The parameters do not match the schema of the operation.',
     {operation: 'orch.submit_task', violations: ["the document must have required property 'description'"]},
   ],
   path_denied: [
-    'The path leads out of the workspace, through a link or otherwise, or into a folder such as .git.',
-    {path: '../secrets.env', reason: 'it lies outside of the workspace'},
+    'The path is outside the workspace, possibly through a symbolic link, or in a protected directory such as .git.',
+    {path: '../secrets.env', reason: 'it is outside the workspace'},
   ],
-  orchestrator_disabled: 'orchestrator.enabled is false in this workspace.',
+  orchestrator_disabled: 'svc orch and svc daemon are not available while orchestrator.enabled is false.',
   orchestration_store_missing: [
-    'The database with the tasks cannot be opened, and the settings allow no fallback.',
+    'The store of the workspace cannot be opened, and the fallback to the canonical store is not enabled.',
     {reason: 'Cannot open the database .svc/store.db: unable to open database file.'},
   ],
   task_not_found: ['No task of this workspace has this id; it may have been pruned.', {task: 'T-0042'}],
@@ -669,7 +676,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {dependency: 'T-0041', status: 'Cancelled'},
   ],
   dependency_cycle: [
-    'Tasks of a batch depend on each other in a circle, so none of them could start.',
+    'The dependencies of a batch form a cycle, so none of its tasks could start.',
     {cycle: ['build', 'test', 'build']},
   ],
   idempotency_mismatch: [
@@ -677,7 +684,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {key: 'release-7', task: 'T-0042'},
   ],
   lock_conflict: [
-    'A task of another agent writes the same file and has not ended.',
+    'The task was assigned to one agent, and an unfinished task of another agent uses the same file.',
     {path: 'src/parser.ts', holder: 'builder', kind: 'exclusively_held'},
   ],
   scope_denied: [
@@ -695,13 +702,13 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {task: 'T-0042', owner: 'builder'},
   ],
   claim_lost: [
-    'The claim expired, another client took the task over, or the task has ended.',
+    'The claim expired, another client took the task over, or the task is finished.',
     {task: 'T-0042', generation: 1, current: 2, status: 'InProgress'},
   ],
   no_task_to_claim: 'No queued task has the processor external, or none of the named agent.',
   task_not_successful: [
     'The task that the command waited for failed or was cancelled.',
-    {task: 'T-0042', status: 'Failed', reason: 'test ended with status 1'},
+    {task: 'T-0042', status: 'Failed', reason: 'test exited with status 1'},
   ],
   task_wait_timeout: [
     'The time limit of --timeout ended the wait, not the task.',
@@ -715,18 +722,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {fence: 8},
   ],
   plan_not_found: ['No plan of this workspace has this id.', {plan: 'plan-42', suggestion: undefined}],
-  planning_disabled: 'orchestrator.planning_enabled is false in this workspace.',
+  planning_disabled: 'svc orch plan cannot create plans while orchestrator.planning_enabled is false.',
   plan_goal_invalid: ['The goal, or the change that replan adds to it, is blank or too long.', {fault: 'is blank'}],
   plan_mode_unsupported: [
-    'The mode workflow_only hands a goal to a workflow, and svc has no workflows.',
+    'svc has no workflows, so the mode workflow_only is always rejected.',
     {mode: 'workflow_only'},
   ],
   plan_rejected: [
     'orchestrator.plan_adequacy_enforce is on, and the plan has vague or risky steps or covers too little of its goal.',
-    {faults: ['step 2 is vague_phrase']},
+    {faults: ['step 2 names no action']},
   ],
   plan_model_answer: [
-    'Neither of two answers of the model matched the schema of a plan.',
+    'Neither of the two answers of the model matched the schema of a plan.',
     {fault: 'step 2 has no description'},
   ],
   plan_model_slow: ['The model did not finish its plan within the time limit.', {ms: 60_000}],
@@ -735,29 +742,29 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The plan was revised by another client after the request was prepared.',
     {plan: 'plan-42', version: 1, current: 2},
   ],
-  plan_stuck: ['Every remaining step depends on a failed or cancelled step.', {plan: 'plan-42', nodes: ['step-2']}],
+  plan_stuck: ['Every remaining step depends on a failed or cancelled step.', {plan: 'plan-42', nodes: ['n2']}],
   plan_step_replaced: [
     'The plan was revised, so retrying a task of an older version would repeat the work.',
-    {task: 'T-0042', plan: 'plan-42', node: 'step-2', version: 2},
+    {task: 'T-0042', plan: 'plan-42', node: 'n2', version: 2},
   ],
   plan_file_blocked: [
-    'With --write the plan is written to PLAN.md, which is a directory, a device or a pipe.',
+    'With --write, the plan is written to PLAN.md, which is a directory, a device or a pipe.',
     {path: 'PLAN.md'},
   ],
   plan_file_escapes: [
-    'With --write the plan is written to PLAN.md, which is a link out of the workspace or to a missing file.',
+    'With --write, the plan is written to PLAN.md, which must not be a broken link or a link out of the workspace.',
     {path: 'PLAN.md'},
   ],
   task_run_failed: [
     'The command or model that ran the task reported a failure.',
-    {reason: 'test ended with status 1', exitCode: 1, stderr: ['1 test failed']},
+    {reason: 'test exited with status 1', exitCode: 1, stderr: ['1 test failed']},
   ],
   inference_protocol: [
     'The address belongs to another kind of server, or to one with an incompatible API.',
     {url: 'http://127.0.0.1:8080', reason: 'a line is not JSON'},
   ],
   inference_failed: [
-    'The inference server ended a streamed answer with an error.',
+    'The inference server ended a streamed response with an error.',
     {url: 'http://127.0.0.1:11435', reason: 'the model ran out of memory'},
   ],
   exec_disabled: 'orchestrator.exec.enabled is false, so the workspace runs no command templates.',
@@ -786,10 +793,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {id: 'builder-20260401', reason: 'line 12 of its journal is not an event'},
   ],
   cache_unwritable: [
-    'The cache folder cannot be created or written, or its disk is full.',
+    'The cache directory cannot be created or written, or its disk is full.',
     {folder: '/home/ann/.cache/svc/speech', reason: 'no space is left on the disk'},
   ],
-  speech_model_missing: 'Neither a flag nor a setting names a model, and none was downloaded before.',
+  speech_model_missing:
+    'Neither a flag nor a setting selects a model, none was downloaded, and the included model is not installed.',
   speech_model_unknown: [
     'The model is neither Whisper nor CTC, or it is a CTC model without an ONNX export.',
     {path: 'models/acme', found: 'its model_type is bert'},
@@ -804,7 +812,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   recognition_failed: [
     'ONNX Runtime failed on the model, or its worker exited unexpectedly.',
-    {reason: 'the worker ended with status 134'},
+    {reason: 'the worker exited with status 134'},
   ],
   words_unsupported: [
     'Word timestamps are computed from the cross-attention of the decoder, and this export does not output it.',
@@ -816,11 +824,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {language: 'gerrman', model: 'openai/whisper-tiny', known: ['en', 'de', 'fr'], suggestion: 'german'},
   ],
   dataset_invalid: [
-    'The data set has an invalid line, lists no recordings, or is too large.',
-    {file: 'clips.jsonl', line: 3, reason: 'path is missing'},
+    'The dataset has an invalid line, lists no recordings, or is too large.',
+    {file: 'clips.jsonl', line: 3, reason: 'the key "path" is missing'},
   ],
-  recording_missing: 'The command was run without a file, a folder or -.',
-  audio_folder_empty: ['The folder contains no file with the extension of an audio format.', {folder: 'talks'}],
+  recording_missing: 'The command was run without a file, a directory or -.',
+  audio_folder_empty: ['The directory contains no file with the extension of an audio format.', {folder: 'talks'}],
   subtitle_format_unknown: [
     'The extension of the output file selects its format, and only .srt and .vtt are known.',
     {path: 'film.txt'},
@@ -836,7 +844,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {transcribe_ms: 5210, inference_deadline_ms: 5000, state: 'failed', deadline_diagnostics: []},
   ],
   speech_deadline_exceeded: [
-    'The session as a whole took longer than max_duration_ms.',
+    'The entire session took longer than max_duration_ms.',
     {wall_ms: 121_000, max_duration_ms: 120_000, state: 'failed', deadline_diagnostics: []},
   ],
   vad_model_missing: '--vad neural needs an ONNX file, and no flag or setting names one.',
@@ -849,7 +857,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {version: '20.19.0', oldestMajor: 22},
   ],
   store_unopenable: [
-    'The database file or its folder cannot be opened for reading and writing.',
+    'The database file or its directory cannot be opened for reading and writing.',
     {path: '.svc/store.db', reason: 'unable to open database file'},
   ],
   store_unwritable: [

@@ -51,5 +51,9 @@ export const unavailable = rowWith(Exit.unavailable)
 export const interrupted = rowWith(Exit.interrupted)
 export const terminated = rowWith(Exit.terminated)
 
+/** A limit in the largest binary unit that divides it: `16 MiB`, `100 bytes`. */
+export const size = (bytes: number): string =>
+  bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : bytes % 2 ** 10 === 0 ? `${bytes / 2 ** 10} KiB` : `${bytes} bytes`
+
 /** Keeps the parameter type of each row; the table is built at the first lookup of an error. */
 export const rows = <T extends Record<string, ErrorRow<never>>>(declare: () => T): (() => T) => declare

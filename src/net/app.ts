@@ -13,6 +13,7 @@ import {
 } from 'fastify'
 import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
+import {listenFailure} from './exposure.js'
 import {isLoopback} from './loopback.js'
 import {readBodiesAsJson, readBodiesAsText, readJsonBodies} from './request-body.js'
 import {collectMethods} from './routes.js'
@@ -230,9 +231,10 @@ export async function listen(app: HttpApp, {host, port}: {host: string; port: nu
   try {
     await app.listen({host, port})
   } catch (error) {
-    const {code, message} = error as NodeJS.ErrnoException
+    const {code} = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE') throw new SvcError('port_in_use', {host, port}, {cause: error})
-    if (code?.startsWith('E')) throw new SvcError('address_unavailable', {host, port, reason: message}, {cause: error})
+    if (code?.startsWith('E'))
+      throw new SvcError('address_unavailable', {host, port, reason: listenFailure(error as Error)}, {cause: error})
     throw error
   }
   const bound = (app.server.address() as AddressInfo).port

@@ -11,6 +11,12 @@ interface Exposure {
   variable: string
 }
 
+/** Why an address cannot be listened on, without the address: `permission denied (EACCES)`. */
+export function listenFailure({message}: Error): string {
+  const [, code, reason] = /^listen (\w+): (.+) \S+$/.exec(message) ?? []
+  return code === undefined ? message : `${reason} (${code})`
+}
+
 /** Returns the missing requirements for listening on a non-loopback address. */
 export function missingForRemote({host, allowRemote, token = '', variable}: Exposure): string[] {
   if (isLoopback(host)) return []

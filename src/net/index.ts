@@ -9,7 +9,7 @@ export {
   type HttpClient,
   type HttpClientOptions,
 } from './client.js'
-export {minTokenLength, missingForRemote} from './exposure.js'
+export {listenFailure, minTokenLength, missingForRemote} from './exposure.js'
 export {isLoopback} from './loopback.js'
 export {createRateLimit, type Rate, type RateLimit} from './rate-limit.js'
 export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream} from './stream.js'

@@ -39,6 +39,6 @@ const untrusted = new Set([
 export function connectionFault(url: string, error: unknown): SvcError<'certificate_untrusted' | 'unreachable'> {
   const {code = '', message} = error as NodeJS.ErrnoException
   if (untrusted.has(code)) return new SvcError('certificate_untrusted', {url, reason: message}, {cause: error})
-  const reason = code === 'ECONNREFUSED' ? 'nothing listens there' : message || code
+  const reason = code === 'ECONNREFUSED' ? 'connection refused' : message || code
   return new SvcError('unreachable', {url, reason}, {cause: error})
 }

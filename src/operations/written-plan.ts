@@ -21,7 +21,9 @@ export async function reportPlan<P extends Plan>(
   path: string | undefined,
   plan: P,
 ): Promise<P & {written_to_disk: boolean}> {
-  for (const {node_id, codes} of plan.findings ?? []) context.notice(`notice: ${node_id} is ${codes.join(' and ')}.`)
+  for (const {node_id, codes} of plan.findings ?? []) {
+    context.notice(`notice: ${node_id} ${codes.map((code) => context.modules.plans.findingTexts[code]).join(' and ')}.`)
+  }
   return {...plan, written_to_disk: path !== undefined && (await isWrittenTo(path, plan, context))}
 }
 

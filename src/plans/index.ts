@@ -1,5 +1,6 @@
 /** Plans: a goal drafted into steps, reviewed, executed as tasks, and replanned if steps fail. */
 export {retryHeldPlans} from './advance.js'
+export {findingTexts} from './drafting/quality.js'
 export type {DraftStep} from './drafting/step.js'
 export {type Execution, executePlan} from './execute.js'
 export {planListener} from './listener.js'

@@ -2,7 +2,7 @@ import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import type {TaskContext} from '../tasks/index.js'
 import {type Adequacy, assess} from './drafting/adequacy.js'
-import {type QualityFinding, qualityOf} from './drafting/quality.js'
+import {findingTexts, type QualityFinding, qualityOf} from './drafting/quality.js'
 import type {DraftStep} from './drafting/step.js'
 import type {Verdict} from './vocabulary.js'
 
@@ -31,7 +31,9 @@ export function review(
   const found = steps.map((step, i) => [i, qualityOf(step)] as const).filter(([, each]) => each.length > 0)
   const findings = new Map(found)
   const faults = [
-    ...(forceRiskyReason === undefined ? found.map(([i, each]) => `step ${i + 1} is ${each.join(' and ')}`) : []),
+    ...(forceRiskyReason === undefined
+      ? found.map(([i, each]) => `step ${i + 1} ${each.map((finding) => findingTexts[finding]).join(' and ')}`)
+      : []),
     ...(adequacy.tooThin ? [thinness(adequacy)] : []),
   ]
   if (faults.length === 0) return {verdict: 'accepted', adequacy, findings}

@@ -1,5 +1,5 @@
 import type {Command} from '@oclif/core'
-import {argumentsOf} from '../../src/cli/help.js'
+import {argumentsOf, helpFlag} from '../../src/cli/help.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {settingTables} from '../../src/config/index.js'
 import {Exit} from '../../src/errors/index.js'
@@ -38,7 +38,10 @@ function overview(description: string, commands: readonly Loadable[], context: C
     ['COMMANDS', commands.map(({id, summary = ''}) => item(`\\fB${troff(typed(id))}\\fR`, summary)).join('')],
     ['EXIT STATUS', exitStatus()],
     ['ENVIRONMENT', environment()],
-    ['FILES', item('\\fISvc.toml\\fR', 'Workspace settings, in the current folder or the nearest parent folder.')],
+    [
+      'FILES',
+      item('\\fISvc.toml\\fR', 'Workspace settings, in the current directory or the nearest parent directory.'),
+    ],
     ['SEE ALSO', commands.map(({id}) => `.BR ${pageName(id)} (1)`).join(',\n')],
   ])
 }
@@ -54,8 +57,8 @@ function commandPage(command: Loadable, context: Context): string {
     ['SYNOPSIS', `.B ${troff(typed(id))}\n${args.map(argument).join(' ')} [\\fIFLAGS\\fR]`],
     ['DESCRIPTION', paragraphs(description)],
     ['ARGUMENTS', args.map((arg) => item(argument(arg), arg.description ?? '')).join('')],
-    ['FLAGS', own.map(flag).join('')],
-    ['COMMON FLAGS', common.map(flag).join('')],
+    ['FLAGS', own.map((declared) => flag(helpFlag(declared))).join('')],
+    ['COMMON FLAGS', common.map((declared) => flag(helpFlag(declared))).join('')],
     ['EXAMPLES', examples(command, context)],
     ['EXIT STATUS', exitStatus()],
     ['SEE ALSO', '.BR svc (1)'],
@@ -80,8 +83,7 @@ function flag(declared: Loadable['flags'][string]): string {
   return item(names.join(', '), `${description}${declared.required ? ' Required.' : ''}`)
 }
 
-const placeholder = (declared: Loadable['flags'][string]) =>
-  ('helpValue' in declared ? declared.helpValue?.toString() : undefined) ?? declared.name.toUpperCase()
+const placeholder = (declared: Loadable['flags'][string]) => ('helpValue' in declared ? `${declared.helpValue}` : '')
 
 function examples({examples: declared = [], id}: Loadable, {bin}: Context): string {
   const lines = declared.map((example) => (typeof example === 'string' ? example : example.command))
@@ -94,9 +96,9 @@ const exitMeanings: readonly (readonly [number, string])[] = [
   [Exit.ok, 'Success.'],
   [Exit.failed, 'The operation failed.'],
   [Exit.usage, 'Invalid command line or configuration.'],
-  [Exit.notFound, 'A file, task or other object was not found.'],
-  [Exit.conflict, 'Conflict or access denied.'],
-  [Exit.unavailable, 'A server, a port or a database is not available.'],
+  [Exit.notFound, 'Not found, or a daemon or a decision is missing.'],
+  [Exit.conflict, 'Conflict, or access denied by a token, scope or policy.'],
+  [Exit.unavailable, 'A server, port, device or database is unavailable, or a time limit was reached.'],
   [Exit.interrupted, 'Interrupted (SIGINT).'],
   [Exit.terminated, 'Terminated (SIGTERM).'],
 ]

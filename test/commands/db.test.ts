@@ -419,8 +419,8 @@ describe('svc db migrate', {concurrency: 3}, () => {
   it('creates the database, and has no steps the second time', async (t) => {
     const {database, text, json} = await workspace(t)
     const printed = await text('migrate')
-    assert.match(printed, /^STEP +OF +CLASS +DECIDE WITH\ncreate_table +task +auto/)
-    assert.match(printed, /\napp\.db: 2 applied, 0 left\n$/)
+    assert.match(printed, /^STEP +TARGET +CLASS +BLOCKING +FLAG\ncreate_table +task +auto +- +-\n/)
+    assert.match(printed, /\napp\.db: 2 applied, 0 pending\n$/)
     assert.equal(await text('migrate'), `${database} matches the program.\n`)
     const report = await json<DbMigrateV1>('cli/db-migrate.v1', ['migrate'])
     assert.deepEqual(report, {database, up_to_date: true, steps: [], applied: 0, left: 0})

@@ -26,8 +26,8 @@ Fix:     Wait again with svc orch task T-0042 --wait.
       stdout,
       `typecheck.null (error in the data language)
 
-Cause:   The language has no null; a value that may be absent is an Option.
-Fix:     Write None.
+Cause:   The language has no null; use Option for a value that may be absent.
+Fix:     Use None.
 
 Example:
 

@@ -48,7 +48,10 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
       /^OPERATION +WHEN +STATE +WHAT\nOP-000003 +\S+Z +undone +builder \(A-02\) paused\n/,
     )
     assert.equal((await events('--type', 'operation_undone', '--type', 'operation_redone')).length, 5)
-    assert.match(await text(['orch', 'events', '--type', 'operation_redone']), /OP-000001 redone: T-0001 made urgent/)
+    assert.match(
+      await text(['orch', 'events', '--type', 'operation_redone']),
+      /OP-000001 redone: T-0001 priority changed from normal to urgent/,
+    )
   })
 
   it('undo a submission by its task id', async (t) => {

@@ -373,7 +373,7 @@ describe('ai.plan.new', () => {
   it('reports findings on steps', async (t) => {
     const {call, notices} = await workspace(t)
     await call('new_plan', {goal: 'stuff'})
-    assert.deepEqual(notices, ['notice: n1 is vague_short and vague_phrase.'])
+    assert.deepEqual(notices, ['notice: n1 is too short and names no action.'])
   })
 
   it('writes the plan file, or nothing', async (t) => {
@@ -440,7 +440,7 @@ describe('ai.plan.status and svc_plan_status', () => {
     assert.deepEqual(await call('execute_plan', {session_id: id}), {task_ids: [1], ok: true})
     doNext(orchestrator)
     failNext(orchestrator, 'no ink')
-    const {result, presented} = await call('plan_status', {session_id: id})
+    const {result, shown: presented} = await call('plan_status', {session_id: id})
     assert.deepEqual(result.step_counts, {pending: 1, completed: 1, failed: 1, in_progress: 0, skipped: 0})
     assert.equal(result.execution_mode, 'sequential_dag')
     const {nodes, ...facts} = presented

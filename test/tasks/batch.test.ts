@@ -39,7 +39,7 @@ describe('a batch of tasks', () => {
       'a position beyond its end',
       'task_invalid',
       [work, {...work, temp_deps: [2]}],
-      /^Task 2 \("work"\).*place 2, .* of the batch are 0 to 1\./,
+      /^Task 2 \("work"\).*position 2, .* of the batch are 0 to 1\./,
     ],
     ['a position before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /^Task 2 \("work"\)/],
     ['a position that is not an integer', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /^Task 2 \("work"\)/],

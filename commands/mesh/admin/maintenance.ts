@@ -8,7 +8,7 @@ const minuteMs = 60_000
 const latestTimeMs = 8_640_000_000_000_000
 
 export default class MeshAdminMaintenance extends MeshCommand<typeof MeshAdminMaintenance> {
-  static override summary = 'Start or stop maintenance of a node.'
+  static override summary = 'Start or stop maintenance mode of a node.'
   static override description =
     `A node in maintenance drains: it receives no new leases or messages, but can renew and finish existing ones until the
 deadline. Without a deadline, maintenance lasts until it is turned off. Requires a token of the role admin or mesh.`

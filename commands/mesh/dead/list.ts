@@ -1,9 +1,9 @@
 import {controlUrlFlag, formatDeadMessages, MeshCommand, pageFlags} from '../../../src/cli/index.js'
 
 export default class MeshDeadList extends MeshCommand<typeof MeshDeadList> {
-  static override summary = 'List dead messages.'
+  static override summary = 'List dead letters.'
   static override description =
-    `A message is dead after 16 claims without an acknowledgement. It is in no inbox and is deleted after seven days. Lists the
+    `A message becomes a dead letter after 16 claims without an acknowledgement. It is in no inbox and is deleted after seven days. Lists the
 newest first. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -1,7 +1,7 @@
 import {controlUrlFlag, DeadMessagesCommand, deadMessagesArg} from '../../../src/cli/index.js'
 
 export default class MeshDeadRetry extends DeadMessagesCommand<typeof MeshDeadRetry> {
-  static override summary = 'Retry dead messages.'
+  static override summary = 'Retry dead letters.'
   static override description =
     `Returns the messages to their inboxes and resets their delivery attempts. A message that is already in its inbox is not
 changed. Either all messages are returned or none; the audit log records who retried them. Exits with status 3 if a message was

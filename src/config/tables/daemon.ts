@@ -7,7 +7,7 @@ export const daemonSettings = settings('daemon', () => ({
     type: text('stdio, or HOST:PORT'),
     flag: 'listen',
     env: ['SVC_ORCHESTRATOR_DAEMON_SOCKET'],
-    doc: 'Address at which the daemon answers requests and clients connect: stdio or HOST:PORT.',
+    doc: 'Address of the daemon, for itself and its clients: stdio or HOST:PORT.',
   },
   token: {
     type: text('a token'),

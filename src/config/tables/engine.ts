@@ -43,6 +43,6 @@ export const engineSettings = sectionSettings('engine', () => ({
     flag: 'top-p',
     env: ['SVC_TOP_P'],
     default: 0.9,
-    doc: 'Nucleus sampling: sample from the smallest set of tokens whose probabilities add up to this.',
+    doc: 'Nucleus sampling: sample from the smallest set of tokens whose cumulative probability reaches this value.',
   },
 }))

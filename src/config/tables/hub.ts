@@ -1,25 +1,25 @@
 import {settings} from '../setting.js'
 import {baseUrl, boolean, integer, path, text} from '../types.js'
 
-/** Model downloads and the folder that they are stored in. */
+/** Model downloads and the directory that they are stored in. */
 export const hubSettings = settings('hub', () => ({
   hubEndpoint: {
     type: baseUrl(),
     env: ['HF_ENDPOINT'],
     default: 'https://huggingface.co',
-    doc: 'Base URL of the hub that models are downloaded from.',
+    doc: 'Base URL of Hugging Face, or of a mirror, for model downloads.',
   },
   hubToken: {
     type: text('a token'),
     env: ['HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN'],
     secret: true,
-    doc: 'Access token of the hub, for models that require one.',
+    doc: 'Hugging Face access token, for models that require one.',
   },
   hubCache: {
     type: path(),
     env: ['SVC_SPEECH_CACHE_DIR', 'HF_HUB_CACHE'],
     toml: ['speech.cache_dir'],
-    doc: 'Folder for downloaded models; default: hub/ in HF_HOME or in ~/.cache/huggingface.',
+    doc: 'Directory for downloaded models; default: hub/ in HF_HOME or in ~/.cache/huggingface.',
   },
   offline: {
     type: boolean('lenient'),
@@ -27,7 +27,7 @@ export const hubSettings = settings('hub', () => ({
     env: ['SVC_SPEECH_OFFLINE', 'HF_HUB_OFFLINE'],
     toml: ['speech.offline'],
     default: false,
-    doc: 'Use only models that are already on disk; download nothing.',
+    doc: 'Use only models that are already on disk, without downloads.',
   },
   hfRetryAttempts: {
     type: integer({min: 1, clamp: true}),

@@ -8,7 +8,7 @@ export const orchestratorSessionSettings = sectionSettings('orchestrator.session
   sessionsDir: {
     type: path(),
     default: '.svc/sessions',
-    doc: 'Folder for session files, relative to the workspace root.',
+    doc: 'Directory for session files, relative to the workspace root.',
   },
   maxSessions: {
     type: integer({min: 1, max: 100_000}),

@@ -42,7 +42,7 @@ export const serveSettings = sectionSettings('serve', () => ({
     flag: 'keep-alive',
     env: ['SVC_SERVE_KEEP_ALIVE'],
     default: -1,
-    doc: 'Seconds after which an idle model is unloaded; -1 keeps it loaded.',
+    doc: 'Seconds before an idle model is unloaded; -1 never unloads it.',
   },
   origins: {
     type: list(),

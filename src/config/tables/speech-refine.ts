@@ -76,7 +76,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     flag: 'hotwords',
     env: ['SVC_SPEECH_SESSION_HOTWORDS'],
     default: [] as readonly string[],
-    doc: 'Comma-separated words and phrases to expect; they win in readings up to 20 times less likely than the best.',
+    doc: 'Comma-separated words and phrases to expect; preferred over alternatives that are up to 20 times more likely.',
   },
   maxBiasPhrases: {
     type: integer({min: 1, clamp: true}),

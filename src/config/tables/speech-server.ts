@@ -27,7 +27,7 @@ export const speechServerSettings = sectionSettings('speech', () => ({
   workspace: {
     type: path(),
     env: ['SVC_SPEECH_WORKSPACE'],
-    doc: 'Folder for recordings requested by tools and programs; default: the workspace root.',
+    doc: 'Directory for recordings requested by tools and programs; default: the workspace root.',
   },
   maxUploadBytes: {
     type: integer({min: 1}),

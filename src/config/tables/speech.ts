@@ -21,14 +21,14 @@ export const speechSettings = sectionSettings('speech', () => ({
     flag: 'model',
     char: 'm',
     env: ['SVC_SPEECH_MODEL'],
-    doc: 'Speech model: folder, whisper.cpp file or hub id; default: whisper-tiny.en if present, or the starter model.',
+    doc: 'Speech model: directory, whisper.cpp file or Hugging Face id; default: whisper-tiny.en if present, or the starter model.',
   },
   revision: {
     type: text('a branch, tag or commit'),
     flag: 'revision',
     env: ['SVC_SPEECH_REVISION'],
     default: 'main',
-    doc: 'Revision of the speech model on the hub.',
+    doc: 'Revision of the speech model on Hugging Face.',
   },
   device: {
     type: aliasedChoice({cpu: ['0', 'false'], cuda: ['1', 'true']}),
@@ -88,14 +88,14 @@ export const speechSettings = sectionSettings('speech', () => ({
     flag: 'best-of',
     env: ['SVC_SPEECH_BEST_OF'],
     default: 5,
-    doc: 'Number of samples drawn at a temperature above 0; the most likely one is used.',
+    doc: 'Number of candidates sampled when the temperature is above 0.',
   },
   temperature: {
     type: number({min: 0, max: 1}),
     flag: 'temperature',
     env: ['SVC_SPEECH_TEMPERATURE'],
     default: 0,
-    doc: 'Initial decoding temperature; higher ones are tried if the result is poor.',
+    doc: 'Initial decoding temperature; raised automatically if decoding fails.',
   },
   seed: {
     type: integer({min: 0}),

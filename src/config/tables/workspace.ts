@@ -6,7 +6,7 @@ export const workspaceSettings = settings('workspace', () => ({
   repositoryRoot: {
     type: path(),
     env: ['SVC_REPOSITORY_ROOT', 'SVC_REPO_ROOT'],
-    doc: 'Folder from which the repository id is derived; default: the workspace root.',
+    doc: 'Directory from which the repository id is derived; default: the workspace root.',
   },
   canonicalStore: {
     type: path(),
@@ -16,7 +16,7 @@ export const workspaceSettings = settings('workspace', () => ({
   dataDir: {
     type: path(),
     env: ['SVC_DATA_DIR'],
-    doc: 'Folder of the canonical store if its file is not set; default: the data folder of the platform.',
+    doc: 'Directory of the canonical store if its file is not set; default: the data directory of the platform.',
   },
   journeyStore: {
     type: choice('project', 'canonical'),

@@ -4,7 +4,7 @@ import {failed, notFound, rows, usage} from '../row.js'
 const noProgram =
   (what: string) =>
   ({attempts, model, reason}: {attempts: number; category: string; model: string; reason: string}) =>
-    `The model ${model} ${what} in ${attempts === 1 ? 'one attempt' : `${attempts} attempts`}: ${reason}.`
+    `The model ${model} ${what}${attempts === 1 ? '' : ` in ${attempts} attempts`}: ${reason}.`
 
 /** Errors of chats and of generated code. */
 export const assistantErrors = rows(() => ({
@@ -26,16 +26,16 @@ export const assistantErrors = rows(() => ({
   answer_not_json: failed({
     http: 422,
     message: (p: {model: string; attempts: number; reason: string; cut: boolean}) =>
-      `The model ${p.model} returned no valid JSON in ${p.attempts === 1 ? 'one attempt' : `${p.attempts} attempts`}: ${p.reason}.`,
+      `The model ${p.model} returned no valid JSON${p.attempts === 1 ? '' : ` in ${p.attempts} attempts`}: ${p.reason}.`,
     hint: ({cut}) =>
       cut
         ? 'Ask for a shorter answer, or allow more tokens with SVC_INFERENCE_MAX_TOKENS.'
-        : 'List the expected JSON members in the prompt, or use another model.',
+        : 'List the expected JSON keys in the prompt, or use another model.',
   }),
   surface_contract: failed({
     http: 422,
-    message: noProgram('returned no program in the requested form'),
-    hint: 'Set output_surface_mode to fenced_transport, or use another model.',
+    message: noProgram('returned no program in the requested output format'),
+    hint: 'Ask for the program in one fenced code block (output_surface_mode fenced_transport), or use another model.',
   }),
   repair_stalled: failed({
     http: 422,

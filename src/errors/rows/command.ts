@@ -1,19 +1,19 @@
-import {conflict, failed, interrupted, notFound, rows, terminated, usage} from '../row.js'
+import {conflict, failed, interrupted, notFound, rows, size, terminated, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of the command line and of the file system. */
 export const commandErrors = rows(() => ({
   internal: failed({
     message: (p: {reason: string}) => `Internal error: ${p.reason}`,
-    hint: 'Run the command again with --debug, and report the output.',
+    hint: 'Run the command again with --debug, and report the output as a bug.',
   }),
   interrupted: interrupted({
     message: () => 'Interrupted.',
-    hint: 'Run the command again.',
+    hint: 'Run the command again to continue.',
   }),
   terminated: terminated({
     message: () => 'Terminated.',
-    hint: 'Run the command again.',
+    hint: 'Run the command again to continue.',
   }),
   usage: usage({
     message: (p: {reason: string}) => p.reason,
@@ -45,7 +45,7 @@ export const commandErrors = rows(() => ({
   }),
   stdin_too_long: usage({
     http: 413,
-    message: (p: {limit: number}) => `Standard input is longer than ${p.limit} bytes.`,
+    message: (p: {limit: number}) => `Standard input is longer than ${size(p.limit)}.`,
     hint: 'Pass a shorter input.',
   }),
   file_not_found: notFound({
@@ -54,7 +54,7 @@ export const commandErrors = rows(() => ({
   }),
   file_unreadable: failed({
     message: (p: {path: string; reason: string}) => `Cannot read ${p.path}: ${p.reason}.`,
-    hint: 'Check that it is a file, and that you have permission to read it.',
+    hint: 'Check that the path is a regular file, and that you have permission to read it.',
   }),
   file_unwritable: failed({
     message: (p: {path: string; reason: string}) => `Cannot write ${p.path}: ${p.reason}.`,

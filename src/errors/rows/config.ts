@@ -46,6 +46,6 @@ export const configErrors = rows(() => ({
     http: 400,
     openai: 'invalid_json',
     message: (p: {subject: string; reason: string}) => `Cannot parse ${p.subject}: ${p.reason}.`,
-    hint: 'Correct it; it must be JSON, or YAML if its name ends in .yaml or .yml.',
+    hint: 'Correct the document: JSON, or YAML if its name ends in .yaml or .yml.',
   }),
 }))

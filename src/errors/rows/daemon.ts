@@ -1,16 +1,17 @@
-import {conflict, Exit, type ExitStatus, failed, notFound, rows, unavailable, usage} from '../row.js'
+import {conflict, Exit, type ExitStatus, failed, notFound, rows, size, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
-/** An error of a daemon that this program does not know. */
+/** A daemon's error with a code that is not in this catalogue. */
 const answered = (exit: ExitStatus, http: number) => ({
   exit,
   http,
   message: (p: {message: string}) => p.message,
-  hint: 'Act on the message of the daemon, or restart it if it runs another version of svc.',
+  hint: 'Follow the message. If the daemon runs another version of svc, restart it: svc daemon stop, then svc daemon start.',
 })
 
 /** Errors of the daemon and its clients. */
 export const daemonErrors = rows(() => ({
+  // Clients recognise the next three by their fixed beginning, "invalid request".
   request_unparsable: usage({
     message: (p: {reason: string}) => `invalid request: ${p.reason}`,
     hint: 'Send one JSON object per line, in UTF-8.',
@@ -21,13 +22,13 @@ export const daemonErrors = rows(() => ({
   }),
   request_too_long: usage({
     http: 413,
-    message: (p: {limit: number}) => `invalid request: the line is longer than ${p.limit} bytes`,
-    hint: 'Send a shorter request; the line was skipped.',
+    message: (p: {limit: number}) => `invalid request: the line is longer than ${size(p.limit)}`,
+    hint: 'Send a shorter request. This line was skipped.',
   }),
   batch_answer_too_large: usage({
     http: 413,
-    message: (p: {limit: number}) => `The responses of this batch exceed ${p.limit} characters in total.`,
-    hint: 'Send this request in a separate batch; it was not performed.',
+    message: (p: {limit: number}) => `The responses of this batch exceed ${size(p.limit)} in total.`,
+    hint: 'Send this request in a separate batch. It was not executed.',
   }),
   method_unknown: notFound({
     message: (p: {method: string; suggestion?: string | undefined}) =>
@@ -45,7 +46,7 @@ export const daemonErrors = rows(() => ({
   }),
   daemon_token_refused: conflict({
     http: 403,
-    message: () => 'The daemon requires its token, and the client sent none or a wrong one.',
+    message: () => 'The token of the daemon is missing or invalid.',
     hint: 'Set SVC_DAEMON_TOKEN to the token of the daemon, or send it first with orch.hello.',
   }),
   daemon_full: unavailable({
@@ -78,7 +79,7 @@ export const daemonErrors = rows(() => ({
   }),
   daemon_silent: conflict({
     message: (p: {pid: number}) => `The daemon of this workspace (pid ${p.pid}) does not accept requests.`,
-    hint: 'Stop that process, then run svc daemon start, which listens on a free port.',
+    hint: (p: {pid: number}) => `Stop the process with kill ${p.pid}, then run svc daemon start.`,
   }),
   daemon_died: failed({
     message: (p: {ended: string; log: string; tail: string}) =>
@@ -93,7 +94,7 @@ export const daemonErrors = rows(() => ({
   daemon_stop_timeout: unavailable({
     http: 504,
     message: (p: {pid: number; seconds: number}) => `The daemon (pid ${p.pid}) did not stop within ${p.seconds} s.`,
-    hint: 'Allow more time with --timeout; the daemon waits for its running tasks.',
+    hint: (p: {pid: number}) => `Allow more time with --timeout, or end the process with kill ${p.pid}.`,
   }),
   daemon_connection_lost: unavailable({
     http: 502,

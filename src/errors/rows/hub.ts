@@ -3,7 +3,7 @@ import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 export const hubErrors = rows(() => ({
   model_id_invalid: usage({
     message: (p: {id: string}) => `${p.id} is not a valid model id.`,
-    hint: 'Use an id of the form OWNER/NAME, such as openai/whisper-tiny.en.',
+    hint: 'Use an id of the form OWNER/NAME, such as openai/whisper-tiny.en, or a Whisper size, such as base.en.',
   }),
   hub_model_unknown: notFound({
     message: (p: {id: string; endpoint: string}) => `Model ${p.id} does not exist on ${p.endpoint}.`,
@@ -20,32 +20,32 @@ export const hubErrors = rows(() => ({
   hub_access_denied: conflict({
     http: 403,
     message: (p: {id: string; status: number; tokenSent: boolean}) =>
-      `The hub denied access to ${p.id} (status ${p.status}); ${p.tokenSent ? 'the token does not grant access' : 'no token was sent'}.`,
+      `Hugging Face denied access to ${p.id} (status ${p.status}); ${p.tokenSent ? 'the token does not grant access' : 'no token was sent'}.`,
     hint: 'Accept the conditions on the page of the model, and set HF_TOKEN to a token that can read it.',
   }),
   hub_unreachable: unavailable({
-    message: (p: {endpoint: string; reason: string}) => `Cannot reach the hub at ${p.endpoint}: ${p.reason}.`,
-    hint: 'Run the command again later; the download resumes where it stopped.',
+    message: (p: {endpoint: string; reason: string}) => `Cannot download from ${p.endpoint}: ${p.reason}.`,
+    hint: 'Check the network and proxy settings, then run the command again; the download resumes where it stopped.',
   }),
   hub_failed: unavailable({
     http: 502,
-    message: (p: {endpoint: string; status: number}) => `The hub at ${p.endpoint} answered with status ${p.status}.`,
+    message: (p: {endpoint: string; status: number}) => `${p.endpoint} responded with status ${p.status}.`,
     hint: 'Run the command again later; the download resumes where it stopped.',
   }),
   hub_answer_invalid: failed({
     http: 502,
-    message: (p: {endpoint: string; reason: string}) =>
-      `The hub at ${p.endpoint} sent an invalid response: ${p.reason}.`,
-    hint: 'Set HF_ENDPOINT to the address of a Hugging Face hub, or unset it.',
+    message: (p: {endpoint: string; reason: string}) => `${p.endpoint} sent an invalid response: ${p.reason}.`,
+    hint: 'Set HF_ENDPOINT to the address of a Hugging Face mirror, or unset it.',
   }),
   hub_offline: unavailable({
     message: (p: {id: string}) => `The model ${p.id} is not in the local cache, and downloads are disabled.`,
-    hint: 'Unset SVC_SPEECH_OFFLINE, HF_HUB_OFFLINE and speech.offline, and run without --offline to download it.',
+    hint: (p: {id: string}) =>
+      `Unset SVC_SPEECH_OFFLINE, HF_HUB_OFFLINE and speech.offline, then run svc speech pull ${p.id} without --offline.`,
   }),
   checksum_mismatch: failed({
     http: 502,
     message: (p: {file: string; expected: string; actual: string}) =>
-      `The download of ${p.file} is corrupt: its checksum is ${p.actual}, not ${p.expected}.`,
-    hint: 'Run the command again, or check whether a proxy changes files.',
+      `The download of ${p.file} is corrupt: expected checksum ${p.expected}, got ${p.actual}.`,
+    hint: 'Run the command again; if the error persists, check whether a proxy changes files.',
   }),
 }))

@@ -3,7 +3,7 @@ import {conflict, notFound, rows, usage} from '../row.js'
 export const journeyErrors = rows(() => ({
   journey_not_found: notFound({
     message: (p: {journey: string; known: readonly string[]}) =>
-      `Journey ${p.journey} does not exist; the known ${p.known.length === 1 ? 'one is' : 'ones are'} ${p.known.join(', ')}.`,
+      `Journey ${p.journey} does not exist; known journeys: ${p.known.join(', ')}.`,
     hint: 'Omit the id to get the canonical journey.',
   }),
   journey_invalid: usage({
@@ -17,6 +17,6 @@ export const journeyErrors = rows(() => ({
   operation_conflict: conflict({
     message: (p: {operation: string; what: 'undone' | 'redone'; reason: string}) =>
       `${p.operation} cannot be ${p.what}: ${p.reason}.`,
-    hint: 'Make the change with a separate command; nothing was changed.',
+    hint: 'Nothing was changed. Make the opposite change instead, for example with svc orch reorder or svc orch agent resume.',
   }),
 }))

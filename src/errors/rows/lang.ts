@@ -10,18 +10,19 @@ export const langErrors = rows(() => ({
   }),
   program_invalid: failed({
     message: (p: {path: string; errors: number}) => `${p.path} has ${p.errors} error${p.errors === 1 ? '' : 's'}.`,
-    hint: 'Correct the reported errors; svc db check lists those of a program.',
+    hint: 'Correct the errors; svc db check FILE lists them.',
   }),
   endpoint_auth_not_enforced: usage({
     http: 500,
-    message: (p: {place: string}) => `${p.place}: @auth is not enforced, so anyone could call the endpoint.`,
+    message: (p: {place: string}) => `${p.place}: svc does not enforce @auth.`,
     hint: 'Remove @auth, and protect the entire program with SVC_APP_TOKEN.',
   }),
   app_unprotected: usage({
     http: 500,
     message: (p: {host: string; variable: string}) =>
       `Listening on ${p.host} exposes the program to other machines and requires a token in ${p.variable}.`,
-    hint: 'Set it to a secret that clients send as a Bearer token, or listen on 127.0.0.1.',
+    hint: (p: {variable: string}) =>
+      `Set ${p.variable} to a secret, which clients send as a bearer token, or use --host 127.0.0.1.`,
   }),
   endpoint_unknown: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
@@ -44,12 +45,12 @@ export const langErrors = rows(() => ({
   topic_unknown: notFound({
     message: (p: {topic: string; suggestion?: string | undefined}) =>
       `The program has no live topic ${p.topic}.${didYouMean(p.suggestion)}`,
-    hint: 'Use a topic that a query of the program names in .live(topic).',
+    hint: 'Run svc db explain to list the live topics.',
   }),
   table_unknown: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `Table ${p.name} does not exist.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc db schema to list the tables.',
+    hint: 'Run svc db schema to list the tables, or svc db migrate to create them in the database.',
   }),
   record_invalid: usage({
     message: (p: {path: string; place: string; fault: string}) => `${p.path}, ${p.place}: ${p.fault}.`,
@@ -79,7 +80,7 @@ export const langErrors = rows(() => ({
     hint: 'Pass a single read-only statement.',
   }),
   unconfirmed: usage({
-    message: (p: {what: string}) => `${p.what} must be confirmed.`,
-    hint: 'Pass --yes to confirm it.',
+    message: (p: {what: string}) => `${p.what} was not confirmed.`,
+    hint: 'Pass --yes to confirm it in advance.',
   }),
 }))

@@ -5,7 +5,7 @@ export const mcpErrors = rows(() => ({
   unknown_tool: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `Unknown tool ${p.name}.${didYouMean(p.suggestion)}`,
-    hint: 'List the tools with tools/list or svc mcp tools --tiers all.',
+    hint: 'Run svc mcp tools --tiers all, or send tools/list, to list the tools.',
   }),
   prompt_invalid: usage({
     message: (p: {name: string; fault: string}) => `Cannot use the prompt ${p.name}: ${p.fault}.`,
@@ -37,8 +37,8 @@ export const mcpErrors = rows(() => ({
   }),
   origin_denied: conflict({
     http: 403,
-    message: (p: {origin: string}) => `Requests from web pages of ${p.origin} are not allowed.`,
-    hint: 'Use a page of this machine, or a client that is not a browser.',
+    message: (p: {origin: string}) => `Requests from the origin ${p.origin} are not allowed.`,
+    hint: 'Open the page from a loopback address, or use a client that is not a browser.',
   }),
   mcp_session_missing: usage({
     message: () => 'The request has no session id, and it is not an initialize request.',

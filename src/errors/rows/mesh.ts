@@ -10,11 +10,11 @@ export interface Refusal {
   detail?: string | undefined
 }
 
-/** The details of other programs may end with a full stop. */
+/** Details from other programs may end with a full stop. */
 const withoutStop = (sentence: string) => `${sentence}`.replace(/\.$/, '')
 
 const refusalMessage = ({operation, status, problem, detail}: Refusal) =>
-  `The control plane answered ${operation} with ${problem ?? status}${detail ? `: ${withoutStop(detail)}` : ''}.`
+  `The control plane responded to ${operation} with ${problem ?? `status ${status}`}${detail ? `: ${withoutStop(detail)}` : ''}.`
 
 /** Errors of the mesh control plane, sent as problem details, and of its clients. */
 export const meshErrors = rows(() => ({
@@ -68,12 +68,12 @@ export const meshErrors = rows(() => ({
   }),
   node_quarantined: conflict({
     http: 403,
-    message: (p: {node: string}) => `The node ${p.node} is in quarantine.`,
+    message: (p: {node: string}) => `The node ${p.node} is quarantined.`,
     hint: 'Ask an administrator to run svc mesh admin quarantine NODE --state off.',
   }),
   node_maintenance: conflict({
     http: 403,
-    message: (p: {node: string}) => `The node ${p.node} is in maintenance and gets no new work.`,
+    message: (p: {node: string}) => `The node ${p.node} is in maintenance and gets no new leases or messages.`,
     hint: 'Wait until maintenance ends, or ask an administrator to run svc mesh admin maintenance NODE --state off.',
   }),
   node_identity_mismatch: conflict({
@@ -90,8 +90,8 @@ export const meshErrors = rows(() => ({
     hint: 'Stop the work that it covered, and request a new lease.',
   }),
   dead_message_not_found: notFound({
-    message: (p: {message: number}) => `There is no dead message ${p.message}.`,
-    hint: 'Run svc mesh dead list to list the dead messages.',
+    message: (p: {message: number}) => `There is no dead letter ${p.message}.`,
+    hint: 'Run svc mesh dead list to list the dead letters.',
   }),
   bootstrap_disabled: notFound({
     message: () => 'This control plane has no bootstrap token.',
@@ -99,10 +99,11 @@ export const meshErrors = rows(() => ({
   }),
   lease_held: conflict({
     message: (p: {scopeKey: string}) => `Another node holds the lease on ${p.scopeKey}.`,
-    hint: 'Wait until the lease is released or expires.',
+    hint: 'Wait until the lease is released or expires; svc mesh leases shows its holder and expiry.',
   }),
   not_lease_holder: conflict({
-    message: (p: {what: string}) => `This node does not hold ${p.what}.`,
+    message: (p: {what: string}) =>
+      `This node does not hold ${p.what.startsWith('message') ? `the claim on ${p.what}` : p.what}.`,
     hint: 'Stop working on it, and discard the result.',
   }),
   duplicate_node_id: conflict({
@@ -160,18 +161,19 @@ export const meshErrors = rows(() => ({
   }),
   mesh_exists: conflict({
     message: (p: {path: string}) => `${p.path} already contains mesh secrets.`,
-    hint: 'Use another folder with -C DIR, or pass --force to overwrite the secrets, which locks out their users.',
+    hint: 'Use another directory with -C DIR, or pass --force to replace the secrets; nodes with the old ones lose access.',
   }),
   mesh_secrets_overruled: usage({
     http: 500,
     message: (p: {variables: readonly string[]}) =>
       `The issued tokens would be ignored: ${p.variables.join(', ')} is set in the environment or another file.`,
-    hint: 'Unset it there and join again; the bootstrap token was not consumed.',
+    hint: (p: {variables: readonly string[]}) =>
+      `Unset ${p.variables.join(' and ')} and join again; the bootstrap token was not consumed.`,
   }),
   mesh_secrets_ignored: usage({
     http: 500,
-    message: (p: {fault: string}) => `The secrets of the control plane are not used: ${withoutStop(p.fault)}.`,
-    hint: 'Fix this, or pass --insecure to let anyone who reaches the control plane do everything.',
+    message: (p: {fault: string}) => `${withoutStop(p.fault)}.`,
+    hint: 'Correct the file, its owner (chown) or its mode (chmod 600), or pass --insecure to run without authentication.',
   }),
   mesh_rejected: usage({
     http: 502,
@@ -186,7 +188,7 @@ export const meshErrors = rows(() => ({
   mesh_missing: notFound({
     http: 502,
     message: refusalMessage,
-    hint: 'Check the id; what it names may have expired or been removed.',
+    hint: 'Check the id with svc mesh nodes, svc mesh leases or svc mesh dead list; it may have expired or been removed.',
   }),
   mesh_unavailable: unavailable({
     http: 502,
@@ -198,7 +200,7 @@ export const meshErrors = rows(() => ({
     message: (p: {operation: string; variables: readonly string[]}) =>
       `The control plane requires a token for ${p.operation}, and this machine has none.`,
     hint: (p: {variables: readonly string[]}) =>
-      `Set ${p.variables.join(' or ')} to its value on the control plane, or join with svc mesh join --bootstrap.`,
+      `Copy ${p.variables.join(' or ')} from .svc/mesh/mesh.env of the control plane, or join with svc mesh join --bootstrap.`,
   }),
   control_plane_missing: unavailable({
     http: 502,
@@ -207,7 +209,7 @@ export const meshErrors = rows(() => ({
   }),
   mesh_address_missing: usage({
     http: 500,
-    message: () => 'No control plane is configured.',
+    message: () => 'The address of the control plane is not configured.',
     hint: 'Pass --control-url, or set SVC_MESH_CONTROL_ADDR, or control_url under [mesh] in Svc.toml.',
   }),
   control_plane_silent: failed({

@@ -3,11 +3,11 @@ import {conflict, notFound, rows, unavailable, usage} from '../row.js'
 export const messageErrors = rows(() => ({
   message_not_found: notFound({
     message: (p: {message: string}) => `Message ${p.message} does not exist in this inbox.`,
-    hint: 'Read the inbox again; use the uuid of a durable message, or its id with the route db.',
+    hint: 'Run svc a2a inbox AGENT and use an id from the list.',
   }),
   message_invalid: usage({
     message: (p: {fault: string}) => `Cannot send the message: ${p.fault}.`,
-    hint: 'Correct it and send it again; nothing was sent.',
+    hint: 'Correct the message and send it again; nothing was sent.',
   }),
   message_key_conflict: conflict({
     message: (p: {key: string; message: string}) =>
@@ -15,13 +15,13 @@ export const messageErrors = rows(() => ({
     hint: 'Send the new message with a new key; without a key, the correlation id is the key.',
   }),
   message_claim_lost: conflict({
-    message: (p: {message: string; owner: string}) => `Message ${p.message} is not claimed by ${p.owner}.`,
-    hint: 'Claim the message again with the same consumer id (SVC_A2A_CONSUMER_ID).',
+    message: (p: {message: string; owner: string}) => `${p.owner} does not hold the claim on message ${p.message}.`,
+    hint: 'Claim the message again with svc a2a inbox --claim, and use the same --as name for both commands.',
   }),
   agent_session_mismatch: conflict({
     http: 403,
     message: (p: {agent: string}) => `The agent ${p.agent} is bound to a different session.`,
-    hint: 'Pass the session of the agent, for example with --session ID.',
+    hint: 'Pass the session of the agent with --session ID; svc orch agents --json shows it.',
   }),
   mesh_not_configured: unavailable({
     message: () => 'No mesh is configured to exchange messages with other machines.',

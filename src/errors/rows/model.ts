@@ -8,7 +8,7 @@ export const modelErrors = rows(() => ({
   model_not_found: notFound({
     http: 500,
     message: (p: {model: string; tried: readonly string[]}) =>
-      `Model ${p.model} not found. Places tried:${places(p.tried)}`,
+      `Model ${p.model} not found. Searched:${places(p.tried)}`,
     hint: 'Pass the path of a model directory, or the OWNER/NAME id of a model that was downloaded before.',
   }),
   model_not_served: notFound({
@@ -21,12 +21,11 @@ export const modelErrors = rows(() => ({
   device_unavailable: unavailable({
     http: 500,
     message: (p: {device: string; reason: string}) => `The device ${p.device} cannot be used: ${p.reason}.`,
-    hint: 'Use --device cpu, or install the CUDA files (docs/getting-started.md).',
+    hint: 'Use --device cpu, or install the CUDA files: see "GPUs" in the getting-started guide.',
   }),
   model_file_missing: notFound({
     http: 500,
-    message: (p: {file: string; tried: readonly string[]}) =>
-      `The model has no ${p.file}. Places tried:${places(p.tried)}`,
+    message: (p: {file: string; tried: readonly string[]}) => `The model has no ${p.file}. Searched:${places(p.tried)}`,
     hint: 'Copy the file from the original model into one of these places.',
   }),
   model_format_unsupported: failed({
@@ -43,23 +42,23 @@ export const modelErrors = rows(() => ({
   }),
   model_family_unknown: failed({
     message: (p: {file: string; family: string; known: readonly string[]}) =>
-      `${p.file} has the model type "${p.family}", which is not supported; supported are ${p.known.join(', ')}.`,
+      `${p.file} has the model type "${p.family}", which is not supported; supported types: ${p.known.join(', ')}.`,
     hint: 'Use a model of a supported type.',
   }),
   model_config_unsupported: failed({
     message: (p: {file: string; key: string; value: string}) =>
       `${p.file} sets ${p.key} to ${p.value}, which is not supported.`,
-    hint: 'Use another model, or remove the key if it does not affect the computation.',
+    hint: 'Use another model; results without this feature would be wrong.',
   }),
   base_model_not_found: notFound({
     http: 500,
     message: (p: {base: string; tried: readonly string[]}) =>
-      `The base model ${p.base} of the adapter was not found. Places tried:${places(p.tried)}`,
-    hint: 'Pass the directory of the base model with --base, or copy its shards into the run directory.',
+      `The base model ${p.base} of the adapter was not found. Searched:${places(p.tried)}`,
+    hint: 'Copy the shards of the base model into the run directory, or pass its directory to svc serve or merge with --base.',
   }),
   adapter_missing: notFound({
     http: 500,
-    message: (p: {path: string}) => `${p.path} is the directory of a training run, but it has no adapter weights.`,
+    message: (p: {path: string}) => `The run directory ${p.path} has no adapter weights.`,
     hint: 'Copy candle_qlora_adapter.safetensors (or adapter_model.safetensors) into the directory.',
   }),
   adapter_invalid: failed({
@@ -89,7 +88,7 @@ export const modelErrors = rows(() => ({
   }),
   eval_gate_failed: failed({
     message: (p: {file: string}) => `The training run failed its evaluation; see ${p.file}.`,
-    hint: 'Train again, or continue anyway with --ignore-eval-gate.',
+    hint: 'Train the adapter again; svc serve and merge accept it with --ignore-eval-gate.',
   }),
   safetensors_invalid: failed({
     message: (p: {file: string; reason: string}) => `${p.file} is not a valid safetensors file: ${p.reason}.`,
@@ -125,7 +124,7 @@ export const modelErrors = rows(() => ({
   }),
   tensor_dtype: failed({
     message: (p: {tensor: string; file: string; dtype: string; accepted: readonly string[]}) =>
-      `The tensor ${p.tensor} in ${p.file} has dtype ${p.dtype}; supported are ${p.accepted.join(', ')}.`,
+      `The tensor ${p.tensor} in ${p.file} has dtype ${p.dtype}; supported dtypes: ${p.accepted.join(', ')}.`,
     hint: 'Convert the weights to one of these dtypes.',
   }),
   prompt_missing: usage({
@@ -144,7 +143,7 @@ export const modelErrors = rows(() => ({
   }),
   chat_template_failed: failed({
     message: (p: {file: string; reason: string}) => `The chat template of ${p.file} cannot be used: ${p.reason}.`,
-    hint: 'Correct the template, or send prompts without it with svc generate --raw.',
+    hint: 'Correct the template, or skip it with svc generate --raw or /v1/completions.',
   }),
   chat_refused: usage({
     message: (p: {reason: string}) => `The chat template of the model rejected the conversation: ${p.reason}.`,

@@ -1,4 +1,4 @@
-import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
+import {conflict, failed, notFound, rows, size, unavailable, usage} from '../row.js'
 
 export const networkErrors = rows(() => ({
   port_in_use: unavailable({
@@ -20,7 +20,7 @@ export const networkErrors = rows(() => ({
   tls_ca_unusable: usage({
     http: 500,
     message: (p: {path: string; reason: string}) => `Cannot read certificates from ${p.path}: ${p.reason}.`,
-    hint: 'Set SVC_TLS_CA_FILE to a PEM file with the certificate of the authority.',
+    hint: 'Set SVC_TLS_CA_FILE to a PEM file with the certificate of the certificate authority (CA).',
   }),
   certificate_untrusted: unavailable({
     http: 502,
@@ -30,23 +30,23 @@ export const networkErrors = rows(() => ({
   unreachable: unavailable({
     http: 502,
     message: (p: {url: string; reason: string}) => `Cannot reach ${p.url}: ${p.reason}.`,
-    hint: 'Check that the server is running and that the address is correct.',
+    hint: 'Check that the server is running, and the address in the flag, variable or setting of the command.',
   }),
   timeout: unavailable({
     http: 504,
-    message: (p: {url: string; ms: number}) => `${p.url} did not answer within ${p.ms} ms.`,
-    hint: 'Try again, or raise the timeout.',
+    message: (p: {url: string; ms: number}) => `${p.url} did not respond within ${p.ms} ms.`,
+    hint: 'Check that the server is not overloaded, then try again, with a longer --timeout if the command has one.',
   }),
   http_status: failed({
     http: 502,
     message: (p: {url: string; status: number; detail?: string | undefined}) =>
-      `${p.url} answered with status ${p.status}${p.detail ? `: ${p.detail}` : ''}.`,
-    hint: 'Check the log of the server.',
+      `${p.url} responded with status ${p.status}${p.detail ? `: ${p.detail}` : ''}.`,
+    hint: 'Check the URL and the log of the server.',
   }),
   response_too_large: failed({
     http: 502,
-    message: (p: {url: string; limit: number}) => `The response of ${p.url} is larger than ${p.limit} bytes.`,
-    hint: 'Request less data at a time.',
+    message: (p: {url: string; limit: number}) => `The response of ${p.url} is larger than ${size(p.limit)}.`,
+    hint: 'Request less data at a time, for example with --limit or --max.',
   }),
   bad_request: usage({
     message: (p: {reason: string; param?: string | undefined}) => p.reason,
@@ -71,23 +71,23 @@ export const networkErrors = rows(() => ({
   body_too_large: usage({
     http: 413,
     openai: 'request_too_large',
-    message: (p: {limit: number}) => `The request body exceeds ${p.limit} bytes.`,
+    message: (p: {limit: number}) => `The request body exceeds ${size(p.limit)}.`,
     hint: 'Send a smaller body.',
   }),
   media_type_unsupported: usage({
     http: 415,
-    message: () => 'The content type of the request body is not JSON.',
+    message: () => 'The content type of the request body is not application/json.',
     hint: 'Send the header content-type: application/json.',
   }),
   unauthorized: conflict({
     http: 401,
     openai: 'invalid_api_key',
     message: () => 'The request has no valid token.',
-    hint: 'Send the header Authorization: Bearer TOKEN.',
+    hint: 'Send the header Authorization: Bearer TOKEN; svc serve also accepts x-api-key.',
   }),
   origin_forbidden: conflict({
     http: 403,
-    message: (p: {origin: string}) => `Requests from web pages of ${p.origin} are not allowed.`,
+    message: (p: {origin: string}) => `Requests from the origin ${p.origin} are not allowed.`,
     hint: 'Allow the origin with svc serve --origins.',
   }),
   host_forbidden: conflict({

@@ -5,7 +5,7 @@ export const operationErrors = rows(() => ({
   params_invalid: usage({
     message: (p: {operation: string; violations: readonly string[]}) =>
       `Invalid parameters for ${p.operation}: ${p.violations.join('; ')}.`,
-    hint: 'Correct the parameters and call it again; nothing was done.',
+    hint: 'Correct the parameters and call the operation again; nothing was changed.',
   }),
   path_denied: conflict({
     http: 403,

@@ -8,8 +8,8 @@ export const orchestratorErrors = rows(() => ({
     hint: 'Set orchestrator.enabled to true in Svc.toml, or unset SVC_ORCHESTRATOR_ENABLED.',
   }),
   orchestration_store_missing: unavailable({
-    message: (p: {reason: string}) => `Tasks are not available: ${p.reason}`,
-    hint: 'Repair the database, or use the canonical one with SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1.',
+    message: (p: {reason: string}) => `Cannot use the task store of this workspace. ${p.reason}`,
+    hint: 'Restore .svc/store.db, or use the canonical store in your home directory with SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1.',
   }),
   task_not_found: notFound({
     message: (p: {task: string}) => `Task ${p.task} does not exist in this workspace.`,
@@ -17,11 +17,11 @@ export const orchestratorErrors = rows(() => ({
   }),
   task_invalid: usage({
     message: (p: {place: string; fault: string}) => `${p.place} cannot be submitted: ${p.fault}.`,
-    hint: 'Correct it and submit again; nothing was submitted.',
+    hint: 'Correct the task and submit again; nothing was submitted.',
   }),
   invalid_transition: conflict({
     message: (p: {task: string; from: string; to: string}) => `${p.task} is ${p.from} and cannot become ${p.to}.`,
-    hint: (p: {task: string}) => `Run svc orch task ${p.task} to see its state.`,
+    hint: (p: {task: string}) => `Run svc orch task ${p.task} to see its status.`,
   }),
   task_path_escapes: usage({
     message: (p: {path: string}) => `The path ${JSON.stringify(p.path)} is not a valid path inside the workspace.`,
@@ -36,7 +36,7 @@ export const orchestratorErrors = rows(() => ({
     hint: (p: {dependency: string; status: string}) =>
       p.status === 'Failed'
         ? `Retry ${p.dependency} first with svc orch retry ${p.dependency}.`
-        : 'Submit that work again, and depend on the new task.',
+        : 'Submit that task again, and depend on the new task.',
   }),
   dependency_cycle: usage({
     message: (p: {cycle: readonly string[]}) => `The tasks of the batch depend on each other: ${p.cycle.join(' -> ')}.`,
@@ -48,7 +48,8 @@ export const orchestratorErrors = rows(() => ({
     hint: 'Submit a new task with a new key.',
   }),
   lock_conflict: conflict({
-    message: (p: {path: string; holder: string; kind: string}) => `${p.path} is locked by ${p.holder} (${p.kind}).`,
+    message: (p: {path: string; holder: string; kind: string}) =>
+      `${p.path} is ${p.kind === 'exclusively_held' ? 'locked' : 'being read'} by a task of ${p.holder}.`,
     hint: 'Wait for the task of that agent, or assign this task to it with --agent.',
   }),
   scope_denied: conflict({
@@ -86,12 +87,12 @@ export const orchestratorErrors = rows(() => ({
   }),
   claim_required: conflict({
     message: (p: {task: string; owner: string}) =>
-      `${p.task} is claimed by ${p.owner}, and the request names no claim.`,
+      `${p.task} is claimed by ${p.owner}, and the request contains no claim.`,
     hint: 'Pass your claim with --claim N, or take the task over with --force.',
   }),
   claim_lost: conflict({
     message: (p: {task: string; generation: number; current: number; status: string}) =>
-      `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status}, its latest claim is ${p.current}.`,
+      `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status} with claim ${p.current}.`,
     hint: 'Discard the result, and claim another task with svc orch claim.',
   }),
   no_task_to_claim: notFound({
@@ -101,9 +102,9 @@ export const orchestratorErrors = rows(() => ({
   task_not_successful: failed({
     http: 422,
     message: (p: {task: string; status: string; reason: string}) =>
-      `${p.task} ended as ${p.status}${p.reason === '' ? '' : `: ${p.reason}`}.`,
+      `${p.task} ${p.status === 'Failed' ? 'failed' : `is ${p.status}`}${p.reason === '' ? '' : `: ${p.reason}`}.`,
     hint: (p: {task: string}) =>
-      `See the details with svc orch task ${p.task}, or retry a failed task with svc orch retry ${p.task}.`,
+      `Run svc orch task ${p.task} for details, or svc orch retry ${p.task} to retry a failed task.`,
   }),
   task_wait_timeout: unavailable({
     http: 504,

@@ -55,13 +55,13 @@ export const planErrors = rows(() => ({
     hint: 'Run the current version with svc orch plan execute.',
   }),
   plan_file_blocked: conflict({
-    message: (p: {path: string}) => `The plan cannot be written to ${p.path}: it is not a regular file.`,
-    hint: 'Move it away, or run the command without --write.',
+    message: (p: {path: string}) => `Cannot write the plan to ${p.path}: it is not a regular file.`,
+    hint: 'Rename or remove the path, or run the command without --write.',
   }),
   plan_file_escapes: conflict({
     http: 403,
     message: (p: {path: string}) =>
-      `The plan cannot be written to ${p.path}: the link leads out of the workspace, or to nothing.`,
+      `Cannot write the plan to ${p.path}: it is a symbolic link that is broken or points outside the workspace.`,
     hint: 'Remove the link, or run the command without --write.',
   }),
 }))

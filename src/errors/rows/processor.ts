@@ -10,7 +10,7 @@ export const processorErrors = rows(() => ({
       exitCode?: number | undefined
       /** Last lines of standard error. */
       stderr?: readonly string[] | undefined
-    }) => `The task failed: ${p.reason}${p.stderr?.length ? `: ${p.stderr.join(' / ')}` : ''}.`,
+    }) => `The task failed: ${p.reason}${p.stderr?.length ? ` (${p.stderr.join(' / ')})` : ''}.`,
     hint: 'Fix the cause, then retry the task with svc orch retry.',
   }),
   inference_protocol: unavailable({
@@ -20,8 +20,8 @@ export const processorErrors = rows(() => ({
   }),
   inference_failed: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `${p.url} aborted its answer: ${p.reason}.`,
-    hint: 'Check the log of the server.',
+    message: (p: {url: string; reason: string}) => `${p.url} aborted its response: ${p.reason}.`,
+    hint: 'Check the log of the server, then retry the task.',
   }),
   exec_disabled: conflict({
     http: 403,
@@ -30,19 +30,19 @@ export const processorErrors = rows(() => ({
   }),
   exec_template_missing: usage({
     message: () => 'The task names no command template.',
-    hint: 'Pass one of orchestrator.exec.templates with --exec.',
+    hint: 'Pass --exec NAME with a template of orchestrator.exec.templates; svc orch config lists them.',
     param: () => 'exec.template',
   }),
   exec_template_unknown: notFound({
     message: (p: {template: string; suggestion?: string | undefined}) =>
       `Unknown command template ${p.template}.${didYouMean(p.suggestion)}`,
-    hint: 'Use a template of orchestrator.exec.templates in Svc.toml, or define this one there.',
+    hint: 'Use a template that svc orch config lists, or define this one under orchestrator.exec.templates in Svc.toml.',
     param: () => 'exec.template',
   }),
   exec_template_invalid: usage({
     http: 500,
     message: (p: {template: string; reason: string}) => `The command template ${p.template} is invalid: ${p.reason}.`,
-    hint: 'Correct it under orchestrator.exec.templates in Svc.toml.',
+    hint: 'Correct the template under orchestrator.exec.templates in Svc.toml.',
   }),
   exec_params_missing: usage({
     message: (p: {template: string; names: readonly string[]}) =>
@@ -53,13 +53,13 @@ export const processorErrors = rows(() => ({
   exec_params_unused: usage({
     message: (p: {template: string; names: readonly string[]; suggestion?: string | undefined}) =>
       `The command template ${p.template} has no placeholder ${p.names.join(', ')}.${didYouMean(p.suggestion)}`,
-    hint: 'Remove it from --param or exec.params.',
+    hint: 'Remove the value from --param or exec.params, or correct its name.',
     param: () => 'exec.params',
   }),
   exec_param_invalid: usage({
     message: (p: {template: string; name: string; reason: string}) =>
       `The value of ${p.name} is not allowed in the command template ${p.template}: ${p.reason}.`,
-    hint: 'Change the value, then submit the task again.',
+    hint: 'Change the value, or correct the template, then submit the task again.',
     param: () => 'exec.params',
   }),
 }))

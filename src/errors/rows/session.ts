@@ -8,7 +8,7 @@ export const sessionErrors = rows(() => ({
   session_limit: conflict({
     http: 429,
     message: (p: {limit: number}) => `The limit of ${p.limit} open sessions is reached.`,
-    hint: 'Continue one of them, or raise orchestrator.session.max_sessions.',
+    hint: 'Continue an open session, or raise orchestrator.session.max_sessions.',
   }),
   session_damaged: unavailable({
     http: 500,

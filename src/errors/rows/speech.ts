@@ -1,7 +1,7 @@
 import {failed, notFound, rows, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
-/** What the error of a session contains in addition. */
+/** Additional fields of the error of a session. */
 export interface SessionFailure {
   state: 'failed'
   deadline_diagnostics: readonly object[]
@@ -9,13 +9,13 @@ export interface SessionFailure {
 
 export const speechErrors = rows(() => ({
   cache_unwritable: failed({
-    message: (p: {folder: string; reason: string}) => `Cannot write to the cache folder ${p.folder}: ${p.reason}.`,
-    hint: 'Set SVC_SPEECH_CACHE_DIR to a folder that can be written, or free disk space.',
+    message: (p: {folder: string; reason: string}) => `Cannot write to the cache directory ${p.folder}: ${p.reason}.`,
+    hint: 'Set SVC_SPEECH_CACHE_DIR to a writable directory, or free disk space.',
   }),
   speech_model_missing: usage({
     http: 503,
-    message: () => 'No speech model is selected, and none is in the local cache.',
-    hint: 'Run svc speech pull openai/whisper-tiny.en once, or select a model with --model or SVC_SPEECH_MODEL.',
+    message: () => 'No speech model is selected, and the starter model is missing from this installation.',
+    hint: 'Run svc speech pull tiny.en once, or select a model with --model or SVC_SPEECH_MODEL.',
   }),
   speech_model_unknown: failed({
     message: (p: {path: string; found: string}) => `${p.path} is not a supported speech model: ${p.found}.`,
@@ -49,7 +49,7 @@ export const speechErrors = rows(() => ({
     hint: (p: {known: readonly string[]}) =>
       p.known.length === 1
         ? `Use a multilingual model, such as openai/whisper-tiny; this one supports only ${p.known[0]}.`
-        : `Use one of the ${p.known.length} codes it supports, such as en, or omit the language to have it detected.`,
+        : `Use a language such as ${p.known.slice(0, 3).join(', ')}, or omit the language to detect it.`,
   }),
   dataset_invalid: usage({
     message: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
@@ -57,18 +57,18 @@ export const speechErrors = rows(() => ({
   }),
   recording_missing: usage({
     message: () => 'Missing recording.',
-    hint: 'Pass one or more files, a folder, or - for standard input.',
+    hint: 'Pass one or more files, a directory, or - for standard input.',
   }),
   audio_folder_empty: notFound({
-    message: (p: {folder: string}) => `The folder ${p.folder} contains no recordings.`,
-    hint: 'Pass a folder with files such as .wav, .flac, .mp3 or .ogg; subfolders are not searched.',
+    message: (p: {folder: string}) => `The directory ${p.folder} contains no recordings.`,
+    hint: 'Pass a directory with files such as .wav, .flac, .mp3 or .ogg; subdirectories are not searched.',
   }),
   subtitle_format_unknown: usage({
     message: (p: {path: string}) => `Cannot write subtitles to ${p.path}: the name must end in .srt or .vtt.`,
     hint: 'Choose another --output name, for example film.srt.',
   }),
   output_dir_needed: usage({
-    message: (p: {format: string}) => `Several transcripts in the format ${p.format} cannot share standard output.`,
+    message: (p: {format: string}) => `Cannot write several ${p.format} transcripts to standard output.`,
     hint: 'Pass --output DIR to write one file per recording.',
   }),
   speech_capture_timeout: failed({

@@ -3,7 +3,7 @@ import {conflict, failed, rows, unavailable, usage} from '../row.js'
 export const storeErrors = rows(() => ({
   store_engine_missing: unavailable({
     http: 500,
-    message: (p: {reason: string}) => `The SQLite engine cannot be loaded: ${p.reason}.`,
+    message: (p: {reason: string}) => `The SQLite driver cannot be loaded: ${p.reason}.`,
     hint: 'Reinstall svc with this version of Node.js; in a clone, run npm run setup.',
   }),
   store_node_unsupported: usage({
@@ -15,25 +15,25 @@ export const storeErrors = rows(() => ({
   store_unopenable: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `Cannot open the database ${p.path}: ${p.reason}.`,
-    hint: 'Check that the folder exists, and that you have permission to write to it.',
+    hint: 'Check that the directory exists, and that you have permission to write to it.',
   }),
   store_unwritable: unavailable({
     http: 507,
     message: (p: {path: string; reason: string}) => `Cannot write the database ${p.path}: ${p.reason}.`,
-    hint: 'Free disk space, or check the permissions of the file and its folder; nothing was changed.',
+    hint: 'Free disk space, or check the permissions of the file and its directory; nothing was changed.',
   }),
   store_damaged: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `${p.path} is not a valid SQLite database: ${p.reason}.`,
-    hint: 'Move the file away and restore a backup.',
+    hint: 'Move the file away, and restore a backup (FILE.backup-*) if there is one.',
   }),
   store_busy: unavailable({
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
-    hint: 'Retry when the other process has finished.',
+    hint: 'Wait for the other process, or stop it, then run the command again.',
   }),
   store_migration_failed: failed({
     message: (p: {path: string; fragment: string; version: number; reason: string}) =>
-      `Cannot migrate ${p.path} to version ${p.version} of ${p.fragment}: ${p.reason}.`,
+      `Cannot migrate ${p.path} to schema version ${p.version} (${p.fragment}): ${p.reason}.`,
     hint: 'Report the error, and keep a copy of the file; nothing was changed.',
   }),
   store_newer: conflict({

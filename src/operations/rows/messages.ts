@@ -24,7 +24,7 @@ const priority = text('Priority: low, normal, high or critical.', {maxLength: 16
 const session = text('Session of the agent; required if the agent is bound to one.', {maxLength: 2048})
 const route = text('Route: local (this process), db (durable) or mesh (other machines).', {maxLength: 16})
 const source = text('Source: local, db, mesh or merged (all of them).', {maxLength: 16})
-const claimer = text('Consumer name for claims; required over RPC and MCP.', {
+const claimer = text('Consumer name of the claim; required over RPC and MCP.', {
   minLength: 1,
   maxLength: 256,
 })
@@ -45,7 +45,7 @@ export const messageOperations: readonly Operation[] = [
     input: object(
       {
         sender_id: sender,
-        receiver_id: agentNamed('Receiving agent: its name or id, or its number on the route mesh.'),
+        receiver_id: agentNamed('Receiving agent: its name or id, or its number with --route mesh.'),
         msg_type: type,
         payload,
         route,
@@ -94,8 +94,8 @@ export const messageOperations: readonly Operation[] = [
         agent_id: agentId,
         source,
         max_messages: integer('Maximum number of messages.', {minimum: 1, maximum: 2048}),
-        before_message_id: integer('Next page: messages of one source with a smaller id.', {minimum: 1}),
-        claim: flag('Claim durable messages for two minutes, so that no other consumer gets them.'),
+        before_message_id: integer('Only messages with a smaller id, for the next page.', {minimum: 1}),
+        claim: flag('Claim the messages, so that no other consumer receives them.'),
         consumer_id: claimer,
         dead: flag('Show dead letters instead: messages delivered too often, or left by a retired agent (use its id).'),
         agent_session_id: session,
@@ -147,7 +147,7 @@ export const messageOperations: readonly Operation[] = [
         agent_id: agentId,
         message_id: {
           type: ['integer', 'string'],
-          description: 'UUID of a durable message, mesh:12 for one of another machine, or the id on its route.',
+          description: 'Message id as the inbox shows it, such as 12 or mesh:12, or the UUID of a durable message.',
         },
         route,
         error: text('Reason why the message could not be handled; it is redelivered.', {maxLength: 4096}),

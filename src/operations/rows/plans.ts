@@ -12,7 +12,7 @@ const plan = text('Id of the plan.', {minLength: 1, maxLength: 2048})
 const origin = text('Session that the goal comes from; the plan gets its own id.', {maxLength: 2048})
 const mode = oneOf(
   ['auto', 'direct', 'force_plan', 'workflow_only'],
-  'direct creates a single step; workflow_only is rejected.',
+  'auto or force_plan for several steps, direct for one step; workflow_only is not supported.',
 )
 const path = text(undefined, {minLength: 1, maxLength: 4096})
 const mostPaths = {maxItems: 4096}
@@ -154,7 +154,7 @@ export const planOperations: readonly Operation[] = [
     input: object(
       {
         session_id: plan,
-        delta_hint: text('What has changed; it is added to the goal.', {minLength: 1, maxLength: 65_536}),
+        delta_hint: text('Change of the goal, in a sentence; added to the goal.', {minLength: 1, maxLength: 65_536}),
         mode,
         write_to_disk: toDisk,
         force_risky_reason: forceRisky,

@@ -119,7 +119,7 @@ export const workspaceOperations: readonly Operation[] = [
         repository_id: text(),
         fallback_canonical: flag(),
         daemon_repository_id: text('Repository that this process was started for.'),
-        discovered_repository_id: text('Repository found in the current folder.'),
+        discovered_repository_id: text('Repository found in the current directory.'),
         match: flag(),
         active_store: oneOf(['project', 'canonical', 'none']),
       },

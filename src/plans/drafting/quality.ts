@@ -9,6 +9,15 @@ export type QualityFinding =
   | 'tbd_placeholder'
   | 'manifest_empty_path'
 
+/** What is wrong with a step: completes the sentence "step 2 …". */
+export const findingTexts: Readonly<Record<QualityFinding, string>> = {
+  vague_short: 'is too short',
+  risk_destructive: 'destroys data without a precaution',
+  vague_phrase: 'names no action',
+  tbd_placeholder: 'contains a placeholder',
+  manifest_empty_path: 'has a file with an empty path',
+}
+
 const destroys =
   /\brm\s+-[a-z]*[rf]|\bdrop\s+(?:table|database|schema)\b|\btruncate\b|\bwipe\b|\bformat\s+the\s+(?:disk|drive)\b|\bmkfs|\bforce[ -]push\b|\bgit\s+reset\s+--hard\b|\bdelete\s+(?:all|everything)\b|\bpurge\b/i
 const takesCare = /\b(?:backups?|back\s+up|snapshots?|confirm\w*|dry[- ]?run|roll(?:s|ed)?[- ]?back\w*)\b/i

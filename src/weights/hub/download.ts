@@ -115,7 +115,9 @@ async function append(
     onBytes(length)
   }
   if (file.size !== undefined && length < file.size)
-    throw new Transient(new SvcError('hub_unreachable', {endpoint, reason: `the download of ${file.name} ended early`}))
+    throw new Transient(
+      new SvcError('hub_unreachable', {endpoint, reason: `the download of ${file.name} was incomplete`}),
+    )
 }
 
 const tooLong = (file: string, size: number) =>

@@ -126,7 +126,8 @@ async function unreachable({endpoint}: HubOptions, error: unknown): Promise<Erro
   const {connectionFault} = await import('../../net/index.js')
   const fault = connectionFault(endpoint, error)
   if (fault.code === 'certificate_untrusted') return fault
-  return new Transient(new SvcError('hub_unreachable', {endpoint, reason: code ?? message}, {cause: error}))
+  const reason = code === 'ENOTFOUND' ? 'host name not found (ENOTFOUND)' : (code ?? message)
+  return new Transient(new SvcError('hub_unreachable', {endpoint, reason}, {cause: error}))
 }
 
 function retryAfterMs(header: string | string[] | undefined): number | undefined {

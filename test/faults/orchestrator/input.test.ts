@@ -132,7 +132,7 @@ describe('a batch', () => {
 
   it('that waits for what is not there is refused', async () => {
     await refused(() => batch(lines([{description: 'x', depends_on: [999_999]}])), 'dependency_unknown', 3, /T-999999/)
-    await refused(() => batch(lines([{description: 'x', temp_deps: [7]}])), 'task_invalid', 2, /place 7/)
+    await refused(() => batch(lines([{description: 'x', temp_deps: [7]}])), 'task_invalid', 2, /position 7/)
     for (const id of [0, -1, 1.5, 2 ** 53, 1e300, '1', null])
       await refused(() => batch(lines([{description: 'x', depends_on: [id]}])), 'task_invalid', 2, /depends_on/)
     const largest = Number.MAX_SAFE_INTEGER

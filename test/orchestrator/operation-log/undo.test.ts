@@ -326,7 +326,7 @@ describe('a task that was submitted', () => {
     const id = submit(orchestrator)
     const later = submit(orchestrator, {depends_on: [id]})
     const undo = () => undoOperation(orchestrator, 'T-0001')
-    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0002 waits for T-0001.')
+    assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0002 depends on T-0001.')
     undoOperation(orchestrator, `T-${later}`)
     undo()
     assert.equal(statusOf(orchestrator, id), 'Cancelled')
@@ -339,7 +339,7 @@ describe('a task that was submitted', () => {
     assert.deepEqual(task_ids, [1])
     assert.equal(
       conflict(orchestrator, () => undoOperation(orchestrator, 'T-0001')),
-      `T-0001 cannot be undone: T-0001 does the step n1 of ${plan}.`,
+      `T-0001 cannot be undone: T-0001 belongs to step n1 of ${plan}.`,
     )
     assert.equal(planStatus(orchestrator, plan).status, 'active')
   })
