@@ -43,9 +43,9 @@ type Flag = Command.Flag.Cached
 /** A flag as the help shows it: with a placeholder named after it (`--line-width=WIDTH`), and its default at the end. */
 export function helpFlag(flag: Flag): Flag {
   if (flag.type !== 'option') return flag
-  const {description = '', default: fallback, ...rest} = flag
-  const placeholder = flag.options?.join('|') ?? flag.name.split('-').at(-1)?.toUpperCase() ?? ''
-  return {helpValue: placeholder, ...rest, description: withDefault(description, fallback)} as Flag
+  const {description = '', default: fallback} = flag
+  const helpValue = flag.helpValue ?? flag.options?.join('|') ?? flag.name.split('-').at(-1)?.toUpperCase() ?? ''
+  return {...flag, default: undefined, helpValue, description: withDefault(description, fallback)} as Flag
 }
 
 const withDefault = (description: string, fallback: unknown): string =>

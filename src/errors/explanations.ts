@@ -365,7 +365,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   not_lease_holder: [
     'The lease or the claim on the message expired or was revoked, or another node took it over.',
-    {what: 'message 17'},
+    {what: 'the claim on message 17'},
   ],
   duplicate_node_id: ['Two running processes use the same node id.', {node: 'laptop'}],
   bootstrap_consumed: 'A bootstrap token works once, and a node has already joined with it.',

@@ -168,7 +168,7 @@ const cases: Record<string, BadInput> = {
     args: ['-m', './nowhere', 'Hi'],
     code: 'model_not_found',
     exit: 3,
-    message: /Places tried:\s+\/.*nowhere/,
+    message: /Searched:\s+\/.*nowhere/,
   },
   'a truncated shard': {files: {[shard]: cutShard()}, code: 'safetensors_invalid', exit: 1, message: new RegExp(shard)},
   'a missing config': {files: {'config.json': undefined}, code: 'model_file_missing', exit: 3, message: /config\.json/},

@@ -37,7 +37,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     const {stdout, stderr, exitCode} = await run(['orch', 'submit', 'break', '--exec', 'break', ...waited])
     assert.equal(exitCode, 1)
     assert.match(stdout, /\nstatus +Failed\nreason +.*break exited with status 1/)
-    assert.match(stderr, /T-0002 ended as Failed: .*break exited with status 1\. \(task_not_successful\)/)
+    assert.match(stderr, /T-0002 failed: .*break exited with status 1\. \(task_not_successful\)/)
     assert.doesNotMatch(stderr, /no daemon/)
 
     assert.equal(await running.end('SIGTERM'), 0)

@@ -300,7 +300,7 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
 describe('svc db, missing protection', {concurrency: 3}, () => {
   const open = `@endpoint(kind: query)\n@auth(role: "admin")\nfn secret() to int { return 1 }\n`
   const refused =
-    /src\/main\.svc:2:1: @auth is not enforced, so anyone could call the endpoint\. \(endpoint_auth_not_enforced\)/
+    /src\/main\.svc:2:1: svc does not enforce @auth\. \(endpoint_auth_not_enforced\)/
 
   it('refuses @auth in serve and build, and warns about it in check', async (t) => {
     const {cwd, fails, json} = await workspace(t, {'src/main.svc': open})
@@ -438,7 +438,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
     for (const extra of [[], ['--dry-run']]) {
       const {stdout, exitCode} = await run(['migrate', 'next.svc', ...extra])
       assert.equal(exitCode, 3)
-      assert.match(stdout, /\nadd_column +task\.level +needs_default +blocking +--default Task\.level=0\n/)
+      assert.match(stdout, /\nadd_column +task\.level +needs_default +yes +--default Task\.level=0\n/)
     }
     const report = await json<DbMigrateV1>('cli/db-migrate.v1', ['migrate', 'next.svc'], {exit: 3})
     assert.deepEqual([report.applied, report.left], [0, 1])
@@ -553,7 +553,7 @@ describe('svc db call', {concurrency: 3}, () => {
     const input = tasks
       .replace('title: str,', 'title: str, level: int,')
       .replace('done: false,', 'done: false, level: 1,')
-    const blocked = /needs_default +blocking[\s\S]*1 step needs a decision\. \(migration_blocked\)/
+    const blocked = /needs_default +yes[\s\S]*1 step needs a decision\. \(migration_blocked\)/
     await fails(['call', 'list', '--program', '-'], 3, blocked, {input})
   })
 })
@@ -907,7 +907,7 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
 
   it('reset only with --yes, and keep the old file', async (t) => {
     const {database, json, text, rows, fails} = await filled(t)
-    await fails(['reset'], 2, /A reset must be confirmed\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm it\./)
+    await fails(['reset'], 2, /The reset was not confirmed\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm it in advance\./)
     assert.equal(rows('SELECT * FROM task').length, 2)
     const {backup, database: path} = await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])
     assert.equal(path, database)

@@ -214,7 +214,7 @@ describe('svc mesh join, as a member', () => {
     const server = await scriptedServer(t, (path, count) => (path === 'heartbeat' && count === 1 ? 503 : 200))
     const {startInTurn} = await meshWorkspace(t, server, {})
     const joining = startInTurn(['mesh', 'join', '--node', 'n'])
-    await joining.says(/^warning: The control plane answered heartbeat with 503.* Retrying in 1 s\.$/m)
+    await joining.says(/^warning: The control plane responded to heartbeat with status 503.* Retrying in 1 s\.$/m)
     await until(() => server.requests.length > 2, 'another sign of life')
     assert.equal(await joining.end('SIGTERM'), 0)
   })

@@ -22,6 +22,6 @@ describe('svc orch journey', {concurrency: 3}, () => {
       await text(['orch', 'journey']),
     )
     const message = await fails(['orch', 'journey', 'mine'], 3, 'journey_not_found')
-    assert.equal(message, 'Journey mine does not exist; the known one is canonical_journey.v1.greenfield_svc_devloop.')
+    assert.equal(message, 'Journey mine does not exist; known journeys: canonical_journey.v1.greenfield_svc_devloop.')
   })
 })

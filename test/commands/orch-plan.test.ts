@@ -34,7 +34,7 @@ describe('svc orch plan new', {concurrency: 3}, () => {
       stdout,
       /\n1 +n1 +pending +- +src\/inbox\.ts:write +Add paging to src\/inbox\.ts\n2 +n2 +pending +1 +- +stuff\n/,
     )
-    assert.equal(stderr, 'notice: n2 is vague_short and vague_phrase.\n')
+    assert.equal(stderr, 'notice: n2 is too short and names no action.\n')
     const {plans} = await list(workspace)
     assert.deepEqual([plans.length, plans[0]?.total, plans[0]?.status], [1, 3, 'pending'])
     assert.equal((await workspace.status()).total_queued, 0)

@@ -866,7 +866,7 @@ const mesh: readonly Effect[] = [
     async see(orch, test, env) {
       const {url} = await controlPlane(test, () => {})
       const snapshot = await meshUnder(orch, test, {...env, SVC_ORCHESTRATOR_MESH_CONTROL_URL: url})
-      return snapshot?.ok === false && /did not answer within (.*)\.$/.exec(snapshot.error)?.[1]
+      return snapshot?.ok === false && /did not respond within (.*)\.$/.exec(snapshot.error)?.[1]
     },
   },
 ]

@@ -249,7 +249,7 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
     await text(['orch', 'complete', '2', '--claim', '1'])
     assert.equal(await waiting.end(), 1)
     assert.deepEqual(waiting.lines, ['T-0001 is Cancelled (agent core)', 'T-0002 is Completed (agent core)'])
-    assert.match(waiting.stderr(), /T-0001 ended as Cancelled\. \(task_not_successful\)/)
+    assert.match(waiting.stderr(), /T-0001 is Cancelled\. \(task_not_successful\)/)
   })
 })
 
@@ -280,7 +280,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     await text(['orch', 'fail', '1', '--claim', '2', '-r', 'no luck.'])
     assert.equal(await waiting.end(), 1)
     assert.match(waiting.lines.join('\n'), /^task +T-0001 .*\nstatus +Failed\nreason +no luck\./)
-    assert.match(waiting.stderr(), /error: T-0001 ended as Failed: no luck\. \(task_not_successful\)/)
+    assert.match(waiting.stderr(), /error: T-0001 failed: no luck\. \(task_not_successful\)/)
   })
 
   it('prints only the error of a failed task with --json', async (t) => {
@@ -293,7 +293,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     const body = JSON.parse(await waiting.line(1))
     await assertFits('cli/error.v1', body)
     assert.equal(body.error.code, 'task_not_successful')
-    assert.match(body.error.message, /T-0001 ended as Cancelled: not needed\.$/)
+    assert.match(body.error.message, /T-0001 is Cancelled: not needed\.$/)
   })
 
   it('stops waiting after --timeout, and prints a notice if no daemon is running', async (t) => {

@@ -102,7 +102,7 @@ describe('svc orch task', {concurrency: 3}, () => {
       goOn()
       const {exitCode, stdout, stderr} = await following.ended
       assert.deepEqual([exitCode, stdout], [status, 'FAIL a.test.js\n2 tests'])
-      assert.equal(/T-0001 ended as Failed.*\(task_not_successful\)/.test(stderr), end === 'failed')
+      assert.equal(/T-0001 failed: .*\(task_not_successful\)/.test(stderr), end === 'failed')
     })
 
   it('prints a line per piece and then the task with --follow --json', async (t) => {

@@ -473,7 +473,7 @@ describe('a trained run directory, served', () => {
       {'adapter_manifest.json': tinyAdapterFiles()['adapter_manifest.json'] as string},
       [],
       3,
-      /it has no adapter weights/,
+      /has no adapter weights\./,
     ],
     [
       'a failed evaluation',
@@ -631,7 +631,7 @@ describe('a server with invalid or slow clients', () => {
     socket.write(`POST /api/generate HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${10 << 20}\r\n\r\n{"prompt":"`)
     const answer = await text(socket)
     assert.match(answer, /^HTTP\/1\.1 413 /)
-    assert.match(answer, /exceeds \d+ bytes/)
+    assert.match(answer, /exceeds \d+ KiB/)
   })
 
   it('answers 405 with the allowed methods of a route', async () => {

@@ -106,6 +106,6 @@ describe('probeEndpoint', () => {
     const {endpoint} = resolveEndpoint({env: {SVC_INFERENCE_URL: 'http://127.0.0.1:9'}})
     const {reachable, reason} = await probeEndpoint(endpoint)
     assert.equal(reachable, false)
-    assert.match(reason ?? '', /127\.0\.0\.1:9.*nothing listens there/)
+    assert.match(reason ?? '', /127\.0\.0\.1:9.*connection refused/)
   })
 })

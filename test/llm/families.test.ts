@@ -79,7 +79,7 @@ describe('readDecoderSpec', () => {
         ),
       {
         code: 'model_family_unknown',
-        message: /type "mistral3", which is not supported; supported are llama, mistral, qwen2/,
+        message: /type "mistral3", which is not supported; supported types: llama, mistral, qwen2/,
       },
     )
   })
@@ -96,8 +96,8 @@ describe('readDecoderSpec', () => {
     [{layer_types: ['full_attention', 'sliding_attention']}, /layer_types to "sliding_attention"/],
     [{model_type: 'mistral', sliding_window: 8, layer_types: ['full_attention']}, /layer_types to "full_attention"/],
     [{pruned_heads: {1: [0]}}, /pruned_heads/],
-    [{model_type: 'gpt2'}, /"gpt2", which is not supported; supported are llama, mistral, qwen2, qwen3/],
-    [{model_type: undefined}, /"\(none\)", which is not supported; supported are llama/],
+    [{model_type: 'gpt2'}, /"gpt2", which is not supported; supported types: llama, mistral, qwen2, qwen3/],
+    [{model_type: undefined}, /"\(none\)", which is not supported; supported types: llama/],
   ]
   for (const [changes, message] of rejected)
     it(`rejects ${JSON.stringify(changes)}`, () => assert.throws(() => read(changes), {message}))

@@ -115,7 +115,7 @@ describe('error response', () => {
         assert.deepEqual(error.params, {url: `${baseUrl}/v1/x`, status: 404, detail})
         assert.equal(
           error.message,
-          `${baseUrl}/v1/x answered with status 404${detail === undefined ? '' : `: ${detail}`}.`,
+          `${baseUrl}/v1/x responded with status 404${detail === undefined ? '' : `: ${detail}`}.`,
         )
         assert.equal(error.exit, Exit.failed)
       }
@@ -201,7 +201,7 @@ describe('unreachable server', () => {
     await once(server, 'close')
     const error = await thrown(client.json('/v1/x'))
     assert.ok(isErrorOf(error, 'unreachable'))
-    assert.equal(error.message, `Cannot reach ${baseUrl}/v1/x: nothing listens there.`)
+    assert.equal(error.message, `Cannot reach ${baseUrl}/v1/x: connection refused.`)
     assert.equal(error.exit, Exit.unavailable)
   })
 

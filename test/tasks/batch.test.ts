@@ -39,7 +39,7 @@ describe('a batch of tasks', () => {
       'a position beyond its end',
       'task_invalid',
       [work, {...work, temp_deps: [2]}],
-      /^Task 2 \("work"\).*position 2, .* of the batch are 0 to 1\./,
+      /^Task 2 \("work"\).*position 2; the positions in the batch are 0 to 1\./,
     ],
     ['a position before its start', 'task_invalid', [work, {...work, temp_deps: [-1]}], /^Task 2 \("work"\)/],
     ['a position that is not an integer', 'task_invalid', [work, {...work, temp_deps: [0.5]}], /^Task 2 \("work"\)/],
@@ -67,7 +67,7 @@ describe('a batch of tasks', () => {
       'two writers of one file',
       'lock_conflict',
       ['one', 'two'].map((target_agent) => ({...work, target_agent, file_manifest: [{path: 'a', access: 'write'}]})),
-      /^Task 2 of the batch \("work"\): a is locked by one/,
+      /^Task 2 of the batch \("work"\): a is locked by a task of one/,
     ],
   ] as const
   for (const [what, code, batch, message] of refusals)

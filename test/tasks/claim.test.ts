@@ -56,7 +56,7 @@ describe('a claimed task', () => {
       const {orchestrator, id, generation} = await claimed(t)
       const before = contents(orchestrator)
       const {exit, message} = refused('claim_required', () => end(orchestrator, id, {}))
-      assert.deepEqual([exit, message], [4, 'T-0001 is claimed by first, and the request names no claim.'])
+      assert.deepEqual([exit, message], [4, 'T-0001 is claimed by first, and the request contains no claim.'])
       refused('claim_lost', () => end(orchestrator, id, {generation: generation + 1}))
       assert.deepEqual(contents(orchestrator), before)
     })

@@ -42,7 +42,7 @@ describe('a file written by a task', () => {
     const before = contents(orchestrator)
     const {params, message} = refused('lock_conflict', () => use('two', 'write'))
     assert.deepEqual(params, {path: 'a.ts', holder: 'one', kind: 'exclusively_held'})
-    assert.ok(message.includes('a.ts is locked by one'))
+    assert.ok(message.includes('a.ts is locked by a task of one'))
     assert.deepEqual(contents(orchestrator), before)
   })
 

@@ -6,7 +6,7 @@ const answered = (exit: ExitStatus, http: number) => ({
   exit,
   http,
   message: (p: {message: string}) => p.message,
-  hint: 'Follow the message. If the daemon runs another version of svc, restart it: svc daemon stop, then svc daemon start.',
+  hint: 'Correct the request; if the daemon runs another version of svc, restart it with svc daemon stop and svc daemon start.',
 })
 
 /** Errors of the daemon and its clients. */
@@ -23,12 +23,12 @@ export const daemonErrors = rows(() => ({
   request_too_long: usage({
     http: 413,
     message: (p: {limit: number}) => `invalid request: the line is longer than ${size(p.limit)}`,
-    hint: 'Send a shorter request. This line was skipped.',
+    hint: 'Send a shorter request; this line was skipped.',
   }),
   batch_answer_too_large: usage({
     http: 413,
     message: (p: {limit: number}) => `The responses of this batch exceed ${size(p.limit)} in total.`,
-    hint: 'Send this request in a separate batch. It was not executed.',
+    hint: 'Send this request in a separate batch; it was not executed.',
   }),
   method_unknown: notFound({
     message: (p: {method: string; suggestion?: string | undefined}) =>

@@ -17,6 +17,6 @@ export const journeyErrors = rows(() => ({
   operation_conflict: conflict({
     message: (p: {operation: string; what: 'undone' | 'redone'; reason: string}) =>
       `${p.operation} cannot be ${p.what}: ${p.reason}.`,
-    hint: 'Nothing was changed. Make the opposite change instead, for example with svc orch reorder or svc orch agent resume.',
+    hint: 'Make the opposite change instead, for example with svc orch reorder or svc orch agent resume.',
   }),
 }))

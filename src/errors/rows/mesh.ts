@@ -102,8 +102,7 @@ export const meshErrors = rows(() => ({
     hint: 'Wait until the lease is released or expires; svc mesh leases shows its holder and expiry.',
   }),
   not_lease_holder: conflict({
-    message: (p: {what: string}) =>
-      `This node does not hold ${p.what.startsWith('message') ? `the claim on ${p.what}` : p.what}.`,
+    message: (p: {what: string}) => `This node does not hold ${p.what}.`,
     hint: 'Stop working on it, and discard the result.',
   }),
   duplicate_node_id: conflict({

@@ -359,6 +359,6 @@ describe('mesh snapshot', () => {
     const env = {SVC_ORCHESTRATOR_MESH_CONTROL_URL: server.baseUrl, SVC_MESH_TOKEN: 'a-wrong-token'}
     const snapshot = await meshSnapshot(await openTestOrchestrator(t, {env}))
     assert.ok(snapshot?.ok === false)
-    assert.match(snapshot.error, /^The control plane answered list_nodes with unauthorized: .*\.$/)
+    assert.match(snapshot.error, /^The control plane responded to list_nodes with unauthorized: .*\.$/)
   })
 })

@@ -61,7 +61,7 @@ describe('error response', () => {
         assert.ok(error.isStatus(status) && error.isStatus(1, status) && !error.isStatus(418))
         const reported = SvcError.from(error)
         assert.deepEqual([reported.code, reported.exit], [row, exit])
-        assert.equal(reported.message, `The control plane answered ${operation} with the_code: it will not.`)
+        assert.equal(reported.message, `The control plane responded to ${operation} with the_code: it will not.`)
         assert.equal(error.message, reported.message)
       }
     })
@@ -86,7 +86,7 @@ describe('error response', () => {
       assert.equal(reported.hint, new SvcError(code, {} as never, {message: detail}).hint)
       assert.deepEqual([error.code, error.status, error.message], [code, status, detail])
       const silent = await refused(t, (response) => reply(response, status, {code}), options)
-      assert.equal(silent.message, `The control plane answered list_nodes with ${code}.`)
+      assert.equal(silent.message, `The control plane responded to list_nodes with ${code}.`)
     })
 
   for (const [code, row, status] of [
@@ -144,16 +144,16 @@ describe('error response', () => {
 
   for (const [what, body, code, sentence] of [
     ['problem details', '{"code": "held", "detail": "Another node has it."}', 'held', 'held: Another node has it.'],
-    ['other JSON', '{"error": "no such node"}', undefined, '409: no such node.'],
-    ['only a title', '{"title": "Conflict"}', undefined, '409: Conflict.'],
-    ['a line of text', 'mesh: no such node\nat line 7\n', undefined, '409: mesh: no such node.'],
-    ['JSON without a message', '[]', undefined, '409.'],
-    ['an empty body', '', undefined, '409.'],
+    ['other JSON', '{"error": "no such node"}', undefined, 'status 409: no such node.'],
+    ['only a title', '{"title": "Conflict"}', undefined, 'status 409: Conflict.'],
+    ['a line of text', 'mesh: no such node\nat line 7\n', undefined, 'status 409: mesh: no such node.'],
+    ['JSON without a message', '[]', undefined, 'status 409.'],
+    ['an empty body', '', undefined, 'status 409.'],
   ] as const)
     it(`is parsed if it contains ${what}`, async (t) => {
       const error = await refused(t, (response) => response.writeHead(409).end(body))
       assert.equal(error.code, code)
-      assert.equal(error.message, `The control plane answered list_nodes with ${sentence}`)
+      assert.equal(error.message, `The control plane responded to list_nodes with ${sentence}`)
       assert.equal(error.bodySnippet, body.trim() || undefined)
     })
 
@@ -171,7 +171,7 @@ describe('error response', () => {
         {timeoutMs: 300},
       )
       assert.deepEqual([error.kind, error.status, error.isTransient], ['http_status', 409, false])
-      assert.equal(error.message, 'The control plane answered list_nodes with 409: no such node.')
+      assert.equal(error.message, 'The control plane responded to list_nodes with status 409: no such node.')
     })
 
   it('is quoted up to a maximum length', async (t) => {
@@ -269,7 +269,7 @@ describe('missing response', () => {
     const client = createMeshClient({baseUrl: 'http://127.0.0.1:1', tokens: {}, retry: false})
     const error = await failure(client.listNodes())
     assert.deepEqual([error.kind, error.status, error.isTransient], ['transport', undefined, true])
-    assert.equal(error.message, 'Cannot reach http://127.0.0.1:1/v1/mesh/nodes: nothing listens there.')
+    assert.equal(error.message, 'Cannot reach http://127.0.0.1:1/v1/mesh/nodes: connection refused.')
     assert.equal(SvcError.from(error).exit, Exit.unavailable)
   })
 
@@ -280,7 +280,7 @@ describe('missing response', () => {
 
   it('is reported as a timeout', async (t) => {
     const error = await refused(t, () => {}, {timeoutMs: 100})
-    assert.match(error.message, /\/v1\/mesh\/nodes did not answer within 100 ms\.$/)
+    assert.match(error.message, /\/v1\/mesh\/nodes did not respond within 100 ms\.$/)
     assert.deepEqual([SvcError.from(error).code, SvcError.from(error).exit], ['timeout', Exit.unavailable])
   })
 

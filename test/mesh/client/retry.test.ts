@@ -107,7 +107,7 @@ describe('request without a response', () => {
     assert.ok(performance.now() - started >= 290)
     assert.deepEqual([error?.kind, error?.status, error?.isTransient], ['transport', undefined, true])
     assert.ok(asked.length >= 2 && asked.length <= 3, String(asked.length))
-    assert.match(error?.message ?? '', /\/v1\/mesh\/join did not answer within \d+ ms\.$/)
+    assert.match(error?.message ?? '', /\/v1\/mesh\/join did not respond within \d+ ms\.$/)
   })
 
   it('times out if the response arrives too slowly', async (t) => {
@@ -122,7 +122,7 @@ describe('request without a response', () => {
       {timeoutMs: 200, retry: false},
     )
     assert.deepEqual([error?.kind, error?.status, error?.isTransient], ['io', 200, true])
-    assert.match(error?.message ?? '', /did not answer within 200 ms\.$/)
+    assert.match(error?.message ?? '', /did not respond within 200 ms\.$/)
   })
 
   it('aborts with its signal, during an attempt and between attempts', async (t) => {

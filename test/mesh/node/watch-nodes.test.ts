@@ -32,7 +32,7 @@ const fault = (isTransient: boolean) =>
   new MeshHttpError({
     kind: 'transport',
     context: 'list_nodes',
-    cause: new SvcError('unreachable', {url: 'http://127.0.0.1:1', reason: 'nothing listens there'}),
+    cause: new SvcError('unreachable', {url: 'http://127.0.0.1:1', reason: 'connection refused'}),
     isTransient,
   })
 

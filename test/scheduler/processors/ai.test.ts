@@ -279,7 +279,7 @@ describe('a failing server', () => {
       'sends an error line',
       says(`${first}{"error":"out of memory."}\n`),
       'inference_failed',
-      /answer: out of memory\.$/,
+      /aborted its response: out of memory\.$/,
     ],
     [
       'sends an error in the format of OpenAI',
@@ -292,11 +292,11 @@ describe('a failing server', () => {
       'refuses',
       (response) => response.writeHead(404).end('{"error":"model \\"run-a\\" not found"}'),
       'http_status',
-      /answered with status 404: model "run-a" not found\.$/,
+      /responded with status 404: model "run-a" not found\.$/,
     ],
     ['breaks the connection', (response) => void response.write(first, () => response.destroy()), 'unreachable', /./],
-    ['stops sending', (response) => response.write(first), 'timeout', /did not answer within 200 ms\.$/],
-    ['never responds', () => undefined, 'timeout', /did not answer within 200 ms\.$/],
+    ['stops sending', (response) => response.write(first), 'timeout', /did not respond within 200 ms\.$/],
+    ['never responds', () => undefined, 'timeout', /did not respond within 200 ms\.$/],
   ]
   for (const [kind, answer, code, message] of cases)
     it(`${kind}: fails`, async (test) => {

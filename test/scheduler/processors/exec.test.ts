@@ -204,7 +204,7 @@ describe('a failing command', () => {
       test,
       'for (const line of ["one", "two", "", "three", "four"]) console.error(line)\nprocess.exitCode = 3',
     )
-    assert.equal(await failure(run()), 'The task failed: run exited with status 3: two / three / four.')
+    assert.equal(await failure(run()), 'The task failed: run exited with status 3 (two / three / four).')
   })
 
   it('reports them even if the output was truncated', async (test) => {
@@ -212,7 +212,7 @@ describe('a failing command', () => {
       test,
       'console.log("x".repeat(100000)); console.error("y".repeat(100000)); console.error("the cause"); process.exitCode = 1',
     )
-    assert.match(await failure(run({maxOutputBytes: 10})), /status 1: y{300} \/ the cause\.$/)
+    assert.match(await failure(run({maxOutputBytes: 10})), /status 1 \(y{300} \/ the cause\)\.$/)
   })
 
   it('reports its status without output', async (test) => {

@@ -124,7 +124,7 @@ export class Claims {
     if (row.acked_at !== null || row.dead_at !== null)
       throw new SvcError('message_not_found', {message: String(claim.message)})
     if (row.holder !== claim.claimer || !isHeld(row, transaction.now))
-      throw new SvcError('not_lease_holder', {what: `message ${claim.message}`})
+      throw new SvcError('not_lease_holder', {what: `the claim on message ${claim.message}`})
     this.#sql.extend.run(transaction.now + leaseMs, row.id)
   }
 
@@ -137,7 +137,7 @@ export class Claims {
     if (row.acked_at !== null) return
     const isElsewhere = row.holder !== ack.claimer && isHeld(row, transaction.now)
     if (ack.claimer !== undefined && isElsewhere)
-      throw new SvcError('not_lease_holder', {what: `message ${ack.message}`})
+      throw new SvcError('not_lease_holder', {what: `the claim on message ${ack.message}`})
     this.#sql.acknowledge.run(transaction.now, row.id)
     const from = row.dead_at !== null ? 'dead' : row.holder === null ? 'waiting' : 'claimed'
     this.#parts.backlog.move(transaction, row, from, 'gone')
