@@ -373,10 +373,7 @@ describe('an answer in JSON', () => {
   it('that was cut off is asked for no second time, and the limit is named', async (test) => {
     const chat = await chatWith(test, (response) => response.end(chatLines('{"prime": [7', {done_reason: 'length'})))
     const error = await refused('answer_not_json', chat.say(json, {cognitive_profile: 'fast'}))
-    assert.equal(
-      error.message,
-      'The model run-a returned no valid JSON: the answer was cut off at 512 tokens.',
-    )
+    assert.equal(error.message, 'The model run-a returned no valid JSON: the answer was cut off at 512 tokens.')
     assert.match(error.hint, /SVC_INFERENCE_MAX_TOKENS/)
     assert.equal(chat.server.calls.length, 1)
   })

@@ -146,7 +146,10 @@ describe('a program that a model writes', () => {
 
   it('is written once where no retries are wanted', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(wrong, note))
-    assert.match(rejected(await generate({maxRetries: 0})).error.message, /^The model run-a returned no program without errors: /)
+    assert.match(
+      rejected(await generate({maxRetries: 0})).error.message,
+      /^The model run-a returned no program without errors: /,
+    )
     assert.equal(server.calls.length, 1)
   })
 

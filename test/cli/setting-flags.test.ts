@@ -57,8 +57,8 @@ describe('the flags of settings', () => {
 
   it('describe their purpose, default and environment variable', () => {
     assert.match(flags.beam?.description ?? '', /\. \(default 1; SVC_SPEECH_BEAM_SIZE\)$/)
-    assert.match(flags.language?.description ?? '', /\. \(SVC_SPEECH_LANGUAGE\)$/)
-    assert.match(flags['word-timestamps']?.description ?? '', /\. \(default false, SVC_SPEECH_WORD_TIMESTAMPS\)$/)
+    assert.match(flags.language?.description ?? '', /\. \(default detected; SVC_SPEECH_LANGUAGE\)$/)
+    assert.match(flags['word-timestamps']?.description ?? '', /\. \(default false; SVC_SPEECH_WORD_TIMESTAMPS\)$/)
     assert.match(flags.hotwords?.description ?? '', /\. \(SVC_SPEECH_SESSION_HOTWORDS\)$/)
   })
 

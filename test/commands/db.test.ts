@@ -299,8 +299,7 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
 
 describe('svc db, missing protection', {concurrency: 3}, () => {
   const open = `@endpoint(kind: query)\n@auth(role: "admin")\nfn secret() to int { return 1 }\n`
-  const refused =
-    /src\/main\.svc:2:1: svc does not enforce @auth\. \(endpoint_auth_not_enforced\)/
+  const refused = /src\/main\.svc:2:1: svc does not enforce @auth\. \(endpoint_auth_not_enforced\)/
 
   it('refuses @auth in serve and build, and warns about it in check', async (t) => {
     const {cwd, fails, json} = await workspace(t, {'src/main.svc': open})
@@ -907,7 +906,11 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
 
   it('reset only with --yes, and keep the old file', async (t) => {
     const {database, json, text, rows, fails} = await filled(t)
-    await fails(['reset'], 2, /The reset was not confirmed\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm it in advance\./)
+    await fails(
+      ['reset'],
+      2,
+      /The reset was not confirmed\. \(unconfirmed\)\n {2}hint: Pass --yes to confirm it in advance\./,
+    )
     assert.equal(rows('SELECT * FROM task').length, 2)
     const {backup, database: path} = await json<DbResetV1>('cli/db-reset.v1', ['reset', '--yes'])
     assert.equal(path, database)

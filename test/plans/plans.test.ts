@@ -156,7 +156,10 @@ describe('the problems of a plan', () => {
   it('reject it in enforcement mode unless they are justified', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: 'orchestrator.plan_adequacy_enforce = true\n'})
     const {params} = refused('plan_rejected', () => newPlan(orchestrator, {goal: 'Wipe the cache of the server'}))
-    assert.deepEqual(params.faults, ['step 1 destroys data without a precaution', 'the plan is too thin (score 1, risk 0.4)'])
+    assert.deepEqual(params.faults, [
+      'step 1 destroys data without a precaution',
+      'the plan is too thin (score 1, risk 0.4)',
+    ])
     assert.deepEqual(listPlans(orchestrator), [])
     const plan = newPlan(orchestrator, {goal: 'Wipe the cache of the server', forceRiskyReason: 'it is a copy'})
     const [node] = orchestrator.store.all<{policy: string}>(

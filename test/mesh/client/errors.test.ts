@@ -102,9 +102,9 @@ describe('error response', () => {
     })
 
   for (const [operation, tokens, variables] of [
-    ['list_nodes', {submitter: 'submitter-token'}, /^Set SVC_MESH_WORKER_TOKEN or SVC_MESH_TOKEN /],
-    ['a2a_deliver', {worker: 'worker-token'}, /^Set SVC_MESH_SUBMITTER_TOKEN or SVC_MESH_TOKEN /],
-    ['exec_lease_list', {worker: 'worker-token'}, /^Set SVC_MESH_ADMIN_TOKEN or SVC_MESH_TOKEN /],
+    ['list_nodes', {submitter: 'submitter-token'}, /^Copy SVC_MESH_WORKER_TOKEN or SVC_MESH_TOKEN /],
+    ['a2a_deliver', {worker: 'worker-token'}, /^Copy SVC_MESH_SUBMITTER_TOKEN or SVC_MESH_TOKEN /],
+    ['exec_lease_list', {worker: 'worker-token'}, /^Copy SVC_MESH_ADMIN_TOKEN or SVC_MESH_TOKEN /],
   ] as const)
     it(`names the missing token of ${operation}`, async (t) => {
       const plane = await scriptedControlPlane(t, (response) => problem(response, 401, 'unauthorized'))
