@@ -69,8 +69,7 @@ seconds to finish; the others are requeued. Then it exits with status 0.`
     const {socket, agentFleet} = this.settings(daemonSettings)
     const {parseListen} = await import('../../src/daemon/index.js')
     const listen = parseListen(socket)
-    const speech = this.openSpeechPort()
-    const base = await this.openOperations('daemon', speech)
+    const base = await this.openOperations('daemon', this.speechPort)
     const processors = await this.#processors(base)
     const log = this.#openEventLog(base.orchestrator)
     try {
@@ -97,7 +96,6 @@ seconds to finish; the others are requeued. Then it exits with status 0.`
       }
     } finally {
       log.close()
-      await speech.close()
       await this.#printed
     }
   }

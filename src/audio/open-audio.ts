@@ -21,7 +21,8 @@ export interface RawPcm {
 }
 
 export type AudioInput =
-  | {path: string; raw?: RawPcm | undefined}
+  /** `name` identifies the file in errors, instead of its path. */
+  | {path: string; name?: string; raw?: RawPcm | undefined}
   /** `name` identifies the stream in errors. */
   | {name: string; stream: AsyncIterable<Uint8Array>; raw?: RawPcm | undefined}
 
@@ -47,7 +48,7 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
   const file = 'path' in input ? await openFile(input.path) : undefined
   const reader = readerOf(file?.bytes ?? (input as {stream: ByteStream}).stream, options.signal)
   const context: DecoderContext = {
-    name: 'path' in input ? input.path : input.name,
+    name: 'path' in input ? (input.name ?? input.path) : input.name,
     fileBytes: file?.size,
     warn: options.onWarning ?? (() => undefined),
     live: options.live ?? false,

@@ -1,10 +1,10 @@
 import {existsSync} from 'node:fs'
 import {basename, isAbsolute, join, relative, resolve} from 'node:path'
 import {Args, type Command, Flags} from '@oclif/core'
-import {appSettings, speechServerSettings} from '../config/index.js'
+import {appSettings} from '../config/index.js'
 import type {DbFilesV1} from '../contracts/index.js'
 import {isErrorOf, nearest, SvcError} from '../errors/index.js'
-import {containedPath, writeGenerated} from '../files/index.js'
+import {writeGenerated} from '../files/index.js'
 import type {
   Diagnostic,
   InsertRecord,
@@ -15,7 +15,6 @@ import type {
   Table,
   Transcription,
 } from '../lang/index.js'
-import type {Transcriber} from '../speech/index.js'
 import {readInput} from './input.js'
 import {settingFlags} from './setting-flags.js'
 import {SpeechCommand} from './speech-command.js'
@@ -57,8 +56,6 @@ export interface Source {
 
 /** Base of commands that work on a program of the data language or on its database. */
 export abstract class DbCommand<T extends typeof Command = typeof Command> extends SpeechCommand<T> {
-  #transcriber: Transcriber | undefined
-
   /** Programs on the command line; undefined: the program of the settings. @throws usage if argument and flag differ */
   protected get programPaths(): readonly (string | undefined)[] {
     const {file, files = file === undefined ? [] : [file]} = this.args as {file?: string; files?: string[]}
@@ -241,25 +238,17 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
 
   /** Transcribes a recording, which must be in the speech workspace. */
   async #transcribe(path: string): Promise<Transcription> {
-    const root = this.settings(speechServerSettings).workspace ?? this.workspace.root
+    const hooks = {signal: this.signal, report: () => undefined, notice: (text: string) => this.output.notice(text)}
     try {
-      const file = await containedPath(root, path)
-      this.#transcriber ??= await this.createTranscriber({refine: true})
-      const {transcript} = await this.#transcriber.transcribe({path: file}, {signal: this.signal})
-      return {ok: transcript.text.trim()}
+      return {ok: (await this.speechPort.transcribe({path}, hooks)).text.trim()}
     } catch (error) {
       return transcriptionError(path, error)
     }
   }
-
-  protected override async finally(error: Error | undefined): Promise<void> {
-    await this.#transcriber?.close()
-    await super.finally(error)
-  }
 }
 
 /** The error of a transcription for a program, without a final full stop. */
-export function transcriptionError(path: string, thrown: unknown): Transcription {
+function transcriptionError(path: string, thrown: unknown): Transcription {
   const error = SvcError.from(thrown)
   const isMissing = isErrorOf(error, 'file_not_found')
   return {error: isMissing ? `file not found: ${path}` : error.message.replace(/\.$/, '')}

@@ -1,12 +1,11 @@
 import {basename, extname} from 'node:path'
 import {type Command, Flags} from '@oclif/core'
 import {assistantSettings, mcpSettings} from '../config/index.js'
-import type {Application, Ports} from '../lang/index.js'
+import type {Application} from '../lang/index.js'
 import type {ToolHost, ToolRegistry} from '../mcp/index.js'
 import type {OperationBase, Tier} from '../operations/index.js'
-import {DbCommand, databaseFlag, transcriptionError} from './db-command.js'
+import {DbCommand, databaseFlag} from './db-command.js'
 import {openWorkspace} from './open-workspace.js'
-import type {ClosableSpeechPort} from './speech-port.js'
 
 /** `--program FILE` and the database of its endpoints. */
 export const toolProgramFlags = {
@@ -20,7 +19,6 @@ export const toolProgramFlags = {
 /** Base of commands on the MCP tools of the workspace. The store and the speech model are opened on first use. */
 export abstract class McpCommand<T extends typeof Command = typeof Command> extends DbCommand<T> {
   #base: Promise<OperationBase> | undefined
-  #speechPort: ClosableSpeechPort | undefined
   #application: Application | undefined
 
   protected get host(): ToolHost {
@@ -68,32 +66,10 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
     // Tools resolve these settings later without reporting warnings, so that is done here.
     this.settings(assistantSettings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
-    return {modules, orchestrator, surface: 'mcp', version: this.config.version, sources, speech: this.#speech()}
-  }
-
-  #speech(): ClosableSpeechPort {
-    this.#speechPort ??= this.openSpeechPort()
-    return this.#speechPort
-  }
-
-  /** A program uses the speech port of the tools, so that the model is loaded once. */
-  protected override ports(): Ports {
-    const {signal} = this
-    const hooks = {signal, report: () => undefined, notice: (text: string) => this.output.notice(text)}
-    return {
-      ...super.ports(),
-      transcribe: async (path) => {
-        try {
-          return {ok: (await this.#speech().transcribe({path}, hooks)).text.trim()}
-        } catch (error) {
-          return transcriptionError(path, error)
-        }
-      },
-    }
+    return {modules, orchestrator, surface: 'mcp', version: this.config.version, sources, speech: this.speechPort}
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {
-    await this.#speechPort?.close()
     this.#application?.close()
     const base = await this.#base?.catch(() => undefined)
     base?.orchestrator.close()

@@ -1,11 +1,19 @@
 import {existsSync} from 'node:fs'
 import {createRequire} from 'node:module'
-import {dirname, join} from 'node:path'
+import {dirname, join, resolve} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
   defaultSpeechModel,
   hubSettings,
+  readConfigFile,
+  readSpeechConfig,
+  resolveSettings,
+  type SettingRows,
+  type SettingSources,
+  type SettingTable,
+  type SettingValues,
+  settingTables,
   speechAudioSettings,
   speechRefineSettings,
   speechRuntime,
@@ -16,14 +24,15 @@ import {
   workspaceSettings,
 } from '../config/index.js'
 import type {SpeechStatusV1} from '../contracts/index.js'
+import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
-import type {LocatedModel, Transcriber, TranscriberOptions} from '../speech/index.js'
+import type {LocatedModel, ModelSource, SpeechService, Transcriber, TranscriberOptions} from '../speech/index.js'
 import type {PullOptions} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {SvcCommand} from './command.js'
 import {byteProgress, type ShowProgress, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
-import {type ClosableSpeechPort, openSpeechPort, type RefineProfile} from './speech-port.js'
+import {type ClosableSpeechPort, openSpeechPort} from './speech-port.js'
 
 /** Flags of every command that recognises speech. */
 export const speechFlags = {
@@ -31,6 +40,16 @@ export const speechFlags = {
   ...settingFlags(speechAudioSettings),
   ...settingFlags(speechRefineSettings),
   ...settingFlags(hubSettings),
+}
+
+type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
+
+/** The settings of one call. */
+interface SpeechValues {
+  speech: Values<typeof speechSettings>
+  audio: Values<typeof speechAudioSettings>
+  refine: Values<typeof speechRefineSettings>
+  hub: Values<typeof hubSettings>
 }
 
 /** The small model that ships with svc. */
@@ -41,45 +60,112 @@ const starterNotice =
 
 /** Base of commands that recognise speech: creates transcribers from the flags and settings. */
 export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
+  #port: ClosableSpeechPort | undefined
+  /** The configuration files as they were last read. */
+  #files: Pick<SettingSources, 'file' | 'speechConfig'> = {}
+
   /** Creates a transcriber from the flags and settings. The caller closes it. */
   protected async createTranscriber({
     refine,
     prefersWords,
-    profile,
   }: {
     refine: boolean
     prefersWords?: boolean
-    profile?: RefineProfile | undefined
   }): Promise<Transcriber> {
-    const {loadLexicons, Transcriber, transcriberOptions} = await import('../speech/index.js')
-    const settings = {
-      speech: this.settings(speechSettings),
-      audio: this.settings(speechAudioSettings),
-      refine: {...this.settings(speechRefineSettings), ...(profile === undefined ? {} : {profile})},
-    }
-    const {repositoryRoot} = this.settings(workspaceSettings)
-    const {lexicon, sources} = await loadLexicons(settings.refine.lexiconPath, repositoryRoot ?? this.workspace.root)
-    for (const {path, fault} of sources)
-      if (fault !== undefined) this.output.notice(`warning: Ignoring the lexicon ${path}: ${fault}.`)
-    return new Transcriber({
-      ...transcriberOptions(settings, lexicon),
-      locate: (signal) => this.#locate(signal),
-      engine: await this.#engineOptions(),
-      prefersWords,
-      refine,
+    const {ModelHolder, Transcriber} = await import('../speech/index.js')
+    const values = this.#values()
+    const model = new ModelHolder(await this.#modelSource(values))
+    return new Transcriber({...(await this.#transcriberOptions(values)), model, prefersWords, refine})
+  }
+
+  /** The speech-to-text port of operations and of programs, closed when the command ends. */
+  protected get speechPort(): ClosableSpeechPort {
+    this.#port ??= openSpeechPort({open: () => this.openSpeechService(), status: () => this.speechStatus()})
+    return this.#port
+  }
+
+  /** Opens speech recognition for many calls, each with the settings at that time. The caller closes it. */
+  protected async openSpeechService(): Promise<SpeechService> {
+    const {SpeechService} = await import('../speech/index.js')
+    return new SpeechService({
+      root: this.settings(speechServerSettings).workspace ?? this.workspace.root,
+      settings: async ({profile, task, word_timestamps: wordTimestamps}) => {
+        const values = this.#values(await this.#readFiles())
+        const {server, session, audio} = values
+        const refine = {...values.refine, profile: profile ?? values.refine.profile}
+        const speech = {
+          ...values.speech,
+          task: task ?? values.speech.task,
+          wordTimestamps: wordTimestamps ?? values.speech.wordTimestamps,
+        }
+        const {threads, device, precision, backend, verbose, model, revision, emitPartialPath} = speech
+        return {
+          modelKey: JSON.stringify({threads, device, precision, backend, verbose, model, revision}),
+          source: await this.#modelSource(values),
+          transcriber: {...(await this.#transcriberOptions({...values, speech, refine})), refine: true},
+          limits: {
+            timeoutMs: session.captureTimeoutMs,
+            maxDurationMs: session.maxDurationMs,
+            inferenceDeadlineMs: session.inferenceDeadlineMs,
+          },
+          heartbeatMs: session.heartbeatMs,
+          stability: {quietMs: server.streamPartialQuietMs, maxWaitMs: server.streamMaxWaitMs},
+          maxBufferMs: server.streamMaxBufferMs,
+          minConfidence: session.toolRouteMinConfidence,
+          keepAliveMs: speech.keepAliveMs,
+          partial:
+            emitPartialPath === undefined ? undefined : {path: resolve(emitPartialPath), chunkSec: audio.chunkSec},
+          runtime: speechRuntime({...speech, ...refine, ...session, ...values.hub}),
+        }
+      },
     })
   }
 
-  /** Creates the speech-to-text port of operations. The caller closes it. */
-  protected openSpeechPort(): ClosableSpeechPort {
-    return openSpeechPort({
-      root: this.settings(speechServerSettings).workspace ?? this.workspace.root,
-      profile: this.settings(speechRefineSettings).profile,
-      minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
-      createTranscriber: (profile) => this.createTranscriber({refine: true, profile}),
-      status: () => this.speechStatus(),
-      runtime: () => this.speechRuntime(),
-    })
+  /** The values of all tables of speech, from these files instead of those that were read at the start. */
+  #values(files: Pick<SettingSources, 'file' | 'speechConfig'> = {}) {
+    const read = <R extends SettingRows>(table: SettingTable<R>): SettingValues<R> => {
+      const {values, warnings} = resolveSettings(table, {...this.settingSources(table), ...files})
+      this.report(warnings)
+      return values
+    }
+    return {
+      speech: read(speechSettings),
+      audio: read(speechAudioSettings),
+      refine: read(speechRefineSettings),
+      session: read(speechSessionSettings),
+      server: read(speechServerSettings),
+      hub: read(hubSettings),
+    }
+  }
+
+  /** Reads the configuration files again. If one is no longer valid, a warning is printed and its last state is used. */
+  async #readFiles(): Promise<Pick<SettingSources, 'file' | 'speechConfig'>> {
+    const {file = this.configFile, speechConfig = this.speechConfig} = this.#files
+    const path = file?.path
+    this.#files = {file, speechConfig}
+    try {
+      if (path !== undefined) this.#files.file = await readConfigFile(path)
+    } catch (error) {
+      const message = `Changes in ${path} are ignored: ${SvcError.from(error).message}`
+      this.report([{code: 'speech_config_ignored', subject: String(path), message}])
+    }
+    if (speechConfig !== undefined) this.#files.speechConfig = await readSpeechConfig(speechConfig.path, settingTables)
+    this.report(this.#files.speechConfig?.warnings ?? [])
+    return this.#files
+  }
+
+  /** Everything of a transcriber apart from its model. */
+  async #transcriberOptions({
+    speech,
+    audio,
+    refine,
+  }: SpeechValues): Promise<Omit<TranscriberOptions, 'model' | 'refine'>> {
+    const {loadLexicons, transcriberOptions} = await import('../speech/index.js')
+    const {repositoryRoot} = this.settings(workspaceSettings)
+    const {lexicon, sources} = await loadLexicons(refine.lexiconPath, repositoryRoot ?? this.workspace.root)
+    for (const {path, fault} of sources)
+      if (fault !== undefined) this.output.notice(`warning: Ignoring the lexicon ${path}: ${fault}.`)
+    return transcriberOptions({speech, audio, refine}, lexicon)
   }
 
   /** The speech model and settings. Does not load the model or the runtime. */
@@ -99,25 +185,27 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   }
 
   #statusValues() {
+    const {speech, refine, session, hub} = this.#values()
+    return {...speech, ...refine, ...session, ...hub}
+  }
+
+  async #modelSource({speech, hub}: SpeechValues): Promise<ModelSource> {
+    const {derivedFolder} = await import('../weights/index.js')
+    const {threads, device, precision, backend, verbose} = speech
+    const log = this.logOptions()
+    if (verbose) log.filter = `${log.filter},speech_decoder=debug`
     return {
-      ...this.settings(speechSettings),
-      ...this.settings(speechRefineSettings),
-      ...this.settings(speechSessionSettings),
-      ...this.settings(hubSettings),
+      locate: (signal) => this.#locate(speech, hub, signal),
+      engine: {threads, device, precision, backend, derivedFolder: derivedFolder(process.env), log},
     }
   }
 
-  async #engineOptions(): Promise<TranscriberOptions['engine']> {
-    const {derivedFolder} = await import('../weights/index.js')
-    const {threads, device, precision, backend, verbose} = this.settings(speechSettings)
-    const log = this.logOptions()
-    if (verbose) log.filter = `${log.filter},speech_decoder=debug`
-    return {threads, device, precision, backend, derivedFolder: derivedFolder(process.env), log}
-  }
-
-  async #locate(signal: AbortSignal | undefined): Promise<LocatedModel> {
+  async #locate(
+    {model, revision}: SpeechValues['speech'],
+    {hubEndpoint}: SpeechValues['hub'],
+    signal: AbortSignal,
+  ): Promise<LocatedModel> {
     const {locateSpeechModel} = await import('../speech/index.js')
-    const {model, revision} = this.settings(speechSettings)
     const {quiet} = this.flags as {quiet: boolean}
     const found = await withProgress('Locating the speech model', !quiet, async (show) =>
       locateSpeechModel(model, {
@@ -125,7 +213,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
         revision,
         cwd: cwd(),
         starterFolder,
-        onDownload: (id) => this.output.notice(`Downloading ${id} from ${this.settings(hubSettings).hubEndpoint}.`),
+        onDownload: (id) => this.output.notice(`Downloading ${id} from ${hubEndpoint}.`),
         signal,
       }),
     )
@@ -150,6 +238,11 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     if (!found.isFallback) return {state: 'ok', value}
     const limits = 'which recognises only synthetic voices and spoken digits.'
     return {state: 'ok', value: `${value}, ${limits}`, fix: 'svc speech pull tiny.en'}
+  }
+
+  protected override async finally(error: Error | undefined): Promise<void> {
+    await this.#port?.close()
+    await super.finally(error)
   }
 
   protected async cacheFolder(): Promise<string> {

@@ -162,6 +162,17 @@ export interface TranscribeV1 {
   }
   /** Problems of the recording. */
   warnings?: {code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'; message: string}[]
+  /** The time limits that were checked; only present if the request sets one. */
+  deadline_diagnostics?: {
+    phase: 'capture' | 'transcribe' | 'session_total'
+    elapsed_ms: number
+    limit_ms: number
+    taxonomy: 'ok' | 'capture_timeout' | 'inference_timeout' | 'deadline_exceeded'
+  }[]
+  /** Corrections of the text, in order; only with debug_parser_payload. */
+  correction_trace?: {rule: string; before: string; after: string; reason: string}[]
+  /** Settings of speech sessions; only with debug_parser_payload. */
+  runtime_config?: {[k: string]: unknown}
   /** Path of the transcript file. */
   output_path?: string
 }
@@ -315,6 +326,25 @@ export interface SpeechErrorV1 {
   hint: string
   /** Size of the audio buffer; only with buffer_overflow. */
   max_buffer_ms?: number
+  /** State of the session; only with an error of a time limit. */
+  state?: 'failed'
+  /** The time limits that were checked; only with an error of a time limit. */
+  deadline_diagnostics?: {
+    phase: 'capture' | 'transcribe' | 'session_total'
+    elapsed_ms: number
+    limit_ms: number
+    taxonomy: 'ok' | 'capture_timeout' | 'inference_timeout' | 'deadline_exceeded'
+  }[]
+  /** Time without audio after which the session fails. */
+  timeout_ms?: number
+  /** Time for recognition. */
+  transcribe_ms?: number
+  /** Time limit for recognition. */
+  inference_deadline_ms?: number
+  /** Duration of the session. */
+  wall_ms?: number
+  /** Maximum duration. */
+  max_duration_ms?: number
 }
 export interface SpeechHeartbeatV1 {
   type: 'heartbeat'

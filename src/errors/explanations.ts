@@ -44,6 +44,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
   audio_track_missing: ['The file has video only.', {file: 'screencast.mp4'}],
+  invalid_path: [
+    'The path is empty, longer than 4096 bytes, a URL, a network path, or contains a null character.',
+    {path: 'https://example.com/a.wav', reason: 'it is a URL'},
+  ],
+  not_a_file: ['The path names something other than a recording.', {path: '/srv/recordings/today'}],
+  missing_audio_field: 'No part of the form is named audio or file, or all of them are empty.',
+  multipart_read_failed: ['The body is not multipart/form-data, or it ended early.', {reason: 'the body ended early'}],
+  write_failed: [
+    'The temporary directory of the server is full or cannot be written to.',
+    {reason: 'no disk space left'},
+  ],
+  invalid_message: ['A text message of a live connection is not a JSON object with an op.', {reason: 'it is not JSON'}],
+  unknown_op: ['A text message of a live connection has an op that the server does not know.', {op: 'stop'}],
   recorder_missing: [
     'svc records through a program of the operating system, and none of those that it knows is installed.',
     {programs: ['pw-record', 'arecord', 'parecord', 'rec', 'ffmpeg']},

@@ -1,4 +1,5 @@
-import type {SvcError} from './error.js'
+import type {ErrorCode} from './catalogue.js'
+import {isErrorOf, type SvcError} from './error.js'
 
 /** The error of a command under `--json`. */
 export interface CliError {
@@ -63,8 +64,39 @@ export const asProblem: ErrorRenderer = (error, requestId) => ({
   ...(requestId === undefined ? {} : {request_id: requestId}),
 })
 
-/** `/api/audio/*`: a flat object. */
-export const asAudioError = (error: SvcError) => ({error: error.code, message: error.message, hint: error.hint})
+/** Codes that differ in the errors of the speech server. */
+const audioCodes: Partial<Record<ErrorCode, string>> = {
+  audio_unrecognized: 'unsupported_media_type',
+  audio_invalid: 'transcribe_failed',
+  audio_empty: 'transcribe_failed',
+  audio_track_missing: 'transcribe_failed',
+  media_type_unsupported: 'unsupported_media_type',
+  language_unsupported: 'unsupported_language',
+  path_denied: 'path_outside_workspace',
+  origin_forbidden: 'forbidden_origin',
+  body_too_large: 'payload_too_large',
+  overloaded: 'busy',
+  speech_model_missing: 'model_unavailable',
+  recognition_failed: 'internal_error',
+  internal: 'internal_error',
+}
+
+/** The speech server, and error events of live speech: a flat object. */
+export function asAudioError(error: SvcError) {
+  const {code, message, hint} = error
+  return {error: audioCodes[code] ?? code, message, hint, ...audioFields(error)}
+}
+
+function audioFields(error: SvcError): object {
+  if (isErrorOf(error, 'file_not_found')) return {path: error.params.path}
+  if (isErrorOf(error, 'body_too_large')) return {max_bytes: error.params.limit}
+  if (isErrorOf(error, 'buffer_overflow')) return {max_buffer_ms: error.params.max_buffer_ms}
+  const isOfSession =
+    isErrorOf(error, 'speech_capture_timeout') ||
+    isErrorOf(error, 'speech_inference_timeout') ||
+    isErrorOf(error, 'speech_deadline_exceeded')
+  return isOfSession ? {...error.params} : {}
+}
 
 const databaseCodes: Record<number, string> = {
   400: 'BAD_REQUEST',

@@ -1,6 +1,6 @@
 import {basename, resolve} from 'node:path'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../config/index.js'
-import {Transcriber, transcriberOptions} from '../speech/index.js'
+import {ModelHolder, Transcriber, transcriberOptions} from '../speech/index.js'
 import {derivedFolder} from '../weights/index.js'
 
 export {SvcError} from '../errors/index.js'
@@ -53,8 +53,10 @@ export function openTranscriber(model: string, settings: TranscriberSettings = {
       {speech, audio, refine: resolveSettings(speechRefineSettings, sources).values},
       {entries: []},
     ),
-    locate: async () => ({name: basename(path), path}),
-    engine: {threads, device, precision, backend, derivedFolder: derivedFolder(process.env)},
+    model: new ModelHolder({
+      locate: async () => ({name: basename(path), path}),
+      engine: {threads, device, precision, backend, derivedFolder: derivedFolder(process.env)},
+    }),
     refine,
   })
 }

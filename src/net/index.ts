@@ -11,6 +11,7 @@ export {
 } from './client.js'
 export {listenFailure, minTokenLength, missingForRemote} from './exposure.js'
 export {isLoopback} from './loopback.js'
+export {type MetricFamily, metricsText, metricsType} from './metrics.js'
 export {createRateLimit, type Rate, type RateLimit} from './rate-limit.js'
 export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream} from './stream.js'
 export {connectionFault, trustAuthorities, trustOptions} from './trust.js'

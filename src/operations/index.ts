@@ -13,6 +13,6 @@ export {
 } from './daemon-methods.js'
 export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} from './operation.js'
 export {type Call, commandCall, createCall} from './perform.js'
-export type {Progress, SpeechPort, TranscribeRequest} from './speech-port.js'
+export type {ListenRequest, Progress, SpeechHooks, SpeechPort, TranscribeRequest} from './speech-port.js'
 export {operationNamed, operations} from './table.js'
 export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'

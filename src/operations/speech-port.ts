@@ -1,4 +1,4 @@
-import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
+import type {ListenV1, SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
 
 export interface Progress {
   done: number
@@ -12,13 +12,27 @@ export interface TranscribeRequest {
   language_hint?: string | null
   profile?: 'conservative' | 'balanced' | 'aggressive'
   debug_parser_payload?: boolean
+  timeout_ms?: number
+  max_duration_ms?: number
+  inference_deadline_ms?: number
+  heartbeat_ms?: number
+  route_mode?: 'none' | 'tool' | 'chat' | 'orchestrator'
+}
+
+export interface ListenRequest extends TranscribeRequest {
+  session_id?: string
+}
+
+export interface SpeechHooks {
+  signal: AbortSignal
+  report: (progress: Progress) => void
+  notice: (text: string) => void
 }
 
 /** The speech-to-text functions that operations need; a higher layer opens models and reads settings. */
 export interface SpeechPort {
-  transcribe(
-    request: TranscribeRequest,
-    hooks: {signal: AbortSignal; report: (progress: Progress) => void; notice: (text: string) => void},
-  ): Promise<TranscribeV1>
+  transcribe(request: TranscribeRequest, hooks: SpeechHooks): Promise<TranscribeV1>
+  /** Transcribes a recording as a live session. */
+  listen(request: ListenRequest, hooks: SpeechHooks): Promise<ListenV1>
   status(): Promise<SpeechStatusV1>
 }

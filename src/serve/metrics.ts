@@ -1,4 +1,5 @@
 import type {CounterName} from '../llm/index.js'
+import {metricsText} from '../net/index.js'
 
 /** Upper bounds of the histogram buckets for the time to the first token, s. */
 const bounds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -21,10 +22,9 @@ export class ServerMetrics {
     this.#requests.set(status, (this.#requests.get(status) ?? 0) + 1)
   }
 
-  /** The text format of Prometheus, version 0.0.4. */
   render(engine: Readonly<Record<CounterName, number>> | undefined): string {
     const value = (name: CounterName) => engine?.[name] ?? 0
-    const families: [name: string, type: string, help: string, samples: [labels: string, value: number][]][] = [
+    return metricsText([
       ['svc_requests_running', 'gauge', 'Number of running requests.', [['', value('running')]]],
       ['svc_requests_waiting', 'gauge', 'Number of requests waiting for a slot.', [['', value('waiting')]]],
       ['svc_slots_active', 'gauge', 'Number of KV cache slots in use.', [['', value('running')]]],
@@ -43,7 +43,7 @@ export class ServerMetrics {
         'svc_http_requests_total',
         'counter',
         'HTTP requests answered, by status.',
-        [...this.#requests].map(([status, count]) => [`{status="${status}"}`, count]),
+        [...this.#requests].map(([status, count]) => [`{status="${status}"}`, count] as const),
       ],
       [
         'svc_model_loaded',
@@ -52,13 +52,7 @@ export class ServerMetrics {
         [['', engine === undefined ? 0 : 1]],
       ],
       ['svc_time_to_first_token_seconds', 'histogram', 'Time to the first token.', this.#histogram()],
-    ]
-    return families
-      .map(([name, type, help, samples]) => {
-        const lines = samples.map(([labels, sample]) => `${name}${labels} ${sample}\n`).join('')
-        return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`
-      })
-      .join('')
+    ])
   }
 
   #histogram(): [string, number][] {

@@ -1,5 +1,5 @@
 import {asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
-import {createApp, isLoopback, type Listening, listen} from '../net/index.js'
+import {createApp, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
 import {guardAccess, holdsKey} from './access.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
@@ -80,9 +80,7 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     ...(holdsKey(headers, apiKey) ? {model: host.served.name} : {}),
     loaded: host.loaded !== undefined,
   }))
-  app.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render(await host.counters())),
-  )
+  app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(metrics.render(await host.counters())))
   ollamaRoutes(app, context)
   openaiRoutes(app, context)
 

@@ -20,10 +20,18 @@ export type {
   SpeechModel,
   WindowResult,
 } from './model.js'
+export {ModelHolder, type ModelSource} from './model-holder.js'
 export {partialWriter} from './partial-file.js'
 export {transcribePayload} from './payload.js'
 export {createProgress} from './progress.js'
 export {listRecordings, outputPaths} from './recordings.js'
+export {
+  type CallHooks,
+  type RefineProfile,
+  type SessionRequest,
+  type SpeechCallSettings,
+  SpeechService,
+} from './service/speech-service.js'
 export {type FinishedUtterance, type LiveEvent, LiveSession} from './session/live-session.js'
 export {type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
@@ -31,6 +39,7 @@ export {loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
 export {transcribe} from './transcribe/transcribe.js'
 export {
+  isTextFile,
   type TranscribedFile,
   type TranscribeHandlers,
   Transcriber,

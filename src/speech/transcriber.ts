@@ -11,14 +11,15 @@ import {
   type VoiceActivityDetector,
 } from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
-import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
+import type {SpeechEngine} from './engine.js'
 import {type LiveOptions, LiveTranscription} from './live/live-transcription.js'
 import {type Segment, sampleRate} from './model.js'
-import type {OpenVadModel} from './neural-vad.js'
+import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
 import {asrConfidence} from './text/confidence.js'
 import {type FinishContext, type FinishedText, finishFragment, finishText} from './text/finish.js'
-import {type LanguageDiagnostics, requireLanguage, withDetection} from './text/language-hint.js'
+import {type LanguageDiagnostics, readLanguageHint, requireLanguage, withDetection} from './text/language-hint.js'
+import {languageCodes} from './text/languages.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
 import {transcribe} from './transcribe/transcribe.js'
 import type {WindowMemo} from './transcribe/window-memo.js'
@@ -31,9 +32,7 @@ export type VadChoice =
   | {kind: 'neural'; model: string; mergeGapMs: number}
 
 export interface TranscriberOptions {
-  /** Finds the model when the first recording needs it. */
-  locate: (signal: AbortSignal | undefined) => Promise<{name: string; path: string}>
-  engine: Omit<SpeechEngineOptions, 'name' | 'signal'>
+  model: ModelHolder
   /** `language` is a code or a name, as the user gave it. */
   decoding: Omit<TranscribeOptions, 'preprocess' | 'preferred'>
   /** Time the words wherever the model can, also where `decoding` does not ask for it. */
@@ -51,6 +50,10 @@ export interface TranscribeHandlers {
   /** Language of this recording, in place of that of all. */
   language?: string | undefined
   onWarning?: ((warning: AudioWarning) => void) | undefined
+  /** The model is loaded, and recognition begins. */
+  onReady?: (() => void) | undefined
+  /** Watches the audio as it is read. */
+  watch?: ((audio: AudioStream) => AudioStream) | undefined
   /** Length of the recording, seconds, where it is known. */
   onStart?: ((durationSec: number | undefined) => void) | undefined
   onSegment?: ((segment: Segment) => void | Promise<void>) | undefined
@@ -63,7 +66,7 @@ export interface LiveHandlers
   extends Pick<TranscribeHandlers, 'language' | 'signal'>,
     Pick<
       LiveOptions<TranscribedFile>,
-      'endpoint' | 'stability' | 'maxBufferMs' | 'onPartial' | 'onEndpoint' | 'onFailure'
+      'endpoint' | 'stability' | 'maxBufferMs' | 'onPartial' | 'onDraftFailure' | 'onEndpoint' | 'onFailure'
     > {}
 
 /** A transcript and all that is known about it. */
@@ -88,11 +91,9 @@ export interface TranscribedFile {
     | undefined
 }
 
-/** Recordings in, transcripts out, with one model that is opened when it is needed. */
+/** Transcribes recordings and live audio with a model, which is opened when it is needed. */
 export class Transcriber {
   readonly #options: TranscriberOptions
-  #engine: SpeechEngine | undefined
-  #vadModel: OpenVadModel | undefined
   #isUnusable = false
 
   constructor(options: TranscriberOptions) {
@@ -112,7 +113,7 @@ export class Transcriber {
       handlers.onWarning?.(warning)
     }
     const audio = await openAudio(input, {sampleRate, signal, onWarning})
-    return this.#recognise(audio, handlers, warnings)
+    return this.#recognise(handlers.watch?.(audio) ?? audio, handlers, warnings)
   }
 
   /**
@@ -122,6 +123,7 @@ export class Transcriber {
   async live({
     endpoint,
     onPartial,
+    onDraftFailure,
     onEndpoint,
     onFailure,
     stability,
@@ -129,7 +131,7 @@ export class Transcriber {
     ...handlers
   }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
     const {engine, hint} = await this.#prepare(handlers)
-    const {text} = this.#options
+    const {text, decoding} = this.#options
     const {
       preprocess: _,
       conditionOnPrevious,
@@ -141,12 +143,16 @@ export class Transcriber {
       model: engine,
       detector: await this.#detector(true),
       recognition,
+      hint: handlers.language,
+      languageCode: (other) => requireLanguage(other ?? decoding.language, engine.description).language,
       stability,
       endpoint,
       maxBufferMs,
-      finish: (raw) => finishText(raw, {...text, language: recognition.language}),
-      transcribe: (samples, memo, signal) => this.#recognise(audioOf(samples), {...handlers, signal}, [], memo),
+      finish: (raw, language) => finishText(raw, {...text, language}),
+      transcribe: (samples, language, memo, signal) =>
+        this.#recognise(audioOf(samples), {...handlers, language, signal}, [], memo),
       onPartial,
+      onDraftFailure,
       onEndpoint,
       onFailure,
     })
@@ -163,6 +169,7 @@ export class Transcriber {
     try {
       handlers.onStart?.(audio.durationSec)
       const {engine, loadMs, hint, detector} = await this.#prepare(handlers)
+      handlers.onReady?.()
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
       const decoding = {...this.#decoding(engine, hint.language), memo}
       const events = transcribe(engine, stream, detector, decoding, handlers.signal)
@@ -194,15 +201,15 @@ export class Transcriber {
     return this.#isUnusable
   }
 
+  /** Closes the model, also for other transcribers that use it. */
   async close(): Promise<void> {
-    await this.#engine?.release()
-    await this.#vadModel?.release()
+    await this.#options.model.close()
   }
 
   async #prepare({signal, language}: TranscribeHandlers) {
     try {
-      const {engine, loadMs} = await this.#ready(signal)
-      const {decoding} = this.#options
+      const {decoding, model} = this.#options
+      const {engine, loadMs} = await model.open(signal)
       requireAbilities(engine.description, decoding)
       const hint = requireLanguage(language ?? decoding.language, engine.description)
       return {engine, loadMs, hint, detector: await this.#detector()}
@@ -212,22 +219,11 @@ export class Transcriber {
     }
   }
 
-  async #ready(signal: AbortSignal | undefined): Promise<{engine: SpeechEngine; loadMs: number}> {
-    if (this.#engine !== undefined) return {engine: this.#engine, loadMs: 0}
-    const {locate, engine: options} = this.#options
-    const {name, path} = await locate(signal)
-    this.#engine = await startSpeechEngine(path, {...options, name, signal})
-    return {engine: this.#engine, loadMs: this.#engine.loadMs}
-  }
-
   async #detector(live = false): Promise<VoiceActivityDetector | undefined> {
-    const {vad} = this.#options
+    const {vad, model} = this.#options
     if (vad.kind === 'none') return undefined
     if (vad.kind === 'energy') return energyVad({...vad, live})
-    // The runtime is loaded where it is needed; speech itself is recognised in another thread.
-    const {openVadModel} = await import('./neural-vad.js')
-    this.#vadModel ??= await openVadModel(vad.model)
-    return this.#vadModel.detector(vad)
+    return (await model.vadModel(vad.model)).detector(vad)
   }
 
   #decoding({description}: SpeechEngine, language: string | undefined): TranscribeOptions {
@@ -267,8 +263,14 @@ export class Transcriber {
     return {transcript, finished, asrConfidence: asrConfidence(heard.segments)}
   }
 
-  async #passThrough(path: string, {onSegment}: TranscribeHandlers): Promise<TranscribedFile> {
-    const {task, language = ''} = this.#options.decoding
+  async #passThrough(
+    path: string,
+    {onReady, onSegment, language: requested}: TranscribeHandlers,
+  ): Promise<TranscribedFile> {
+    const {task} = this.#options.decoding
+    const hint = readLanguageHint(requested ?? this.#options.decoding.language, languageCodes)
+    const {language = ''} = hint
+    onReady?.()
     const text = await readTranscript(path)
     const segment = {...spoken, text}
     const shown = this.#shown(segment)
@@ -277,7 +279,7 @@ export class Transcriber {
     return {
       ...this.#finish(heard, [shown]),
       asrConfidence: undefined,
-      languageDiagnostics: undefined,
+      languageDiagnostics: hint.diagnostics.raw === null ? undefined : hint.diagnostics,
       recording: undefined,
     }
   }
@@ -319,7 +321,8 @@ const spoken = {
   noSpeechProb: 0,
 }
 
-const isTextFile = (path: string) => ['.txt', '.md'].includes(extname(path).toLowerCase())
+/** True for a transcript, which is only cleaned up. */
+export const isTextFile = (path: string) => ['.txt', '.md'].includes(extname(path).toLowerCase())
 
 /** No transcript is longer, bytes. */
 const mostTextBytes = 16 << 20

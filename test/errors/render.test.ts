@@ -40,6 +40,23 @@ const parameters: object = new Proxy<Record<string, unknown>>(
 const errorOf = (code: ErrorCode) => new SvcError(code, parameters as never)
 const codes = Object.keys(errorCatalogue()) as ErrorCode[]
 
+/** Codes of the speech server that differ from those of the catalogue. */
+const audioCodes: Readonly<Record<string, string>> = {
+  audio_unrecognized: 'unsupported_media_type',
+  audio_invalid: 'transcribe_failed',
+  audio_empty: 'transcribe_failed',
+  audio_track_missing: 'transcribe_failed',
+  media_type_unsupported: 'unsupported_media_type',
+  language_unsupported: 'unsupported_language',
+  path_denied: 'path_outside_workspace',
+  origin_forbidden: 'forbidden_origin',
+  body_too_large: 'payload_too_large',
+  overloaded: 'busy',
+  speech_model_missing: 'model_unavailable',
+  recognition_failed: 'internal_error',
+  internal: 'internal_error',
+}
+
 describe('each error of the catalogue', () => {
   for (const code of codes) {
     it(`${code} has a message and a one-sentence hint`, () => {
@@ -78,12 +95,28 @@ describe('each error of the catalogue', () => {
           request_id: 'r-1',
         },
       )
-      assert.deepEqual(asAudioError(error), {error: code, message, hint})
+      const audio = asAudioError(error)
+      assert.deepEqual([audio.error, audio.message, audio.hint], [audioCodes[code] ?? code, message, hint])
       const database = asDatabaseError(error, 'r-1') as Record<string, unknown>
       assert.match(String(database.code), /^[A-Z_]+$/)
       assert.deepEqual({...database, code: ''}, {ok: false, code: '', message, request_id: 'r-1'})
     })
   }
+})
+
+describe('an error of the speech server', () => {
+  const facts = {state: 'failed', deadline_diagnostics: []} as const
+  for (const [error, fields] of [
+    [new SvcError('file_not_found', {path: 'a.wav'}), {path: 'a.wav'}],
+    [new SvcError('body_too_large', {limit: 7}), {max_bytes: 7}],
+    [new SvcError('buffer_overflow', {max_buffer_ms: 8}), {max_buffer_ms: 8}],
+    [new SvcError('speech_capture_timeout', {timeout_ms: 9, ...facts}), {timeout_ms: 9, ...facts}],
+    [new SvcError('audio_empty', {file: 'a.wav'}), {}],
+  ] as const)
+    it(`contains the details of ${error.code}`, () => {
+      const {error: _, message, hint, ...rest} = asAudioError(error)
+      assert.deepEqual([message, hint, rest], [error.message, error.hint, fields])
+    })
 })
 
 describe('the explanation of an error', async () => {

@@ -7,11 +7,6 @@ import {contractViolations, type TranscribeV1} from '../../src/contracts/index.j
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {type After, connect, hello, once, starter, workspace} from './support.js'
 
-interface Transcribed extends TranscribeV1 {
-  correction_trace?: {rule: string}[]
-  runtime_config?: {refine: object}
-}
-
 /** A workspace with a recording, and a tool client configured with the small model. */
 async function listening(t: After, env: Readonly<Record<string, string>> = {}) {
   const cwd = await workspace(t)
@@ -21,7 +16,7 @@ async function listening(t: After, env: Readonly<Record<string, string>> = {}) {
     ...server,
     cwd,
     hear: (args: Record<string, unknown>, options: object = {}) =>
-      server.call<Transcribed>('svc_speech_transcribe', args, options),
+      server.call<TranscribeV1>('svc_speech_transcribe', args, options),
   }
 }
 

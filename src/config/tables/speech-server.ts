@@ -5,23 +5,22 @@ import {integer, path, text} from '../types.js'
 export const speechServerSettings = sectionSettings('speech', () => ({
   dashHost: {
     type: text('an address of this machine'),
+    flag: 'host',
     env: ['SVC_DASH_HOST'],
     default: '127.0.0.1',
-    planned: true,
     doc: 'Address for the speech server to listen on.',
   },
   dashPort: {
     type: integer({min: 0, max: 65_535}),
+    flag: 'port',
     env: ['SVC_DASH_PORT'],
     default: 3847,
-    planned: true,
     doc: 'Port for the speech server to listen on; 0 picks a free port.',
   },
   token: {
     type: text('a token'),
     env: ['SVC_SPEECH_TOKEN'],
     secret: true,
-    planned: true,
     doc: 'Bearer token of the speech server; required to listen beyond loopback.',
   },
   workspace: {
@@ -33,7 +32,6 @@ export const speechServerSettings = sectionSettings('speech', () => ({
     type: integer({min: 1}),
     env: ['SVC_SPEECH_MAX_UPLOAD_BYTES'],
     default: 33_554_432,
-    planned: true,
     doc: 'Maximum size of an uploaded recording, in bytes.',
   },
   streamPartialQuietMs: {

@@ -58,7 +58,6 @@ export const speechSettings = sectionSettings('speech', () => ({
     type: integer({min: -1}),
     env: ['SVC_SPEECH_KEEP_ALIVE_MS'],
     default: -1,
-    planned: true,
     doc: 'Time after which a server unloads an idle speech model, in milliseconds; -1 keeps it loaded.',
   },
   language: {

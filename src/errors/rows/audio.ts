@@ -1,4 +1,4 @@
-import {failed, rows, unavailable} from '../row.js'
+import {failed, rows, unavailable, usage} from '../row.js'
 
 /** Errors of audio files and their decoders. */
 export const audioErrors = rows(() => ({
@@ -8,19 +8,47 @@ export const audioErrors = rows(() => ({
     hint: 'Use a recording in WAV, FLAC, MP3 or Ogg, or install ffmpeg for other audio formats.',
   }),
   audio_invalid: failed({
-    http: 422,
+    http: 400,
     message: (p: {file: string; reason: string}) => `Cannot decode ${p.file}: ${p.reason}.`,
     hint: 'Play the file to check whether it is damaged, or export it again as WAV.',
   }),
   audio_empty: failed({
-    http: 422,
+    http: 400,
     message: (p: {file: string}) => `${p.file} contains no audio samples.`,
     hint: 'Record it again, or check the program that wrote the file.',
   }),
   audio_track_missing: failed({
-    http: 422,
+    http: 400,
     message: (p: {file: string}) => `${p.file} has no audio track.`,
     hint: 'Use a file with sound, for example the original recording.',
+  }),
+  invalid_path: usage({
+    message: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is invalid: ${p.reason}.`,
+    hint: 'Send a path relative to the workspace, or an absolute path inside it.',
+  }),
+  not_a_file: usage({
+    message: (p: {path: string}) => `${p.path} is not a regular file.`,
+    hint: 'Send the path of a recording, not of a directory, pipe or device.',
+  }),
+  missing_audio_field: usage({
+    message: () => 'The upload contains no recording.',
+    hint: 'Send the recording as multipart/form-data in a part named audio or file.',
+  }),
+  multipart_read_failed: usage({
+    message: (p: {reason: string}) => `Cannot read the upload: ${p.reason}.`,
+    hint: 'Send the complete body as multipart/form-data.',
+  }),
+  write_failed: failed({
+    message: (p: {reason: string}) => `Cannot store the upload: ${p.reason}.`,
+    hint: 'Free disk space in the temporary directory of the server, or set TMPDIR to another directory.',
+  }),
+  invalid_message: usage({
+    message: (p: {reason: string}) => `Invalid message: ${p.reason}.`,
+    hint: 'Send audio as binary messages, and commands as JSON such as {"op": "commit"}.',
+  }),
+  unknown_op: usage({
+    message: (p: {op: string}) => `Unknown op ${JSON.stringify(p.op)}.`,
+    hint: 'Use set_language, commit or cancel.',
   }),
   recorder_missing: unavailable({
     message: (p: {programs: readonly string[]}) =>

@@ -20,7 +20,7 @@ export const langErrors = rows(() => ({
   app_unprotected: usage({
     http: 500,
     message: (p: {host: string; variable: string}) =>
-      `Listening on ${p.host} exposes the program to other machines and requires a token in ${p.variable}.`,
+      `Listening on ${p.host} exposes the server to other machines and requires a token in ${p.variable}.`,
     hint: (p: {variable: string}) =>
       `Set ${p.variable} to a secret, which clients send as a bearer token, or use --host 127.0.0.1.`,
   }),

@@ -88,7 +88,7 @@ export const networkErrors = rows(() => ({
   origin_forbidden: conflict({
     http: 403,
     message: (p: {origin: string}) => `Requests from the origin ${p.origin} are not allowed.`,
-    hint: 'Allow the origin with svc serve --origins.',
+    hint: 'Use a page of this machine; svc serve also accepts the origins of --origins.',
   }),
   host_forbidden: conflict({
     http: 403,

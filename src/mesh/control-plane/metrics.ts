@@ -1,3 +1,4 @@
+import {type MetricFamily, metricsText} from '../../net/index.js'
 import type {MeshOperation} from '../protocol/routes.js'
 import type {Counts} from '../store/mesh-store.js'
 
@@ -5,8 +6,6 @@ export interface Gauges extends Counts {
   storeDepth: number
   longPolls: number
 }
-
-type Family = [name: string, type: 'counter' | 'gauge', help: string, samples: [labels: string, value: number][]]
 
 export class ControlPlaneMetrics {
   readonly #answers = new Map<MeshOperation, Map<number, number>>()
@@ -17,10 +16,9 @@ export class ControlPlaneMetrics {
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
 
-  /** Renders the Prometheus text format, version 0.0.4. */
   render(gauges: Gauges): string {
-    const gauge = (name: string, help: string, value: number): Family => [name, 'gauge', help, [['', value]]]
-    const families: Family[] = [
+    const gauge = (name: string, help: string, value: number): MetricFamily => [name, 'gauge', help, [['', value]]]
+    return metricsText([
       ['svc_mesh_requests_total', 'counter', 'Answered requests by operation and status.', this.#requests()],
       [
         'svc_mesh_heartbeats_total',
@@ -34,13 +32,7 @@ export class ControlPlaneMetrics {
       gauge('svc_mesh_messages_dead', 'Messages claimed too often without an acknowledgement.', gauges.dead),
       gauge('svc_mesh_store_depth', 'Operations waiting for a transaction.', gauges.storeDepth),
       gauge('svc_mesh_long_polls', 'Requests waiting for messages.', gauges.longPolls),
-    ]
-    return families
-      .map(([name, type, help, samples]) => {
-        const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`).join('')
-        return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`
-      })
-      .join('')
+    ])
   }
 
   #requests(): [labels: string, value: number][] {

@@ -6,6 +6,7 @@ import {
   isLoopback,
   type Listening,
   listen,
+  metricsType,
   type Rate,
   type TlsOptions,
 } from '../../net/index.js'
@@ -129,7 +130,7 @@ function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, t
 
 const writeMetrics: Handler = async ({reply}, {store, scope, metrics, waiters}) => {
   const counts = await store.counts(scope)
-  reply.type('text/plain; version=0.0.4; charset=utf-8')
+  reply.type(metricsType)
   return metrics.render({...counts, storeDepth: store.depth, longPolls: waiters.waiting})
 }
 

@@ -1,15 +1,31 @@
-import type {SpeechStatusV1, TranscribeV1} from '../../contracts/index.js'
+import type {ListenV1, SpeechStatusV1, TranscribeV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
-import {flag, list, number, object, oneOf, text} from '../schema.js'
-import type {SpeechPort, TranscribeRequest} from '../speech-port.js'
+import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
+import type {ListenRequest, SpeechPort, TranscribeRequest} from '../speech-port.js'
 
 /** @throws speech_unavailable */
 function speechOf({speech}: OperationContext): SpeechPort {
   if (speech === undefined) throw new SvcError('speech_unavailable', {})
   return speech
 }
+
+const milliseconds = {minimum: 1, maximum: 86_400_000}
+
+/** Fields of a speech session. */
+const sessionFields = (defaults: string) => ({
+  path: text('Path of the recording, or of a raw .txt or .md transcript.', {minLength: 1, maxLength: 4096}),
+  language_hint: {type: ['string', 'null'], maxLength: 64, description: 'Spoken language, such as en.'},
+  profile: oneOf(['conservative', 'balanced', 'aggressive'], 'How aggressively the text is corrected.'),
+  timeout_ms: integer(`Time without audio after which the session fails; ${defaults}.`, milliseconds),
+  max_duration_ms: integer(`Maximum duration of the session or utterance; ${defaults}.`, milliseconds),
+  inference_deadline_ms: integer(`Time limit for recognition; ${defaults}.`, milliseconds),
+  heartbeat_ms: integer('Interval of progress notifications without other progress.', milliseconds),
+  debug_parser_payload: flag('Include all corrections and the settings.'),
+})
+
+const routeModes = ['none', 'tool', 'chat', 'orchestrator']
 
 export const speechOperations: readonly Operation[] = [
   operation<TranscribeRequest, TranscribeV1>({
@@ -20,10 +36,8 @@ export const speechOperations: readonly Operation[] = [
     idempotent: true,
     input: object(
       {
-        path: text('Path of the recording, or of a raw .txt or .md transcript.', {minLength: 1, maxLength: 4096}),
-        language_hint: {type: ['string', 'null'], maxLength: 64, description: 'Spoken language, such as en.'},
-        profile: oneOf(['conservative', 'balanced', 'aggressive'], 'How aggressively the text is corrected.'),
-        debug_parser_payload: flag('Include all corrections and the settings.'),
+        ...sessionFields('no limit if omitted'),
+        route_mode: oneOf(routeModes, 'Ignored: a transcription is not routed.'),
       },
       {required: ['path']},
     ),
@@ -43,6 +57,40 @@ export const speechOperations: readonly Operation[] = [
       tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai'},
     },
     run: (request, context) => speechOf(context).transcribe(request, context),
+  }),
+  operation<ListenRequest, ListenV1>({
+    name: 'listen',
+    title: 'Transcribe a recording as a live session',
+    summary: 'Transcribe a recording utterance by utterance, each within time limits.',
+    effect: 'read',
+    idempotent: true,
+    input: object(
+      {
+        ...sessionFields('the configured limit if omitted'),
+        session_id: text('Id of the session; a new one if omitted.', {minLength: 1, maxLength: 256}),
+        route_mode: oneOf(routeModes, 'What to do with the text; only none is supported.'),
+      },
+      {required: ['path']},
+    ),
+    output: object(
+      {
+        correlation_id: text(),
+        session: object({text: text(), state: text()}, {required: ['text', 'state'], open: true}),
+        route: object({}, {open: true}),
+        clarification_recommended: flag(),
+        llm_refinement: object({}, {open: true}),
+      },
+      {required: ['correlation_id', 'session', 'route', 'clarification_recommended', 'llm_refinement'], open: true},
+    ),
+    bindings: {
+      rpc: {method: 'speech.listen'},
+      tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai'},
+    },
+    run: ({route_mode: mode = 'none', ...request}, context) => {
+      if (mode !== 'none')
+        throw new SvcError('unsupported_value', {reason: `route_mode ${mode} is not supported.`, param: 'route_mode'})
+      return speechOf(context).listen(request, context)
+    },
   }),
   operation<object, SpeechStatusV1>({
     name: 'speech_status',

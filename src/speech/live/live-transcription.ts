@@ -32,18 +32,24 @@ export interface LiveOptions<F> {
   /** Detects speech in live audio; without one, all audio counts as speech and endpoints are not detected. */
   detector: VoiceActivityDetector | undefined
   recognition: RecognitionOptions
+  /** Language as the caller specified it; `recognition` has its code. */
+  hint: string | undefined
+  /** Returns the code of a language. @throws language_unsupported */
+  languageCode(hint: string | undefined): string | undefined
   stability: StabilityRules
   /** Time of silence after which an utterance ends, and its maximum duration; if both are undefined, `commit` ends it. */
   endpoint: {silenceMs: number | undefined; maxDurationMs: number | undefined}
   /** Maximum audio to keep, ms. */
   maxBufferMs: number
-  finish(raw: string): FinishedText
+  finish(raw: string, language: string | undefined): FinishedText
   /** Transcribes the complete audio of an utterance. */
-  transcribe(samples: Float32Array, memo: WindowMemo, signal: AbortSignal): Promise<F>
+  transcribe(samples: Float32Array, hint: string | undefined, memo: WindowMemo, signal: AbortSignal): Promise<F>
   onPartial(partial: Partial): void
   /** An utterance ended on its own. */
   onEndpoint?: ((ended: EndedUtterance<F>, endpoint: Endpoint) => void) | undefined
-  /** A fault of the detector, or the buffer is full (`overflow`); the transcription is closed. */
+  /** A partial result failed; later ones are tried again. */
+  onDraftFailure?: ((error: unknown) => void) | undefined
+  /** A fault of the detector, or too much audio (`AudioOverflow`); the transcription is of no more use. */
   onFailure(error: unknown): void
   /** Clock of the partial results, ms. */
   now?(): number
@@ -83,11 +89,15 @@ export class LiveTranscription<F> {
   #spokenFrom: number | undefined
   #spokenTo: number | undefined
   #closed = false
+  #recognition: RecognitionOptions
+  #hint: string | undefined
   #encodedSec = 0
 
   constructor(options: LiveOptions<F>) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
+    this.#recognition = options.recognition
+    this.#hint = options.hint
     this.#current = this.#begin(0)
   }
 
@@ -105,6 +115,24 @@ export class LiveTranscription<F> {
   commit(): Promise<EndedUtterance<F>> {
     return new Promise((resolve, reject) => {
       this.#enqueue(async () => resolve(this.#finish()), reject)
+    })
+  }
+
+  /**
+   * Changes the language of the current utterance and of those after it, once the audio so far is processed.
+   * @throws language_unsupported, and keeps the previous language
+   */
+  setLanguage(hint: string | undefined): void {
+    const language = this.#options.languageCode(hint)
+    this.#enqueue(async () => {
+      this.#hint = hint
+      this.#recognition = {...this.#recognition, language}
+      this.#current.memo = new WindowMemo()
+      this.#current.advance?.stop.abort()
+      this.#current.advance = undefined
+      this.#encodedSec += this.#current.drafts?.encodedSec ?? 0
+      this.#current.drafts?.close()
+      this.#current.drafts = undefined
     })
   }
 
@@ -188,12 +216,13 @@ export class LiveTranscription<F> {
 
   #finish(): EndedUtterance<F> {
     const {audio, memo} = this.#current
+    const hint = this.#hint
     this.#end(this.#current)
     this.#current = this.#begin(audio.end)
     return {
       startMs: (1000 * audio.start) / sampleRate,
       endMs: (1000 * audio.end) / sampleRate,
-      transcribe: (signal) => this.#options.transcribe(audio.from(audio.start), memo, signal),
+      transcribe: (signal) => this.#options.transcribe(audio.from(audio.start), hint, memo, signal),
     }
   }
 
@@ -208,8 +237,7 @@ export class LiveTranscription<F> {
   #draft(): void {
     const current = this.#current
     if (this.#drafting !== undefined || this.#closed || this.#spokenFrom === undefined) return
-    const {model, recognition} = this.#options
-    current.drafts ??= createDrafts(model, recognition, this.#spokenFrom)
+    current.drafts ??= createDrafts(this.#options.model, this.#recognition, this.#spokenFrom)
     if (!current.drafts.isDue(current.audio, this.#now())) return
     this.#drafting = this.#drafted(current, current.drafts).finally(() => {
       this.#drafting = undefined
@@ -219,11 +247,13 @@ export class LiveTranscription<F> {
 
   async #drafted(current: Current, drafts: Drafts): Promise<void> {
     const {signal} = current.ended
+    const {language} = this.#recognition
     try {
       const draft = await drafts.next(current.audio, this.#now(), signal)
       if (signal.aborted || draft === undefined) return
-      const {refinedText, confidence, nBest} = this.#options.finish(draft.text)
-      const certain = draft.certain === draft.text ? refinedText : this.#options.finish(draft.certain).refinedText
+      const {refinedText, confidence, nBest} = this.#options.finish(draft.text, language)
+      const certain =
+        draft.certain === draft.text ? refinedText : this.#options.finish(draft.certain, language).refinedText
       const {text, stable} = current.text.add({text: refinedText, certain}, this.#now())
       drafts.stable(stable === '' ? 0 : stable.split(' ').length)
       const shown = JSON.stringify([text, stable])
@@ -231,7 +261,8 @@ export class LiveTranscription<F> {
       current.shown = shown
       this.#options.onPartial({seq: ++current.seq, text, stableText: stable, confidence, nBest})
     } catch (error) {
-      if (!signal.aborted) this.#options.onFailure(error)
+      // The final result does not depend on drafts, and reports a failed model itself.
+      if (!signal.aborted) this.#options.onDraftFailure?.(error)
     }
   }
 
@@ -246,6 +277,7 @@ export class LiveTranscription<F> {
     if (current.advance?.speechEnd === this.#spokenTo) return
     const stop = new AbortController()
     current.advance = {speechEnd: this.#spokenTo, stop}
-    this.#options.transcribe(current.audio.from(current.audio.start), current.memo, stop.signal).catch(() => undefined)
+    const {audio, memo} = current
+    this.#options.transcribe(audio.from(audio.start), this.#hint, memo, stop.signal).catch(() => undefined)
   }
 }

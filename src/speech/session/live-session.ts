@@ -9,11 +9,14 @@ import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionS
 
 export interface LiveSessionOptions {
   transcriber: Transcriber
+  id?: string | undefined
+  /** Audio can be pushed; otherwise no model is loaded, and only texts can be added. */
+  isLive?: boolean
   /** Limits of each utterance. */
   limits: SessionLimits
   /** Silence that ends an utterance, ms; undefined: only `commit` ends it, and the maximum duration. */
   silenceMs: number | undefined
-  /** Whether the session is over after the first utterance. */
+  /** Ends the session after the first utterance. */
   once?: boolean
   heartbeatMs: number
   language?: string | undefined
@@ -22,6 +25,12 @@ export interface LiveSessionOptions {
   maxBufferMs: number
   emit(event: LiveEvent): void
   onState?: ((state: SessionState) => void) | undefined
+  /** Called if a partial result fails. */
+  onDraftFailure?: ((error: unknown) => void) | undefined
+  /** Called with each error that is also emitted as an event. */
+  onFailure?: ((error: SvcError) => void) | undefined
+  /** Performs the computation of a final result, for instance to count it. */
+  perform?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
   signal: AbortSignal
 }
 
@@ -40,7 +49,7 @@ export interface FinishedUtterance {
  * in order: `ready` comes first, and no `partial` follows the `final` of its utterance.
  */
 export class LiveSession {
-  readonly id = newSessionId()
+  readonly id: string
   readonly correlationId = randomUUID()
   /** The state of the current utterance. */
   #session: SpeechSession
@@ -51,6 +60,9 @@ export class LiveSession {
   #finals: Promise<void> = Promise.resolve()
   #failures = 0
   #utterances = 0
+  #language: string | undefined
+  /** Number of callers that wait for results and send no audio meanwhile. */
+  #settling = 0
   #idle: NodeJS.Timeout | undefined
   #heartbeat: NodeJS.Timeout | undefined
   readonly #startedAt = performance.now()
@@ -60,7 +72,15 @@ export class LiveSession {
   private constructor(options: LiveSessionOptions, onFinal?: (finished: FinishedUtterance) => void | Promise<void>) {
     this.#options = options
     this.#onFinal = onFinal
-    this.#session = new SpeechSession(options.limits, {id: this.id, onState: options.onState})
+    this.#language = options.language
+    this.id = options.id ?? newSessionId()
+    this.#session = this.#newUtterance()
+  }
+
+  /** The maximum duration limits the audio of an utterance, not the time since the previous one. */
+  #newUtterance(): SpeechSession {
+    const {limits, onState} = this.#options
+    return new SpeechSession({...limits, maxDurationMs: undefined}, {id: this.id, onState})
   }
 
   /**
@@ -72,26 +92,7 @@ export class LiveSession {
     onFinal?: (finished: FinishedUtterance) => void | Promise<void>,
   ): Promise<LiveSession> {
     const session = new LiveSession(options, onFinal)
-    const {transcriber, language, stability, maxBufferMs, silenceMs, limits, signal} = options
-    session.#live = await transcriber.live({
-      language,
-      signal,
-      stability,
-      maxBufferMs,
-      endpoint: {silenceMs, maxDurationMs: limits.maxDurationMs},
-      onPartial: ({seq, text, stableText, confidence, nBest = null}) =>
-        session.#emit({
-          type: 'partial',
-          correlation_id: session.correlationId,
-          seq,
-          text,
-          stable_text: stableText,
-          confidence: round(confidence),
-          n_best: nBest === null ? null : [...nBest],
-        }),
-      onEndpoint: (ended) => session.#finish(ended),
-      onFailure: (error) => session.#fail(error),
-    })
+    if (options.isLive !== false) session.#live = await session.#startLive()
     session.#emit({
       type: 'ready',
       correlation_id: session.correlationId,
@@ -103,7 +104,31 @@ export class LiveSession {
     return session
   }
 
-  /** Whether the only utterance of the session has ended. */
+  #startLive(): Promise<LiveTranscription<TranscribedFile>> {
+    const {transcriber, language, stability, maxBufferMs, silenceMs, limits, signal} = this.#options
+    return transcriber.live({
+      language,
+      signal,
+      stability,
+      maxBufferMs,
+      endpoint: {silenceMs, maxDurationMs: limits.maxDurationMs},
+      onPartial: ({seq, text, stableText, confidence, nBest = null}) =>
+        this.#emit({
+          type: 'partial',
+          correlation_id: this.correlationId,
+          seq,
+          text,
+          stable_text: stableText,
+          confidence: round(confidence),
+          n_best: nBest === null ? null : [...nBest],
+        }),
+      onDraftFailure: this.#options.onDraftFailure,
+      onEndpoint: (ended) => this.#finish(ended),
+      onFailure: (error) => this.#fail(error),
+    })
+  }
+
+  /** True if the only utterance of the session has ended. */
   get isDone(): boolean {
     return this.#options.once === true && this.#utterances > 0
   }
@@ -126,17 +151,47 @@ export class LiveSession {
     this.#live?.push(samples)
   }
 
+  /**
+   * Changes the language of the current utterance and of those after it; undefined restores the default.
+   * @throws language_unsupported, and keeps the previous language
+   */
+  setLanguage(hint: string | undefined): void {
+    this.#live?.setLanguage(hint)
+    this.#language = hint
+  }
+
+  /** Adds the text of a transcript file as an utterance; resolves when its result was reported. */
+  async addText(path: string): Promise<void> {
+    const {transcriber} = this.#options
+    const language = this.#language
+    this.#session.capture()
+    this.#finish({startMs: 0, endMs: 0, transcribe: (signal) => transcriber.transcribe({path}, {signal, language})})
+    await this.#finals
+  }
+
   /** Ends the utterance; resolves when its final result was reported. */
   async commit(): Promise<void> {
-    const ended = await this.#live?.commit()
-    if (ended !== undefined) this.#finish(ended)
-    await this.#finals
+    await this.#waitFor(async () => {
+      const ended = await this.#live?.commit()
+      if (ended !== undefined) this.#finish(ended)
+    })
   }
 
   /** Waits until the audio so far is processed and no final result is pending. */
   async settle(): Promise<void> {
-    await this.#live?.settle()
-    await this.#finals
+    await this.#waitFor(async () => this.#live?.settle())
+  }
+
+  /** Performs a step and waits for pending final results; meanwhile, no audio is expected. */
+  async #waitFor(step: () => Promise<void>): Promise<void> {
+    this.#settling++
+    try {
+      await step()
+      await this.#finals
+    } finally {
+      this.#settling--
+      this.#lastAudioAt = performance.now()
+    }
   }
 
   /** Stops without a result for the current utterance. */
@@ -151,14 +206,16 @@ export class LiveSession {
     if (this.isDone) return
     this.#utterances++
     const session = this.#session
-    const {limits, onState} = this.#options
-    this.#session = new SpeechSession(limits, {id: this.id, onState})
+    const {perform = (work) => work()} = this.#options
+    this.#session = this.#newUtterance()
     this.#finals = this.#finals.then(async () => {
       try {
-        const {value: file, ...times} = await session.finalize((signal, loaded) => {
-          loaded()
-          return ended.transcribe(signal)
-        }, this.#options.signal)
+        const {value: file, ...times} = await perform(() =>
+          session.finalize((signal, loaded) => {
+            loaded()
+            return ended.transcribe(signal)
+          }, this.#options.signal),
+        )
         const event = this.#finalEvent(ended, file, times)
         this.#emit(event)
         await this.#onFinal?.({event, file})
@@ -206,7 +263,7 @@ export class LiveSession {
     this.#idle = setInterval(
       () => {
         const waited = performance.now() - this.#lastAudioAt
-        if (waited >= timeoutMs) this.#fail(this.#session.captureTimeout(waited))
+        if (this.#settling === 0 && waited >= timeoutMs) this.#fail(this.#session.captureTimeout(waited))
       },
       Math.max(10, timeoutMs / 10),
     ).unref()
@@ -216,6 +273,7 @@ export class LiveSession {
   #report(error: unknown): void {
     const known = SvcError.from(error)
     this.#failures++
+    this.#options.onFailure?.(known)
     this.#emit({type: 'error', correlation_id: this.correlationId, ...asAudioError(known)})
   }
 
@@ -226,12 +284,12 @@ export class LiveSession {
     const {maxBufferMs} = this.#options
     const known = overflow ? new SvcError('buffer_overflow', {max_buffer_ms: maxBufferMs}) : SvcError.from(error)
     this.#ended.abort(known)
+    this.#options.onFailure?.(known)
     clearInterval(this.#idle)
     this.#emit({
       type: 'error',
       correlation_id: this.correlationId,
       ...asAudioError(known),
-      ...(overflow ? {max_buffer_ms: maxBufferMs} : {}),
     })
     clearTimeout(this.#heartbeat)
   }

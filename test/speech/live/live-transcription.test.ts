@@ -77,11 +77,13 @@ function start(model: SpeechModel, options: globalThis.Partial<LiveOptions<strin
     model,
     detector: energyVad({live: true}),
     recognition: {...recognition, language: 'en'} as RecognitionOptions,
+    hint: undefined,
+    languageCode: (hint) => hint ?? 'en',
     stability: {quietMs: 350, maxWaitMs: 2500},
     endpoint: {silenceMs: undefined, maxDurationMs: undefined},
     maxBufferMs: 300_000,
     finish: (raw) => ({rawText: raw, refinedText: raw.trim(), confidence: 1, trace: [], nBest: undefined}),
-    async transcribe(samples, memo) {
+    async transcribe(samples, _hint, memo) {
       seen.passes++
       return offline(model, samples, memo)
     },

@@ -1,0 +1,75 @@
+import {Flags} from '@oclif/core'
+import {SpeechCommand, settingFlags, speechFlags, withProgress} from '../../src/cli/index.js'
+import {speechServerSettings} from '../../src/config/index.js'
+import {SvcError} from '../../src/errors/index.js'
+
+/** Time that running requests have to finish after the server was asked to stop, ms. */
+const drainMs = 5000
+
+export default class SpeechServe extends SpeechCommand<typeof SpeechServe> {
+  static override summary = 'Serve speech recognition over HTTP and WebSocket.'
+  static override description =
+    `Routes: POST /api/audio/transcribe for recordings in the workspace, POST /api/audio/transcribe/upload for uploads,
+GET /api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. Paths outside the
+workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
+
+Listens on the loopback interface by default. On another address, clients must send a token. One recording is transcribed at a
+time, next to live audio; up to 16 requests wait. Edited settings apply to the next request. On SIGTERM, running requests have
+five seconds to finish; then it exits with status 0.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --model openai/whisper-base',
+    'curl -s http://127.0.0.1:3847/api/audio/transcribe/upload -F file=@meeting.wav | jq -r .text',
+    'SVC_SPEECH_TOKEN=$(openssl rand -hex 16) <%= config.bin %> <%= command.id %> --host 0.0.0.0',
+  ]
+  static override flags = {
+    ...speechFlags,
+    ...settingFlags(speechServerSettings, 'dashHost', 'dashPort'),
+    'token-env': Flags.string({
+      description: 'Environment variable that contains the token clients must send.',
+      default: 'SVC_SPEECH_TOKEN',
+      helpValue: 'NAME',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const {
+      dashHost: host,
+      dashPort: port,
+      maxUploadBytes,
+      workspace,
+      token: configured,
+    } = this.settings(speechServerSettings)
+    const variable = this.flags['token-env']
+    const token = process.env[variable]?.trim() || (variable === 'SVC_SPEECH_TOKEN' ? configured : undefined)
+    const {isLoopback} = await import('../../src/net/index.js')
+    if (token === undefined && !isLoopback(host)) throw new SvcError('app_unprotected', {host, variable})
+    const {configureLog} = await import('../../src/log/index.js')
+    const log = this.logOptions()
+    configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})
+    const service = await this.openSpeechService()
+    try {
+      await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))
+      const {startSpeechServer} = await import('../../src/speech-server/index.js')
+      const server = await startSpeechServer(service, {
+        address: {host, port},
+        token,
+        root: workspace ?? this.workspace.root,
+        maxUploadBytes,
+        status: () => this.speechStatus(),
+      })
+      await this.warnWithoutTls(host)
+      await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid})
+      this.output.notice(`Listening on ${server.baseUrl}.`)
+      await aborted(this.signal)
+      await server.close(drainMs)
+    } finally {
+      await service.close()
+    }
+  }
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), {once: true})
+  })

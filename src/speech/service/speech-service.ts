@@ -1,0 +1,359 @@
+import {randomUUID} from 'node:crypto'
+import {type AudioInput, openAudio} from '../../audio/index.js'
+import type {ListenV1, TranscribeV1} from '../../contracts/index.js'
+import {containedPath} from '../../files/index.js'
+import type {StabilityRules} from '../live/stable-text.js'
+import {sampleRate} from '../model.js'
+import {ModelHolder, type ModelSource} from '../model-holder.js'
+import {partialWriter} from '../partial-file.js'
+import {transcribePayload} from '../payload.js'
+import {LiveSession, type LiveSessionOptions} from '../session/live-session.js'
+import {type SessionLimits, SpeechSession, sessionLimits} from '../session/session.js'
+import {SessionResult} from '../session/session-result.js'
+import {isTextFile, Transcriber, type TranscriberOptions} from '../transcriber.js'
+import {RequestQueue} from './queue.js'
+import {timeLimited} from './time-limited.js'
+
+/** The settings of one call. */
+export interface SpeechCallSettings {
+  /** Identifies the model and how it runs; a different value opens another model. */
+  modelKey: string
+  source: ModelSource
+  transcriber: Omit<TranscriberOptions, 'model'>
+  /** Defaults of live sessions. */
+  limits: SessionLimits
+  heartbeatMs: number
+  stability: StabilityRules
+  /** Maximum live audio to keep, ms. */
+  maxBufferMs: number
+  /** Confidence below which the user should be asked. */
+  minConfidence: number
+  /** Time after which an unused model is unloaded, ms; negative: never. */
+  keepAliveMs: number
+  /** File that receives partial results. */
+  partial: {path: string; chunkSec: number} | undefined
+  /** The settings as diagnostic output. */
+  runtime: object
+}
+
+export interface SpeechServiceOptions {
+  /** Directory that contains all recordings; others are refused. */
+  root: string
+  /** Reads the settings, for each call again. */
+  settings(choice: SettingChoice): Promise<SpeechCallSettings>
+}
+
+/** Fields of a request that replace settings. */
+export interface SettingChoice {
+  profile?: RefineProfile
+  task?: 'transcribe' | 'translate'
+  word_timestamps?: boolean
+}
+
+export type RefineProfile = TranscriberOptions['text']['profile']
+
+/** Fields of requests for a session, as tools, methods and HTTP clients send them. */
+export interface SessionRequest extends SettingChoice {
+  language_hint?: string | null
+  debug_parser_payload?: boolean
+  timeout_ms?: number
+  max_duration_ms?: number
+  inference_deadline_ms?: number
+  heartbeat_ms?: number
+}
+
+export interface CallHooks {
+  signal: AbortSignal
+  report: (progress: {done: number; total?: number; message?: string}) => void
+  notice: (text: string) => void
+}
+
+interface LoadedModel {
+  key: string
+  holder: ModelHolder
+  users: number
+  idle: NodeJS.Timeout | undefined
+}
+
+/** Silence that ends an utterance of a recording, ms. */
+const endpointMs = 400
+
+/**
+ * Speech recognition for the clients of a long-running process. All calls share one model, which is opened on first use
+ * and replaced when the settings select another one. Recordings are transcribed one at a time, next to live sessions.
+ */
+export class SpeechService {
+  readonly queue = new RequestQueue()
+  readonly #options: SpeechServiceOptions
+  #model: LoadedModel | undefined
+  readonly #closing = new AbortController()
+
+  constructor(options: SpeechServiceOptions) {
+    this.#options = options
+  }
+
+  /** True if the model is loaded or being loaded. */
+  get isLoaded(): boolean {
+    return this.#model?.holder.isStarted ?? false
+  }
+
+  /**
+   * Transcribes a recording, or cleans up the text of a `.txt` or `.md` file. Only the limits of the request apply.
+   * @throws path_denied, overloaded, speech_capture_timeout, speech_inference_timeout, speech_deadline_exceeded; what
+   *   `Transcriber.transcribe` throws
+   */
+  async transcribe(request: SessionRequest & {path: string}, hooks: CallHooks): Promise<TranscribeV1> {
+    const path = await containedPath(this.#options.root, request.path)
+    return this.transcribeInput({path}, path, request, hooks)
+  }
+
+  /** Transcribes a recording from anywhere. @param name the path in the result */
+  async transcribeInput(
+    input: AudioInput,
+    name: string,
+    request: SessionRequest,
+    hooks: CallHooks,
+  ): Promise<TranscribeV1> {
+    const limits = sessionLimits(requestedLimits(request), {})
+    const signal = AbortSignal.any([hooks.signal, this.#closing.signal])
+    return this.queue.run(
+      () =>
+        this.#use(request, async (settings, transcriber) => {
+          const session = new SpeechSession(limits)
+          const progress = reportProgress(hooks.report, request.heartbeat_ms ?? settings.heartbeatMs)
+          const partial =
+            settings.partial && partialWriter(settings.partial.path, {...settings.partial, sessionId: session.id})
+          try {
+            const {value, diagnostics} = await session.finalize(
+              (within, loaded) =>
+                transcriber.transcribe(input, {
+                  signal: within,
+                  language: request.language_hint ?? undefined,
+                  onReady: loaded,
+                  watch: (audio) => timeLimited(audio, limits.timeoutMs, (elapsed) => session.captureTimeout(elapsed)),
+                  onWarning: ({message}) => hooks.notice(`warning: ${message}`),
+                  onStart: (durationSec) => {
+                    progress.start(durationSec)
+                    partial?.start(durationSec)
+                  },
+                  onProgress: progress.advance,
+                  onChunk: partial?.write,
+                }),
+              signal,
+            )
+            const {minConfidence, runtime} = settings
+            return {
+              ...transcribePayload(value, {path: name, correlationId: randomUUID(), refined: true, minConfidence}),
+              ...(diagnostics.length === 0 ? {} : {deadline_diagnostics: diagnostics}),
+              ...(request.debug_parser_payload === true
+                ? {correction_trace: [...value.finished.trace], runtime_config: runtime}
+                : {}),
+            } as TranscribeV1
+          } finally {
+            progress.stop()
+          }
+        }),
+      signal,
+    )
+  }
+
+  /**
+   * Transcribes a recording as a live session does: utterance by utterance, each within the limits of the request or of
+   * the settings.
+   * @throws what `transcribe` throws
+   */
+  async listen(request: SessionRequest & {path: string; session_id?: string}, hooks: CallHooks): Promise<ListenV1> {
+    const path = await containedPath(this.#options.root, request.path)
+    const signal = AbortSignal.any([hooks.signal, this.#closing.signal])
+    return this.queue.run(
+      () =>
+        this.#use(request, async (settings, transcriber) => {
+          const limits = sessionLimits(requestedLimits(request), settings.limits)
+          const language = request.language_hint ?? undefined
+          const result = new SessionResult()
+          const progress = reportProgress(hooks.report, request.heartbeat_ms ?? settings.heartbeatMs)
+          let failure: unknown
+          const isText = isTextFile(path)
+          const session = await LiveSession.start(
+            {
+              ...liveDefaults(settings),
+              transcriber,
+              id: request.session_id,
+              isLive: !isText,
+              limits,
+              language,
+              silenceMs: endpointMs,
+              emit: (event) => {
+                if (event.type === 'final') progress.advance(event.end_ms / 1000)
+              },
+              onFailure: (error) => {
+                failure ??= error
+              },
+              signal,
+            },
+            (finished) => result.add(finished),
+          )
+          try {
+            if (isText) await session.addText(path)
+            else await feed(session, path, progress, {...hooks, signal})
+            if (failure !== undefined) throw failure
+            const {minConfidence, runtime} = settings
+            return {
+              ...result.payload(session, {path, limits, languageHint: language, minConfidence}),
+              ...(request.debug_parser_payload === true ? {runtime_config: runtime} : {}),
+            } as ListenV1
+          } finally {
+            progress.stop()
+            await session.close()
+          }
+        }),
+      signal,
+    )
+  }
+
+  /**
+   * Starts a live session, and loads the model if necessary. `close` of the returned session must be called.
+   * @throws overloaded; what `LiveSession.start` throws
+   */
+  async live(
+    request: SessionRequest,
+    options: Pick<LiveSessionOptions, 'silenceMs' | 'once' | 'emit' | 'onDraftFailure' | 'signal'>,
+  ): Promise<{session: LiveSession; close(): Promise<void>}> {
+    this.queue.refuseIfFull()
+    const settings = await this.#options.settings(request)
+    const model = this.#acquire(settings)
+    try {
+      const {heartbeat_ms: heartbeatMs = settings.heartbeatMs, language_hint: hint} = request
+      const session = await LiveSession.start({
+        ...liveDefaults(settings),
+        transcriber: new Transcriber({...settings.transcriber, model: model.holder}),
+        limits: sessionLimits(requestedLimits(request), settings.limits),
+        language: hint ?? undefined,
+        heartbeatMs,
+        perform: (work) => this.queue.count(work),
+        ...options,
+      })
+      return {
+        session,
+        close: async () => {
+          await session.close()
+          this.#release(model, settings.keepAliveMs)
+        },
+      }
+    } catch (error) {
+      this.#release(model, settings.keepAliveMs)
+      throw error
+    }
+  }
+
+  /** Loads the model, so that the first request does not wait for it. */
+  async load(signal: AbortSignal): Promise<void> {
+    const settings = await this.#options.settings({})
+    const model = this.#acquire(settings)
+    try {
+      await model.holder.open(signal)
+    } finally {
+      this.#release(model, settings.keepAliveMs)
+    }
+  }
+
+  /** Aborts running requests and closes the model. Live sessions must be closed before. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.queue.settled()
+    clearTimeout(this.#model?.idle)
+    await this.#model?.holder.close()
+  }
+
+  async #use<T>(
+    choice: SettingChoice,
+    work: (settings: SpeechCallSettings, transcriber: Transcriber) => Promise<T>,
+  ): Promise<T> {
+    const settings = await this.#options.settings(choice)
+    const model = this.#acquire(settings)
+    try {
+      return await work(settings, new Transcriber({...settings.transcriber, model: model.holder}))
+    } finally {
+      this.#release(model, settings.keepAliveMs)
+    }
+  }
+
+  #acquire({modelKey: key, source}: SpeechCallSettings): LoadedModel {
+    if (this.#model?.key !== key) {
+      const previous = this.#model
+      this.#model = {key, holder: new ModelHolder(source), users: 0, idle: undefined}
+      if (previous?.users === 0) void unload(previous)
+    }
+    const model = this.#model as LoadedModel
+    clearTimeout(model.idle)
+    model.users++
+    return model
+  }
+
+  #release(model: LoadedModel, keepAliveMs: number): void {
+    model.users--
+    if (model.users > 0) return
+    if (model !== this.#model) void unload(model)
+    else if (keepAliveMs >= 0)
+      model.idle = setTimeout(() => {
+        if (this.#model === model) this.#model = undefined
+        void unload(model)
+      }, keepAliveMs).unref()
+  }
+}
+
+function unload({idle, holder}: LoadedModel): Promise<void> {
+  clearTimeout(idle)
+  return holder.close()
+}
+
+const requestedLimits = (request: SessionRequest): SessionLimits => ({
+  timeoutMs: request.timeout_ms,
+  maxDurationMs: request.max_duration_ms,
+  inferenceDeadlineMs: request.inference_deadline_ms,
+})
+
+const liveDefaults = ({stability, maxBufferMs, heartbeatMs}: SpeechCallSettings) => ({
+  stability,
+  maxBufferMs,
+  heartbeatMs,
+})
+
+/** Passes a recording to a session, piece by piece, as fast as the model allows. */
+async function feed(
+  session: LiveSession,
+  path: string,
+  progress: ReturnType<typeof reportProgress>,
+  {signal, notice}: CallHooks,
+): Promise<void> {
+  const audio = await openAudio({path}, {sampleRate, signal, onWarning: ({message}) => notice(`warning: ${message}`)})
+  progress.start(audio.durationSec)
+  for await (const piece of audio) {
+    session.push(piece)
+    await session.settle()
+    session.ended.throwIfAborted()
+  }
+  await session.commit()
+}
+
+/**
+ * Reports progress in seconds of audio. Without progress for an interval, a small increase shows that the work goes on:
+ * the receiver ignores values that do not increase.
+ */
+function reportProgress(report: CallHooks['report'], heartbeatMs: number) {
+  let total: number | undefined
+  let last = 0
+  const send = (done: number) => {
+    last = done
+    report({done, ...(total === undefined ? {} : {total}), message: 'seconds transcribed'})
+    timer.refresh()
+  }
+  const timer = setTimeout(() => send(last + 0.001), Math.max(1, heartbeatMs)).unref()
+  return {
+    start: (durationSec: number | undefined) => {
+      total = durationSec
+    },
+    advance: send,
+    stop: () => clearTimeout(timer),
+  }
+}

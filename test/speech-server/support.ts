@@ -1,0 +1,205 @@
+import {copyFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {after} from 'node:test'
+import WebSocket from 'ws'
+import {
+  hubSettings,
+  resolveSettings,
+  speechAudioSettings,
+  speechRefineSettings,
+  speechSessionSettings,
+  speechSettings,
+  speechStatus,
+} from '../../src/config/index.js'
+import type {SpeechEventV1} from '../../src/contracts/index.js'
+import {type SpeechCallSettings, SpeechService, transcriberOptions} from '../../src/speech/index.js'
+import {type SpeechServer, type SpeechServerOptions, startSpeechServer} from '../../src/speech-server/index.js'
+import {projectFile} from '../support/project.js'
+import {suiteFolder} from '../support/temporary.js'
+
+export const hello = projectFile('examples/hello.wav')
+export const helloText = 'hello and welcome to your own machine'
+
+const sources = {flags: {}, env: {}}
+const speech = resolveSettings(speechSettings, sources).values
+const audio = resolveSettings(speechAudioSettings, sources).values
+const refine = resolveSettings(speechRefineSettings, sources).values
+const session = resolveSettings(speechSessionSettings, sources).values
+const hub = resolveSettings(hubSettings, sources).values
+
+/** The starter model on one thread, with the default settings. */
+export const defaultSettings: SpeechCallSettings = {
+  modelKey: 'starter',
+  source: {
+    locate: async () => ({name: 'starter', path: projectFile('examples/models/starter')}),
+    engine: {threads: 1, device: 'cpu', precision: 'auto', backend: 'auto', derivedFolder: ''},
+  },
+  transcriber: {...transcriberOptions({speech, audio, refine}, {entries: []}), refine: true},
+  limits: {timeoutMs: 60_000, maxDurationMs: 120_000},
+  heartbeatMs: 3000,
+  stability: {quietMs: 350, maxWaitMs: 2500},
+  maxBufferMs: 300_000,
+  minConfidence: 0.55,
+  keepAliveMs: -1,
+  partial: undefined,
+  runtime: {},
+}
+
+/** A response of the server. */
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  /** The body if it is JSON, otherwise empty. */
+  json: Record<string, unknown>
+}
+
+export interface Part {
+  /** Undefined leaves the name out. */
+  name: string | undefined
+  filename?: string
+  content: string | Uint8Array
+}
+
+/** Speech recognition for all tests of a file, and a workspace with `hello.wav`. */
+export function speechSuite() {
+  const root = suiteFolder()
+  const settings = {...defaultSettings}
+  const service = new SpeechService({root, settings: async () => ({...settings})})
+  const servers: SpeechServer[] = []
+  after(async () => {
+    for (const server of servers) await server.close(0)
+    await service.close()
+  })
+  return {
+    root,
+    service,
+    /** Replaces settings for the calls of one test. */
+    async withSettings(changes: Partial<SpeechCallSettings>, work: () => Promise<void>): Promise<void> {
+      Object.assign(settings, changes)
+      try {
+        await work()
+      } finally {
+        Object.assign(settings, defaultSettings)
+      }
+    },
+    async start(options: Partial<SpeechServerOptions> = {}): Promise<Client> {
+      await copyFile(hello, join(root, 'hello.wav'))
+      const server = await startSpeechServer(service, {
+        address: {host: '127.0.0.1', port: 0},
+        token: undefined,
+        root,
+        maxUploadBytes: 1 << 20,
+        status: async () =>
+          speechStatus(
+            {...speech, ...refine, ...session, ...hub},
+            {version: '0.0.0', cudaInstalled: false, cudaRequested: false, activeModel: null},
+          ),
+        ...options,
+      })
+      servers.push(server)
+      return new Client(server)
+    },
+  }
+}
+
+/** Sends requests to a server and opens live connections. */
+export class Client {
+  readonly server: SpeechServer
+
+  constructor(server: SpeechServer) {
+    this.server = server
+  }
+
+  async send(path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(this.server.baseUrl + path, init)
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    const json = isJson && text !== '' ? JSON.parse(text) : {}
+    return {status: response.status, headers: response.headers, text, json}
+  }
+
+  post(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('/api/audio/transcribe', {
+      method: 'POST',
+      headers: {'content-type': 'application/json', ...headers},
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  }
+
+  upload(parts: readonly Part[], headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('/api/audio/transcribe/upload', {
+      method: 'POST',
+      headers: {'content-type': `multipart/form-data; boundary=${boundary}`, ...headers},
+      body: new Uint8Array(form(parts)),
+    })
+  }
+
+  live(query = '', options: WebSocket.ClientOptions = {}, protocols: string[] = []): Live {
+    const url = `${this.server.baseUrl.replace('http', 'ws')}/api/audio/transcribe/stream${query}`
+    return new Live(new WebSocket(url, protocols, options))
+  }
+}
+
+export const boundary = 'boundary-of-the-form'
+
+/** The body of a form. */
+export function form(parts: readonly Part[]): Buffer {
+  const pieces = parts.flatMap(({name, filename, content}) => [
+    `--${boundary}\r\ncontent-disposition: form-data${name === undefined ? '' : `; name="${name}"`}`,
+    `${filename === undefined ? '' : `; filename="${filename}"`}\r\n\r\n`,
+    content,
+    '\r\n',
+  ])
+  return Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece)))
+}
+
+/** A live connection that records its events. */
+export class Live {
+  readonly socket: WebSocket
+  readonly events: SpeechEventV1[] = []
+  /** Resolves with the close code and reason. */
+  readonly closed: Promise<{code: number; reason: string}>
+  /** Resolves with the status of a refused upgrade. */
+  readonly refused: Promise<number>
+  pings = 0
+  #waiting: {type: string; resolve: (event: SpeechEventV1) => void}[] = []
+
+  constructor(socket: WebSocket) {
+    this.socket = socket
+    this.closed = new Promise((resolve) => {
+      socket.once('close', (code, reason) => resolve({code, reason: reason.toString()}))
+    })
+    this.refused = new Promise((resolve) => {
+      socket.once('unexpected-response', (request, response) => {
+        resolve(response.statusCode ?? 0)
+        request.destroy()
+      })
+    })
+    socket.on('error', () => undefined)
+    socket.on('ping', () => this.pings++)
+    socket.on('message', (data) => {
+      const event = JSON.parse(String(data)) as SpeechEventV1
+      this.events.push(event)
+      this.#waiting = this.#waiting.filter((one) => {
+        if (one.type === event.type) one.resolve(event)
+        return one.type !== event.type
+      })
+    })
+  }
+
+  /** Resolves with the next event of a type. */
+  next<T extends SpeechEventV1['type']>(type: T): Promise<Extract<SpeechEventV1, {type: T}>> {
+    return new Promise((resolve) => {
+      this.#waiting.push({type, resolve: resolve as (event: SpeechEventV1) => void})
+    })
+  }
+
+  op(message: object): void {
+    this.socket.send(JSON.stringify(message))
+  }
+
+  ofType<T extends SpeechEventV1['type']>(type: T): Extract<SpeechEventV1, {type: T}>[] {
+    return this.events.filter((event): event is Extract<SpeechEventV1, {type: T}> => event.type === type)
+  }
+}
