@@ -86,13 +86,19 @@ export function toInput(params: Readonly<Record<string, unknown>>, renames: Rena
 /**
  * A shorter schema to list to models, which pay for every token. It omits constraints that are rarely violated, such as
  * length limits. Calls are still validated against the full schema.
- * @param unlisted members to omit as well
+ * @param unlisted members to omit as well; nested members with a dot
  */
-export function listedSchema(schema: Schema, unlisted: readonly string[] = []): Schema {
-  const {properties, ...rest} = partOf(schema) as ObjectSchema
-  if (properties === undefined) return withoutLimits(rest)
-  const listed = Object.entries(properties).filter(([name]) => !unlisted.includes(name))
-  return withoutLimits({...rest, properties: Object.fromEntries(listed)})
+export const listedSchema = (schema: Schema, unlisted: readonly string[] = []): Schema =>
+  withoutLimits(withoutMembers(partOf(schema) as ObjectSchema, unlisted))
+
+function withoutMembers({properties, ...rest}: ObjectSchema, names: readonly string[]): Schema {
+  if (properties === undefined) return rest
+  const left = Object.entries(properties).filter(([name]) => !names.includes(name))
+  const members = left.map(([name, member]) => {
+    const below = names.filter((path) => path.startsWith(`${name}.`)).map((path) => path.slice(name.length + 1))
+    return [name, below.length === 0 ? member : withoutMembers(member as ObjectSchema, below)]
+  })
+  return {...rest, properties: Object.fromEntries(members)}
 }
 
 const limits: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'maxItems', 'maxProperties'])

@@ -316,7 +316,7 @@ describe('svc db, missing protection', {concurrency: 3}, () => {
   it('refuses to listen for other machines without a token', async (t) => {
     const {fails} = await workspace(t)
     const unprotected =
-      /Listening on 0\.0\.0\.0 exposes the program to other machines and requires a token in SVC_APP_TOKEN\./
+      /Listening on 0\.0\.0\.0 exposes the server to other machines and requires a token in SVC_APP_TOKEN\./
     await fails(['serve', '--host', '0.0.0.0', '--port', '0'], 2, unprotected)
   })
 })

@@ -139,7 +139,17 @@ export const planOperations: readonly Operation[] = [
       },
       {required: ['session_id', 'plan_md', 'tasks', 'plan_too_thin'], open: true},
     ),
-    bindings: {tool: {name: 'svc_plan', tier: 'core', lane: 'workflow'}},
+    bindings: {
+      tool: {
+        name: 'svc_plan',
+        tier: 'core',
+        lane: 'workflow',
+        unlisted: [
+          ...['auto_expand_thin_plan', 'max_refine_rounds', 'refine_budget_tokens', 'gap_risk_threshold'],
+          ...['plan_telemetry_session_id', 'question_link_session_id'],
+        ],
+      },
+    },
     run: planGoal,
   }),
   operation<

@@ -25,6 +25,9 @@ const sessionFields = (defaults: string) => ({
   debug_parser_payload: flag('Include all corrections and the settings.'),
 })
 
+/** Fields that tools accept, but do not list. */
+const unlisted = ['timeout_ms', 'max_duration_ms', 'inference_deadline_ms', 'heartbeat_ms', 'debug_parser_payload']
+
 const routeModes = ['none', 'tool', 'chat', 'orchestrator']
 
 export const speechOperations: readonly Operation[] = [
@@ -54,7 +57,7 @@ export const speechOperations: readonly Operation[] = [
     ),
     bindings: {
       rpc: {method: 'speech.transcribe'},
-      tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai'},
+      tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai', unlisted: [...unlisted, 'route_mode']},
     },
     run: (request, context) => speechOf(context).transcribe(request, context),
   }),
@@ -76,15 +79,12 @@ export const speechOperations: readonly Operation[] = [
       {
         correlation_id: text(),
         session: object({text: text(), state: text()}, {required: ['text', 'state'], open: true}),
-        route: object({}, {open: true}),
-        clarification_recommended: flag(),
-        llm_refinement: object({}, {open: true}),
       },
-      {required: ['correlation_id', 'session', 'route', 'clarification_recommended', 'llm_refinement'], open: true},
+      {required: ['correlation_id', 'session'], open: true},
     ),
     bindings: {
       rpc: {method: 'speech.listen'},
-      tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai'},
+      tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai', unlisted: [...unlisted, 'session_id']},
     },
     run: ({route_mode: mode = 'none', ...request}, context) => {
       if (mode !== 'none')

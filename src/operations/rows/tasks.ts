@@ -90,6 +90,10 @@ export const taskOperations: readonly Operation[] = [
           is_detached: 'enqueue_hints.is_detached',
           active_skill: 'enqueue_hints.active_skill',
         },
+        unlisted: [
+          ...['trace_id', 'correlation_id', 'tenant_id'],
+          ...['campaign_id', 'benchmark_tier', 'research_hints', 'is_detached'].map((name) => `enqueue_hints.${name}`),
+        ],
         // The task has members of the same meaning as these hints.
         hidden: [
           ...['temp_deps', 'files', 'task_timeout_ms', 'retries', 'not_before_ms'],
