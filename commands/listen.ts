@@ -63,15 +63,16 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
 
   async run(): Promise<void> {
     if (this.flags['list-microphones']) return this.#listMicrophones()
-    const {SessionResult, sessionLimits} = await import('../src/speech/index.js')
+    const {isTextFile, SessionResult, sessionLimits} = await import('../src/speech/index.js')
     const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
     const document = await this.#openOutput()
     const transcriber = await this.createTranscriber({refine: true})
     const result = new SessionResult()
     const screen = new Screen(!this.output.json && process.stdout.isTTY)
+    const isText = isTextFile(this.args.source)
     let failed = false
     try {
-      const session = await this.#start(transcriber, limits, screen, async (utterance) => {
+      const session = await this.#start(transcriber, {limits, isLive: !isText}, screen, async (utterance) => {
         result.add(utterance)
         screen.clear()
         if (utterance.event.text !== '') await this.output.piece(`${utterance.event.text}\n`)
@@ -79,7 +80,8 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
       })
       try {
         // What was said before the audio failed is not lost.
-        await this.#feed(session, screen).finally(() => session.commit())
+        if (isText) await session.addText(resolve(this.args.source))
+        else await this.#feed(session, screen).finally(() => session.commit())
       } finally {
         await session.close()
         screen.clear()
@@ -120,17 +122,22 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
 
   async #start(
     transcriber: Awaited<ReturnType<Listen['createTranscriber']>>,
-    limits: SessionLimits,
+    {limits, isLive}: {limits: SessionLimits; isLive: boolean},
     screen: Screen,
     onFinal: (utterance: FinishedUtterance) => Promise<void>,
   ): Promise<LiveSession> {
-    const {LiveSession} = await import('../src/speech/index.js')
+    const {LiveSession, newSessionId} = await import('../src/speech/index.js')
     const {streamPartialQuietMs, streamMaxWaitMs, streamMaxBufferMs} = this.settings(speechServerSettings)
     let printed: Promise<void> = Promise.resolve()
+    const id = newSessionId()
+    const partial = await this.partialWriter(id)
     return LiveSession.start(
       {
+        id,
         transcriber,
         limits,
+        isLive,
+        onChunk: partial?.write,
         silenceMs: endpointMs,
         once: this.flags.once,
         heartbeatMs: this.settings(speechSessionSettings).heartbeatMs,

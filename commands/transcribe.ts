@@ -1,8 +1,15 @@
 import {randomUUID} from 'node:crypto'
 import {basename, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {overwriteFlag, SpeechCommand, speechFlags, withProgress} from '../src/cli/index.js'
-import {speechAudioSettings, speechSessionSettings, speechSettings} from '../src/config/index.js'
+import {
+  overwriteFlag,
+  SpeechCommand,
+  sessionFlags,
+  sessionLimitsOf,
+  speechFlags,
+  withProgress,
+} from '../src/cli/index.js'
+import {speechSessionSettings} from '../src/config/index.js'
 import type {TranscribeV1} from '../src/contracts/index.js'
 import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
@@ -54,6 +61,8 @@ recording it can also be a file such as talk.srt; the extension selects the form
   }
   static override flags = {
     ...speechFlags,
+    ...sessionFlags,
+    'debug-parser-payload': Flags.boolean({description: 'Include the corrections and settings in the JSON result.'}),
     refine: Flags.boolean({
       description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default on)',
       default: true,
@@ -142,7 +151,7 @@ recording it can also be a file such as talk.srt; the extension selects the form
     const print = this.#printer(writer)
     // Segments printed on the terminal already show the progress.
     const isVisible = !this.flags.quiet && !(streams && process.stdout.isTTY)
-    const result = await withProgress(`Transcribing ${basename(recording)}`, isVisible, (show) => {
+    const {file: result, diagnostics} = await withProgress(`Transcribing ${basename(recording)}`, isVisible, (show) => {
       const progress = createProgress(show)
       return this.#read(transcriber, recording, {
         onStart: progress.start,
@@ -157,7 +166,7 @@ recording it can also be a file such as talk.srt; the extension selects the form
       return warnings
     }
     if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript), rule)
-    const payload = await this.#payload(recording, result, file)
+    const payload = await this.#payload(recording, result, diagnostics, file)
     await this.output.result(payload, () => `${file ?? ''}\n`)
     return warnings
   }
@@ -172,13 +181,18 @@ recording it can also be a file such as talk.srt; the extension selects the form
     }
   }
 
-  async #read(transcriber: Transcriber, recording: string, handlers: TranscribeHandlers): Promise<TranscribedFile> {
+  async #read(
+    transcriber: Transcriber,
+    recording: string,
+    handlers: TranscribeHandlers,
+  ): ReturnType<typeof import('../src/speech/index.js')['transcribeWithin']> {
     const {'raw-encoding': encoding, 'raw-rate': rate, 'raw-channels': channels} = this.flags
     const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
     const input =
       recording === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(recording), raw}
-    const partial = await this.#partial()
-    return transcriber.transcribe(input, {
+    const partial = await this.partialWriter()
+    const {sessionLimits, transcribeWithin} = await import('../src/speech/index.js')
+    return transcribeWithin(sessionLimits(sessionLimitsOf(this.flags), {}), transcriber, input, {
       ...handlers,
       signal: this.signal,
       onWarning: ({message}) => this.output.notice(`warning: ${message}`),
@@ -190,22 +204,20 @@ recording it can also be a file such as talk.srt; the extension selects the form
     })
   }
 
-  /** Writer of the file that receives partial results, if one is configured. */
-  async #partial() {
-    const {emitPartialPath} = this.settings(speechSettings)
-    if (emitPartialPath === undefined) return undefined
-    const {partialWriter} = await import('../src/speech/index.js')
-    const {chunkSec} = this.settings(speechAudioSettings)
-    return partialWriter(resolve(emitPartialPath), {sessionId: randomUUID(), chunkSec})
-  }
-
-  async #payload(recording: string, result: TranscribedFile, file: string | undefined): Promise<TranscribeV1> {
+  async #payload(
+    recording: string,
+    result: TranscribedFile,
+    diagnostics: NonNullable<TranscribeV1['deadline_diagnostics']>,
+    file: string | undefined,
+  ): Promise<TranscribeV1> {
     const {transcribePayload} = await import('../src/speech/index.js')
     const payload = transcribePayload(result, {
       path: recording === '-' ? '-' : resolve(recording),
       correlationId: randomUUID(),
       refined: this.flags.refine,
       minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
+      diagnostics,
+      runtime: this.flags['debug-parser-payload'] === true ? this.speechRuntime() : undefined,
     })
     return file === undefined ? payload : {...payload, output_path: file}
   }

@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto'
 import {existsSync} from 'node:fs'
 import {createRequire} from 'node:module'
 import {dirname, join, resolve} from 'node:path'
@@ -26,7 +27,14 @@ import {
 import type {SpeechStatusV1} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
-import type {LocatedModel, ModelSource, SpeechService, Transcriber, TranscriberOptions} from '../speech/index.js'
+import type {
+  LocatedModel,
+  ModelSource,
+  PartialWriter,
+  SpeechService,
+  Transcriber,
+  TranscriberOptions,
+} from '../speech/index.js'
 import type {PullOptions} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {SvcCommand} from './command.js'
@@ -76,6 +84,15 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const values = this.#values()
     const model = new ModelHolder(await this.#modelSource(values))
     return new Transcriber({...(await this.#transcriberOptions(values)), model, prefersWords, refine})
+  }
+
+  /** Writer of the file that receives partial results, if one is configured. */
+  protected async partialWriter(sessionId: string = randomUUID()): Promise<PartialWriter | undefined> {
+    const {emitPartialPath} = this.settings(speechSettings)
+    if (emitPartialPath === undefined) return undefined
+    const {partialWriter} = await import('../speech/index.js')
+    const {chunkSec} = this.settings(speechAudioSettings)
+    return partialWriter(resolve(emitPartialPath), {sessionId, chunkSec})
   }
 
   /** The speech-to-text port of operations and of programs, closed when the command ends. */

@@ -21,7 +21,7 @@ export type {
   WindowResult,
 } from './model.js'
 export {ModelHolder, type ModelSource} from './model-holder.js'
-export {partialWriter} from './partial-file.js'
+export {type PartialWriter, partialWriter} from './partial-file.js'
 export {transcribePayload} from './payload.js'
 export {createProgress} from './progress.js'
 export {listRecordings, outputPaths} from './recordings.js'
@@ -33,8 +33,9 @@ export {
   SpeechService,
 } from './service/speech-service.js'
 export {type FinishedUtterance, type LiveEvent, LiveSession} from './session/live-session.js'
-export {type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
+export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
+export {transcribeWithin} from './session/within-limits.js'
 export {loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
 export {transcribe} from './transcribe/transcribe.js'

@@ -4,11 +4,16 @@ import type {TranscribeEvent} from './transcribe/options.js'
 
 type Chunk = Extract<TranscribeEvent, {type: 'chunk'}>
 
-/** Appends a JSON line per chunk to a file. It is for onlookers: what cannot be written is left out. */
+export interface PartialWriter {
+  start(durationSec: number | undefined): void
+  write(chunk: Chunk): Promise<void>
+}
+
+/** Appends a JSON line per chunk to a file, for progress displays; write errors are ignored. */
 export function partialWriter(
   path: string,
   {sessionId, chunkSec}: {sessionId: string; chunkSec: number},
-): {start: (durationSec: number | undefined) => void; write: (chunk: Chunk) => Promise<void>} {
+): PartialWriter {
   let expected = 1
   return {
     start(durationSec) {

@@ -1,5 +1,6 @@
 import type {TranscribeV1} from '../contracts/index.js'
 import type {Segment} from './model.js'
+import type {DeadlineDiagnostic} from './session/session.js'
 import {clarificationRecommended, round} from './text/confidence.js'
 import type {TranscribedFile} from './transcriber.js'
 
@@ -10,12 +11,16 @@ export interface PayloadOptions {
   refined: boolean
   /** Confidence below which the user should be asked. */
   minConfidence: number
+  /** The time limits that were checked. */
+  diagnostics?: readonly DeadlineDiagnostic[]
+  /** The settings; if present, they and all corrections are included. */
+  runtime?: object | undefined
 }
 
 /** A transcript as every surface answers with it. */
 export function transcribePayload(
   {transcript, finished, asrConfidence, languageDiagnostics, recording}: TranscribedFile,
-  {path, correlationId, refined, minConfidence}: PayloadOptions,
+  {path, correlationId, refined, minConfidence, diagnostics = [], runtime}: PayloadOptions,
 ): TranscribeV1 {
   const {rawText, refinedText, confidence, nBest} = finished
   return {
@@ -41,6 +46,8 @@ export function transcribePayload(
           warnings: [...recording.warnings],
           timings: timingsPayload(recording, transcript.durationSec),
         }),
+    ...(diagnostics.length === 0 ? {} : {deadline_diagnostics: [...diagnostics]}),
+    ...(runtime === undefined ? {} : {correction_trace: [...finished.trace], runtime_config: {...runtime}}),
   }
 }
 

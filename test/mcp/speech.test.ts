@@ -3,7 +3,7 @@ import {copyFile, mkdir, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {ProgressNotificationSchema} from '@modelcontextprotocol/sdk/types.js'
-import {contractViolations, type TranscribeV1} from '../../src/contracts/index.js'
+import {contractViolations, type ListenV1, type TranscribeV1} from '../../src/contracts/index.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {type After, connect, hello, once, starter, workspace} from './support.js'
 
@@ -96,6 +96,55 @@ describe('speech tools', () => {
     const {hear, fails} = await listening(t, {SVC_SPEECH_WORKSPACE: recordings})
     assert.equal((await hear({path: 'a.md'})).path, join(recordings, 'a.md'))
     await fails('file_not_found', 'svc_speech_transcribe', {path: 'hello.wav'})
+  })
+
+  it('transcribe a recording as a session, with its limits and settings', async () => {
+    const {cwd, call} = await server()
+    const heard = await call<ListenV1>('svc_speech_listen', {
+      path: 'hello.wav',
+      session_id: 'my-session',
+      inference_deadline_ms: 60_000,
+      route_mode: 'none',
+      debug_parser_payload: true,
+    })
+    assert.deepEqual(await contractViolations('cli/listen.v1', heard), [])
+    const {session, route, runtime_config: runtime} = heard
+    assert.deepEqual(
+      [session.session_id, session.text, session.state, session.path],
+      ['my-session', 'hello and welcome to your own machine', 'completed', join(cwd, 'hello.wav')],
+    )
+    assert.deepEqual(
+      session.deadline_diagnostics.map(({phase, limit_ms: limit, taxonomy}) => [phase, limit, taxonomy]),
+      [['transcribe', 60_000, 'ok']],
+    )
+    assert.equal(session.timings.capture_timeout_ms, 12_000)
+    assert.equal(route.status, 'no_route')
+    assert.ok(runtime)
+  })
+
+  it('transcribe a text as a session', async () => {
+    const {cwd, call} = await server()
+    await writeFile(join(cwd, 'memo.md'), 'so  hello')
+    const {session} = await call<ListenV1>('svc_speech_listen', {path: 'memo.md', language_hint: 'english'})
+    assert.equal(session.text, 'so hello')
+    assert.deepEqual(session.language_diagnostics.notes, ['language_hint_name_mapped'])
+  })
+
+  it('obey limits, and refuse to route', async () => {
+    const {fails, hear} = await server()
+    for (const tool of ['svc_speech_listen', 'svc_speech_transcribe'])
+      await fails('speech_inference_timeout', tool, {path: 'hello.wav', inference_deadline_ms: 1})
+    await fails('speech_deadline_exceeded', 'svc_speech_transcribe', {path: 'hello.wav', max_duration_ms: 1})
+    await fails('unsupported_value', 'svc_speech_listen', {path: 'hello.wav', route_mode: 'tool'})
+    const {deadline_diagnostics: diagnostics} = await hear({
+      path: 'hello.wav',
+      route_mode: 'tool',
+      max_duration_ms: 60_000,
+    })
+    assert.deepEqual(
+      diagnostics?.map(({phase}) => phase),
+      ['session_total'],
+    )
   })
 
   it('report invalid recordings and languages', async () => {

@@ -8,11 +8,11 @@ import {ModelHolder, type ModelSource} from '../model-holder.js'
 import {partialWriter} from '../partial-file.js'
 import {transcribePayload} from '../payload.js'
 import {LiveSession, type LiveSessionOptions} from '../session/live-session.js'
-import {type SessionLimits, SpeechSession, sessionLimits} from '../session/session.js'
+import {newSessionId, type SessionLimits, sessionLimits} from '../session/session.js'
 import {SessionResult} from '../session/session-result.js'
+import {transcribeWithin} from '../session/within-limits.js'
 import {isTextFile, Transcriber, type TranscriberOptions} from '../transcriber.js'
 import {RequestQueue} from './queue.js'
-import {timeLimited} from './time-limited.js'
 
 /** The settings of one call. */
 export interface SpeechCallSettings {
@@ -119,36 +119,31 @@ export class SpeechService {
     return this.queue.run(
       () =>
         this.#use(request, async (settings, transcriber) => {
-          const session = new SpeechSession(limits)
+          const {minConfidence, runtime} = settings
+          const correlationId = randomUUID()
           const progress = reportProgress(hooks.report, request.heartbeat_ms ?? settings.heartbeatMs)
           const partial =
-            settings.partial && partialWriter(settings.partial.path, {...settings.partial, sessionId: session.id})
+            settings.partial && partialWriter(settings.partial.path, {...settings.partial, sessionId: correlationId})
           try {
-            const {value, diagnostics} = await session.finalize(
-              (within, loaded) =>
-                transcriber.transcribe(input, {
-                  signal: within,
-                  language: request.language_hint ?? undefined,
-                  onReady: loaded,
-                  watch: (audio) => timeLimited(audio, limits.timeoutMs, (elapsed) => session.captureTimeout(elapsed)),
-                  onWarning: ({message}) => hooks.notice(`warning: ${message}`),
-                  onStart: (durationSec) => {
-                    progress.start(durationSec)
-                    partial?.start(durationSec)
-                  },
-                  onProgress: progress.advance,
-                  onChunk: partial?.write,
-                }),
+            const {file, diagnostics} = await transcribeWithin(limits, transcriber, input, {
               signal,
-            )
-            const {minConfidence, runtime} = settings
-            return {
-              ...transcribePayload(value, {path: name, correlationId: randomUUID(), refined: true, minConfidence}),
-              ...(diagnostics.length === 0 ? {} : {deadline_diagnostics: diagnostics}),
-              ...(request.debug_parser_payload === true
-                ? {correction_trace: [...value.finished.trace], runtime_config: runtime}
-                : {}),
-            } as TranscribeV1
+              language: request.language_hint ?? undefined,
+              onWarning: ({message}) => hooks.notice(`warning: ${message}`),
+              onStart: (durationSec) => {
+                progress.start(durationSec)
+                partial?.start(durationSec)
+              },
+              onProgress: progress.advance,
+              onChunk: partial?.write,
+            })
+            return transcribePayload(file, {
+              path: name,
+              correlationId,
+              refined: true,
+              minConfidence,
+              diagnostics,
+              runtime: request.debug_parser_payload === true ? runtime : undefined,
+            })
           } finally {
             progress.stop()
           }
@@ -176,9 +171,9 @@ export class SpeechService {
           const isText = isTextFile(path)
           const session = await LiveSession.start(
             {
-              ...liveDefaults(settings),
+              ...liveDefaults(settings, request.session_id),
               transcriber,
-              id: request.session_id,
+              heartbeatMs: request.heartbeat_ms ?? settings.heartbeatMs,
               isLive: !isText,
               limits,
               language,
@@ -313,10 +308,15 @@ const requestedLimits = (request: SessionRequest): SessionLimits => ({
   inferenceDeadlineMs: request.inference_deadline_ms,
 })
 
-const liveDefaults = ({stability, maxBufferMs, heartbeatMs}: SpeechCallSettings) => ({
+const liveDefaults = (
+  {stability, maxBufferMs, heartbeatMs, partial}: SpeechCallSettings,
+  id: string = newSessionId(),
+) => ({
+  id,
   stability,
   maxBufferMs,
   heartbeatMs,
+  onChunk: partial && partialWriter(partial.path, {...partial, sessionId: id}).write,
 })
 
 /** Passes a recording to a session, piece by piece, as fast as the model allows. */

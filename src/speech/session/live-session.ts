@@ -4,7 +4,7 @@ import {asAudioError, SvcError} from '../../errors/index.js'
 import {AudioOverflow, type EndedUtterance, type LiveTranscription} from '../live/live-transcription.js'
 import type {StabilityRules} from '../live/stable-text.js'
 import {round} from '../text/confidence.js'
-import type {TranscribedFile, Transcriber} from '../transcriber.js'
+import type {TranscribedFile, TranscribeHandlers, Transcriber} from '../transcriber.js'
 import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionState, SpeechSession} from './session.js'
 
 export interface LiveSessionOptions {
@@ -25,6 +25,8 @@ export interface LiveSessionOptions {
   maxBufferMs: number
   emit(event: LiveEvent): void
   onState?: ((state: SessionState) => void) | undefined
+  /** Receives the text of each utterance, for instance to append it to a file. */
+  onChunk?: TranscribeHandlers['onChunk']
   /** Called if a partial result fails. */
   onDraftFailure?: ((error: unknown) => void) | undefined
   /** Called with each error that is also emitted as an event. */
@@ -204,7 +206,7 @@ export class LiveSession {
 
   #finish(ended: EndedUtterance<TranscribedFile>): void {
     if (this.isDone) return
-    this.#utterances++
+    const index = this.#utterances++
     const session = this.#session
     const {perform = (work) => work()} = this.#options
     this.#session = this.#newUtterance()
@@ -218,6 +220,8 @@ export class LiveSession {
         )
         const event = this.#finalEvent(ended, file, times)
         this.#emit(event)
+        const {start_ms: start, end_ms: end, raw_text: text} = event
+        await this.#options.onChunk?.({type: 'chunk', index, startSec: start / 1000, endSec: end / 1000, text})
         await this.#onFinal?.({event, file})
       } catch (error) {
         if (!this.#options.signal.aborted) this.#report(error)
