@@ -66,7 +66,7 @@ export interface LiveHandlers
   extends Pick<TranscribeHandlers, 'language' | 'signal'>,
     Pick<
       LiveOptions<TranscribedFile>,
-      'endpoint' | 'stability' | 'maxBufferMs' | 'onPartial' | 'onDraftFailure' | 'onEndpoint' | 'onFailure'
+      'endpoint' | 'stability' | 'maxBufferMs' | 'now' | 'onPartial' | 'onDraftFailure' | 'onEndpoint' | 'onFailure'
     > {}
 
 /** A transcript and all that is known about it. */
@@ -128,6 +128,7 @@ export class Transcriber {
     onFailure,
     stability,
     maxBufferMs,
+    now,
     ...handlers
   }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
     const {engine, hint} = await this.#prepare(handlers)
@@ -155,6 +156,7 @@ export class Transcriber {
       onDraftFailure,
       onEndpoint,
       onFailure,
+      now,
     })
   }
 

@@ -18,6 +18,7 @@ import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
 import {orchestratorSubmit} from './orchestrator/submit.js'
 import {serveNeighbours} from './serve-neighbours.js'
+import {speechStream} from './speech-stream.js'
 import {startup} from './startup.js'
 import {whisper} from './whisper.js'
 
@@ -29,6 +30,7 @@ const benchmarks = {
   'llama-cpp': llamaCpp,
   whisper,
   'long-recording': longRecording,
+  'speech-stream': speechStream,
   guide,
   'serve-neighbours': serveNeighbours,
   'lang-check': langCheck,

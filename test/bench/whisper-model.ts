@@ -29,8 +29,11 @@ function tokens(): string[] {
 }
 
 /** Random weights of a shape in both layouts, in 16-bit floats: speed does not depend on what a model has learnt. */
-export async function writeWhisper(folder: string, size: WhisperSize): Promise<{folder: string; ggml: string}> {
-  const shape = whisperShapes[size]
+export async function writeWhisper(
+  folder: string,
+  size: WhisperSize,
+  shape: WhisperShape = whisperShapes[size],
+): Promise<{folder: string; ggml: string}> {
   const weights = randomWhisper(shape, 1, pooledFloats(1))
   const texts = tokens()
   const tokenizer = tokenizerOfTokens(

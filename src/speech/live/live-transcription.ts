@@ -52,7 +52,7 @@ export interface LiveOptions<F> {
   /** A fault of the detector, or too much audio (`AudioOverflow`); the transcription is of no more use. */
   onFailure(error: unknown): void
   /** Clock of the partial results, ms. */
-  now?(): number
+  now?: (() => number) | undefined
 }
 
 /** Thrown to `onFailure` when more audio arrives than is kept. */
