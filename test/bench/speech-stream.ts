@@ -18,8 +18,8 @@ const piece = rate / 10
 /**
  * Live speech beside offline transcription of the same audio: time from the end of a phrase to its final result, audio
  * that is encoded for partial results, eight CTC streams and two Whisper streams at once in real time, and memory over
- * half an hour. The CTC model is the starter model. The Whisper model has the shape of tiny and random weights; its text
- * context is cut so that it emits about as many tokens per second as people speak. `STREAM_SECONDS` is the length of the
+ * half an hour. The CTC model is the starter model. The Whisper model has the shape of tiny and random weights, so it has
+ * no partial results; its text context is cut so that a window takes as many steps as people speak tokens. `STREAM_SECONDS` is the length of the
  * streams (60), `STREAM_ROUNDS` the number of phrases (5).
  */
 export async function speechStream() {
@@ -144,7 +144,7 @@ async function phrases(transcriber: Transcriber, phrase: Float32Array, rounds: n
   const mid = (key: keyof (typeof times)[0]) => round(median(times.map((one) => one[key])))
   return {
     phrase_seconds: phrase.length / rate,
-    first_partial_ms: mid('first'),
+    ...(times.some(({first}) => Number.isNaN(first)) ? {} : {first_partial_ms: mid('first')}),
     final_ms: mid('final'),
     offline_ms: mid('offline'),
     ratio_final_to_offline: round(median(times.map(({final, offline}) => final / offline)), 2),
