@@ -31,7 +31,7 @@ interface Event {
   type?: string
   text?: string
   stable_text?: string
-  session?: {text: string; state: string; utterances: number; path: string}
+  session?: {session_id: string; text: string; state: string; utterances: number; path: string}
 }
 
 const eventsOf = (stdout: string) =>
@@ -120,6 +120,29 @@ describe('svc listen with standard input', () => {
     assert.equal(await first, `${text}\n`)
     listening.stdin?.end()
     assert.equal((await listening).exitCode, 0)
+  })
+})
+
+describe('svc listen with a transcript', () => {
+  it('cleans up the text as one utterance, without a model', async () => {
+    await writeFile(join(folder, 'note.txt'), 'so  hello')
+    const {stdout, stderr} = await listen(['note.txt', '--json', '--language', 'english'])
+    const events = eventsOf(stdout)
+    assert.deepEqual(
+      events.map(({type}) => type),
+      ['ready', 'final', undefined],
+    )
+    assert.equal(events.at(-1)?.session?.text, 'so hello')
+    assert.doesNotMatch(stderr, /starter model/)
+  })
+})
+
+describe('SVC_SPEECH_EMIT_PARTIAL_PATH', () => {
+  it('receives a line per utterance', async () => {
+    const {stdout} = await listen([hello, '--json'], {env: {SVC_SPEECH_EMIT_PARTIAL_PATH: 'partial.jsonl'}})
+    const [line = ''] = (await readFile(join(folder, 'partial.jsonl'), 'utf8')).split('\n')
+    const {session_id: id, chunk_index: index, partial_text: partial} = JSON.parse(line)
+    assert.deepEqual([id, index, partial], [eventsOf(stdout).at(-1)?.session?.session_id, 0, text])
   })
 })
 

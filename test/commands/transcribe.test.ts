@@ -119,6 +119,33 @@ describe('svc transcribe FILE', () => {
     assert.equal((await svcInTurn(['transcribe', 'note.txt'], {cwd: folder})).stdout, 'hello world\n')
   })
 
+  it('checks the time limits of its flags, and reports them', async () => {
+    const hello = projectFile('examples/hello.wav')
+    const run = (args: readonly string[]) => svcInTurn(['transcribe', hello, ...oneThread, ...args], {cwd: folder})
+    const {stdout} = await run(['--max-ms', '60000', '--inference-deadline-ms', '50000', '--json'])
+    const {deadline_diagnostics: diagnostics, runtime_config: runtime} = JSON.parse(stdout)
+    assert.deepEqual(
+      diagnostics.map((one: {phase: string; limit_ms: number}) => [one.phase, one.limit_ms]),
+      [
+        ['transcribe', 50_000],
+        ['session_total', 60_000],
+      ],
+    )
+    assert.equal(runtime, undefined)
+    const late = await run(['--inference-deadline-ms', '1'])
+    assert.match(late.stderr, /\(speech_inference_timeout\)/)
+    assert.equal(late.exitCode, 1)
+  })
+
+  it('includes corrections and settings with --debug-parser-payload, and diagnostics of the language of a text', async () => {
+    const args = ['transcribe', 'note.txt', '--json', '--debug-parser-payload', '--language', 'german']
+    const {stdout} = await svcInTurn(args, {cwd: folder})
+    const {correction_trace: trace, runtime_config: runtime, language_diagnostics: diagnostics} = JSON.parse(stdout)
+    assert.ok(trace.length > 0)
+    assert.ok(runtime.session_timing)
+    assert.deepEqual(diagnostics, {raw: 'german', normalized: 'de', notes: ['language_hint_name_mapped']})
+  })
+
   it('refines the text by profile, lexicon and settings', async () => {
     await writeFiles(folder, {
       'said.txt': 'um call the the getter in the mesh',
