@@ -315,6 +315,8 @@ export interface SpeechFinalV1 {
     /** Time for recognition and refinement. */
     transcribe_ms: number
   }
+  /** Tokens of the utterance; only with SVC_SPEECH_STREAM_TOKENS. */
+  tokens?: {token: number; text: string; logprob: number}[]
 }
 export interface SpeechErrorV1 {
   type: 'error'

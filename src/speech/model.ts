@@ -57,6 +57,8 @@ export interface RecognitionOptions {
   /** Of the likely readings the one with the most of these words and phrases is chosen. */
   preferred: readonly string[]
   wordTimestamps: boolean
+  /** Returns the text and log-probability of each token. */
+  pieces?: boolean | undefined
   /** Alternatives to return, best first, the chosen one included. */
   alternatives: number
   /** Fast and less accurate, for partial results of live audio: one greedy pass over a window as long as the audio. */
@@ -70,6 +72,14 @@ export interface WordTiming {
   endSec: number
   /** Mean probability of its tokens, 0 to 1. */
   probability: number
+}
+
+/** A token of a segment. */
+export interface TokenPiece {
+  token: number
+  /** Empty if the token ends within a character; the token that completes the character has all of it. */
+  text: string
+  logprob: number
 }
 
 /** A piece of text with its place, in seconds from the start of the window or, in a transcript, of the recording. */
@@ -86,6 +96,8 @@ export interface Segment {
   /** Probability that nobody speaks, 0 to 1. */
   noSpeechProb: number
   words?: readonly WordTiming[]
+  /** Its tokens, if they were requested. */
+  pieces?: readonly TokenPiece[] | undefined
 }
 
 export interface Alternative {

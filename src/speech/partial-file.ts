@@ -1,5 +1,7 @@
 import {appendFile, mkdir} from 'node:fs/promises'
 import {dirname} from 'node:path'
+import type {Segment} from './model.js'
+import {round} from './text/confidence.js'
 import type {TranscribeEvent} from './transcribe/options.js'
 
 type Chunk = Extract<TranscribeEvent, {type: 'chunk'}>
@@ -15,12 +17,17 @@ export function partialWriter(
   {sessionId, chunkSec}: {sessionId: string; chunkSec: number},
 ): PartialWriter {
   let expected = 1
+  let tokenIndex = 0
   return {
     start(durationSec) {
       if (durationSec !== undefined) expected = Math.ceil(durationSec / (chunkSec || windowSec))
     },
-    async write({index, startSec, endSec, text}) {
-      const line = {
+    async write({index, startSec, endSec, text, segments: heard}) {
+      const ts_ms = Date.now()
+      const tokens = heard.flatMap((segment, i) =>
+        eventsOf(segment, {session_id: sessionId, chunk_index: index}, i, ts_ms),
+      )
+      const chunk = {
         session_id: sessionId,
         chunk_index: index,
         // Chunks end in pauses, so that their number is known only at the end.
@@ -28,11 +35,41 @@ export function partialWriter(
         partial_text: text.trim(),
         start_ms: Math.round(1000 * startSec),
         end_ms: Math.round(1000 * endSec),
-        ts_ms: Date.now(),
+        ts_ms,
       }
       await mkdir(dirname(path), {recursive: true}).catch(() => undefined)
-      await appendFile(path, `${JSON.stringify(line)}\n`).catch(() => undefined)
+      const lines = [...tokens, chunk].map((line) => `${JSON.stringify(line)}\n`)
+      await appendFile(path, lines.join('')).catch(() => undefined)
     },
+  }
+
+  /** Lines for each token of a segment and for the segment itself; none if tokens were not requested. */
+  function eventsOf(segment: Segment, place: object, index: number, ts_ms: number): object[] {
+    const {pieces, text, startSec, endSec} = segment
+    if (pieces === undefined) return []
+    const at = {...place, segment_index: index}
+    return [
+      ...pieces.map(({logprob, ...piece}) => ({
+        event: 'token',
+        ...at,
+        token_index: tokenIndex++,
+        ...piece,
+        logprob: round(logprob),
+        ts_ms,
+      })),
+      {
+        event: 'segment',
+        ...at,
+        start_ms: Math.round(1000 * startSec),
+        end_ms: Math.round(1000 * endSec),
+        text: text.trim(),
+        avg_logprob: round(segment.avgLogprob),
+        no_speech_prob: round(segment.noSpeechProb),
+        compression_ratio: round(segment.compressionRatio),
+        temperature: segment.temperature,
+        ts_ms,
+      },
+    ]
   }
 }
 

@@ -50,6 +50,7 @@ function decoding({speech, audio, refine}: SpeechSettingValues): TranscriberOpti
     seed: speech.seed,
     noSpeechThreshold: speech.noSpeechThreshold,
     wordTimestamps: speech.wordTimestamps,
+    pieces: speech.streamTokens,
     hotwords: contextualBias ? sessionHotwords : [],
     hotwordStrength: logitBiasStrength,
     alternatives: speech.beamSize,

@@ -31,6 +31,7 @@ interface Event {
   type?: string
   text?: string
   stable_text?: string
+  tokens?: {text: string}[]
   session?: {session_id: string; text: string; state: string; utterances: number; path: string}
 }
 
@@ -143,6 +144,44 @@ describe('SVC_SPEECH_EMIT_PARTIAL_PATH', () => {
     const [line = ''] = (await readFile(join(folder, 'partial.jsonl'), 'utf8')).split('\n')
     const {session_id: id, chunk_index: index, partial_text: partial} = JSON.parse(line)
     assert.deepEqual([id, index, partial], [eventsOf(stdout).at(-1)?.session?.session_id, 0, text])
+  })
+
+  it('also receives the tokens with SVC_SPEECH_STREAM_TOKENS, as final events do', async () => {
+    const changed = {SVC_SPEECH_EMIT_PARTIAL_PATH: 'tokens.jsonl', SVC_SPEECH_STREAM_TOKENS: '1'}
+    const {stdout} = await listen([hello, '--json'], {env: changed})
+    const lines = (await readFile(join(folder, 'tokens.jsonl'), 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const tokens = lines.filter(({event}) => event === 'token')
+    assert.equal(
+      tokens
+        .map((one) => one.text)
+        .join('')
+        .trim(),
+      text,
+    )
+    assert.deepEqual(
+      tokens.map((one) => one.token_index),
+      tokens.map((_, i) => i),
+    )
+    assert.ok(tokens.every(({logprob}) => logprob <= 0))
+    assert.deepEqual(
+      lines.slice(tokens.length).map(({event, text: said, partial_text: partial}) => [event, said ?? partial]),
+      [
+        ['segment', text],
+        [undefined, text],
+      ],
+    )
+    const final = eventsOf(stdout).find(({type}) => type === 'final')
+    assert.deepEqual(await contractViolations('speech/event.v1', final), [])
+    assert.equal(
+      final?.tokens
+        ?.map((one) => one.text)
+        .join('')
+        .trim(),
+      text,
+    )
   })
 })
 

@@ -132,8 +132,7 @@ export const speechSettings = sectionSettings('speech', () => ({
     type: boolean('lenient'),
     env: ['SVC_SPEECH_STREAM_TOKENS'],
     default: false,
-    planned: true,
-    doc: 'Emit each token as it is decoded.',
+    doc: 'Include tokens with their log-probabilities in final events, and in the file for recognised chunks.',
   },
   verbose: {
     type: boolean('lenient'),

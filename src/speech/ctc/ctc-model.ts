@@ -6,6 +6,7 @@ import {
   type SpeechModel,
   type SpeechModelDescription,
   sampleRate,
+  type TokenPiece,
   type WindowResult,
   type WordTiming,
 } from '../model.js'
@@ -141,7 +142,7 @@ function segmentOf(
   {tokens, logprob}: CtcHypothesis,
   vocabulary: CtcVocabulary,
   lengthSec: number,
-  {wordTimestamps}: RecognitionOptions,
+  {wordTimestamps, pieces = false}: RecognitionOptions,
 ): Segment | undefined {
   const text = textOf(vocabulary, tokens)
   if (text === '') return undefined
@@ -160,8 +161,12 @@ function segmentOf(
     compressionRatio: 1,
     noSpeechProb: 0,
     ...(wordTimestamps && spans !== undefined ? {words: wordsOf(spans, vocabulary, timeOf)} : {}),
+    ...(pieces && spans !== undefined ? {pieces: piecesOf(spans, vocabulary)} : {}),
   }
 }
+
+const piecesOf = (spans: readonly TokenSpan[], {texts}: CtcVocabulary): TokenPiece[] =>
+  spans.map(({token, logprob}) => ({token, text: texts[token] ?? '', logprob}))
 
 const meanLogprob = (spans: readonly TokenSpan[]): number | undefined =>
   spans.length === 0 ? undefined : spans.reduce((sum, {logprob}) => sum + logprob, 0) / spans.length

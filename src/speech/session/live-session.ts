@@ -3,6 +3,7 @@ import type {SpeechEventV1, SpeechFinalV1} from '../../contracts/index.js'
 import {asAudioError, SvcError} from '../../errors/index.js'
 import {AudioOverflow, type EndedUtterance, type LiveTranscription} from '../live/live-transcription.js'
 import type {StabilityRules} from '../live/stable-text.js'
+import type {Segment} from '../model.js'
 import {round} from '../text/confidence.js'
 import type {TranscribedFile, TranscribeHandlers, Transcriber} from '../transcriber.js'
 import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionState, SpeechSession} from './session.js'
@@ -220,8 +221,16 @@ export class LiveSession {
         )
         const event = this.#finalEvent(ended, file, times)
         this.#emit(event)
+        const {segments} = file.transcript
         const {start_ms: start, end_ms: end, raw_text: text} = event
-        await this.#options.onChunk?.({type: 'chunk', index, startSec: start / 1000, endSec: end / 1000, text})
+        await this.#options.onChunk?.({
+          type: 'chunk',
+          index,
+          startSec: start / 1000,
+          endSec: end / 1000,
+          text,
+          segments,
+        })
         await this.#onFinal?.({event, file})
       } catch (error) {
         if (!this.#options.signal.aborted) this.#report(error)
@@ -246,6 +255,7 @@ export class LiveSession {
       confidence: round(confidence),
       n_best: nBest === null ? null : [...nBest],
       ...(asrConfidence === undefined ? {} : {asr_confidence: asrConfidence}),
+      ...tokensOf(transcript.segments),
       deadline_diagnostics: diagnostics,
       timings: {total_ms: Math.round(totalMs), transcribe_ms: Math.round(transcribeMs)},
     }
@@ -296,5 +306,13 @@ export class LiveSession {
       ...asAudioError(known),
     })
     clearTimeout(this.#heartbeat)
+  }
+}
+
+/** The tokens of an utterance, if they were requested. */
+function tokensOf(segments: readonly Segment[]): Pick<FinalEvent, 'tokens'> {
+  if (segments.every(({pieces}) => pieces === undefined)) return {}
+  return {
+    tokens: segments.flatMap(({pieces = []}) => pieces.map((piece) => ({...piece, logprob: round(piece.logprob)}))),
   }
 }

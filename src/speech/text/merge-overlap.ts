@@ -102,7 +102,8 @@ function onlyWords(segments: readonly Segment[], all: readonly PlacedWord[], kep
 /** The tokens of a text that was cut are not known. */
 function cutSegment(segment: Segment, words: readonly PlacedWord[]): Segment {
   const timings = words.map(({timing}) => timing).filter((timing) => timing !== undefined)
-  const cut = {...segment, text: words.map(({written}) => written).join(''), tokens: []}
+  const pieces = segment.pieces === undefined ? {} : {pieces: []}
+  const cut = {...segment, text: words.map(({written}) => written).join(''), tokens: [], ...pieces}
   const [first, last] = [timings[0], timings.at(-1)]
   if (first === undefined || last === undefined) return cut
   return {...cut, startSec: first.startSec, endSec: last.endSec, words: timings}

@@ -23,7 +23,7 @@ export type TranscribeEvent =
   /** How much of the recording is done with, seconds. */
   | {type: 'progress'; processedSec: number}
   /** A window or chunk was recognised. */
-  | {type: 'chunk'; index: number; startSec: number; endSec: number; text: string}
+  | {type: 'chunk'; index: number; startSec: number; endSec: number; text: string; segments: readonly Segment[]}
   | {type: 'done'; transcript: Transcript; speechSec: number; timings: TranscribeTimings}
 
 export interface TranscribeTimings {

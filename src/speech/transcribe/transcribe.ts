@@ -31,7 +31,8 @@ export async function* transcribe(
       for (const segment of window.segments) yield {type: 'segment', segment}
       segments.push(...window.segments)
       const text = joinTexts(window.segments.map((segment) => segment.text))
-      yield {type: 'chunk', index: windows.length, startSec: window.startSec, endSec: window.endSec, text}
+      const {startSec, endSec} = window
+      yield {type: 'chunk', index: windows.length, startSec, endSec, text, segments: window.segments}
       yield {type: 'progress', processedSec: window.endSec}
       windows.push({...window, segments: []})
       speechSec += window.endSec - window.startSec

@@ -8,6 +8,7 @@ import {
   type SpeechModel,
   type SpeechModelDescription,
   sampleRate,
+  type TokenPiece,
   type WindowResult,
 } from '../model.js'
 import {framesPerPosition, type WhisperConfig} from './config.js'
@@ -64,7 +65,8 @@ async function recognise(
   const timed = decoded.noSpeech
     ? {segments: [], consumedSec: windowSec}
     : cutAtTimestamps(vocabulary, decoded.tokens, windowSec)
-  const segments = timed.segments.map((piece) => asSegment(vocabulary, piece, decoded))
+  const pieces = options.pieces ? piecesOf(vocabulary, timed, decoded) : []
+  const segments = timed.segments.map((piece, i) => asSegment(vocabulary, piece, decoded, pieces[i]))
   const words = options.wordTimestamps ? await wordsOf(parts, context, timed, decoded, language, windowSec) : undefined
   return {
     segments: words === undefined ? segments : segments.map((segment, i) => withWords(segment, words[i] ?? [])),
@@ -79,7 +81,7 @@ async function recognise(
 }
 
 /** A draft is decoded once, without what follows from its text. */
-const draftOptions = {temperatures: [0], beamSize: 1, wordTimestamps: false, alternatives: 1}
+const draftOptions = {temperatures: [0], beamSize: 1, wordTimestamps: false, pieces: false, alternatives: 1}
 
 /** Frames of a window of the training. */
 const windowFrames = ({config}: WhisperParts): number => config.audioPositions * framesPerPosition
@@ -127,7 +129,12 @@ async function detectLanguage(
     .sort((a, b) => b.probability - a.probability)
 }
 
-function asSegment(vocabulary: WhisperVocabulary, piece: TimedTokens, decoded: DecodedWindow): Segment {
+function asSegment(
+  vocabulary: WhisperVocabulary,
+  piece: TimedTokens,
+  decoded: DecodedWindow,
+  pieces: readonly TokenPiece[] | undefined,
+): Segment {
   const text = textOf(vocabulary, piece.tokens)
   return {
     ...piece,
@@ -136,7 +143,31 @@ function asSegment(vocabulary: WhisperVocabulary, piece: TimedTokens, decoded: D
     avgLogprob: decoded.avgLogprob,
     compressionRatio: compressionRatio(text),
     noSpeechProb: decoded.noSpeechProb,
+    ...(pieces === undefined ? {} : {pieces}),
   }
+}
+
+/** The tokens of each segment with their texts and log-probabilities. */
+function piecesOf(vocabulary: WhisperVocabulary, {segments}: TimedWindow, decoded: DecodedWindow): TokenPiece[][] {
+  const {firstTimestamp = Infinity} = vocabulary
+  const heard = decoded.tokens.flatMap((token, i) =>
+    token < firstTimestamp ? [{token, logprob: decoded.logprobs[i] as number}] : [],
+  )
+  let at = 0
+  return segments.map(({tokens}) => {
+    // Tokens between two segments belong to segments without duration, which are dropped.
+    while (!tokens.every((token, i) => heard[at + i]?.token === token)) at++
+    const own = heard.slice(at, at + tokens.length)
+    at += tokens.length
+    let said = ''
+    return own.map(({token, logprob}, i) => {
+      const text = textOf(vocabulary, tokens.slice(0, i + 1))
+      if (text.endsWith('\uFFFD')) return {token, text: '', logprob}
+      const added = text.slice(said.length)
+      said = text
+      return {token, text: added, logprob}
+    })
+  })
 }
 
 /** Times words with a second decoder run over the text, without timestamps, that returns the cross-attention. */
