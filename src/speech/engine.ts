@@ -8,23 +8,23 @@ import type {OpenSpeechModelOptions} from './open-model.js'
 import type {WorkerAnswer, WorkerRequest, WorkerStart} from './worker.js'
 
 export interface SpeechEngineOptions extends OpenSpeechModelOptions {
-  /** How the worker logs; as the calling thread does. */
+  /** Log options of the worker; the same as those of the calling thread. */
   log?: Omit<LogOptions, 'stream'>
   signal?: AbortSignal | undefined
 }
 
 /**
- * What is computed lives outside of the heap, which holds the tokenizer and little else, MB. A small heap is cleaned
- * often, and with it the memory that each step of a decoding leaves behind.
+ * Heap limits of the worker, MB. Tensors are outside of the heap, which contains little more than the tokenizer. A
+ * small heap is collected often, which frees the buffers that each decoding step leaves behind.
  */
 const resourceLimits = {maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256}
 
 /**
- * A speech model in a thread of its own: the calling thread stays free while it computes. Samples that fill their buffer
- * are handed over to it and are empty afterwards, which keeps memory low.
+ * A speech model in a worker thread; the calling thread stays responsive. Samples that fill their buffer are
+ * transferred and are empty afterwards, which saves memory.
  */
 export interface SpeechEngine extends SpeechModel {
-  /** Time from the start of the thread to a model that is ready, ms. */
+  /** Time from the start of the thread until the model is ready, ms. */
   readonly loadMs: number
 }
 
@@ -82,7 +82,7 @@ export async function startSpeechEngine(
   }
 }
 
-/** What is moved to the other thread in place of being copied. */
+/** Buffers that are transferred to the worker instead of being copied. */
 const handedOver = ({buffer, byteLength}: Float32Array): ArrayBuffer[] =>
   buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 
@@ -91,7 +91,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** The requests a worker has not answered yet. */
+/** Requests that the worker has not answered yet. */
 class Requests {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()

@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
 import type {Failure} from '../process/index.js'
 
-/** A fault of the runtime has no row of its own: it is the recognition that failed. */
+/** Reports a failure of the runtime as a failed recognition. */
 export const failure: Failure = (reason, cause) => new SvcError('recognition_failed', {reason}, {cause})

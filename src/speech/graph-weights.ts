@@ -14,15 +14,15 @@ const dataTypes: Partial<Record<Dtype, DataType>> = {
 /** `castTo` of ONNX for 32-bit floats. */
 const float32 = 1
 
-/** Block of weights that share a scale, in `MatMulNBits`. */
+/** Weights per scale in `MatMulNBits`. */
 const blockSize = 32
 
 /**
- * The weights of one graph: initialisers that stay in their files, and the matrix products over them. A matrix that
- * has a quantised twin (`NAME.columns` or `NAME.blocks`) is computed with it.
+ * The weights of one graph: initializers that stay in their files, and matrix products with them. If a matrix has a
+ * quantized version (`NAME.columns` or `NAME.blocks`), the product uses it.
  */
 export class GraphWeights {
-  /** Folder that the locations in the graph are relative to. */
+  /** Directory of the locations in the graph. */
   readonly folder: string
   readonly #graph: GraphBuilder
   readonly #tensors: TensorMap

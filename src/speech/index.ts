@@ -1,6 +1,6 @@
 /**
- * Speech-to-text: models that recognise windows of sound (Whisper and CTC), the walk through a whole recording, and
- * what becomes of its text. Everything that computes is ONNX Runtime; no other native code is loaded.
+ * Speech-to-text: Whisper and CTC models, transcription of recordings and live audio, refinement of the text, and
+ * evaluation. All inference runs on ONNX Runtime; no other native code is loaded.
  */
 
 export type {AudioStream} from '../audio/index.js'

@@ -4,36 +4,36 @@ import {defaultSpeechModel} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 import {cachedSnapshot, isModelId, type PullOptions, pullModel, speechModelFiles} from '../weights/index.js'
 
-/** Where models of this machine are looked for. */
+/** Locations of the models on this machine. */
 export interface FindOptions {
   revision: string
-  /** Folder that relative paths begin at. */
+  /** Base directory of relative paths. */
   cwd: string
   cacheFolder: string
-  /** The small model that comes with the program. */
+  /** Directory of the included starter model. */
   starterFolder: string
 }
 
 export interface LocateOptions extends Omit<PullOptions, 'select'>, FindOptions {
-  /** Called when a download is about to begin. */
+  /** Called before a download starts. */
   onDownload?: ((id: string) => void) | undefined
 }
 
 export interface LocatedModel {
-  /** What the user calls it. */
+  /** Name that the user specified. */
   name: string
   path: string
-  /** Whether it is the small model that comes with the program, for want of another. */
+  /** True if no model is configured or cached, and the starter model is used instead. */
   isFallback: boolean
 }
 
-/** What the model that comes with the program is called. */
+/** Name of the starter model. */
 const starterName = 'starter'
 
-/** Short names of the Whispers, such as `base.en` or `distil-small.en`. */
+/** Short names of Whisper models, such as `base.en` or `distil-small.en`. */
 const sizes = /^(?:whisper-)?(tiny|base|small|medium)(\.en)?$|^(?:whisper-)?(large(?:-v[123](?:-turbo)?)?|turbo)$/
 
-/** The id behind a short name; the name itself where it is none. */
+/** Returns the hub id of a short name; any other name is returned unchanged. */
 export function speechModelId(name: string): string {
   if (/^distil-(small\.en|medium\.en|large-v[23]|large-v3\.5)$/.test(name)) return `distil-whisper/${name}`
   if (!sizes.test(name)) return name
@@ -42,8 +42,8 @@ export function speechModelId(name: string): string {
 }
 
 /**
- * A speech model that is on this machine: a path, or a model in the cache. Where none is named, the default one if it is
- * in the cache, or else the one that comes with the program.
+ * Finds a speech model on this machine: a path, or a model in the cache. Without a name, it is the default model if
+ * that is cached, otherwise the starter model.
  */
 export async function findSpeechModel(
   named: string | undefined,
@@ -60,9 +60,8 @@ export async function findSpeechModel(
 }
 
 /**
- * Where a speech model lies: a path, or a model of the hub, which is downloaded where it is named and not there. Without
- * a name nothing is downloaded: it is the default model if it is in the cache, or else the one that comes with the
- * program.
+ * Locates a speech model by path or hub id; a model of the hub is downloaded if its id was specified and it is not
+ * cached. Without a name nothing is downloaded: the default model is used if it is cached, otherwise the starter model.
  * @throws speech_model_missing, model_not_found; what `pullModel` throws
  */
 export async function locateSpeechModel(named: string | undefined, options: LocateOptions): Promise<LocatedModel> {
@@ -79,5 +78,5 @@ export async function locateSpeechModel(named: string | undefined, options: Loca
   return {name: id, path: folder, isFallback: false}
 }
 
-/** A name that no hub would know: it begins at a folder, or ends as a file does. */
+/** True for names that can only be paths: they start with a directory, or end with a file extension. */
 const looksLikePath = (name: string) => /^[./~\\]|\\|\.(bin|onnx|safetensors)$/.test(name) || name.split('/').length > 2

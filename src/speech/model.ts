@@ -1,6 +1,6 @@
 import type {Device} from '../onnx/index.js'
 
-/** Rate that every speech model is fed at, Hz. */
+/** Sample rate of all speech models, Hz. */
 export const sampleRate = 16_000
 
 /** Silence that is encoded after the audio of a draft, seconds; with less, a Whisper decoder tends to repeat itself. */
@@ -8,65 +8,68 @@ export const draftPaddingSec = 2.56
 
 export interface SpeechModelDescription {
   family: 'whisper' | 'ctc'
-  /** What the user called it. */
+  /** Name that the user specified. */
   name: string
-  /** Directory or file it was read from. */
+  /** Directory or file of the model. */
   path: string
   precision: 'f32' | 'int8'
   device: Device
-  /** Longest window that can be recognised at once, seconds. */
+  /** Maximum length of a window, seconds. */
   windowSec: number
-  /** Whether the model itself says when segments begin and end; without, each window is one segment. */
+  /** True if the model emits the start and end of segments; otherwise each window is one segment. */
   timestamps: boolean
-  /** Codes of the languages it knows, such as `en`; a model of one language lists that one. */
+  /** Codes of the supported languages, such as `en`. */
   languages: readonly string[]
-  /** Whether it can tell when each word was said. */
+  /** True if word timestamps are supported. */
   wordTimings: boolean
-  /** Whether it can translate to English. */
+  /** True if translation to English is supported. */
   translates: boolean
-  /** How it drafts the text of live audio: each sample once, a window of any length, or only complete windows. */
+  /** How the model drafts the text of live audio: each sample once, windows of any length, or only complete windows. */
   drafts: 'stream' | 'window' | 'full'
 }
 
-/** How a window is decoded. Fields that a family does not have are ignored by it. */
+/** Decoding options of a window. A model family ignores options that it does not support. */
 export interface RecognitionOptions {
-  /** Code of the language spoken; detected where it is left out. */
+  /** Code of the spoken language; detected if undefined. */
   language?: string | undefined
   task: 'transcribe' | 'translate'
-  /** Text that goes before: words and spellings to expect. */
+  /** Prompt: words and spellings to expect. */
   prompt?: string | undefined
-  /** Tokens of what was said before this window. */
+  /** Tokens of the text before this window. */
   previousTokens?: readonly number[]
-  /** Hypotheses that are followed at temperature 0; 1 is greedy. */
+  /** Beam width at temperature 0; 1 is greedy. */
   beamSize: number
-  /** Draws at a temperature above 0; the most likely one is kept. */
+  /** Number of samples at a temperature above 0; the most likely one is used. */
   bestOf: number
-  /** Tried in turn until a decoding is good enough. */
+  /** Temperatures, tried in order until a decoding is accepted. */
   temperatures: readonly number[]
   seed: number
-  /** A window with a higher probability of no speech, and a low one of its text, is silence. */
+  /** Probability of no speech above which a window with an unlikely text counts as silence. */
   noSpeechThreshold: number
-  /** Mean log-probability below which a decoding failed. */
+  /** Mean log-probability below which a decoding is rejected. */
   logprobThreshold: number
-  /** Ratio of text to compressed text above which a decoding failed, because it repeats itself. */
+  /** Compression ratio of the text above which a decoding is rejected as repetitive. */
   compressionRatioThreshold: number
-  /** Words and phrases that are made more likely. */
+  /** Words and phrases whose probability is raised. */
   hotwords: readonly string[]
-  /** What is added to the log-probability of each token of a hotword, to find readings with it; 0 adds nothing. */
+  /** Bonus on the log-probability of each token of a hotword, to find hypotheses that contain it; 0 adds nothing. */
   hotwordStrength: number
-  /** Of the likely readings the one with the most of these words and phrases is chosen. */
+  /** Words and phrases that decide between hypotheses of similar probability. */
   preferred: readonly string[]
   wordTimestamps: boolean
   /** Returns the text and log-probability of each token. */
   pieces?: boolean | undefined
-  /** Alternatives to return, best first, the chosen one included. */
+  /** Number of alternatives to return, best first, including the selected one. */
   alternatives: number
-  /** Fast and less accurate, for partial results of live audio: one greedy pass over a window as long as the audio. */
+  /**
+   * Decodes fast and less accurately, for partial results of live audio: one greedy pass over a window as long as the
+   * audio.
+   */
   draft?: boolean
 }
 
 export interface WordTiming {
-  /** With the blank or punctuation that belongs to it, as in the text of the segment. */
+  /** The word with adjacent spaces and punctuation, as in the text of the segment. */
   word: string
   startSec: number
   endSec: number
@@ -82,7 +85,7 @@ export interface TokenPiece {
   logprob: number
 }
 
-/** A piece of text with its place, in seconds from the start of the window or, in a transcript, of the recording. */
+/** A segment of text. Times are seconds from the start of the window or, in a transcript, of the recording. */
 export interface Segment {
   startSec: number
   endSec: number
@@ -91,9 +94,9 @@ export interface Segment {
   temperature: number
   /** Mean log-probability of the tokens. */
   avgLogprob: number
-  /** UTF-8 bytes of the text per byte of it compressed. */
+  /** Compression ratio: UTF-8 bytes of the text, divided by the bytes of the compressed text. */
   compressionRatio: number
-  /** Probability that nobody speaks, 0 to 1. */
+  /** Probability of no speech, 0 to 1. */
   noSpeechProb: number
   words?: readonly WordTiming[]
   /** Its tokens, if they were requested. */
@@ -106,43 +109,43 @@ export interface Alternative {
   score: number
 }
 
-/** What was recognised in one window. */
+/** Result of one window. */
 export interface WindowResult {
   segments: Segment[]
-  /** How much of the window is done with, seconds; the next window begins there. */
+  /** Length of the completed part of the window, seconds; the next window starts there. */
   consumedSec: number
-  /** Language that was given or detected. */
+  /** Specified or detected language. */
   language: string
   languageProbability: number
-  /** Nobody spoke, as far as the model can tell. */
+  /** True if the model detected no speech. */
   noSpeech: boolean
   temperature: number
-  /** Only where more than one was asked for. */
+  /** Empty unless more than one was requested. */
   alternatives: Alternative[]
   timings: {featuresMs: number; encodeMs: number; decodeMs: number}
 }
 
 export interface LanguageGuess {
   language: string
-  /** 0 to 1; all guesses together make 1. */
+  /** Probability, 0 to 1; the probabilities of all guesses sum to 1. */
   probability: number
 }
 
 export interface Draft {
   text: string
-  /** The text without the audio whose continuation the model has not heard yet. */
+  /** The text of the audio whose context is complete, which later audio does not change. */
   certain: string
 }
 
-/** Recognises audio that arrives in pieces. Its text is a draft, which may differ from that of `recognise`. */
+/** Recognises audio incrementally. The text is a draft and may differ from that of `recognise`. */
 export interface DraftStream {
   /** Adds the next samples; returns the text of all samples so far. */
   push(samples: Float32Array): Promise<Draft>
-  /** Frees what the stream keeps. */
+  /** Releases the state of the stream. */
   close(): void
 }
 
-/** A speech model that is ready to run, in this thread or in one of its own. */
+/** A loaded speech model, in this thread or in a worker. */
 export interface SpeechModel {
   readonly description: SpeechModelDescription
   /**
@@ -151,7 +154,7 @@ export interface SpeechModel {
    * @throws language_unsupported, recognition_failed; the reason of the signal
    */
   recognise(samples: Float32Array, options: RecognitionOptions, signal?: AbortSignal): Promise<WindowResult>
-  /** Guesses of the language spoken, most likely first. One guess where the model has one language. */
+  /** Returns candidate languages, most likely first; one candidate if the model supports only one language. */
   detectLanguage(samples: Float32Array, signal?: AbortSignal): Promise<LanguageGuess[]>
   /** Starts a draft; only if the model drafts as a stream. */
   draft?(options: RecognitionOptions): DraftStream

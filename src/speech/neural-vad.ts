@@ -2,16 +2,13 @@ import {isVadModel, type NeuralVadOptions, neuralVad, type VoiceActivityDetector
 import {SvcError} from '../errors/index.js'
 import {modelPath, openSession, tensor} from '../onnx/index.js'
 
-/** A voice detector's network, for any number of recordings one after the other. */
+/** A loaded voice activity detection model; each detector has its own state. */
 export interface OpenVadModel {
   detector(options: NeuralVadOptions): VoiceActivityDetector
   release(): Promise<void>
 }
 
-/**
- * Opens the ONNX file of a neural voice detector.
- * @throws file_not_found, model_file_invalid
- */
+/** Opens the ONNX file of a neural voice activity detector. @throws file_not_found, model_file_invalid */
 export async function openVadModel(path: string): Promise<OpenVadModel> {
   const file = await modelPath(path).catch((error: unknown) => {
     throw SvcError.from(error)

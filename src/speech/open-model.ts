@@ -10,21 +10,20 @@ import {importGgml} from './whisper/ggml-import.js'
 import {openWhisper} from './whisper/open-whisper.js'
 
 export interface OpenSpeechModelOptions {
-  /** What the user called it. */
+  /** Name that the user specified. */
   name: string
-  /** Threads that compute; 0 takes one per physical core. */
+  /** Number of threads; 0 uses one per physical core. */
   threads: number
   device: Device
   precision: 'auto' | 'f32' | 'int8'
-  /** Kinds of models that are taken: of Whisper alone, or any. */
+  /** Accepted model families: only Whisper, or any. */
   backend?: 'auto' | 'whisper' | 'onnx-whisper'
-  /** Folder of files that are made from models. */
+  /** Directory for files that are derived from models. */
   derivedFolder: string
 }
 
 /**
- * Opens a speech model of any kind: a directory in Hugging Face layout, of a Whisper or a CTC model, or a file
- * of whisper.cpp.
+ * Opens a speech model: a Whisper or CTC model directory in Hugging Face layout, or a whisper.cpp file.
  * @throws speech_model_unknown, speech_backend_mismatch, device_unavailable; what the families throw
  */
 export async function openSpeechModel(path: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
@@ -37,7 +36,7 @@ export async function openSpeechModel(path: string, options: OpenSpeechModelOpti
 
 const isFile = (path: string) => existsSync(path) && !statSync(path).isDirectory()
 
-/** A file that is no folder is one of whisper.cpp. */
+/** True for files, which must be in whisper.cpp format. */
 async function openFile(file: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
   const model = await openWhisper(await importGgml(file, options.derivedFolder), options)
   return {...model, description: {...model.description, path: file}}
@@ -62,7 +61,7 @@ const isWhisper = (config: Readonly<Record<string, unknown>>) =>
 
 let logged = false
 
-/** Said once per process, for those who watch where speech is computed. */
+/** Logs the compute device, once per process. */
 function logFirstLoad(device: Device): void {
   if (logged) return
   logged = true

@@ -30,7 +30,7 @@ export function partialWriter(
       const chunk = {
         session_id: sessionId,
         chunk_index: index,
-        // Chunks end in pauses, so that their number is known only at the end.
+        // The number of chunks is known only at the end, because chunks end in pauses.
         total_chunks: Math.max(index + 1, expected),
         partial_text: text.trim(),
         start_ms: Math.round(1000 * startSec),
@@ -73,5 +73,5 @@ export function partialWriter(
   }
 }
 
-/** A model that is not told how long chunks are moves on by about this much, seconds. */
+/** Typical chunk length if none is configured, seconds. */
 const windowSec = 30

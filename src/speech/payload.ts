@@ -5,7 +5,7 @@ import {clarificationRecommended, round} from './text/confidence.js'
 import type {TranscribedFile} from './transcriber.js'
 
 export interface PayloadOptions {
-  /** What the recording is called: an absolute path, or `-`. */
+  /** Path in the result: an absolute path, or `-`. */
   path: string
   correlationId: string
   refined: boolean
@@ -17,7 +17,7 @@ export interface PayloadOptions {
   runtime?: object | undefined
 }
 
-/** A transcript as every surface answers with it. */
+/** Converts a transcript to the result that all surfaces return. */
 export function transcribePayload(
   {transcript, finished, asrConfidence, languageDiagnostics, recording}: TranscribedFile,
   {path, correlationId, refined, minConfidence, diagnostics = [], runtime}: PayloadOptions,

@@ -1,23 +1,23 @@
 import {countHits} from './text/bias-phrases.js'
 
 /**
- * How much less likely than the best reading one with more of the preferred words may be and still win: 20 times, as a
- * difference of log-probabilities. A model that is more than 95 % sure of its reading is never overruled.
+ * Maximum difference of log-probabilities between the best hypothesis and one with more preferred words: a factor of
+ * 20. A hypothesis with a probability above 95 % is never replaced.
  */
 export const acousticBound = Math.log(20)
 
 export interface ReadingChoice<R> {
-  /** What the model would choose without preferred words. */
+  /** Hypothesis that is selected without preferred words. */
   best: R
   text: (reading: R) => string
-  /** Log-probability of the whole reading, without anything that was added for preferred words. */
+  /** Log-probability of the hypothesis, without bonuses for preferred words. */
   score: (reading: R) => number
   phrases: readonly string[]
 }
 
 /**
- * The readings of a window, the chosen one first: of those within `acousticBound` of the best one, the one with the most
- * preferred words, the first on ties. The others keep their order.
+ * Sorts the hypotheses of a window. The first one has the most preferred words of those within `acousticBound` of the
+ * best; the others keep their order.
  */
 export function preferPhrases<R>(readings: readonly R[], {best, text, score, phrases}: ReadingChoice<R>): R[] {
   const least = score(best) - acousticBound

@@ -1,4 +1,4 @@
-/** Tells how far a transcription is, as `0:42 of 11:05, 12.3x, 0:51 left`. */
+/** Formats the progress of a transcription, such as `0:42 of 11:05, 12.3x, 0:51 left`. */
 export interface RecordingProgress {
   start(durationSec: number | undefined): void
   advance(processedSec: number): void

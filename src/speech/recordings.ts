@@ -5,8 +5,8 @@ import {SvcError} from '../errors/index.js'
 import {isFolder} from '../files/index.js'
 
 /**
- * The recordings that arguments stand for: files as they are, folders as the recordings in them by name, `-` as standard
- * input. A file that is not there is left for whoever opens it.
+ * Expands arguments to recordings: files unchanged, directories to the recordings in them by name, `-` for standard
+ * input. Missing files are reported when they are opened.
  * @throws audio_folder_empty, file_unreadable
  */
 export async function listRecordings(args: readonly string[]): Promise<string[]> {
@@ -24,9 +24,9 @@ async function recordingsIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Where the transcripts of recordings go below a folder: each in the folder of its recording, seen from the folder that
- * all of them share, under the name of the recording with another ending. No two have the same path, also where capital
- * and small letters are the same: those that would keep the ending of the recording.
+ * Returns an output path per recording. Subdirectories are kept relative to the common parent directory, and the
+ * extension is replaced. If two paths would be equal on a case-insensitive file system, both recordings keep their
+ * extensions.
  */
 export function outputPaths(recordings: readonly string[], folder: string, extension: string): Map<string, string> {
   const files = [...new Set(recordings)]
@@ -44,7 +44,7 @@ export function outputPaths(recordings: readonly string[], folder: string, exten
   return new Map(places.map((place) => [place.file, join(folder, nameOf(place) + extension)]))
 }
 
-/** The innermost folder that all of these lie in. */
+/** Returns the deepest common parent directory. */
 function sharedFolder([first, ...others]: readonly string[]): string {
   const parts = first?.split(sep) ?? []
   const length = others.reduce((most, other) => {

@@ -12,17 +12,14 @@ import type {TranscriberOptions, VadChoice} from './transcriber.js'
 
 type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
 
-/** The settings of one table each, resolved. */
+/** Resolved settings by table. */
 export interface SpeechSettingValues {
   speech: Values<typeof speechSettings>
   audio: Values<typeof speechAudioSettings>
   refine: Values<typeof speechRefineSettings>
 }
 
-/**
- * How recordings are heard and their text is refined, as the settings say.
- * @throws vad_model_missing
- */
+/** Converts settings to options of a transcriber. @throws vad_model_missing */
 export const transcriberOptions = (
   settings: SpeechSettingValues,
   lexicon: Lexicon,

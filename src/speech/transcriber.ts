@@ -25,7 +25,7 @@ import {transcribe} from './transcribe/transcribe.js'
 import type {WindowMemo} from './transcribe/window-memo.js'
 import type {Transcript} from './transcript/transcript.js'
 
-/** How voice is told from silence. */
+/** Voice activity detector. */
 export type VadChoice =
   | {kind: 'none'}
   | {kind: 'energy'; threshold: number; mergeGapMs: number}
@@ -33,35 +33,35 @@ export type VadChoice =
 
 export interface TranscriberOptions {
   model: ModelHolder
-  /** `language` is a code or a name, as the user gave it. */
+  /** `language` is a code or a name. */
   decoding: Omit<TranscribeOptions, 'preprocess' | 'preferred'>
-  /** Time the words wherever the model can, also where `decoding` does not ask for it. */
+  /** Computes word timestamps if the model supports them, even if `decoding` does not request them. */
   prefersWords?: boolean | undefined
   preprocess: {mode: PreprocessMode; budgetMs: number; rmsTargetDbfs: number}
   vad: VadChoice
-  /** Where the segments and the text are refined. */
+  /** Refines segments and text. */
   refine: boolean
   text: Omit<FinishContext, 'language'>
 }
 
-/** What can be told while a recording is transcribed. */
+/** Callbacks and options of one transcription. */
 export interface TranscribeHandlers {
   signal?: AbortSignal | undefined
-  /** Language of this recording, in place of that of all. */
+  /** Language of this recording; overrides that of the transcriber. */
   language?: string | undefined
   onWarning?: ((warning: AudioWarning) => void) | undefined
-  /** The model is loaded, and recognition begins. */
+  /** Called when the model is loaded and recognition starts. */
   onReady?: (() => void) | undefined
-  /** Watches the audio as it is read. */
+  /** Wraps the audio stream, for instance to limit the time to read it. */
   watch?: ((audio: AudioStream) => AudioStream) | undefined
-  /** Length of the recording, seconds, where it is known. */
+  /** Called with the duration of the recording in seconds, if it is known. */
   onStart?: ((durationSec: number | undefined) => void) | undefined
   onSegment?: ((segment: Segment) => void | Promise<void>) | undefined
   onProgress?: ((processedSec: number) => void) | undefined
   onChunk?: ((chunk: Extract<TranscribeEvent, {type: 'chunk'}>) => void | Promise<void>) | undefined
 }
 
-/** How live audio is transcribed, and what is told meanwhile. */
+/** Options and callbacks of live transcription. */
 export interface LiveHandlers
   extends Pick<TranscribeHandlers, 'language' | 'signal'>,
     Pick<
@@ -69,23 +69,23 @@ export interface LiveHandlers
       'endpoint' | 'stability' | 'maxBufferMs' | 'now' | 'onPartial' | 'onDraftFailure' | 'onEndpoint' | 'onFailure'
     > {}
 
-/** A transcript and all that is known about it. */
+/** Result of a transcription. */
 export interface TranscribedFile {
-  /** As it is shown: refined, unless that is switched off. */
+  /** The transcript, refined unless refinement is off. */
   transcript: Transcript
   finished: FinishedText
-  /** 0 to 1; undefined where nothing was recognised. */
+  /** Mean token probability, 0 to 1; undefined without recognised text. */
   asrConfidence: number | undefined
   languageDiagnostics: LanguageDiagnostics | undefined
-  /** Undefined for a text that was passed through. */
+  /** Details of the recording; undefined for a text file. */
   recording:
     | {
         model: string
-        /** Milliseconds; loading counts for the first recording alone. */
+        /** Milliseconds; `loadMs` is 0 unless this call loaded the model. */
         timings: TranscribeTimings & {totalMs: number; loadMs: number}
-        /** Seconds that were looked at by the model. */
+        /** Duration of the audio that the model processed, seconds. */
         speechSec: number
-        /** What is not as it should be with the recording. */
+        /** Problems of the recording. */
         warnings: readonly AudioWarning[]
       }
     | undefined
@@ -101,7 +101,7 @@ export class Transcriber {
   }
 
   /**
-   * Transcribes a recording, or passes a text (`.txt`, `.md`) on as if it had been said.
+   * Transcribes a recording. The text of a `.txt` or `.md` file is only refined.
    * @throws what `openAudio`, the search for the model and the engine throw; the reason of the signal
    */
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
@@ -117,7 +117,7 @@ export class Transcriber {
   }
 
   /**
-   * Starts to transcribe live audio. Its final results equal those of `transcribe` for the same audio.
+   * Starts a live transcription. Its final results equal those of `transcribe` for the same audio.
    * @throws what the search for the model and the engine throw
    */
   async live({
@@ -198,7 +198,7 @@ export class Transcriber {
     }
   }
 
-  /** Whether the model failed, or cannot do what it is asked for: then no other recording fares better. */
+  /** True if the model failed to load or does not support the options, so that other recordings would fail too. */
   get isUnusable(): boolean {
     return this.#isUnusable
   }
@@ -287,7 +287,7 @@ export class Transcriber {
   }
 }
 
-/** Samples in pieces of a second. The thread is free between two of them. */
+/** Yields samples in pieces of one second, and lets other work run between them. */
 const audioOf = (samples: Float32Array): AudioStream => ({
   sampleRate,
   source: {container: 'live', codec: 'pcm_f32le', sampleRate, channels: 1},
@@ -301,7 +301,7 @@ const audioOf = (samples: Float32Array): AudioStream => ({
 })
 
 /**
- * Said at once, not when somebody speaks.
+ * Checks the options against the abilities of the model before any audio is read.
  * @throws task_unsupported, words_unsupported
  */
 function requireAbilities(
@@ -312,7 +312,7 @@ function requireAbilities(
   if (wordTimestamps && !wordTimings) throw new SvcError('words_unsupported', {model: name})
 }
 
-/** What a text has in place of what a recogniser knows. */
+/** Values of a text file for the fields of a recognised segment. */
 const spoken = {
   startSec: 0,
   endSec: 0,
@@ -326,7 +326,7 @@ const spoken = {
 /** True for a transcript, which is only cleaned up. */
 export const isTextFile = (path: string) => ['.txt', '.md'].includes(extname(path).toLowerCase())
 
-/** No transcript is longer, bytes. */
+/** Maximum size of a text file, bytes. */
 const mostTextBytes = 16 << 20
 
 async function readTranscript(path: string): Promise<string> {

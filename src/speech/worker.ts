@@ -1,4 +1,4 @@
-/** The speech engine's thread: opens one model and recognises windows until it is told to close. See `engine.ts`. */
+/** Worker thread of the speech engine: opens one model and recognises windows until it is closed. See `engine.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
@@ -21,14 +21,14 @@ export interface WorkerStart {
   log: Omit<LogOptions, 'stream'> | undefined
 }
 
-/** What the worker says first. */
+/** First message of the worker. */
 export type WorkerGreeting = Greeting<SpeechModelDescription>
 
-/** What the worker is asked. It does one thing after the other; `id` is the caller's. */
+/** Requests to the worker, which are handled in order. The caller chooses `id`. */
 export type WorkerRequest =
   | {type: 'recognise'; id: number; samples: Float32Array; options: RecognitionOptions}
   | {type: 'detect-language'; id: number; samples: Float32Array}
-  /** `stream` is a number of the caller; `options` start it. */
+  /** The caller chooses `stream`; the first request of a stream starts it with `options`. */
   | {type: 'draft'; id: number; stream: number; samples: Float32Array; options: RecognitionOptions}
   | {type: 'end-draft'; stream: number}
   | {type: 'cancel'; id: number}
@@ -50,7 +50,7 @@ type Question = Exclude<WorkerRequest, {type: 'cancel' | 'close' | 'end-draft'}>
 const drafts = new Map<number, DraftStream>()
 
 const running = new Map<number, AbortController>()
-/** The runtime computes one window at a time. */
+/** Requests run one at a time. */
 let last: Promise<void> = Promise.resolve()
 
 async function answer(model: SpeechModel, question: Question, signal: AbortSignal): Promise<WorkerAnswer> {

@@ -6,12 +6,12 @@ import {planChunk} from './plan-chunk.js'
 import type {Recording} from './recording.js'
 import type {WindowReader} from './window-reader.js'
 
-/** No model hears more at once, seconds. */
+/** Maximum window of the models, seconds. */
 const longestSec = 30
 
 /**
- * Recognises a recording in chunks that know nothing of each other. What two of them share is
- * taken from one, so a chunk is given only when the next one is there.
+ * Recognises a recording in independent chunks. Text in the overlap of two chunks is assigned to one of them, so each
+ * chunk is returned after the next one was recognised.
  */
 export async function* readChunks(
   model: SpeechModel,
@@ -56,7 +56,7 @@ async function readChunk(
   }
 }
 
-/** Two neighbours without what both have heard. */
+/** Removes duplicate text from two adjacent chunks. */
 function join(left: PassageWindow, right: PassageWindow): {left: PassageWindow; right: PassageWindow} {
   if (left.endSec <= right.startSec) return {left, right}
   const merged = mergeOverlap(left.segments, right.segments, {startSec: right.startSec, endSec: left.endSec})

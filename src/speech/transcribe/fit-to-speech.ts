@@ -5,12 +5,12 @@ interface Span {
   endSec: number
 }
 
-/** A word further from all speech than this was heard where nobody speaks, and stays there, seconds. */
+/** Maximum distance of a word from speech for it to be moved, seconds. */
 const farSec = 0.5
 
 /**
- * Keeps a segment and its words out of the silence: what begins before the speech it belongs to begins with it, and what
- * goes on after it ends with it. A recogniser often lets the first word begin with the window.
+ * Limits a segment and its words to the detected speech: times before the speech are moved to its start, times after it
+ * to its end. Recognisers often place the first word at the start of the window.
  * @param speech where people speak, in order
  */
 export function fitToSpeech(segment: Segment, speech: readonly Span[]): Segment {
@@ -38,7 +38,7 @@ function fit(span: Span, speech: readonly Span[]): Span {
   return {startSec: place, endSec: Math.max(place, Math.min(nearest.endSec, endSec))}
 }
 
-/** A word without a length goes on to the next one, or to the end of its stretch of speech. */
+/** Extends a word without duration to the next word, or to the end of its speech region. */
 function withLengths(words: readonly WordTiming[], speech: readonly Span[]): WordTiming[] {
   return words.map((word, i) => {
     if (word.endSec > word.startSec) return word

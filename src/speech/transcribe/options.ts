@@ -2,25 +2,25 @@ import type {Alternative, RecognitionOptions, Segment} from '../model.js'
 import type {Transcript} from '../transcript/transcript.js'
 import type {WindowMemo} from './window-memo.js'
 
-/** How a recording is transcribed. */
+/** Options of the transcription of a recording. */
 export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTokens'> {
-  /** Whether a window is told what was said before it. */
+  /** Uses the text before a window as its prompt. */
   conditionOnPrevious: boolean
-  /** Length of independent chunks, seconds; 0 lets the model walk through the recording. */
+  /** Length of independent chunks, seconds; 0 uses the windows of the model. */
   chunkSec: number
-  /** How much of a chunk is heard again in the next one, where it cannot end in silence, seconds. */
+  /** Overlap of chunks that do not end in silence, seconds. */
   chunkOverlapSec: number
-  /** Changes the sound of a window before it is recognised, such as its loudness. */
+  /** Processes the samples of a window before recognition, for instance their loudness. */
   preprocess?: ((samples: Float32Array) => Float32Array) | undefined
   /** Results of earlier passes over the same audio. */
   memo?: WindowMemo | undefined
 }
 
-/** What can be told of a transcription while it runs, in order of time. */
+/** Events of a running transcription, in order. */
 export type TranscribeEvent =
-  /** A segment that will not change any more. */
+  /** A final segment. */
   | {type: 'segment'; segment: Segment}
-  /** How much of the recording is done with, seconds. */
+  /** Duration of the processed audio, seconds. */
   | {type: 'progress'; processedSec: number}
   /** A window or chunk was recognised. */
   | {type: 'chunk'; index: number; startSec: number; endSec: number; text: string; segments: readonly Segment[]}
@@ -33,7 +33,7 @@ export interface TranscribeTimings {
   windows: number
 }
 
-/** The options of someone who asks for nothing in particular. */
+/** Default options. */
 export const defaultTranscribeOptions: TranscribeOptions = {
   task: 'transcribe',
   beamSize: 1,
@@ -53,7 +53,7 @@ export const defaultTranscribeOptions: TranscribeOptions = {
   chunkOverlapSec: 0.5,
 }
 
-/** What was recognised in one window, at its place in the recording. */
+/** Result of one window, at its position in the recording. */
 export interface PassageWindow {
   startSec: number
   endSec: number

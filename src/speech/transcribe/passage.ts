@@ -3,18 +3,18 @@ import type {PassageWindow} from './options.js'
 import type {Recording} from './recording.js'
 import type {WindowReader} from './window-reader.js'
 
-/** A part of a recording that is recognised by itself, samples. */
+/** A part of a recording that is recognised independently. Positions are samples. */
 export interface Passage {
   from: number
-  /** Not beyond the end of the recording, or Infinity where that is not known. */
+  /** At most the end of the recording, or Infinity if that is unknown. */
   to: number
-  /** Sound from here on is still needed afterwards; what lies before may be let go of. */
+  /** Audio from this position on is still needed afterwards; earlier audio may be released. */
   keep: number
 }
 
 /**
- * Walks through a passage window by window. A model with timestamps says itself where the next window begins; for
- * others each window is a stretch of speech between two pauses.
+ * Recognises a passage window by window. A model with timestamps determines the start of the next window; for other
+ * models, each window is a speech region between two pauses.
  */
 export function readPassage(
   {description}: SpeechModel,
@@ -43,20 +43,23 @@ async function* seekWindows(recording: Recording, reader: WindowReader, {from, t
   }
 }
 
-/** The end of a window without most of the silence after its speech: the text does not depend on how long it lasts. */
+/**
+ * Returns the end of a window without most of the silence after its speech, so that the text does not depend on the
+ * length of the silence.
+ */
 function withoutSilence(recording: Recording, from: number, end: number): number {
   const last = recording.speech().findLast((region) => region.start < end && region.end > from)
   const quiet = last === undefined ? end : Math.round(last.end + silenceAfter)
   return quiet < end && recording.isSilent(quiet, end) ? quiet : end
 }
 
-/** Sound kept around a stretch of speech, samples: soft beginnings and ends belong to it. */
+/** Margin around a speech region, which keeps quiet onsets and endings, samples. */
 const margin = 0.05 * sampleRate
 
-/** Silence after a stretch of speech that the model hears too, so that the end of the last word is plain to it, samples. */
+/** Silence to include after a speech region, so that the model recognises the end of the last word, samples. */
 const silenceAfter = 0.25 * sampleRate
 
-/** At least this much is read at a time while the end of a stretch is looked for, samples. */
+/** Minimum amount of audio to read at a time, samples. */
 const readStep = sampleRate
 
 async function* speechWindows(recording: Recording, reader: WindowReader, {from, to, keep}: Passage, length: number) {
@@ -78,7 +81,7 @@ async function* speechWindows(recording: Recording, reader: WindowReader, {from,
     )
     const {window} = await reader.read(start, end)
     yield window
-    // A stretch longer than the window goes on in the next one.
+    // A region longer than the window continues in the next one.
     at = Math.min(end, region.end)
     recording.release(Math.min(at, keep))
   }

@@ -1,24 +1,24 @@
 import type {SpeechRegion} from '../../audio/index.js'
 
 export interface ChunkPlan {
-  /** Where the chunk ends. */
+  /** End of the chunk. */
   to: number
-  /** Where the next one begins; undefined after the last. */
+  /** Start of the next chunk; undefined after the last one. */
   next: number | undefined
 }
 
 export interface ChunkSize {
   chunk: number
-  /** How much of it is heard again in the next one, where it does not end in silence. */
+  /** Overlap with the next chunk if this one does not end in silence. */
   overlap: number
-  /** No chunk is longer than this, even to take in what little remains. */
+  /** Maximum length of a chunk, including a short remainder. */
   longest: number
 }
 
 /**
- * Where a chunk ends and the next one begins, all in samples. It ends in the longest pause of its second half, and the
- * next one goes on from there; without a pause it has its full length and the next one overlaps it. A remainder shorter
- * than a quarter of a chunk is taken in.
+ * Plans the end of a chunk and the start of the next one, in samples. A chunk ends in the longest pause of its second
+ * half, and the next one starts there. Without a pause it has its full length, and the next one overlaps it. A
+ * remainder shorter than a quarter of a chunk is included.
  * @param end of the recording, where that is known
  * @param speech where people speak; undefined where nobody knows
  */
@@ -36,14 +36,14 @@ export function planChunk(
   return {to: full, next: full - heardAgain}
 }
 
-/** What would be left for the next chunk is too short to stand alone. */
+/** True if the rest of the recording is too short for a chunk of its own. */
 const isLast = (rest: number, chunk: number, overlap: number, longest: number) =>
   rest <= chunk || (rest <= longest && rest - (chunk - overlap) < chunk / 4)
 
-/** A pause shorter than this may lie inside a word, samples at 16 kHz. */
+/** Minimum length of a pause; shorter ones can be part of a word, samples at 16 kHz. */
 const shortestPause = 1600
 
-/** Middle of the longest pause between two places. */
+/** Returns the middle of the longest pause between two positions. */
 function longestPause(from: number, to: number, speech: readonly SpeechRegion[]): number | undefined {
   let best: {middle: number; length: number} | undefined
   let at = from

@@ -1,12 +1,12 @@
 import type {AudioStream, SpeechRegion, VoiceActivityDetector} from '../../audio/index.js'
 import {sampleRate} from '../model.js'
 
-/** Read ahead, so that the detector has made up its mind about the end of a window, samples. */
+/** Read-ahead that lets the detector decide about the end of a window, samples. */
 const lookAhead = 1.25 * sampleRate
 
 /**
- * The part of a recording that is being worked on. Sound is read as far as it is needed and let go of when it is done
- * with, so that a recording of any length takes the memory of a window. Places are samples from its start.
+ * A sliding buffer over a recording: audio is read on demand and released after use, so memory use does not depend on
+ * the duration. Positions are samples from the start.
  */
 export class Recording {
   readonly #source: AsyncIterator<Float32Array>
@@ -22,34 +22,34 @@ export class Recording {
     this.#detector = detector
   }
 
-  /** How far sound has been read. */
+  /** End of the audio that was read. */
   get end(): number {
     return this.#end
   }
 
-  /** Whether the recording ends there. */
+  /** True if the recording has no more audio. */
   get ended(): boolean {
     return this.#ended
   }
 
-  /** Whether it is known where people speak. */
+  /** True if speech is detected. */
   get detects(): boolean {
     return this.#detector !== undefined
   }
 
-  /** Reads until `to` is there and the detector knows about it, or the recording ends. */
+  /** Reads until position `to` was read and classified, or the recording ends. */
   async fill(to: number): Promise<void> {
     const wanted = this.#detector === undefined ? to : to + lookAhead
     while (!this.#ended && this.#end < wanted) await this.#read()
   }
 
-  /** Where people speak: the regions that have ended, and the open one. */
+  /** Returns the speech regions: those that have ended, and the open one. */
   speech(): readonly SpeechRegion[] {
     const open = this.#detector?.open
     return open === undefined ? this.#regions : [...this.#regions, open]
   }
 
-  /** Regions that have ended; no later one begins before `settled`. */
+  /** Returns the regions that have ended; no later one starts before `settled`. */
   closedSpeech(): readonly SpeechRegion[] {
     return this.#regions
   }
@@ -59,13 +59,13 @@ export class Recording {
     return Math.min(this.#detector?.open?.start ?? Infinity, this.#detector?.settled ?? this.#end)
   }
 
-  /** Whether it is sure that nobody speaks between two places that have been read. */
+  /** True if there is certainly no speech between two positions that were read. */
   isSilent(from: number, to: number): boolean {
     if (this.#detector === undefined || this.settled < to) return false
     return !this.speech().some(({start, end}) => start < to && end > from)
   }
 
-  /** A copy of the sound between two places, cut at the end of the recording. */
+  /** Returns a copy of the audio between two positions, at most up to the end. */
   slice(from: number, to: number): Float32Array {
     const end = Math.min(to, this.#end)
     const out = new Float32Array(Math.max(0, end - from))
@@ -79,7 +79,7 @@ export class Recording {
     return out
   }
 
-  /** Lets go of the sound and the regions before a place. */
+  /** Releases the audio and the regions before a position. */
   release(before: number): void {
     while (this.#pieces[0] !== undefined && this.#first + this.#pieces[0].length <= before)
       this.#first += (this.#pieces.shift() as Float32Array).length

@@ -51,7 +51,7 @@ export async function* transcribe(
 }
 
 function recognised(model: SpeechModel, recording: Recording, reader: WindowReader, options: TranscribeOptions) {
-  // A model that cannot place its text has to hear every cut twice, where nothing says where the pauses are.
+  // Without timestamps and without known pauses, chunks must overlap.
   const chunkSec =
     options.chunkSec || (model.description.timestamps || recording.detects ? 0 : model.description.windowSec)
   if (chunkSec === 0) return readPassage(model, recording, reader, {from: 0, to: Infinity, keep: Infinity})
@@ -76,11 +76,14 @@ function assemble(
   }
 }
 
-/** Texts that begin with a blank of their own are joined as they are, others with one. */
+/** Joins texts; adds a space unless one of the texts has one at the boundary. */
 export const joinTexts = (texts: readonly string[]): string =>
   texts.reduce((all, text) => (all === '' || /^\s/.test(text) || /\s$/.test(all) ? all + text : `${all} ${text}`), '')
 
-/** The k-th alternative of the whole is made of the k-th of each window, or its best where it has fewer. */
+/**
+ * Combines the alternatives of all windows: the k-th one consists of the k-th of each window, or of its best if it has
+ * fewer.
+ */
 function alternativesOf(windows: readonly PassageWindow[], count: number) {
   const heard = windows.map(({alternatives}) => alternatives).filter((alternatives) => alternatives.length > 0)
   const most = Math.min(count, Math.max(0, ...heard.map(({length}) => length)))

@@ -1,6 +1,6 @@
 import {type RecognitionOptions, sampleRate, type WindowResult} from '../model.js'
 
-/** Windows of one utterance; more are kept only of very long ones. */
+/** Maximum number of windows to keep. */
 const maxWindows = 32
 
 /** Maximum distance between the edges of windows that count as equal, samples. */

@@ -3,12 +3,12 @@ import {fitToSpeech} from './fit-to-speech.js'
 import type {PassageWindow, TranscribeOptions, TranscribeTimings} from './options.js'
 import type {Recording} from './recording.js'
 
-/** Above this temperature a text is too free to be a hint for the next window. */
+/** Maximum temperature at which the text is used as the prompt of the next window. */
 const hintTemperature = 0.5
 
 /**
- * Recognises windows of one recording, one after the other, and remembers what they have in common: the language, what
- * was said before, and the time it all took.
+ * Recognises the windows of a recording in order and keeps their common state: the language, the previous text and the
+ * timings.
  */
 export class WindowReader {
   readonly timings: TranscribeTimings = {featuresMs: 0, encodeMs: 0, decodeMs: 0, windows: 0}
@@ -28,11 +28,11 @@ export class WindowReader {
     this.#prompt = options.prompt
   }
 
-  /** Recognises what lies between two places, samples. `next` is where the model wants to go on. */
+  /** Recognises the audio between two positions, in samples. `next` is the start of the next window. */
   async read(from: number, to: number): Promise<{window: PassageWindow; next: number}> {
     const sound = this.#recording.slice(from, to)
     const samples = this.#options.preprocess?.(sound) ?? sound
-    // The engine may take the samples away.
+    // The engine may transfer the buffer of the samples.
     const end = from + samples.length
     const recognition = this.#recognition()
     const recognise = () => this.#model.recognise(samples, recognition, this.#signal)
@@ -48,7 +48,7 @@ export class WindowReader {
     }
   }
 
-  /** What comes next has no connection with what was said before. */
+  /** Forgets the previous text, because the next window does not follow it. */
   forget(): void {
     this.#previous = []
     this.#prompt = this.#options.prompt
@@ -69,7 +69,7 @@ export class WindowReader {
     this.timings.encodeMs += timings.encodeMs
     this.timings.decodeMs += timings.decodeMs
     this.timings.windows++
-    // Silence says nothing about the language.
+    // Silence does not determine the language.
     if (!noSpeech && segments.length > 0) this.language ??= {code: language, probability: languageProbability}
     if (temperature > hintTemperature) this.#previous = []
     else this.#previous.push(...segments.flatMap(({tokens}) => tokens))
@@ -77,7 +77,7 @@ export class WindowReader {
     if (segments.length > 0) this.#prompt = undefined
   }
 
-  /** Where people speak between two places, seconds. */
+  /** Returns the speech between two positions, seconds. */
   #speech(from: number, to: number) {
     return this.#recording
       .speech()
@@ -86,10 +86,10 @@ export class WindowReader {
   }
 }
 
-/** A window always advances by at least one mel frame. */
+/** Minimum advance of a window: one mel frame. */
 const minStep = 160
 
-/** More tokens than any model reads of what was said before. */
+/** Maximum number of previous tokens to keep; no model uses more. */
 const mostPrevious = 256
 
 const moved = (segment: Segment, bySec: number): Segment => ({

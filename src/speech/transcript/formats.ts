@@ -14,9 +14,9 @@ import type {Transcript} from './transcript.js'
 export const transcriptFormats = ['text', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'] as const
 export type TranscriptFormatName = (typeof transcriptFormats)[number]
 
-/** Writes one transcript, piece by piece: segments as they are final, or the whole at the end. */
+/** Formats a transcript incrementally: segments as they become final, or everything at the end. */
 export interface TranscriptFormat {
-  /** Of a file, with its dot. */
+  /** File extension, with its dot. */
   readonly extension: string
   readonly mediaType: string
   header(): string
@@ -50,7 +50,7 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
     return subtitles({extension: '.srt', mediaType: 'application/x-subrip'}, '', write, shape)
   },
   vtt: (shape) => {
-    // An arrow in the text would be read as a time line.
+    // An arrow in the text would be parsed as a time line.
     const plain = (line: string) => line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('-->', '--&gt;')
     const write = ({startMs, endMs, lines}: SubtitleBlock) =>
       `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${lines.map(plain).join('\n')}\n\n`
@@ -77,17 +77,17 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
 
 const nothing = {header: () => '', segment: () => '', footer: () => ''}
 
-/** A format for one transcript; subtitles count their blocks, so each transcript needs one of its own. */
+/** Creates a format for one transcript; subtitle formats number their blocks. */
 export const createFormat = (
   name: TranscriptFormatName,
   shape: SubtitleShape = defaultSubtitleShape,
 ): TranscriptFormat => makers[name](shape)
 
-/** The format that the ending of a file is of; undefined where it is of none. */
+/** Returns the format of a file name by its extension; undefined if there is none. */
 export const formatOfFile = (path: string): TranscriptFormatName | undefined =>
   transcriptFormats.find((name) => path.toLowerCase().endsWith(createFormat(name).extension))
 
-/** Blocks in order of time, of which none overlaps the one before; text without segments is shown all the time. */
+/** Returns subtitle blocks in order, without overlaps; text without segments is shown for the entire duration. */
 function subtitles(
   kind: Pick<TranscriptFormat, 'extension' | 'mediaType'>,
   header: string,
@@ -109,13 +109,13 @@ function subtitles(
     segment: writeText,
     footer: ({segments, text, durationSec}) => {
       const rest = segments.length > 0 ? '' : writeText({text, startSec: 0, endSec: durationSec})
-      // A file of no bytes is taken for damaged by programs that read subtitles.
+      // Programs that read subtitles treat an empty file as damaged.
       return endMs === 0 && header === '' ? '\n' : rest
     },
   }
 }
 
-/** The answer of OpenAI's `verbose_json`. */
+/** The response format `verbose_json` of OpenAI. */
 function verboseJson({task, language, durationSec, text, segments}: Transcript) {
   const words = segments.flatMap((segment) => segment.words ?? [])
   const timed = segments.some((segment) => segment.words !== undefined)

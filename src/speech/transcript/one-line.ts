@@ -1,2 +1,2 @@
-/** Text without lines of its own and without blanks around it: subtitles end at an empty line, tables at any. */
+/** Joins the lines of a text and trims it: an empty line ends a subtitle, and a line break a table row. */
 export const oneLine = (text: string): string => text.replace(/\s+/gu, ' ').trim()

@@ -1,7 +1,7 @@
 import type {Segment, WordTiming} from '../model.js'
 import {oneLine} from './one-line.js'
 
-/** What is shown at once. */
+/** A subtitle block. */
 export interface SubtitleBlock {
   startMs: number
   endMs: number
@@ -9,20 +9,20 @@ export interface SubtitleBlock {
 }
 
 export interface SubtitleShape {
-  /** Most characters of a line. */
+  /** Maximum characters per line. */
   lineWidth: number
   maxLines: number
 }
 
 export const defaultSubtitleShape: SubtitleShape = {lineWidth: 42, maxLines: 2}
 
-/** Nothing is shown for a shorter time, ms. */
+/** Minimum duration of a block, ms. */
 const shortestMs = 1
 
-/** What subtitles are made of. Words count only where they are those of the text, which may have been refined. */
+/** Input of subtitles. Word timings are used only if they match the text, which may be refined. */
 export type TimedText = Pick<Segment, 'text' | 'words' | 'startSec' | 'endSec'>
 
-/** A piece of text that is not broken, with the blank before it. */
+/** An unbreakable piece of text, with the space before it. */
 interface Piece {
   text: string
   startMs: number
@@ -30,8 +30,8 @@ interface Piece {
 }
 
 /**
- * The blocks of a segment: its text in lines, and where it has too many lines, in several blocks one after the other.
- * No text is lost. Blocks are as long as their words, where those are timed, or as their share of the text.
+ * Splits a segment into blocks of lines, without losing text. The duration of a block follows from its word timings, or
+ * from its share of the text.
  */
 export function subtitleBlocks(segment: TimedText, shape: SubtitleShape): SubtitleBlock[] {
   const pieces = piecesOf(segment)
@@ -54,7 +54,7 @@ export function subtitleBlocks(segment: TimedText, shape: SubtitleShape): Subtit
   })
 }
 
-/** Lines as long as they may be; a piece that is longer than a line stands alone. */
+/** Fills lines; a piece longer than a line gets its own line. */
 function wrap(pieces: readonly Piece[], lineWidth: number): Piece[][] {
   const lines: Piece[][] = []
   let width = 0
@@ -74,8 +74,8 @@ function wrap(pieces: readonly Piece[], lineWidth: number): Piece[][] {
 const characters = (text: string) => Array.from(text).length
 
 /**
- * What is not broken: one letter of a script that has no blanks between words, with the marks that may not stand at the
- * end of a line before it or at the beginning of one after it; or else everything up to the next blank.
+ * Matches an unbreakable piece: a character of a script without spaces with the punctuation that must stay with it, or
+ * a word.
  */
 const unspaced =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Myanmar}'

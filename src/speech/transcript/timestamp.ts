@@ -1,4 +1,4 @@
-/** `HH:MM:SS` and milliseconds after a mark, as subtitles write times. */
+/** Formats a time as `HH:MM:SS`, a separator and milliseconds, as in subtitles. */
 export function timestamp(milliseconds: number, mark: ',' | '.'): string {
   const whole = Math.max(0, Math.round(milliseconds))
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')

@@ -1,17 +1,17 @@
 import type {Alternative, Segment} from '../model.js'
 
-/** What was said in a recording: the result of the recogniser, before any rule changes its words. */
+/** Result of recognition, before refinement. */
 export interface Transcript {
   task: 'transcribe' | 'translate'
-  /** Code such as `en`. */
+  /** Language code, such as `en`. */
   language: string
   languageProbability: number
-  /** Length of the recording, seconds. */
+  /** Duration of the recording, seconds. */
   durationSec: number
   /** The texts of the segments, joined. */
   text: string
-  /** In order of time; times count from the start of the recording. */
+  /** In chronological order; times are relative to the start of the recording. */
   segments: readonly Segment[]
-  /** Of the whole, best first; empty unless asked for. */
+  /** Alternatives of the complete text, best first; empty unless requested. */
   alternatives: readonly Alternative[]
 }
