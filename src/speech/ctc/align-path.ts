@@ -1,6 +1,6 @@
 import type {Emissions} from './emissions.js'
 
-/** Where a token was heard. */
+/** Position of a token. */
 export interface TokenSpan {
   token: number
   /** First and last position, inclusive. */
@@ -11,13 +11,13 @@ export interface TokenSpan {
 }
 
 /**
- * The most likely path through the emissions that writes the tokens: Viterbi over tokens with blanks between them.
+ * Finds the most likely path through the emissions for these tokens: Viterbi over tokens with blanks between them.
  * Source: Graves et al. 2006, "Connectionist temporal classification".
  * @returns undefined where the sound has too few positions for the tokens
  */
 export function alignPath(emissions: Emissions, tokens: readonly number[], blank: number): TokenSpan[] | undefined {
   const {positions, vocabulary, logprobs} = emissions
-  // Even states are blanks, odd ones tokens.
+  // Even states are blanks, odd states are tokens.
   const states = 2 * tokens.length + 1
   const tokenOf = (state: number) => (state % 2 === 0 ? blank : (tokens[(state - 1) / 2] as number))
   let scores = new Float64Array(states).fill(-Infinity)

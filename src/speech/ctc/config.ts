@@ -1,18 +1,18 @@
 import {SvcError} from '../../errors/index.js'
 
-/** What the encoder is fed with. */
+/** Input of the encoder. */
 export type CtcFeatures =
   /**
-   * Log-mel `[bins, frames]`, one frame per 10 ms; see `logMel`. The sound stands between two silences of `padSec`, for
-   * a model that has learnt words with pauses around them.
+   * Log-mel features `[bins, frames]`, one frame per 10 ms; see `logMel`. `padSec` of silence is added on both sides,
+   * for models trained on words with pauses.
    */
   | {type: 'log_mel'; bins: number; padSec: number}
-  /** The samples themselves, with mean 0 and variance 1 where `normalize` says so, as wav2vec2 wants them. */
+  /** Samples, normalised to mean 0 and variance 1 if `normalize` is set, as for wav2vec2. */
   | {type: 'waveform'; normalize: boolean}
 
 export type Activation = 'none' | 'relu' | 'gelu' | 'silu' | 'tanh'
 
-/** One layer of an encoder; `name` begins the names of its tensors. Sizes that follow from the input are left out. */
+/** A layer of an encoder; `name` is the prefix of its tensors. Sizes that follow from the input are omitted. */
 export type CtcLayer =
   /** `NAME.weight` `[channels, in / groups, kernel]`, `NAME.bias` `[channels]`; padded to keep `frames / stride`. */
   | {
@@ -27,39 +27,39 @@ export type CtcLayer =
     }
   /** Statistics of training: `NAME.weight`, `.bias`, `.running_mean`, `.running_var`, each `[channels]`. */
   | {type: 'batch_norm'; name: string; epsilon: number; activation: Activation}
-  /** Over the channels of each frame: `NAME.weight`, `NAME.bias`, each `[channels]`. */
+  /** Layer normalisation over the channels of each frame: `NAME.weight`, `NAME.bias`, each `[channels]`. */
   | {type: 'layer_norm'; name: string; epsilon: number; activation: Activation}
   /** `NAME.weight_ih_l0`, `.weight_hh_l0`, `.bias_ih_l0`, `.bias_hh_l0`, and `..._reverse`, as PyTorch lays them out. */
   | {type: 'gru'; name: string; hidden: number; bidirectional: boolean}
   /** `NAME.weight` `[channels, in]`, `NAME.bias` `[channels]`. */
   | {type: 'linear'; name: string; channels: number; activation: Activation}
-  /** Adds what its layers make to what they were given; both must have the same shape. */
+  /** Residual connection: adds the output of its layers to their input; both have the same shape. */
   | {type: 'residual'; layers: readonly CtcLayer[]}
 
 export interface CtcConfig {
-  /** Where it was read from, for errors. */
+  /** Path of the configuration, for errors. */
   file: string
   languages: readonly string[]
   features: CtcFeatures
-  /** Layers whose last one gives the logits, or an ONNX file that does it all. */
+  /** Layers that end with the logits, or an ONNX file of the complete encoder. */
   encoder: {layers: readonly CtcLayer[]} | {file: string}
-  /** File of token ids. */
+  /** File with the token ids. */
   vocabularyFile: string
   blankToken: string
   wordDelimiterToken: string
-  /** Words that the model knows; others are written where the sound asks for them clearly. */
+  /** Words of the model; other words are only recognised if the audio is clear. */
   words: CtcWords | undefined
 }
 
 export interface CtcWords {
   /** File of words, one per line, most frequent first. */
   file: string
-  /** How much frequent words are preferred; see `WordList`. */
+  /** Weight of frequent words; see `WordList`. */
   weight: number
   unknown: number
-  /** File of words that often follow each other, two per line; undefined where there is none. */
+  /** File of frequent word pairs, two words per line; optional. */
   pairsFile: string | undefined
-  /** What such a pair is worth. */
+  /** Bonus of a word pair. */
   pair: number
 }
 
@@ -149,11 +149,11 @@ const readNorm = (read: Reader) => ({
   activation: read.choice('activation', activations, 'none'),
 })
 
-/** No encoder has more layers, or layers inside of layers. */
+/** Maximum number of layers and maximum nesting. */
 const mostLayers = 500
 const deepest = 8
 
-/** Keys of one object of the file, checked. */
+/** Reads the keys of an object and checks them. */
 class Reader {
   readonly #json: Json
   readonly #file: string
@@ -180,7 +180,7 @@ class Reader {
     return sound ? value : this.fail(key, 'a list of texts')
   }
 
-  /** The name of a file beside the configuration. */
+  /** Reads a file name next to the configuration. */
   fileName(key: string, fallback: string): string {
     const name = this.text(key, fallback)
     return /^[\w.-]+(\/[\w.-]+)*$/.test(name) && !name.split('/').includes('..') ? name : this.fail(key, 'a file name')

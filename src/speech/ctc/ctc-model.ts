@@ -25,15 +25,15 @@ export interface CtcParts {
   /** Undefined if the model needs the complete audio. */
   streaming: StreamingEncoder | undefined
   vocabulary: CtcVocabulary
-  /** The words that the model knows, where it says so. */
+  /** Word list of the model, if there is one. */
   words: PrefixScorer | undefined
   description: SpeechModelDescription
 }
 
-/** Hypotheses that are followed where hotwords or alternatives ask for more than one, and where words do. */
+/** Minimum beam width with hotwords or alternatives, and with a word list. */
 const leastWidth = {letters: 16, words: 32}
 
-/** A CTC model as a speech model: each window is one segment. */
+/** Creates a `SpeechModel` from a CTC model; each window is one segment. */
 export function createCtcModel({encoder, streaming, vocabulary, words, description}: CtcParts): SpeechModel {
   const [language = 'en'] = description.languages
   return {
@@ -92,7 +92,7 @@ function createDraft(
   }
 }
 
-/** A search for the words of the model and for hotwords. */
+/** Returns the options of a search with the word list and hotwords. */
 function searchOptions(
   vocabulary: CtcVocabulary,
   words: PrefixScorer | undefined,
@@ -106,8 +106,8 @@ function searchOptions(
 }
 
 /**
- * Hypotheses of a window, the chosen one first. A second search, in which hotwords are likelier, only proposes: what it
- * finds must bear comparison with what is found without them.
+ * Returns the hypotheses of a window, the selected one first. A second search with hotwords adds candidates, which are
+ * compared without the bonus of the hotwords.
  */
 export function decodeEmissions(
   emissions: Emissions,
@@ -171,7 +171,7 @@ const piecesOf = (spans: readonly TokenSpan[], {texts}: CtcVocabulary): TokenPie
 const meanLogprob = (spans: readonly TokenSpan[]): number | undefined =>
   spans.length === 0 ? undefined : spans.reduce((sum, {logprob}) => sum + logprob, 0) / spans.length
 
-/** Words with the blank before them, as they stand in the text. */
+/** Word timings; each word includes the space before it. */
 function wordsOf(
   spans: readonly TokenSpan[],
   {texts}: CtcVocabulary,

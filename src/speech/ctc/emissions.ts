@@ -1,13 +1,13 @@
 import {logSumExp} from '../../sampling/index.js'
 
-/** What a CTC model says of each position: log-probabilities `[positions, vocabulary]`, row-major. */
+/** Output of a CTC model: log-probabilities `[positions, vocabulary]`, row-major. */
 export interface Emissions {
   positions: number
   vocabulary: number
   logprobs: Float32Array
 }
 
-/** Log-probabilities from logits of the same shape. */
+/** Converts logits of the same shape to log-probabilities. */
 export function emissionsOf(logits: Float32Array, vocabulary: number): Emissions {
   const positions = logits.length / vocabulary
   const logprobs = new Float32Array(logits.length)
@@ -19,14 +19,14 @@ export function emissionsOf(logits: Float32Array, vocabulary: number): Emissions
   return {positions, vocabulary, logprobs}
 }
 
-/** A text that the emissions may stand for. */
+/** A hypothesis of the text. */
 export interface CtcHypothesis {
   tokens: readonly number[]
-  /** Log-probability of all paths that write it. */
+  /** Log-probability of all paths for the tokens. */
   logprob: number
 }
 
-/** The best token of each position, repetitions and blanks removed. */
+/** Greedy decoding: the best token of each position, without repetitions and blanks. */
 export function greedyPath({positions, vocabulary, logprobs}: Emissions, blank: number): CtcHypothesis {
   const tokens: number[] = []
   let logprob = 0

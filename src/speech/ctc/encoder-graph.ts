@@ -4,7 +4,7 @@ import type {TensorMap} from '../../weights/index.js'
 import {GraphWeights} from '../graph-weights.js'
 import type {Activation, CtcConfig, CtcLayer} from './config.js'
 
-/** Sound on its way through the layers. */
+/** A tensor between layers. */
 interface Flow {
   /** `[1, channels, frames]`. */
   value: Value
@@ -238,7 +238,7 @@ const stacked = (graph: GraphBuilder, values: readonly Value[]): Value =>
     {axis: 0},
   )
 
-/** The gates of PyTorch come as reset, update, new; those of ONNX as update, reset, new. */
+/** PyTorch orders the gates reset, update, new; ONNX update, reset, new. */
 function reordered(graph: GraphBuilder, gates: Value, hidden: number): Value {
   const gate = (index: number) =>
     graph.node('Slice', [

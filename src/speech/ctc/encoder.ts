@@ -8,9 +8,9 @@ import type {CtcConfig, CtcFeatures, CtcLayer} from './config.js'
 import {type Emissions, emissionsOf} from './emissions.js'
 import {buildCtcGraph} from './encoder-graph.js'
 
-/** Sound in, log-probabilities of tokens out. */
+/** Computes log-probabilities of tokens from samples. */
 export interface CtcEncoder {
-  /** Undefined where it is known only when it runs. */
+  /** Undefined if it is known only at run time. */
   vocabularySize: number | undefined
   /** @param samples mono, 16 kHz */
   encode(samples: Float32Array): Promise<Encoded>
@@ -19,7 +19,7 @@ export interface CtcEncoder {
 
 export interface Encoded {
   emissions: Emissions
-  /** How long a sound the emissions cover: that which was given, and silence around it. */
+  /** Duration of the emissions: the audio, and the silence around it. */
   coveredSec: number
   /** Silence before the sound. */
   padSec: number
@@ -32,7 +32,7 @@ interface SessionChoice {
   device: Device
 }
 
-/** An encoder of described layers, with the weights of the model's folder. */
+/** Opens an encoder of described layers with the weights in the model directory. */
 export async function openDescribedEncoder(
   folder: string,
   config: CtcConfig,
@@ -56,8 +56,8 @@ export async function openDescribedEncoder(
 }
 
 /**
- * An encoder that is an ONNX file: one input of samples or features, `attention_mask` where it asks for one, and one
- * output `[1, positions, vocabulary]`.
+ * Opens an encoder from an ONNX file: one input of samples or features, optionally `attention_mask`, and one output
+ * `[1, positions, vocabulary]`.
  * @throws model_file_missing, model_file_invalid
  */
 export async function openExportedEncoder(
@@ -99,7 +99,7 @@ export async function openExportedEncoder(
   }
 }
 
-/** Convolutions over samples need at least this many: 0.1 s. */
+/** Minimum number of samples for the convolutions: 0.1 s. */
 const leastSamples = 1600
 
 interface Features extends Pick<Encoded, 'coveredSec' | 'padSec'> {
@@ -117,7 +117,7 @@ function featuresOf(samples: Float32Array, features: CtcFeatures): Features {
   return {data: logMel(sound, {bins: features.bins, frames}), dims: [1, features.bins, frames], ...cover}
 }
 
-/** Between two silences, and of a length that convolutions can take. */
+/** Pads the samples with silence, to at least the minimum length. */
 function padded(samples: Float32Array, silence: number): Float32Array {
   const length = Math.max(leastSamples, samples.length + 2 * silence)
   if (length === samples.length) return samples
@@ -126,7 +126,7 @@ function padded(samples: Float32Array, silence: number): Float32Array {
   return sound
 }
 
-/** With mean 0 and variance 1. */
+/** Normalises to mean 0 and variance 1. */
 function standardised(samples: Float32Array): Float32Array {
   const mean = samples.reduce((sum, x) => sum + x, 0) / samples.length
   const variance = samples.reduce((sum, x) => sum + (x - mean) ** 2, 0) / samples.length

@@ -3,23 +3,23 @@ import type {CtcVocabulary} from './vocabulary.js'
 
 interface Node {
   next: Map<number, Node>
-  /** Whether a phrase ends here. */
+  /** True if a phrase ends here. */
   ends: boolean
 }
 
-/** How far a hypothesis has come into a hotword. */
+/** Progress of a hypothesis within a hotword. */
 export interface HotwordState {
   readonly node: Node | undefined
-  /** What was added for a phrase that is not complete yet. */
+  /** Bonus for an incomplete phrase so far. */
   readonly pending: number
-  /** Whether a word begins at the next token. */
+  /** True if the next token starts a word. */
   readonly wordStart: boolean
 }
 
 /**
- * Shallow fusion of hotwords: each token that goes on with a phrase, from the beginning of a word, is made likelier,
- * and what was added is taken back where the phrase is not finished. Source of the method: He et al. 2019, "Streaming
- * end-to-end speech recognition for mobile devices", section on contextual biasing.
+ * Shallow fusion of hotwords: tokens that continue a phrase from the start of a word get a bonus, which is withdrawn if
+ * the phrase is not completed. Source: He et al. 2019, "Streaming end-to-end speech recognition for mobile devices",
+ * section on contextual biasing.
  */
 export class HotwordTrie implements PrefixScorer<HotwordState> {
   readonly #root: Node = {next: new Map(), ends: false}
@@ -35,21 +35,21 @@ export class HotwordTrie implements PrefixScorer<HotwordState> {
 
   readonly start: HotwordState = {node: undefined, pending: 0, wordStart: true}
 
-  /** What happens to the score of a hypothesis that reads one more token. */
+  /** Returns the change of the score for one more token. */
   advance(state: HotwordState, token: number): {state: HotwordState; score: number} {
     const wordStart = token === this.#delimiter
     const from = state.node ?? (state.wordStart ? this.#root : undefined)
     const next = from?.next.get(token)
     if (next !== undefined) {
       const pending = state.pending + this.#strength
-      // The score of a complete phrase stays, also when a longer one is not finished.
+      // The bonus of a complete phrase remains, even if a longer one is not completed.
       return {state: {node: next, pending: next.ends ? 0 : pending, wordStart}, score: this.#strength}
     }
     const finished = state.node?.ends === true && (wordStart || this.#delimiter === undefined)
     return {state: {node: undefined, pending: 0, wordStart}, score: finished ? 0 : -state.pending}
   }
 
-  /** What is taken back at the end of the sound. */
+  /** Returns the bonus to withdraw at the end of the audio. */
   close(state: HotwordState): number {
     return -state.pending
   }
@@ -66,9 +66,7 @@ export class HotwordTrie implements PrefixScorer<HotwordState> {
   }
 }
 
-/**
- * Writes phrases in tokens: longest pieces first, in the case that the model writes; undefined where it cannot.
- */
+/** Encodes phrases as tokens, longest tokens first, in the case of the model; undefined if that is impossible. */
 export function createSpeller({texts}: CtcVocabulary): (phrase: string) => number[] | undefined {
   const ids = new Map(texts.map((text, id) => [text, id] as const).filter(([text]) => text !== ''))
   const longest = Math.max(0, ...Array.from(ids.keys(), (text) => text.length))

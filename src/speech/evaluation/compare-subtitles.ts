@@ -1,7 +1,7 @@
 import {characterErrorRate, wordErrorRate} from './error-rate.js'
 import {parseSubtitles, timingOffsetMs} from './subtitle-parser.js'
 
-/** How far subtitles are from those that are right: their text, and their times in ms. */
+/** Compares subtitles with a reference: error rates of the text, and timing errors in ms. */
 export function compareSubtitles(reference: string, hypothesis: string) {
   const [right, written] = [parseSubtitles(reference), parseSubtitles(hypothesis)]
   const text = (blocks: typeof right) => blocks.map((block) => block.text).join(' ')

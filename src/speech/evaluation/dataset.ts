@@ -2,19 +2,18 @@ import {createReadStream} from 'node:fs'
 import {dirname, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 
-/** A recording and what is said in it. */
+/** A recording and its expected text. */
 export interface Sample {
   path: string
   expected: string
   language: string | undefined
 }
 
-/** Larger files are no lists of recordings. */
+/** Maximum size of a dataset file, bytes. */
 const mostBytes = 64 << 20
 
 /**
- * Reads a list of recordings: a JSON object per line with `path` (relative to the file), `expected` and, where it is
- * known, `language`.
+ * Reads a dataset: a JSON object per line with `path` (relative to the file), `expected` and an optional `language`.
  * @throws file_not_found, file_unreadable, dataset_invalid
  */
 export async function readDataset(file: string): Promise<Sample[]> {

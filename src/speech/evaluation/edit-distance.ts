@@ -5,16 +5,17 @@ export interface Edits {
 }
 
 /**
- * The fewest edits that make one sequence of another; among equally few those with the most substitutions. Equal items
- * are the same value.
+ * Returns the minimum number of edits from one sequence to another; among equal minima, the one with the most
+ * substitutions. Items are compared by value.
  *
- * The table of Wagner and Fischer ("The String-to-String Correction Problem", 1974), of which only a band along the
- * diagonal is computed, twice as wide each time until the result lies inside (Ukkonen, "Algorithms for Approximate
- * String Matching", 1985). Time is the length times the edits, memory a row.
+ * Computes a band of the table of Wagner and Fischer ("The String-to-String Correction Problem", 1974) around the
+ * diagonal, and doubles its width until it contains the result (Ukkonen, "Algorithms for Approximate String Matching",
+ * 1985). Time is proportional to length times edits; memory is one row.
  */
 export function editDistance<T>(from: readonly T[], to: readonly T[]): Edits {
   const [a, b] = numbered(from, to)
-  // One number holds both aims: an edit costs `edit`, and a substitution gives 1 back, which never adds up to an edit.
+  // The cost combines both criteria: an edit costs `edit`, and a substitution is cheaper by 1, which never adds up to
+  // an edit.
   const edit = Math.min(a.length, b.length) + 1
   const surplus = a.length - b.length
   let band = Math.max(32, Math.abs(surplus))
@@ -29,7 +30,7 @@ export function editDistance<T>(from: readonly T[], to: readonly T[]): Edits {
   return {substitutions, insertions: deletions - surplus, deletions}
 }
 
-/** Numbers in place of items, as they compare faster. */
+/** Maps items to numbers, which compare faster. */
 function numbered<T>(from: readonly T[], to: readonly T[]): [Int32Array, Int32Array] {
   const numbers = new Map<T, number>()
   const numberOf = (item: T) => {
@@ -40,9 +41,9 @@ function numbered<T>(from: readonly T[], to: readonly T[]): [Int32Array, Int32Ar
   return [Int32Array.from(from, numberOf), Int32Array.from(to, numberOf)]
 }
 
-/** The least cost by paths within `band` cells of the diagonal: the true one where that is `band` edits or fewer. */
+/** Returns the minimum cost of paths within `band` cells of the diagonal; it is exact if it is at most `band` edits. */
 function bandedCost(a: Int32Array, b: Int32Array, edit: number, band: number): number {
-  // Row i of the table takes the place of row i - 1, cell by cell.
+  // Row i replaces row i - 1 in place.
   const row = Float64Array.from({length: b.length + 1}, (_, j) => (j > band ? Infinity : j * edit))
   for (let i = 1; i <= a.length; i++) {
     const first = Math.max(1, i - band)

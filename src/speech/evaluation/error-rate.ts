@@ -1,16 +1,16 @@
 import {type Edits, editDistance, totalEdits} from './edit-distance.js'
 
-/** How far a text is from what was said. */
+/** Error rate of a text. */
 export interface ErrorRate extends Edits {
-  /** Edits per unit of the reference; 1 where there is no reference but a text. May exceed 1. */
+  /** Edits per unit of the reference; may exceed 1. It is 1 if the reference is empty and the text is not. */
   rate: number
-  /** All edits. */
+  /** Number of edits. */
   errors: number
-  /** Words or characters of the reference. */
+  /** Number of words or characters of the reference. */
   length: number
 }
 
-/** Words between blanks, in lower case; marks are part of them. */
+/** Word error rate: words are separated by spaces and compared in lower case, including punctuation. */
 const words = (text: string) => text.toLowerCase().split(/\s+/u).filter(Boolean)
 
 const isSymbol = (word: string) => /^[a-z_][a-z0-9_]*$/iu.test(word)
@@ -18,11 +18,11 @@ const isSymbol = (word: string) => /^[a-z_][a-z0-9_]*$/iu.test(word)
 export const wordErrorRate = (reference: string, hypothesis: string): ErrorRate =>
   rateOf(words(reference), words(hypothesis))
 
-/** Over code points without blanks, capitals as they are. */
+/** Character error rate over code points without spaces, case-sensitive. */
 export const characterErrorRate = (reference: string, hypothesis: string): ErrorRate =>
   rateOf([...reference.replace(/\s+/gu, '')], [...hypothesis.replace(/\s+/gu, '')])
 
-/** Over the words that could be names in code. */
+/** Word error rate over words that could be identifiers. */
 export const symbolErrorRate = (reference: string, hypothesis: string): ErrorRate =>
   rateOf(words(reference).filter(isSymbol), words(hypothesis).filter(isSymbol))
 
@@ -32,6 +32,6 @@ function rateOf(reference: readonly string[], hypothesis: readonly string[]): Er
   return {...edits, errors, length: reference.length, rate: errorShare(errors, reference.length)}
 }
 
-/** Errors per unit; something where nothing was said is one error per unit. */
+/** Errors per unit; any text for an empty reference is an error rate of 1. */
 export const errorShare = (errors: number, length: number): number =>
   length === 0 ? Math.min(1, errors) : errors / length

@@ -1,18 +1,18 @@
 import {characterErrorRate, type ErrorRate, errorShare, wordErrorRate} from './error-rate.js'
 import {type NormalizerName, normalizers} from './normalize.js'
 
-/** What was said and what was heard. */
+/** Expected and recognised text of a recording. */
 export interface HeardSample {
   path: string
   expected: string
   actual: string
   confidence: number
   latencyMs: number
-  /** Code of the error, where nothing could be heard. */
+  /** Code of the error if recognition failed. */
   error?: string
 }
 
-/** Error rates of recordings, each and all together: the errors of all per word of all. */
+/** Computes the error rates of recordings, and the total errors divided by the total number of words. */
 export function evaluate(heard: readonly HeardSample[], normalizer: NormalizerName) {
   const normalize = normalizers[normalizer]
   const raw = heard.map(({expected, actual}) => rates(expected, actual))

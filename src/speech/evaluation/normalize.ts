@@ -2,7 +2,7 @@ import {americanSpelling} from './spelling.js'
 import {writeNumbers} from './written-numbers.js'
 
 export const normalizers = {
-  /** As it is. */
+  /** No normalisation. */
   none: (text: string) => text,
   basic: normalizeBasic,
   english: normalizeEnglish,
@@ -10,7 +10,7 @@ export const normalizers = {
 
 export type NormalizerName = keyof typeof normalizers
 
-/** Lower case, without bracketed remarks, marks and symbols; compatible characters are the same. */
+/** Lower case, without bracketed remarks, punctuation and symbols, in compatibility normal form. */
 function normalizeBasic(text: string): string {
   return withoutRemarks(text.normalize('NFKC').toLowerCase())
     .replace(/[\p{P}\p{S}]/gu, ' ')
@@ -18,10 +18,10 @@ function normalizeBasic(text: string): string {
     .trim()
 }
 
-/** `[music]`, `(laughs)` and `<unk>` were not said. */
+/** Remarks such as `[music]`, `(laughs)` and `<unk>`. */
 const withoutRemarks = (text: string) => text.replace(/[<[][^<>[\]]*[>\]]/g, ' ').replace(/\([^()]*\)/g, ' ')
 
-/** What is written together, and what it stands for; the first rule that fits is used. */
+/** Contractions and their expansions; the first matching rule applies. */
 const contractions: readonly (readonly [RegExp, string])[] = [
   [/\b(?:um|uh|uhm|hmm|mhm|mmm|erm)\b/g, ' '],
   [/\bwon't\b/g, 'will not'],
@@ -53,19 +53,19 @@ const contractions: readonly (readonly [RegExp, string])[] = [
 
 const currencies: Readonly<Record<string, string>> = {$: 'dollar', '£': 'pound', '€': 'euro'}
 
-/** `$3.5 million`: the currency is said last. */
+/** Amounts such as `$3.5 million`, where the currency is spoken last. */
 const amount = /([$£€]) ?(\d+(?:\.\d+)?(?: (?:hundred|thousand|million|billion)\b)?)/g
 
 /**
- * English as it sounds, however it is written: contractions in full, numbers in digits, American spelling. The idea is
- * the one of the English normaliser of openai/whisper.
+ * Normalises English by pronunciation: contractions expanded, numbers in digits, American spelling. Based on the idea
+ * of the English normaliser of openai/whisper.
  */
 function normalizeEnglish(text: string): string {
   const plain = withoutRemarks(text.normalize('NFKC').toLowerCase()).replace(/[’‘ʼ]/g, "'")
   const full = contractions.reduce((current, [written, spoken]) => current.replace(written, spoken), plain)
   const words = full
     .replace(/(\d),(?=\d{3}\b)/g, '$1')
-    // A point between digits is part of the number; every other mark separates.
+    // A decimal point is part of the number; other punctuation separates words.
     .replace(/(?<!\d)\.|\.(?!\d)/g, ' ')
     .replace(/[^\p{L}\p{N}\p{M}.%$£€]+/gu, ' ')
     .replace(amount, (_, sign: string, value: string) => `${value} ${currencies[sign]}${value === '1' ? '' : 's'}`)

@@ -1,4 +1,4 @@
-/** British spellings as American ones, so that neither counts as an error. Rules with their exceptions, then a list. */
+/** Converts British to American spelling, so that neither counts as an error: rules with exceptions, then a list. */
 export function americanSpelling(word: string): string {
   const listed = irregular.get(word)
   if (listed !== undefined) return listed
@@ -14,7 +14,7 @@ const ourStems = set(
     'technicol tricol tum unfav unsav val vap vig watercol',
 )
 
-/** Stems before -ise of words that are written so everywhere. */
+/** Stems of words that end in -ise in American English too. */
 const iseStems = set(
   'adv advert an anomal appr appra appre ar bra bru cerc cha chast chem circumc compr comprom conc counterpo cr ' +
     'cru dec dem desp dev disenfranch disgu disp enfranch enterpr equipo exc exerc expert fra franch fundra gu ha ' +
@@ -23,7 +23,7 @@ const iseStems = set(
     'surpr tel telev tort torto trav treat turquo unpract unprom upr upra va val vo',
 )
 
-/** Stems that double their l in British English before -ed, -ing and -er. */
+/** Stems that double the l in British English before -ed, -ing and -er. */
 const llStems = set(
   'backpeda bedevi bejewe beve cance caro cavi channe chise counci counse crue cudge dia disembowe disheve ' +
     'drive due ename equa fue funne gambo grave grove grue impane imperi initia jewe kenne labe leve libe marsha ' +
@@ -32,7 +32,7 @@ const llStems = set(
     'tunne unequa unrava unrave unriva untramme victua wea wease weave yode',
 )
 
-/** Beginnings of words with ae or oe where Americans write e. */
+/** Prefixes with ae or oe that have e in American English. */
 const ligatures = set(
   'aeon aesthe aetio anaem anaesth archaeol bougainvillae caesar chimaer diarrhoe edoem encyclopaed faec foet ' +
     'gonorrhoe gynaecol haemat haemo haemog haemoph haemor homoeop hypoglycaem leukaem mediaev oesoph oestrog ' +
@@ -90,7 +90,7 @@ const rules: readonly Rule[] = [
   (word) => beginnings.reduce((current, [british, american]) => current.replace(british, american), word),
 ]
 
-/** Beginnings of words of a family, in either spelling. */
+/** Prefixes of word families, British and American. */
 const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^aeroplane/, 'airplane'],
   [/^artefact/, 'artifact'],
@@ -122,7 +122,7 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^yogho?urt/, 'yogurt'],
 ]
 
-/** Words of no family, as they are listed here or with -s. */
+/** Other words, also with -s. */
 const irregular: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ageing: 'aging',

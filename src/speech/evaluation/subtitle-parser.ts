@@ -1,19 +1,19 @@
 export interface Subtitle {
   startMs: number
   endMs: number
-  /** Its lines, joined. */
+  /** Text of the lines, joined. */
   text: string
 }
 
 const times = /^\s*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})\s*-->\s*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/
 
-/** Blocks of WebVTT that are not shown, whatever is in them. */
+/** WebVTT blocks without subtitles. */
 const unshown = /^(?:NOTE|STYLE|REGION)(?:\s|$)/
 
-/** Tags of both formats and the times of karaoke; other angle brackets, as in code, are text. */
+/** Tags of both formats and karaoke timestamps; other angle brackets, as in code, are text. */
 const tags = /<\/?(?:[bciusv]|font|lang|rt|ruby)(?:[\s.][^<>]*)?>|<[\d:.]+>|\{\\[^{}]*\}/gi
 
-/** Reads SRT or WebVTT. Notes, styles and settings are left out, as are blocks without times or text. */
+/** Parses SRT or WebVTT. Ignores notes, styles and settings, and blocks without times or text. */
 export function parseSubtitles(document: string): Subtitle[] {
   const blocks = document
     .replace(/^\uFEFF/, '')
@@ -42,7 +42,7 @@ const timeOf = ([hours = '0', minutes = '0', seconds = '0', fraction = '0']: rea
 const unescaped = (text: string) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&')
 
-/** Mean distance of beginnings and ends of blocks at the same place of two files, ms; 0 where one is empty. */
+/** Mean difference of start and end times of blocks with the same index, ms; 0 if a file is empty. */
 export function timingOffsetMs(reference: readonly Subtitle[], hypothesis: readonly Subtitle[]): number {
   const pairs = reference.slice(0, hypothesis.length).map((block, i) => [block, hypothesis[i] as Subtitle] as const)
   if (pairs.length === 0) return 0

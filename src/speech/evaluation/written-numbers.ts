@@ -18,8 +18,8 @@ const ordinalOf = new Map<string, number>([
 ])
 
 /**
- * Writes the numbers of English text in digits, one way for all that sounds the same: "a hundred" 100, "2 million"
- * 2000000, "twenty first" 21st, "nineteen ninety nine" and "19 99" 1999. The words are in lower case.
+ * Writes English numbers in digits, with one form for the same pronunciation: "a hundred" 100, "2 million" 2000000,
+ * "twenty first" 21st, "nineteen ninety nine" and "19 99" 1999. Expects lower case.
  */
 export function writeNumbers(words: readonly string[]): string[] {
   const counted = words.map((word, i) => (word === 'a' && scaleOf.has(words[i + 1] ?? '') ? 'one' : word))
@@ -34,7 +34,7 @@ export function writeNumbers(words: readonly string[]): string[] {
   return out
 }
 
-/** One number of a number and what follows; undefined where they are two. */
+/** Combines two adjacent numbers to one; undefined if they are separate. */
 function joinToNumber(before: string, word: string): string | undefined {
   if (!/^\d{1,12}(?:\.\d{1,3})?$/.test(before)) return undefined
   const value = Number(before)
@@ -45,11 +45,11 @@ function joinToNumber(before: string, word: string): string | undefined {
   return isCentury(before) && /^[1-9]\d$/.test(word) ? before + word : undefined
 }
 
-/** After twenty comes a unit, after a hundred whatever is below it. */
+/** A unit follows twenty; any smaller number follows a hundred. */
 const leavesRoomFor = (value: number, last: number) =>
   value > 0 && (value % 100 === 0 ? last < 100 : value % 100 >= 20 && value % 10 === 0 && last < 10)
 
-/** Years are said as two numbers: nineteen, eighty four. */
+/** Years are spoken as two numbers: nineteen, eighty four. */
 const isCentury = (digits: string) => /^(?:1[1-9]|20)$/.test(digits)
 
 function ordinal(value: number): string {

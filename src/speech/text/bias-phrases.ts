@@ -1,17 +1,17 @@
 import type {Lexicon} from './lexicon.js'
 
 /**
- * Phrases that are preferred among candidates: aliases and words of the lexicon, then hotwords; each once, longest
- * first, at most `most`.
+ * Returns the phrases that are preferred among candidates: aliases and words of the lexicon, then hotwords, without
+ * duplicates, longest first, at most `most`.
  */
 export function biasPhrases(lexicon: Lexicon, hotwords: readonly string[], most: number): string[] {
   const known = lexicon.entries.flatMap(({aliases, canonical}) => [...aliases, canonical])
   const phrases = [...new Set([...known, ...hotwords].map((phrase) => phrase.trim()).filter(Boolean))]
-  // The sort is stable: of two phrases of one length the first one seen stays first.
+  // The sort is stable, so phrases of the same length keep their order.
   return phrases.sort((a, b) => b.length - a.length).slice(0, Math.max(1, most))
 }
 
-/** How often the phrases occur in a text as whole words, in any case; occurrences do not overlap. */
+/** Counts occurrences of the phrases as complete words, case-insensitive and without overlaps. */
 export function countHits(text: string, phrases: readonly string[]): number {
   const lower = text.toLowerCase()
   return phrases.reduce((sum, phrase) => sum + occurrences(lower, phrase.toLowerCase()), 0)

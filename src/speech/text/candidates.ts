@@ -1,17 +1,14 @@
 import {countHits} from './bias-phrases.js'
 import {writeSpokenCode} from './spoken-code.js'
 
-/** Readings of a transcript, best first. */
+/** Candidate texts of a transcript, best first. */
 export interface Ranking {
   text: string
-  /** All readings; only where there is more than one. */
+  /** All candidates; undefined if there is only one. */
   nBest: string[] | undefined
 }
 
-/**
- * What the refined and the raw text may mean: themselves, and with spoken symbols written, where there are any; blank
- * ones left out.
- */
+/** Returns the refined and the raw text, and both with spoken symbols written as symbols, without empty texts. */
 export function candidatesOf(refined: string, raw: string): string[] {
   const code = writeSpokenCode(refined)
   const texts = [refined, raw, ...(code === refined.trim() ? [] : [code, writeSpokenCode(raw)])]
@@ -19,7 +16,7 @@ export function candidatesOf(refined: string, raw: string): string[] {
 }
 
 /**
- * Ranks ways to write one text by the phrases they contain; without phrases, or with equally many, their order stays.
+ * Ranks candidate texts by the number of phrases that they contain; ties keep their order.
  * @param alternatives other texts, which come behind all of these: which text was said is decided where it is heard
  * @param rank puts another reading first where it knows better, such as one that parses as code
  */

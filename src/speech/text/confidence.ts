@@ -2,7 +2,7 @@ import type {Segment} from '../model.js'
 
 export type RefineProfile = 'conservative' | 'balanced' | 'aggressive'
 
-/** Settings of the confidence in a refined transcript; none of it is acoustic. */
+/** Settings of the confidence in a refined transcript, which is not acoustic. */
 export interface RefineSettings {
   conservativeBase: number
   balancedBase: number
@@ -23,7 +23,7 @@ export const defaultRefineSettings: RefineSettings = {
   confidenceMax: 0.99,
 }
 
-/** Confidence in a transcript after a number of corrections: the base of the profile, less for each of them. 0 to 1. */
+/** Returns the confidence, 0 to 1: the base of the profile minus a penalty per correction. */
 export function refineConfidence(profile: RefineProfile, corrections: number, settings: RefineSettings): number {
   const penalty = Math.min(settings.penaltyPerTrace * corrections, settings.penaltyCap)
   const confidence = settings[`${profile}Base`] - penalty
@@ -31,8 +31,8 @@ export function refineConfidence(profile: RefineProfile, corrections: number, se
 }
 
 /**
- * Confidence of the recogniser: exp of the mean log-probability of the tokens, 0 to 1; undefined where it gave no
- * tokens. Segments whose tokens are not known count as one token.
+ * Returns the confidence of the model: exp of the mean log-probability of the tokens, 0 to 1; undefined without tokens.
+ * A segment with unknown tokens counts as one token.
  */
 export function asrConfidence(segments: readonly Pick<Segment, 'avgLogprob' | 'tokens'>[]): number | undefined {
   const weights = segments.map(({tokens}) => Math.max(1, tokens.length))
@@ -42,9 +42,9 @@ export function asrConfidence(segments: readonly Pick<Segment, 'avgLogprob' | 't
   return round(Math.min(1, Math.exp(logprob / total)))
 }
 
-/** Whether the user should be asked, since the transcript is less certain than a tool needs. */
+/** True if the confidence is below the threshold of tools, so that the user should be asked. */
 export const clarificationRecommended = (confidence: number, minConfidence: number): boolean =>
   confidence < Math.max(0, Math.min(1, minConfidence))
 
-/** To four decimals, which is more than a confidence means. */
+/** Rounds to four decimals. */
 export const round = (value: number): number => Math.round(value * 1e4) / 1e4

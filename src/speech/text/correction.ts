@@ -18,11 +18,11 @@ export interface Correction {
   reason: string
 }
 
-/** The words of a transcript and what has been changed so far. */
+/** The words of a transcript and the corrections so far. */
 export interface Draft {
   words: readonly WrittenWord[]
   trace: readonly Correction[]
 }
 
-/** Whether no rule may change a word. */
+/** True if no rule may change the word. */
 export type Protects = (word: WrittenWord) => boolean

@@ -2,7 +2,7 @@ import type {Draft, Protects} from './correction.js'
 import {fillers, repeatable} from './refine-rules.js'
 import {closesSentence, joinWord, type WrittenWord, wordKey} from './written-word.js'
 
-/** Removes fillers, then words that are said twice by mistake. A text of fillers alone stays. */
+/** Removes fillers, then accidental repetitions. A text that consists of fillers is kept. */
 export const removeDisfluencies = (draft: Draft, protects: Protects): Draft =>
   removeRepetitions(removeFillers(draft, protects), protects)
 
@@ -14,7 +14,7 @@ function removeFillers({words, trace}: Draft, protects: Protects): Draft {
     // Quotes and brackets come in pairs.
     word.lead === '' &&
     /^[.,;:!?…]*$/u.test(word.trail) &&
-    // In an ordinary text ER and HMM are abbreviations.
+    // In a text with normal capitalisation, ER and HMM are abbreviations.
     (capitals || !isUpper(word))
   if (words.every(isFiller)) return {words, trace}
   const kept: WrittenWord[] = []
@@ -30,7 +30,7 @@ function removeFillers({words, trace}: Draft, protects: Protects): Draft {
   return {words: kept, trace: corrections}
 }
 
-/** A word that takes over the end of the sentence, unless it ends one itself. */
+/** Moves the punctuation at the end of a sentence to the previous word, unless that ends a sentence itself. */
 function closedLike(word: WrittenWord, {trail}: WrittenWord): WrittenWord {
   return /^[,;:]*$/.test(word.trail) && word.core !== '' ? {...word, trail} : word
 }
@@ -53,8 +53,8 @@ function removeRepetitions({words, trace}: Draft, protects: Protects): Draft {
 }
 
 /**
- * Whether the second word is a slip: the same word, of letters alone, with no mark between. Names (`Walla Walla`) and
- * letters that are spelled out (`w w w`) are none.
+ * True if the second word is an accidental repetition: the same word, only letters, without punctuation between. Names
+ * (`Walla Walla`) and spelled letters (`w w w`) are not.
  */
 function isRepeated(first: WrittenWord, second: WrittenWord, capitals: boolean): boolean {
   const key = wordKey(second)
@@ -68,7 +68,7 @@ const letters = (text: string) => text.match(/\p{L}/gu)?.length ?? 0
 
 const isUpper = ({core}: WrittenWord) => letters(core) > 1 && /\p{Lu}/u.test(core) && !/\p{Ll}/u.test(core)
 
-/** Whether a text is written in capitals throughout, as some recognisers do: each of its longer words is. */
+/** True if all longer words of the text are in capitals, as some recognisers write. */
 function isInCapitals(words: readonly WrittenWord[]): boolean {
   const longer = words.filter((word) => letters(word.core) > 1 && !fillers.has(wordKey(word)))
   return longer.length > 0 && longer.every(isUpper)

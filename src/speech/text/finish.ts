@@ -4,30 +4,30 @@ import type {Correction} from './correction.js'
 import {applyLexicon, type Lexicon} from './lexicon.js'
 import {type RefineContext, refine} from './refine.js'
 
-/** What becomes of a raw transcript. */
+/** Options of the refinement of a raw transcript. */
 export interface FinishContext extends RefineContext {
   lexicon: Lexicon
   hotwords: readonly string[]
-  /** Whether the words of the lexicon and the hotwords decide among candidates. */
+  /** Uses lexicon and hotwords to rank candidates. */
   contextualBias: boolean
   maxBiasPhrases: number
-  /** Chooses the candidate that makes sense as code, where somebody knows. */
+  /** Selects the candidate that parses as code. */
   rank?: ((candidates: readonly string[]) => number | undefined) | undefined
 }
 
 export interface FinishedText {
   rawText: string
-  /** Refined, with the words of the lexicon, and the best of the candidates. */
+  /** The best candidate after refinement and lexicon. */
   refinedText: string
-  /** 0 to 1, after the corrections; not acoustic. */
+  /** Confidence, 0 to 1, after the corrections; not acoustic. */
   confidence: number
   trace: readonly Correction[]
-  /** All candidates, best first; only where there is more than one. */
+  /** All candidates, best first; undefined if there is only one. */
   nBest: readonly string[] | undefined
 }
 
 /**
- * From what was heard to what is meant: refinement, the lexicon, and the choice among ways to write it.
+ * Refines a raw transcript: refinement rules, lexicon, and ranking of candidates.
  * @param alternatives other readings of the recogniser, best first; they are listed behind those of `raw`
  */
 export function finishText(raw: string, context: FinishContext, alternatives: readonly string[] = []): FinishedText {
@@ -39,6 +39,6 @@ export function finishText(raw: string, context: FinishContext, alternatives: re
   return {rawText: raw, refinedText: ranking.text, confidence, trace, nBest: ranking.nBest}
 }
 
-/** A piece of a transcript, refined by itself: what belongs to whole sentences is left to the whole. */
+/** Refines a part of a transcript; rules for complete sentences are not applied. */
 export const finishFragment = (raw: string, context: FinishContext): string =>
   applyLexicon(refine(raw, {...context, fragment: true}).text, context.lexicon)

@@ -6,21 +6,21 @@ import {languageCode, languageWords} from './languages.js'
 export type LanguageNote =
   | 'language_hint_length_out_of_range'
   | 'language_hint_invalid_charset'
-  /** `en-us` was taken for `en`. */
+  /** `en-us` was interpreted as `en`. */
   | 'language_hint_region_stripped'
-  /** `german` was taken for `de`. */
+  /** `german` was interpreted as `de`. */
   | 'language_hint_name_mapped'
   | 'language_hint_ignored_english_only_model'
   | 'language_hint_unsupported'
 
-/** How a hint was understood; part of the answers of transcribe and listen. */
+/** Interpretation of a language hint; part of the results of transcribe and listen. */
 export interface LanguageDiagnostics {
-  /** As it was given; null without one. */
+  /** The hint as specified; null without one. */
   raw: string | null
-  /** Code of the language; null where the hint says nothing that can be used. */
+  /** Code of the language; null if the hint cannot be used. */
   normalized: string | null
   notes: LanguageNote[]
-  /** Code of the language that the model heard. */
+  /** Code of the language that the model detected. */
   detected?: string
   /** 0 to 1. */
   detected_probability?: number
@@ -28,16 +28,16 @@ export interface LanguageDiagnostics {
 
 export interface LanguageHint {
   diagnostics: LanguageDiagnostics
-  /** What the model is told; undefined leaves it to the model. */
+  /** Language for the model; undefined lets the model decide. */
   language: string | undefined
-  /** A sound hint that names a language which the model does not know. */
+  /** A valid hint for a language that the model does not support. */
   unsupported?: string
 }
 
-/** Says that nobody knows, in the words of other tools. */
+/** Hint of other tools for automatic detection. */
 const detected = 'auto'
 
-/** What a hint means to a model that knows some languages. Never fails: what cannot be used is a note. */
+/** Interprets a hint for a model with these languages. Never fails; problems become notes. */
 export function readLanguageHint(hint: string | null | undefined, languages: readonly string[]): LanguageHint {
   const given = (hint ?? '').trim().toLowerCase()
   if (given === '') return {diagnostics: {raw: null, normalized: null, notes: []}, language: undefined}
@@ -56,10 +56,7 @@ export function readLanguageHint(hint: string | null | undefined, languages: rea
   }
 }
 
-/**
- * The same for a caller who asks for the language: one that the model does not know is an error.
- * @throws language_unsupported
- */
+/** Interprets a hint; fails if the model does not support the language. @throws language_unsupported */
 export function requireLanguage(
   hint: string | null | undefined,
   {name, languages}: Pick<SpeechModelDescription, 'name' | 'languages'>,
@@ -74,7 +71,7 @@ export function requireLanguage(
   })
 }
 
-/** The diagnostics of a recording whose language the model found by itself. */
+/** Adds the detected language to the diagnostics. */
 export const withDetection = (
   diagnostics: LanguageDiagnostics,
   {language, probability}: LanguageGuess,
@@ -88,7 +85,7 @@ function faultsOf(given: string): LanguageNote[] {
   return tests.filter(([sound]) => !sound).map(([, note]) => note)
 }
 
-/** The model's own codes come first, since a model may know languages that the table does not. */
+/** Codes of the model take precedence, because a model may support languages that are not in the table. */
 function codeOf(given: string, languages: readonly string[]): {code: string; notes: LanguageNote[]} {
   const base = given.split('-')[0] ?? ''
   const known = (word: string) => (languages.includes(word) ? word : languageCode(word))
@@ -104,7 +101,7 @@ function codeOf(given: string, languages: readonly string[]): {code: string; not
   }
 }
 
-/** The nearest name of a language that the model knows; between codes of two letters any guess would be a bad one. */
+/** Returns the most similar supported language name; two-letter codes are too short for a suggestion. */
 function suggestionFor(given: string, languages: readonly string[]): string | undefined {
   if (given.length <= 3 || languageCode(given) !== undefined) return undefined
   const names = languageWords.filter((word) => word.length > 3 && languages.includes(languageCode(word) ?? ''))

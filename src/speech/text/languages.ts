@@ -105,7 +105,7 @@ const names: Readonly<Record<string, string>> = {
   yue: 'cantonese',
 }
 
-/** Other names and codes that people use. */
+/** Other common names and codes. */
 const aliases: Readonly<Record<string, string>> = {
   burmese: 'my',
   valencian: 'ca',
@@ -138,11 +138,11 @@ const codes: ReadonlyMap<string, string> = new Map([
   ...languageCodes.map((code) => [code, code] as const),
 ])
 
-/** The English name of a language in lower case, such as `german`; undefined for a code that is not in the table. */
+/** Returns the English name of a language in lower case, such as `german`; undefined for unknown codes. */
 export const languageName = (code: string): string | undefined => (Object.hasOwn(names, code) ? names[code] : undefined)
 
-/** The code of a language that is named by code, English name or alias, in any case; undefined where none is known. */
+/** Returns the code for a code, English name or alias, case-insensitive; undefined if it is unknown. */
 export const languageCode = (codeOrName: string): string | undefined => codes.get(codeOrName.trim().toLowerCase())
 
-/** Every word that `languageCode` knows. */
+/** All words that `languageCode` accepts. */
 export const languageWords: readonly string[] = [...codes.keys()]

@@ -3,12 +3,12 @@ import type {Lexicon} from './lexicon.js'
 import {domainLexicons, type SpeechDomain} from './refine-rules.js'
 import {closesSentence, joinWord, type WrittenWord, wordKey} from './written-word.js'
 
-/** How known words are spelled, by their lower case. */
+/** Spellings of known words by their lower case. */
 export type CaseRules = ReadonlyMap<string, string>
 
 /**
- * The spellings of a domain and of a user's lexicon, which goes first. A user's word counts where its spelling cannot be
- * taken for an ordinary one: `mesh` or `getUser`, but not `IT` or `Will`, which would spoil `it` and `will`.
+ * Returns the spellings of a domain and of the lexicon, which takes precedence. Words of the lexicon apply only if they
+ * are unambiguous: `mesh` or `getUser`, but not `IT` or `Will`, which would replace `it` and `will`.
  */
 export function caseRules(domain: SpeechDomain | undefined, lexicon: Lexicon | undefined): CaseRules {
   const own = (lexicon?.entries ?? []).map(({canonical}) => canonical).filter(isUnmistakable)
@@ -19,7 +19,7 @@ export function caseRules(domain: SpeechDomain | undefined, lexicon: Lexicon | u
 const isUnmistakable = (word: string) =>
   !/\s/u.test(word) && (word === word.toLowerCase() || /\p{Ll}\p{Lu}/u.test(word))
 
-/** Spells known words as the rules say. A capital that begins a sentence stays. */
+/** Applies the spellings. A capital at the start of a sentence is kept. */
 export function writeCase({words, trace}: Draft, rules: CaseRules, protects: Protects): Draft {
   const corrections = [...trace]
   const spelled = words.map((word, i) => {
@@ -40,5 +40,5 @@ export function writeCase({words, trace}: Draft, rules: CaseRules, protects: Pro
   return {words: spelled, trace: corrections}
 }
 
-/** One capital, at the beginning. */
+/** True if only the first letter is a capital. */
 const isCapitalised = ({core}: WrittenWord) => /^\p{Lu}\P{Lu}*$/u.test(core)

@@ -1,35 +1,35 @@
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 
-/** A word of the user's own, and what a recogniser makes of it. */
+/** A word of the user and its misrecognitions. */
 export interface LexiconEntry {
   canonical: string
-  /** Words or phrases that stand for it, in lower case. */
+  /** Misrecognised words or phrases, in lower case. */
   aliases: readonly string[]
-  /** How it is spoken, for the recogniser. */
+  /** Pronunciation, as a hint for the model. */
   pronunciationHints: readonly string[]
 }
 
-/** Entries in the order of their rank: the first that has an alias decides. */
+/** Entries by precedence: the first one with an alias applies. */
 export interface Lexicon {
   entries: readonly LexiconEntry[]
 }
 
-/** A lexicon file that was looked at. */
+/** A lexicon file that was read. */
 export interface LexiconSource {
   path: string
-  /** How many entries it gave; undefined where it could not be used. */
+  /** Number of entries; undefined if the file is unusable. */
   entries?: number
-  /** Why it could not be used. */
+  /** Reason why the file is unusable. */
   fault?: string
 }
 
-/** Larger files are no lexicons. */
+/** Maximum size of a lexicon, bytes. */
 const mostBytes = 4 << 20
 
 /**
- * Reads the lexicon that was named, then the one of the repository; what both define is taken from the first. A file
- * that is named but cannot be used is a fault, not an error: speech goes on without it.
+ * Reads the specified lexicon, then that of the repository; the first one takes precedence. An unusable file is
+ * reported as a fault, and speech recognition continues without it.
  */
 export async function loadLexicons(
   named: string | undefined,
@@ -59,8 +59,8 @@ async function readText(path: string): Promise<string> {
 }
 
 /**
- * A lexicon from the text of its file. An entry without a canonical word is left out; of two entries of one file with
- * the same alias the later one has it.
+ * Parses a lexicon. Entries without a canonical word are ignored; if two entries have the same alias, the later one
+ * applies.
  * @throws SyntaxError, TypeError where the text is no lexicon
  */
 export function parseLexicon(text: string): Lexicon {
@@ -68,7 +68,7 @@ export function parseLexicon(text: string): Lexicon {
   const rows = (document as {entries?: unknown} | null)?.entries
   if (!Array.isArray(rows)) throw new TypeError('it has no list named entries')
   const entries = rows.map(entryOf).filter(({canonical}) => canonical !== '')
-  // Later entries rank first within a file.
+  // Within a file, later entries take precedence.
   return {entries: entries.reverse()}
 }
 
@@ -87,8 +87,8 @@ const strings = (value: unknown): string[] =>
     : []
 
 /**
- * Replaces words and phrases of the lexicon in a text. A word is a run of letters, digits and `_`; the words of a phrase
- * are separated by single blanks. The longest alias that begins at a word counts; what was written is not read again.
+ * Replaces words and phrases of the lexicon in a text. A word is a sequence of letters, digits and `_`; the words of a
+ * phrase are separated by single spaces. The longest alias at a word applies; replacements are not processed again.
  */
 export function applyLexicon(text: string, lexicon: Lexicon): string {
   const table = aliasTable(lexicon)

@@ -1,13 +1,13 @@
 import type {Segment, WordTiming} from '../model.js'
 import {splitWord, wordKey} from './written-word.js'
 
-/** A stretch of time that two neighbours have both heard, seconds. */
+/** Time that two adjacent chunks share, seconds. */
 export interface Overlap {
   startSec: number
   endSec: number
 }
 
-/** A word of a segment, with times that are known or, by its place in the text, guessed. */
+/** A word of a segment with its timing, which is estimated from its position in the text if it is unknown. */
 interface PlacedWord {
   segment: number
   written: string
@@ -18,7 +18,7 @@ interface PlacedWord {
 
 const mostWords = 16
 
-/** Times of words are only this good, seconds. */
+/** Tolerance of word timings, seconds. */
 const slackSec = 1
 
 /**
@@ -52,7 +52,10 @@ export function mergeOverlap(
   return {left: onlyWords(left, before, kept.left), right: onlyWords(right, after, kept.right)}
 }
 
-/** How many words at the end of the left one lie over words at the beginning of the right one; 0 where none agree. */
+/**
+ * Returns the number of words at the end of the left chunk that match words at the start of the right one; 0 without a
+ * match.
+ */
 function sharedWords(left: readonly PlacedWord[], right: readonly PlacedWord[]): number {
   let best = {shared: 0, score: 0}
   for (let shared = 1; shared <= Math.min(left.length, right.length); shared++) {
@@ -78,7 +81,7 @@ function placedWords(segments: readonly Segment[]): PlacedWord[] {
   )
 }
 
-/** The words of a text, spread over its time by their length. */
+/** Splits a text into words; their times are proportional to their length. */
 function guessedWords({text, startSec, endSec}: Segment, index: number): PlacedWord[] {
   return Array.from(text.matchAll(/\s*\S+/gu), (match) => ({
     segment: index,
@@ -89,7 +92,7 @@ function guessedWords({text, startSec, endSec}: Segment, index: number): PlacedW
   }))
 }
 
-/** The segments with the words that are kept; without those that lose all of theirs. */
+/** Keeps the given words; segments without words are removed. */
 function onlyWords(segments: readonly Segment[], all: readonly PlacedWord[], kept: readonly PlacedWord[]): Segment[] {
   return segments.flatMap((segment, index) => {
     const own = kept.filter((word) => word.segment === index)
@@ -99,7 +102,7 @@ function onlyWords(segments: readonly Segment[], all: readonly PlacedWord[], kep
   })
 }
 
-/** The tokens of a text that was cut are not known. */
+/** Cuts a segment to some of its words. The tokens of the result are unknown. */
 function cutSegment(segment: Segment, words: readonly PlacedWord[]): Segment {
   const timings = words.map(({timing}) => timing).filter((timing) => timing !== undefined)
   const pieces = segment.pieces === undefined ? {} : {pieces: []}

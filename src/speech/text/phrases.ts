@@ -2,7 +2,7 @@ import type {Draft, Protects, RefineRule} from './correction.js'
 import type {PhraseTable} from './refine-rules.js'
 import {joinWords, splitWords, type WrittenWord, wordKey} from './written-word.js'
 
-/** Replaces the longest phrase of the table that begins at each word. Marks between words separate phrases. */
+/** Replaces the longest matching phrase of the table at each word. Punctuation between words separates phrases. */
 export function replacePhrases(
   {words, trace}: Draft,
   table: PhraseTable,
@@ -39,11 +39,11 @@ function longestPhrase(
   return undefined
 }
 
-/** Marks may stand before the first word and after the last one. */
+/** Punctuation is allowed before the first and after the last word. */
 export const isUnbroken = (words: readonly WrittenWord[]): boolean =>
   words.every(({lead, trail}, i) => (i === 0 || lead === '') && (i === words.length - 1 || trail === ''))
 
-/** The words that are written, with the marks around those that were heard. */
+/** Returns the replacement with the punctuation of the original words. */
 function withMarks(written: string, heard: readonly WrittenWord[]): WrittenWord[] {
   const words = splitWords(written)
   return words.map(({lead, core, trail}, i) => ({

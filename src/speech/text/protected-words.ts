@@ -1,9 +1,9 @@
 import {joinWord, type WrittenWord} from './written-word.js'
 
-/** Paths, file names, numbers: spelling matters there, and no rule knows it. */
+/** Paths, file names and numbers, whose spelling matters. */
 const technical = /[/\\.0-9]/
 
-/** Whether rules leave a word alone: one of the caller's, a flag, or one that looks technical. */
+/** True if rules must not change a word: protected by the caller, a flag, or technical by its form. */
 export function isProtected(word: WrittenWord, callers: ReadonlySet<string> = new Set()): boolean {
   const written = joinWord(word)
   const {core} = word

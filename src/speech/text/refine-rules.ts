@@ -1,6 +1,6 @@
 /**
- * The tables of refinement. A row maps what is heard, as words in lower case, to what is written. No word of a result
- * is heard in another row, so that refining twice changes nothing more; a test holds that.
+ * Tables of refinement. A row maps recognised words in lower case to their replacement. No replacement contains a word
+ * that another row replaces, so refining twice has no further effect; a test verifies this.
  */
 export type SpeechDomain = 'general' | 'code'
 
@@ -11,7 +11,7 @@ const generalConfusions: readonly (readonly [heard: string, written: string])[] 
   ['tool calls', 'tool-calls'],
 ]
 
-/** Types of the data language as they are spoken, and as they are written. */
+/** Spoken and written types of the data language. */
 const scalarTypes = [
   ['int', 'int'],
   ['integer', 'int'],
@@ -24,12 +24,12 @@ const scalarTypes = [
 
 const genericTypes = ['Option', 'List', 'Set', 'Result'] as const
 
-/** "list of string" is a type, where prose would say strings. */
+/** "list of string" is a type; prose would use the plural. */
 const typePhrases = genericTypes.flatMap((generic) =>
   scalarTypes.map(([spoken, type]) => [`${generic.toLowerCase()} of ${spoken}`, `${generic}[${type}]`] as const),
 )
 
-/** Words of the data language that sound like other words. */
+/** Words of the data language and similar-sounding words. */
 const codeConfusions: readonly (readonly [heard: string, written: string])[] = [
   ['at table', '@table'],
   ['at index', '@index'],
@@ -54,7 +54,7 @@ export const confusionTables: Readonly<Record<SpeechDomain, PhraseTable>> = {
   code: new Map([...generalConfusions, ...codeConfusions]),
 }
 
-/** Names of the product, and how they are written. */
+/** Product names and their spelling. */
 export const phraseTable: PhraseTable = new Map([
   ['s v c', 'svc'],
   ['speech to code', 'speech-to-code'],
@@ -87,21 +87,21 @@ const codeLexicon = [
   'route',
 ]
 
-/** Words that are written in lower case wherever no sentence begins. */
+/** Words in lower case except at the start of a sentence. */
 export const domainLexicons: Readonly<Record<SpeechDomain, readonly string[]>> = {
   general: generalLexicon,
   code: [...generalLexicon, ...codeLexicon],
 }
 
-/** What people say while they think, in English. */
+/** English fillers. */
 export const fillers: ReadonlySet<string> = new Set(['um', 'umm', 'uh', 'uhm', 'er', 'erm', 'hmm'])
 
-/** English words that are said twice on purpose, or that mean something else each time. */
+/** English words whose repetition is intentional or meaningful. */
 export const repeatable: ReadonlySet<string> = new Set(
   [
     'had that is very really so no now yes yeah bye ha oh okay ok many much more far long there here well please never',
     'knock blah tick tut hear again up down can do her you it in on what',
-    // Digits and symbols are spelled out one by one.
+    // Digits and symbols are spelled one by one.
     'zero one two three four five six seven eight nine ten hundred thousand double triple point',
     'dot dash slash colon semicolon underscore pipe bang star asterisk ampersand backslash equals plus minus hash',
   ].flatMap((words) => words.split(' ')),

@@ -13,21 +13,23 @@ export interface RefineContext {
   profile: RefineProfile
   domain: SpeechDomain
   settings: RefineSettings
-  /** The user's own words; undefined without. */
+  /** Words of the user; optional. */
   lexicon?: Lexicon | undefined
-  /** Words that no rule may change. */
+  /** Words that rules must not change. */
   protectedWords?: ReadonlySet<string> | undefined
-  /** Code of the language spoken; fillers and repetitions are known for English alone. Undefined counts as English. */
+  /**
+   * Code of the spoken language. Fillers and repetitions are supported for English only; undefined counts as English.
+   */
   language?: string | undefined
-  /** The words of such a speaker are not taken for others that sound like them. */
+  /** Words of this domain are not replaced by similar-sounding words. */
   dysarthric?: boolean | undefined
-  /** The text is a piece of a longer one, so its beginning and its end are not those of a sentence. */
+  /** The text is a part of a longer one, so its start and end are not sentence boundaries. */
   fragment?: boolean | undefined
 }
 
 export interface Refined {
   text: string
-  /** 0 to 1: less for every correction. */
+  /** Confidence, 0 to 1, lower with each correction. */
   confidence: number
   trace: Correction[]
 }
@@ -35,9 +37,9 @@ export interface Refined {
 type Stage = (draft: Draft) => Draft
 
 /**
- * Puts a transcript right: blanks, words that were misheard, spelling of known words; the profile `conservative` leaves
- * the words to the user's lexicon, `aggressive` also removes fillers and repetitions and writes sentences. Words that
- * no rule knows stay as they are. Refining twice gives the same text as refining once.
+ * Refines a transcript: spacing, common misrecognitions, spelling of known words. The profile `conservative` applies
+ * only the lexicon to words; `aggressive` also removes fillers and repetitions and writes sentences. Refining twice
+ * gives the same result as refining once.
  */
 export function refine(raw: string, context: RefineContext): Refined {
   const trimmed = trim(raw)
@@ -67,7 +69,7 @@ function stagesOf(context: RefineContext): Stage[] {
   return [spoken, (draft) => startSentences(draft, protects, context.language), (draft) => closeText(draft, protects)]
 }
 
-/** A word that goes brings its neighbours together, which may make a phrase, and a phrase may make a repetition. */
+/** Removing a word can create a phrase, and replacing a phrase a repetition, so the rules repeat. */
 function untilNothingGoes(remove: Stage, replace: Stage): Stage {
   return (draft) => {
     let current = replace(remove(draft))
@@ -79,7 +81,7 @@ function untilNothingGoes(remove: Stage, replace: Stage): Stage {
   }
 }
 
-/** Rules for words and phrases, in their order. */
+/** Rules for words and phrases, in order. */
 function wordStagesOf({profile, domain, lexicon, dysarthric}: RefineContext, protects: Protects) {
   const rules = caseRules(profile === 'conservative' ? undefined : domain, lexicon)
   const spell: Stage = (draft) => writeCase(draft, rules, protects)

@@ -1,7 +1,7 @@
 import type {Draft, Protects} from './correction.js'
 import {closesSentence, joinWord, type WrittenWord} from './written-word.js'
 
-/** Writes the first letter of each sentence as a capital. */
+/** Capitalises the first letter of each sentence. */
 export function startSentences({words, trace}: Draft, protects: Protects, language: string | undefined): Draft {
   const corrections = [...trace]
   const written = words.map((word, i) => {
@@ -16,27 +16,27 @@ export function startSentences({words, trace}: Draft, protects: Protects, langua
   return {words: written, trace: corrections}
 }
 
-/** Languages with an alphabet of their own idea of capitals: Turkish writes `İstanbul`. */
+/** Languages with special case rules, such as Turkish `İ`. */
 const ownCapitals = new Set(['tr', 'az', 'lt'])
 
-/** A word that has a capital inside, such as `getUser`, is spelled as it should be. */
+/** A word with an inner capital, such as `getUser`, is not changed. */
 function capitalised(core: string, language: string | undefined): string {
   const [first = ''] = core
   const rest = core.slice(first.length)
   if (!/^\p{Ll}$/u.test(first) || /\p{Lu}/u.test(rest)) return core
   const locale = language !== undefined && ownCapitals.has(language) ? language : 'en'
   const capital = first.toLocaleUpperCase(locale)
-  // A letter that has no capital of its own, such as ß, stays.
+  // A letter without an upper case, such as ß, is not changed.
   return [...capital].length === 1 && capital.toLocaleLowerCase(locale) === first ? capital + rest : core
 }
 
-/** The mark that ends a sentence, by the script of its last letter; none where it is not known. */
+/** Full stop by the script of the last letter; none for unknown scripts. */
 const stops: readonly (readonly [script: RegExp, mark: string])[] = [
   [/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u, '。'],
   [/\p{Script=Latin}|\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Hangul}|\p{Script=Hebrew}|\p{Script=Arabic}/u, '.'],
 ]
 
-/** Ends the text with a full stop where no mark ends it. */
+/** Adds a full stop unless the text ends with punctuation. */
 export function closeText({words, trace}: Draft, protects: Protects): Draft {
   const last = words.at(-1)
   if (last === undefined || protects(last) || last.trail !== '') return {words, trace}

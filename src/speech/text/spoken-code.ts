@@ -1,6 +1,6 @@
 import {writeSpokenNumbers} from './spoken-numbers.js'
 
-/** What is said, longer before shorter, and the symbol that is written. */
+/** Spoken symbols, longest first, and their characters. */
 const symbols: readonly (readonly [spoken: string, written: string])[] = [
   ['dot dot dot', '...'],
   ['dot dot', '..'],
@@ -31,8 +31,8 @@ const writtenBySpoken = new Map(symbols)
 const longestSymbol = 3
 
 /**
- * Writes spoken symbols, numbers and casing commands as they are written in code: "x fat arrow y" becomes `x => y`,
- * "camel case get user name" becomes `getUserName`. Only whole words count: "pipeline" stays.
+ * Converts spoken symbols, numbers and case commands to code: "x fat arrow y" becomes `x => y`, "camel case get user
+ * name" becomes `getUserName`. Only complete words are converted: "pipeline" is kept.
  */
 export function writeSpokenCode(text: string): string {
   const words = text.trim().split(/\s+/u).filter(Boolean)
@@ -64,7 +64,7 @@ function symbolAt(words: readonly string[], at: number): {length: number; writte
 
 const isName = (word: string | undefined) => word !== undefined && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(word)
 
-/** Symbols that stand close to the word before or after them. */
+/** Symbols without a space before or after them. */
 const closeToLeft = new Set([')', ']', ';', ':', '_', '.', '/', '\\', '(', '\n'])
 const closeToRight = new Set(['(', '[', '_', '.', '--', '!', '/', '\\', '\n'])
 
@@ -77,7 +77,7 @@ const closeUp = (words: readonly string[]): string =>
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** How the words of a casing command are joined. */
+/** Joins the words of a case command. */
 const casings: Readonly<Record<string, (words: readonly string[]) => string>> = {
   camel: ([first = '', ...rest]) => first.toLowerCase() + rest.map(capital).join(''),
   pascal: (words) => words.map(capital).join(''),

@@ -15,8 +15,8 @@ const scaleOf = new Map([
 ])
 
 /**
- * Writes English cardinals in digits: "twenty one" 21, "one hundred five" 105, "one oh one" 101, "three point five" 3.5.
- * A word on its own such as "one" is a number too; "oh" alone is none.
+ * Writes English cardinals in digits: "twenty one" 21, "one hundred five" 105, "one oh one" 101, "three point five"
+ * 3.5. A single word such as "one" is a number too, except "oh".
  */
 export function writeSpokenNumbers(words: readonly string[]): string[] {
   const out: string[] = []
