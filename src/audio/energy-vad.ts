@@ -89,7 +89,7 @@ export function energyVad({
   }
 }
 
-/** Whether the band levels vary as in speech: the mean over the bands of the 15 % to 85 % range. */
+/** True if the band levels vary as in speech: the mean over the bands of the 15 % to 85 % range. */
 function changes(all: readonly StandoutFrame[]): boolean {
   const frames = all.length < leastWithoutEdges ? all : all.slice(firstEdge, -lastEdge)
   const overall = smoothed(frames.map(({level}) => level))

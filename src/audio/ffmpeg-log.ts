@@ -25,7 +25,7 @@ export class FfmpegLog {
     return this.#last === undefined ? 'ffmpeg failed' : `ffmpeg reported: ${this.#last}`
   }
 
-  /** Whether the file has tracks but no audio track. */
+  /** True if the file has tracks but no audio track. */
   get isWithoutAudio(): boolean {
     return this.#tracks.size > 0 && !this.#tracks.has('Audio')
   }

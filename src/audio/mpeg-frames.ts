@@ -113,7 +113,7 @@ function readHeader(bytes: Buffer, at: number): FrameHeader | undefined {
   }
 }
 
-/** Whether `chainLength` frames of one format follow each other from an offset; fewer suffice at the end of a file. */
+/** True if `chainLength` frames of one format follow each other from an offset; fewer suffice at the end of a file. */
 function isChain(bytes: Buffer, from: number): boolean {
   let at = from
   let format: number | undefined

@@ -59,7 +59,7 @@ const signatures: readonly Signature[] = [
   },
 ]
 
-/** Whether `neuralVad` supports a model with these inputs. */
+/** True if `neuralVad` supports a model with these inputs. */
 export const isVadModel = (inputNames: readonly string[]): boolean => signatureOf(inputNames) !== undefined
 
 const signatureOf = (names: readonly string[]) =>

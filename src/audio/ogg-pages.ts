@@ -19,7 +19,7 @@ export interface OggPage {
   granule: number | undefined
   segments: Uint8Array
   body: Uint8Array
-  /** Whether other bytes were skipped before it. */
+  /** True if other bytes were skipped before it. */
   isAfterLoss: boolean
 }
 

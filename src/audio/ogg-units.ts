@@ -32,7 +32,7 @@ export async function* oggUnits(
 
 class Stream {
   readonly serial: number
-  /** Whether a page after its first one has been read. */
+  /** True if a page after its first one has been read. */
   hasContinued = false
   hasEnded = false
   #begins: boolean

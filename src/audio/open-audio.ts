@@ -122,7 +122,7 @@ async function openSound(
 /** Maximum zero padding before the first frame of an MP3, bytes. */
 const maxPadding = 64 << 10
 
-/** Whether an MP3 follows zero padding. */
+/** True if an MP3 follows zero padding. */
 async function isPaddedMp3(reader: ByteReader): Promise<boolean> {
   const bytes = await reader.peek(maxPadding + sniffLength)
   const start = bytes.findIndex((byte) => byte !== 0)
@@ -219,7 +219,7 @@ function* inPieces(samples: Float32Array, most: number): Generator<Float32Array,
   for (let at = 0; at < samples.length; at += most) yield samples.subarray(at, at + most)
 }
 
-/** Replaces non-finite samples with 0; returns whether there were any. */
+/** Replaces non-finite samples with 0; returns true if there were any. */
 function silenceNonFinite(samples: Float32Array): boolean {
   let found = false
   for (let i = 0; i < samples.length; i++)
@@ -234,6 +234,6 @@ const extensions = new Set(
   'wav wave rf64 mp3 flac ogg oga opus m4a aac aif aiff caf amr wma wv mp4 mkv webm mov avi m4v 3gp'.split(' '),
 )
 
-/** Whether a file name has an audio or video extension; used to select the files of a folder. */
+/** True if a file name has an audio or video extension; used to select the files of a folder. */
 export const isAudioFile = (name: string): boolean =>
   !basename(name).startsWith('.') && extensions.has(extname(name).slice(1).toLowerCase())

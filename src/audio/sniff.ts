@@ -56,7 +56,7 @@ const inner: Readonly<Record<string, Sniffed>> = {
   'FORM AIFC': ffmpeg('an AIFF file'),
 }
 
-/** What a format is called that nothing is known about. */
+/** Name of unknown formats. */
 export const unknownFormat = 'an unknown binary format'
 
 /**

@@ -21,13 +21,13 @@ export const truncationWarning = (name: string, reason: string): AudioWarning =>
   message: `${name} is truncated: it ${reason}. The available audio is used.`,
 })
 
-/** What a decoder needs in addition to the bytes. */
+/** Context of a decoder, in addition to the bytes. */
 export interface DecoderContext {
   name: string
   /** File size in bytes, if known. */
   fileBytes: number | undefined
   warn: (warning: AudioWarning) => void
-  /** Whether samples are passed on as soon as they arrive. */
+  /** True if samples are passed on as soon as they arrive. */
   live: boolean
   signal: AbortSignal | undefined
 }

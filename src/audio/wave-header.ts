@@ -2,7 +2,7 @@ import {SvcError} from '../errors/index.js'
 import type {ByteReader} from './byte-reader.js'
 import type {PcmEncoding} from './pcm.js'
 
-/** How the samples of a WAV file are encoded. */
+/** Sample encoding of a WAV file. */
 export type WaveEncoding = PcmEncoding | 'alaw' | 'mulaw' | 'adpcm_ima_wav' | 'other'
 
 export interface WaveFormat {

@@ -94,7 +94,10 @@ function buildGraph(
   return {model: graph.build(), externalFolder: weights.folder, vocabularySize: last.channels}
 }
 
-/** How far a described encoder looks ahead and how it reduces the frame rate; undefined if it needs the complete audio. */
+/**
+ * Returns the look-ahead and the reduction of the frame rate of a described encoder; undefined if it needs the complete
+ * audio.
+ */
 export function streamingOf(layers: readonly CtcLayer[]): {lookAheadFrames: number; stride: number} | undefined {
   let [lookAheadFrames, stride] = [0, 1]
   for (const layer of layers) {

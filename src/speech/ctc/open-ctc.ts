@@ -35,7 +35,7 @@ const waveformTypes = new Set([
   'data2vec-audio',
 ])
 
-/** Whether the folder of this `config.json` holds a CTC model. */
+/** True if the directory of this `config.json` contains a CTC model. */
 export const isCtc = ({model_type: type}: Readonly<Record<string, unknown>>): boolean =>
   type === 'ctc' || waveformTypes.has(String(type))
 
@@ -113,7 +113,7 @@ function openEncoder(
   return openDescribedEncoder(folder, {...config, encoder, features}, encoder.layers, options)
 }
 
-/** What the files of an export say, in the words of our own description. */
+/** Converts the files of an export to a CTC configuration. */
 async function readExportConfig(
   folder: string,
   json: Readonly<Record<string, unknown>>,

@@ -14,7 +14,7 @@ interface Prefix {
   blank: number
   /** Log-probability of those that end in the last token. */
   token: number
-  /** What the scorer adds to its rank. */
+  /** Score of the scorer, which is part of the rank. */
   bonus: number
   state: unknown
 }

@@ -1,13 +1,16 @@
-/** What a hypothesis is worth beside its sound, token by token. `S` is how far it has come, and never changes. */
+/**
+ * Scores hypotheses token by token, in addition to their acoustic score. `S` is the state of a hypothesis and is
+ * immutable.
+ */
 export interface PrefixScorer<S = unknown> {
   readonly start: S
-  /** What is added when a hypothesis reads one more token. */
+  /** Returns the score of one more token. */
   advance(state: S, token: number): {state: S; score: number}
-  /** What is added at the end of the sound. */
+  /** Returns the score of the end of the audio. */
   close(state: S): number
 }
 
-/** What a whole text is worth. */
+/** Returns the score of a complete text. */
 export function scoreOf<S>(scorer: PrefixScorer<S>, tokens: readonly number[]): number {
   let state = scorer.start
   let total = 0

@@ -2,18 +2,18 @@ import {createSpeller} from './hotword-trie.js'
 import type {PrefixScorer} from './prefix-scorer.js'
 import type {CtcVocabulary} from './vocabulary.js'
 
-/** How far a hypothesis has come into a word. */
+/** Progress of a hypothesis within a word. */
 export interface WordState {
   /** Undefined where no known word begins so. */
   readonly node: number | undefined
-  /** What has been added for the word so far. */
+  /** Score of the word so far. */
   readonly given: number
   /** Rank of the word before; -1 where there is none, or it is not known. */
   readonly before: number
 }
 
 export interface WordListOptions {
-  /** How much frequent words are preferred: the score falls by so much for each e-fold in rank. */
+  /** Weight of word frequency: the score decreases by this for each e-fold of the rank. */
   weight: number
   /** Score of a word that is not in the list, beside that of the rarest one that is. */
   unknown: number

@@ -29,12 +29,12 @@ export const joinWords = (words: readonly WrittenWord[]): string => words.map(jo
 /** How words are compared and looked up: without marks around them and in lower case. */
 export const wordKey = ({core}: WrittenWord): string => core.normalize('NFC').toLowerCase()
 
-/** Whether a sentence ends with these marks; an ellipsis goes on. */
+/** True if a sentence ends with these marks; an ellipsis goes on. */
 const endsSentence = (trail: string) => /[.!?。！？।؟]/u.test(trail) && !/\.\.|…/u.test(trail)
 
 const abbreviations = new Set('mr mrs ms dr prof st vs etc e.g i.e cf approx'.split(' '))
 
-/** Whether a new sentence begins after this word; initials and common abbreviations end in a full stop as well. */
+/** True if a new sentence begins after this word; initials and common abbreviations end in a full stop as well. */
 export function closesSentence(word: WrittenWord): boolean {
   if (!endsSentence(word.trail)) return false
   if (/[!?。！？।؟]/u.test(word.trail)) return true

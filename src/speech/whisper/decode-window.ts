@@ -16,7 +16,7 @@ export interface DecodedWindow extends Hypothesis {
   compressionRatio: number
   /** Probability of no speech, before any token rule is applied. */
   noSpeechProb: number
-  /** Whether the window counts as silence; its tokens are then meaningless. */
+  /** True if the window counts as silence; its tokens are then meaningless. */
   noSpeech: boolean
   /** All hypotheses at the accepted temperature: the selected one first, then by log-probability. */
   hypotheses: readonly Hypothesis[]

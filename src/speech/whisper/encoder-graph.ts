@@ -12,7 +12,7 @@ export interface WeightedGraph {
 }
 
 export interface EncoderGraphOptions {
-  /** Whether the encoder states are an output of the graph. */
+  /** True if the encoder states are an output of the graph. */
   states?: boolean
   /** Positional embedding `[positions, hidden]`; default: that of the checkpoint. */
   positions?: Float32Array | undefined

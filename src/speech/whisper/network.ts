@@ -1,8 +1,8 @@
 /** Encoder and decoder of a Whisper model, independent of the graphs that implement them. */
 export interface WhisperNetwork {
-  /** Whether its windows support `align`. */
+  /** True if its windows support `align`. */
   readonly aligns: boolean
-  /** Whether it encodes windows that are shorter than those of the training. */
+  /** True if it encodes windows that are shorter than those of the training. */
   readonly anyLength: boolean
   /** Encodes one window: log-mel `[bins, frames]`, row-major. */
   encode(mel: Float32Array, frames: number): Promise<AudioContext>
