@@ -38,13 +38,13 @@ async function setUp(test: TestContext) {
 }
 
 describe('a speech model', () => {
-  it('that is a path is that path', async (test) => {
+  it('can be a path', async (test) => {
     const {cwd, locate} = await setUp(test)
     await mkdir(join(cwd, 'mine'))
     assert.deepEqual(await locate('mine'), {name: 'mine', path: join(cwd, 'mine'), isFallback: false})
   })
 
-  it('that is named is downloaded once', async (test) => {
+  it('that is specified by id is downloaded once', async (test) => {
     const {hub, locate, snapshot} = await setUp(test)
     assert.deepEqual(await locate('tiny.en'), {
       name: 'openai/whisper-tiny.en',
@@ -56,7 +56,7 @@ describe('a speech model', () => {
     assert.deepEqual(hub.requests, [])
   })
 
-  it('that is not named is never downloaded, but taken from the cache', async (test) => {
+  it('that is not specified is used from the cache, and never downloaded', async (test) => {
     const {hub, locate, snapshot} = await setUp(test)
     await assert.rejects(locate(undefined), {code: 'speech_model_missing'})
     assert.deepEqual(hub.requests, [])
@@ -64,7 +64,7 @@ describe('a speech model', () => {
     assert.equal((await locate(undefined)).path, snapshot)
   })
 
-  it('that is not named and not in the cache is the one that comes with the program', async (test) => {
+  it('that is neither specified nor cached is the starter model', async (test) => {
     const {hub, locate, starterFolder, snapshot} = await setUp(test)
     await mkdir(starterFolder, {recursive: true})
     const starter = {name: 'starter', path: starterFolder}
@@ -76,14 +76,14 @@ describe('a speech model', () => {
     assert.equal((await locate('starter')).path, starterFolder)
   })
 
-  it('that looks like a path is never looked for on the hub', async (test) => {
+  it('that looks like a path is never requested from the hub', async (test) => {
     const {hub, locate} = await setUp(test)
     for (const name of ['./tiny', 'a/b/c', 'model.bin', 'owner/model.bin', '../up', 'nonsense'])
       await assert.rejects(locate(name), {code: 'model_not_found'})
     assert.deepEqual(hub.requests, [])
   })
 
-  it('is not downloaded where that is switched off', async (test) => {
+  it('is not downloaded with --offline', async (test) => {
     const {locate} = await setUp(test)
     await assert.rejects(locate('tiny.en', true), {code: 'hub_offline'})
   })
@@ -101,7 +101,7 @@ describe('a speech model', () => {
 })
 
 describe('svc speech pull', () => {
-  it('downloads a model, prints its folder, and tells about its files', async (test) => {
+  it('downloads a model, prints its directory, and reports its files', async (test) => {
     const {hub, cacheFolder, snapshot} = await setUp(test)
     const env = {HF_ENDPOINT: hub.endpoint, HF_HUB_CACHE: cacheFolder}
     const {stdout, stderr, exitCode} = await svcInTurn(['speech', 'pull', 'tiny.en'], {env})
@@ -112,7 +112,7 @@ describe('svc speech pull', () => {
     assert.deepEqual([again.commit, again.files.length, again.files[0].cached], [commit, 3, true])
   })
 
-  it('takes a branch, tag or commit with --revision, laid out as huggingface_hub does', async (test) => {
+  it('accepts a branch, tag or commit with --revision, in the layout of huggingface_hub', async (test) => {
     const {hub, cacheFolder, snapshot} = await setUp(test)
     const env = {HF_ENDPOINT: hub.endpoint, HF_HUB_CACHE: cacheFolder}
     const refs = join(cacheFolder, 'models--openai--whisper-tiny.en/refs')
@@ -126,7 +126,7 @@ describe('svc speech pull', () => {
     assert.equal(unknown.exitCode, 3)
   })
 
-  it('says what is wrong, and never shows the token', async (test) => {
+  it('reports errors without the token', async (test) => {
     const {hub, cacheFolder} = await setUp(test)
     const env = {HF_ENDPOINT: hub.endpoint, HF_HUB_CACHE: cacheFolder, HF_TOKEN: 'hf_secret'}
     const {stderr, exitCode} = await svcInTurn(['speech', 'pull', 'acme/none'], {env})

@@ -35,7 +35,7 @@ describe('recognising speech', {skip: process.platform !== 'linux' && 'needs /pr
     await writeFiles(folder, {'run.mjs': program, 'noise.wav': monoWave(randomFloats(7)(24_000).map((x) => 0.1 * x))})
   })
 
-  it('loads no native code but that of ONNX Runtime', async () => {
+  it('loads no native code other than ONNX Runtime', async () => {
     const files = ['tone-opus.ogg', 'tone-vorbis.ogg', 'tone-ima.wav'].map((name) =>
       projectFile(`test/fixtures/audio/${name}`),
     )

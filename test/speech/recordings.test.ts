@@ -5,7 +5,7 @@ import {outputPaths} from '../../src/speech/index.js'
 const names = (...recordings: string[]) => [...outputPaths(recordings, 'out', '.srt').values()]
 
 describe('files of transcripts', () => {
-  it('have the names of their recordings, seen from the folder that all share', () => {
+  it('have the names of their recordings, relative to the common directory', () => {
     assert.deepEqual(names('a.wav'), ['out/a.srt'])
     assert.deepEqual(names('talks/a.wav', 'talks/b.wav'), ['out/a.srt', 'out/b.srt'])
     assert.deepEqual(names('x/a.wav', 'y/a.wav'), ['out/x/a.srt', 'out/y/a.srt'])
@@ -15,18 +15,18 @@ describe('files of transcripts', () => {
     assert.deepEqual(names('-', 'x/a.wav'), ['out/stdin.srt', 'out/a.srt'])
   })
 
-  it('keep the ending of the recording where they would be the same', () => {
+  it('keep the extension of the recording if they would be equal', () => {
     assert.deepEqual(names('a.wav', 'a.mp3', 'b.wav'), ['out/a.wav.srt', 'out/a.mp3.srt', 'out/b.srt'])
     assert.deepEqual(names('a.wav', 'A.mp3'), ['out/a.wav.srt', 'out/A.mp3.srt'])
     assert.deepEqual(names('a.wav', 'a.wav.mp3'), ['out/a.srt', 'out/a.wav.mp3.srt'])
     assert.deepEqual(names('-', 'stdin.wav'), ['out/-.srt', 'out/stdin.wav.srt'])
   })
 
-  it('are one for a recording that is named twice', () => {
+  it('are one for a recording that is given twice', () => {
     assert.deepEqual(names('a.wav', 'a.wav'), ['out/a.srt'])
   })
 
-  it('are never the same for two recordings', () => {
+  it('are different for different recordings', () => {
     const parts = ['a', 'A', 'a.wav', 'b', 'stdin', 'é', 'e\u0301']
     const endings = ['.wav', '.mp3', '.wav.mp3', '']
     const all = ['', 'x/', 'y/', 'x/y/'].flatMap((folder) =>

@@ -47,7 +47,7 @@ function allTexts({positions, vocabulary: size, logprobs}: Emissions): Map<strin
 }
 
 describe('the greedy text of emissions', () => {
-  it('leaves out repetitions and blanks, and keeps letters that a blank separates', () => {
+  it('omits repetitions and blanks, and keeps letters that a blank separates', () => {
     const path = [2, 2, 0, 2, 3, 3, 0, 0]
     const rows = path.map((token) => Array.from({length: 5}, (_, i) => (i === token ? 0.96 : 0.01)))
     const {tokens, logprob} = greedyPath(emissions(...rows), blank)
@@ -58,7 +58,7 @@ describe('the greedy text of emissions', () => {
 
 describe('the beam search over emissions', () => {
   for (let seed = 1; seed <= 5; seed++)
-    it(`finds the texts in the order of their probability, as going through all paths does (${seed})`, () => {
+    it(`finds the texts in the order of their probability, like an exhaustive search (${seed})`, () => {
       const given = random(5, 3, seed)
       const expected = [...allTexts(given)].sort((a, b) => b[1] - a[1]).slice(0, 5)
       const found = prefixBeamSearch(given, {width: 200, blank}).slice(0, 5)
@@ -70,7 +70,7 @@ describe('the beam search over emissions', () => {
         assert.ok(Math.abs(Math.exp(logprob) - (expected[i]?.[1] ?? 0)) < 1e-5)
     })
 
-  it('adds up paths: the likeliest text need not be that of the likeliest path', () => {
+  it('sums paths: the most likely text can differ from that of the most likely path', () => {
     const given = emissions([0.4, 0, 0.3, 0.3, 0], [0.4, 0, 0.6, 0, 0])
     // Greedy writes "a" over a blank or nothing; all paths of "a" together are the likeliest.
     assert.equal(textOf(vocabulary, prefixBeamSearch(given, {width: 8, blank})[0]?.tokens ?? []), 'a')
@@ -84,29 +84,29 @@ describe('hotwords', () => {
     )
   const near = emissions([0.01, 0.01, 0.6, 0.38, 0], [0.96, 0.01, 0.01, 0.01, 0.01], [0.01, 0.01, 0.01, 0.48, 0.49])
 
-  it('win where the sound leaves the choice', () => {
+  it('win if the audio is ambiguous', () => {
     assert.equal(search(near, [])[0], 'ac')
     assert.equal(search(near, ['bb'])[0], 'bb')
     assert.equal(search(near, ['BB'])[0], 'bb')
   })
 
-  it('win nothing where they are not finished', () => {
+  it('have no effect if they are incomplete', () => {
     assert.equal(search(near, ['bbbb'])[0], 'ac')
     assert.equal(search(near, ['abca'])[0], 'ac')
   })
 
-  it('win nothing against the sound, or with a strength of zero', () => {
+  it('have no effect against clear audio, or with a strength of 0', () => {
     const clear = emissions([0.001, 0, 0.998, 0.001, 0], [0.998, 0, 0.001, 0.001, 0])
     assert.equal(search(clear, ['b'])[0], 'a')
     assert.equal(search(near, ['bb'], 0)[0], 'ac')
   })
 
-  it('begin where words begin', () => {
+  it('start at word boundaries', () => {
     const joined = emissions([0.01, 0, 0.97, 0.01, 0.01], [0.01, 0.01, 0.01, 0.48, 0.49])
     assert.equal(search(joined, ['b'])[0], 'ac')
   })
 
-  it('that the model cannot write are left out', () => {
+  it('that the model cannot spell are ignored', () => {
     const spell = createSpeller(vocabulary)
     assert.equal(spell('xyz'), undefined)
     assert.deepEqual(spell('ab c'), [2, 3, 1, 4])
@@ -124,22 +124,22 @@ describe('a window with hotwords', () => {
   /** "a" against "b", with a probability in between. */
   const heard = (certainty: number) => emissions([1e-9, 1e-9, certainty, 1 - certainty, 1e-9], [1, 0, 0, 0, 0])
 
-  it('reads the hotword where the sound leaves the choice', () => {
+  it('contains the hotword if the audio is ambiguous', () => {
     assert.deepEqual(read(heard(0.6), ['b']).slice(0, 2), ['b', 'a'])
     assert.equal(read(heard(0.94), ['b'])[0], 'b')
   })
 
-  it('never reads a hotword that is more than 20 times less likely, however strong it is', () => {
+  it('never contains a hotword that is more than 20 times less likely, whatever its strength', () => {
     for (const hotwordStrength of [0.8, 8, 80]) assert.equal(read(heard(0.96), ['b'], {hotwordStrength})[0], 'a')
     assert.equal(read(heard(0.997), ['b'], {preferred: ['b', 'b']})[0], 'a')
   })
 
-  it('reads as it would without them where none was said', () => {
+  it('is unchanged if no hotword was spoken', () => {
     assert.equal(read(heard(0.6), ['c'])[0], 'a')
     assert.equal(read(heard(0.6), [])[0], 'a')
   })
 
-  it('chooses by words that are preferred and no hotwords too', () => {
+  it('also prefers words that are not hotwords', () => {
     assert.equal(read(heard(0.6), [], {preferred: ['b']})[0], 'b')
     assert.equal(read(heard(0.96), [], {preferred: ['b']})[0], 'a')
   })
@@ -173,7 +173,7 @@ describe('the alignment of a text', () => {
     )
   })
 
-  it('is undefined where the sound is too short, and empty for no text', () => {
+  it('is undefined if the audio is too short, and empty without text', () => {
     assert.equal(alignPath(random(2, 5, 1), [2, 3, 4], blank), undefined)
     assert.deepEqual(alignPath(random(2, 5, 1), [], blank), [])
   })
@@ -182,12 +182,12 @@ describe('the alignment of a text', () => {
 describe('the vocabulary of a CTC model', () => {
   const options = {file: 'vocab.json', blankToken: '<pad>', wordDelimiterToken: '|'}
 
-  it('writes words with blanks between, and special tokens as nothing', () => {
+  it('separates words by spaces, and omits special tokens', () => {
     const read = readCtcVocabulary({'<pad>': 0, '<s>': 1, '</s>': 2, '<unk>': 3, '|': 4, A: 5, B: 6}, options)
     assert.equal(textOf(read, [1, 4, 5, 4, 4, 6, 3, 2]), 'A B')
   })
 
-  it('reads pieces that begin words', () => {
+  it('supports tokens that start words', () => {
     const read = readCtcVocabulary({'<pad>': 0, '▁he': 1, llo: 2, '▁you': 3}, options)
     assert.equal(textOf(read, [1, 2, 3]), 'hello you')
   })

@@ -168,7 +168,7 @@ const open = (folder: string, precision: 'auto' | 'f32' | 'int8' = 'auto') =>
 const sound = randomFloats(5)(16_000).map((x) => 0.1 * x)
 
 describe('a CTC model', () => {
-  it('is refused where the backend takes only Whisper models', async (test) => {
+  it('is refused if the backend accepts only Whisper models', async (test) => {
     const folder = await temporaryFolder(test)
     await writeModel(folder)
     const options = {name: 'ctc', threads: 1, device: 'cpu', precision: 'auto', derivedFolder: folder} as const
@@ -183,7 +183,7 @@ describe('a CTC model', () => {
 })
 
 describe('an encoder of described layers', () => {
-  it('computes what its layers say', async (test) => {
+  it('computes its layers', async (test) => {
     const folder = await temporaryFolder(test)
     const weights = randomWeights()
     await writeModel(folder, {}, weights)
@@ -204,7 +204,7 @@ describe('an encoder of described layers', () => {
         assert.ok(Math.abs((logits.data as Float32Array)[t * 7 + v]! - value) < 1e-4)
   })
 
-  it('is a speech model: text, words with times inside of the sound, and alternatives', async (test) => {
+  it('is a speech model with text, word timings within the audio, and alternatives', async (test) => {
     const folder = await temporaryFolder(test)
     await writeModel(folder)
     const model = await open(folder)
@@ -224,7 +224,7 @@ describe('an encoder of described layers', () => {
     assert.equal(new Set(alternatives.map(({text}) => text)).size, alternatives.length)
   })
 
-  it('hears the sound between silences where its description says so, and times words in the sound itself', async (test) => {
+  it('pads the audio with silence if configured, and times words relative to the audio', async (test) => {
     const folder = await temporaryFolder(test)
     await writeModel(folder, {
       'config.json': JSON.stringify(config({features: {type: 'log_mel', bins, pad_sec: 0.25}})),
@@ -246,7 +246,7 @@ describe('an encoder of described layers', () => {
     }
   })
 
-  it('writes the words that it knows, where its description brings a list of them', async (test) => {
+  it('prefers the words of its word list', async (test) => {
     const folder = await temporaryFolder(test)
     const words = ['a', 'bad', 'cab', 'dead', 'ebb']
     const described = config({words: {file: 'words.txt', weight: 0, unknown: -1000}})
@@ -262,7 +262,7 @@ describe('an encoder of described layers', () => {
     )
   })
 
-  it('is run by svc transcribe, and hears nothing in silence', async (test) => {
+  it('runs in svc transcribe, and recognises nothing in silence', async (test) => {
     const folder = await temporaryFolder(test)
     await writeModel(join(folder, 'ctc'))
     await writeFile(join(folder, 'noise.wav'), monoWave(sound))
@@ -363,7 +363,7 @@ describe('an ONNX encoder of samples', () => {
       await model.release()
     })
 
-  it('may be named by a description of our own', async (test) => {
+  it('can be referenced by config.json', async (test) => {
     const described = config({
       layers: undefined,
       encoder_file: 'enc.onnx',
@@ -375,12 +375,12 @@ describe('an ONNX encoder of samples', () => {
     await model.release()
   })
 
-  it('that is not there, or is none, says so', async (test) => {
+  it('that is missing or invalid is reported', async (test) => {
     await assert.rejects(open(await writeExport(test, {})), {code: 'speech_model_unknown'})
     await assert.rejects(open(await writeExport(test, {'onnx/model.onnx': 'nothing'})), {code: 'model_file_invalid'})
   })
 
-  it('of 8 bits is taken where that is asked for', async (test) => {
+  it('with 8 bits is used if requested', async (test) => {
     const folder = await writeExport(test, {'onnx/model.onnx': 'nothing', 'onnx/model_int8.onnx': waveformGraph(false)})
     const model = await open(folder, 'int8')
     assert.equal(model.description.precision, 'int8')

@@ -61,17 +61,17 @@ describe('a word list', () => {
     ['the  to', worth(0) + worth(1)],
   ]
   for (const [text, score] of cases)
-    it(`gives "${text}" what its words are worth, however it came there`, () =>
+    it(`gives "${text}" the score of its words, whatever its tokens`, () =>
       assert.ok(Math.abs(scoreOf(list, text) - score) < 1e-12))
 
-  it('looks ahead: a beginning is worth what the best word that begins so is', () => {
+  it('gives a prefix the score of the best word with this prefix', () => {
     const first = (text: string) => list.advance(list.start, tokens(text)[0]!)
     assert.ok(Math.abs(first('t').score - worth(0)) < 1e-12)
     assert.ok(Math.abs(list.advance(first('t').state, tokens('o')[0]!).score - (worth(1) - worth(0))) < 1e-12)
     assert.equal(first('x').score, unknown)
   })
 
-  it('prefers words, and of words the frequent one, where the sound leaves the choice', () => {
+  it('prefers words, and frequent words, if the audio is ambiguous', () => {
     assert.equal(write(sound('t', 'oe', 'n'), list), 'ten')
     assert.equal(write(sound('t', 'hx', 'ea'), list), 'the')
     assert.equal(
@@ -84,12 +84,12 @@ describe('a word list', () => {
     )
   })
 
-  it('does not stand in the way of a sound that is clear', () => {
+  it('does not override clear audio', () => {
     assert.equal(write(sound('t', 'o', 'n'), list), 'ton')
     assert.equal(write(sound('q', 'i', ' ', 't', 'o'), list), 'qi to')
   })
 
-  it('adds something where two words follow each other that often do, whatever stands between them', () => {
+  it('adds a bonus for frequent word pairs, whatever separates them', () => {
     const paired = new WordList(words, vocabulary, {
       weight,
       unknown: -3,
@@ -108,7 +108,7 @@ describe('a word list', () => {
     assert.equal(write(sound('t', 'o', ' ', 't', 'eho', 'en'), paired), 'to ten')
   })
 
-  it('goes together with hotwords', () => {
+  it('can be combined with hotwords', () => {
     const hotwords = new HotwordTrie(['ton'], vocabulary, 4)
     assert.equal(write(sound('t', 'oe', 'n'), bothScorers(list, hotwords)), 'ton')
     assert.ok(Math.abs(scoreOf(bothScorers(list, hotwords), 'ton') - (unknown + 12)) < 1e-12)

@@ -13,7 +13,7 @@ async function datasetFile(test: TestContext, text: string): Promise<string> {
 }
 
 describe('a dataset', () => {
-  it('lists recordings beside it', async (test) => {
+  it('lists recordings relative to its file', async (test) => {
     const lines = '\uFEFF{"path":"a.wav","expected":"one","language":"en"}\r\n\r\n{"path":"/b.wav","expected":""}\n'
     const file = await datasetFile(test, lines)
     assert.deepEqual(await readDataset(file), [
@@ -33,7 +33,7 @@ describe('a dataset', () => {
     ['of nothing', '\n\n', 1, /no recordings/],
   ]
   for (const [title, text, line, reason] of cases)
-    it(`with a line ${title} says which`, async (test) => {
+    it(`with a line ${title} reports the line`, async (test) => {
       const file = await datasetFile(test, text)
       await assert.rejects(readDataset(file), (error: {code: string; params: {line: number; reason: string}}) => {
         assert.equal(error.code, 'dataset_invalid')
@@ -43,11 +43,11 @@ describe('a dataset', () => {
       })
     })
 
-  it('that is not there is told as that', async () => {
+  it('that does not exist is reported', async () => {
     await assert.rejects(readDataset('/nowhere/clips.jsonl'), {code: 'file_not_found'})
   })
 
-  it('that is far too long is not read to its end', async (test) => {
+  it('that is too large is not read completely', async (test) => {
     const file = await datasetFile(test, good)
     await truncate(file, 8 * 2 ** 30)
     await assert.rejects(readDataset(file), {code: 'dataset_invalid'})
@@ -72,7 +72,7 @@ describe('an evaluation', () => {
     assert.deepEqual([normalized.substitutions, normalized.insertions, normalized.deletions], [1, 1, 3])
   })
 
-  it('tells each recording, and how long they took', () => {
+  it('reports each recording and the time', () => {
     const {samples, mean_latency_ms: mean, median_latency_ms: median} = evaluate(heard, 'basic')
     assert.deepEqual(
       samples.map(({wer, word_errors: errors}) => [wer, errors]),
@@ -85,7 +85,7 @@ describe('an evaluation', () => {
     assert.deepEqual([mean, median], [300, 300])
   })
 
-  it('of nothing said and nothing heard has no errors', () => {
+  it('without expected and recognised text has no errors', () => {
     assert.equal(evaluate([sample('', '', 1)], 'english').normalized.wer, 0)
   })
 })

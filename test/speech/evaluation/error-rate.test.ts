@@ -19,7 +19,7 @@ describe('the word error rate', () => {
       assert.equal(wordErrorRate(reference, hypothesis).rate, rate)
     })
 
-  it('tells what went wrong', () => {
+  it('counts substitutions, insertions and deletions', () => {
     assert.deepEqual(wordErrorRate('a b c d', 'a x c d e'), {
       substitutions: 1,
       insertions: 1,
@@ -47,7 +47,7 @@ describe('the character error rate', () => {
 })
 
 describe('the symbol error rate', () => {
-  it('counts only words that could be names', () => {
+  it('counts only words that could be identifiers', () => {
     assert.equal(symbolErrorRate('call get_user (now) 2', 'call getUser now! 3').rate, 0.5)
     assert.equal(symbolErrorRate('1 2 3', '4').rate, 0)
   })
@@ -80,7 +80,7 @@ describe('edits', () => {
       assert.deepEqual(editDistance([...from], [...to]), {substitutions, insertions, deletions})
     })
 
-  it('are the fewest, for texts that are close and texts that are not', () => {
+  it('are minimal for similar and for different texts', () => {
     const random = randomFloats(11)
     for (const [length, other, letters] of [
       [5, 9, 2],
@@ -97,7 +97,7 @@ describe('edits', () => {
     }
   })
 
-  it('of a book with a few errors are counted in a table far smaller than its square', () => {
+  it('of a book with a few errors need a table much smaller than the square of its length', () => {
     const book = Array.from({length: 200_000}, (_, i) => (i * i) % 251)
     const heard = book.filter((_, i) => i % 20_000 !== 7).map((word, i) => (i % 50_000 === 11 ? -1 : word))
     assert.deepEqual(editDistance(book, heard), {substitutions: 4, insertions: 0, deletions: 10})

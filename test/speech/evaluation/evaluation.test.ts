@@ -16,7 +16,7 @@ describe('subtitles', () => {
 })
 
 describe('an evaluation', () => {
-  it('counts the errors of all per word of all, raw and normalised', () => {
+  it('divides all errors by all words, raw and normalised', () => {
     const heard = (expected: string, actual: string, latencyMs: number) => ({
       path: 'a',
       expected,

@@ -44,7 +44,7 @@ describe('the English normaliser', () => {
   ]
   for (const [first, ...others] of same)
     for (const other of others)
-      it(`takes "${first}" and "${other}" for the same`, () => {
+      it(`normalises "${first}" and "${other}" to the same text`, () => {
         assert.equal(normalizers.english(first), normalizers.english(other))
       })
 
@@ -57,16 +57,16 @@ describe('the English normaliser', () => {
     ['four', 'for'],
   ]
   for (const [one, other] of apart)
-    it(`tells "${one}" from "${other}"`, () => {
+    it(`distinguishes "${one}" and "${other}"`, () => {
       assert.notEqual(wordErrorRate(normalizers.english(one), normalizers.english(other)).rate, 0)
     })
 
-  it('is done when it is done: a second time changes nothing', () => {
+  it('is idempotent', () => {
     for (const [first] of same)
       assert.equal(normalizers.english(normalizers.english(first)), normalizers.english(first))
   })
 
-  it('reads a line of brackets that never close in one pass', () => {
+  it('processes unclosed brackets in linear time', () => {
     assert.equal(normalizers.english('<'.repeat(200_000)), '')
   })
 })
@@ -100,12 +100,12 @@ describe('American spelling', () => {
     'clockwise rise arise franchise enterprise revise premises crises raised advised kissed this is basis acre genre ' +
     'fire more chancellor cancellation excellent called tell filling rolled league vogue fence hence silence ' +
     'greyhound cosine couch mouth dream poem does shoe aerial check gram mouse worship tranquil vase phrase'
-  it('changes no word that is written so everywhere', () => {
+  it('keeps words that are equal in British English', () => {
     assert.equal(everywhere.split(' ').map(americanSpelling).join(' '), everywhere)
   })
 
   const table = 'whisper-assets/english-normalizer.json'
-  it('agrees with the table of Whisper on nearly all of its words', {skip: skipWithout(table)}, () => {
+  it('matches the table of Whisper for nearly all words', {skip: skipWithout(table)}, () => {
     const entries = Object.entries(JSON.parse(readFileSync(sharedData(table) as string, 'utf8')))
     const right = entries.filter(([word, american]) => americanSpelling(word) === american).length
     assert.ok(entries.length > 1000)

@@ -39,17 +39,17 @@ describe('a subtitle file', () => {
       assert.deepEqual(parseSubtitles(document), [hello])
     })
 
-  it('that is none has no blocks', () => {
+  it('of another format has no blocks', () => {
     assert.deepEqual(parseSubtitles(''), [])
     assert.deepEqual(parseSubtitles('a text\n\nof two paragraphs'), [])
   })
 
-  it('is read past the first hour', () => {
+  it('can be longer than an hour', () => {
     assert.equal(parseSubtitles('01:02:03,004 --> 01:02:04,000\nx')[0]?.startMs, 3_723_004)
   })
 
   for (const name of ['srt', 'vtt'] as const)
-    it(`that was written as ${name} is read as it was, code and all`, () => {
+    it(`that was written as ${name} is read unchanged, including code`, () => {
       const format = createFormat(name)
       const text = 'if a < b && b > c then Vec<String> --> x &lt; y'
       const numbers = {tokens: [], temperature: 0, avgLogprob: 0, compressionRatio: 1, noSpeechProb: 0}
@@ -62,11 +62,11 @@ describe('a subtitle file', () => {
 describe('two subtitle files', () => {
   const at = (startMs: number, endMs: number) => ({startMs, endMs, text: 'x'})
 
-  it('are apart by the mean of the times of the blocks they share', () => {
+  it('differ by the mean time difference of their common blocks', () => {
     assert.equal(timingOffsetMs([at(0, 1000), at(2000, 3000)], [at(100, 900), at(2000, 3200), at(9000, 9999)]), 100)
   })
 
-  it('are not apart where one is empty', () => {
+  it('do not differ if one is empty', () => {
     assert.equal(timingOffsetMs([], [at(0, 1)]), 0)
     assert.equal(timingOffsetMs([at(0, 1)], []), 0)
   })

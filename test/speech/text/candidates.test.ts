@@ -33,12 +33,12 @@ describe('a lexicon', () => {
   for (const [heard, written] of texts)
     it(`writes "${heard}" as "${written}"`, () => assert.equal(applyLexicon(heard, lexicon), written))
 
-  it('does not read again what it wrote', () => {
+  it('does not process its replacements again', () => {
     const circle = lexiconOf({canonical: 'b', aliases: ['a']}, {canonical: 'c', aliases: ['b']})
     assert.equal(applyLexicon('a b', circle), 'b c')
   })
 
-  it('of two files takes the one that was named first', async (test) => {
+  it('of two files uses the first one specified', async (test) => {
     const folder = await temporaryFolder(test)
     const write = (canonical: string) => JSON.stringify({schema_version: '1', entries: [{canonical, aliases: ['x']}]})
     await writeFiles(folder, {'named.json': write('named'), '.svc/speech_lexicon.json': write('repository')})
@@ -51,7 +51,7 @@ describe('a lexicon', () => {
     assert.equal(applyLexicon('x', (await loadLexicons(undefined, folder)).lexicon), 'repository')
   })
 
-  it('that cannot be read is a fault and no error; one of the repository may be absent', async (test) => {
+  it('that cannot be read is a warning, not an error; that of the repository is optional', async (test) => {
     const folder = await temporaryFolder(test)
     await writeFile(join(folder, 'broken.json'), '{')
     assert.deepEqual((await loadLexicons(undefined, folder)).sources, [])
@@ -62,8 +62,8 @@ describe('a lexicon', () => {
   })
 })
 
-describe('phrases that are preferred', () => {
-  it('are aliases, words and hotwords, once each and longest first', () => {
+describe('preferred phrases', () => {
+  it('are aliases, words and hotwords without duplicates, longest first', () => {
     const lexicon = lexiconOf({canonical: 'getUser', aliases: ['getter']})
     assert.deepEqual(biasPhrases(lexicon, ['mesh', ' getter ', 'svc mesh'], 256), [
       'svc mesh',
@@ -74,7 +74,7 @@ describe('phrases that are preferred', () => {
     assert.deepEqual(biasPhrases(lexicon, ['svc mesh'], 0), ['svc mesh'])
   })
 
-  it('are counted as whole words, in any case', () => {
+  it('are counted as complete words, case-insensitively', () => {
     assert.equal(countHits('call getUser for mesh', ['getUser', 'MESH']), 2)
     assert.equal(countHits('meshes remesh mesh', ['mesh']), 1)
     assert.equal(countHits('a a a', ['a a']), 1)
@@ -121,19 +121,19 @@ describe('spoken code', () => {
 })
 
 describe('candidates', () => {
-  it('are what was refined, what was heard, and both in code; each once', () => {
+  it('are the refined text, the raw text, and both as code, without duplicates', () => {
     assert.deepEqual(candidatesOf('a', ' a '), ['a'])
     assert.deepEqual(candidatesOf('x pipe y', 'x  pipe y'), ['x pipe y', 'x  pipe y', 'x | y'])
     assert.deepEqual(candidatesOf('', ''), [])
   })
 
-  it('are ranked by the phrases they hold, and keep their order otherwise', () => {
+  it('are ranked by the phrases they contain, and otherwise keep their order', () => {
     assert.deepEqual(rankCandidates(['a', 'b', 'c'], []), {text: 'a', nBest: ['a', 'b', 'c']})
     assert.deepEqual(rankCandidates(['a', 'b b', 'b'], ['b']), {text: 'b b', nBest: ['b b', 'b', 'a']})
     assert.deepEqual(rankCandidates(['a'], ['b']), {text: 'a', nBest: undefined})
   })
 
-  it('are led by the one that somebody knows to make sense', () => {
+  it('start with the one that the caller selects', () => {
     assert.equal(rankCandidates(['a', 'b', 'c'], ['b'], [], () => 2).text, 'c')
   })
 })
@@ -149,14 +149,14 @@ describe('a finished text', () => {
     maxBiasPhrases: 256,
   }
 
-  it('is refined, with the words of the lexicon, beside what was heard', () => {
+  it('contains the refined text with the words of the lexicon, and the raw text', () => {
     const finished = finishText(' call the  getter', {...context, contextualBias: false})
     assert.equal(finished.refinedText, 'call the getUser')
     assert.deepEqual(finished.nBest, ['call the getUser', 'call the  getter'])
     assert.deepEqual([finished.rawText, finished.confidence], [' call the  getter', 0.855])
   })
 
-  it('is never another reading than the one that was chosen by its sound', () => {
+  it('is never based on another hypothesis of the model', () => {
     const finished = finishText('one', {...context, hotwords: ['seven']}, ['one', 'seven', ' '])
     assert.equal(finished.refinedText, 'one')
     assert.deepEqual(finished.nBest?.slice(-1), ['seven'])

@@ -4,12 +4,12 @@ import {readLanguageHint, requireLanguage, withDetection} from '../../../src/spe
 import {languageCode, languageCodes, languageName} from '../../../src/speech/text/languages.js'
 
 describe('the languages', () => {
-  it('stand in the order of their tokens', () => {
+  it('are in the order of their tokens', () => {
     assert.deepEqual(languageCodes.slice(0, 5), ['en', 'zh', 'de', 'es', 'ru'])
     assert.deepEqual([languageCodes.length, languageCodes.at(-2), languageCodes.at(-1)], [100, 'su', 'yue'])
   })
 
-  it('go by code, name and alias', () => {
+  it('are found by code, name and alias', () => {
     for (const [word, code] of Object.entries({German: 'de', ' EN ': 'en', flemish: 'nl', mandarin: 'zh', nb: 'no'}))
       assert.equal(languageCode(word), code)
     assert.equal(languageCode('klingon'), undefined)
@@ -40,7 +40,7 @@ describe('a hint of the language', () => {
       assert.equal(read.diagnostics.normalized, language ?? null)
     })
 
-  it('that a model does not know is an error with a suggestion', () => {
+  it('that the model does not support is an error with a suggestion', () => {
     const model = {name: 'tiny', languages: known}
     assert.throws(() => requireLanguage('fr', model), {code: 'language_unsupported'})
     assert.throws(() => requireLanguage('germn', model), /Did you mean german\?/)
@@ -48,7 +48,7 @@ describe('a hint of the language', () => {
     assert.equal(requireLanguage('en-gb', {name: 'tiny.en', languages: ['en']}).language, 'en')
   })
 
-  it('is told beside what was heard', () => {
+  it('is reported with the detected language', () => {
     const {diagnostics} = readLanguageHint(undefined, known)
     const detected = withDetection(diagnostics, {language: 'de', probability: 0.98765})
     assert.deepEqual(detected, {raw: null, normalized: null, notes: [], detected: 'de', detected_probability: 0.9877})

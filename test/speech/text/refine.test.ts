@@ -9,7 +9,7 @@ const refined = (text: string, changes: Partial<RefineContext> = {}) => refine(t
 const text = (raw: string, changes: Partial<RefineContext> = {}) => refined(raw, changes).text
 
 describe('refinement', () => {
-  it('collapses blanks, and says so', () => {
+  it('collapses spaces, and reports it', () => {
     const {text: result, confidence, trace} = refined('  hello world  \n')
     assert.deepEqual([result, confidence], ['hello world', 0.855])
     assert.deepEqual(trace, [
@@ -30,20 +30,20 @@ describe('refinement', () => {
   ]
   for (const [raw, result] of balanced) it(`writes "${raw}" as "${result}"`, () => assert.equal(text(raw), result))
 
-  it('leaves the words that the caller protects', () => {
+  it('keeps protected words', () => {
     assert.equal(text('a tool call', {protectedWords: new Set(['tool'])}), 'a tool call')
   })
 
-  it('takes no word of a dysarthric speaker for another', () => {
+  it('replaces no words of a dysarthric speaker', () => {
     assert.equal(text('a tool call', {dysarthric: true}), 'a tool call')
   })
 
-  it('knows the words of code where code is spoken about', () => {
+  it('applies the words of the domain code', () => {
     assert.equal(text('at table user with list of string', {domain: 'code'}), '@table user with List[str]')
     assert.equal(text('at table user'), 'at table user')
   })
 
-  it('of the conservative profile changes no words', () => {
+  it('with the conservative profile changes no words', () => {
     assert.equal(text('um  a tool call', {profile: 'conservative'}), 'um a tool call')
   })
 
@@ -56,19 +56,19 @@ describe('refinement', () => {
     ['um', 'Um.'],
   ]
   for (const [raw, result] of aggressive)
-    it(`of the aggressive profile writes "${raw}" as "${result}"`, () => {
+    it(`with the aggressive profile writes "${raw}" as "${result}"`, () => {
       assert.equal(text(raw, {profile: 'aggressive'}), result)
     })
 
-  it('of a piece leaves the beginnings and ends of sentences alone', () => {
+  it('of a part of a text does not change sentence boundaries', () => {
     assert.equal(text('um and then we', {profile: 'aggressive', fragment: true}), 'and then we')
   })
 
-  it('keeps fillers of other languages, which may be words', () => {
+  it('keeps English fillers in other languages', () => {
     assert.equal(text('um die Ecke', {profile: 'aggressive', language: 'de'}), 'Um die Ecke.')
   })
 
-  it('twice is the same as once', () => {
+  it('is idempotent', () => {
     for (const profile of ['conservative', 'balanced', 'aggressive'] as const)
       for (const domain of ['general', 'code'] as const)
         for (const raw of [
@@ -81,7 +81,7 @@ describe('refinement', () => {
         }
   })
 
-  it('has tables of which no result is heard again', () => {
+  it('has no replacement that another rule replaces', () => {
     for (const table of [...Object.values(confusionTables), phraseTable])
       for (const [heard, written] of table)
         assert.ok(heard === written.toLowerCase() || !table.has(written.toLowerCase()), heard)
@@ -89,7 +89,7 @@ describe('refinement', () => {
 })
 
 describe('the confidence', () => {
-  it('is that of the profile, less for each correction, within its bounds', () => {
+  it('is that of the profile minus a penalty per correction, within its bounds', () => {
     const of = (profile: RefineContext['profile'], corrections: number) =>
       refineConfidence(profile, corrections, defaultRefineSettings)
     assert.deepEqual(
@@ -99,7 +99,7 @@ describe('the confidence', () => {
     assert.equal(refineConfidence('balanced', 20, {...defaultRefineSettings, confidenceMin: 0.7}), 0.7)
   })
 
-  it('of the recogniser is that of its tokens', () => {
+  it('of the model is the mean of its tokens', () => {
     const half = Math.log(0.5)
     assert.equal(asrConfidence([{avgLogprob: half, tokens: [1, 2]}]), 0.5)
     assert.equal(asrConfidence([]), undefined)

@@ -30,7 +30,7 @@ const timed = (text: string, startSec: number): Segment => {
 const texts = ({left, right}: ReturnType<typeof mergeOverlap>) =>
   [...left, ...right].map(({text}) => text.trim()).join(' ')
 
-describe('what two chunks have both heard', () => {
+describe('text in the overlap of two chunks', () => {
   const cases: readonly (readonly [left: string, right: string, whole: string])[] = [
     ['one two three', 'three four', 'one two three four'],
     ['alpha beta', 'beta gamma', 'alpha beta gamma'],
@@ -38,27 +38,27 @@ describe('what two chunks have both heard', () => {
     ['say it', 'again now', 'say it again now'],
   ]
   for (const [left, right, whole] of cases)
-    it(`is written once: ${left} / ${right}`, () => {
+    it(`appears once: ${left} / ${right}`, () => {
       const merged = mergeOverlap([segment(left, 0, 10)], [segment(right, 9, 19)], {startSec: 9, endSec: 10})
       assert.equal(texts(merged), whole)
     })
 
-  it('may be several words of which one was misheard at the cut', () => {
+  it('can be several words with a misrecognised one at the cut', () => {
     const [left, right] = [timed('a b c d e fo', 0), timed('c d e four g', 2)]
     assert.equal(texts(mergeOverlap([left], [right], {startSec: 2, endSec: 6})), 'a b c d e four g')
   })
 
-  it('is cut in the middle where no words agree', () => {
+  it('is cut in the middle if no words match', () => {
     const [left, right] = [timed('a b c x', 0), timed('y d e f', 2)]
     assert.equal(texts(mergeOverlap([left], [right], {startSec: 2, endSec: 4})), 'a b c d e f')
   })
 
-  it('leaves words alone that were said twice, far from the cut', () => {
+  it('keeps repeated words far from the cut', () => {
     const [left, right] = [timed('go go a b c d e f g h', 0), timed('h i go go', 9)]
     assert.equal(texts(mergeOverlap([left], [right], {startSec: 9, endSec: 10})), 'go go a b c d e f g h i go go')
   })
 
-  it('keeps the times of the words that stay, and drops segments without any', () => {
+  it('keeps the timings of the remaining words, and removes segments without words', () => {
     const merged = mergeOverlap([timed('a b', 0), timed('c', 2)], [timed('c d', 2)], {startSec: 2, endSec: 3})
     assert.equal(merged.left.length, 2)
     assert.deepEqual(
@@ -83,7 +83,7 @@ describe('a chunk', () => {
     return all
   }
 
-  it('overlaps the one before, and the last takes in what little is left', () => {
+  it('overlaps the previous one, and the last one includes a short remainder', () => {
     assert.deepEqual(windows(100), [
       [0, 40],
       [30, 70],
@@ -125,7 +125,7 @@ describe('a chunk', () => {
   })
 })
 
-describe('words and speech', () => {
+describe('word timings and detected speech', () => {
   const speech = [
     {startSec: 1, endSec: 2},
     {startSec: 3, endSec: 4},
@@ -139,7 +139,7 @@ describe('words and speech', () => {
       speech,
     )
 
-  it('begin and end with the speech they belong to', () => {
+  it('are limited to the speech region of the word', () => {
     const fitted = words([0, 1.5], [2.6, 3.4], [3.4, 5])
     assert.deepEqual(
       fitted.words?.map(({startSec, endSec}) => [startSec, endSec]),
@@ -152,7 +152,7 @@ describe('words and speech', () => {
     assert.deepEqual([fitted.startSec, fitted.endSec], [1, 4])
   })
 
-  it('without a length go on to the next one, or to the end of the speech', () => {
+  it('without duration extend to the next word, or to the end of the speech', () => {
     const fitted = words([0.9, 0.9], [1.4, 1.4])
     assert.deepEqual(
       fitted.words?.map(({startSec, endSec}) => [startSec, endSec]),
@@ -163,14 +163,14 @@ describe('words and speech', () => {
     )
   })
 
-  it('stay where nobody speaks for a long way', () => {
+  it('are kept far from all speech', () => {
     assert.deepEqual(
       words([7, 8]).words?.map(({startSec}) => startSec),
       [7],
     )
   })
 
-  it('of a segment without words are its beginning and its end', () => {
+  it('of a segment without words are its start and end', () => {
     const {startSec, endSec} = fitToSpeech(segment('a', 0, 5), speech)
     assert.deepEqual([startSec, endSec], [1, 4])
     assert.deepEqual(fitToSpeech(segment('a', 0, 5), []), segment('a', 0, 5))

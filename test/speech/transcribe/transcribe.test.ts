@@ -205,7 +205,7 @@ describe('a long recording', () => {
       assert.equal(texts.join(' ').replace(/\s+/g, ' ').trim(), all.map((text) => text.trim()).join(' '))
     })
 
-  it('is read only as far as it is needed, and closed', async () => {
+  it('reads only as much audio as needed, and closes it', async () => {
     const audio = recording(200)
     const {model} = modelOf(words)
     for await (const event of transcribe(model, audio, undefined, defaultTranscribeOptions))
@@ -214,7 +214,7 @@ describe('a long recording', () => {
     assert.equal(audio.closed(), true)
   })
 
-  it('tells its segments in order, and how far it is', async () => {
+  it('reports segments in order, and its progress', async () => {
     const {events} = await run(modelOf(words), recording(200))
     const progress = events.flatMap((event) => (event.type === 'progress' ? [event.processedSec] : []))
     assert.deepEqual(
@@ -226,7 +226,7 @@ describe('a long recording', () => {
     assert.deepEqual(chunks, [...chunks.keys()])
   })
 
-  it('is stopped at once', async () => {
+  it('stops immediately when aborted', async () => {
     const stop = new AbortController()
     const {model, asked} = modelOf(words)
     const events = transcribe(model, recording(200), undefined, defaultTranscribeOptions, stop.signal)
@@ -240,7 +240,7 @@ describe('a long recording', () => {
 describe('a window', () => {
   const words = speech(80)
 
-  it('is told what was said before, unless that was a guess or is not wanted', async () => {
+  it('uses the previous text as its prompt, unless that is unreliable or switched off', async () => {
     const heard = modelOf(words)
     await run(heard, recording(80))
     const before = heard.asked.map(({options}) => options.previousTokens?.length ?? 0)
@@ -253,7 +253,7 @@ describe('a window', () => {
     }
   })
 
-  it('gets the prompt until something was said', async () => {
+  it('uses the initial prompt until text was recognised', async () => {
     const late = modelOf(words.filter(({startSec}) => startSec > 40))
     await run(late, recording(80), undefined, {prompt: 'names'})
     assert.deepEqual(
@@ -262,7 +262,7 @@ describe('a window', () => {
     )
   })
 
-  it('keeps the language that was found in the first one with speech', async () => {
+  it('keeps the language that was detected in the first window with speech', async () => {
     const heard = modelOf(words.filter(({startSec}) => startSec > 40))
     const {transcript} = await run(heard, recording(80))
     assert.deepEqual(heard.asked.map(({options}) => options.language).slice(0, 3), [undefined, undefined, 'de'])
@@ -271,7 +271,7 @@ describe('a window', () => {
     assert.equal(given.transcript.language, 'en')
   })
 
-  it('in which nobody speaks is not looked at', async () => {
+  it('is skipped without speech', async () => {
     const some = words.filter(({startSec}) => startSec > 65)
     const heard = modelOf(some)
     const {texts} = await run(heard, recording(80), detectorOf(some, 0.3, 80))
@@ -285,7 +285,7 @@ describe('a window', () => {
     assert.deepEqual([silent.asked.length, nothing.transcript.text, nothing.transcript.durationSec], [0, '', 80])
   })
 
-  it('is changed before it is recognised, where that is asked for', async () => {
+  it('is preprocessed before recognition if requested', async () => {
     let seen = 0
     const preprocess = (samples: Float32Array) => {
       seen += samples.length
@@ -295,13 +295,13 @@ describe('a window', () => {
     assert.equal(seen, 20 * rate)
   })
 
-  it('has alternatives, of which those of the whole are made', async () => {
+  it('has alternatives, which are combined to those of the recording', async () => {
     const {transcript} = await run(modelOf(words), recording(80), undefined, {alternatives: 2})
     assert.equal(transcript.alternatives.length, 2)
     assert.match(transcript.alternatives[1]?.text ?? '', /^other 1 other 2/)
   })
 
-  it('of a recording without sound is none', async () => {
+  it('does not exist for an empty recording', async () => {
     const heard = modelOf([])
     const {transcript} = await run(heard, recording(0))
     assert.deepEqual([heard.asked.length, transcript.text], [0, ''])

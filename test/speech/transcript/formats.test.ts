@@ -49,7 +49,7 @@ describe('a transcript', () => {
       assert.equal(written(name, greeting), expected)
     })
 
-  it('is the answer of OpenAI in verbose_json', () => {
+  it('matches the response of OpenAI in verbose_json', () => {
     const words = [
       {word: ' Hello', startSec: 0, endSec: 0.42, probability: 0.9},
       {word: ' there.', startSec: 0.42, endSec: 0.9, probability: 0.8},
@@ -82,7 +82,7 @@ describe('a transcript', () => {
     })
   })
 
-  it('has no words in verbose_json where they were not timed, and an empty list where nobody spoke', () => {
+  it('has no words in verbose_json without word timestamps, and an empty list without speech', () => {
     assert.equal('words' in JSON.parse(written('verbose_json', greeting)), false)
     const silence = JSON.parse(written('verbose_json', transcript([])))
     assert.deepEqual([silence.text, silence.segments], ['', []])
@@ -97,7 +97,7 @@ describe('a transcript', () => {
     assert.deepEqual(second.words, [{word: 'Yes', start: 1, end: 1.5, probability: 0.75}])
   })
 
-  it('keeps to a line per segment in text and tsv, whatever is in the segment', () => {
+  it('has one line per segment in text and tsv, whatever the segment contains', () => {
     const lines = transcript([segment(0, 1, ' one\n\ntwo\tthree\n')])
     assert.equal(written('text', lines), 'one two three\n')
     assert.equal(written('tsv', lines), 'start\tend\ttext\n0\t1000\tone two three\n')
@@ -105,12 +105,12 @@ describe('a transcript', () => {
 })
 
 describe('subtitles', () => {
-  it('escape what WebVTT would take for a time line or a tag', () => {
+  it('escape text that WebVTT would parse as a time line or a tag', () => {
     const arrow = transcript([segment(0, 1, ' a --> b && <i>')])
     assert.equal(written('vtt', arrow).split('\n')[3], 'a --&gt; b &amp;&amp; &lt;i>')
   })
 
-  it('never overlap and never last no time, even where segments do', () => {
+  it('never overlap and always have a duration, even if segments do not', () => {
     const whole = transcript([segment(0, 2, ' one'), segment(1.5, 1.5, ' two'), segment(1.8, 4, ' three')])
     const times = written('srt', whole)
       .split('\n')
@@ -122,7 +122,7 @@ describe('subtitles', () => {
     ])
   })
 
-  it('show a text without segments from the beginning to the end', () => {
+  it('show a text without segments for the entire duration', () => {
     const whole = transcript([], {text: ' Hello there.'})
     assert.equal(written('srt', whole), '1\n00:00:00,000 --> 00:00:07,420\nHello there.\n\n')
   })
@@ -132,7 +132,7 @@ describe('subtitles', () => {
     assert.equal(written('vtt', transcript([])), 'WEBVTT\n\n')
   })
 
-  it('count each transcript from 1', () => {
+  it('are numbered from 1 in each transcript', () => {
     const [first, second] = [createFormat('srt'), createFormat('srt')]
     first.segment(segment(0, 1, 'a'))
     assert.match(second.segment(segment(0, 1, 'a')), /^1\n/)

@@ -22,7 +22,7 @@ describe('a segment that is too long for the screen', () => {
     assert.ok(blocks.every(({lines}) => lines.every((line) => line.length <= 42)))
   })
 
-  it('is shown from its beginning to its end, block after block', () => {
+  it('is shown from its start to its end, block by block', () => {
     assert.equal(blocks[0]?.startMs, 3000)
     assert.equal(blocks.at(-1)?.endMs, 15_000)
     for (const [i, {startMs, endMs}] of blocks.entries()) {
@@ -31,7 +31,7 @@ describe('a segment that is too long for the screen', () => {
     }
   })
 
-  it('is split at the times of its words, where they are known', () => {
+  it('is split at its word timings if they are known', () => {
     const words = ['one', 'two', 'three'].map((word, i) => ({
       word: ` ${word}`,
       startSec: 10 * i,
@@ -46,7 +46,7 @@ describe('a segment that is too long for the screen', () => {
     ])
   })
 
-  it('is split by characters where its words are not those of the text any more', () => {
+  it('is split by characters if its words no longer match the text', () => {
     const words = [{word: ' won', startSec: 0, endSec: 9, probability: 1}]
     const refined: TimedText = {text: 'one two', startSec: 0, endSec: 7, words}
     assert.deepEqual(subtitleBlocks(refined, {lineWidth: 3, maxLines: 1}), [
@@ -72,7 +72,7 @@ describe('the lines of a subtitle', () => {
       assert.deepEqual(linesOf(text, width), expected)
     })
 
-  it('are none where there is no text', () => {
+  it('are empty without text', () => {
     assert.deepEqual(linesOf('  \n ', 42), [])
   })
 })

@@ -33,13 +33,13 @@ function cheapest(cost: Float32Array, rows: number, columns: number): number {
 }
 
 describe('dynamic time warping', () => {
-  it('finds the path that was put there', () => {
+  it('finds the known path', () => {
     const begins = [0, 3, 4, 11, 18]
     assert.deepEqual([...warpRows(costOf(begins, 25), 5, 25)], begins)
     assert.deepEqual([...warpRows(costOf(begins, 25, 0.1), 5, 25)], begins)
   })
 
-  it('finds a path as cheap as any', () => {
+  it('finds a path of minimum cost', () => {
     for (let seed = 1; seed <= 10; seed++) {
       const [rows, columns] = [4, 6]
       const cost = randomFloats(seed)(rows * columns)
@@ -59,14 +59,14 @@ describe('dynamic time warping', () => {
     }
   })
 
-  it('needs no more columns than one', () => {
+  it('accepts a single column', () => {
     assert.deepEqual([...warpRows(Float32Array.of(1, 2, 3), 3, 1)], [0, 0, 0])
     assert.deepEqual([...warpRows(Float32Array.of(1, 2, 3), 1, 3)], [0])
   })
 })
 
-describe('the times of tokens', () => {
-  it('follow the heads that follow the sound', () => {
+describe('token timings', () => {
+  it('follow the alignment heads', () => {
     const begins = [0, 10, 25, 40]
     const [heads, tokens, positions] = [3, 6, 60]
     const uniform = uniformFloats(2)
@@ -96,7 +96,7 @@ describe('words', () => {
   const split = (tokens: readonly (string | Buffer)[], language = 'en') =>
     splitWords(bytesOf(tokens), [...tokens.keys()], language).map(({word, tokens: count}) => [word, count])
 
-  it('begin at blanks and marks, and hold all their tokens', () => {
+  it('start at spaces and punctuation, and contain all tokens', () => {
     assert.deepEqual(split([' Hel', 'lo', ',', ' wor', 'ld', '!']), [
       [' Hello', 2],
       [',', 1],
@@ -105,7 +105,7 @@ describe('words', () => {
     ])
   })
 
-  it('are characters in languages without blanks, however tokens cut them', () => {
+  it('are characters in languages without spaces, even if tokens split them', () => {
     const bytes = Buffer.from('你好')
     assert.deepEqual(split([bytes.subarray(0, 2), bytes.subarray(2, 4), bytes.subarray(4)], 'zh'), [['你好', 3]])
     assert.deepEqual(split([bytes.subarray(0, 2), bytes.subarray(2, 3), bytes.subarray(3)], 'zh'), [
@@ -116,7 +116,7 @@ describe('words', () => {
 
   const word = (text: string, startSec: number, endSec: number) => ({word: text, startSec, endSec, probability: 1})
 
-  it('take the marks around them', () => {
+  it('include adjacent punctuation', () => {
     const words = [word(' "', 0, 0.1), word('Hi', 0.1, 0.5), word('!', 0.5, 0.6), word(' there', 0.6, 1)]
     assert.deepEqual(
       attachPunctuation(words).map((one) => one.word),
@@ -124,7 +124,7 @@ describe('words', () => {
     )
   })
 
-  it('do not soak up the pause after a sentence', () => {
+  it('do not include the pause after a sentence', () => {
     const words = [word(' a', 0, 0.3), word(' b', 0.3, 0.6), word('.', 0.6, 4), word(' c', 4, 4.3)]
     const trimmed = trimAtSentenceEnds(words)
     assert.ok((trimmed[2]?.endSec ?? 9) < 1.3)
@@ -132,7 +132,7 @@ describe('words', () => {
   })
 })
 
-describe('the heads that words are timed with', () => {
+describe('alignment heads', () => {
   const config = (layers: number, heads: number, changes: object = {}) =>
     readWhisperConfig({...whisperConfig({...microShape, size: 64 * heads, layers, heads}), ...changes}, 'config.json')
 
@@ -149,12 +149,12 @@ describe('the heads that words are timed with', () => {
     assert.deepEqual(alignmentHeads(config(32, 20, {decoder_layers: 4, num_mel_bins: 128}), {}, true)[0], [2, 4])
   })
 
-  it('are what the model says itself', () => {
+  it('are those in the model configuration', () => {
     const heads = [[1, 2]]
     assert.deepEqual(alignmentHeads(config(4, 6), {alignment_heads: heads}, true), heads)
   })
 
-  it('are those of the upper half in a model that nobody knows', () => {
+  it('are those of the upper half of the layers in an unknown model', () => {
     assert.deepEqual(alignmentHeads(config(3, 2), {}, true), [
       [1, 0],
       [1, 1],

@@ -35,7 +35,7 @@ const {endOfText, startOfTranscript, noSpeech = -1, firstTimestamp = -1, lastTim
 const at = (seconds: number) => firstTimestamp + Math.round(seconds / 0.02)
 
 describe('the vocabulary', () => {
-  it('finds the special tokens by their names', () => {
+  it('finds the special tokens by name', () => {
     assert.deepEqual([...vocabulary.languages.keys()], ['en', 'de'])
     assert.equal(vocabulary.tokenizer.decode([1, 2]), ' one two')
     assert.equal(lastTimestamp - firstTimestamp, 100)
@@ -56,12 +56,12 @@ describe('the vocabulary', () => {
   })
 })
 
-describe('what the decoder reads first', () => {
+describe('the prompt of the decoder', () => {
   const limits = {timestamps: true, context: 20}
   const english = {language: 'en', task: 'transcribe'} as const
   const nothing = {hotwords: []}
 
-  it('is the start, the language and the task', () => {
+  it('consists of start, language and task', () => {
     const id = (name: string) => vocabulary.tokenizer.id(`<|${name}|>`)
     assert.deepEqual(buildPrompt(vocabulary, english, nothing, limits).tokens, [
       startOfTranscript,
@@ -72,7 +72,7 @@ describe('what the decoder reads first', () => {
     assert.deepEqual(german.tokens, [startOfTranscript, id('de'), id('translate'), id('notimestamps')])
   })
 
-  it('has what was said before in front, cut to half of the context', () => {
+  it('starts with the previous text, limited to half of the context', () => {
     const previous = buildPrompt(vocabulary, english, {hotwords: [], previousTokens: [1, 2, 3]}, limits)
     assert.deepEqual(previous.tokens.slice(0, 4), [vocabulary.startOfPrevious, 1, 2, 3])
     assert.equal(previous.startIndex, 4)
@@ -81,7 +81,7 @@ describe('what the decoder reads first', () => {
   })
 })
 
-describe('the rules of tokens', () => {
+describe('token rules', () => {
   const [begin, ...rest] = [tokenRules(vocabulary, {timestamps: true})]
   const allowed = (decoded: readonly number[], logits = new Float32Array(vocabulary.size)) => {
     for (const rule of [...(begin ?? []), ...rest.flat()]) rule(logits, decoded)
@@ -90,30 +90,30 @@ describe('the rules of tokens', () => {
   /** Text is far likelier than all timestamps together. */
   const texty = () => new Float32Array(vocabulary.size).map((_, token) => (token < firstTimestamp ? 50 : 0))
 
-  it('let a window begin with a timestamp of its first second', () => {
+  it('require a timestamp in the first second at the start of a window', () => {
     assert.deepEqual(
       allowed([]),
       Array.from({length: 51}, (_, i) => firstTimestamp + i),
     )
   })
 
-  it('let text follow the timestamp that begins a segment', () => {
+  it('require text after the timestamp that starts a segment', () => {
     const next = allowed([at(0)], texty())
     assert.ok(next.includes(1) && !next.some((token) => token >= firstTimestamp))
   })
 
-  it('let the other timestamp of a pair, or the end, follow the one that ends a segment', () => {
+  it('require a second timestamp or the end after the timestamp that ends a segment', () => {
     const next = allowed([at(0), 1, at(0.5)])
     assert.ok(next.every((token) => token >= at(0.5) || token === endOfText))
     assert.ok(next.includes(at(0.5)))
   })
 
-  it('let timestamps never go back, and give segments a length', () => {
+  it('require increasing timestamps and segments with a duration', () => {
     const next = allowed([at(0.4), 1], texty())
     assert.ok(next.includes(at(0.42)) && !next.includes(at(0.4)) && !next.includes(at(0.2)))
   })
 
-  it('choose a timestamp where all of them together are likelier than any text', () => {
+  it('require a timestamp if all of them together are more likely than any text', () => {
     const next = allowed(
       [at(0), 1],
       new Float32Array(vocabulary.size).map((_, token) => (token === 2 ? 3 : 0)),
@@ -121,14 +121,14 @@ describe('the rules of tokens', () => {
     assert.ok(next.every((token) => token >= firstTimestamp))
   })
 
-  it('never let special tokens or marks through', () => {
+  it('exclude special tokens and non-speech symbols', () => {
     const next = allowed([at(0)], texty())
     for (const token of [startOfTranscript, noSpeech, 4]) assert.ok(!next.includes(token))
   })
 })
 
 describe('a window with timestamps', () => {
-  it('ends a segment at each pair, and leaves the rest to the next window', () => {
+  it('ends a segment at each pair, and decodes the rest in the next window', () => {
     const tokens = [at(0), 1, at(0.5), at(0.5), 2, at(1.2), at(1.2), 3]
     const {segments, consumedSec} = cutAtTimestamps(vocabulary, tokens, 2)
     assert.deepEqual(segments, [
@@ -138,7 +138,7 @@ describe('a window with timestamps', () => {
     assert.equal(consumedSec, 1.2)
   })
 
-  it('is done with when a single timestamp ends it', () => {
+  it('is complete if a single timestamp ends it', () => {
     const {segments, consumedSec} = cutAtTimestamps(vocabulary, [at(0), 1, at(0.5), at(0.6), 2, at(1)], 2)
     assert.deepEqual(
       segments.map(({startSec, endSec}) => [startSec, endSec]),
@@ -213,34 +213,34 @@ describe('the decoding of a window', () => {
   const decode = (context: AudioContext, changes: object = {}) =>
     decodeWindow(context, vocabulary, prompt, {...options, ...changes}, limits)
 
-  it('is greedy where it goes well', async () => {
+  it('is greedy if the result is accepted', async () => {
     const context = planned(() => ({text: [1, 2, 3], certainty: 20}))
     const {tokens, temperature, avgLogprob} = await decode(context)
     assert.deepEqual([tokens, temperature, context.attempts], [[1, 2, 3], 0, 1])
     assert.ok(avgLogprob > -0.01)
   })
 
-  it('is tried again, warmer, where it repeats itself', async () => {
+  it('is repeated at a higher temperature if the text is repetitive', async () => {
     const context = planned((attempt) => ({text: attempt < 2 ? Array(60).fill(1) : [2, 3], certainty: 30}))
     const {tokens, temperature} = await decode(context)
     assert.deepEqual([tokens, temperature], [[2, 3], 0.4])
   })
 
-  it('is tried again where it is not sure, up to the last temperature', async () => {
+  it('is repeated up to the last temperature if the text is unlikely', async () => {
     const context = planned(() => ({text: [1, 2], certainty: 1}))
     const {temperature} = await decode(context)
     assert.equal(temperature, 1)
     assert.equal(context.attempts, 6)
   })
 
-  it('is silence where the model says so and is not sure of its text', async () => {
+  it('is silence if the model detects no speech and the text is unlikely', async () => {
     const quiet = await decode(planned(() => ({text: [1], certainty: 1}), 9))
     assert.deepEqual([quiet.noSpeech, quiet.temperature], [true, 0])
     assert.ok(quiet.noSpeechProb > 0.6)
     assert.equal((await decode(planned(() => ({text: [1], certainty: 30}), 30.5))).noSpeech, false)
   })
 
-  it('gives the same for the same seed, and several hypotheses for a beam', async () => {
+  it('returns the same result for the same seed, and several hypotheses for a beam', async () => {
     const vague = () => planned(() => ({text: [1, 2, 3], certainty: 3}))
     const warm = {temperatures: [0.8], seed: 5, logprobThreshold: -99}
     assert.deepEqual((await decode(vague(), warm)).tokens, (await decode(vague(), warm)).tokens)
@@ -249,7 +249,7 @@ describe('the decoding of a window', () => {
     assert.equal(hypotheses.length, 3)
   })
 
-  it('prefers words among its hypotheses only where they are nearly as likely', async () => {
+  it('prefers words only among hypotheses of similar probability', async () => {
     const preferred = [textOf(vocabulary, [2])]
     const read = (certainty: number) =>
       decode(
@@ -262,7 +262,7 @@ describe('the decoding of a window', () => {
     assert.deepEqual(far.hypotheses[0]?.tokens, [1])
   })
 
-  it('stops when it is told to', async () => {
+  it('stops when aborted', async () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))
     const context = planned(() => ({text: [1, 2, 3], certainty: 20}))
@@ -270,8 +270,8 @@ describe('the decoding of a window', () => {
   })
 })
 
-describe('the ratio of compression', () => {
-  it('is high for text that repeats itself', () => {
+describe('the compression ratio', () => {
+  it('is high for repetitive text', () => {
     assert.ok(compressionRatio('thank you '.repeat(30)) > 2.4)
     assert.ok(compressionRatio('The quick brown fox jumps over the lazy dog.') < 1.2)
     assert.equal(compressionRatio(''), 0)

@@ -71,7 +71,7 @@ describe('a decoding on an ONNX export', () => {
       }
     })
 
-  it('leaves other decodings over the same window alone', async (test) => {
+  it('does not affect other decodings of the same window', async (test) => {
     const {exported} = await openBoth(test, {layout: 'merged', attentions: false})
     const context = await exported.encode(mel, frames)
     const [first, second] = [context.decode(), context.decode()]
@@ -82,7 +82,7 @@ describe('a decoding on an ONNX export', () => {
     assert.deepEqual(await second.prefill([10, 7], [1]), alone)
   })
 
-  it('shows the cross-attention of the heads that are asked for', async (test) => {
+  it('returns the cross-attention of the requested heads', async (test) => {
     const {own, exported} = await openBoth(test, {layout: 'merged', attentions: true})
     const tokens = [10, 1, 2, 11]
     const expected = await (await own.encode(mel, frames)).align?.(tokens)
@@ -103,26 +103,26 @@ describe('the files of an ONNX export', () => {
     return found && [relative(folder, found.encoder), relative(folder, found.decoder), found.precision]
   }
 
-  it('are those of the precision that is wanted', async (test) => {
+  it('are those of the requested precision', async (test) => {
     const folder = await temporaryFolder(test)
     await names(folder, [...suffixed(''), ...suffixed('_quantized'), ...suffixed('_fp16'), ...suffixed('_q4')])
     assert.deepEqual(chosen(folder, 'f32'), [...suffixed(''), 'f32'])
     assert.deepEqual(chosen(folder, 'int8'), [...suffixed('_quantized'), 'int8'])
   })
 
-  it('are of the other precision where there is no choice', async (test) => {
+  it('are of the other precision if that is the only one', async (test) => {
     const folder = await temporaryFolder(test)
     await names(folder, suffixed(''))
     assert.deepEqual(chosen(folder, 'int8'), [...suffixed(''), 'f32'])
   })
 
-  it('of 4 bits are never taken', async (test) => {
+  it('with 4 bits are never used', async (test) => {
     const folder = await temporaryFolder(test)
     await names(folder, suffixed('_q4'))
     assert.equal(findExport(folder, 'auto'), undefined)
   })
 
-  it('may lie beside config.json, and be two decoders', async (test) => {
+  it('can be next to config.json, and include two decoders', async (test) => {
     const folder = await temporaryFolder(test)
     await names(folder, ['encoder_model.onnx', 'decoder_model.onnx', 'decoder_with_past_model.onnx'])
     assert.equal(findExport(folder, 'f32')?.decoderWithPast, join(folder, 'decoder_with_past_model.onnx'))
@@ -151,12 +151,12 @@ describe('an ONNX export with its weights in a second file', () => {
     return folder
   }
 
-  it('finds it beside the graph', async (test) => {
+  it('finds it next to the graph', async (test) => {
     const network = await openExport(test, await writeExport(test))
     assert.equal((await network.encode(mel, frames)).positions, microShape.audio)
   })
 
-  it('finds it in a cache whose files are links to blobs of other names', async (test) => {
+  it('finds it in a cache of symbolic links', async (test) => {
     const folder = await writeExport(test)
     await mkdir(join(folder, 'blobs'))
     for (const [i, name] of (await readdir(join(folder, 'onnx'))).entries()) {
@@ -167,7 +167,7 @@ describe('an ONNX export with its weights in a second file', () => {
     assert.equal((await network.encode(mel, frames)).positions, microShape.audio)
   })
 
-  it('finds it where a linked graph leads', async (test) => {
+  it('finds it next to the target of a linked graph', async (test) => {
     const folder = await writeExport(test)
     await rename(join(folder, 'onnx'), join(folder, 'elsewhere'))
     await mkdir(join(folder, 'onnx'))

@@ -100,8 +100,8 @@ function quantized(values: Float32Array, {bits, offset}: {bits: number; offset: 
   return {bytes: Buffer.concat(pieces), exact}
 }
 
-describe('a file of whisper.cpp', () => {
-  it('gives what the same weights in safetensors give', async (test) => {
+describe('a whisper.cpp file', () => {
+  it('gives the same result as the same weights in safetensors', async (test) => {
     const folder = await temporaryFolder(test)
     const file = join(folder, 'ggml-micro.bin')
     await writeFile(file, ggmlFile(microShape, weights, ggmlTokens, ggmlFloats))
@@ -110,7 +110,7 @@ describe('a file of whisper.cpp', () => {
     assert.deepEqual(summary(result), summary(await expected()))
   })
 
-  it('with 16-bit floats gives what safetensors of 16 bits give', async (test) => {
+  it('with 16-bit floats gives the same result as 16-bit safetensors', async (test) => {
     const folder = await temporaryFolder(test)
     const matrices = (name: string, dims: readonly number[]) => dims.length === 2 && !name.includes('positions')
     const halves: WhisperWeights = new Map(
@@ -127,7 +127,7 @@ describe('a file of whisper.cpp', () => {
   })
 
   for (const [name, {type, bits, offset}] of Object.entries(blockEncodings))
-    it(`with ${name} blocks gives what their values give`, async (test) => {
+    it(`with ${name} blocks gives the same result as their values`, async (test) => {
       const folder = await temporaryFolder(test)
       const matrix = (file: string, dims: readonly number[]) =>
         dims.length === 2 && dims[1]! % 32 === 0 && !file.includes('positions')
@@ -201,14 +201,14 @@ function halfValue(bits: number): number {
 
 describe('an ONNX export', () => {
   for (const layout of ['merged', 'merged-without-switch', 'split'] as const)
-    it(`with a ${layout} decoder gives what the safetensors give`, async (test) => {
+    it(`with a ${layout} decoder gives the same result as the safetensors`, async (test) => {
       const folder = await temporaryFolder(test)
       await writeWhisperExport(folder, microShape, weights, {layout, attentions: false})
       assert.deepEqual(summary(await recognise(folder, folder)), summary(await expected()))
       assert.deepEqual(summary(await recognise(folder, folder, beams)), summary(await expectedBeams()))
     })
 
-  it('times words where its decoder shows the cross-attention', async (test) => {
+  it('supports word timestamps if its decoder outputs the cross-attention', async (test) => {
     const options = {wordTimestamps: true}
     const folder = await temporaryFolder(test)
     const inSafetensors = await recognise(reference, folder, options)
@@ -221,7 +221,7 @@ describe('an ONNX export', () => {
     assert.deepEqual(times(segments[0]?.words), times(inSafetensors.segments[0]?.words))
   })
 
-  it('without cross-attention says which files have it', async (test) => {
+  it('without cross-attention reports which files have it', async (test) => {
     const folder = await temporaryFolder(test)
     const path = join(folder, 'export')
     await writeWhisperExport(path, microShape, weights, {layout: 'merged', attentions: false})
@@ -261,7 +261,7 @@ describe('the micro-Whisper', {skip: skipWithout(microData)}, () => {
     },
   }
   for (const [kind, write] of Object.entries(kinds))
-    it(`${kind} hears all of its clips`, async (test) => {
+    it(`${kind} recognises all of its clips`, async (test) => {
       const folder = await temporaryFolder(test)
       const path = await write(folder, await read())
       await withModel(path, folder, async (model) => {

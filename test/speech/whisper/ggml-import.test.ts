@@ -64,7 +64,7 @@ describe('the tokens of a whisper.cpp file', () => {
   const made = ['he', 'll', 'hell', 'hello', ' hello', 'é'].map((text) => Buffer.from(text))
   const tokens = [...pairsOfBytes(256), ...made]
 
-  it('encode text by the merges that they were made with', async (test) => {
+  it('encode text with the original merges', async (test) => {
     const tokenizer = await tokenizerOf(test, tokens)
     const encode = (text: string) => tokenizer.encode(text, {special: false})
     assert.deepEqual(encode(' hello'), [260])
@@ -74,7 +74,7 @@ describe('the tokens of a whisper.cpp file', () => {
     assert.deepEqual(encode('è'), [...Buffer.from('è')])
   })
 
-  it('keep each of their bytes, also those that are no text', async (test) => {
+  it('keep all bytes, including invalid UTF-8', async (test) => {
     const tokenizer = await tokenizerOf(test, tokens)
     for (const [id, bytes] of tokens.entries()) assert.deepEqual(tokenizer.bytes(id), Buffer.from(bytes), `token ${id}`)
     assert.equal(tokenizer.decode([...Buffer.from('日本 👍')]), '日本 👍')
@@ -126,7 +126,7 @@ describe('the special tokens of a whisper.cpp file', () => {
 })
 
 describe('a whisper.cpp file that was opened before', () => {
-  it('is converted again where its conversion was damaged', async (test) => {
+  it('is converted again if the converted file is damaged', async (test) => {
     const folder = await temporaryFolder(test)
     const file = join(folder, 'ggml.bin')
     await writeFile(file, ggmlFile(microShape, randomWhisper(microShape), ggmlTokens))
@@ -136,7 +136,7 @@ describe('a whisper.cpp file that was opened before', () => {
     assert.ok((await stat(join(made, 'model.safetensors'))).size > 0)
   })
 
-  it('is converted by two who open it at once', async (test) => {
+  it('can be opened by two processes at once', async (test) => {
     const folder = await temporaryFolder(test)
     const file = join(folder, 'ggml.bin')
     await writeFile(file, ggmlFile(microShape, randomWhisper(microShape), ggmlTokens))
@@ -192,7 +192,7 @@ describe('a whisper.cpp file of a Whisper with its real vocabulary', {
       assert.deepEqual(tokenizer?.encode(text, {special: false}), published?.encode(text, {special: false}), text)
   })
 
-  it('hears what its safetensors hear', async (test) => {
+  it('gives the same text as its safetensors', async (test) => {
     const sound = await readClip(sharedData('clips/jfk.wav') ?? '')
     const options = {...defaultTranscribeOptions, language: 'en', maxTokens: 12, temperatures: [0]}
     const results = []
@@ -206,7 +206,7 @@ describe('a whisper.cpp file of a Whisper with its real vocabulary', {
   })
 })
 
-describe('a whisper.cpp file that makes no sense', () => {
+describe('an invalid whisper.cpp file', () => {
   const weights = randomWhisper(microShape)
   const file = () => ggmlFile(microShape, weights, ggmlTokens)
   const atVocabulary = bytesBeforeTokens
@@ -220,7 +220,7 @@ describe('a whisper.cpp file that makes no sense', () => {
     'length of a token': {at: atVocabulary + 4, value: 1 << 30, reason: /count of 1073741824,/},
   }
   for (const [what, {at, value, reason}] of Object.entries(nonsense))
-    it(`in its ${what} is refused before anything is made of it`, async (test) => {
+    it(`in its ${what} is refused before it is converted`, async (test) => {
       const bytes = file()
       bytes.writeInt32LE(value, at)
       await assert.rejects(open(test, bytes), (error: Error & {code?: string}) => {
@@ -230,7 +230,7 @@ describe('a whisper.cpp file that makes no sense', () => {
       })
     })
 
-  it('because it was cut off is refused wherever the cut is', async (test) => {
+  it('that is truncated is refused, wherever it ends', async (test) => {
     const folder = await temporaryFolder(test)
     const path = join(folder, 'ggml.bin')
     const whole = file()

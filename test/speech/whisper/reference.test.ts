@@ -33,7 +33,7 @@ async function open() {
 describe('a Whisper beside the public reference code', {
   skip: skipWithout('whisper-reference/model.safetensors'),
 }, () => {
-  it('encodes the same states', async () => {
+  it('computes the same encoder states', async () => {
     const {config, tensors, mel} = await open()
     const positions = await exactEncoderPositions(config, tensors)
     const {model, externalFolder} = buildEncoderGraph(config, tensors, {states: true, positions})
@@ -61,7 +61,7 @@ describe('a Whisper beside the public reference code', {
     assert.deepEqual(greedy, tokens.slice(4))
   })
 
-  it('continues the rows of a beam that are chosen', async () => {
+  it('continues the selected rows of a beam', async () => {
     const {config, tensors, mel, tokens} = await open()
     const network = await openGraphNetwork(config, tensors, {threads: 1, device: 'cpu', alignmentHeads: [[1, 0]]})
     const context = await network.encode(mel, 3000)
