@@ -25,6 +25,8 @@ import type {
 
 /** Silence after which an utterance ends, ms. */
 const endpointMs = 400
+/** A microphone is reported as muted when it delivers zeros only for this time, samples. */
+const mutedAfter = 3 * 16_000
 
 export default class Listen extends SpeechCommand<typeof Listen> {
   static override summary = 'Transcribe live speech from a microphone, pipe or file.'
@@ -163,11 +165,19 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
     const isFile = !isMicrophone && this.args.source !== '-'
     const started = performance.now()
     let samples = 0
+    let isSilent = isMicrophone
     try {
       for await (const piece of await this.#audio(stop)) {
         session.push(piece)
         screen.level(piece)
         samples += piece.length
+        if (isSilent) isSilent = piece.every((sample) => sample === 0)
+        if (isSilent && samples >= mutedAfter) {
+          isSilent = false
+          this.output.notice(
+            'warning: The microphone delivers only silence. Unmute it, or select another one with --microphone.',
+          )
+        }
         if (isFile && this.flags.realtime) await wait(started + samples / 16 - performance.now(), stop)
         else if (isFile) await session.settle()
         if (stop.aborted || session.isDone) return

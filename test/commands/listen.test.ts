@@ -299,6 +299,22 @@ describe('svc listen with a microphone', () => {
     assert.equal(exitCode, 1)
   })
 
+  it('warns once about a microphone that delivers only silence, and prints nothing', async (test) => {
+    const path = await fakeRecorder(await temporaryFolder(test), 'arecord', 'zeros')
+    const listening = startSvc(['listen'], {cwd: folder, env: {...env, PATH: path}})
+    let stderr = ''
+    await new Promise<void>((resolve) => {
+      listening.stderr?.on('data', (data) => {
+        stderr += String(data)
+        if (stderr.includes('only silence')) resolve()
+      })
+    })
+    listening.kill('SIGINT')
+    const {stdout, exitCode} = await listening
+    assert.equal(stderr.match(/warning: The microphone delivers only silence\. Unmute it, /g)?.length, 1)
+    assert.deepEqual([stdout, exitCode], ['', 0])
+  })
+
   it('tries the next program if one cannot record', async (test) => {
     const bin = await temporaryFolder(test)
     await mkdir(bin, {recursive: true})

@@ -225,6 +225,25 @@ describe('a live connection', () => {
     })
   })
 
+  it('is cut if the client does not read its events', async () => {
+    const live = client.live()
+    await live.next('ready')
+    live.socket.pause()
+    const message = JSON.stringify({op: 'set_language', language_hint: 'german'})
+    // Each message is answered by an error, which waits for this client.
+    await new Promise<void>((resolve) => {
+      live.socket.once('error', () => resolve())
+      const more = () => {
+        if (live.socket.readyState !== live.socket.OPEN) return resolve()
+        for (let i = 0; i < 1000; i++) live.socket.send(message)
+        setImmediate(more)
+      }
+      more()
+    })
+    live.socket.resume()
+    assert.equal((await live.closed).code, 1006)
+  })
+
   it('ends with its client', async () => {
     const live = client.live()
     await live.next('ready')

@@ -9,11 +9,14 @@ export type FakeRecording =
   | {dies: string; after?: string}
   /** Writes nothing. */
   | 'mute'
+  /** Writes zeros, faster than their own speed, until it is stopped. */
+  | 'zeros'
 
 const program = (recording: FakeRecording) => `#!${process.execPath}
 const {readFileSync} = require('node:fs')
 const recording = ${JSON.stringify(recording)}
 if (recording === 'mute') setInterval(() => undefined, 1000)
+else if (recording === 'zeros') setInterval(() => process.stdout.write(Buffer.alloc(32000)), 20)
 else if (recording.dies !== undefined) {
   if (recording.after !== undefined) process.stdout.write(readFileSync(recording.after))
   process.stderr.write(recording.dies + '\\n')

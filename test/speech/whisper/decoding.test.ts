@@ -268,6 +268,25 @@ describe('the decoding of a window', () => {
     const context = planned(() => ({text: [1, 2, 3], certainty: 20}))
     await assert.rejects(decodeWindow(context, vocabulary, prompt, options, {...limits, signal: stop.signal}), /enough/)
   })
+
+  it('stops between two tokens when aborted while it decodes', async () => {
+    const stop = new AbortController()
+    const context = planned(() => ({text: [1, 2, 3, 5, 6, 7], certainty: 20}))
+    const lengths: number[] = []
+    const decodeBefore = context.decode
+    context.decode = (...args) => {
+      const run = decodeBefore.apply(context, args)
+      const step = run.step.bind(run)
+      run.step = async (...tokens) => {
+        lengths.push(run.length)
+        if (lengths.length === 2) setImmediate(() => stop.abort(new Error('enough')))
+        return step(...tokens)
+      }
+      return run
+    }
+    await assert.rejects(decodeWindow(context, vocabulary, prompt, options, {...limits, signal: stop.signal}), /enough/)
+    assert.equal(lengths.length, 2)
+  })
 })
 
 describe('the compression ratio', () => {
