@@ -43,7 +43,9 @@ export function sessionLimits(requested: SessionLimits, defaults: SessionLimits)
   return limits
 }
 
-export const newSessionId = (): string => `speech-${Date.now()}-${randomBytes(2).toString('hex')}`
+/** @param randomLength bytes that nobody can guess */
+export const newSessionId = (randomLength = 2): string =>
+  `speech-${Date.now()}-${randomBytes(randomLength).toString('hex')}`
 
 /** The result of a session, and the times that were checked. */
 export interface Finalized<T> {
