@@ -1,3 +1,4 @@
+import {join} from 'node:path'
 import {Flags} from '@oclif/core'
 import {SpeechCommand, settingFlags, speechFlags, withProgress} from '../../src/cli/index.js'
 import {speechServerSettings} from '../../src/config/index.js'
@@ -29,6 +30,7 @@ five seconds to finish; then it exits with status 0.`
       default: 'SVC_SPEECH_TOKEN',
       helpValue: 'NAME',
     }),
+    'no-resume': Flags.boolean({description: 'Keep nothing of live sessions: they end with their connection.'}),
   }
 
   async run(): Promise<void> {
@@ -37,6 +39,7 @@ five seconds to finish; then it exits with status 0.`
       dashPort: port,
       maxUploadBytes,
       workspace,
+      sessionTtlSecs,
       token: configured,
     } = this.settings(speechServerSettings)
     const variable = this.flags['token-env']
@@ -49,13 +52,20 @@ five seconds to finish; then it exits with status 0.`
     const service = await this.openSpeechService()
     try {
       await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))
-      const {startSpeechServer} = await import('../../src/speech-server/index.js')
+      const {Sessions, startSpeechServer} = await import('../../src/speech-server/index.js')
+      const folder = join(this.workspace.root, '.svc', 'speech-sessions')
+      const sessions = await Sessions.start(
+        service,
+        this.flags['no-resume'] ? undefined : {folder, ttlMs: 1000 * sessionTtlSecs},
+        () => this.output.notice('warning: Sessions cannot be resumed: another speech server of this workspace runs.'),
+      )
       const server = await startSpeechServer(service, {
         address: {host, port},
         token,
         root: workspace ?? this.workspace.root,
         maxUploadBytes,
         status: () => this.speechStatus(),
+        sessions,
       })
       await this.warnWithoutTls(host)
       await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid})

@@ -847,6 +847,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: 'film.txt'},
   ],
   output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
+  speech_session_not_found: [
+    'A client resumes a session that has ended, or that nobody resumed within SVC_SPEECH_SESSION_TTL_SECS.',
+    {id: 'speech-1760000000000-ab12'},
+  ],
+  speech_gap_too_long: [
+    'A client resumes a session without the audio after the last sample of the server, because its buffer was too small.',
+    {from: 9_600_000, next_sample: 16_000, limit: 300},
+  ],
   speech_capture_timeout: [
     'A live session received no audio at all, not even silence, for the time limit.',
     {timeout_ms: 12_000, state: 'failed', deadline_diagnostics: []},

@@ -12,6 +12,7 @@ import type {SpeechService} from '../speech/index.js'
 import {guardAccess, selectProtocol} from './access.js'
 import {SpeechMetrics} from './metrics.js'
 import {readTranscribeBody, readUploadOptions, recordingPath} from './requests.js'
+import type {Sessions} from './sessions/sessions.js'
 import {type Connection, maxMessageBytes, streamPath, streamRoute} from './stream.js'
 import {formLimits, isPartAFile, receiveUpload} from './upload.js'
 
@@ -24,6 +25,8 @@ export interface SpeechServerOptions {
   /** Maximum size of an uploaded recording, bytes. */
   maxUploadBytes: number
   status(): Promise<SpeechStatusV1>
+  /** The live sessions; the server closes them. */
+  sessions: Sessions
 }
 
 export interface SpeechServer extends Listening {
@@ -47,6 +50,7 @@ interface Context {
   /** Uploads that are being received. */
   receiving: number
   connections: Set<Connection>
+  sessions: Sessions
 }
 
 /**
@@ -65,6 +69,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     folder,
     receiving: 0,
     connections: new Set(),
+    sessions: options.sessions,
   }
   const app = createApp({
     target: 'speech_server',
@@ -112,6 +117,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
       for (const connection of context.connections) connection.terminate()
       app.server.closeAllConnections()
       await drained
+      await options.sessions.close()
       await rm(folder, {recursive: true, force: true})
     },
   }
@@ -120,7 +126,9 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
 function routes(app: HttpApp, context: Context, listening: () => Listening): void {
   const {service, metrics, options} = context
   app.get('/health', async () => ({status: 'ok'}))
-  app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(metrics.render(service)))
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(metricsType).send(metrics.render(service, options.sessions.attached)),
+  )
   app.get('/api/audio/status', async () => ({
     ok: true,
     ...(await options.status()),

@@ -8,6 +8,7 @@ export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate} from './evaluation/evaluate.js'
 export {parseSubtitles} from './evaluation/subtitle-parser.js'
+export type {LiveCheckpoint, UtteranceSpan} from './live/live-transcription.js'
 export {
   findSpeechModel,
   type LocatedModel,
@@ -32,7 +33,7 @@ export {
   type SpeechCallSettings,
   SpeechService,
 } from './service/speech-service.js'
-export {type FinishedUtterance, type LiveEvent, LiveSession} from './session/live-session.js'
+export {type FinishedUtterance, type LiveEvent, type LiveResumption, LiveSession} from './session/live-session.js'
 export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'

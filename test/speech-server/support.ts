@@ -13,7 +13,12 @@ import {
 } from '../../src/config/index.js'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
 import {type SpeechCallSettings, SpeechService, transcriberOptions} from '../../src/speech/index.js'
-import {type SpeechServer, type SpeechServerOptions, startSpeechServer} from '../../src/speech-server/index.js'
+import {
+  Sessions,
+  type SpeechServer,
+  type SpeechServerOptions,
+  startSpeechServer,
+} from '../../src/speech-server/index.js'
 import {projectFile} from '../support/project.js'
 import {suiteFolder} from '../support/temporary.js'
 
@@ -90,6 +95,7 @@ export function speechSuite() {
         token: undefined,
         root,
         maxUploadBytes: 1 << 20,
+        sessions: options.sessions ?? (await Sessions.start(service, undefined)),
         status: async () =>
           speechStatus(
             {...speech, ...refine, ...session, ...hub},

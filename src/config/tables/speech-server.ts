@@ -52,6 +52,12 @@ export const speechServerSettings = sectionSettings('speech', () => ({
     default: 300_000,
     doc: 'Maximum live audio to keep, in milliseconds.',
   },
+  sessionTtlSecs: {
+    type: integer({min: 1}),
+    env: ['SVC_SPEECH_SESSION_TTL_SECS'],
+    default: 300,
+    doc: 'Time for which a live session without a client can be resumed, in seconds.',
+  },
   canaryKpi: {
     type: path(),
     env: ['SVC_SPEECH_CANARY_KPI'],

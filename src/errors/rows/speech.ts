@@ -71,6 +71,17 @@ export const speechErrors = rows(() => ({
     message: (p: {format: string}) => `Cannot write several ${p.format} transcripts to standard output.`,
     hint: 'Pass --output DIR to write one file per recording.',
   }),
+  speech_session_not_found: notFound({
+    http: 404,
+    message: (p: {id: string}) => `The speech session ${p.id} does not exist, or has expired.`,
+    hint: 'Connect without a session to start a new one.',
+  }),
+  speech_gap_too_long: usage({
+    http: 400,
+    message: (p: {from: number; next_sample: number; limit: number}) =>
+      `Sample ${p.from} is more than ${p.limit} s after ${p.next_sample}, the next one of the session.`,
+    hint: 'Connect without a session to start a new one.',
+  }),
   speech_capture_timeout: failed({
     http: 408,
     message: (p: {timeout_ms: number} & SessionFailure) => `No audio arrived for ${p.timeout_ms} ms.`,

@@ -212,7 +212,23 @@ export class SpeechService {
    */
   async live(
     request: SessionRequest,
-    options: Pick<LiveSessionOptions, 'silenceMs' | 'once' | 'emit' | 'onDraftFailure' | 'signal'>,
+    {
+      id,
+      ...options
+    }: Pick<
+      LiveSessionOptions,
+      | 'id'
+      | 'correlationId'
+      | 'silenceMs'
+      | 'once'
+      | 'resume'
+      | 'emit'
+      | 'onCheckpoint'
+      | 'beforeFinal'
+      | 'onIdle'
+      | 'onDraftFailure'
+      | 'signal'
+    >,
   ): Promise<{session: LiveSession; close(): Promise<void>}> {
     this.queue.refuseIfFull()
     const settings = await this.#options.settings(request)
@@ -220,7 +236,7 @@ export class SpeechService {
     try {
       const {heartbeat_ms: heartbeatMs = settings.heartbeatMs, language_hint: hint} = request
       const session = await LiveSession.start({
-        ...liveDefaults(settings),
+        ...liveDefaults(settings, id),
         transcriber: new Transcriber({...settings.transcriber, model: model.holder}),
         limits: sessionLimits(requestedLimits(request), settings.limits),
         language: hint ?? undefined,

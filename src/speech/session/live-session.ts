@@ -159,7 +159,7 @@ export class LiveSession {
         }),
       onDraftFailure: this.#options.onDraftFailure,
       onEndpoint: (ended) => this.#finish(ended),
-      onFailure: (error) => this.#fail(error),
+      onFailure: (error) => this.fail(error),
     })
   }
 
@@ -332,7 +332,7 @@ export class LiveSession {
       () => {
         const waited = performance.now() - this.#lastAudioAt
         if (this.#settling > 0 || waited < timeoutMs) return
-        if (onIdle === undefined) this.#fail(this.#session.captureTimeout(waited))
+        if (onIdle === undefined) this.fail(this.#session.captureTimeout(waited))
         else onIdle(this.#session.captureTimeout(waited))
       },
       Math.max(10, timeoutMs / 10),
@@ -348,7 +348,7 @@ export class LiveSession {
   }
 
   /** Reports an error that ends the session. */
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (this.#ended.signal.aborted) return
     const overflow = error instanceof AudioOverflow
     const {maxBufferMs} = this.#options
