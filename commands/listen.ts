@@ -19,7 +19,9 @@ import type {
   FinishedUtterance,
   LiveEvent,
   LiveSession,
+  RemoteSession,
   SessionLimits,
+  Transcriber,
   TranscriptFormat,
 } from '../src/speech/index.js'
 
@@ -59,6 +61,10 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
     once: Flags.boolean({description: 'Exit after the first utterance.'}),
     realtime: Flags.boolean({description: 'Play a file at its own speed, as if it was spoken now.'}),
     'debug-parser-payload': Flags.boolean({description: 'Include the settings in the JSON result.'}),
+    server: Flags.string({
+      description: 'Speech server that recognises the audio, instead of a model on this machine.',
+      helpValue: 'URL',
+    }),
     output: Flags.string({char: 'o', description: 'File to append utterances to.', helpValue: 'FILE'}),
     overwrite: overwriteFlag,
   }
@@ -68,21 +74,26 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
     const {isTextFile, SessionResult, sessionLimits} = await import('../src/speech/index.js')
     const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
     const document = await this.#openOutput()
-    const transcriber = await this.createTranscriber({refine: true})
     const result = new SessionResult()
     const screen = new Screen(!this.output.json && process.stdout.isTTY)
     const isText = isTextFile(this.args.source)
+    const isRemote = this.flags.server !== undefined && !isText
+    const transcriber = isRemote ? undefined : await this.createTranscriber({refine: true})
     let failed = false
     try {
-      const session = await this.#start(transcriber, {limits, isLive: !isText}, screen, async (utterance) => {
+      const onFinal = async (utterance: FinishedUtterance) => {
         result.add(utterance)
         screen.clear()
         if (utterance.event.text !== '') await this.output.piece(`${utterance.event.text}\n`)
         await document?.write(utterance)
-      })
+      }
+      const session =
+        transcriber === undefined
+          ? await this.#startRemote(screen, onFinal)
+          : await this.#start(transcriber, {limits, isLive: !isText}, screen, onFinal)
       try {
         // What was said before the audio failed is not lost.
-        if (isText) await session.addText(resolve(this.args.source))
+        if ('addText' in session && isText) await session.addText(resolve(this.args.source))
         else await this.#feed(session, screen).finally(() => session.commit())
       } finally {
         await session.close()
@@ -101,7 +112,7 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
       failed = session.failures > 0
     } finally {
       await document?.close()
-      await transcriber.close()
+      await transcriber?.close()
     }
     if (failed) this.exit(Exit.failed)
   }
@@ -123,14 +134,13 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
   }
 
   async #start(
-    transcriber: Awaited<ReturnType<Listen['createTranscriber']>>,
+    transcriber: Transcriber,
     {limits, isLive}: {limits: SessionLimits; isLive: boolean},
     screen: Screen,
     onFinal: (utterance: FinishedUtterance) => Promise<void>,
   ): Promise<LiveSession> {
     const {LiveSession, newSessionId} = await import('../src/speech/index.js')
     const {streamPartialQuietMs, streamMaxWaitMs, streamMaxBufferMs} = this.settings(speechServerSettings)
-    let printed: Promise<void> = Promise.resolve()
     const id = newSessionId()
     const partial = await this.partialWriter(id)
     return LiveSession.start(
@@ -147,19 +157,49 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
         maxBufferMs: Math.max(streamMaxBufferMs, 2 * (limits.maxDurationMs ?? 0)),
         // An interruption ends the audio; what was said before it is still transcribed.
         signal: new AbortController().signal,
-        emit: (event: LiveEvent) => {
-          printed = printed.then(() => this.output.event(event))
-          printed.catch(() => undefined)
-          if (event.type === 'partial') screen.show(event.stable_text, event.text)
-          else if (event.type === 'error' && !this.output.json) this.output.notice(`error: ${event.message}`)
-        },
+        emit: this.#emitter(screen),
+      },
+      onFinal,
+    )
+  }
+
+  /** Prints events in order. */
+  #emitter(screen: Screen): (event: LiveEvent) => void {
+    let printed: Promise<void> = Promise.resolve()
+    return (event) => {
+      printed = printed.then(() => this.output.event(event))
+      printed.catch(() => undefined)
+      if (event.type === 'partial') screen.show(event.stable_text, event.text)
+      else if (event.type === 'error' && !this.output.json) this.output.notice(`error: ${event.message}`)
+    }
+  }
+
+  async #startRemote(screen: Screen, onFinal: (utterance: FinishedUtterance) => Promise<void>): Promise<RemoteSession> {
+    const {RemoteSession} = await import('../src/speech/index.js')
+    const {server: url = '', once} = this.flags
+    const {protocol} = URL.canParse(url) ? new URL(url) : {protocol: ''}
+    if (!['http:', 'https:', 'ws:', 'wss:'].includes(protocol))
+      throw new SvcError('usage', {reason: `${url} is not the URL of a speech server, such as http://127.0.0.1:3847.`})
+    return RemoteSession.start(
+      {
+        url,
+        token: this.settings(speechServerSettings).token,
+        language: this.settings(speechSettings).language,
+        once,
+        emit: this.#emitter(screen),
+        onGap: ({fromSec, toSec}) =>
+          this.output.notice(
+            `warning: The audio from ${fromSec.toFixed(1)} s to ${toSec.toFixed(1)} s was lost with the connection.`,
+          ),
+        onConnection: (isConnected) =>
+          this.output.notice(isConnected ? 'Connected again.' : 'warning: The connection was lost; trying again.'),
       },
       onFinal,
     )
   }
 
   /** Passes audio on until it ends, the session fails, or the command is interrupted. */
-  async #feed(session: LiveSession, screen: Screen): Promise<void> {
+  async #feed(session: LiveSession | RemoteSession, screen: Screen): Promise<void> {
     const stop = AbortSignal.any([this.signal, session.ended])
     const isMicrophone = this.args.source === 'mic'
     const isFile = !isMicrophone && this.args.source !== '-'
@@ -179,7 +219,7 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
           )
         }
         if (isFile && this.flags.realtime) await wait(started + samples / 16 - performance.now(), stop)
-        else if (isFile) await session.settle()
+        else if (isFile || (!isMicrophone && this.flags.server !== undefined)) await session.settle()
         if (stop.aborted || session.isDone) return
       }
     } catch (error) {
@@ -282,7 +322,10 @@ class Document {
 
   async write({event, file}: FinishedUtterance): Promise<void> {
     const startSec = event.start_ms / 1000
-    const text = file.transcript.segments
+    const endSec = (event.end_ms - event.start_ms) / 1000
+    const unknown = {tokens: [], temperature: 0, avgLogprob: 0, compressionRatio: 0, noSpeechProb: 0}
+    const whole = {text: event.text, startSec: 0, endSec, ...unknown}
+    const text = (file?.transcript.segments ?? [whole])
       .map((segment) =>
         this.#format.segment({
           ...segment,

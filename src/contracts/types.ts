@@ -355,6 +355,10 @@ export interface SpeechErrorV1 {
   wall_ms?: number
   /** Maximum duration. */
   max_duration_ms?: number
+  /** Number of the utterance that has no result; the session continues. */
+  utterance?: number
+  /** End of that utterance in the audio. */
+  end_ms?: number
 }
 export interface SpeechHeartbeatV1 {
   type: 'heartbeat'

@@ -181,7 +181,17 @@ export class Connection implements SessionClient {
     const bytes = this.#odd.length === 0 ? data : Buffer.concat([this.#odd, data])
     const even = bytes.length - (bytes.length % 2)
     this.#odd = bytes.subarray(even)
-    if (even > 0) this.#session?.push(bytes.subarray(0, even))
+    const session = this.#session
+    if (even === 0 || session === undefined) return
+    session.push(bytes.subarray(0, even))
+    if (session.isBehind) void this.#wait(session)
+  }
+
+  /** Reads no more audio until the session has caught up. */
+  async #wait(session: Session): Promise<void> {
+    this.#socket.pause()
+    await session.settle().catch(() => undefined)
+    this.#socket.resume()
   }
 
   #takeText(data: Buffer): void {

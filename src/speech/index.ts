@@ -34,6 +34,7 @@ export {
   SpeechService,
 } from './service/speech-service.js'
 export {type FinishedUtterance, type LiveEvent, type LiveResumption, LiveSession} from './session/live-session.js'
+export {RemoteSession, type RemoteSessionOptions} from './session/remote-session.js'
 export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'

@@ -16,6 +16,8 @@ import {SessionFiles, type SessionInfo, type StoredSession} from './session-file
 const sampleRate = 16_000
 /** Maximum audio without a stored result, and maximum gap in the audio of a client, seconds. */
 const maxKeptSec = 300
+/** Share of it from which a client has to wait. */
+const busyShare = 0.8
 /** Time after which a partial result is repeated to report the progress of the files, ms. */
 const announceEveryMs = 900
 
@@ -177,6 +179,16 @@ export class Session {
     const skipped = Math.min(audio.length / 2, this.#skip)
     this.#skip -= skipped
     if (2 * skipped < audio.length) this.#take(audio.subarray(2 * skipped))
+  }
+
+  /** True if so much audio has no stored result that more should wait. */
+  get isBehind(): boolean {
+    return (this.#files?.kept ?? 0) > busyShare * maxKeptSec * sampleRate
+  }
+
+  /** Resolves when the audio so far is processed. */
+  async settle(): Promise<void> {
+    await this.#live?.session.settle()
   }
 
   /** Ends the utterance; resolves when its final result was sent. */

@@ -68,7 +68,8 @@ type FinalEvent = SpeechFinalV1
 /** A final result with all that is known about it. */
 export interface FinishedUtterance {
   event: FinalEvent
-  file: TranscribedFile
+  /** Undefined if another machine has recognised it. */
+  file?: TranscribedFile
 }
 
 /**
@@ -282,7 +283,7 @@ export class LiveSession {
       } catch (error) {
         if (this.#options.signal.aborted) return
         await beforeFinal?.(undefined, index)
-        this.#report(error)
+        this.#report(error, {utterance: index, end_ms: Math.round(ended.endMs)})
       }
     })
   }
@@ -340,11 +341,11 @@ export class LiveSession {
   }
 
   /** Reports an error of one utterance; the session continues. */
-  #report(error: unknown): void {
+  #report(error: unknown, utterance: {utterance: number; end_ms: number}): void {
     const known = SvcError.from(error)
     this.#failures++
     this.#options.onFailure?.(known)
-    this.#emit({type: 'error', correlation_id: this.correlationId, ...asAudioError(known)})
+    this.#emit({type: 'error', correlation_id: this.correlationId, ...asAudioError(known), ...utterance})
   }
 
   /** Reports an error that ends the session. */
