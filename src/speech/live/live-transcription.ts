@@ -53,7 +53,9 @@ export interface LiveOptions<F> {
   /** Returns the code of a language. @throws language_unsupported */
   languageCode(hint: string | undefined): string | undefined
   stability: StabilityRules
-  /** Time of silence after which an utterance ends, and its maximum duration; if both are undefined, `commit` ends it. */
+  /**
+   * Time of silence after which an utterance ends, and its maximum duration; if both are undefined, `commit` ends it.
+   */
   endpoint: {silenceMs: number | undefined; maxDurationMs: number | undefined}
   /** Maximum audio to keep, ms. */
   maxBufferMs: number
@@ -69,13 +71,13 @@ export interface LiveOptions<F> {
   onCheckpoint?: ((checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined) => void) | undefined
   /** A partial result failed; later ones are tried again. */
   onDraftFailure?: ((error: unknown) => void) | undefined
-  /** A fault of the detector, or too much audio (`AudioOverflow`); the transcription is of no more use. */
+  /** The detector failed or there is too much audio (`AudioOverflow`); the transcription cannot continue. */
   onFailure(error: unknown): void
   /** Clock of the partial results, ms. */
   now?: (() => number) | undefined
 }
 
-/** Thrown to `onFailure` when more audio arrives than is kept. */
+/** Passed to `onFailure` if more audio arrives than can be buffered. */
 export class AudioOverflow extends Error {}
 
 interface Current {
