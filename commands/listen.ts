@@ -4,10 +4,10 @@ import {Args, Flags} from '@oclif/core'
 import {
   clearLine,
   levelBar,
+  liveLimitFlags,
   liveLine,
   overwriteFlag,
   SpeechCommand,
-  sessionFlags,
   sessionLimitsOf,
   speechFlags,
 } from '../src/cli/index.js'
@@ -33,17 +33,18 @@ const mutedAfter = 3 * 16_000
 export default class Listen extends SpeechCommand<typeof Listen> {
   static override summary = 'Transcribe live speech from a microphone, pipe or file.'
   static override description =
-    `Records from the default microphone until Ctrl-C, or reads a file or standard input until its end. An utterance ends after
-a pause of 0.4 s. On a terminal, words appear while they are spoken: those that may still change are dimmed. In a pipe, each
-utterance is printed as one line when it is complete.
+    `Records from the default microphone until Ctrl-C, or reads a file or standard input to the end. An utterance ends after
+a pause of 0.4 s. On a terminal, words appear as they are spoken; words that may still change are dimmed. If the output
+is piped, each utterance is printed as one line when it is complete.
 
-The microphone is recorded with the first of these programs that works: pw-record, arecord, parecord, rec (SoX), ffmpeg.
-Standard input is a WAV file or another recording, or raw PCM: 16-bit little-endian, mono, 16 kHz.
+To record, uses the first available of pw-record, arecord, parecord, rec (SoX) and ffmpeg. Standard input is a recording
+in any supported format, or raw PCM (16-bit little-endian, mono, 16 kHz).
 
---json prints the events ready, partial, final, error and heartbeat, one per line, and at the end the session as one object.
+--json prints one event per line (ready, partial, final, error and heartbeat), and the complete session as the last
+line.
 
---output appends each utterance to a file as soon as it is complete; the extension selects the format: .txt, .srt, .vtt or
-.jsonl. Ctrl-C ends the current utterance and prints it.`
+--output writes each utterance to the file as soon as it is complete; the extension selects the format. Ctrl-C ends the
+current utterance and prints it.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --output notes.txt --profile aggressive',
@@ -51,21 +52,28 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
     'ffmpeg -v error -i talk.mp4 -f wav - | <%= config.bin %> <%= command.id %> - --json',
   ]
   static override args = {
-    source: Args.string({description: 'File, - for standard input, or mic.', default: 'mic'}),
+    source: Args.string({
+      description: 'Audio source: a file, - for standard input, or mic for the microphone.',
+      default: 'mic',
+    }),
   }
   static override flags = {
     ...speechFlags,
-    ...sessionFlags,
+    ...liveLimitFlags,
     microphone: Flags.string({description: 'Microphone to record from.', helpValue: 'NAME'}),
     'list-microphones': Flags.boolean({description: 'List the microphones and exit.'}),
     once: Flags.boolean({description: 'Exit after the first utterance.'}),
-    realtime: Flags.boolean({description: 'Play a file at its own speed, as if it was spoken now.'}),
+    realtime: Flags.boolean({description: 'Read a file in real time, like live speech.'}),
     'debug-parser-payload': Flags.boolean({description: 'Include the settings in the JSON result.'}),
     server: Flags.string({
       description: 'Speech server that recognises the audio, instead of a model on this machine.',
       helpValue: 'URL',
     }),
-    output: Flags.string({char: 'o', description: 'File to append utterances to.', helpValue: 'FILE'}),
+    output: Flags.string({
+      char: 'o',
+      description: 'File to write utterances to: .txt, .srt, .vtt or .jsonl.',
+      helpValue: 'FILE',
+    }),
     overwrite: overwriteFlag,
   }
 

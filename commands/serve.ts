@@ -9,12 +9,12 @@ const drainMs = 5000
 export default class Serve extends SvcCommand<typeof Serve> {
   static override summary = 'Serve a model to Ollama and OpenAI clients.'
   static override description =
-    `--model is a run directory, with an adapter and its manifest, or a plain model directory. The base model is in the run
-directory or at the path in the manifest. No export or conversion is needed.
+    `A run directory contains an adapter and its manifest; its base model is in the same directory or at the path in the
+manifest. A model directory contains a complete model. No export or conversion is needed.
 
-Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the OpenAI
-API. Concurrent requests are batched. Listens on the loopback interface by default. On SIGTERM, in-flight requests have five
-seconds to finish; then it exits with status 0.`
+Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the
+OpenAI API. Concurrent requests are batched. Listens on the loopback interface by default. On SIGTERM, in-flight
+requests have five seconds to finish; then the server exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./runs/r7',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --model-name my-model --port 0 --json',
@@ -23,8 +23,8 @@ seconds to finish; then it exits with status 0.`
   static override flags = {
     model: Flags.string({
       char: 'm',
-      description: 'Run directory, model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
-      helpValue: 'DIR',
+      description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
+      helpValue: 'MODEL',
       required: true,
     }),
     'model-name': Flags.string({

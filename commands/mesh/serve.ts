@@ -31,12 +31,11 @@ const broken: ReadonlySet<SettingWarning['code']> = new Set([
 export default class MeshServe extends SvcCommand<typeof MeshServe> {
   static override summary = 'Serve the control plane of a mesh.'
   static override description =
-    `Nodes join the control plane, hold leases and exchange durable messages. All data is in one SQLite file. By default it listens
-on the loopback interface, on the port of SVC_MESH_CONTROL_ADDR or 9847. Other machines need a token; create tokens with
-svc mesh init.
+    `Nodes join the control plane, hold leases and exchange durable messages. All data is in one SQLite file. By default, the
+server listens on the loopback interface. To accept other machines, set --host and create tokens with svc mesh init.
 
-SIGHUP reloads the secrets. On SIGTERM, in-flight requests have five seconds to finish; then it exits with status 0. On shared
-networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
+SIGHUP reloads the secrets. On SIGTERM, in-flight requests have five seconds to finish; then the server exits with
+status 0. On shared networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --host 0.0.0.0 --json',
@@ -44,9 +43,9 @@ networks, configure a certificate and key in [mesh.transport], or use a TLS prox
   ]
   static override flags = {
     ...settingFlags(meshServerSettings, 'host', 'port', 'dbPath'),
-    insecure: Flags.boolean({description: 'Accept other machines without any token.'}),
+    insecure: Flags.boolean({description: 'Accept connections from other machines without a token.'}),
     'bootstrap-grants': Flags.option({options: ['worker', 'mesh'] as const, default: 'worker'})({
-      description: 'Role of the token that a new node receives for its bootstrap token.',
+      description: 'Role of the token that a new node receives in exchange for a bootstrap token.',
     }),
   }
 

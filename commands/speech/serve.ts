@@ -10,13 +10,13 @@ const drainMs = 5000
 export default class SpeechServe extends SpeechCommand<typeof SpeechServe> {
   static override summary = 'Serve speech recognition over HTTP and WebSocket.'
   static override description =
-    `Routes: POST /api/audio/transcribe for recordings in the workspace, POST /api/audio/transcribe/upload for uploads,
-GET /api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. Paths outside the
-workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
+    `Routes: POST /api/audio/transcribe for recordings in the workspace, POST /api/audio/transcribe/upload for uploads, GET
+/api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. Paths outside
+the workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
 
-Listens on the loopback interface by default. On another address, clients must send a token. One recording is transcribed at a
-time, next to live audio; up to 16 requests wait. Edited settings apply to the next request. On SIGTERM, running requests have
-five seconds to finish; then it exits with status 0.`
+Listens on the loopback interface by default. On another address, clients must send a token. Recordings are transcribed
+one at a time, concurrently with live audio; up to 16 requests are queued. Changes to the configuration files apply to
+the next request. On SIGTERM, in-flight requests have five seconds to finish; then the server exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model openai/whisper-base',
     'curl -s http://127.0.0.1:3847/api/audio/transcribe/upload -F file=@meeting.wav | jq -r .text',

@@ -8,14 +8,14 @@ export const speechServerSettings = sectionSettings('speech', () => ({
     flag: 'host',
     env: ['SVC_DASH_HOST'],
     default: '127.0.0.1',
-    doc: 'Address for the speech server to listen on.',
+    doc: 'Address to listen on.',
   },
   dashPort: {
     type: integer({min: 0, max: 65_535}),
     flag: 'port',
     env: ['SVC_DASH_PORT'],
     default: 3847,
-    doc: 'Port for the speech server to listen on; 0 picks a free port.',
+    doc: 'Port to listen on; 0 selects a free port.',
   },
   token: {
     type: text('a token'),
