@@ -140,19 +140,19 @@ describe('a control plane that is of no help', () => {
     [
       'answers with a page that repeats the token',
       (response: ServerResponse) => response.end(`${token} <html>`),
-      /No control plane at .*\[redacted\]/,
+      /The server at .* is not a control plane: .*\[redacted\]/,
     ],
     ['answers with another document', (response: ServerResponse) => json(response, {rows: []}), /it lists no nodes\.$/],
     ['answers with null', (response: ServerResponse) => json(response, null), /it lists no nodes\.$/],
     [
       'sends elsewhere',
       (response: ServerResponse) => response.writeHead(302, {location: '/login'}).end('<html>'),
-      /\/v1\/mesh\/nodes\?limit=500 responded with status 302: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 responded with status 302: redirects are not followed\.$/,
     ],
     [
       'sends elsewhere without a word',
       (response: ServerResponse) => response.writeHead(307, {location: '/login'}).end(),
-      /\/v1\/mesh\/nodes\?limit=500 responded with status 307: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 responded with status 307: redirects are not followed\.$/,
     ],
     ['answers with nothing', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
     [
