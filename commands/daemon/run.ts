@@ -140,7 +140,7 @@ seconds to finish; the others are requeued. Then it exits with status 0.`
         if (!isErrorOf(error, 'daemon_running')) throw error
         const {pid, host} = error.params
         if (!isLogged)
-          this.output.notice(`notice: The tasks of this workspace are already run by process ${pid} on ${host}.`)
+          this.output.notice(`notice: Another daemon (pid ${pid} on ${host}) already runs the tasks of this workspace.`)
         await sleep(retryMs, undefined, {signal}).catch(() => undefined)
         if (signal.aborted) return
       }

@@ -127,7 +127,7 @@ describe('a batch', () => {
 
   it('with a circle of 2,000 tasks is refused in a sentence that can be read', async () => {
     const ring = Array.from({length: 2000}, (_, i) => ({description: 'x', temp_deps: [(i + 1) % 2000]}))
-    await refused(() => batch(lines(ring)), 'dependency_cycle', 2, /depend on each other/)
+    await refused(() => batch(lines(ring)), 'dependency_cycle', 2, /form a cycle/)
   })
 
   it('that waits for what is not there is refused', async () => {
