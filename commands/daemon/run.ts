@@ -141,7 +141,7 @@ With --json the first line is a ready event, followed by one line per event. On 
         if (!isErrorOf(error, 'daemon_running')) throw error
         const {pid, host} = error.params
         if (!isLogged)
-          this.output.notice(`notice: The tasks of this workspace are already run by process ${pid} on ${host}.`)
+          this.output.notice(`notice: Another daemon (pid ${pid} on ${host}) already runs the tasks of this workspace.`)
         await sleep(retryMs, undefined, {signal}).catch(() => undefined)
         if (signal.aborted) return
       }

@@ -58,7 +58,7 @@ With --json, each line is a JSON object.`
     const {watchNodes} = await import('../../src/mesh/index.js')
     const client = await this.client()
     const onFault = (error: MeshHttpError | undefined) =>
-      this.output.notice(error === undefined ? 'The control plane answers again.' : `warning: ${error.message}`)
+      this.output.notice(error === undefined ? 'The control plane is responding again.' : `warning: ${error.message}`)
     const watching = {
       ...query,
       staleMs: staleThresholdMs,

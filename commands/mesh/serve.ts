@@ -120,8 +120,8 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     try {
       const fault = await this.#readAgain(server)
       if (fault !== undefined) return log.warn(`Keeping the current secrets: ${fault}`)
-      log.info('The secrets were read again.')
-      this.output.notice('The secrets were read again.')
+      log.info('The secrets were reloaded.')
+      this.output.notice('The secrets were reloaded.')
     } catch (error) {
       log.warn(`Keeping the current secrets: ${SvcError.from(error).message}`)
     }
@@ -159,5 +159,7 @@ function requireNothingLeftOut(envFile: EnvFile | undefined): void {
   if (fault !== undefined) throw new SvcError('mesh_secrets_ignored', {fault})
   const [shadowed] = envFile?.shadowed ?? []
   if (shadowed !== undefined)
-    throw new SvcError('mesh_secrets_ignored', {fault: `a file that overrides ${shadowed} sets another control plane`})
+    throw new SvcError('mesh_secrets_ignored', {
+      fault: `A file that overrides ${shadowed} sets the address of another control plane`,
+    })
 }

@@ -89,7 +89,7 @@ export async function recordingPath(root: string, path: string): Promise<string>
 
 function faultOf(path: string): string | undefined {
   if (path.trim() === '') return 'it is empty'
-  if (path.includes('\0')) return 'it contains a null character'
+  if (path.includes('\0')) return 'it contains a NUL character'
   if (Buffer.byteLength(path) > maxPathBytes) return `it is longer than ${maxPathBytes} bytes`
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(path)) return 'it is a URL'
   if (/^(\\\\|\/\/)/.test(path)) return 'it is a network path'

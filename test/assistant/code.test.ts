@@ -126,7 +126,7 @@ describe('generateCode', () => {
     assert.deepEqual({...error.params, reason: ''}, {attempts: 3, category: 'semantic', model: 'run-a', reason: ''})
     assert.match(
       error.message,
-      /^The model run-a returned no program without errors in 3 attempts: typecheck\.unknown_type: .*[^.]\.$/,
+      /^The model run-a returned only programs with errors in 3 attempts: typecheck\.unknown_type: .*[^.]\.$/,
     )
   })
 
@@ -148,7 +148,7 @@ describe('generateCode', () => {
     const {generate, server} = await codeWith(test, inTurn(wrong, note))
     assert.match(
       rejected(await generate({maxRetries: 0})).error.message,
-      /^The model run-a returned no program without errors: /,
+      /^The model run-a returned only programs with errors: /,
     )
     assert.equal(server.calls.length, 1)
   })

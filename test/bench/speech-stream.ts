@@ -8,6 +8,7 @@ import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettin
 import {ModelHolder, Transcriber, transcriberOptions} from '../../src/speech/index.js'
 import {projectFile} from '../support/project.js'
 import {joined} from '../support/sounds.js'
+import {talkOf} from '../support/talk.js'
 import {median, round} from './measure.js'
 import {whisperShapes, writeWhisper} from './whisper-model.js'
 
@@ -85,16 +86,6 @@ async function read(name: string): Promise<Float32Array> {
 }
 
 /** Phrases with pauses of 0.6 s, with a total duration. */
-async function talkOf(seconds: number): Promise<Float32Array> {
-  const pause = new Float32Array(0.6 * rate)
-  const phrases = joined(
-    (await Promise.all(['hello', 'memo', 'question', 'digits'].map(read))).flatMap((one) => [one, pause]),
-  )
-  const talk = new Float32Array(seconds * rate)
-  for (let at = 0; at < talk.length; at += phrases.length) talk.set(phrases.subarray(0, talk.length - at), at)
-  return talk
-}
-
 const listeners = (seen: {firstPartialMs?: number}, started: () => number) => ({
   stability: {quietMs: 350, maxWaitMs: 2500},
   maxBufferMs: 300_000,

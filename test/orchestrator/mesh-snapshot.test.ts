@@ -140,19 +140,19 @@ describe('meshSnapshot of a failing control plane', () => {
     [
       'returns a page that repeats the token',
       (response: ServerResponse) => response.end(`${token} <html>`),
-      /No control plane at .*\[redacted\]/,
+      /The server at .* is not a control plane: .*\[redacted\]/,
     ],
     ['returns another document', (response: ServerResponse) => json(response, {rows: []}), /it lists no nodes\.$/],
     ['returns null', (response: ServerResponse) => json(response, null), /it lists no nodes\.$/],
     [
       'redirects',
       (response: ServerResponse) => response.writeHead(302, {location: '/login'}).end('<html>'),
-      /\/v1\/mesh\/nodes\?limit=500 responded with status 302: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 responded with status 302: redirects are not followed\.$/,
     ],
     [
       'redirects with an empty body',
       (response: ServerResponse) => response.writeHead(307, {location: '/login'}).end(),
-      /\/v1\/mesh\/nodes\?limit=500 responded with status 307: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 responded with status 307: redirects are not followed\.$/,
     ],
     ['returns an empty body', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
     [

@@ -83,7 +83,7 @@ describe('reloadConfig', () => {
       'orchestrator.socrates_policy.abstain_threshold',
     ])
     assert.deepEqual([...after_restart].sort(), ['orchestrator.durability', 'orchestrator.session.max_sessions'])
-    assert.deepEqual(warnings, ['orchestrator.socrates_policy.abstain_threshold is planned: this version ignores it.'])
+    assert.deepEqual(warnings, ['orchestrator.socrates_policy.abstain_threshold is not supported yet and is ignored.'])
     const {config} = orchestrator
     assert.deepEqual([config.maxAgents, config.exec.enabled, config.controlUrl], [3, true, 'http://control:1'])
     assert.equal(submitTask(orchestrator, {description: 'x'}).orchestration_contract, 'v2')

@@ -2,6 +2,7 @@ import {copyFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after} from 'node:test'
 import WebSocket from 'ws'
+import {openAudio} from '../../src/audio/index.js'
 import {
   hubSettings,
   resolveSettings,
@@ -12,7 +13,13 @@ import {
   speechStatus,
 } from '../../src/config/index.js'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
-import {type SpeechCallSettings, SpeechService, transcriberOptions} from '../../src/speech/index.js'
+import {
+  ModelHolder,
+  type SpeechCallSettings,
+  SpeechService,
+  Transcriber,
+  transcriberOptions,
+} from '../../src/speech/index.js'
 import {
   Sessions,
   type SpeechServer,
@@ -79,6 +86,12 @@ export function speechSuite() {
   return {
     root,
     service,
+    /** A transcriber with the same model and settings, apart from the service. */
+    transcriber(): Transcriber {
+      const model = new ModelHolder(defaultSettings.source)
+      after(() => model.close())
+      return new Transcriber({...defaultSettings.transcriber, model})
+    },
     /** Replaces settings for the calls of one test. */
     async withSettings(changes: Partial<SpeechCallSettings>, work: () => Promise<void>): Promise<void> {
       Object.assign(settings, changes)
@@ -208,4 +221,16 @@ export class Live {
   ofType<T extends SpeechEventV1['type']>(type: T): Extract<SpeechEventV1, {type: T}>[] {
     return this.events.filter((event): event is Extract<SpeechEventV1, {type: T}> => event.type === type)
   }
+}
+
+/** A recording as 16-bit samples, mono at 16 kHz. */
+export async function pcmOf(path: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const samples of await openAudio({path}, {sampleRate: 16_000})) {
+    const piece = Buffer.alloc(2 * samples.length)
+    for (const [i, sample] of samples.entries())
+      piece.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(32_768 * sample))), 2 * i)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
 }

@@ -15,7 +15,7 @@ export const audioErrors = rows(() => ({
   audio_empty: failed({
     http: 400,
     message: (p: {file: string}) => `${p.file} contains no audio samples.`,
-    hint: 'Record it again, or check the program that wrote the file.',
+    hint: 'Record the audio again, or check the program that wrote the file.',
   }),
   audio_track_missing: failed({
     http: 400,
@@ -53,11 +53,11 @@ export const audioErrors = rows(() => ({
   recorder_missing: unavailable({
     message: (p: {programs: readonly string[]}) =>
       `No program that records from a microphone is on the PATH; svc looked for ${p.programs.join(', ')}.`,
-    hint: 'Install one of them, such as alsa-utils (arecord) on Linux or sox on macOS, or pass a file or - instead.',
+    hint: 'Install a recording program, such as alsa-utils (arecord) on Linux or sox on macOS, or pass a file or - instead.',
   }),
   recorder_failed: unavailable({
     message: (p: {program: string; reason: string}) => `Recording with ${p.program} failed: ${p.reason}.`,
-    hint: 'Check that a microphone is connected, or choose one of svc listen --list-microphones with --microphone.',
+    hint: 'Check that a microphone is connected, or select one with --microphone; svc listen --list-microphones lists them.',
   }),
   decoder_unavailable: unavailable({
     http: 501,

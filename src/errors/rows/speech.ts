@@ -48,7 +48,7 @@ export const speechErrors = rows(() => ({
       `The model ${p.model} does not support the language ${p.language}.${didYouMean(p.suggestion)}`,
     hint: (p: {known: readonly string[]}) =>
       p.known.length === 1
-        ? `Use a multilingual model, such as openai/whisper-tiny; this one supports only ${p.known[0]}.`
+        ? `Use a multilingual model, such as openai/whisper-tiny; the selected model supports only ${p.known[0]}.`
         : `Use a language such as ${p.known.slice(0, 3).join(', ')}, or omit the language to detect it.`,
   }),
   dataset_invalid: usage({

@@ -37,7 +37,7 @@ export function sessionLimits(requested: SessionLimits, defaults: SessionLimits)
   }
   const {timeoutMs = 0, maxDurationMs = Infinity} = limits
   if (timeoutMs > maxDurationMs) {
-    const reason = `timeout_ms is ${timeoutMs}, longer than max_duration_ms, ${maxDurationMs}.`
+    const reason = `timeout_ms (${timeoutMs}) must not exceed max_duration_ms (${maxDurationMs}).`
     throw new SvcError('usage', {reason})
   }
   return limits

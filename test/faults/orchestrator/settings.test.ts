@@ -131,12 +131,12 @@ describe('a Svc.toml with invalid values', () => {
     [
       'orchestrator.min_agents = 5\norchestrator.max_agents = 2',
       'orchestrator_config_invalid',
-      /orchestrator\.min_agents is 5, more than the 2 of orchestrator\.max_agents\.$/,
+      /orchestrator\.min_agents \(5\) is larger than orchestrator\.max_agents \(2\)\.$/,
     ],
     [
       'orchestrator.socrates_policy.abstain_threshold = 0.9\norchestrator.socrates_policy.ask_for_help_threshold = 0.1',
       'orchestrator_config_invalid',
-      /abstain_threshold is 0\.9, more than the 0\.1 of /,
+      /abstain_threshold \(0\.9\) is larger than \S+ \(0\.1\)/,
     ],
   ]
   for (const [toml, code, message] of cases)
