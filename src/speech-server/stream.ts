@@ -129,8 +129,10 @@ export class Connection implements SessionClient {
   fail(thrown: unknown): void {
     const error = SvcError.from(thrown)
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    logger('speech_server').error({err: error, code: error.code}, error.message)
+    if (error.status >= 500) logger('speech_server').error({err: error, code: error.code}, error.message)
     this.#sendError(error)
+    // A paused connection would not receive the answer to the close frame.
+    this.#socket.resume()
     this.#socket.close(closeCodes[error.code] ?? Close.internal)
   }
 

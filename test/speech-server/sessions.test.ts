@@ -41,6 +41,9 @@ before(async () => {
   assert.ok(uninterrupted.length > 3, 'several utterances')
 })
 
+/** Audio that the client keeps, samples: of 2 s that are not stored yet, it waits for 1 s. */
+const maxKept = 32_000
+
 /** A server that keeps its sessions in a folder. */
 async function startKeeping(folder: string, ttlMs = 60_000): Promise<Client> {
   return start({sessions: await Sessions.start(service, {folder, ttlMs})})
@@ -86,7 +89,7 @@ const sessionFolders = async (folder: string) =>
 
 describe('a live session that loses its connection', () => {
   it('continues without a lost or repeated word', async (test) => {
-    const one = await speaker(test, await startKeeping(await temporaryFolder(test)), {maxKept: 32_000})
+    const one = await speaker(test, await startKeeping(await temporaryFolder(test)), {maxKept})
     await say(one, 0, 4.3)
     one.proxy.cut()
     await say(one, 4.3, 9.05)
@@ -105,7 +108,7 @@ describe('a live session that loses its connection', () => {
 
   it('continues on another server process from its files', async (test) => {
     const [first, second] = [await temporaryFolder(test), join(await temporaryFolder(test), 'sessions')]
-    const one = await speaker(test, await startKeeping(first), {maxKept: 32_000})
+    const one = await speaker(test, await startKeeping(first), {maxKept})
     await say(one, 0, 7.7)
     // What a process that is killed now leaves behind.
     await cp(first, second, {recursive: true})
@@ -121,7 +124,7 @@ describe('a live session that loses its connection', () => {
   it('continues after the server was stopped and started again', async (test) => {
     const folder = await temporaryFolder(test)
     const stopped = await startKeeping(folder)
-    const one = await speaker(test, stopped, {maxKept: 32_000})
+    const one = await speaker(test, stopped, {maxKept})
     await say(one, 0, 5)
     await stopped.server.close(0)
     const restarted = await startKeeping(folder)
@@ -132,7 +135,7 @@ describe('a live session that loses its connection', () => {
   })
 
   it('reports audio that did not fit the buffer of the client, and keeps its times', async (test) => {
-    const one = await speaker(test, await startKeeping(await temporaryFolder(test)), {maxKept: 32_000})
+    const one = await speaker(test, await startKeeping(await temporaryFolder(test)), {maxKept})
     const {target} = one.proxy
     await say(one, 0, 2)
     await until(
@@ -143,6 +146,7 @@ describe('a live session that loses its connection', () => {
     one.proxy.cut()
     for (let at = 2 * 16_000; at < 7 * 16_000; at += 1600) one.session.push(talk.slice(at, at + 1600))
     one.proxy.target = target
+    await until(() => one.gaps.length > 0, 'the client is connected again')
     await say(one, 7, 14)
     await one.session.commit()
     assert.deepEqual(one.gaps, [{fromSec: 2, toSec: 5}])
@@ -151,7 +155,7 @@ describe('a live session that loses its connection', () => {
 
   it('starts again if the session has expired, and reports what is lost', async (test) => {
     const folder = await temporaryFolder(test)
-    const one = await speaker(test, await startKeeping(folder, 1), {maxKept: 32_000})
+    const one = await speaker(test, await startKeeping(folder, 1), {maxKept})
     const {target} = one.proxy
     await say(one, 0, 4)
     one.proxy.target = 1
@@ -166,7 +170,7 @@ describe('a live session that loses its connection', () => {
   })
 
   it('loses only its current utterance on a server that keeps nothing', async (test) => {
-    const one = await speaker(test, await start(), {maxKept: 32_000})
+    const one = await speaker(test, await start(), {maxKept})
     await say(one, 0, 4)
     await until(() => one.finals().length > 0, 'the first final')
     one.proxy.cut()
@@ -270,7 +274,7 @@ describe('the files of a session', () => {
 
   it('hold at most the audio without a stored result', async (test) => {
     const folder = await temporaryFolder(test)
-    const one = await speaker(test, await startKeeping(folder), {maxKept: 32_000})
+    const one = await speaker(test, await startKeeping(folder), {maxKept})
     await say(one, 0, 14)
     const [id = ''] = await sessionFolders(folder)
     const sizes = await Promise.all(

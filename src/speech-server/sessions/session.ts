@@ -19,7 +19,7 @@ const maxKeptSec = 300
 /** Share of it from which a client has to wait. */
 const busyShare = 0.8
 /** Time after which a partial result is repeated to report the progress of the files, ms. */
-const announceEveryMs = 900
+const announceEveryMs = 500
 
 /** A client of a session. */
 export interface SessionClient {
@@ -74,7 +74,10 @@ export class Session {
   /** The partial result of the current utterance, and its number. */
   #partial: Partial | undefined
   #seq = 0
+  /** When and up to where the progress of the files was reported last. */
   #announcedAt = 0
+  #announced = 0
+  #announcement: NodeJS.Timeout | undefined
   #isPaused = false
 
   private constructor(info: SessionInfo, context: SessionContext) {
@@ -204,7 +207,7 @@ export class Session {
 
   /** Ends the session and deletes its files. */
   async end(): Promise<void> {
-    this.#ended.abort(new SvcError('interrupted', {}))
+    this.#stop()
     this.#context.onEnd(this)
     await this.#live?.close()
     await this.#files?.remove()
@@ -212,9 +215,14 @@ export class Session {
 
   /** Stops without deleting the files. */
   async suspend(): Promise<void> {
-    this.#ended.abort(new SvcError('interrupted', {}))
+    this.#stop()
     await this.#files?.close()
     await this.#live?.close()
+  }
+
+  #stop(): void {
+    clearTimeout(this.#announcement)
+    this.#ended.abort(new SvcError('interrupted', {}))
   }
 
   async #start(request: SessionRequest, resume: LiveResumption | undefined): Promise<void> {
@@ -250,7 +258,7 @@ export class Session {
     files.append(audio)
     const limit = maxKeptSec * sampleRate
     if (files.kept > limit) this.#fail(new SvcError('buffer_overflow', {max_buffer_ms: 1000 * maxKeptSec}))
-    else if (performance.now() - this.#announcedAt >= announceEveryMs) this.#announce()
+    else this.#announceSoon()
   }
 
   #emit(event: LiveEvent): void {
@@ -261,6 +269,18 @@ export class Session {
     if (event.type === 'final') this.#finals.push(event)
     if (event.type === 'partial') this.#partial = {...event, seq: ++this.#seq}
     this.#send(event.type === 'partial' ? (this.#partial ?? event) : event)
+  }
+
+  #announceSoon(): void {
+    const wait = this.#announcedAt + announceEveryMs - performance.now()
+    this.#announcement ??= setTimeout(
+      () => {
+        this.#announcement = undefined
+        if ((this.#files?.durable ?? 0) > this.#announced) this.#announce()
+        if (this.#announced < this.#received && !this.#ended.signal.aborted) this.#announceSoon()
+      },
+      Math.max(announceEveryMs / 10, wait),
+    ).unref()
   }
 
   /** Repeats the partial result to report how much audio is on the disk. */
@@ -274,7 +294,10 @@ export class Session {
 
   #send(event: LiveEvent): void {
     const reports = event.type === 'ready' || event.type === 'partial' || event.type === 'final'
-    if (reports) this.#announcedAt = performance.now()
+    if (reports) {
+      this.#announcedAt = performance.now()
+      this.#announced = this.#files?.durable ?? 0
+    }
     this.#client?.emit(reports && this.#files !== undefined ? {...event, next_sample: this.#files.durable} : event)
   }
 
