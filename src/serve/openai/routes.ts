@@ -75,10 +75,12 @@ const completionWire: Wire = {
 
 /** The routes of the OpenAI API. */
 export function openaiRoutes(app: HttpApp, context: ServeContext): void {
-  const {host, promptBodyLimit: bodyLimit} = context
-  app.get('/v1/models', async () => modelList([host.served]))
-  app.get<{Params: {id: string}}>('/v1/models/:id', async ({params}) => {
-    host.resolve(params.id)
+  const {host, otherModels, promptBodyLimit: bodyLimit} = context
+  app.get('/v1/models', async () => modelList([modelEntry(host.served), ...(await otherModels())]))
+  app.get<{Params: {id: string}}>('/v1/models/:id', async ({params: {id}}) => {
+    const other = (await otherModels()).find((entry) => entry.id === id)
+    if (other !== undefined && id !== host.served.name) return other
+    host.resolve(id)
     return modelEntry(host.served)
   })
   app.post('/v1/chat/completions', {bodyLimit}, (request, reply) => answer(context, chatWire, request, reply))
