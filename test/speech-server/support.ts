@@ -1,4 +1,4 @@
-import {copyFile} from 'node:fs/promises'
+import {copyFile, readdir} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after} from 'node:test'
 import WebSocket from 'ws'
@@ -12,7 +12,7 @@ import {
   speechStatus,
 } from '../../src/config/index.js'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
-import {type SpeechCallSettings, SpeechService, transcriberOptions} from '../../src/speech/index.js'
+import {chosenSettings, type SpeechCallSettings, SpeechService, transcriberOptions} from '../../src/speech/index.js'
 import {type SpeechServer, type SpeechServerOptions, startSpeechServer} from '../../src/speech-server/index.js'
 import {projectFile} from '../support/project.js'
 import {suiteFolder} from '../support/temporary.js'
@@ -64,8 +64,15 @@ export interface Part {
 /** Speech recognition for all tests of a file, and a workspace with `hello.wav`. */
 export function speechSuite() {
   const root = suiteFolder()
+  const temporary = suiteFolder()
   const settings = {...defaultSettings}
-  const service = new SpeechService({root, settings: async () => ({...settings})})
+  const service = new SpeechService({
+    root,
+    settings: async (choice) => {
+      const chosen = transcriberOptions(chosenSettings({speech, audio, refine}, choice), {entries: []})
+      return {...settings, transcriber: {...settings.transcriber, ...chosen}}
+    },
+  })
   const servers: SpeechServer[] = []
   after(async () => {
     for (const server of servers) await server.close(0)
@@ -74,6 +81,11 @@ export function speechSuite() {
   return {
     root,
     service,
+    /** Names of the recordings that the servers have received and not deleted. */
+    async uploads(): Promise<string[]> {
+      const folders = await readdir(temporary)
+      return (await Promise.all(folders.map((name) => readdir(join(temporary, name))))).flat()
+    },
     /** Replaces settings for the calls of one test. */
     async withSettings(changes: Partial<SpeechCallSettings>, work: () => Promise<void>): Promise<void> {
       Object.assign(settings, changes)
@@ -85,7 +97,10 @@ export function speechSuite() {
     },
     async start(options: Partial<SpeechServerOptions> = {}): Promise<Client> {
       await copyFile(hello, join(root, 'hello.wav'))
-      const server = await startSpeechServer(service, {
+      // The folder for uploads is created in the one for temporary files, which the files of tests would share.
+      const {TMPDIR, TEMP} = process.env
+      Object.assign(process.env, {TMPDIR: temporary, TEMP: temporary})
+      const starting = startSpeechServer(service, {
         address: {host: '127.0.0.1', port: 0},
         token: undefined,
         root,
@@ -93,14 +108,26 @@ export function speechSuite() {
         status: async () =>
           speechStatus(
             {...speech, ...refine, ...session, ...hub},
-            {version: '0.0.0', cudaInstalled: false, cudaRequested: false, activeModel: null},
+            {
+              version: '0.0.0',
+              cudaInstalled: false,
+              cudaRequested: false,
+              activeModel: {name: 'starter', dir: projectFile('examples/models/starter')},
+            },
           ),
         ...options,
       })
+      const server = await starting.finally(() => restore({TMPDIR, TEMP}))
       servers.push(server)
       return new Client(server)
     },
   }
+}
+
+function restore(variables: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(variables))
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
 }
 
 /** Sends requests to a server and opens live connections. */
@@ -127,8 +154,12 @@ export class Client {
     })
   }
 
-  upload(parts: readonly Part[], headers: Record<string, string> = {}): Promise<Answer> {
-    return this.send('/api/audio/transcribe/upload', {
+  upload(
+    parts: readonly Part[],
+    headers: Record<string, string> = {},
+    path = '/api/audio/transcribe/upload',
+  ): Promise<Answer> {
+    return this.send(path, {
       method: 'POST',
       headers: {'content-type': `multipart/form-data; boundary=${boundary}`, ...headers},
       body: new Uint8Array(form(parts)),
