@@ -10,8 +10,9 @@ export default class SpeechServe extends SpeechCommand<typeof SpeechServe> {
   static override summary = 'Serve speech recognition over HTTP and WebSocket.'
   static override description =
     `Routes: POST /api/audio/transcribe for recordings in the workspace, POST /api/audio/transcribe/upload for uploads,
-GET /api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. Paths outside the
-workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
+GET /api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. For OpenAI clients:
+POST /v1/audio/transcriptions, POST /v1/audio/translations and GET /v1/models. Paths outside the workspace, or outside
+SVC_SPEECH_WORKSPACE if that is set, are refused.
 
 Listens on the loopback interface by default. On another address, clients must send a token. One recording is transcribed at a
 time, next to live audio; up to 16 requests wait. Edited settings apply to the next request. On SIGTERM, running requests have
