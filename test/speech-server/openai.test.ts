@@ -130,6 +130,23 @@ describe('POST /v1/audio/transcriptions', () => {
     )
   })
 
+  it('returns the text on one line, and English as the language of a translation', async (test) => {
+    const segments = ['One.', 'Two.'].map((text) => ({text, startSec: 0, endSec: 1, tokens: []}) as unknown as Segment)
+    const transcript = {
+      task: 'translate',
+      language: 'de',
+      languageProbability: 1,
+      durationSec: 1,
+      text: 'One. Two.',
+      segments,
+      alternatives: [],
+    } as const
+    test.mock.method(service, 'transcribeFile', async () => ({transcript}))
+    assert.equal((await send({response_format: 'text'}, translations)).text, 'One. Two.\n')
+    const {json} = await send({response_format: 'verbose_json'}, translations)
+    assert.deepEqual([json.task, json.language, json.text], ['translate', 'english', 'One. Two.'])
+  })
+
   it('counts the recording in the metrics', async () => {
     const count = async () =>
       Number(/^svc_speech_transcripts_total (\d+)$/m.exec((await client.send('/metrics')).text)?.[1])
