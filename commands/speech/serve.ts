@@ -11,8 +11,9 @@ export default class SpeechServe extends SpeechCommand<typeof SpeechServe> {
   static override summary = 'Serve speech recognition over HTTP and WebSocket.'
   static override description =
     `Routes: POST /api/audio/transcribe for recordings in the workspace, POST /api/audio/transcribe/upload for uploads, GET
-/api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. Paths outside
-the workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
+/api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. For OpenAI
+clients: POST /v1/audio/transcriptions, POST /v1/audio/translations and GET /v1/models. Paths outside the workspace, or
+outside SVC_SPEECH_WORKSPACE if that is set, are refused.
 
 Listens on the loopback interface by default. On another address, clients must send a token. Recordings are transcribed
 one at a time, concurrently with live audio; up to 16 requests are queued. Changes to the configuration files apply to

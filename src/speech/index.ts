@@ -48,7 +48,7 @@ export {
   Transcriber,
   type TranscriberOptions,
 } from './transcriber.js'
-export {transcriberOptions} from './transcriber-options.js'
+export {chosenSettings, transcriberOptions} from './transcriber-options.js'
 export {
   createFormat,
   formatOfFile,

@@ -219,6 +219,7 @@ describe('the packages that a command loads', () => {
     [['--version'], []],
     [['--help'], []],
     [['generate', '--help'], []],
+    [['serve', '--help'], []],
     [['config', 'show'], []],
     [['transcribe', '--help'], []],
     [['transcribe', textFile], []],

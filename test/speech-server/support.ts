@@ -1,4 +1,4 @@
-import {copyFile} from 'node:fs/promises'
+import {copyFile, readdir} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after} from 'node:test'
 import WebSocket from 'ws'
@@ -14,6 +14,7 @@ import {
 } from '../../src/config/index.js'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
 import {
+  chosenSettings,
   ModelHolder,
   type SpeechCallSettings,
   SpeechService,
@@ -76,8 +77,15 @@ export interface Part {
 /** Speech recognition for all tests of a file, and a workspace with `hello.wav`. */
 export function speechSuite() {
   const root = suiteFolder()
+  const temporary = suiteFolder()
   const settings = {...defaultSettings}
-  const service = new SpeechService({root, settings: async () => ({...settings})})
+  const service = new SpeechService({
+    root,
+    settings: async (choice) => {
+      const chosen = transcriberOptions(chosenSettings({speech, audio, refine}, choice), {entries: []})
+      return {...settings, transcriber: {...settings.transcriber, ...chosen}}
+    },
+  })
   const servers: SpeechServer[] = []
   after(async () => {
     for (const server of servers) await server.close(0)
@@ -92,6 +100,11 @@ export function speechSuite() {
       after(() => model.close())
       return new Transcriber({...defaultSettings.transcriber, model})
     },
+    /** Names of the recordings that the servers have received and not deleted. */
+    async uploads(): Promise<string[]> {
+      const folders = await readdir(temporary)
+      return (await Promise.all(folders.map((name) => readdir(join(temporary, name))))).flat()
+    },
     /** Replaces settings for the calls of one test. */
     async withSettings(changes: Partial<SpeechCallSettings>, work: () => Promise<void>): Promise<void> {
       Object.assign(settings, changes)
@@ -103,7 +116,10 @@ export function speechSuite() {
     },
     async start(options: Partial<SpeechServerOptions> = {}): Promise<Client> {
       await copyFile(hello, join(root, 'hello.wav'))
-      const server = await startSpeechServer(service, {
+      // The folder for uploads is created in the one for temporary files, which the files of tests would share.
+      const {TMPDIR, TEMP} = process.env
+      Object.assign(process.env, {TMPDIR: temporary, TEMP: temporary})
+      const starting = startSpeechServer(service, {
         address: {host: '127.0.0.1', port: 0},
         token: undefined,
         root,
@@ -112,14 +128,26 @@ export function speechSuite() {
         status: async () =>
           speechStatus(
             {...speech, ...refine, ...session, ...hub},
-            {version: '0.0.0', cudaInstalled: false, cudaRequested: false, activeModel: null},
+            {
+              version: '0.0.0',
+              cudaInstalled: false,
+              cudaRequested: false,
+              activeModel: {name: 'starter', dir: projectFile('examples/models/starter')},
+            },
           ),
         ...options,
       })
+      const server = await starting.finally(() => restore({TMPDIR, TEMP}))
       servers.push(server)
       return new Client(server)
     },
   }
+}
+
+function restore(variables: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(variables))
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
 }
 
 /** Sends requests to a server and opens live connections. */
@@ -146,8 +174,12 @@ export class Client {
     })
   }
 
-  upload(parts: readonly Part[], headers: Record<string, string> = {}): Promise<Answer> {
-    return this.send('/api/audio/transcribe/upload', {
+  upload(
+    parts: readonly Part[],
+    headers: Record<string, string> = {},
+    path = '/api/audio/transcribe/upload',
+  ): Promise<Answer> {
+    return this.send(path, {
       method: 'POST',
       headers: {'content-type': `multipart/form-data; boundary=${boundary}`, ...headers},
       body: new Uint8Array(form(parts)),

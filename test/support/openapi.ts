@@ -154,13 +154,14 @@ function visit(node: unknown, see: (key: string, value: object) => void): void {
 
 /** The values in a body of a media type. */
 function valuesIn(mediaType: string, body: string): unknown[] {
-  if (mediaType === 'text/plain') return [body]
+  if (['text/plain', 'text/vtt', 'application/x-subrip'].includes(mediaType)) return [body]
   if (/[/+]json$/.test(mediaType)) return [JSON.parse(body)]
   const [end, opening] = mediaType === 'application/x-ndjson' ? ['\n', ''] : ['\n\n', 'data: ']
   assert.ok(body.endsWith(end), 'a stream ends with a whole object')
   const pieces = body.slice(0, -end.length).split(end)
   assert.ok(pieces.every((piece) => piece.startsWith(opening)))
   const data = pieces.map((piece) => piece.slice(opening.length))
-  if (opening !== '') assert.equal(data.pop(), '[DONE]')
+  // A stream of typed events ends with one whose type says so.
+  if (opening !== '' && !/"type":"[\w.]+\.done"/.test(data.at(-1) ?? '')) assert.equal(data.pop(), '[DONE]')
   return data.map((piece) => JSON.parse(piece))
 }

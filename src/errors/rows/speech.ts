@@ -38,10 +38,12 @@ export const speechErrors = rows(() => ({
   words_unsupported: usage({
     message: (p: {model: string}) => `The model ${p.model} outputs no cross-attention, which word timestamps require.`,
     hint: 'Use the safetensors of the same model, or an export whose name ends in _timestamped.',
+    param: (_: object) => 'timestamp_granularities',
   }),
   task_unsupported: usage({
     message: (p: {model: string}) => `The model ${p.model} supports only one language and cannot translate.`,
     hint: 'Use a multilingual model, such as openai/whisper-tiny, for --task translate.',
+    param: (_: object) => 'model',
   }),
   language_unsupported: usage({
     message: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
@@ -50,6 +52,7 @@ export const speechErrors = rows(() => ({
       p.known.length === 1
         ? `Use a multilingual model, such as openai/whisper-tiny; the selected model supports only ${p.known[0]}.`
         : `Use a language such as ${p.known.slice(0, 3).join(', ')}, or omit the language to detect it.`,
+    param: (_: object) => 'language',
   }),
   dataset_invalid: usage({
     message: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
