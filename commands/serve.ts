@@ -96,19 +96,26 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   }
 
   async #speechRoutes(service: SpeechService, named: string): Promise<Pick<ServerOptions, 'mount' | 'otherModels'>> {
-    const {openAiAudioRoutes, speechModelEntry, Uploads} = await import('../src/speech-server/index.js')
+    const server = await import('../src/speech-server/index.js')
     const {maxUploadBytes} = this.settings(speechServerSettings)
+    const sessions = await this.openSessions(service, true)
     const model = async () => {
       const found = await this.findModel(named)
       return found === undefined ? null : {name: found.name, dir: found.path}
     }
     return {
       mount: async (app) => {
-        openAiAudioRoutes(app, {service, uploads: await Uploads.open(app, service, maxUploadBytes), model})
+        server.openAiAudioRoutes(app, {
+          service,
+          uploads: await server.Uploads.open(app, service, maxUploadBytes),
+          model,
+        })
+        server.realtimeRoute(app, {sessions, model, connections: await server.acceptWebSockets(app)})
+        app.addHook('onClose', () => sessions.close())
       },
       otherModels: async () => {
         const served = await model()
-        return served === null ? [] : [await speechModelEntry(served)]
+        return served === null ? [] : [await server.speechModelEntry(served)]
       },
     }
   }

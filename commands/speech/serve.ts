@@ -1,4 +1,3 @@
-import {join} from 'node:path'
 import {Flags} from '@oclif/core'
 import {SpeechCommand, settingFlags, speechFlags, withProgress} from '../../src/cli/index.js'
 import {speechServerSettings} from '../../src/config/index.js'
@@ -40,7 +39,6 @@ the next request. On SIGTERM, in-flight requests have five seconds to finish; th
       dashPort: port,
       maxUploadBytes,
       workspace,
-      sessionTtlSecs,
       token: configured,
     } = this.settings(speechServerSettings)
     const variable = this.flags['token-env']
@@ -53,13 +51,8 @@ the next request. On SIGTERM, in-flight requests have five seconds to finish; th
     const service = await this.openSpeechService()
     try {
       await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))
-      const {Sessions, startSpeechServer} = await import('../../src/speech-server/index.js')
-      const folder = join(this.workspace.root, '.svc', 'speech-sessions')
-      const sessions = await Sessions.start(
-        service,
-        this.flags['no-resume'] ? undefined : {folder, ttlMs: 1000 * sessionTtlSecs},
-        () => this.output.notice('warning: Sessions cannot be resumed: another speech server of this workspace runs.'),
-      )
+      const {startSpeechServer} = await import('../../src/speech-server/index.js')
+      const sessions = await this.openSessions(service, !this.flags['no-resume'])
       const server = await startSpeechServer(service, {
         address: {host, port},
         token,

@@ -35,6 +35,7 @@ import type {
   Transcriber,
   TranscriberOptions,
 } from '../speech/index.js'
+import type {Sessions} from '../speech-server/index.js'
 import type {PullOptions} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {SvcCommand} from './command.js'
@@ -133,6 +134,16 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
         }
       },
     })
+  }
+
+  /** Opens the live sessions of a server. @param resumes keeps them across connections, in the workspace */
+  protected async openSessions(service: SpeechService, resumes: boolean): Promise<Sessions> {
+    const {Sessions} = await import('../speech-server/index.js')
+    const {sessionTtlSecs} = this.settings(speechServerSettings)
+    const folder = join(this.workspace.root, '.svc', 'speech-sessions')
+    return Sessions.start(service, resumes ? {folder, ttlMs: 1000 * sessionTtlSecs} : undefined, () =>
+      this.output.notice('warning: Sessions cannot be resumed: another server of this workspace keeps its sessions.'),
+    )
   }
 
   /**

@@ -3,7 +3,7 @@
  * errors, timeouts, retries).
  */
 export {type AppOptions, createApp, type HttpApp, type Listening, listen, type TlsOptions} from './app.js'
-export {bearerToken, hasBearerToken, isSameSecret} from './bearer.js'
+export {bearerToken, hasBearerToken, hasProtocolToken, isSameSecret, selectProtocol} from './bearer.js'
 export {
   createHttpClient,
   type HttpClient,

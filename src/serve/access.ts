@@ -1,7 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
-import {type HttpApp, hasBearerToken, isLoopback, isSameSecret} from '../net/index.js'
+import {type HttpApp, hasBearerToken, hasProtocolToken, isLoopback, isSameSecret} from '../net/index.js'
 
 export interface AccessOptions {
   /** Undefined disables authentication; tokens in requests are then ignored. */
@@ -16,9 +16,10 @@ const appSchemes = new Set(['app:', 'file:', 'tauri:', 'vscode-webview:'])
 const allowedHeaders =
   /^(authorization|x-api-key|content-type|user-agent|accept|x-requested-with|x-request-id|openai-beta|x-stainless-.*)$/i
 
-/** Whether a request has the key, as a bearer token or in `x-api-key`, or no key is required. */
-export function holdsKey({authorization, 'x-api-key': key}: IncomingHttpHeaders, apiKey: string | undefined): boolean {
-  if (apiKey === undefined || hasBearerToken(authorization, apiKey)) return true
+/** Whether a request has the key, as a bearer token, in `x-api-key` or as a subprotocol, or no key is required. */
+export function holdsKey(headers: IncomingHttpHeaders, apiKey: string | undefined): boolean {
+  const {authorization, 'x-api-key': key, 'sec-websocket-protocol': protocols} = headers
+  if (apiKey === undefined || hasBearerToken(authorization, apiKey) || hasProtocolToken(protocols, apiKey)) return true
   return typeof key === 'string' && isSameSecret(key, apiKey)
 }
 

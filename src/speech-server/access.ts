@@ -1,9 +1,6 @@
 import type {FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
-import {type HttpApp, hasBearerToken, isLoopback, isSameSecret} from '../net/index.js'
-
-/** Prefix of the WebSocket subprotocol with the token, for browsers, which cannot send an Authorization header. */
-const tokenProtocol = 'bearer.'
+import {type HttpApp, hasBearerToken, hasProtocolToken, isLoopback} from '../net/index.js'
 
 /** Requires the token, if there is one, and for web pages an origin on this machine. `/health` needs no token. */
 export function guardAccess(app: HttpApp, token: string | undefined): void {
@@ -15,20 +12,8 @@ export function guardAccess(app: HttpApp, token: string | undefined): void {
   })
 }
 
-function holdsToken({headers}: FastifyRequest, token: string): boolean {
-  if (hasBearerToken(headers.authorization, token)) return true
-  return protocolsOf(headers['sec-websocket-protocol']).some(
-    (name) => name.startsWith(tokenProtocol) && isSameSecret(name.slice(tokenProtocol.length), token),
-  )
-}
-
-const protocolsOf = (header = ''): string[] => header.split(',').map((name) => name.trim())
-
-/** Selects the subprotocol of a WebSocket connection: browsers require one of those that they offered. */
-export function selectProtocol(offered: ReadonlySet<string>): string | false {
-  const names = [...offered]
-  return names.find((name) => !name.startsWith(tokenProtocol)) ?? names[0] ?? false
-}
+const holdsToken = ({headers}: FastifyRequest, token: string): boolean =>
+  hasBearerToken(headers.authorization, token) || hasProtocolToken(headers['sec-websocket-protocol'], token)
 
 function isLocal(origin: string): boolean {
   return URL.canParse(origin) && isLoopback(new URL(origin).hostname)

@@ -1,16 +1,17 @@
-import websocket from '@fastify/websocket'
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
 import {asAudioError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
 import {clientGone, createApp, type HttpApp, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
 import type {SpeechService} from '../speech/index.js'
-import {guardAccess, selectProtocol} from './access.js'
+import {guardAccess} from './access.js'
 import {callHooks} from './call-hooks.js'
 import {SpeechMetrics} from './metrics.js'
 import {openAiAudioRoutes} from './openai/audio-routes.js'
 import {openAiModelRoutes} from './openai/models.js'
+import {realtimeRoute} from './openai/realtime.js'
 import {readTranscribeBody, readUploadOptions, recordingPath} from './requests.js'
 import type {Sessions} from './sessions/sessions.js'
-import {type Connection, maxMessageBytes, streamPath, streamRoute} from './stream.js'
+import {acceptWebSockets, type LiveConnection} from './sockets.js'
+import {streamPath, streamRoute} from './stream.js'
 import {Uploads} from './upload.js'
 
 export interface SpeechServerOptions {
@@ -41,7 +42,7 @@ interface Context {
   metrics: SpeechMetrics
   options: SpeechServerOptions
   uploads: Uploads
-  connections: Set<Connection>
+  connections: Set<LiveConnection>
   sessions: Sessions
 }
 
@@ -69,19 +70,11 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     metrics: new SpeechMetrics(),
     options,
     uploads: await Uploads.open(app, service, maxUploadBytes),
-    connections: new Set(),
+    connections: await acceptWebSockets(app),
     sessions: options.sessions,
   }
-  await app.register(websocket, {
-    options: {maxPayload: maxMessageBytes, handleProtocols: selectProtocol},
-    // The plugin would wait for clients to answer the close frame.
-    preClose: (done: () => void) => done(),
-  })
-  // Not called for a connection that was upgraded. The HTTP server no longer manages the socket of a refused upgrade.
-  app.addHook('onResponse', async ({headers, raw}, {statusCode}) => {
-    context.metrics.answered(statusCode)
-    if (headers.upgrade !== undefined) raw.socket.destroySoon()
-  })
+  // Not called for a connection that was upgraded.
+  app.addHook('onResponse', async (_request, {statusCode}) => context.metrics.answered(statusCode))
   const listening = await (async () => {
     routes(app, context, () => listening)
     return listen(app, address)
@@ -93,7 +86,6 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     ...listening,
     routes: served,
     async close(drainMs) {
-      for (const connection of context.connections) connection.shutDown()
       const drained = app.close()
       const timeout = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
       await Promise.race([drained, timeout])
@@ -138,7 +130,9 @@ function routes(app: HttpApp, context: Context, listening: () => Listening): voi
   streamRoute(app, context)
   const model = async () => (await options.status()).active_model
   openAiModelRoutes(app, model)
-  openAiAudioRoutes(app, {service, uploads, model, onTranscribed: (seconds) => metrics.transcribed(seconds)})
+  const onTranscribed = (seconds: number) => metrics.transcribed(seconds)
+  openAiAudioRoutes(app, {service, uploads, model, onTranscribed})
+  realtimeRoute(app, {...context, model, onTranscribed})
 }
 
 async function transcribed(

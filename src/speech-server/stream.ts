@@ -5,13 +5,12 @@ import {logger} from '../log/index.js'
 import type {HttpApp} from '../net/index.js'
 import type {LiveEvent} from '../speech/index.js'
 import type {SpeechMetrics} from './metrics.js'
-import type {Attachment, Session, SessionClient} from './sessions/session.js'
+import type {Session, SessionClient} from './sessions/session.js'
 import type {Sessions} from './sessions/sessions.js'
+import {type LiveConnection, readAttachment} from './sockets.js'
 
 export const streamPath = '/api/audio/transcribe/stream'
 
-/** Maximum size of a message, bytes. */
-export const maxMessageBytes = 1 << 20
 /** Number of invalid messages after which the connection is closed. */
 const maxInvalid = 10
 /** Maximum output that waits for a slow client, bytes. */
@@ -36,7 +35,7 @@ const interruptions: ReadonlySet<number> = new Set([Close.away, Close.lost, Clos
 interface StreamContext {
   sessions: Sessions
   metrics: SpeechMetrics
-  connections: Set<Connection>
+  connections: Set<LiveConnection>
 }
 
 /** Adds the WebSocket route for live audio. A request that cannot be accepted is refused before the upgrade. */
@@ -58,35 +57,23 @@ export function streamRoute(app: HttpApp, context: StreamContext): void {
   })
 }
 
-interface StreamQuery {
+interface StreamQuery extends ReturnType<typeof readAttachment> {
   continuous: boolean
   language: string | undefined
-  /** The session to continue. */
-  session: string | undefined
-  attachment: Attachment
 }
 
 /** @throws bad_request */
 function readQuery(query: unknown): StreamQuery {
-  const {continuous, language_hint: language, session, from, finals} = query as Partial<Record<string, string>>
+  const {continuous, language_hint: language} = query as Partial<Record<string, string>>
   return {
+    ...readAttachment(query),
     continuous: continuous === '1' || continuous === 'true',
     language: language || undefined,
-    session: session || undefined,
-    attachment: {from: count('from', from), finals: count('finals', finals)},
   }
 }
 
-/** @throws bad_request */
-function count(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const value = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
-  throw new SvcError('bad_request', {reason: `${name} is ${JSON.stringify(text.slice(0, 40))}, which is not a count.`})
-}
-
 /** A WebSocket connection to a live session. */
-export class Connection implements SessionClient {
+class Connection implements SessionClient, LiveConnection {
   readonly #socket: WebSocket
   readonly #context: StreamContext
   readonly #query: StreamQuery
@@ -110,7 +97,7 @@ export class Connection implements SessionClient {
   async start(): Promise<void> {
     const socket = this.#socket
     const {sessions} = this.#context
-    const {continuous, language, session: id, attachment} = this.#query
+    const {continuous, language, session: id} = this.#query
     // Messages that arrive meanwhile wait in the connection.
     socket.pause()
     const session = await sessions.enter(id, {
@@ -120,7 +107,7 @@ export class Connection implements SessionClient {
     })
     this.#session = session
     if (this.#hasLeft) return sessions.leave(session, this, false)
-    await session.attach(this, attachment)
+    await session.attach(this, this.#query)
     socket.on('message', (data: Buffer, isBinary) => (isBinary ? this.#takeAudio(data) : this.#takeText(data)))
     socket.resume()
   }

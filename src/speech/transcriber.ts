@@ -73,6 +73,7 @@ export interface LiveHandlers
       | 'now'
       | 'from'
       | 'onCheckpoint'
+      | 'onSpeech'
       | 'onPartial'
       | 'onDraftFailure'
       | 'onEndpoint'
@@ -147,6 +148,7 @@ export class Transcriber {
     now,
     from,
     onCheckpoint,
+    onSpeech,
     ...handlers
   }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
     const {engine, hint} = await this.#prepare(handlers)
@@ -177,6 +179,7 @@ export class Transcriber {
       now,
       from,
       onCheckpoint,
+      onSpeech,
     })
   }
 

@@ -13,6 +13,8 @@ export interface SessionInfo {
   silenceMs?: number | undefined
   /** Ends with the first utterance. */
   once: boolean
+  /** Text that the recognition continues. */
+  prompt?: string | undefined
 }
 
 /** What a session continues from, apart from its audio and its final results. */

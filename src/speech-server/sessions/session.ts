@@ -9,6 +9,7 @@ import {
   newSessionId,
   type SessionRequest,
   type SpeechService,
+  type UtteranceSpan,
 } from '../../speech/index.js'
 import {SessionFiles, type SessionInfo, type StoredSession} from './session-files.js'
 
@@ -28,6 +29,9 @@ export interface SessionClient {
   replaced(): void
   /** No audio arrives. @param error as an event reports it */
   idle(error: SvcError): void
+  /** Speech was detected. @param startMs its start in the audio @param index number of the utterance */
+  speechStarted?(startMs: number, index: number): void
+  utteranceEnded?(span: UtteranceSpan, index: number): void
 }
 
 /** How a client connects to a session. */
@@ -39,6 +43,7 @@ export interface Attachment {
 }
 
 export interface SessionOptions {
+  id?: string
   silenceMs?: number | undefined
   once: boolean
   request: SessionRequest
@@ -71,6 +76,9 @@ export class Session {
   /** Audio of the client that the session already has, samples. */
   #skip = 0
   #received = 0
+  /** Number and start of the current utterance. */
+  #utterance = 0
+  #utteranceStart = 0
   /** The partial result of the current utterance, and its number. */
   #partial: Partial | undefined
   #seq = 0
@@ -86,8 +94,11 @@ export class Session {
   }
 
   /** Starts a session, and loads the model if necessary. @throws overloaded; what `SpeechService.live` throws */
-  static async create({silenceMs, once, request}: SessionOptions, context: SessionContext): Promise<Session> {
-    const info = {id: newSessionId(16), correlationId: randomUUID(), silenceMs, once}
+  static async create(
+    {id = newSessionId(16), silenceMs, once, request}: SessionOptions,
+    context: SessionContext,
+  ): Promise<Session> {
+    const info = {id, correlationId: randomUUID(), silenceMs, once, prompt: request.prompt}
     const session = new Session(info, context)
     await session.#start(request, undefined)
     if (context.folder === undefined) return session
@@ -114,7 +125,11 @@ export class Session {
     session.#received = stored.files.end
     const {state, audio, audioStart} = stored
     const from = 2 * (state.checkpoint.start - audioStart)
-    await session.#start({language_hint: state.language ?? null}, resumption(stored))
+    session.#utterance = state.utterances
+    session.#utteranceStart = state.checkpoint.start
+    const {prompt} = stored.info
+    const request = {language_hint: state.language ?? null, ...(prompt === undefined ? {} : {prompt})}
+    await session.#start(request, resumption(stored))
     session.#live?.session.push(samplesOf(audio.subarray(from)))
     return session
   }
@@ -127,19 +142,19 @@ export class Session {
     return this.info.correlationId
   }
 
-  /** True while a client is connected. */
-  get isAttached(): boolean {
-    return this.#client !== undefined
+  /** Number of the current utterance. */
+  get utterance(): number {
+    return this.#utterance
+  }
+
+  /** True if the current utterance has no audio. */
+  get isUtteranceEmpty(): boolean {
+    return this.#utteranceStart >= this.#received
   }
 
   /** Aborts when the session has failed, with its error as the reason. */
   get failed(): AbortSignal | undefined {
     return this.#live?.session.ended
-  }
-
-  /** Duration of the audio so far, seconds. */
-  get receivedSec(): number {
-    return this.#received / sampleRate
   }
 
   /**
@@ -194,6 +209,12 @@ export class Session {
     await this.#live?.session.settle()
   }
 
+  /** Drops the audio of the current utterance. */
+  async clear(): Promise<void> {
+    await this.#live?.session.clear()
+    this.#utteranceStart = this.#received
+  }
+
   /** Ends the utterance; resolves when its final result was sent. */
   async commit(): Promise<void> {
     await this.#live?.session.commit()
@@ -240,9 +261,13 @@ export class Session {
         if (ended !== undefined) {
           this.#partial = undefined
           this.#seq = 0
+          this.#utteranceStart = ended.end
+          const index = this.#utterance++
+          this.#client?.utteranceEnded?.(ended, index)
         }
         void this.#files?.checkpoint(checkpoint, ended)
       },
+      onSpeech: (startMs) => this.#client?.speechStarted?.(startMs, this.#utterance),
       beforeFinal: async (event, index) => this.#files?.finish(index, event),
       onIdle: hasFiles ? (error) => this.#client?.idle(error) : undefined,
       onDraftFailure: (err) => logger('speech_server').warn({err}, 'a partial result failed'),

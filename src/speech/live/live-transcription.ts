@@ -69,6 +69,8 @@ export interface LiveOptions<F> {
   from?: LiveCheckpoint | undefined
   /** A later state to continue from, and the utterance that ended with it. */
   onCheckpoint?: ((checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined) => void) | undefined
+  /** The detector found speech in the current utterance. @param startMs its start in the audio */
+  onSpeech?: ((startMs: number) => void) | undefined
   /** A partial result failed; later ones are tried again. */
   onDraftFailure?: ((error: unknown) => void) | undefined
   /** The detector failed or there is too much audio (`AudioOverflow`); the transcription cannot continue. */
@@ -152,11 +154,22 @@ export class LiveTranscription<F> {
   commit(): Promise<EndedUtterance<F>> {
     return new Promise((resolve, reject) => {
       this.#enqueue(async () => {
-        const rest = joined(this.#rest, this.#restLength)
-        this.#rest = []
-        this.#restLength = 0
-        if (rest.length > 0) await this.#take(rest)
+        await this.#takeRest()
         resolve(this.#finish())
+      }, reject)
+    })
+  }
+
+  /** Drops the audio of the current utterance, and starts the next one. */
+  clear(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue(async () => {
+        await this.#takeRest()
+        const {end} = this.#current.audio
+        this.#end(this.#current)
+        this.#current = this.#begin(end)
+        this.#checkpoint(undefined)
+        resolve()
       }, reject)
     })
   }
@@ -239,6 +252,13 @@ export class LiveTranscription<F> {
     this.#restLength += samples.length - from
   }
 
+  async #takeRest(): Promise<void> {
+    const rest = joined(this.#rest, this.#restLength)
+    this.#rest = []
+    this.#restLength = 0
+    if (rest.length > 0) await this.#take(rest)
+  }
+
   async #take(samples: Float32Array): Promise<void> {
     const {detector, maxBufferMs} = this.#options
     this.#current.audio.add(samples)
@@ -252,8 +272,11 @@ export class LiveTranscription<F> {
 
   #notice(ended: readonly SpeechRegion[], open: SpeechRegion | undefined): void {
     const {audio} = this.#current
-    for (const {start, end} of open === undefined ? ended : [...ended, open])
-      if (end > audio.start) this.#spokenFrom ??= Math.max(audio.start, start)
+    const first = (open === undefined ? ended : [...ended, open]).find(({end}) => end > audio.start)
+    if (this.#spokenFrom === undefined && first !== undefined) {
+      this.#spokenFrom = Math.max(audio.start, first.start)
+      this.#options.onSpeech?.((1000 * this.#spokenFrom) / sampleRate)
+    }
     this.#spokenTo = ended.findLast(({end}) => end > audio.start)?.end ?? this.#spokenTo
   }
 

@@ -260,6 +260,7 @@ export class SpeechService {
       | 'resume'
       | 'emit'
       | 'onCheckpoint'
+      | 'onSpeech'
       | 'beforeFinal'
       | 'onIdle'
       | 'onDraftFailure'

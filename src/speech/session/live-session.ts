@@ -22,6 +22,8 @@ export interface LiveSessionOptions {
   resume?: LiveResumption | undefined
   /** Receives each state from which the session could continue, and the utterance that ended with it. */
   onCheckpoint?: ((checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined) => void) | undefined
+  /** Called when the detector finds speech in an utterance. @param startMs start of the speech in the audio */
+  onSpeech?: ((startMs: number) => void) | undefined
   /** Called with the final result of an utterance before it is emitted, or with undefined if the utterance failed. */
   beforeFinal?: ((event: FinalEvent | undefined, index: number) => Promise<void>) | undefined
   /** Called if no audio arrives for the timeout; without it, the session fails. */
@@ -148,6 +150,7 @@ export class LiveSession {
       endpoint: {silenceMs, maxDurationMs: limits.maxDurationMs},
       from: this.#options.resume?.checkpoint,
       onCheckpoint: this.#options.onCheckpoint,
+      onSpeech: this.#options.onSpeech,
       onPartial: ({seq, text, stableText, confidence, nBest = null}) =>
         this.#emit({
           type: 'partial',
@@ -211,6 +214,11 @@ export class LiveSession {
       const ended = await this.#live?.commit()
       if (ended !== undefined) this.#finish(ended)
     })
+  }
+
+  /** Drops the audio of the current utterance. */
+  async clear(): Promise<void> {
+    await this.#live?.clear()
   }
 
   /** Waits until the audio so far is processed and no final result is pending. */
