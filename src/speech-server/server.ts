@@ -6,8 +6,19 @@ import websocket from '@fastify/websocket'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
 import {asAudioError, SvcError} from '../errors/index.js'
+import {packageRoot} from '../files/index.js'
 import {logger} from '../log/index.js'
-import {createApp, type HttpApp, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
+import {
+  createApp,
+  type HttpApp,
+  isLoopback,
+  type Listening,
+  listen,
+  loadPage,
+  metricsType,
+  type TlsOptions,
+  type WebPage,
+} from '../net/index.js'
 import type {SpeechService} from '../speech/index.js'
 import {guardAccess, selectProtocol} from './access.js'
 import {SpeechMetrics} from './metrics.js'
@@ -19,6 +30,8 @@ export interface SpeechServerOptions {
   address: {host: string; port: number}
   /** The token that clients must send; undefined accepts every client. */
   token: string | undefined
+  /** Enables HTTPS. */
+  tls?: TlsOptions | undefined
   /** Directory that contains all recordings requested by path. */
   root: string
   /** Maximum size of an uploaded recording, bytes. */
@@ -33,6 +46,11 @@ export interface SpeechServer extends Listening {
   close(drainMs: number): Promise<void>
 }
 
+/** Build output of `page/`. */
+const pageFolder = join(packageRoot, 'dist', 'src', 'speech-server', 'page')
+/** The page plays audio of its own, and the module of its audio thread is part of its script. */
+const pageSources = {'script-src': 'blob:', 'media-src': 'blob:'}
+
 /** Maximum size of a JSON body, bytes. */
 const bodyLimit = 64 << 10
 /** Maximum number of uploads that are received at once. */
@@ -42,6 +60,7 @@ interface Context {
   service: SpeechService
   metrics: SpeechMetrics
   options: SpeechServerOptions
+  page: WebPage
   /** Directory for uploads. */
   folder: string
   /** Uploads that are being received. */
@@ -51,10 +70,11 @@ interface Context {
 
 /**
  * Serves speech recognition over HTTP and WebSocket. The caller closes the service afterwards.
- * @throws port_in_use, address_unavailable, write_failed
+ * @throws port_in_use, address_unavailable, tls_unusable, write_failed
  */
 export async function startSpeechServer(service: SpeechService, options: SpeechServerOptions): Promise<SpeechServer> {
-  const {address, token, maxUploadBytes} = options
+  const {address, token, maxUploadBytes, tls} = options
+  const page = await loadPage(pageFolder, pageSources)
   const folder = await mkdtemp(join(tmpdir(), 'svc-speech-')).catch((error: NodeJS.ErrnoException) => {
     throw new SvcError('write_failed', {reason: String(error.code)}, {cause: error})
   })
@@ -62,6 +82,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     service,
     metrics: new SpeechMetrics(),
     options,
+    page,
     folder,
     receiving: 0,
     connections: new Set(),
@@ -73,6 +94,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     loopbackOnly: isLoopback(address.host),
     bodies: 'json',
     headers: {'cache-control': 'no-store'},
+    tls,
   })
   const served: string[] = []
   app.addHook('onRoute', ({method, url}) => {
@@ -118,7 +140,8 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
 }
 
 function routes(app: HttpApp, context: Context, listening: () => Listening): void {
-  const {service, metrics, options} = context
+  const {service, metrics, options, page} = context
+  app.get('/', async (_request, reply) => reply.headers(page.headers).type('text/html; charset=utf-8').send(page.html))
   app.get('/health', async () => ({status: 'ok'}))
   app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(metrics.render(service)))
   app.get('/api/audio/status', async () => ({

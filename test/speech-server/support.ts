@@ -45,6 +45,13 @@ export const defaultSettings: SpeechCallSettings = {
   runtime: {},
 }
 
+/** The status without a model. */
+export const defaultStatus = async () =>
+  speechStatus(
+    {...speech, ...refine, ...session, ...hub},
+    {version: '0.0.0', cudaInstalled: false, cudaRequested: false, activeModel: null},
+  )
+
 /** A response of the server. */
 export interface Answer {
   status: number
@@ -65,7 +72,13 @@ export interface Part {
 export function speechSuite() {
   const root = suiteFolder()
   const settings = {...defaultSettings}
-  const service = new SpeechService({root, settings: async () => ({...settings})})
+  const service = new SpeechService({
+    root,
+    settings: async ({word_timestamps: wordTimestamps = false}) => ({
+      ...settings,
+      transcriber: {...settings.transcriber, decoding: {...settings.transcriber.decoding, wordTimestamps}},
+    }),
+  })
   const servers: SpeechServer[] = []
   after(async () => {
     for (const server of servers) await server.close(0)
@@ -90,11 +103,7 @@ export function speechSuite() {
         token: undefined,
         root,
         maxUploadBytes: 1 << 20,
-        status: async () =>
-          speechStatus(
-            {...speech, ...refine, ...session, ...hub},
-            {version: '0.0.0', cudaInstalled: false, cudaRequested: false, activeModel: null},
-          ),
+        status: defaultStatus,
         ...options,
       })
       servers.push(server)
