@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {describe, it, type TestContext} from 'node:test'
 import type {ConsoleMessage, Page} from 'playwright-core'
+import {createFormat, type Segment} from '../../src/speech/index.js'
 import type {SpeechServerOptions} from '../../src/speech-server/index.js'
 import {findChromium, noChromium, suitePage} from '../support/chromium.js'
 import {selfSigned} from '../support/self-signed.js'
@@ -159,6 +160,23 @@ describe('the speech page in a browser', {skip: chromiumPath === undefined && no
       json.segments.flatMap((segment: {words: {word: string}[]}) => segment.words.map(({word}) => word)),
       words,
     )
+  })
+
+  it('saves the same subtitles as svc transcribe', async (t) => {
+    const {page} = await show(t)
+    const texts = ['<b>1 --> 2</b> & more', `a line\n\n${'that is longer than one line of subtitles '.repeat(4)}`]
+    const segments = texts.map((text, i) => ({text, start_ms: 3_600_000 + 5000 * i, end_ms: 3_604_500 + 5000 * i}))
+    await page.route('**/upload', (route) => route.fulfill({json: {text: '', segments}}))
+    t.after(() => page.unroute('**/upload'))
+    await transcribe(page)
+    for (const format of ['text', 'srt', 'vtt'] as const) {
+      const {header, segment} = createFormat(format)
+      const lines = segments.map(({text, start_ms: start, end_ms: end}) =>
+        segment({text, startSec: start / 1000, endSec: end / 1000} as Segment),
+      )
+      const {text} = await saved(page, format === 'text' ? 'TXT' : format.toUpperCase())
+      assert.equal(text, header() + lines.join(''))
+    }
   })
 
   it('shows segments if the model has no word times', async (t) => {

@@ -154,7 +154,7 @@ function visit(node: unknown, see: (key: string, value: object) => void): void {
 
 /** The values that a body of some media type consists of. */
 function valuesIn(mediaType: string, body: string): unknown[] {
-  if (mediaType === 'text/plain') return [body]
+  if (mediaType === 'text/plain' || mediaType === 'text/html') return [body]
   if (/[/+]json$/.test(mediaType)) return [JSON.parse(body)]
   const [end, opening] = mediaType === 'application/x-ndjson' ? ['\n', ''] : ['\n\n', 'data: ']
   assert.ok(body.endsWith(end), 'a stream ends with a whole object')
