@@ -9,19 +9,19 @@ const drainMs = 5000
 export default class SpeechServe extends SpeechCommand<typeof SpeechServe> {
   static override summary = 'Serve speech recognition over HTTP and WebSocket.'
   static override description =
-    `The page at / transcribes files and the microphone in a browser. Routes: POST /api/audio/transcribe for recordings in the workspace, POST /api/audio/transcribe/upload for uploads,
-GET /api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. Paths outside the
-workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
+    `The page at / transcribes files and the microphone in a browser. Routes: POST /api/audio/transcribe for recordings in the
+workspace, POST /api/audio/transcribe/upload for uploads, GET /api/audio/transcribe/stream for live audio over WebSocket,
+GET /api/audio/status, /health and /metrics. Paths outside the workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are
+refused.
 
-Listens on the loopback interface by default. On another address, clients must send a token, and browsers allow the
-microphone only with a certificate, --tls-cert and --tls-key. One recording is transcribed at a
-time, next to live audio; up to 16 requests wait. Edited settings apply to the next request. On SIGTERM, running requests have
-five seconds to finish; then it exits with status 0.`
+Listens on the loopback interface by default. On another address, clients must send a token, and browsers allow the page to use
+the microphone only with --tls-cert and --tls-key. One recording is transcribed at a time, next to live audio; up to 16 requests
+wait. Edited settings apply to the next request. On SIGTERM, running requests have five seconds to finish; then it exits with
+status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model openai/whisper-base',
     'curl -s http://127.0.0.1:3847/api/audio/transcribe/upload -F file=@meeting.wav | jq -r .text',
-    'SVC_SPEECH_TOKEN=$(openssl rand -hex 16) <%= config.bin %> <%= command.id %> --host 0.0.0.0',
-    '<%= config.bin %> <%= command.id %> --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
+    'SVC_SPEECH_TOKEN=$(openssl rand -hex 16) <%= config.bin %> <%= command.id %> --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
   ]
   static override flags = {
     ...speechFlags,

@@ -195,9 +195,8 @@ describe('the speech page in a browser', {skip: chromiumPath === undefined && no
 
   it('sends a file that the server refuses as WAV, if the browser can decode it', async (t) => {
     const {page} = await show(t, {maxUploadBytes: 200_000})
-    const samples = (await readFile(hello)).subarray(44)
-    const padded = Buffer.concat([await readFile(hello), Buffer.alloc(200_000)])
-    assert.ok(samples.length < 200_000)
+    // The server answers before it has read the body, and closes the connection.
+    const padded = Buffer.concat([await readFile(hello), Buffer.alloc(16 << 20)])
     await page.locator('#file').setInputFiles({name: 'long.wav', mimeType: 'audio/wav', buffer: padded})
     await shows(page, '#segments', helloText)
   })

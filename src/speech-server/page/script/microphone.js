@@ -68,6 +68,7 @@ export async function openMicrophone(onSamples, onEnd) {
       onStopped = resolve
     })
     node.port.onmessage = ({data}) => (data === undefined ? onStopped() : onSamples(data))
+    await context.resume()
     context.createMediaStreamSource(stream).connect(node)
     for (const track of stream.getTracks()) track.onended = onEnd
     return {

@@ -223,4 +223,7 @@ byId('copy').onclick = async () => {
   toast('The text was copied.')
 }
 
-showStatus().catch(showFault)
+showStatus().catch((error) => {
+  setLink('lost', 'Not connected')
+  showFault(error)
+})

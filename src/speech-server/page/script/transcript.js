@@ -84,10 +84,17 @@ export function highlight(seconds) {
   const item = items.findLast(({startSec}) => startSec <= seconds)
   const next = item !== undefined && seconds < item.endSec + lingerSec ? item.button : undefined
   if (next === current) return
+  // The page follows the audio unless the user has scrolled away from it.
+  const isFollowing = current === undefined || isVisible(current)
   current?.removeAttribute('aria-current')
   next?.setAttribute('aria-current', 'true')
-  next?.scrollIntoView({block: 'nearest'})
+  if (isFollowing) next?.scrollIntoView({block: 'nearest'})
   current = next
+}
+
+function isVisible(button) {
+  const {top, bottom} = button.getBoundingClientRect()
+  return bottom > 0 && top < innerHeight
 }
 
 const itemOf = (target) => items.find(({button}) => button === target)

@@ -6,6 +6,10 @@ const step = rate / 50
 /** Width of a bar and of the gap after it, CSS pixels. */
 const barWidth = 2
 const barStep = 3
+/** Interval of a live drawing if the user prefers less motion, ms. */
+const calmMs = 1000
+
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)')
 
 export class Waveform {
   #canvas
@@ -51,14 +55,16 @@ export class Waveform {
     this.draw()
   }
 
-  /** Draws with the next frame. */
+  /** Draws soon, once for all changes until then. */
   draw() {
     if (this.#isDue) return
     this.#isDue = true
-    requestAnimationFrame(() => {
+    const drawNow = () => {
       this.#isDue = false
       this.#drawNow()
-    })
+    }
+    if (this.isLive && reducedMotion.matches) setTimeout(drawNow, calmMs)
+    else requestAnimationFrame(drawNow)
   }
 
   #drawNow() {
