@@ -83,8 +83,8 @@ networks, configure a certificate and key in [mesh.transport], or use a TLS prox
       this.settings(meshServerSettings)
     const {readTlsFiles} = await import('../../src/net/index.js')
     const {openSqliteMeshStore, startControlPlane, userFile} = await import('../../src/mesh/index.js')
-    const {maxBodyBytes, stalePruneMs, heartbeatsPerSec} = settings
-    const tls = await readTlsFiles(settings)
+    const {maxBodyBytes, stalePruneMs, heartbeatsPerSec, tlsCertPath, tlsKeyPath, tlsMinVersion} = settings
+    const tls = await readTlsFiles({cert: tlsCertPath, key: tlsKeyPath, minVersion: tlsMinVersion})
     const database = dbPath === undefined ? userFile(process.env, 'mesh', 'mesh.db') : resolve(dbPath)
     const maxMessagesPerReceiver = Math.min(maxPerReceiver, maxMessages)
     const store = await openSqliteMeshStore(database, {leaseMs, maxMessages, maxMessagesPerReceiver})

@@ -40,7 +40,8 @@ status 0.`
       maxUploadBytes,
       workspace,
       token: configured,
-      ...tlsFiles
+      tlsCertPath: cert,
+      tlsKeyPath: key,
     } = this.settings(speechServerSettings)
     const variable = this.flags['token-env']
     const token = process.env[variable]?.trim() || (variable === 'SVC_SPEECH_TOKEN' ? configured : undefined)
@@ -49,7 +50,7 @@ status 0.`
     const {configureLog} = await import('../../src/log/index.js')
     const log = this.logOptions()
     configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})
-    const tls = await readTlsFiles({...tlsFiles, tlsMinVersion: '1.3'})
+    const tls = await readTlsFiles({cert, key, minVersion: '1.3'})
     const service = await this.openSpeechService()
     try {
       await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))

@@ -2,11 +2,11 @@ import {readFile} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 import type {TlsOptions} from './app.js'
 
-export interface TlsFiles {
+interface TlsFiles {
   /** PEM files of the certificate chain and of its private key. */
-  tlsCertPath?: string | undefined
-  tlsKeyPath?: string | undefined
-  tlsMinVersion: TlsOptions['minVersion']
+  cert: string | undefined
+  key: string | undefined
+  minVersion: TlsOptions['minVersion']
 }
 
 /**
@@ -14,11 +14,7 @@ export interface TlsFiles {
  * @returns undefined if neither is configured
  * @throws tls_unusable if only one is configured; file system errors
  */
-export async function readTlsFiles({
-  tlsCertPath: cert,
-  tlsKeyPath: key,
-  tlsMinVersion: minVersion,
-}: TlsFiles): Promise<TlsOptions | undefined> {
+export async function readTlsFiles({cert, key, minVersion}: TlsFiles): Promise<TlsOptions | undefined> {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined) throw new SvcError('tls_unusable', {reason: 'the key has no certificate'})
   if (key === undefined) throw new SvcError('tls_unusable', {reason: 'the certificate has no key'})
