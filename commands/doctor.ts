@@ -36,9 +36,9 @@ interface Row {
 export default class Doctor extends SpeechCommand<typeof Doctor> {
   static override summary = 'Check that every command can run on this machine.'
   static override description =
-    `Checks Node.js, the settings, ONNX Runtime, SQLite, models, decoders, caches, the workspace store, the daemon, the inference
-server and the mesh control plane. Each check that is not ok shows the cause and a fix. State "off" means not installed, not
-started or not configured; only the commands that need it are affected.
+    `Checks Node.js, the settings, ONNX Runtime, SQLite, models, decoders, caches, the workspace store, the daemon, the
+inference server and the mesh control plane. For each check that is not ok, prints the cause and a fix. The state "off"
+means that a component is not installed, started or configured. This affects only the commands that need the component.
 
 Changes nothing and contacts only the configured addresses. Exits with status 1 if a check fails.`
   static override examples = [

@@ -6,15 +6,15 @@ import {explainErrors, nearest, SvcError} from '../src/errors/index.js'
 export default class Explain extends SvcCommand<typeof Explain> {
   static override summary = 'Explain an error or diagnostic code.'
   static override description =
-    `Prints the cause and the fix of an error code, and also an example program for a diagnostic of the data language. Without
-a code, lists all codes. With --json the result has the same shape for one code and for all.`
+    `Prints the cause and the fix. For a diagnostic of the data language, also prints an example program. Without a code,
+lists all codes. The --json output has the same structure with and without a code.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> typecheck.null',
     '<%= config.bin %> <%= command.id %> port_in_use',
     `<%= config.bin %> <%= command.id %> --json | jq -r '.codes[].code'`,
   ]
   static override args = {
-    code: Args.string({description: 'Code, as printed in parentheses after an error message.'}),
+    code: Args.string({description: 'Code, as printed in parentheses after an error message. (default: all codes)'}),
   }
 
   async run(): Promise<void> {

@@ -11,8 +11,8 @@ export default class Generate extends SvcCommand<typeof Generate> {
     `The model directory contains config.json, tokenizer.json and safetensors shards, as produced by training or downloaded
 from Hugging Face. No export or conversion is needed. The text is printed as it is generated.
 
-If the model has a chat template, the prompt is sent as a user message; --raw skips the template. The prompt is required,
-except with --raw: generation then starts from the beginning-of-text token.`
+If the model has a chat template, the prompt is formatted as a user message; --raw skips the template. The prompt is
+required unless --raw is used. With --raw and no prompt, generation starts from the beginning-of-text token.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --base --temperature 0 "Hello"',
@@ -25,25 +25,27 @@ except with --raw: generation then starts from the beginning-of-text token.`
   static override flags = {
     model: Flags.string({
       char: 'm',
-      description: 'Run directory, model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
-      helpValue: 'DIR',
+      description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
+      helpValue: 'MODEL',
       required: true,
     }),
     ...settingFlags(engineSettings),
     seed: Flags.integer({
-      description: 'Sampling seed. (default random)',
+      description: 'Sampling seed. (default: random)',
       min: 0,
       max: 2 ** 32 - 1,
+      helpValue: 'N',
     }),
     stop: Flags.string({
       description: 'Stop sequence, not included in the output; may be repeated.',
+      helpValue: 'TEXT',
       multiple: true,
       multipleNonGreedy: true,
     }),
     base: Flags.boolean({
       description: 'Run only the base model of a run directory, without the adapter or merged weights.',
     }),
-    raw: Flags.boolean({description: 'Send the prompt without the chat template.'}),
+    raw: Flags.boolean({description: 'Use the prompt as is, without the chat template.'}),
   }
 
   async run(): Promise<void> {

@@ -4,10 +4,10 @@ import {Args, Flags} from '@oclif/core'
 import {
   clearLine,
   levelBar,
+  liveLimitFlags,
   liveLine,
   overwriteFlag,
   SpeechCommand,
-  sessionFlags,
   sessionLimitsOf,
   speechFlags,
 } from '../src/cli/index.js'
@@ -19,7 +19,9 @@ import type {
   FinishedUtterance,
   LiveEvent,
   LiveSession,
+  RemoteSession,
   SessionLimits,
+  Transcriber,
   TranscriptFormat,
 } from '../src/speech/index.js'
 
@@ -31,17 +33,18 @@ const mutedAfter = 3 * 16_000
 export default class Listen extends SpeechCommand<typeof Listen> {
   static override summary = 'Transcribe live speech from a microphone, pipe or file.'
   static override description =
-    `Records from the default microphone until Ctrl-C, or reads a file or standard input until its end. An utterance ends after
-a pause of 0.4 s. On a terminal, words appear while they are spoken: those that may still change are dimmed. In a pipe, each
-utterance is printed as one line when it is complete.
+    `Records from the default microphone until Ctrl-C, or reads a file or standard input to the end. An utterance ends after
+a pause of 0.4 s. On a terminal, words appear as they are spoken; words that may still change are dimmed. If the output
+is piped, each utterance is printed as one line when it is complete.
 
-The microphone is recorded with the first of these programs that works: pw-record, arecord, parecord, rec (SoX), ffmpeg.
-Standard input is a WAV file or another recording, or raw PCM: 16-bit little-endian, mono, 16 kHz.
+To record, uses the first available of pw-record, arecord, parecord, rec (SoX) and ffmpeg. Standard input is a recording
+in any supported format, or raw PCM (16-bit little-endian, mono, 16 kHz).
 
---json prints the events ready, partial, final, error and heartbeat, one per line, and at the end the session as one object.
+--json prints one event per line (ready, partial, final, error and heartbeat), and the complete session as the last
+line.
 
---output appends each utterance to a file as soon as it is complete; the extension selects the format: .txt, .srt, .vtt or
-.jsonl. Ctrl-C ends the current utterance and prints it.`
+--output writes each utterance to the file as soon as it is complete; the extension selects the format. Ctrl-C ends the
+current utterance and prints it.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --output notes.txt --profile aggressive',
@@ -49,17 +52,28 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
     'ffmpeg -v error -i talk.mp4 -f wav - | <%= config.bin %> <%= command.id %> - --json',
   ]
   static override args = {
-    source: Args.string({description: 'File, - for standard input, or mic.', default: 'mic'}),
+    source: Args.string({
+      description: 'Audio source: a file, - for standard input, or mic for the microphone.',
+      default: 'mic',
+    }),
   }
   static override flags = {
     ...speechFlags,
-    ...sessionFlags,
+    ...liveLimitFlags,
     microphone: Flags.string({description: 'Microphone to record from.', helpValue: 'NAME'}),
     'list-microphones': Flags.boolean({description: 'List the microphones and exit.'}),
     once: Flags.boolean({description: 'Exit after the first utterance.'}),
-    realtime: Flags.boolean({description: 'Play a file at its own speed, as if it was spoken now.'}),
+    realtime: Flags.boolean({description: 'Read a file in real time, like live speech.'}),
     'debug-parser-payload': Flags.boolean({description: 'Include the settings in the JSON result.'}),
-    output: Flags.string({char: 'o', description: 'File to append utterances to.', helpValue: 'FILE'}),
+    server: Flags.string({
+      description: 'Speech server that recognises the audio, instead of a model on this machine.',
+      helpValue: 'URL',
+    }),
+    output: Flags.string({
+      char: 'o',
+      description: 'File to write utterances to: .txt, .srt, .vtt or .jsonl.',
+      helpValue: 'FILE',
+    }),
     overwrite: overwriteFlag,
   }
 
@@ -68,21 +82,26 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
     const {isTextFile, SessionResult, sessionLimits} = await import('../src/speech/index.js')
     const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
     const document = await this.#openOutput()
-    const transcriber = await this.createTranscriber({refine: true})
     const result = new SessionResult()
     const screen = new Screen(!this.output.json && process.stdout.isTTY)
     const isText = isTextFile(this.args.source)
+    const isRemote = this.flags.server !== undefined && !isText
+    const transcriber = isRemote ? undefined : await this.createTranscriber({refine: true})
     let failed = false
     try {
-      const session = await this.#start(transcriber, {limits, isLive: !isText}, screen, async (utterance) => {
+      const onFinal = async (utterance: FinishedUtterance) => {
         result.add(utterance)
         screen.clear()
         if (utterance.event.text !== '') await this.output.piece(`${utterance.event.text}\n`)
         await document?.write(utterance)
-      })
+      }
+      const session =
+        transcriber === undefined
+          ? await this.#startRemote(screen, onFinal)
+          : await this.#start(transcriber, {limits, isLive: !isText}, screen, onFinal)
       try {
         // What was said before the audio failed is not lost.
-        if (isText) await session.addText(resolve(this.args.source))
+        if ('addText' in session && isText) await session.addText(resolve(this.args.source))
         else await this.#feed(session, screen).finally(() => session.commit())
       } finally {
         await session.close()
@@ -101,7 +120,7 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
       failed = session.failures > 0
     } finally {
       await document?.close()
-      await transcriber.close()
+      await transcriber?.close()
     }
     if (failed) this.exit(Exit.failed)
   }
@@ -123,14 +142,13 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
   }
 
   async #start(
-    transcriber: Awaited<ReturnType<Listen['createTranscriber']>>,
+    transcriber: Transcriber,
     {limits, isLive}: {limits: SessionLimits; isLive: boolean},
     screen: Screen,
     onFinal: (utterance: FinishedUtterance) => Promise<void>,
   ): Promise<LiveSession> {
     const {LiveSession, newSessionId} = await import('../src/speech/index.js')
     const {streamPartialQuietMs, streamMaxWaitMs, streamMaxBufferMs} = this.settings(speechServerSettings)
-    let printed: Promise<void> = Promise.resolve()
     const id = newSessionId()
     const partial = await this.partialWriter(id)
     return LiveSession.start(
@@ -147,19 +165,49 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
         maxBufferMs: Math.max(streamMaxBufferMs, 2 * (limits.maxDurationMs ?? 0)),
         // An interruption ends the audio; what was said before it is still transcribed.
         signal: new AbortController().signal,
-        emit: (event: LiveEvent) => {
-          printed = printed.then(() => this.output.event(event))
-          printed.catch(() => undefined)
-          if (event.type === 'partial') screen.show(event.stable_text, event.text)
-          else if (event.type === 'error' && !this.output.json) this.output.notice(`error: ${event.message}`)
-        },
+        emit: this.#emitter(screen),
+      },
+      onFinal,
+    )
+  }
+
+  /** Prints events in order. */
+  #emitter(screen: Screen): (event: LiveEvent) => void {
+    let printed: Promise<void> = Promise.resolve()
+    return (event) => {
+      printed = printed.then(() => this.output.event(event))
+      printed.catch(() => undefined)
+      if (event.type === 'partial') screen.show(event.stable_text, event.text)
+      else if (event.type === 'error' && !this.output.json) this.output.notice(`error: ${event.message}`)
+    }
+  }
+
+  async #startRemote(screen: Screen, onFinal: (utterance: FinishedUtterance) => Promise<void>): Promise<RemoteSession> {
+    const {RemoteSession} = await import('../src/speech/index.js')
+    const {server: url = '', once} = this.flags
+    const {protocol} = URL.canParse(url) ? new URL(url) : {protocol: ''}
+    if (!['http:', 'https:', 'ws:', 'wss:'].includes(protocol))
+      throw new SvcError('usage', {reason: `${url} is not the URL of a speech server, such as http://127.0.0.1:3847.`})
+    return RemoteSession.start(
+      {
+        url,
+        token: this.settings(speechServerSettings).token,
+        language: this.settings(speechSettings).language,
+        once,
+        emit: this.#emitter(screen),
+        onGap: ({fromSec, toSec}) =>
+          this.output.notice(
+            `warning: The audio from ${fromSec.toFixed(1)} s to ${toSec.toFixed(1)} s was lost with the connection.`,
+          ),
+        onConnection: (isConnected) =>
+          this.output.notice(isConnected ? 'Connected again.' : 'warning: The connection was lost; trying again.'),
       },
       onFinal,
     )
   }
 
   /** Passes audio on until it ends, the session fails, or the command is interrupted. */
-  async #feed(session: LiveSession, screen: Screen): Promise<void> {
+  async #feed(session: LiveSession | RemoteSession, screen: Screen): Promise<void> {
     const stop = AbortSignal.any([this.signal, session.ended])
     const isMicrophone = this.args.source === 'mic'
     const isFile = !isMicrophone && this.args.source !== '-'
@@ -179,7 +227,7 @@ Standard input is a WAV file or another recording, or raw PCM: 16-bit little-end
           )
         }
         if (isFile && this.flags.realtime) await wait(started + samples / 16 - performance.now(), stop)
-        else if (isFile) await session.settle()
+        else if (isFile || (!isMicrophone && this.flags.server !== undefined)) await session.settle()
         if (stop.aborted || session.isDone) return
       }
     } catch (error) {
@@ -282,7 +330,10 @@ class Document {
 
   async write({event, file}: FinishedUtterance): Promise<void> {
     const startSec = event.start_ms / 1000
-    const text = file.transcript.segments
+    const endSec = (event.end_ms - event.start_ms) / 1000
+    const unknown = {tokens: [], temperature: 0, avgLogprob: 0, compressionRatio: 0, noSpeechProb: 0}
+    const whole = {text: event.text, startSec: 0, endSec, ...unknown}
+    const text = (file?.transcript.segments ?? [whole])
       .map((segment) =>
         this.#format.segment({
           ...segment,

@@ -4,8 +4,8 @@ import {SvcCommand} from '../src/cli/index.js'
 export default class Lsp extends SvcCommand<typeof Lsp> {
   static override summary = 'Start the language server.'
   static override description =
-    `Speaks the Language Server Protocol over standard input and output, and is started by editors. Provides diagnostics, quick
-fixes, completion, hover, go to definition, document symbols and formatting for the data language.
+    `Editors start this command and use the Language Server Protocol over its standard input and output. Provides
+diagnostics, quick fixes, completion, hover, go to definition, document symbols and formatting for the data language.
 
 In Neovim: vim.lsp.start({name = 'svc', cmd = {'svc', 'lsp'}})
 

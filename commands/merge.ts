@@ -8,15 +8,15 @@ import type {MergeSource} from '../src/weights/index.js'
 export default class Merge extends SvcCommand<typeof Merge> {
   static override summary = 'Merge a LoRA adapter into its base model.'
   static override description =
-    `Merges a run directory, or the given shards, adapter and manifest. The result contains only the tensors that the adapter
-changes: stored next to a base model as merged.safetensors, they replace the tensors of its shards. --full writes a complete
-model directory, which any runtime can load.
+    `Merges a run directory, or the given shards, adapter and manifest. By default, the output contains only the tensors that
+the adapter changes. If it is named merged.safetensors and is in the directory of the base model, its tensors replace
+those of the shards. --full writes a complete model directory, which any runtime can load.
 
-Weights are processed a few rows at a time, so memory use does not grow with the model. The output appears only when it is
-complete. The file external_serving_handoff_v1.json, next to the output, describes it to other programs.
+Weights are processed a few rows at a time, so memory use does not depend on the model size. The output is written
+atomically. The file external_serving_handoff_v1.json, next to the output, describes the output for other programs.
 
-If the output head is tied to the embedding, an adapter for the head changes both. --untie gives the head its own tensor,
-as svc serve does in memory.`
+If the output head is tied to the embedding, an adapter for the head changes both. --untie stores the head as a separate
+tensor, as svc serve does in memory.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> ./runs/r7 --full --output ./models/r7',
     '<%= config.bin %> <%= command.id %> ./runs/r7 --output ./merged/merged.safetensors --dtype f32',
@@ -35,7 +35,10 @@ as svc serve does in memory.`
       multipleNonGreedy: true,
       exclusive: ['base'],
     }),
-    base: Flags.string({description: 'Base model directory.', helpValue: 'DIR'}),
+    base: Flags.string({
+      description: 'Base model directory. (default for a run directory: the one in its manifest)',
+      helpValue: 'DIR',
+    }),
     adapter: Flags.string({description: 'Adapter weights, instead of a run directory.', helpValue: 'FILE'}),
     meta: Flags.string({
       description: 'Adapter manifest. (default: next to the adapter)',
@@ -48,12 +51,12 @@ as svc serve does in memory.`
       helpValue: 'PATH',
       required: true,
     }),
-    full: Flags.boolean({description: 'Write a complete model directory.'}),
+    full: Flags.boolean({description: 'Write a complete model directory instead of only the changed tensors.'}),
     dtype: Flags.option({
-      description: 'Dtype of the output. (default: that of the base model)',
+      description: 'Data type of the output. (default: that of the base model)',
       options: ['f32', 'bf16', 'f16'] as const,
     })(),
-    untie: Flags.boolean({description: 'Store a head that is tied to the embedding as its own tensor.'}),
+    untie: Flags.boolean({description: 'Store a tied output head as a separate tensor.'}),
     overwrite: Flags.boolean({description: 'Overwrite existing output.'}),
     'ignore-eval-gate': Flags.boolean({description: 'Merge even if the evaluation of the run failed.'}),
   }

@@ -1,30 +1,39 @@
 import {Flags} from '@oclif/core'
-import {SvcCommand, settingFlags, withProgress} from '../src/cli/index.js'
-import {engineSettings, serveSettings} from '../src/config/index.js'
-import type {InferenceServer} from '../src/serve/index.js'
+import {SpeechCommand, settingFlags, withProgress} from '../src/cli/index.js'
+import {
+  engineSettings,
+  type SettingSources,
+  type SettingTable,
+  serveSettings,
+  speechServerSettings,
+} from '../src/config/index.js'
+import type {InferenceServer, ServerOptions} from '../src/serve/index.js'
+import type {SpeechService} from '../src/speech/index.js'
 
 /** Time that running replies have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
 
-export default class Serve extends SvcCommand<typeof Serve> {
+export default class Serve extends SpeechCommand<typeof Serve> {
   static override summary = 'Serve a model to Ollama and OpenAI clients.'
   static override description =
-    `--model is a run directory, with an adapter and its manifest, or a plain model directory. The base model is in the run
-directory or at the path in the manifest. No export or conversion is needed.
+    `A run directory contains an adapter and its manifest; its base model is in the same directory or at the path in the
+manifest. A model directory contains a complete model. No export or conversion is needed.
 
-Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the OpenAI
-API. Concurrent requests are batched. Listens on the loopback interface by default. On SIGTERM, in-flight requests have five
-seconds to finish; then it exits with status 0.`
+Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the
+OpenAI API. Concurrent requests are batched. With --speech-model, also implements the transcription and translation
+routes of the OpenAI API; they use the settings under [speech] and the SVC_SPEECH_ variables. Listens on the loopback
+interface by default. On SIGTERM, in-flight requests have five seconds to finish; then the server exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./runs/r7',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --model-name my-model --port 0 --json',
+    '<%= config.bin %> <%= command.id %> --model ./runs/r7 --speech-model openai/whisper-base',
     'curl -s http://127.0.0.1:11435/api/generate -d \'{"prompt": "Hello", "stream": false}\'',
   ]
   static override flags = {
     model: Flags.string({
       char: 'm',
-      description: 'Run directory, model directory, or the id (owner/name) of a model in the local Hugging Face cache.',
-      helpValue: 'DIR',
+      description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
+      helpValue: 'MODEL',
       required: true,
     }),
     'model-name': Flags.string({
@@ -33,6 +42,10 @@ seconds to finish; then it exits with status 0.`
     base: Flags.string({
       description: 'Base model directory. (default: the one in the manifest)',
       helpValue: 'DIR',
+    }),
+    'speech-model': Flags.string({
+      description: 'Speech model for /v1/audio routes: directory, whisper.cpp file or Hugging Face id.',
+      helpValue: 'MODEL',
     }),
     'ignore-eval-gate': Flags.boolean({description: 'Serve even if the evaluation of the run failed.'}),
     'api-key-env': Flags.string({
@@ -45,30 +58,85 @@ seconds to finish; then it exits with status 0.`
   }
 
   async run(): Promise<void> {
-    const server = await this.#start()
+    const {configureLog} = await import('../src/log/index.js')
+    configureLog(this.#logOptions())
+    const model = this.flags['speech-model']
+    if (model === undefined) return this.#serve({})
+    const service = await this.openSpeechService(model)
+    try {
+      await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))
+      await this.#serve(await this.#speechRoutes(service, model))
+    } finally {
+      await service.close()
+    }
+  }
+
+  async #serve(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<void> {
+    const server = await this.#start(routes)
     const {baseUrl, model, device, trained, unprotected} = server
+    const speech = (await routes.otherModels?.())?.[0]?.id
     if (!trained) this.output.notice('notice: The directory contains no adapter; serving the base model.')
     if (unprotected)
       this.output.notice(
         `warning: Other machines can use this server without an API key. Set ${this.flags['api-key-env']}.`,
       )
     await this.warnWithoutTls(this.settings(serveSettings).host)
-    await this.output.event({event: 'ready', base_url: baseUrl, pid: process.pid, model: model.name, device})
-    this.output.notice(`Listening on ${baseUrl}, serving ${model.name} on ${device}.`)
+    await this.output.event({
+      event: 'ready',
+      base_url: baseUrl,
+      pid: process.pid,
+      model: model.name,
+      device,
+      ...(speech === undefined ? {} : {speech_model: speech}),
+    })
+    const names = speech === undefined ? model.name : `${model.name} and ${speech}`
+    this.output.notice(`Listening on ${baseUrl}, serving ${names} on ${device}.`)
     await aborted(this.signal)
     await server.close(drainMs)
   }
 
-  async #start(): Promise<InferenceServer> {
+  async #speechRoutes(service: SpeechService, named: string): Promise<Pick<ServerOptions, 'mount' | 'otherModels'>> {
+    const {openAiAudioRoutes, speechModelEntry, Uploads} = await import('../src/speech-server/index.js')
+    const {maxUploadBytes} = this.settings(speechServerSettings)
+    const model = async () => {
+      const found = await this.findModel(named)
+      return found === undefined ? null : {name: found.name, dir: found.path}
+    }
+    return {
+      mount: async (app) => {
+        openAiAudioRoutes(app, {service, uploads: await Uploads.open(app, service, maxUploadBytes), model})
+      },
+      otherModels: async () => {
+        const served = await model()
+        return served === null ? [] : [await speechModelEntry(served)]
+      },
+    }
+  }
+
+  /** The flags are those of the language model, of which some have the names of speech settings. */
+  protected override settingSources(table?: SettingTable): SettingSources {
+    const sources = super.settingSources(table)
+    return table?.name === speechServerSettings.name ? {...sources, flags: {}} : sources
+  }
+
+  get #apiKey(): string | undefined {
+    return process.env[this.flags['api-key-env']]?.trim() || undefined
+  }
+
+  #logOptions() {
+    const log = this.logOptions()
+    return {...log, secrets: [...log.secrets, this.#apiKey].filter((secret) => secret !== undefined)}
+  }
+
+  async #start(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<InferenceServer> {
     const {host, port, keepAlive, parallel, queue, ...serve} = this.settings(serveSettings)
     const {topK: _, topP: __, ...engine} = this.settings(engineSettings)
-    const apiKey = process.env[this.flags['api-key-env']]?.trim() || undefined
-    const log = this.logOptions()
     const options = {
+      ...routes,
       ...serve,
       ...engine,
       address: {host, port},
-      apiKey,
+      apiKey: this.#apiKey,
       name: this.flags['model-name']?.trim() || undefined,
       base: this.flags.base,
       ignoreEvalGate: this.flags['ignore-eval-gate'],
@@ -76,10 +144,8 @@ seconds to finish; then it exits with status 0.`
       queueLimit: queue,
       keepAlive: keepAlive < 0 ? ('forever' as const) : keepAlive * 1000,
       product: this.config.version,
-      log: {...log, secrets: [...log.secrets, apiKey].filter((secret) => secret !== undefined)},
+      log: this.#logOptions(),
     }
-    const {configureLog} = await import('../src/log/index.js')
-    configureLog(options.log)
     const {startServer} = await import('../src/serve/index.js')
     return withProgress('Loading the model', !this.flags.quiet, () =>
       startServer(this.flags.model, options, this.signal),

@@ -3,8 +3,8 @@ import {basename, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   overwriteFlag,
+  recordingLimitFlags,
   SpeechCommand,
-  sessionFlags,
   sessionLimitsOf,
   speechFlags,
   withProgress,
@@ -36,16 +36,17 @@ export default class Transcribe extends SpeechCommand<typeof Transcribe> {
   static override summary = 'Transcribe audio files to text.'
   static override description =
     `WAV, FLAC, MP3 and Ogg are decoded directly, all other formats through ffmpeg. The format is detected from the content,
-not from the file name. For a directory, all recordings in it are transcribed; subdirectories are not searched. The text of a
-.txt or .md file is only cleaned up.
+not from the file name. If a directory is given, all recordings in it are transcribed, but not those in its
+subdirectories. A .txt or .md file is treated as a transcript and only cleaned up.
 
-Each segment is printed as soon as it is final. If one of several recordings fails, the error is reported, the others are
-still transcribed, and the exit status is 1. --json prints one object per recording.
+Each segment is printed as soon as it is final. If one of several recordings fails, the error is reported, the others
+are still transcribed, and the exit status is 1. --json prints one object per recording.
 
-The model is a directory, a whisper.cpp file, or a Hugging Face id such as openai/whisper-base, which is downloaded once.
-Without --model, the cached openai/whisper-tiny.en is used, or else the included starter model; nothing is downloaded.
+The model is a directory, a whisper.cpp file, or a Hugging Face id such as openai/whisper-base, which is downloaded
+once. Without --model, openai/whisper-tiny.en is used if it is cached, and otherwise the included starter model; nothing
+is downloaded.
 
---output names a directory, which is created; output files keep the relative paths of the recordings. For a single
+--output is a directory, created if missing; output files keep the relative paths of the recordings. For a single
 recording it can also be a file such as talk.srt; the extension selects the format.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> meeting.wav',
@@ -61,29 +62,29 @@ recording it can also be a file such as talk.srt; the extension selects the form
   }
   static override flags = {
     ...speechFlags,
-    ...sessionFlags,
+    ...recordingLimitFlags,
     'debug-parser-payload': Flags.boolean({description: 'Include the corrections and settings in the JSON result.'}),
     refine: Flags.boolean({
-      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default on)',
+      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
       default: true,
       allowNo: true,
     }),
     format: Flags.custom<TranscriptFormatName>({
       char: 'f',
-      description: 'Output format; txt is an alias of text. (default text, or the format of the --output file)',
+      description: 'Output format; txt is an alias for text. (default: text, or the format of the --output file)',
       options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'],
       parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName,
     })(),
     output: Flags.string({
       char: 'o',
-      description: 'Output directory, or output file for a single recording; - is standard output. (default -)',
+      description: 'Output directory, or output file for a single recording; - is standard output. (default: -)',
       helpValue: 'PATH',
       aliases: ['output-dir'],
     }),
     overwrite: overwriteFlag,
     strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
     'raw-encoding': Flags.option({
-      description: 'Sample encoding of headerless (raw PCM) recordings.',
+      description: 'Sample encoding of raw recordings (PCM without a header).',
       options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
     })(),
     'raw-rate': Flags.integer({
@@ -91,8 +92,15 @@ recording it can also be a file such as talk.srt; the extension selects the form
       default: 16_000,
       min: 1000,
       max: 768_000,
+      helpValue: 'HZ',
     }),
-    'raw-channels': Flags.integer({description: 'Channels of raw recordings.', default: 1, min: 1, max: 64}),
+    'raw-channels': Flags.integer({
+      description: 'Number of channels of raw recordings.',
+      default: 1,
+      min: 1,
+      max: 64,
+      helpValue: 'N',
+    }),
   }
 
   async run(): Promise<void> {

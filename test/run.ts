@@ -1,9 +1,9 @@
 /**
- * Runs the test suite: every `*.test.js` below this folder, or every `*.slow.js` with `--slow`; words on the command
- * line choose files by a part of their path. `node --test` takes neither a folder on all supported versions nor a
- * pattern, so the files are listed here. The longest files start first, by the seconds in `test/durations.json`, which
- * `--record` writes; short files share a process. Prints the names of skipped tests, and fails when a test was skipped
- * although what it needs is there.
+ * Runs the test suite: all `*.test.js` files below this folder, or all `*.slow.js` files with `--slow`. Other arguments
+ * select files by a part of their path. The files are listed here, because `node --test` does not accept folders or
+ * patterns on all supported versions. The slowest files start first, according to `test/durations.json`, which
+ * `--record` writes; fast files share a process. Prints the names of skipped tests, and fails if a test was skipped
+ * although its requirements are met.
  */
 import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {availableParallelism} from 'node:os'
@@ -15,32 +15,32 @@ import {projectFile} from './support/project.js'
 
 const slow = process.argv.includes('--slow')
 const recording = process.argv.includes('--record')
-const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+const patterns = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const suffix = slow ? '.slow.js' : '.test.js'
 const files = readdirSync(folder, {recursive: true, encoding: 'utf8'})
-  .filter((file) => file.endsWith(suffix) && (wanted.length === 0 || wanted.some((word) => file.includes(word))))
+  .filter((file) => file.endsWith(suffix) && (patterns.length === 0 || patterns.some((word) => file.includes(word))))
   .sort()
 if (files.length === 0) {
   process.stdout.write(`No ${suffix} files match.\n`)
-  process.exit(wanted.length === 0 && slow ? 0 : 1)
+  process.exit(patterns.length === 0 && slow ? 0 : 1)
 }
 
-/** Wall time of each file in the last recorded run, s. A file that is not there yet starts first. */
+/** Wall time of each file in the last recorded run, s. New files start first. */
 const durationsFile = projectFile('test/durations.json')
 const recorded: Record<string, number> = JSON.parse(readFileSync(durationsFile, 'utf8'))
 const nameOf = (file: string) => file.replaceAll('\\', '/').slice(0, -'.js'.length)
 const expected = (file: string) => recorded[nameOf(file)] ?? Number.POSITIVE_INFINITY
 files.sort((a, b) => expected(b) - expected(a) || 0)
 
-/** Files that take less than this share a process: to start one for each would take longer than they do, s. */
+/** Files faster than this share a process, because starting a process would take longer, s. */
 const shortFile = 16
-/** What the files of one process may take together, s. */
+/** Maximum total time of the files of a process, s. */
 const fullGroup = 120
 
-/** Short files in groups, in files that import them. Files that are chosen by a word run in a process of their own. */
+/** Groups fast files in files that import them. Files selected by an argument run in separate processes. */
 function group(all: readonly string[]): string[] {
-  if (wanted.length > 0 || recording) return all.map((file) => join(folder, file))
+  if (patterns.length > 0 || recording) return all.map((file) => join(folder, file))
   const groups: string[][] = []
   let seconds = Number.POSITIVE_INFINITY
   for (const file of all.filter((file) => expected(file) < shortFile).sort()) {
@@ -62,14 +62,14 @@ function group(all: readonly string[]): string[] {
   return [...all.filter((file) => expected(file) >= shortFile).map((file) => join(folder, file)), ...grouped]
 }
 
-/** A test may fail on a slow machine only because the product does: this limit is there for one that hangs. */
+/** Limit for a test that hangs, ms; long enough for slow machines. */
 const timeout = 30 * 60_000
 
-/** What no ordinary machine has. */
+/** Requirements that ordinary machines may not meet. */
 const mayBeAbsent = /\b(CUDA|microphone|ffmpeg|jq)\b/i
 const skipped: {name: string; reason: string}[] = []
 
-// A file waits now and then for a process, a server or the disk; others use the processors meanwhile.
+// Files sometimes wait for a process, a server or the disk; others use the processors meanwhile.
 const concurrency = 3 * availableParallelism()
 const tests = run({files: group(files), concurrency, timeout})
 const durations: Record<string, number> = {}
@@ -88,7 +88,7 @@ tests.on('test:pass', ({name, skip, file}) => {
 })
 const report = tests.compose(new spec())
 report.pipe(process.stdout)
-// The report is behind the tests; these lines are its last.
+// The report lags behind the tests; these are its last lines.
 report.on('end', reportFailed)
 report.on('end', reportSkipped)
 if (recording) tests.on('end', record)

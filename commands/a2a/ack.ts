@@ -7,7 +7,7 @@ const ack = commandCall(operationNamed('a2a_ack'))
 export default class A2aAck extends OperationCommand<typeof A2aAck> {
   static override summary = ack.operation.summary
   static override description =
-    `--error rejects a claimed message: it is redelivered, to any consumer, when its claim time is over.`
+    `--error rejects a claimed message. When the claim expires, the message is redelivered to any consumer.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> reviewer 12',
     '<%= config.bin %> <%= command.id %> reviewer 12 --as worker-1 --error "the disk is full"',

@@ -7,12 +7,12 @@ const inbox = commandCall(operationNamed('a2a_inbox'))
 export default class A2aInbox extends OperationCommand<typeof A2aInbox> {
   static override summary = inbox.operation.summary
   static override description =
-    `Lists the durable inbox, by priority and then oldest first. --claim claims the messages for two minutes; no other consumer
-receives them, and those not acknowledged in time are redelivered. The consumer name is --as, SVC_A2A_CONSUMER_ID or, by
-default, this process.
+    `Lists the durable inbox by priority, oldest first within a priority. --claim claims the messages for two minutes, during
+which no other consumer receives them. Messages that are not acknowledged in time are redelivered. The consumer name is
+--as, or else SVC_A2A_CONSUMER_ID, or else pid:N with the id of this process.
 
-A message becomes a dead letter after ten deliveries or when its agent retires. --dead lists dead letters; give a retired
-agent by its id.`
+A message becomes a dead letter after ten deliveries or when its agent retires. --dead lists dead letters. Refer to a
+retired agent by its id, such as A-03.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> reviewer',
     '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r ".messages[].payload"',

@@ -7,12 +7,12 @@ const send = commandCall(operationNamed('a2a_send'))
 export default class A2aSend extends OperationCommand<typeof A2aSend> {
   static override summary = send.operation.summary
   static override description =
-    `Prints the uuid of the message. The default route is db, the durable inbox of the agent. Messages on the local route exist
-only within one process, so they are lost when this command exits.
+    `Prints the UUID of the message. The default route is db, the durable inbox of the agent. Messages on the local route
+exist only within one process, so they are lost when this command exits.
 
-A message with the same --key, or else the same correlation id, is sent only once. Without either, a message equal to an
-unread one of the last minute is not sent again. To send to another machine, use --route mesh; svc mesh deliver sends
-to a control plane without a workspace.`
+Messages with the same --key are sent only once; without --key, the correlation id is used as the key. Without both, a
+message is not sent if an identical message from the last minute is still unread. To send to another machine, use
+--route mesh or, outside a workspace, svc mesh deliver.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> builder reviewer completion_notice "the parser is done"',
     'git diff | <%= config.bin %> <%= command.id %> builder reviewer snapshot_share - --priority high --key snapshot-7',

@@ -6,16 +6,16 @@ import {SvcError} from '../../src/errors/index.js'
 export default class ContractsValidate extends SvcCommand<typeof ContractsValidate> {
   static override summary = 'Validate documents against a contract.'
   static override description =
-    `Exits with status 1 at the first invalid document and reports the location of the error. Documents are JSON, or YAML if the
-file name ends in .yaml or .yml. Without arguments, checks the contracts themselves: their schemas, and the documents that
-ship with them.`
+    `Exits with status 1 at the first invalid document and reports the location of the error. Documents are JSON, or YAML if
+the file name ends in .yaml or .yml. Without arguments, checks the schemas of all contracts and the documents that ship
+with them.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> eval/external-serving-handoff ./run/external_serving_handoff_v1.json',
     '<%= config.bin %> generate --model ./my-model --json Hi | <%= config.bin %> <%= command.id %> cli/generate.v1 -',
     '<%= config.bin %> <%= command.id %>',
   ]
   static override args = {
-    contract: Args.string({description: 'Contract id.'}),
+    contract: Args.string({description: 'Contract id, as printed by svc contracts list. (default: all contracts)'}),
     document: Args.string({description: 'Documents to check; - reads standard input.'}),
   }
   static override strict = false

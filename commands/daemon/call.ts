@@ -10,11 +10,11 @@ const subscribing = 'orch.events.subscribe'
 export default class DaemonCall extends SvcCommand<typeof DaemonCall> {
   static override summary = 'Call a method of the daemon.'
   static override description =
-    `Connects to the address in SVC_ORCHESTRATOR_DAEMON_SOCKET, or else to the daemon of the workspace. orch.methods lists the
-methods. The result is printed as one line of JSON.
+    `Connects to the address in SVC_ORCHESTRATOR_DAEMON_SOCKET, or else to the daemon of the workspace. To list the methods,
+call orch.methods. The result is printed as one line of JSON.
 
-orch.events.subscribe then prints each event as a line until interrupted. To resume without missing events, pass the id of the
-last event as since_id.`
+After the result of orch.events.subscribe, prints one line per event until interrupted. To resume without missing
+events, pass the id of the last event as since_id.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> orch.status',
     `<%= config.bin %> <%= command.id %> orch.submit_task '{"description": "Run the tests"}'`,
@@ -23,12 +23,17 @@ last event as since_id.`
   ]
   static override args = {
     method: Args.string({description: 'Method name.', required: true}),
-    params: Args.string({description: 'Parameters, as a JSON object; - reads standard input.', default: '{}'}),
+    params: Args.string({
+      description: 'Parameters of the method, as a JSON object; - reads standard input.',
+      default: '{}',
+    }),
   }
   static override flags = {
-    stream: Flags.boolean({description: 'Keep the connection open after the result, and print all notifications.'}),
+    stream: Flags.boolean({
+      description: 'Keep the connection open after the result and print all notifications that follow.',
+    }),
     timeout: Flags.integer({
-      description: 'Timeout for the result (exit status 5).',
+      description: 'Time to wait for the result; exits with status 5 on timeout.',
       default: 60,
       min: 1,
       max: 86_400,

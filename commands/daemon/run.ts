@@ -31,15 +31,15 @@ export default class DaemonRun extends OrchCommand<typeof DaemonRun> {
   static override summary = 'Run the daemon in the foreground.'
   static override description =
     `The daemon runs queued tasks and answers requests. Each agent runs one task at a time, using the inference server or a
-command template of the workspace. A second daemon in the same workspace exits with status 4. If a daemon is killed, the next
-one requeues its tasks.
+command template of the workspace. A second daemon in the same workspace exits with status 4. If a daemon is killed, the
+next one requeues its tasks.
 
---listen HOST:PORT accepts connections. With port 0 it selects a free port; .svc/daemon.json contains the address. --listen
-stdio answers requests on standard input and output until the input ends, even if another daemon runs the tasks. A request is
-a line of JSON, either JSON-RPC 2.0 or {"id","method","params"}.
+--listen HOST:PORT accepts TCP connections; port 0 selects a free port. The address is written to .svc/daemon.json.
+--listen stdio answers requests on standard input and output until standard input closes. It also works while another
+daemon runs the tasks of the workspace. A request is a line of JSON, either JSON-RPC 2.0 or {"id","method","params"}.
 
-With --json the first line is a ready event, followed by one line per event. On SIGTERM or SIGINT, running tasks have --drain
-seconds to finish; the others are requeued. Then it exits with status 0.`
+With --json the first line is a ready event, followed by one line per event. On SIGTERM or SIGINT, running tasks have
+--drain seconds to finish; unfinished tasks are requeued. The daemon then exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json --drain 60 > events.jsonl &',
@@ -49,10 +49,11 @@ seconds to finish; the others are requeued. Then it exits with status 0.`
   static override flags = {
     ...settingFlags(daemonSettings, 'socket'),
     'allow-remote': Flags.boolean({
-      description: 'Accept other machines; requires a token of at least 16 characters in SVC_DAEMON_TOKEN.',
+      description:
+        'Accept connections from other machines; requires a token of at least 16 characters in SVC_DAEMON_TOKEN.',
     }),
     drain: Flags.integer({
-      description: 'Time that running tasks have to finish on shutdown.',
+      description: 'Grace period for running tasks on shutdown.',
       default: 10,
       min: 0,
       max: 86_400,
@@ -140,7 +141,7 @@ seconds to finish; the others are requeued. Then it exits with status 0.`
         if (!isErrorOf(error, 'daemon_running')) throw error
         const {pid, host} = error.params
         if (!isLogged)
-          this.output.notice(`notice: The tasks of this workspace are already run by process ${pid} on ${host}.`)
+          this.output.notice(`notice: Another daemon (pid ${pid} on ${host}) already runs the tasks of this workspace.`)
         await sleep(retryMs, undefined, {signal}).catch(() => undefined)
         if (signal.aborted) return
       }

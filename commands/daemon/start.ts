@@ -13,9 +13,10 @@ const anyFreePort = '127.0.0.1:0'
 export default class DaemonStart extends SvcCommand<typeof DaemonStart> {
   static override summary = 'Start the daemon in the background.'
   static override description =
-    `Runs svc daemon run in the workspace directory, with the environment of this command and .svc/daemon.log as its log, and
-waits until it responds. By default it listens on a free port of the loopback interface; --listen accepts HOST:PORT, but not
-stdio. Without SVC_INFERENCE_URL, the daemon uses the inference server of the [mesh] settings, if there is one. Exits with status 4 if a daemon is already running.`
+    `Runs svc daemon run in the workspace directory with the current environment, writes its log to .svc/daemon.log, and
+waits until the daemon responds. By default, the daemon listens on a free port of the loopback interface. --listen stdio
+is not supported. Without SVC_INFERENCE_URL, the daemon uses the inference server in the [mesh] settings, if one is set.
+Exits with status 4 if a daemon is already running.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --listen 127.0.0.1:9745 --json',
@@ -23,16 +24,17 @@ stdio. Without SVC_INFERENCE_URL, the daemon uses the inference server of the [m
   static override flags = {
     ...settingFlags(daemonSettings, 'socket'),
     'allow-remote': Flags.boolean({
-      description: 'Accept other machines; requires a token of at least 16 characters in SVC_DAEMON_TOKEN.',
+      description:
+        'Accept connections from other machines; requires a token of at least 16 characters in SVC_DAEMON_TOKEN.',
     }),
     drain: Flags.integer({
-      description: 'Time that running tasks have to finish on shutdown. (default 10)',
+      description: 'Grace period for running tasks on shutdown. (default: 10)',
       min: 0,
       max: 86_400,
       helpValue: 'SECONDS',
     }),
     timeout: Flags.integer({
-      description: 'Timeout for the first response (exit status 5).',
+      description: 'Time to wait for the first response; exits with status 5 on timeout.',
       default: 30,
       min: 1,
       max: 86_400,

@@ -7,14 +7,15 @@ import type {Discovery} from '../../src/daemon/index.js'
 export default class DaemonStatus extends SvcCommand<typeof DaemonStatus> {
   static override summary = 'Show whether the daemon is running and responding.'
   static override description =
-    'Exits with status 3 if no daemon is running, even if .svc/daemon.json remains, and with 5 if the daemon does not respond.'
+    `Exits with status 3 if no daemon is running, even if .svc/daemon.json still exists. Exits with status 5 if the daemon
+does not respond.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'addr=$(<%= config.bin %> <%= command.id %> --json | jq -r .addr)',
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'Timeout for the response (exit status 5).',
+      description: 'Time to wait for the response; exits with status 5 on timeout.',
       default: 5,
       min: 1,
       max: 3600,

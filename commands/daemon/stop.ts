@@ -6,15 +6,15 @@ import type {DaemonStopV1} from '../../src/contracts/index.js'
 export default class DaemonStop extends SvcCommand<typeof DaemonStop> {
   static override summary = 'Stop the daemon and wait until it has exited.'
   static override description =
-    `The daemon completes pending requests, and running tasks have --drain seconds to finish. Exits with status 3 if no daemon is
-running.`
+    `The daemon completes pending requests and gives running tasks the grace period that --drain set when it was started.
+Exits with status 3 if no daemon is running.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --timeout 120',
   ]
   static override flags = {
     timeout: Flags.integer({
-      description: 'Timeout for the exit of the daemon (exit status 5).',
+      description: 'Time to wait until the daemon exits; exits with status 5 on timeout.',
       default: 30,
       min: 0,
       max: 86_400,

@@ -4,15 +4,15 @@ import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/i
 export default class DbBuild extends DbCommand<typeof DbBuild> {
   static override summary = 'Generate all build artifacts of a program.'
   static override description =
-    `Writes schema.sql (the tables), plans.json (the SQL of each operation), and runtime-projection.json and app-contract.json
-(the program, for other tools). Also writes openapi.json, types.ts and client.ts (a typed client), and functions.ts (the
-functions that do not use the database).`
+    `Writes the tables to schema.sql and the SQL of each operation to plans.json. Writes openapi.json, a typed client to
+types.ts and client.ts, and the functions that do not use the database to functions.ts. Describes the program for other
+tools in runtime-projection.json and app-contract.json.`
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o dist/todo']
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
     output: Flags.string({char: 'o', description: 'Output directory.', default: 'dist', helpValue: 'DIR'}),
-    zod: Flags.boolean({description: 'Validate responses in the client with Zod schemas.'}),
+    zod: Flags.boolean({description: 'Also write schemas.ts and validate responses in the client with Zod.'}),
     overwrite: overwriteFlag,
   }
 

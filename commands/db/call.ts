@@ -1,11 +1,11 @@
 import {Args} from '@oclif/core'
-import {DbCommand, databaseFlag, programFlag} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, onlyProgramFlag} from '../../src/cli/index.js'
 
 export default class DbCall extends DbCommand<typeof DbCall> {
   static override summary = 'Call an endpoint of a program.'
   static override description =
-    `Runs the endpoint in this process, without a server, and prints the result as JSON. The value of an argument is JSON or
-plain text. Exits with status 4 if the endpoint returns an Error.`
+    `Runs the endpoint in this process, without a server, and prints the result as JSON. Argument values are JSON or plain
+text. Exits with status 4 if the endpoint returns an Error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> add title="buy milk"',
     '<%= config.bin %> <%= command.id %> list --program examples/todo.svc | jq length',
@@ -16,7 +16,7 @@ plain text. Exits with status 4 if the endpoint returns an Error.`
   }
   static override flags = {
     ...databaseFlag,
-    ...programFlag,
+    ...onlyProgramFlag,
   }
 
   async run(): Promise<void> {

@@ -4,13 +4,13 @@ import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/i
 export default class DbClient extends DbCommand<typeof DbClient> {
   static override summary = 'Generate a TypeScript client for a program.'
   static override description =
-    'Writes types.ts and client.ts, with one typed function per endpoint. The client uses fetch and has no dependencies.'
+    `Writes types.ts and client.ts, with one typed function per endpoint. The client uses fetch and has no dependencies.`
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o web/src/api']
   static override args = {file: programArg}
   static override flags = {
     ...programFlag,
     output: Flags.string({char: 'o', description: 'Output directory.', required: true, helpValue: 'DIR'}),
-    zod: Flags.boolean({description: 'Also write schemas.ts and validate responses with Zod.'}),
+    zod: Flags.boolean({description: 'Also write schemas.ts and validate responses in the client with Zod.'}),
     overwrite: overwriteFlag,
   }
 

@@ -5,8 +5,8 @@ import {nearest, SvcError} from '../../src/errors/index.js'
 import type {ExplainRow} from '../../src/lang/index.js'
 
 export default class DbExplain extends DbCommand<typeof DbExplain> {
-  static override summary = 'Show the SQL of the database operations of a program.'
-  static override description = 'Covers the query endpoints. --all covers every function.'
+  static override summary = 'Show the SQL statements that a program runs.'
+  static override description = 'By default, shows only the query endpoints.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> examples/library.svc --query by_tag',
     '<%= config.bin %> <%= command.id %> --all --jsonl | jq .plan.sql',
@@ -15,9 +15,12 @@ export default class DbExplain extends DbCommand<typeof DbExplain> {
   static override flags = {
     ...programFlag,
     query: Flags.string({description: 'Show only this function.', helpValue: 'NAME', exclusive: ['all']}),
-    all: Flags.boolean({description: 'Show every function.'}),
+    all: Flags.boolean({description: 'Show all functions, not only query endpoints.'}),
     compact: Flags.boolean({description: 'Print JSON without line breaks, as --json always does.', hidden: true}),
-    jsonl: Flags.boolean({description: 'Print one JSON object per line and operation.', exclusive: ['json']}),
+    jsonl: Flags.boolean({
+      description: 'Print one JSON object per operation, each on its own line.',
+      exclusive: ['json'],
+    }),
   }
 
   async run(): Promise<void> {

@@ -6,8 +6,8 @@ import {writeFileAtomic} from '../../src/files/index.js'
 export default class DbFmt extends DbCommand<typeof DbFmt> {
   static override summary = 'Format programs.'
   static override description =
-    `Changes only spacing and indentation; line breaks and comments stay. Prints the changed files. A program with syntax errors
-is not changed, and its errors are printed. - formats standard input to standard output.`
+    `Changes only spacing and indentation; line breaks and comments are kept. Prints the changed files. A program with syntax
+errors is not changed, and its errors are printed. With -, formats standard input to standard output.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> src/*.svc',
     '<%= config.bin %> <%= command.id %> --check',
@@ -15,7 +15,7 @@ is not changed, and its errors are printed. - formats standard input to standard
   static override args = {files: programsArg}
   static override flags = {
     ...programFlag,
-    check: Flags.boolean({description: 'Do not change files; exit with status 1 if one is not formatted.'}),
+    check: Flags.boolean({description: 'Do not change files; exit with status 1 if any file is not formatted.'}),
   }
 
   async run(): Promise<void> {

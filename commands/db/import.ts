@@ -8,7 +8,8 @@ const maxBytes = 1 << 30
 
 export default class DbImport extends DbCommand<typeof DbImport> {
   static override summary = 'Import rows from an export.'
-  static override description = 'Reads the output of svc db export. Ids are kept. Either all rows are written or none.'
+  static override description =
+    'Reads the output of svc db export. Ids are kept. All rows are written, or none if a row is invalid.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> backup.jsonl',
     'gunzip -c backup.jsonl.gz | <%= config.bin %> <%= command.id %> -',

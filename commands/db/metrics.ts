@@ -3,10 +3,10 @@ import {DbCommand, databaseFlag, formatTable, storeFlag} from '../../src/cli/ind
 import type {DbMetricsV1} from '../../src/contracts/index.js'
 
 export default class DbMetrics extends DbCommand<typeof DbMetrics> {
-  static override summary = 'Show the number of change log entries or metrics.'
+  static override summary = 'Count change log entries or metrics.'
   static override description =
-    `Counts the entries in the change log of the database by topic and kind. With --store, counts the metrics in the workspace
-store by session and kind.`
+    `Counts the entries in the change log of the database by topic and kind. With --store, counts the metrics in the
+workspace store by session and kind.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --store --type benchmark_event',
@@ -14,7 +14,11 @@ store by session and kind.`
   static override flags = {
     ...databaseFlag,
     ...storeFlag,
-    session: Flags.string({description: 'Count only this session; requires --store.', dependsOn: ['store']}),
+    session: Flags.string({
+      description: 'Count only this session; requires --store.',
+      helpValue: 'ID',
+      dependsOn: ['store'],
+    }),
     type: Flags.string({description: 'Count only this kind.', helpValue: 'KIND'}),
   }
 

@@ -8,14 +8,14 @@ import type {Decisions, Program, Step} from '../../src/lang/index.js'
 export default class DbMigrate extends DbCommand<typeof DbMigrate> {
   static override summary = 'Migrate a database to match its program.'
   static override description =
-    `Creates new tables, columns and indexes. Steps that drop, fill or rebuild data need a decision: --default, --drop, --rebuild
-or --using. Exits with status 3 if a blocking step has no decision.
+    `Creates new tables, columns and indexes. Steps that drop, fill or rebuild data need a decision: --default, --drop,
+--rebuild or --using. Exits with status 3 if a blocking step has no decision.
 
 All steps run in one transaction. A backup of the file is made first; the ten newest backups are kept.
 
---rebuild converts columns whose type changed, if every value can be converted. --using computes the new value from the old
-row with an expression, for example --using 'Task.slug=old.title.to_lower()'. --default is used for rows where the value is
-missing or cannot be converted.`
+--rebuild converts columns whose type changed, if every value can be converted. --using computes the new value from the
+old row with an expression, for example --using 'Task.slug=old.title.to_lower()'. --default sets the value of rows whose
+column is missing or cannot be converted.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --dry-run',
     '<%= config.bin %> <%= command.id %> --default Task.priority=0 --drop Task.owner',
@@ -27,9 +27,9 @@ missing or cannot be converted.`
     ...databaseFlag,
     ...programFlag,
     'dry-run': Flags.boolean({description: 'Show the steps without running them.'}),
-    yes: Flags.boolean({char: 'y', description: 'Skip the confirmation before dropping or rebuilding.'}),
+    yes: Flags.boolean({char: 'y', description: 'Drop and rebuild without asking for confirmation.'}),
     default: Flags.string({
-      description: 'Value for rows where it is missing or cannot be converted; may be repeated.',
+      description: 'Value for rows whose column is missing or cannot be converted; may be repeated.',
       multiple: true,
       helpValue: 'TABLE.COLUMN=JSON',
       multipleNonGreedy: true,
@@ -41,7 +41,7 @@ missing or cannot be converted.`
       multipleNonGreedy: true,
     }),
     rebuild: Flags.string({
-      description: 'Table to rebuild with its rows; may be repeated.',
+      description: 'Table to rebuild, keeping its rows; may be repeated.',
       multiple: true,
       helpValue: 'TABLE',
       multipleNonGreedy: true,

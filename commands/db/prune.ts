@@ -5,8 +5,8 @@ import type {DbPruneV1} from '../../src/contracts/index.js'
 export default class DbPrune extends DbCommand<typeof DbPrune> {
   static override summary = 'Delete old change log entries or metrics.'
   static override description =
-    `Dry run by default: only counts the rows unless --apply is given. A subscriber that was offline for longer than the retention misses the deleted
-changes. To delete finished tasks, use svc orch prune.`
+    `By default, only counts the rows; --apply deletes them. A subscriber that was offline for longer than the retention
+misses the deleted changes. To delete finished tasks, use svc orch prune.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --change-log-days 30',
     '<%= config.bin %> <%= command.id %> --change-log-days 30 --apply',
@@ -14,9 +14,19 @@ changes. To delete finished tasks, use svc orch prune.`
   static override flags = {
     ...databaseFlag,
     ...storeFlag,
-    'change-log-days': Flags.integer({description: 'Retention of the change log in days.', default: 30, min: 0}),
-    'metrics-days': Flags.integer({description: 'Retention of metrics in days, with --store.', default: 90, min: 0}),
-    apply: Flags.boolean({description: 'Delete the rows.'}),
+    'change-log-days': Flags.integer({
+      description: 'Retention of the change log in days.',
+      default: 30,
+      min: 0,
+      helpValue: 'N',
+    }),
+    'metrics-days': Flags.integer({
+      description: 'Retention of metrics in days, with --store.',
+      default: 90,
+      min: 0,
+      helpValue: 'N',
+    }),
+    apply: Flags.boolean({description: 'Delete the rows instead of counting them.'}),
   }
 
   async run(): Promise<void> {

@@ -1,11 +1,11 @@
 import {Args, Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programFlag, runQuery} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, onlyProgramFlag, runQuery} from '../../src/cli/index.js'
 
 export default class DbQuery extends DbCommand<typeof DbQuery> {
   static override summary = 'Query the database with an expression or SQL.'
   static override description =
-    `The expression is checked against the program, can call its functions, and must be read-only. --sql runs one SQL statement
-instead, on a read-only connection. The result is printed as JSON.`
+    `The expression is checked against the program, can call its functions, and must be read-only. --sql runs one SQL
+statement instead, on a read-only connection. The result is printed as JSON.`
   static override examples = [
     `<%= config.bin %> <%= command.id %> 'db.Task.where({ done: false }).limit(5)'`,
     `<%= config.bin %> <%= command.id %> --sql 'SELECT count(*) AS n FROM task'`,
@@ -15,7 +15,7 @@ instead, on a read-only connection. The result is printed as JSON.`
   }
   static override flags = {
     ...databaseFlag,
-    ...programFlag,
+    ...onlyProgramFlag,
     sql: Flags.boolean({description: 'Treat the input as SQL.'}),
   }
 

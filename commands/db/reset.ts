@@ -7,13 +7,14 @@ import {SvcError} from '../../src/errors/index.js'
 export default class DbReset extends DbCommand<typeof DbReset> {
   static override summary = 'Reset the database, keeping a backup.'
   static override description =
-    'Renames the old file to a backup and creates the empty tables of the program. Stop servers of the program first.'
+    `Renames the database file to keep it as a backup, and creates empty tables for the program. Stop all servers of the
+program before you run it.`
   static override examples = ['<%= config.bin %> <%= command.id %> --yes']
   static override args = {file: programArg}
   static override flags = {
     ...databaseFlag,
     ...programFlag,
-    yes: Flags.boolean({char: 'y', description: 'Confirm the reset.'}),
+    yes: Flags.boolean({char: 'y', description: 'Confirm the reset; without it, the command fails.'}),
   }
 
   async run(): Promise<void> {

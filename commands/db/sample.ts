@@ -9,7 +9,7 @@ export default class DbSample extends DbCommand<typeof DbSample> {
     ...databaseFlag,
     ...programFlag,
     table: Flags.string({char: 't', description: 'Table name.', required: true}),
-    limit: Flags.integer({description: 'Maximum number of rows.', default: 10, min: 0}),
+    limit: Flags.integer({description: 'Maximum number of rows.', default: 10, min: 0, helpValue: 'N'}),
   }
 
   async run(): Promise<void> {

@@ -6,8 +6,8 @@ import {SvcError} from '../../src/errors/index.js'
 export default class DbSeed extends DbCommand<typeof DbSeed> {
   static override summary = 'Import records from a JSON file.'
   static override description =
-    `The file contains {"Table": [record, …], …}. Records are checked like inserts of the program. Either all records are
-written or none.`
+    `The file contains {"Table": [record, …], …}. Records are validated like inserts by the program. All records are written,
+or none if a record is invalid.`
   static override examples = ['<%= config.bin %> <%= command.id %> seed.json examples/library.svc']
   static override args = {
     records: Args.string({description: 'JSON file; - reads standard input.', required: true}),

@@ -14,12 +14,12 @@ const settleMs = 100
 export default class DbServe extends DbCommand<typeof DbServe> {
   static override summary = 'Serve a program over HTTP.'
   static override description =
-    `Routes: GET /api/query/NAME for queries, POST /api/mutation/NAME for mutations, POST /api/NAME for server endpoints, and the
-declared paths of http routes. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ is a page to try the
-endpoints, and /_svc/openapi.json is the OpenAPI document.
+    `Routes: GET /api/query/NAME for queries, POST /api/mutation/NAME for mutations, POST /api/NAME for server endpoints, and
+the declared paths of http routes. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ serves a page for
+trying out the endpoints, and /_svc/openapi.json the OpenAPI document.
 
-The database is migrated first, using only steps that cannot lose data. Exits with status 3 if a step needs a decision; see
-svc db migrate.`
+At startup, the database is migrated with steps that cannot lose data. Exits with status 3 if a step needs a decision;
+see svc db migrate.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> examples/todo.svc --watch',
     'curl -s http://127.0.0.1:3000/api/query/list',

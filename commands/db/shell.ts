@@ -1,20 +1,20 @@
 import {createInterface} from 'node:readline'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programFlag, runQuery} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, onlyProgramFlag, runQuery} from '../../src/cli/index.js'
 import {asText, SvcError} from '../../src/errors/index.js'
 
 export default class DbShell extends DbCommand<typeof DbShell> {
   static override summary = 'Start an interactive query shell.'
   static override description =
-    `Evaluates each line of standard input as an expression of the data language, or as a read-only SQL statement with --sql. After
-an error, continues with the next line. Type exit or press Ctrl-D to quit.`
+    `Evaluates each line of standard input as an expression of the data language, or as a read-only SQL statement with --sql.
+After an error, continues with the next line. Type exit or press Ctrl-D to quit.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --program examples/todo.svc',
     'echo "db.Task.count()" | <%= config.bin %> <%= command.id %>',
   ]
   static override flags = {
     ...databaseFlag,
-    ...programFlag,
+    ...onlyProgramFlag,
     sql: Flags.boolean({description: 'Treat the input as SQL.'}),
   }
 

@@ -8,10 +8,10 @@ const pollMs = 100
 const pageSize = 1000
 
 export default class DbWatch extends DbCommand<typeof DbWatch> {
-  static override summary = 'Watch the changes of a topic.'
+  static override summary = 'Watch a topic for changes.'
   static override description =
-    `Prints one line per new change, from any process, until interrupted. --after also prints earlier changes. With --json each
-line is a JSON object.`
+    `Prints one line per change, made by any process, until interrupted. By default, prints only new changes. With --json
+each line is a JSON object.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> todos',
     '<%= config.bin %> <%= command.id %> todos --after 0 --json | head -5',
@@ -23,7 +23,11 @@ line is a JSON object.`
   static override flags = {
     ...databaseFlag,
     ...programFlag,
-    after: Flags.integer({description: 'Print changes after this id; 0 prints all.', min: 0, helpValue: 'ID'}),
+    after: Flags.integer({
+      description: 'Also print past changes after this id; 0 prints all of them.',
+      min: 0,
+      helpValue: 'ID',
+    }),
   }
 
   async run(): Promise<void> {

@@ -5,8 +5,8 @@ import {SvcError} from '../../src/errors/index.js'
 export default class McpCall extends McpCommand<typeof McpCall> {
   static override summary = 'Call an MCP tool.'
   static override description =
-    `Runs the tool in this process, without a server, and prints its result. --json prints the complete MCP result, even if the
-call fails. The exit status is that of the error.`
+    `Runs the tool in this process, without a server, and prints its result. --json prints the complete MCP result, even if
+the call fails. If it fails, the exit status is that of the error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> svc_orchestrator_status',
     '<%= config.bin %> <%= command.id %> svc_submit_task \'{"description": "Add retry to the client", "files": []}\'',

@@ -8,12 +8,12 @@ import type {ClientName} from '../../src/mcp/index.js'
 export default class McpConfig extends SvcCommand<typeof McpConfig> {
   static override summary = 'Show or write the MCP configuration for a client.'
   static override description =
-    `The configuration starts the MCP server for this workspace. It contains absolute paths of Node.js, svc and the workspace, so
-it works from any directory. Without --client, prints the format that most clients read.
+    `The configuration starts the MCP server for this workspace. It contains the absolute paths of Node.js, svc and the
+workspace, so it works from any directory. Without --client, prints the common format, which most clients read.
 
---write merges the entry into the configuration file of the client, keeping comments and all other settings. The previous
-file is kept as a backup with the suffix .backup-TIME. If the file cannot be parsed, it is not changed and the exit status
-is 2.`
+--write merges the entry into the configuration file of the client, keeping comments and all other settings. The
+previous file is kept as a backup with the suffix .backup-TIME. If the file cannot be parsed, it is not changed and the
+exit status is 2.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --client zed',
@@ -22,7 +22,7 @@ is 2.`
   ]
   static override flags = {
     client: Flags.option({options: ['claude', 'cursor', 'vscode', 'zed'] as const})({
-      description: 'Client to configure.',
+      description: 'Client to configure. (default: the common format)',
     }),
     write: Flags.boolean({
       description: 'Merge the entry into the configuration file of the client.',

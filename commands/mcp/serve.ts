@@ -11,13 +11,13 @@ const drainMs = 5000
 export default class McpServe extends McpCommand<typeof McpServe> {
   static override summary = 'Start the MCP server.'
   static override description =
-    `Speaks the Model Context Protocol over standard input and output, or over HTTP at /mcp with --http. It provides tools,
+    `Speaks the Model Context Protocol over standard input and output, or over HTTP at /mcp with --http. Provides tools,
 resources (tasks and chats) and prompts. --program adds the endpoints of a data language program as tools.
 
-Over HTTP, only clients on this machine are accepted. To accept others, use --allow-remote and set SVC_MCP_HTTP_BEARER_TOKEN
-to a token of at least 16 characters. The server does not support TLS.
+Over HTTP, only clients on this machine are accepted by default. To accept other machines, use --allow-remote and set
+SVC_MCP_HTTP_BEARER_TOKEN to a token of at least 16 characters. The server does not support TLS.
 
-It exits with status 0 on SIGTERM and, without --http, when standard input closes.`
+Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --program examples/todo.svc --tiers core,dev',
@@ -26,10 +26,13 @@ It exits with status 0 on SIGTERM and, without --http, when standard input close
   static override flags = {
     ...settingFlags(mcpSettings, 'tiers'),
     http: Flags.string({
-      description: 'Address to serve HTTP on; port 0 selects a free port. Default host: 127.0.0.1.',
+      description: 'Address to serve HTTP on; port 0 selects a free port. (default host: 127.0.0.1)',
       helpValue: '[HOST:]PORT',
     }),
-    'allow-remote': Flags.boolean({description: 'Accept other machines that send the token.', dependsOn: ['http']}),
+    'allow-remote': Flags.boolean({
+      description: 'Accept connections from other machines; requires a token in SVC_MCP_HTTP_BEARER_TOKEN.',
+      dependsOn: ['http'],
+    }),
     ...toolProgramFlags,
   }
 

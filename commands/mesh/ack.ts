@@ -5,15 +5,15 @@ import {SvcError} from '../../src/errors/index.js'
 export default class MeshAck extends MeshCommand<typeof MeshAck> {
   static override summary = 'Acknowledge a mesh message.'
   static override description =
-    `An acknowledged message is not delivered again. Acknowledging it twice is not an error. Exits with status 4 if another node has
-claimed the message.`
+    `An acknowledged message is not delivered again. Acknowledging a message twice is not an error. Exits with status 4 if
+another node has claimed the message.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 2 1042',
     '<%= config.bin %> <%= command.id %> 2 1042 --node node-7f3a',
   ]
   static override args = {
     agent: Args.string({
-      description: 'Number of the receiving agent.',
+      description: 'Number of the receiving agent, such as 2.',
       required: true,
       parse: asAgent('AGENT'),
     }),

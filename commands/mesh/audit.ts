@@ -3,9 +3,9 @@ import {controlUrlFlag, formatAudit, MeshCommand, pageFlags} from '../../src/cli
 export default class MeshAudit extends MeshCommand<typeof MeshAudit> {
   static override summary = 'Show the audit log of a mesh.'
   static override description =
-    `Lists entries newest first: leases that were granted, released, revoked or expired, actions of administrators, messages that
-became dead letters or were retried or dropped, and used bootstrap tokens. Entries are kept for 30 days. The time of a granted
-lease is that of its last renewal. Requires a token of the role admin or mesh.`
+    `Lists entries, newest first. The log records granted, released, revoked and expired leases, actions of administrators, used
+bootstrap tokens, and messages that became dead letters, were retried or were dropped. Entries are kept for 30 days. For
+a granted lease, the time is the time of its last renewal. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --max 1000 --before 4711 --json | jq ".entries[].action"',

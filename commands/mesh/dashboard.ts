@@ -8,12 +8,12 @@ import {SvcError} from '../../src/errors/index.js'
 export default class MeshDashboard extends MeshCommand<typeof MeshDashboard> {
   static override summary = 'Serve a web dashboard for a mesh.'
   static override description =
-    `Serves a page, on this machine only, with live data: nodes, leases, queued messages, dead letters, and whether the control plane
-responds. With a token of the role admin or mesh, you can quarantine nodes, set maintenance mode, revoke leases, and retry or
-drop dead letters.
+    `Serves a page, on this machine only, with live data: nodes, leases, queued messages, dead letters, and whether the
+control plane responds. With a token of the role admin or mesh, you can quarantine nodes, set maintenance mode, revoke
+leases, and retry or drop dead letters.
 
-The mesh token stays in this process. The printed URL contains a new key at each start; anyone with the URL can use the page.
-On SIGTERM or Ctrl-C it exits with status 0.`
+The mesh token is not sent to the browser. The printed URL contains a key that changes at every start; anyone with the
+URL can use the page. Exits with status 0 on SIGTERM or Ctrl-C.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --control-url http://127.0.0.1:9847 --port 0 --json',
@@ -30,7 +30,7 @@ On SIGTERM or Ctrl-C it exits with status 0.`
       default: 9849,
       min: 0,
       max: 65_535,
-      helpValue: 'PORT',
+      helpValue: 'N',
     }),
   }
 

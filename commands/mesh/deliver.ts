@@ -6,18 +6,19 @@ import {SvcError} from '../../src/errors/index.js'
 export default class MeshDeliver extends MeshCommand<typeof MeshDeliver> {
   static override summary = 'Send a message to an agent in the mesh.'
   static override description =
-    `Prints the message id. From then on, the message is durable and survives a crash of the control plane. A message with the same
---key is stored only once, so sending it again is safe. Without --key the message is sent once; if no response arrives, it may
-or may not have been stored. Requires a token of the role submitter, admin or mesh.
+    `Prints the message id once the message is durable: it then survives a crash of the control plane. A message with the
+same --key is stored only once, so sending it again is safe. Without --key the message is sent once; if no response
+arrives, it may or may not have been stored. Requires a token of the role submitter, admin or mesh.
 
-Inside a workspace, svc a2a send --route mesh sends as one of its agents and retries until the message is stored.`
+Inside a workspace, svc a2a send --route mesh sends as an agent of the workspace and retries until the message is
+stored.`
   static override examples = [
     `<%= config.bin %> <%= command.id %> --from 1 --to 2 --type free_form '{"say": "hello"}'`,
     'cat task.json | <%= config.bin %> <%= command.id %> --from 1 --to 2 --type remote_task_envelope --key task-42 -',
   ]
   static override args = {
     payload: Args.string({
-      description: 'Payload, JSON or any text; - reads standard input.',
+      description: 'Content of the message, JSON by convention; - reads standard input.',
       required: true,
     }),
   }
@@ -36,7 +37,10 @@ Inside a workspace, svc a2a send --route mesh sends as one of its agents and ret
       parse: asAgent('--to'),
     }),
     type: Flags.string({description: 'Message type, such as free_form.', required: true, helpValue: 'TYPE'}),
-    key: Flags.string({description: 'Idempotency key.', helpValue: 'KEY'}),
+    key: Flags.string({
+      description: 'Idempotency key: messages with the same key are stored only once.',
+      helpValue: 'KEY',
+    }),
     priority: Flags.integer({
       description: 'Priority; 255 is the most urgent.',
       default: 128,
@@ -45,7 +49,8 @@ Inside a workspace, svc a2a send --route mesh sends as one of its agents and ret
       helpValue: 'N',
     }),
     privacy: Flags.string({
-      description: 'Nodes that may claim it: public, private, trusted or trusted_only; default: all.',
+      description:
+        'Class of nodes that may claim the message: public, private, trusted or trusted_only. (default: all)',
       helpValue: 'CLASS',
     }),
   }

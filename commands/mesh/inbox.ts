@@ -11,9 +11,10 @@ const pauseMs = 1000
 export default class MeshInbox extends MeshCommand<typeof MeshInbox> {
   static override summary = 'Read the mesh inbox of an agent, or claim a message.'
   static override description =
-    `Lists unacknowledged messages, newest first, without claiming them. --claim claims the next message that this node may claim,
-by priority and then oldest first. The claim lasts two minutes, unless the control plane is configured otherwise. Until it
-expires, repeating the command returns the same message; then another node can claim it. Acknowledge it with svc mesh ack.`
+    `Lists unacknowledged messages, newest first, without claiming them. --claim claims the oldest message of the highest
+priority that this node may claim. The claim lasts two minutes, unless the control plane is configured otherwise. Until
+the claim expires, the command returns the same message again; then another node can claim the message. Acknowledge the
+message with svc mesh ack.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 2',
     '<%= config.bin %> <%= command.id %> 2 --claim --wait 60 --json | jq -r ".messages[].payload"',
@@ -24,11 +25,14 @@ expires, repeating the command returns the same message; then another node can c
   }
   static override flags = {
     ...controlUrlFlag,
-    claim: Flags.boolean({description: 'Claim the next message.', exclusive: ['max', 'before']}),
+    claim: Flags.boolean({
+      description: 'Claim the next message instead of listing messages.',
+      exclusive: ['max', 'before'],
+    }),
     ...nodeFlag,
-    max: Flags.integer({description: 'Maximum number of messages.', min: 1, max: 256, helpValue: 'N'}),
+    max: Flags.integer({description: 'Maximum number of messages. (default: 64)', min: 1, max: 256, helpValue: 'N'}),
     before: Flags.integer({
-      description: 'Only messages older than this one.',
+      description: 'Only messages with a smaller id, to get the next page.',
       min: 1,
       helpValue: 'MESSAGE',
       // No new messages can arrive before an existing one.

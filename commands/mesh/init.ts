@@ -6,12 +6,12 @@ import type {MeshInit} from '../../src/mesh/index.js'
 export default class MeshInitCommand extends SvcCommand<typeof MeshInitCommand> {
   static override summary = 'Create the secrets of a mesh and a bootstrap token.'
   static override description =
-    `Writes .svc/mesh/mesh.env in the workspace, readable only by this user and ignored by git. It contains a token for each of the
-roles mesh, worker, submitter and admin, and a short-lived bootstrap token for one node.
+    `Writes .svc/mesh/mesh.env in the workspace, readable only by this user and ignored by git. It contains a token for each
+of the roles mesh, worker, submitter and admin, and a short-lived bootstrap token for one node.
 
-Prints the join command for the other machine, with the bootstrap token and the address in SVC_MESH_CONTROL_ADDR, by default
-that of svc mesh serve. No other secret is printed. A running control plane reloads the file on SIGHUP. Exits with status 4 if the file
-already contains secrets.`
+Prints the join command for the other machine. It contains the bootstrap token and the address in SVC_MESH_CONTROL_ADDR,
+or else the default address of svc mesh serve. No other secret is printed. A running control plane reloads the file on
+SIGHUP. Exits with status 4 if the file already contains secrets.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --scope lab --jwt',
@@ -29,7 +29,7 @@ already contains secrets.`
       max: 1440,
       helpValue: 'MINUTES',
     }),
-    jwt: Flags.boolean({description: 'Also create a key for JWTs, which contain a role and a node.'}),
+    jwt: Flags.boolean({description: 'Also create a key for signing JWTs that contain a role and a node id.'}),
     scope: Flags.string({description: 'Scope that all clients of the mesh must use.', helpValue: 'ID'}),
     force: Flags.boolean({description: 'Replace existing secrets.'}),
   }

@@ -10,19 +10,17 @@ const leaveMs = 3000
 export default class MeshJoin extends MeshCommand<typeof MeshJoin> {
   static override summary = 'Join a mesh as a node until stopped.'
   static override description =
-    `Registers this machine with its CPUs, architecture, host name, labels and the devices of SVC_MESH_ADVERTISE_GPU and similar
-variables. Then it sends heartbeats at the interval that the control plane sets. The node id is --node, SVC_MESH_NODE_ID, or
-the id stored in ~/.svc/mesh/node-id.
+    `Registers this machine with its CPUs, architecture, host name, labels and the devices enabled by the
+SVC_MESH_ADVERTISE_* variables. Then sends heartbeats at the interval set by the control plane.
 
---bootstrap first exchanges a one-time token for permanent tokens and writes them, with the address of the control plane, to
-.svc/mesh/mesh.env, readable only by this user. Later, svc mesh join needs no flags. The one-time token is read from
-SVC_MESH_BOOTSTRAP_TOKEN or standard input. Exits with status 4 if the file contains secrets of another mesh, unless --force is
-given.
+--bootstrap first exchanges a one-time token for permanent tokens. It reads the one-time token from
+SVC_MESH_BOOTSTRAP_TOKEN or standard input. It writes the permanent tokens and the address of the control plane to
+.svc/mesh/mesh.env, readable only by this user, so that svc mesh join then needs no flags. Exits with status 4 if the
+file contains secrets of another mesh, unless --force is given.
 
-If the control plane does not respond, the command retries with increasing delays. If the node is refused, it exits with
-status 4. On SIGTERM
-or Ctrl-C it exits with status 0; the node stays listed and keeps its leases until they expire, so that it can rejoin. With
---leave it releases its leases and leaves the mesh.`
+If the control plane does not respond, the command retries with increasing delays. If the control plane refuses the
+node, the command exits with status 4. On SIGTERM or Ctrl-C, the command exits with status 0. The node stays listed and
+keeps its leases until they expire, so that it can rejoin; --leave removes the node instead.`
   static override examples = [
     'SVC_MESH_BOOTSTRAP_TOKEN=... <%= config.bin %> <%= command.id %> --bootstrap --control-url http://10.0.0.1:9847',
     '<%= config.bin %> <%= command.id %> --labels pool=train,disk=nvme --leave',
@@ -37,14 +35,14 @@ or Ctrl-C it exits with status 0; the node stays listed and keeps its leases unt
       dependsOn: ['bootstrap'],
     }),
     labels: Flags.string({
-      description: 'Labels of this node, in addition to SVC_MESH_LABELS and Svc.toml.',
+      description: 'Comma-separated labels of this node, in addition to those in SVC_MESH_LABELS and Svc.toml.',
       multiple: true,
       delimiter: ',',
       helpValue: 'KEY=VALUE',
       parse: asLabel('--labels'),
     }),
     once: Flags.boolean({description: 'Join and exit without sending heartbeats.', exclusive: ['leave']}),
-    leave: Flags.boolean({description: 'Leave the mesh on shutdown.'}),
+    leave: Flags.boolean({description: 'On shutdown, release the leases and leave the mesh.'}),
   }
 
   #leaveError: Error | undefined

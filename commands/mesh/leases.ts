@@ -17,12 +17,12 @@ const leaseVerb = (name: (typeof verbs)[number], description: string, dependsOn:
 export default class MeshLeases extends MeshCommand<typeof MeshLeases> {
   static override summary = 'List leases, or grant, renew, release or verify one.'
   static override description =
-    `A lease on a key is held by one node at a time, and expires if it is not renewed. Its id is a fencing token that increases
-with every change of holder; receivers of work should reject older ids. Listing requires a token of the role admin or mesh; the
-other actions also accept the role worker.
+    `A lease on a key is held by one node at a time, and expires if it is not renewed. Its id is a fencing token that
+increases with every change of holder; receivers of work should reject older ids. Listing requires a token of the role
+admin or mesh; the other actions also accept the role worker.
 
---grant prints the lease id. --renew exits with status 3 if the lease has expired and with 4 if another node holds it; in both
-cases, stop the leased work. Releasing an expired lease is not an error.`
+--grant prints the lease id. --renew exits with status 3 if the lease has expired and with 4 if another node holds it;
+in both cases, stop the leased work. Releasing an expired lease is not an error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'lease=$(<%= config.bin %> <%= command.id %> --grant task:42)',
@@ -32,13 +32,17 @@ cases, stop the leased work. Releasing an expired lease is not an error.`
   static override flags = {
     ...controlUrlFlag,
     grant: Flags.string({
-      ...verb('grant', 'Key to lease; a lease that this node already holds is renewed.'),
+      ...verb('grant', 'Key to lease; if this node already holds the lease, it is renewed.'),
       helpValue: 'KEY',
     }),
-    renew: leaseVerb('renew', 'Lease to renew.'),
-    release: leaseVerb('release', 'Lease to release.'),
-    verify: leaseVerb('verify', 'Lease to verify; prints its holder and expiry.', ['key']),
-    key: Flags.string({description: 'Key of the lease to verify.', helpValue: 'KEY', dependsOn: ['verify']}),
+    renew: leaseVerb('renew', 'Id of the lease to renew.'),
+    release: leaseVerb('release', 'Id of the lease to release.'),
+    verify: leaseVerb('verify', 'Id of the lease to verify; prints the holder and expiry.', ['key']),
+    key: Flags.string({
+      description: 'Key of the lease to verify; required by --verify.',
+      helpValue: 'KEY',
+      dependsOn: ['verify'],
+    }),
     ...nodeFlag,
   }
 

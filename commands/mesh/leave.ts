@@ -3,8 +3,9 @@ import {controlUrlFlag, MeshCommand, nodeFlag} from '../../src/cli/index.js'
 export default class MeshLeave extends MeshCommand<typeof MeshLeave> {
   static override summary = 'Remove a node from a mesh.'
   static override description =
-    `Releases the leases of the node and makes its claimed messages available to other nodes. Stop a running svc mesh join of this node first:
-its next heartbeat would add the node again. A quarantine of the node id persists. A node that is not listed is not an error.`
+    `Releases the leases of the node and makes its claimed messages available to other nodes. Stop a running svc mesh join of
+this node first: its next heartbeat would add the node again. If the node is quarantined, its id stays quarantined.
+Removing a node that is not listed is not an error.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --node node-7f3a',

@@ -8,11 +8,12 @@ const defaultIntervalSecs = 2
 export default class MeshNodes extends MeshCommand<typeof MeshNodes> {
   static override summary = 'List the nodes of a mesh.'
   static override description =
-    `A node accepts work while its state is ok. It becomes stale after orchestrator.stale_threshold_ms without a heartbeat. An
-administrator can set maintenance or quarantine. Nodes without a heartbeat for SVC_MESH_MAX_STALE_MS are not listed.
+    `A node accepts work while its state is ok. Its state becomes stale after orchestrator.stale_threshold_ms without a
+heartbeat. Administrators can set the states maintenance and quarantine. Nodes without a heartbeat for
+SVC_MESH_MAX_STALE_MS are not listed.
 
---watch lists all nodes and then prints every change: nodes that join or leave, and changes of state, version or labels. With
---json each line is an object.`
+--watch lists all nodes and then prints every change: nodes that join or leave, and changes of state, version or labels.
+With --json, each line is a JSON object.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --label pool=train --json | jq -r ".nodes[].id"',
@@ -27,10 +28,10 @@ administrator can set maintenance or quarantine. Nodes without a heartbeat for S
       helpValue: 'KEY=VALUE',
       parse: asLabel('--label'),
     }),
-    brief: Flags.boolean({description: 'Include only the columns of the table, even with --json.'}),
-    watch: Flags.boolean({char: 'w', description: 'Print every change until interrupted.'}),
+    brief: Flags.boolean({description: 'Print only the columns of the table with --json, too.'}),
+    watch: Flags.boolean({char: 'w', description: 'List the nodes, then print every change until interrupted.'}),
     interval: Flags.integer({
-      description: 'Polling interval of --watch. (default 2)',
+      description: 'Polling interval of --watch. (default: 2)',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',
@@ -57,7 +58,7 @@ administrator can set maintenance or quarantine. Nodes without a heartbeat for S
     const {watchNodes} = await import('../../src/mesh/index.js')
     const client = await this.client()
     const onFault = (error: MeshHttpError | undefined) =>
-      this.output.notice(error === undefined ? 'The control plane answers again.' : `warning: ${error.message}`)
+      this.output.notice(error === undefined ? 'The control plane is responding again.' : `warning: ${error.message}`)
     const watching = {
       ...query,
       staleMs: staleThresholdMs,

@@ -10,34 +10,47 @@ const highestSeed = 2 ** 32 - 1
 export default class MeshProve extends SvcCommand<typeof MeshProve> {
   static override summary = 'Run fault-injection tests against a control plane.'
   static override description =
-    `Starts a separate svc mesh serve with its own database and tokens, and sends it requests from many clients through a proxy.
-The proxy drops, delays, duplicates, reorders and truncates requests. The server is killed before and after commits,
-paused and restarted. It must handle a clock that is off by an hour, new tokens, bursts of heartbeats and a full inbox.
+    `Starts a separate svc mesh serve with its own database and tokens, and sends it requests from many clients through a
+proxy. The proxy drops, delays, duplicates, reorders and truncates requests. The server is killed before and after
+commits, paused and restarted. The tests also include a clock that is off by an hour, token rotation, bursts of
+heartbeats and a full inbox.
 
-At the end, the history of the clients and the database are checked against the invariants of the mesh. For example, a lease has
-one holder, no message is lost, and fencing tokens only increase.
+At the end, the history of the clients and the database are checked against the invariants of the mesh. For example, a
+lease has one holder, no message is lost, and fencing tokens only increase.
 
-Exits with status 1 if an invariant is violated, and keeps the directory with logs and database. The seed determines the sequence
-of faults, but not their exact timing.`
+If an invariant is violated, exits with status 1 and keeps the run directory, which contains the logs and the database.
+The seed determines the sequence of faults, but not their exact timing.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --seed 7 --minutes 10 --json | jq .held',
   ]
   static override flags = {
-    seed: Flags.integer({description: 'Seed of the faults. (default random)', min: 0, max: highestSeed}),
+    seed: Flags.integer({
+      description: 'Seed for the sequence of faults. (default: random)',
+      min: 0,
+      max: highestSeed,
+      helpValue: 'N',
+    }),
     minutes: Flags.integer({
       description: 'Minimum duration in minutes.',
       default: 1,
       min: 1,
       max: 1440,
+      helpValue: 'N',
       exclusive: ['seconds'],
     }),
-    seconds: Flags.integer({description: 'Minimum duration in seconds, instead of --minutes.', min: 1, max: 3600}),
+    seconds: Flags.integer({
+      description: 'Minimum duration in seconds, instead of --minutes.',
+      min: 1,
+      max: 3600,
+      helpValue: 'N',
+    }),
     operations: Flags.integer({
-      description: 'Minimum number of requests; the run takes at most three times --minutes.',
+      description: 'Minimum number of requests; the run is limited to three times the minimum duration.',
       default: 10_000,
       min: 0,
       max: 100_000_000,
+      helpValue: 'N',
     }),
     keep: Flags.boolean({description: 'Keep the run directory even if all invariants hold.'}),
   }

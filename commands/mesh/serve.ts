@@ -30,12 +30,11 @@ const broken: ReadonlySet<SettingWarning['code']> = new Set([
 export default class MeshServe extends SvcCommand<typeof MeshServe> {
   static override summary = 'Serve the control plane of a mesh.'
   static override description =
-    `Nodes join the control plane, hold leases and exchange durable messages. All data is in one SQLite file. By default it listens
-on the loopback interface, on the port of SVC_MESH_CONTROL_ADDR or 9847. Other machines need a token; create tokens with
-svc mesh init.
+    `Nodes join the control plane, hold leases and exchange durable messages. All data is in one SQLite file. By default, the
+server listens on the loopback interface. To accept other machines, set --host and create tokens with svc mesh init.
 
-SIGHUP reloads the secrets. On SIGTERM, in-flight requests have five seconds to finish; then it exits with status 0. On shared
-networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
+SIGHUP reloads the secrets. On SIGTERM, in-flight requests have five seconds to finish; then the server exits with
+status 0. On shared networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --host 0.0.0.0 --json',
@@ -43,9 +42,9 @@ networks, configure a certificate and key in [mesh.transport], or use a TLS prox
   ]
   static override flags = {
     ...settingFlags(meshServerSettings, 'host', 'port', 'dbPath'),
-    insecure: Flags.boolean({description: 'Accept other machines without any token.'}),
+    insecure: Flags.boolean({description: 'Accept connections from other machines without a token.'}),
     'bootstrap-grants': Flags.option({options: ['worker', 'mesh'] as const, default: 'worker'})({
-      description: 'Role of the token that a new node receives for its bootstrap token.',
+      description: 'Role of the token that a new node receives in exchange for a bootstrap token.',
     }),
   }
 
@@ -111,8 +110,8 @@ networks, configure a certificate and key in [mesh.transport], or use a TLS prox
     try {
       const fault = await this.#readAgain(server)
       if (fault !== undefined) return log.warn(`Keeping the current secrets: ${fault}`)
-      log.info('The secrets were read again.')
-      this.output.notice('The secrets were read again.')
+      log.info('The secrets were reloaded.')
+      this.output.notice('The secrets were reloaded.')
     } catch (error) {
       log.warn(`Keeping the current secrets: ${SvcError.from(error).message}`)
     }
@@ -150,5 +149,7 @@ function requireNothingLeftOut(envFile: EnvFile | undefined): void {
   if (fault !== undefined) throw new SvcError('mesh_secrets_ignored', {fault})
   const [shadowed] = envFile?.shadowed ?? []
   if (shadowed !== undefined)
-    throw new SvcError('mesh_secrets_ignored', {fault: `a file that overrides ${shadowed} sets another control plane`})
+    throw new SvcError('mesh_secrets_ignored', {
+      fault: `A file that overrides ${shadowed} sets the address of another control plane`,
+    })
 }

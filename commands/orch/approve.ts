@@ -6,7 +6,7 @@ const approveTask = commandCall(operationNamed('approve_task'))
 
 export default class OrchApprove extends OperationCommand<typeof OrchApprove> {
   static override summary = approveTask.operation.summary
-  static override description = 'The task is queued, or waits for its dependencies.'
+  static override description = 'The task is then queued, or waits until its dependencies are completed.'
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042']
   static override args = operationArgs(approveTask)
 

@@ -4,12 +4,12 @@ import {manyTasksFlags, openStatuses, TasksCommand, taskArgs} from '../../src/cl
 export default class OrchCancel extends TasksCommand<typeof OrchCancel> {
   static override summary = 'Cancel tasks.'
   static override description =
-    `Stops a running task. Tasks that depend on a cancelled task fail. A cancelled task cannot be retried; submit it
+    `Running tasks are stopped. Tasks that depend on a cancelled task fail. A cancelled task cannot be retried; submit it
 again instead.
 
 Select several tasks by id or with filters. Filters select only unfinished tasks unless --status is given. All tasks are
-cancelled in one transaction. The command prints the outcome of each task; tasks that cannot be cancelled are not changed,
-and the exit status is then 1. With one id, --json prints the task itself.`
+cancelled in one transaction. The command prints the outcome of each task. Tasks that cannot be cancelled are not
+changed, and the exit status is 1. With one id, --json prints only the task.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 -r "done by hand"',
     '<%= config.bin %> <%= command.id %> T-0042 T-0043 45',

@@ -7,16 +7,16 @@ export default class OrchClaim extends OrchCommand<typeof OrchClaim> {
   static override summary = 'Claim the next task for an external worker.'
   static override description =
     `Prints the task id and the generation of the claim. The worker extends the claim with svc orch heartbeat, and passes the
-generation to svc orch complete or fail. If the claim expires, the task is requeued.`
+generation to svc orch complete or svc orch fail. If the claim expires, the task is requeued.`
   static override examples = [
     'read id claim < <(<%= config.bin %> <%= command.id %> --wait)',
     '<%= config.bin %> <%= command.id %> --as worker-1 --ttl 300 --json | jq -r .task.description',
   ]
   static override flags = {
     agent: Flags.string({char: 'a', description: 'Claim only tasks of this agent (name or id).', helpValue: 'NAME'}),
-    as: Flags.string({description: 'Name of the worker. (default USER@HOST)', helpValue: 'OWNER'}),
+    as: Flags.string({description: 'Name of the worker. (default: USER@HOST)', helpValue: 'OWNER'}),
     ttl: Flags.integer({
-      description: 'Time until the claim expires without a heartbeat. (default: four heartbeat intervals)',
+      description: 'Time after which a claim without a heartbeat expires. (default: four heartbeat intervals)',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',

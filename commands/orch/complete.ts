@@ -8,7 +8,7 @@ export default class OrchComplete extends OperationCommand<typeof OrchComplete> 
   static override summary = completeTask.operation.summary
   static override description =
     `Releases the file locks of the task and queues the tasks that depend on it. A claimed task requires --claim with the
-generation of the claim; --force overrides the claim, which is recorded in svc orch events.`
+generation of the claim; --force overrides the claim and records an event.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --claim 1 --summary "Added, with a test"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --summary -',

@@ -5,8 +5,8 @@ import {describeSettings, orchestratorTables} from '../../src/config/index.js'
 export default class OrchConfig extends SvcCommand<typeof OrchConfig> {
   static override summary = 'Show orchestrator settings and their sources.'
   static override description =
-    `Overridden values are shown too; the mesh token is never shown. Exits with status 2 if settings contradict each other, as all
-commands on tasks do.`
+    `Overridden values are shown too; the mesh token is never shown. If settings contradict each other, this command and all
+commands that use tasks exit with status 2.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --changed',
     "<%= config.bin %> <%= command.id %> --json | jq '.settings[] | {name, value}'",

@@ -7,9 +7,9 @@ const doubtTask = commandCall(operationNamed('doubt_task'))
 export default class OrchDoubt extends OperationCommand<typeof OrchDoubt> {
   static override summary = doubtTask.operation.summary
   static override description =
-    `A task can be doubted in any state. It is stopped if it is running, and assigned to the agent named resolution. Tasks that
-depended on a completed one are not stopped. Resolve the doubt with svc orch resolve, or accept the task as completed with
-svc orch overrule.`
+    `A task can be doubted in any state. A running task is stopped. The task is assigned to the agent named resolution. If
+the task was completed, the tasks that depend on it are not stopped. Resolve the doubt with svc orch resolve, or accept
+the task as completed with svc orch overrule.`
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 -r "the requirements contradict each other"']
   static override args = operationArgs(doubtTask)
   static override flags = operationFlags(doubtTask)

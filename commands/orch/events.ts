@@ -11,8 +11,8 @@ export default class OrchEvents extends OrchCommand<typeof OrchEvents> {
   static override description =
     `Prints one line per event, oldest first. With --json each line matches the contract orchestration/event.v1.
 
---follow prints the events of all processes until interrupted, starting now or after --since. To resume without missing
-events, pass the id of the last event as --since.`
+--follow prints the new events of all processes until interrupted; with --since, it first prints the events after that
+id. To resume without missing events, pass the id of the last event as --since.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --task T-0042',
     '<%= config.bin %> <%= command.id %> --follow --type task_failed --type task_doubted',
@@ -29,8 +29,12 @@ events, pass the id of the last event as --since.`
       multipleNonGreedy: true,
     }),
     task: taskFlag({description: 'Only events of this task.'}),
-    limit: Flags.integer({description: 'Maximum number of events to print.', min: 1, helpValue: 'N'}),
-    follow: Flags.boolean({char: 'f', description: 'Follow new events.'}),
+    limit: Flags.integer({
+      description: 'Maximum number of events to print. (default: no limit)',
+      min: 1,
+      helpValue: 'N',
+    }),
+    follow: Flags.boolean({char: 'f', description: 'Print new events until interrupted.'}),
   }
 
   async run(): Promise<void> {

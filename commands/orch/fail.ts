@@ -7,8 +7,8 @@ const failTask = commandCall(operationNamed('fail_task'))
 export default class OrchFail extends OperationCommand<typeof OrchFail> {
   static override summary = failTask.operation.summary
   static override description =
-    `Tasks that depend on it fail too; svc orch retry --dependants retries all of them. A claimed task requires --claim with the
-generation of the claim; --force overrides the claim, which is recorded in svc orch events. A task with retries left is
+    `Tasks that depend on the failed task fail too; svc orch retry --dependants retries all of them. A claimed task requires
+--claim with the generation of the claim; --force overrides the claim and records an event. A task with retries left is
 requeued unless --force is given.`
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 --claim 1 -r "the tests do not pass"']
   static override args = operationArgs(failTask)

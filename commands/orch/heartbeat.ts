@@ -5,13 +5,20 @@ import type {OrchHeartbeatV1} from '../../src/contracts/index.js'
 export default class OrchHeartbeat extends OrchCommand<typeof OrchHeartbeat> {
   static override summary = 'Extend the claim on a task.'
   static override description =
-    'Exits with status 4 if the claim has expired. Stop working on the task then: another worker may have claimed it.'
+    `Exits with status 4 if the claim has expired. In that case, stop working on the task, because another worker may have
+claimed it.`
   static override examples = ['<%= config.bin %> <%= command.id %> T-0042 --claim 1']
   static override args = {id: taskArg}
   static override flags = {
-    claim: Flags.integer({description: 'Generation of the claim.', required: true, min: 1, helpValue: 'N'}),
+    claim: Flags.integer({
+      description: 'Generation of the claim, as printed by svc orch claim.',
+      required: true,
+      min: 1,
+      helpValue: 'N',
+    }),
     ttl: Flags.integer({
-      description: 'Time until the claim expires without another heartbeat. (default: four heartbeat intervals)',
+      description:
+        'Time after which the claim expires unless it is extended again. (default: four heartbeat intervals)',
       min: 1,
       max: 3600,
       helpValue: 'SECONDS',

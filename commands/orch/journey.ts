@@ -7,8 +7,8 @@ const canonicalSteps = commandCall(operationNamed('journey_canonical_steps'))
 export default class OrchJourney extends OperationCommand<typeof OrchJourney> {
   static override summary = canonicalSteps.operation.summary
   static override description =
-    `A journey is the path of a request through svc, from the user's words to the result. The operation of each step is a command,
-a daemon method or a tool. Known limitations are listed in contracts/journeys/limitations.v1.yaml.`
+    `A journey is the path of a request through svc, from user input to result. The operation of each step is a command, a
+daemon method or a tool. Known limitations are listed in contracts/journeys/limitations.v1.yaml.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     "<%= config.bin %> <%= command.id %> --json | jq -r '.steps[].primary_operation_id'",

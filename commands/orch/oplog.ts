@@ -7,7 +7,8 @@ const listOperations = commandCall(operationNamed('list_operations'))
 export default class OrchOplog extends OperationCommand<typeof OrchOplog> {
   static override summary = listOperations.operation.summary
   static override description =
-    `Covers manual changes by all users: priorities, pauses and spawned agents. A task submission is added when it is undone.`
+    `Lists manual changes by all users: changed priorities, paused, resumed and spawned agents. Task submissions are listed
+only after they are undone.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --limit 10',
     "<%= config.bin %> <%= command.id %> --json | jq -r '.operations[0].op_id'",

@@ -7,18 +7,18 @@ import type {FinishedStatus} from '../../src/tasks/index.js'
 export default class OrchPrune extends OrchCommand<typeof OrchPrune> {
   static override summary = 'Delete old finished tasks.'
   static override description =
-    `Deletes completed, failed and cancelled tasks with their events, output and entries in svc orch oplog, without confirmation.
-A task is kept while an unfinished or kept failed task depends on it. It is also kept while its plan or another task of its
-journey is unfinished, or its command is being stopped.
+    `Deletes completed, failed and cancelled tasks with their events, output and entries in svc orch oplog, without
+confirmation. A task is kept if a task that depends on it is unfinished, or is failed and itself kept. It is also kept
+while its plan or another task of its journey is unfinished, or while its command is being stopped.
 
-Task ids are not reused, but the idempotency key of a deleted task can be used again. To shrink the file of the store, run
-svc db vacuum --store.`
+Task ids are not reused, but the idempotency key of a deleted task can be used again. To shrink the store file, run svc
+db vacuum --store.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --older-than 30d',
     '<%= config.bin %> <%= command.id %> --older-than 7d --status completed --status cancelled --dry-run',
   ]
   static override flags = {
-    'older-than': durationFlag({description: 'Minimum time since the tasks finished.', required: true}),
+    'older-than': durationFlag({description: 'Minimum time since the tasks finished, such as 7d.', required: true}),
     status: statusFlag({
       description: 'Only tasks with this status: completed, failed or cancelled; may be repeated.',
       multiple: true,

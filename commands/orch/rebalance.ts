@@ -6,7 +6,7 @@ const rebalance = commandCall(operationNamed('rebalance'))
 
 export default class OrchRebalance extends OperationCommand<typeof OrchRebalance> {
   static override summary = rebalance.operation.summary
-  static override description = 'Running tasks do not move, nor do tasks whose files another agent owns.'
+  static override description = 'Does not move running tasks or tasks whose files are locked by another agent.'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
 
   async run(): Promise<void> {

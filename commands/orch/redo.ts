@@ -7,7 +7,8 @@ const redoOperation = commandCall(operationNamed('redo_operation'))
 export default class OrchRedo extends OperationCommand<typeof OrchRedo> {
   static override summary = redoOperation.operation.summary
   static override description =
-    'Accepts the operation id that svc orch undo printed, or the id of an undone task. Prints the new id.'
+    `Accepts the operation id that svc orch undo printed, or the id of an undone task. A task or agent is created again with
+a new id, which is printed.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> OP-000007',
     '<%= config.bin %> <%= command.id %> OP-000008 --json | jq .task_id',

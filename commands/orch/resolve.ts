@@ -5,9 +5,9 @@ import {SvcError} from '../../src/errors/index.js'
 export default class OrchResolve extends OrchCommand<typeof OrchResolve> {
   static override summary = 'Resolve the doubt about a task.'
   static override description =
-    `--justified appends the report to the task and requeues it. --validated restores the previous state; a task that was running
-is requeued, or completed with --no-resume. The task returns to its previous agent and role. Prints the reputation points
-that the doubt earned the agent.`
+    `Requires --justified or --validated. --justified appends the report to the task and requeues it. --validated restores
+the previous state; a task that was running is requeued, or completed with --no-resume. The task returns to its previous
+agent and role. Prints the reputation points that the agent earned.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042 --justified --report "Keep the old format readable"',
     'cat report.md | <%= config.bin %> <%= command.id %> T-0042 --validated --no-resume --report -',
@@ -23,7 +23,7 @@ that the doubt earned the agent.`
       exactlyOne: ['validated', 'justified'],
     }),
     report: Flags.string({
-      description: 'Findings; - reads standard input.',
+      description: 'Findings about the doubt; - reads standard input.',
       required: true,
       helpValue: 'TEXT',
     }),

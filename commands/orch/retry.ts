@@ -4,11 +4,12 @@ import {manyTasksFlags, TasksCommand, taskArgs, taskLine} from '../../src/cli/in
 export default class OrchRetry extends TasksCommand<typeof OrchRetry> {
   static override summary = 'Retry failed tasks.'
   static override description =
-    `The task returns to its previous position in the queue. A task whose dependencies failed cannot be retried before them.
+    `The task returns to its previous position in the queue. A task whose dependencies failed can be retried only after its
+dependencies.
 
-Select several tasks by id or with filters. Filters select only failed tasks. All tasks are retried in one transaction. The
-command prints the outcome of each task; tasks that cannot be retried are not changed, and the exit status is then 1. With one
-id, --json prints the complete task and, with --dependants, the others, as tasks.`
+Select several tasks by id or with filters. Filters select only failed tasks. All tasks are retried in one transaction.
+The command prints the outcome of each task. Tasks that cannot be retried are not changed, and the exit status is 1.
+With one id, --json prints the array tasks, which contains the complete task and its retried dependants.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --dependants --json',
@@ -17,7 +18,9 @@ id, --json prints the complete task and, with --dependants, the others, as tasks
   static override args = taskArgs
   static override strict = false
   static override flags = {
-    dependants: Flags.boolean({description: 'Also retry the tasks that failed because of these.'}),
+    dependants: Flags.boolean({
+      description: 'Also retry the tasks that failed because they depend on the selected tasks.',
+    }),
     ...manyTasksFlags('Retry all failed tasks.'),
   }
 

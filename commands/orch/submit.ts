@@ -31,12 +31,16 @@ const taskFlags = {
   }),
   priority: Flags.string({
     char: 'p',
-    description: 'Priority: background, normal or urgent. (default normal)',
+    description: 'Priority: background, normal or urgent. (default: normal)',
     helpValue: 'PRIORITY',
   }),
-  agent: Flags.string({description: 'Agent to run the task; created if missing.', helpValue: 'NAME'}),
+  agent: Flags.string({
+    description: 'Agent to run the task; created if missing. (default: selected automatically)',
+    helpValue: 'NAME',
+  }),
   processor: Flags.string({
-    description: 'Inference server (ai), command template (exec) or external worker. (default: default_processor)',
+    description:
+      'Processor of the task: inference server (ai), command template (exec) or external worker. (default: orchestrator.default_processor)',
     options: ['ai', 'exec', 'external'],
   }),
   exec: Flags.string({
@@ -50,7 +54,10 @@ const taskFlags = {
     ...many,
   }),
   after: taskFlag({description: 'Task that must be completed first; may be repeated.', ...many}),
-  key: Flags.string({description: 'Idempotency key: submitting it again returns the same task.', helpValue: 'KEY'}),
+  key: Flags.string({
+    description: 'Idempotency key: submitting again with the same key returns the existing task.',
+    helpValue: 'KEY',
+  }),
   category: Flags.string({description: 'Task category, such as codegen, testing or review.', helpValue: 'NAME'}),
   complexity: Flags.integer({description: 'Complexity from 1 to 10.', min: 1, max: 10, helpValue: 'N'}),
   role: Flags.string({
@@ -58,28 +65,30 @@ const taskFlags = {
     helpValue: 'ROLE',
   }),
   skill: Flags.string({description: 'Preferred skill of the agent.', helpValue: 'NAME'}),
-  model: Flags.string({description: 'Model to use.', helpValue: 'NAME'}),
+  model: Flags.string({description: 'Model to use. (default: selected automatically)', helpValue: 'NAME'}),
   'needs-gpu': Flags.boolean({description: 'Require an agent with a CUDA device.'}),
   'prefer-gpu': Flags.boolean({description: 'Prefer agents with a GPU or NPU.'}),
   'min-vram-mb': Flags.integer({description: 'Minimum GPU memory of the agent in MiB.', min: 1, helpValue: 'MIB'}),
   'min-cpu-cores': Flags.integer({description: 'Minimum CPU cores of the agent.', min: 1, helpValue: 'N'}),
   label: Flags.string({description: 'Required label of the agent; may be repeated.', helpValue: 'LABEL', ...many}),
-  'requires-approval': Flags.boolean({description: 'Do not queue the task before svc orch approve.'}),
+  'requires-approval': Flags.boolean({
+    description: 'Do not queue the task until it is approved with svc orch approve.',
+  }),
   'task-timeout': durationFlag({
-    description: 'Maximum duration of a run. (default: the limits of the workspace)',
+    description: 'Maximum duration of a run, such as 10m. (default: the workspace settings)',
     leastMs: 1,
     longestMs: 2 ** 31 - 1,
   }),
   retries: Flags.integer({
     description:
-      'Maximum number of retries after a failure. Without it, only server and connection failures are retried, up to max_task_retries times.',
+      'Maximum number of retries after any failure. (default: only server and connection failures, orchestrator.max_task_retries times)',
     min: 0,
     max: 20,
     helpValue: 'N',
   }),
   'not-before': momentFlag({description: 'Earliest start, such as 2026-12-01T08:00 or +2h.'}),
   'session-id': Flags.string({
-    description: 'Id of the session that the task belongs to; a filter of svc orch tasks.',
+    description: 'Id of the session that the task belongs to; svc orch tasks can filter by it.',
     helpValue: 'ID',
   }),
   'journey-id': Flags.string({
@@ -99,18 +108,19 @@ const taskFlags = {
 export default class OrchSubmit extends OrchCommand<typeof OrchSubmit> {
   static override summary = 'Submit a task or a batch of tasks.'
   static override description =
-    `Prints only the task id to standard output, for use in scripts. The task is stored before the command exits; a daemon runs
-it.
+    `Prints only the task id to standard output, for use in scripts. The task is stored before the command exits; the daemon
+runs it.
 
-A batch is a JSON array, or one JSON object per line. Its tasks match the contract orchestration/submit-task.v1, with files
-relative to the workspace root. Either all tasks are submitted or none. One line is printed per task.
+A batch is a JSON array, or one JSON object per line. Its tasks match the contract orchestration/submit-task.v1, with
+files relative to the workspace root. All tasks are submitted, or none if a task is invalid. Prints one line per task.
 
-With --retries, a failed task is retried with a delay that doubles each time. Failures are a non-zero exit status, a run
-longer than --task-timeout, and an unavailable server; a missing template is not retried. A task with --not-before stays queued
-until then, even if the daemon restarts, and locks no files.
+With --retries, a failed task is retried with a delay that doubles each time. Failures include a non-zero exit status, a
+run longer than --task-timeout and an unavailable server. A missing template is not retried. A task with --not-before
+stays queued until then, even if the daemon restarts, and locks no files.
 
---wait waits until the task is finished and prints it. The exit status is 1 if the task was not completed. Doubted tasks and
-tasks without approval are not finished. SIGINT stops the wait, not the task; svc orch task ID --wait resumes it.`
+--wait waits until the task is finished and prints it. The exit status is 1 if the task was not completed. Doubted tasks
+and tasks that wait for approval do not count as finished. SIGINT stops waiting, but not the task; to wait again, run
+svc orch task ID --wait.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "Add retry to the client" -f src/client.ts -f README.md:read -p urgent',
     'id=$(<%= config.bin %> <%= command.id %> "Run the tests" --exec test --param dir=src)',
@@ -131,7 +141,7 @@ tasks without approval are not finished. SIGINT stops the wait, not the task; sv
     }),
     wait: Flags.boolean({description: 'Wait until the task is finished.'}),
     timeout: Flags.integer({
-      description: 'Timeout of --wait (exit status 5).',
+      description: 'Maximum time that --wait waits; exits with status 5 on timeout.',
       min: 1,
       max: 1_000_000,
       helpValue: 'SECONDS',

@@ -4,11 +4,12 @@ import {followOutput, formatTask, notCompleted, OrchCommand, taskArg} from '../.
 export default class OrchTask extends OrchCommand<typeof OrchTask> {
   static override summary = 'Show a task, its output and its result.'
   static override description =
-    `The output of a task's command is stored up to orchestrator.exec.max_output_bytes; the middle of longer output is dropped. The
-last lines are shown with the task; --output and --json print all of it.
+    `The output of a task's command is stored up to orchestrator.exec.max_output_bytes; the middle of longer output is
+dropped. The task is shown with the last lines; --output and --json print the complete stored output.
 
---wait shows the task when it is finished. --follow prints its output as it is written. Both exit with status 1 if the task was
-not completed. With --follow --json, each chunk of output is a line such as {"text": "…"}; the last line is the task.`
+--wait waits until the task is finished and then prints it. --follow prints the output of the command while it runs.
+Both exit with status 1 if the task was not completed. With --follow --json, each chunk of output is a line such as
+{"text": "…"}; the last line is the task.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --output | less',
@@ -18,7 +19,7 @@ not completed. With --follow --json, each chunk of output is a line such as {"te
   ]
   static override args = {id: taskArg}
   static override flags = {
-    output: Flags.boolean({description: 'Print only the output of its command.'}),
+    output: Flags.boolean({description: 'Print only the output of the command of the task.'}),
     follow: Flags.boolean({char: 'f', description: 'Follow the output until the task is finished.'}),
     wait: Flags.boolean({description: 'Wait until the task is finished.', exclusive: ['follow', 'output']}),
   }

@@ -14,8 +14,8 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   static override flags = {
     ...taskFilterFlags,
     limit: Flags.integer({description: 'Maximum number of tasks.', default: 50, min: 1, max: 10_000, helpValue: 'N'}),
-    before: taskFlag({description: 'Only tasks older than this one, for the next page.'}),
-    watch: Flags.boolean({char: 'w', description: 'Redraw when something changes.'}),
+    before: taskFlag({description: 'Only tasks with a smaller id, to get the next page.'}),
+    watch: Flags.boolean({char: 'w', description: 'Update the output on every change until interrupted.'}),
   }
 
   async run(): Promise<void> {

@@ -27,8 +27,8 @@ import {Exit} from '../../src/errors/index.js'
 export default class SpeechDoctor extends SpeechCommand<typeof SpeechDoctor> {
   static override summary = 'Check the speech recognition setup.'
   static override description =
-    `Checks ONNX Runtime with a small graph, the model, the audio decoders, the model cache and the settings. Does not use the
-network. Exits with status 1 if a check fails; the output names the fix.`
+    `Checks ONNX Runtime with a small graph, the model, the audio decoders, the model cache and the settings. Does not access
+the network. If a check fails, prints a fix and exits with status 1.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     `<%= config.bin %> <%= command.id %> --json | jq '.checks[] | select(.ok | not)'`,

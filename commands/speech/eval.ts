@@ -9,13 +9,12 @@ type SampleResult = SpeechEvalV1['samples'][number]
 export default class SpeechEval extends SpeechCommand<typeof SpeechEval> {
   static override summary = 'Measure the word error rate on labelled recordings.'
   static override description =
-    `The dataset contains one JSON object per line: {"path": "a.wav", "expected": "reference text", "language": "en"}. Paths are
-relative to the dataset file.
+    `The dataset contains one JSON object per line: {"path": "a.wav", "expected": "reference text", "language": "en"}. Paths
+are relative to the dataset file.
 
-The word error rate (WER) is the number of substituted, inserted and deleted words, divided by the number of words in the
-references.
-It is reported before and after normalisation, which removes differences that are not recognition errors. A failed recording
-counts as an empty transcript.`
+The word error rate (WER) is the number of substituted, inserted and deleted words, divided by the number of words in
+the references. It is reported before and after normalisation, which removes differences that are not recognition
+errors. A failed recording counts as an empty transcript.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> clips.jsonl --model openai/whisper-base',
     '<%= config.bin %> <%= command.id %> clips.jsonl --normalize english --json | jq .normalized.wer',
@@ -26,14 +25,18 @@ counts as an empty transcript.`
   static override flags = {
     ...speechFlags,
     refine: Flags.boolean({
-      description: 'Clean up the text before measuring it. (default off)',
+      description: 'Clean up the text before measuring it. (default: off)',
       default: false,
       allowNo: true,
     }),
-    limit: Flags.integer({description: 'Maximum number of recordings to measure. (default: all)', min: 1}),
+    limit: Flags.integer({
+      description: 'Maximum number of recordings to measure. (default: all)',
+      min: 1,
+      helpValue: 'N',
+    }),
     normalize: Flags.option({
       description:
-        'Normalisation: basic ignores case and punctuation, english also spelled-out numbers and contractions.',
+        'Normalisation: basic ignores case and punctuation; english also normalises spelled-out numbers and contractions.',
       options: ['none', 'basic', 'english'] as const,
       default: 'basic',
     })(),

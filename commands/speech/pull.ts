@@ -7,8 +7,9 @@ export default class SpeechPull extends SpeechCommand<typeof SpeechPull> {
   static override summary = 'Download a speech model.'
   static override description =
     `Downloads the configuration, the tokenizer and the safetensors weights, or the ONNX files if there are no safetensors.
-Files are stored in the Hugging Face cache (HF_HOME), which other tools share. Existing files are not downloaded again,
-interrupted downloads resume, and checksums are verified. A short name such as base.en stands for openai/whisper-base.en.`
+Files are stored in the Hugging Face cache (HF_HOME), which is shared with other tools. Existing files are not
+downloaded again, interrupted downloads resume, and checksums are verified. A short name such as base.en means
+openai/whisper-base.en.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> openai/whisper-tiny.en',
     '<%= config.bin %> <%= command.id %> large-v3-turbo',

@@ -1,3 +1,4 @@
+import {join} from 'node:path'
 import {Flags} from '@oclif/core'
 import {SpeechCommand, settingFlags, speechFlags, withProgress} from '../../src/cli/index.js'
 import {speechServerSettings} from '../../src/config/index.js'
@@ -11,13 +12,13 @@ export default class SpeechServe extends SpeechCommand<typeof SpeechServe> {
   static override description =
     `The page at / transcribes files and the microphone in a browser. Routes: POST /api/audio/transcribe for recordings in the
 workspace, POST /api/audio/transcribe/upload for uploads, GET /api/audio/transcribe/stream for live audio over WebSocket,
-GET /api/audio/status, /health and /metrics. Paths outside the workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are
-refused.
+GET /api/audio/status, /health and /metrics. For OpenAI clients: POST /v1/audio/transcriptions, POST /v1/audio/translations
+and GET /v1/models. Paths outside the workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
 
-Listens on the loopback interface by default. On another address, clients must send a token, and browsers allow the page to use
-the microphone only with --tls-cert and --tls-key. One recording is transcribed at a time, next to live audio; up to 16 requests
-wait. Edited settings apply to the next request. On SIGTERM, running requests have five seconds to finish; then it exits with
-status 0.`
+Listens on the loopback interface by default. On another address, clients must send a token, and browsers allow the page to
+use the microphone only with --tls-cert and --tls-key. Recordings are transcribed one at a time, concurrently with live
+audio; up to 16 requests are queued. Changes to the configuration files apply to the next request. On SIGTERM, in-flight
+requests have five seconds to finish; then the server exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model openai/whisper-base',
     'curl -s http://127.0.0.1:3847/api/audio/transcribe/upload -F file=@meeting.wav | jq -r .text',
@@ -31,6 +32,7 @@ status 0.`
       default: 'SVC_SPEECH_TOKEN',
       helpValue: 'NAME',
     }),
+    'no-resume': Flags.boolean({description: 'Keep nothing of live sessions: they end with their connection.'}),
   }
 
   async run(): Promise<void> {
@@ -39,6 +41,7 @@ status 0.`
       dashPort: port,
       maxUploadBytes,
       workspace,
+      sessionTtlSecs,
       token: configured,
       tlsCertPath: cert,
       tlsKeyPath: key,
@@ -54,7 +57,13 @@ status 0.`
     const service = await this.openSpeechService()
     try {
       await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))
-      const {startSpeechServer} = await import('../../src/speech-server/index.js')
+      const {Sessions, startSpeechServer} = await import('../../src/speech-server/index.js')
+      const folder = join(this.workspace.root, '.svc', 'speech-sessions')
+      const sessions = await Sessions.start(
+        service,
+        this.flags['no-resume'] ? undefined : {folder, ttlMs: 1000 * sessionTtlSecs},
+        () => this.output.notice('warning: Sessions cannot be resumed: another speech server of this workspace runs.'),
+      )
       const server = await startSpeechServer(service, {
         address: {host, port},
         token,
@@ -62,6 +71,7 @@ status 0.`
         root: workspace ?? this.workspace.root,
         maxUploadBytes,
         status: () => this.speechStatus(),
+        sessions,
       })
       if (tls === undefined) await this.warnWithoutTls(host)
       await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid})

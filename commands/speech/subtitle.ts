@@ -8,10 +8,11 @@ import {checkOutputs, type OutputRule, writeOutput} from '../../src/files/index.
 import type {TranscribedFile} from '../../src/speech/index.js'
 
 export default class SpeechSubtitle extends SpeechCommand<typeof SpeechSubtitle> {
-  static override summary = 'Generate subtitles for a recording or video.'
+  static override summary = 'Generate subtitles for an audio or video file.'
   static override description =
-    `Writes an SRT file next to the recording, or WebVTT if --output ends in .vtt. Lines break between words. Text that does not
-fit in one subtitle is split at word timestamps. --reference compares the result with correct subtitles.`
+    `Writes an SRT file next to the recording, or WebVTT if --output ends in .vtt. Lines break between words. Text that does
+not fit in one subtitle is split at word timestamps. --reference compares the result with reference subtitles and
+reports the word error rate.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> film.mp4',
     '<%= config.bin %> <%= command.id %> talk.wav -o talk.vtt --line-width 32',
@@ -23,7 +24,7 @@ fit in one subtitle is split at word timestamps. --reference compares the result
   static override flags = {
     ...speechFlags,
     refine: Flags.boolean({
-      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default on)',
+      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
       default: true,
       allowNo: true,
     }),
@@ -33,10 +34,22 @@ fit in one subtitle is split at word timestamps. --reference compares the result
       helpValue: 'FILE',
     }),
     overwrite: overwriteFlag,
-    'line-width': Flags.integer({description: 'Maximum number of characters per line.', default: 42, min: 8, max: 200}),
-    'max-lines': Flags.integer({description: 'Maximum number of lines per subtitle.', default: 2, min: 1, max: 10}),
+    'line-width': Flags.integer({
+      description: 'Maximum number of characters per line.',
+      default: 42,
+      min: 8,
+      max: 200,
+      helpValue: 'N',
+    }),
+    'max-lines': Flags.integer({
+      description: 'Maximum number of lines per subtitle.',
+      default: 2,
+      min: 1,
+      max: 10,
+      helpValue: 'N',
+    }),
     reference: Flags.string({
-      description: 'Correct subtitles (SRT or WebVTT) to compare the result with.',
+      description: 'Reference subtitles (SRT or WebVTT) to compare the result with.',
       helpValue: 'FILE',
       aliases: ['ground-truth-srt'],
     }),

@@ -24,7 +24,16 @@ export class BandLevels {
   readonly #spectrum = createPowerSpectrum()
   readonly #frame = new Float64Array(frameLength)
   readonly #power = new Float64Array(spectrumLength)
-  #rest: Float32Array = new Float32Array(frameLength / 2)
+  #rest: Float32Array
+
+  /** @param rest samples that do not fill a frame yet */
+  constructor(rest: Float32Array = new Float32Array(frameLength / 2)) {
+    this.#rest = rest
+  }
+
+  get rest(): Float32Array {
+    return this.#rest
+  }
 
   flush(): Generator<FrameLevels, void, undefined> {
     return this.push(new Float32Array(frameLength / 2))

@@ -1,7 +1,7 @@
-import {Background, type StandoutFrame} from './background.js'
+import {Background, type BackgroundState, type StandoutFrame} from './background.js'
 import {hopLength} from './log-mel.js'
-import {type FrameSpan, RegionBuilder} from './region-builder.js'
-import type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
+import {type FrameSpan, RegionBuilder, type RegionState} from './region-builder.js'
+import type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from './voice-activity.js'
 
 export interface EnergyVadOptions {
   /** Minimum RMS of the loudest frame of a region; full scale is 1. */
@@ -12,6 +12,13 @@ export interface EnergyVadOptions {
   maxRegionSec?: number
   /** Decides sooner, for live audio: 50 ms instead of 500 ms after a frame, from the background before it. */
   live?: boolean
+  /** State to continue from. */
+  state?: VoiceActivityState | undefined
+}
+
+interface EnergyVadState extends VoiceActivityState {
+  background: BackgroundState
+  regions: RegionState<StandoutFrame>
 }
 
 /** Minimum excess over the background at the start of a voice and while it continues, dB. */
@@ -45,19 +52,27 @@ export function energyVad({
   mergeGapMs = 300,
   maxRegionSec = 25,
   live = false,
+  state,
 }: EnergyVadOptions = {}): VoiceActivityDetector {
   const leastLevel = 20 * Math.log10(Math.max(threshold, 1e-5))
-  const background = new Background({leastLevel: leastLevel - softRange, bandFloor: leastLevel - bandRange, live})
-  const regions = new RegionBuilder<StandoutFrame>({
-    begin: beginExcess,
-    sustain: sustainExcess,
-    mergeGap: Math.max(1, Math.round((mergeGapMs - frameOverlapMs) / 10)),
-    shortest: shortestVoice,
-    longest: Math.round(maxRegionSec * 100),
-    onset: longestOnset,
-    isSpeech: (frames) => frames.some(({level}) => level >= leastLevel) && changes(frames),
-  })
-  let length = 0
+  const continued = structuredClone(state) as EnergyVadState | undefined
+  const background = new Background(
+    {leastLevel: leastLevel - softRange, bandFloor: leastLevel - bandRange, live},
+    continued?.background,
+  )
+  const regions = new RegionBuilder<StandoutFrame>(
+    {
+      begin: beginExcess,
+      sustain: sustainExcess,
+      mergeGap: Math.max(1, Math.round((mergeGapMs - frameOverlapMs) / 10)),
+      shortest: shortestVoice,
+      longest: Math.round(maxRegionSec * 100),
+      onset: longestOnset,
+      isSpeech: (frames) => frames.some(({level}) => level >= leastLevel) && changes(frames),
+    },
+    continued?.regions,
+  )
+  let length = continued?.length ?? 0
   const region = ({start, end}: FrameSpan): SpeechRegion => ({
     start: Math.min(start * hopLength, length),
     end: Math.min(end * hopLength, length),
@@ -86,6 +101,7 @@ export function energyVad({
     get settled() {
       return Math.max(0, regions.settled * hopLength)
     },
+    snapshot: (): EnergyVadState => structuredClone({length, background: background.state, regions: regions.state}),
   }
 }
 

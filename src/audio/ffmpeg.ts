@@ -74,7 +74,7 @@ export async function openFfmpeg(
   try {
     if ((await reader.peek(1)).length === 0) await end(0)
     const wave = await openWave(reader, {...context, fileBytes: undefined})
-    if (!('samples' in wave)) throw new Error('ffmpeg returned another encoding than the requested one.')
+    if (!('samples' in wave)) throw new Error('ffmpeg returned a different encoding than requested.')
     return {...wave, source: {...wave.source, container: 'ffmpeg', codec: format}, samples: samples(wave)}
   } catch (error) {
     stop()

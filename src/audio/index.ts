@@ -8,4 +8,4 @@ export {type PreprocessMode, type PreprocessOptions, preprocess} from './preproc
 export {listMicrophones, recordMicrophone} from './recorder.js'
 export {resampler} from './resample.js'
 export type {AudioWarning} from './sound.js'
-export type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
+export type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from './voice-activity.js'

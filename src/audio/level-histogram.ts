@@ -2,11 +2,17 @@
 export class LevelHistogram {
   readonly #counts: Uint16Array
   readonly #bands: number
-  #frames = 0
+  #frames: number
 
-  constructor(bands: number) {
+  /** @param state a copy of the state of another one */
+  constructor(bands: number, {counts, frames}: HistogramState = {counts: new Uint16Array(bands * bins), frames: 0}) {
     this.#bands = bands
-    this.#counts = new Uint16Array(bands * bins)
+    this.#counts = counts
+    this.#frames = frames
+  }
+
+  get state(): HistogramState {
+    return {counts: this.#counts, frames: this.#frames}
   }
 
   get frames(): number {
@@ -39,6 +45,12 @@ export class LevelHistogram {
       this.#counts[band * bins + Math.max(0, Math.min(bins - 1, bin))]! += step
     }
   }
+}
+
+/** Frames per band and bin, `[bands, bins]`, and their number. */
+export interface HistogramState {
+  counts: Uint16Array
+  frames: number
 }
 
 /** From -120 to 8 dB in steps of 0.5 dB. */

@@ -129,7 +129,7 @@ function isChain(bytes: Buffer, from: number): boolean {
   return true
 }
 
-/** Bytes up to the next chain of frames, or up to where one may begin; at least 1. */
+/** Number of bytes before the next chain of frames, or before a possible start of one; at least 1. */
 function nextChain(bytes: Buffer): number {
   for (let at = bytes.indexOf(0xff, 1); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     if (bytes.length === lookBytes && at > bytes.length / 2) break

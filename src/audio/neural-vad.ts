@@ -1,5 +1,5 @@
-import {type FrameSpan, RegionBuilder, type ScoredFrame} from './region-builder.js'
-import type {SpeechRegion, VoiceActivityDetector} from './voice-activity.js'
+import {type FrameSpan, RegionBuilder, type RegionState, type ScoredFrame} from './region-builder.js'
+import type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from './voice-activity.js'
 
 export interface VadTensor {
   data: Float32Array | BigInt64Array
@@ -20,6 +20,19 @@ export interface NeuralVadOptions {
   threshold?: number
   mergeGapMs?: number
   maxRegionSec?: number
+  /** State to continue from. */
+  state?: VoiceActivityState | undefined
+}
+
+interface NeuralVadState extends VoiceActivityState {
+  frames: FrameScoresState
+  regions: RegionState<ScoredFrame>
+}
+
+/** Context of the next frame and its samples so far, and the recurrent state of the network. */
+interface FrameScoresState {
+  rest: Float32Array
+  recurrent: Record<string, VadTensor>
 }
 
 /** New samples of a frame (32 ms at 16 kHz), and preceding samples that are passed as context. */
@@ -71,20 +84,24 @@ const signatureOf = (names: readonly string[]) =>
  */
 export function neuralVad(
   model: VadModel,
-  {threshold = 0.5, mergeGapMs = 300, maxRegionSec = 25}: NeuralVadOptions = {},
+  {threshold = 0.5, mergeGapMs = 300, maxRegionSec = 25, state}: NeuralVadOptions = {},
 ): VoiceActivityDetector {
   const signature = signatureOf(model.inputNames)
   if (signature === undefined) throw new TypeError('The inputs of the model do not match Silero VAD.')
-  const regions = new RegionBuilder<ScoredFrame>({
-    begin: threshold,
-    sustain: threshold - hysteresis,
-    mergeGap: Math.max(1, Math.round(mergeGapMs / frameMs)),
-    shortest: shortestVoice,
-    longest: Math.round((maxRegionSec * 1000) / frameMs),
-    onset: longestOnset,
-  })
-  const frames = new FrameScores(model, signature)
-  let length = 0
+  const continued = structuredClone(state) as NeuralVadState | undefined
+  const regions = new RegionBuilder<ScoredFrame>(
+    {
+      begin: threshold,
+      sustain: threshold - hysteresis,
+      mergeGap: Math.max(1, Math.round(mergeGapMs / frameMs)),
+      shortest: shortestVoice,
+      longest: Math.round((maxRegionSec * 1000) / frameMs),
+      onset: longestOnset,
+    },
+    continued?.regions,
+  )
+  const frames = new FrameScores(model, signature, continued?.frames)
+  let length = continued?.length ?? 0
   const region = ({start, end}: FrameSpan): SpeechRegion => ({
     start: Math.min(start * frameSamples, length),
     end: Math.min(end * frameSamples, length),
@@ -112,44 +129,54 @@ export function neuralVad(
     get settled() {
       return Math.max(0, regions.settled * frameSamples)
     },
+    snapshot: (): NeuralVadState => structuredClone({length, frames: frames.state, regions: regions.state}),
   }
 }
+
+const silent = ({state}: Signature): Record<string, VadTensor> =>
+  Object.fromEntries(
+    Object.entries(state).map(([name, {dims}]) => [
+      name,
+      {data: new Float32Array(dims.reduce((product, dim) => product * dim, 1)), dims},
+    ]),
+  )
 
 /** Computes the probabilities of complete frames from streamed samples. */
 class FrameScores {
   readonly #model: VadModel
   readonly #signature: Signature
-  readonly #state: Record<string, VadTensor> = {}
-  /** Context of the next frame and its samples so far. */
-  #rest: Float32Array = new Float32Array(contextSamples)
+  readonly #state: FrameScoresState
 
-  constructor(model: VadModel, signature: Signature) {
+  constructor(model: VadModel, signature: Signature, state?: FrameScoresState) {
     this.#model = model
     this.#signature = signature
-    for (const [name, {dims}] of Object.entries(signature.state))
-      this.#state[name] = {data: new Float32Array(dims.reduce((product, dim) => product * dim, 1)), dims}
+    this.#state = state ?? {rest: new Float32Array(contextSamples), recurrent: silent(signature)}
+  }
+
+  get state(): FrameScoresState {
+    return this.#state
   }
 
   async push(samples: Float32Array): Promise<number[]> {
-    const sound = new Float32Array(this.#rest.length + samples.length)
-    sound.set(this.#rest)
-    sound.set(samples, this.#rest.length)
+    const sound = new Float32Array(this.#state.rest.length + samples.length)
+    sound.set(this.#state.rest)
+    sound.set(samples, this.#state.rest.length)
     const scores: number[] = []
     let at = 0
     for (; at + inputSamples <= sound.length; at += frameSamples)
       scores.push(await this.#score(sound.slice(at, at + inputSamples)))
-    this.#rest = sound.slice(at)
+    this.#state.rest = sound.slice(at)
     return scores
   }
 
   async #score(sound: Float32Array): Promise<number> {
     const {probability, state, constants} = this.#signature
-    const feeds = {input: {data: sound, dims: [1, inputSamples]}, ...this.#state, ...constants}
+    const feeds = {input: {data: sound, dims: [1, inputSamples]}, ...this.#state.recurrent, ...constants}
     const outputs = Object.values(state).map(({output}) => output)
     const results = await this.#model.run(feeds, [probability, ...outputs])
     for (const [name, {output, dims}] of Object.entries(state)) {
       const data = results[output]
-      if (data !== undefined) this.#state[name] = {data, dims}
+      if (data !== undefined) this.#state.recurrent[name] = {data, dims}
     }
     return results[probability]?.[0] ?? 0
   }

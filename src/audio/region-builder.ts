@@ -25,6 +25,15 @@ export interface FrameSpan {
   end: number
 }
 
+/** The state of a `RegionBuilder`. */
+export interface RegionState<F> {
+  /** Number of frames so far. */
+  frame: number
+  /** The last frames before a region; they may become its onset. */
+  before: F[]
+  candidate: Candidate<F> | undefined
+}
+
 interface Candidate<F> extends FrameSpan {
   /** All frames from `start`, including the pause after `end`. */
   frames: F[]
@@ -37,34 +46,36 @@ interface Candidate<F> extends FrameSpan {
 /** Groups voiced frames into regions of speech. */
 export class RegionBuilder<F extends ScoredFrame> {
   readonly #rules: RegionRules<F>
-  #frame = 0
-  /** The last frames before a region; they may become its onset. */
-  #before: F[] = []
-  #candidate: Candidate<F> | undefined
+  readonly #state: RegionState<F>
 
-  constructor(rules: RegionRules<F>) {
+  constructor(rules: RegionRules<F>, state: RegionState<F> = {frame: 0, before: [], candidate: undefined}) {
     this.#rules = rules
+    this.#state = state
+  }
+
+  get state(): RegionState<F> {
+    return this.#state
   }
 
   /** The region that has not ended yet, once it is known to be speech. */
   get open(): FrameSpan | undefined {
-    return this.#candidate?.isSpeech ? this.#candidate : undefined
+    return this.#state.candidate?.isSpeech ? this.#state.candidate : undefined
   }
 
   /** No later region begins before this frame. */
   get settled(): number {
-    return this.#candidate?.start ?? this.#frame - this.#before.length
+    return this.#state.candidate?.start ?? this.#state.frame - this.#state.before.length
   }
 
   /** Adds the next frame; returns the region that ended with it. */
   add(frame: F): FrameSpan | undefined {
     const {begin, sustain, mergeGap, onset} = this.#rules
-    const at = this.#frame++
-    const candidate = this.#candidate
+    const at = this.#state.frame++
+    const candidate = this.#state.candidate
     if (candidate === undefined) {
-      this.#before.push(frame)
+      this.#state.before.push(frame)
       if (frame.score >= begin) this.#open(at)
-      else if (this.#before.length > onset) this.#before.shift()
+      else if (this.#state.before.length > onset) this.#state.before.shift()
       return undefined
     }
     candidate.frames.push(frame)
@@ -79,24 +90,24 @@ export class RegionBuilder<F extends ScoredFrame> {
 
   /** Ends the open region, at a pause or at the end of the recording, and returns it if it is speech. */
   close(): FrameSpan | undefined {
-    const candidate = this.#candidate
-    this.#candidate = undefined
+    const candidate = this.#state.candidate
+    this.#state.candidate = undefined
     if (candidate === undefined) return undefined
     const length = candidate.end - candidate.start
     const rest = candidate.frames.slice(length)
-    this.#before = rest.slice(-this.#rules.onset)
+    this.#state.before = rest.slice(-this.#rules.onset)
     return this.#decide(candidate) ? {start: candidate.start, end: candidate.end} : undefined
   }
 
   #open(at: number): void {
     const {sustain, onset} = this.#rules
     let back = 1
-    while (back <= onset && (this.#before.at(-1 - back)?.score ?? -Infinity) >= sustain) back++
-    const frames = this.#before.slice(-back)
-    this.#before = []
+    while (back <= onset && (this.#state.before.at(-1 - back)?.score ?? -Infinity) >= sustain) back++
+    const frames = this.#state.before.slice(-back)
+    this.#state.before = []
     const start = at + 1 - frames.length
-    this.#candidate = {start, end: start, frames, run: frames.length - 1, longestRun: 0, isSpeech: false}
-    this.#extend(this.#candidate, at)
+    this.#state.candidate = {start, end: start, frames, run: frames.length - 1, longestRun: 0, isSpeech: false}
+    this.#extend(this.#state.candidate, at)
   }
 
   #extend(candidate: Candidate<F>, at: number): void {
@@ -124,7 +135,7 @@ export class RegionBuilder<F extends ScoredFrame> {
     const {start} = candidate
     const spoken = this.#decide(candidate)
     const frames = candidate.frames.slice(cut)
-    this.#candidate = {...candidate, start: start + cut, frames, isSpeech: false}
+    this.#state.candidate = {...candidate, start: start + cut, frames, isSpeech: false}
     return spoken ? {start, end: start + cut} : undefined
   }
 }

@@ -14,4 +14,12 @@ export interface VoiceActivityDetector {
   readonly open: SpeechRegion | undefined
   /** No later region begins before this sample. */
   readonly settled: number
+  /** Copies its state, which a new detector of the same kind and options continues from. */
+  snapshot(): VoiceActivityState
+}
+
+/** The state of a detector: a value that can be cloned and serialised, and of which only its kind knows the form. */
+export interface VoiceActivityState {
+  /** Number of samples that were processed. */
+  length: number
 }

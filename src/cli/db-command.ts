@@ -28,21 +28,25 @@ export const storeFlag = {
   store: Flags.boolean({description: 'Use the workspace store (.svc/store.db) instead of the application database.'}),
 }
 
-export const programArg = Args.string({description: 'Program file; - reads standard input. (default src/main.svc)'})
+/** The program of commands that name none, as `describe` of the setting flags prints it. */
+const programDefault = '(default: src/main.svc; env: SVC_APP_PROGRAM)'
+
+export const programArg = Args.string({description: `Program file; - reads standard input. ${programDefault}`})
 
 export const programsArg = Args.string({
-  description: 'Program files; - reads standard input. (default src/main.svc)',
+  description: `Program files; - reads standard input. ${programDefault}`,
   multiple: true,
 })
 
-/** `--program FILE`, for commands that read a program. */
-export const programFlag = {
-  program: Flags.string({
-    char: 'p',
-    description: 'Program file, instead of the argument. (default src/main.svc)',
-    helpValue: 'FILE',
-  }),
-}
+const programFlagOf = (description: string) => ({
+  program: Flags.string({char: 'p', description: `${description} ${programDefault}`, helpValue: 'FILE'}),
+})
+
+/** `--program FILE`, for commands that also accept the program as an argument. */
+export const programFlag = programFlagOf('Program file, if not passed as an argument.')
+
+/** `--program FILE`, for commands without an argument for the program. */
+export const onlyProgramFlag = programFlagOf('Program file.')
 
 /** Migration steps that are not necessary for reading rows. */
 const indexSteps: ReadonlySet<string> = new Set(['create_index', 'drop_index'])

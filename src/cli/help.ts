@@ -1,3 +1,4 @@
+import {stripVTControlCharacters} from 'node:util'
 import {type Command, CommandHelp, Help} from '@oclif/core'
 import type {Config, HelpOptions} from '@oclif/core/interfaces'
 
@@ -16,14 +17,14 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
 /** Summaries for names in `commandGroups` that are not commands, and for the one of the oclif plugin. */
 const summaries: Readonly<Record<string, string>> = {
   autocomplete: 'Print instructions to set up shell completion.',
-  help: 'Show the help of a command, as --help does.',
-  version: 'Show the version, as --version does.',
+  help: 'Show help for a command; same as --help.',
+  version: 'Show the version; same as --version.',
 }
 
 /** First commands, printed by `svc` without arguments. */
 const firstCommands = [
   ['transcribe FILE', 'Transcribe an audio file to text.'],
-  ['serve --model DIR', 'Serve a model to Ollama and OpenAI clients.'],
+  ['serve --model MODEL', 'Serve a model to Ollama and OpenAI clients.'],
   ['db serve FILE.svc', 'Serve a data language program over HTTP.'],
   ['orch submit DESCRIPTION', 'Submit a task to the queue of this workspace.'],
   ['--help', 'List all commands.'],
@@ -40,6 +41,9 @@ export const argumentsOf = ({args, strict = true}: Command.Loadable): Command.Lo
 
 type Flag = Command.Flag.Cached
 
+/** Width of the names of flags, in columns, above which a second column would be too narrow for their descriptions. */
+const widestName = 36
+
 /** A flag as the help shows it: with a placeholder named after it (`--line-width=WIDTH`), and its default at the end. */
 export function helpFlag(flag: Flag): Flag {
   if (flag.type !== 'option') return flag
@@ -49,7 +53,7 @@ export function helpFlag(flag: Flag): Flag {
 }
 
 const withDefault = (description: string, fallback: unknown): string =>
-  fallback === undefined || fallback === '' ? description : `${description} (default ${String(fallback)})`
+  fallback === undefined || fallback === '' ? description : `${description} (default: ${String(fallback)})`
 
 /** oclif lists every flag in the usage line, and treats all flags that exclude one flag as alternatives of each other. */
 export class SvcCommandHelp extends CommandHelp {
@@ -91,10 +95,11 @@ export class SvcCommandHelp extends CommandHelp {
     return super.examples(prompted)
   }
 
-  /** oclif wraps descriptions below their flags two columns too late. */
+  /** Prints descriptions below wide names. oclif wraps such descriptions two columns too late. */
   override renderList(input: (string | undefined)[][], opts: ListOptions): string {
     const list = super.renderList(input, opts)
-    if (!list.includes('\n\n')) return list
+    const isWide = input.some(([name = '']) => stripVTControlCharacters(name).length > widestName)
+    if (!isWide && !list.includes('\n\n')) return list
     return super.renderList(input, {...opts, multiline: true, indentation: opts.indentation + 2})
   }
 

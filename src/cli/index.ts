@@ -17,6 +17,7 @@ export {
   databaseFlag,
   formatReport,
   formatSteps,
+  onlyProgramFlag,
   programArg,
   programFlag,
   programsArg,
@@ -70,7 +71,7 @@ export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan}
 export {byteProgress, withProgress} from './progress.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
-export {sessionFlags, sessionLimitsOf} from './session-flags.js'
+export {liveLimitFlags, recordingLimitFlags, sessionLimitsOf} from './session-flags.js'
 export {settingFlags} from './setting-flags.js'
 export {formatSettings} from './settings-text.js'
 export {SpeechCommand, speechFlags} from './speech-command.js'

@@ -10,7 +10,7 @@ import {openWorkspace} from './open-workspace.js'
 /** `--program FILE` and the database of its endpoints. */
 export const toolProgramFlags = {
   program: Flags.string({
-    description: 'Data language program whose endpoints become tools too.',
+    description: 'Data language program whose endpoints are added as tools.',
     helpValue: 'FILE',
   }),
   ...databaseFlag,

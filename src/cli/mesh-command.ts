@@ -18,7 +18,7 @@ export const nodeFlag = settingFlags(meshNodeSettings, 'nodeId')
 export const stateFlag = Flags.option({
   options: ['on', 'off'] as const,
   required: true,
-  description: 'State to set.',
+  description: 'on to set the state, off to clear it.',
 })
 
 /** `--max` and `--before`, for lists that are ordered by id. @param row placeholder of an id: `MESSAGE` */
@@ -30,7 +30,7 @@ export const pageFlags = (row: string, {defaultMax, limit}: {defaultMax: number;
     max: limit,
     helpValue: 'N',
   }),
-  before: Flags.integer({description: 'Only entries with a smaller id.', min: 1, helpValue: row}),
+  before: Flags.integer({description: 'Only entries with a smaller id, to get the next page.', min: 1, helpValue: row}),
 })
 
 export const deadMessagesArg = {

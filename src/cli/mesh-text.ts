@@ -97,7 +97,7 @@ export function formatMeshMessages(messages: readonly StoredMessage[]): string {
 }
 
 export function formatDeadMessages(messages: readonly DeadMessage[]): string {
-  if (messages.length === 0) return 'No dead messages.\n'
+  if (messages.length === 0) return 'No dead letters.\n'
   return formatTable(
     ['MESSAGE', 'FROM', 'TO', 'TYPE', 'ATTEMPTS', 'DEAD SINCE', 'PAYLOAD'],
     messages.map((message) => [

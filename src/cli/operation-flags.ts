@@ -1,6 +1,7 @@
 import {Args, Flags} from '@oclif/core'
 import type {AlphabetLowercase, ArgInput, FlagInput} from '@oclif/core/interfaces'
 import type {Call, CliBinding} from '../operations/index.js'
+import {splitDefault} from './default-note.js'
 import {taskArg, taskFlag} from './orch-command.js'
 
 /** The part of a JSON schema member that the command line uses. */
@@ -11,6 +12,7 @@ interface Member {
   readonly minimum?: number
   readonly maximum?: number
   readonly description?: string
+  readonly default?: unknown
 }
 
 /** The members of an operation's input, by their names in the command. */
@@ -61,7 +63,7 @@ function flagOf(name: string, call: Call): FlagInput[string] {
   throw new TypeError(`${call.name} cannot have a flag for ${name}`)
 }
 
-/** The description of a member, and whether it is required. */
+/** The description of a member with its default, and whether it is required. The operation applies the default. */
 function describe(name: string, call: Call): {description: string; required: boolean} {
   const member = memberOf(name, call)
   const {required = []} = call.schema as {required?: readonly string[]}
@@ -69,8 +71,11 @@ function describe(name: string, call: Call): {description: string; required: boo
     ...(bindingOf(call).piped?.includes(name) ? ['- reads standard input'] : []),
     ...(isA(member, 'array') ? ['may be repeated'] : []),
   ]
+  const {text, computed} = splitDefault(member.description ?? '')
+  const value = computed ?? member.default
+  const sentence = notes.reduce((described, note) => described.replace(/\.$/, `; ${note}.`), text)
   return {
-    description: notes.reduce((sentence, note) => sentence.replace(/\.$/, `; ${note}.`), member.description ?? ''),
+    description: value === undefined ? sentence : `${sentence} (default: ${String(value)})`,
     required: required.includes(name),
   }
 }

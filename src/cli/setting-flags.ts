@@ -2,6 +2,7 @@ import {Flags} from '@oclif/core'
 import type {AlphabetLowercase, BooleanFlag, CustomOptions, OptionFlag} from '@oclif/core/interfaces'
 import type {Setting, SettingRows, SettingTable} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
+import {splitDefault} from './default-note.js'
 
 type SettingFlag = OptionFlag<unknown | undefined, CustomOptions> | BooleanFlag<boolean | undefined>
 
@@ -29,7 +30,7 @@ function valueFlag(flag: string, setting: Setting): SettingFlag {
   const type = setting.type.exact ?? setting.type
   const build = Flags.custom<unknown>({
     ...common(setting),
-    ...(type.options === undefined ? placeholderOf(type) : {options: [...type.options]}),
+    ...(type.options === undefined ? placeholderOf(setting) : {options: [...type.options]}),
     parse: async (value) => {
       const parsed = type.parse(value)
       if (parsed === undefined) throw new SvcError('flag_value', {flag: `--${flag}`, value, expected: type.expected})
@@ -39,8 +40,12 @@ function valueFlag(flag: string, setting: Setting): SettingFlag {
   return build()
 }
 
-const placeholderOf = ({expected}: Setting['type']) =>
-  expected === 'a path' ? {helpValue: 'PATH'} : expected.includes('number') ? {helpValue: 'N'} : {}
+function placeholderOf({placeholder, type}: Setting) {
+  const {expected} = type.exact ?? type
+  const derived = expected === 'a path' ? 'PATH' : expected.includes('number') ? 'N' : undefined
+  const helpValue = placeholder ?? derived
+  return helpValue === undefined ? {} : {helpValue}
+}
 
 const common = (setting: Setting) => ({
   description: describe(setting),
@@ -49,9 +54,13 @@ const common = (setting: Setting) => ({
 
 /** The description of the setting with its default and its environment variables, which the flag overrides. */
 function describe({doc, default: fallback, env = [], implied}: Setting): string {
-  const [, text = doc, computed] = /^(.*); default: (.*)\.$/.exec(doc) ?? []
-  const value = computed ?? (fallback === undefined ? '' : String(fallback))
+  const {text, computed} = splitDefault(doc)
+  const value = computed ?? (fallback === undefined ? '' : shown(fallback))
   const variables = [...env, ...(implied ? [implied.variable] : [])].join(', ')
-  const notes = [value === '' ? '' : `default ${value}`, variables].filter((note) => note !== '').join('; ')
-  return notes === '' ? doc : `${text.replace(/\.?$/, '.')} (${notes})`
+  const notes = [value && `default: ${value}`, variables && `env: ${variables}`]
+    .filter((note) => note !== '')
+    .join('; ')
+  return notes === '' ? doc : `${text} (${notes})`
 }
+
+const shown = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value))

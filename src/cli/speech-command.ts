@@ -101,25 +101,22 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     return this.#port
   }
 
-  /** Opens speech recognition for many calls, each with the settings at that time. The caller closes it. */
-  protected async openSpeechService(): Promise<SpeechService> {
-    const {SpeechService} = await import('../speech/index.js')
+  /**
+   * Opens speech recognition for many calls, each with the settings at that time. The caller closes it.
+   * @param model overrides the setting
+   */
+  protected async openSpeechService(model?: string): Promise<SpeechService> {
+    const {chosenSettings, SpeechService} = await import('../speech/index.js')
     return new SpeechService({
       root: this.settings(speechServerSettings).workspace ?? this.workspace.root,
-      settings: async ({profile, task, word_timestamps: wordTimestamps}) => {
-        const values = this.#values(await this.#readFiles())
-        const {server, session, audio} = values
-        const refine = {...values.refine, profile: profile ?? values.refine.profile}
-        const speech = {
-          ...values.speech,
-          task: task ?? values.speech.task,
-          wordTimestamps: wordTimestamps ?? values.speech.wordTimestamps,
-        }
-        const {threads, device, precision, backend, verbose, model, revision, emitPartialPath} = speech
+      settings: async (choice) => {
+        const values = chosenSettings(this.#values(await this.#readFiles(), model), choice)
+        const {speech, refine, server, session, audio, hub} = values
+        const {threads, device, precision, backend, verbose, revision, emitPartialPath} = speech
         return {
-          modelKey: JSON.stringify({threads, device, precision, backend, verbose, model, revision}),
+          modelKey: JSON.stringify({threads, device, precision, backend, verbose, model: speech.model, revision}),
           source: await this.#modelSource(values),
-          transcriber: {...(await this.#transcriberOptions({...values, speech, refine})), refine: true},
+          transcriber: {...(await this.#transcriberOptions(values)), refine: true},
           limits: {
             timeoutMs: session.captureTimeoutMs,
             maxDurationMs: session.maxDurationMs,
@@ -132,21 +129,25 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
           keepAliveMs: speech.keepAliveMs,
           partial:
             emitPartialPath === undefined ? undefined : {path: resolve(emitPartialPath), chunkSec: audio.chunkSec},
-          runtime: speechRuntime({...speech, ...refine, ...session, ...values.hub}),
+          runtime: speechRuntime({...speech, ...refine, ...session, ...hub}),
         }
       },
     })
   }
 
-  /** The values of all tables of speech, from these files instead of those that were read at the start. */
-  #values(files: Pick<SettingSources, 'file' | 'speechConfig'> = {}) {
+  /**
+   * The values of all tables of speech, from these files instead of those that were read at the start.
+   * @param model overrides the setting
+   */
+  #values(files: Pick<SettingSources, 'file' | 'speechConfig'> = {}, model?: string) {
     const read = <R extends SettingRows>(table: SettingTable<R>): SettingValues<R> => {
       const {values, warnings} = resolveSettings(table, {...this.settingSources(table), ...files})
       this.report(warnings)
       return values
     }
+    const speech = read(speechSettings)
     return {
-      speech: read(speechSettings),
+      speech: {...speech, model: model ?? speech.model},
       audio: read(speechAudioSettings),
       refine: read(speechRefineSettings),
       session: read(speechSessionSettings),
@@ -239,9 +240,9 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   }
 
   /** Finds the configured speech model on this machine; if none is configured, the default or the starter model. */
-  protected async findModel(): Promise<LocatedModel | undefined> {
+  protected async findModel(model = this.settings(speechSettings).model): Promise<LocatedModel | undefined> {
     const {findSpeechModel} = await import('../speech/index.js')
-    const {model, revision} = this.settings(speechSettings)
+    const {revision} = this.settings(speechSettings)
     return findSpeechModel(model, {cwd: cwd(), revision, cacheFolder: await this.cacheFolder(), starterFolder})
   }
 

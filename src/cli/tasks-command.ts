@@ -31,14 +31,15 @@ export const statusFlag = Flags.custom<TaskLabel>({
 
 export const taskFilterFlags = {
   status: statusFlag({
-    description: 'Only tasks with this status (case-insensitive); may be repeated.',
+    description: 'Only tasks with this status, such as queued or failed; may be repeated.',
     multiple: true,
     multipleNonGreedy: true,
   }),
   agent: Flags.string({char: 'a', description: 'Only tasks of this agent (name or id).', helpValue: 'NAME'}),
   'session-id': Flags.string({description: 'Only tasks of this session.', helpValue: 'ID'}),
   'older-than': durationFlag({
-    description: 'Minimum time since the task finished, or was submitted if it is unfinished.',
+    description:
+      'Minimum time, such as 2h or 30d, since the task finished or, if it is unfinished, since it was submitted.',
   }),
 }
 

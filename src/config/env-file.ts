@@ -53,7 +53,9 @@ export function readEnvFile(path: string, known: Known): ReadEnvFile | undefined
   } catch (error) {
     const {code, message} = error as NodeJS.ErrnoException
     // ENOTDIR: a parent of the path is a file, so there is no mesh.env.
-    return code === 'ENOTDIR' ? undefined : ignored('env_file_unreadable', code ?? message)
+    return code === 'ENOTDIR'
+      ? undefined
+      : ignored('env_file_unreadable', code === undefined ? message : `it cannot be read (${code})`)
   }
 }
 
@@ -110,6 +112,6 @@ function problemOf(line: EnvLine, path: string, known: Known): LineProblem | und
 function reasonToIgnore(name: string, path: string, {tables, isOfUser}: Known): string | undefined {
   if (!settable.test(name)) return `${name} is ignored; only SVC_MESH_ variables can be set here.`
   if (isUserOnly(name) && !isOfUser(path))
-    return `${name} is ignored; set it in the environment or in the mesh.env of your home folder.`
+    return `${name} is ignored; set it in the environment or in the mesh.env of your home directory.`
   return unreadVariable(name, tables)
 }

@@ -108,7 +108,7 @@ export function resolveSettings<R extends SettingRows>(
 const plannedWarning = (subject: string): SettingWarning => ({
   code: 'config_planned',
   subject,
-  message: `${subject} is planned: this version ignores it.`,
+  message: `${subject} is not supported yet and is ignored.`,
 })
 
 /** Setting names are spelled as in TOML: `engine.num_ctx`. */

@@ -11,6 +11,8 @@ export interface Setting<T = unknown> {
   flag?: string
   /** Short form of the flag, one letter. */
   char?: string
+  /** Placeholder for the value of the flag in help, instead of one derived from the type or the name. */
+  placeholder?: string
   env?: readonly string[]
   /** A variable with a wider purpose, from which this setting is derived if no other source sets it. */
   implied?: {variable: string; read(text: string): T | undefined}

@@ -56,11 +56,11 @@ export function speechRuntimeFaults({session_timing: timing, refine}: ReturnType
     [timing.max_duration_ms === 0, 'max_duration_ms is 0; set it above 0.'],
     [
       timing.capture_timeout_ms > timing.max_duration_ms,
-      `capture_timeout_ms is ${timing.capture_timeout_ms}, longer than max_duration_ms, ${timing.max_duration_ms}.`,
+      `capture_timeout_ms (${timing.capture_timeout_ms}) must not exceed max_duration_ms (${timing.max_duration_ms}).`,
     ],
     [
       refine.conf_min > refine.conf_max,
-      `refine_confidence_min is ${refine.conf_min}, above refine_confidence_max, ${refine.conf_max}.`,
+      `refine_confidence_min (${refine.conf_min}) must not exceed refine_confidence_max (${refine.conf_max}).`,
     ],
   ]
   return rules.filter(([broken]) => broken).map(([, sentence]) => sentence)

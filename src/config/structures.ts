@@ -7,7 +7,7 @@ const fileOnly = {parse: () => undefined}
 /** A program and its arguments, unchanged. */
 export const argv = (): SettingType<readonly string[]> => ({
   ...fileOnly,
-  expected: 'a list of a program and its arguments',
+  expected: 'a list with a program and its arguments',
   accept: (value) =>
     isTextArray(value) && value[0]?.trim() && !value.some((item) => item.includes('\0')) ? value : undefined,
 })
@@ -15,7 +15,7 @@ export const argv = (): SettingType<readonly string[]> => ({
 /** A table with arbitrary keys and values of one type. */
 export const tableOf = <T>(entries: SettingType<T>): SettingType<Readonly<Record<string, T>>> => ({
   ...fileOnly,
-  expected: `a table, each value ${entries.expected}`,
+  expected: `a table in which each value is ${entries.expected}`,
   entries,
   accept(value) {
     if (!isTable(value)) return undefined

@@ -267,6 +267,8 @@ export interface SpeechReadyV1 {
   session_id: string
   sample_rate_hz: 16000
   input_format: 'pcm_s16le_mono'
+  /** First sample that the server does not hold durably, counted from the start of the session at 16 kHz; only from a server that resumes sessions. */
+  next_sample?: number
 }
 export interface SpeechPartialV1 {
   type: 'partial'
@@ -282,11 +284,15 @@ export interface SpeechPartialV1 {
   confidence: number
   /** Alternative readings, best first; null if there is only one. */
   n_best: string[] | null
+  /** First sample that the server does not hold durably, counted from the start of the session at 16 kHz; only from a server that resumes sessions. */
+  next_sample?: number
 }
 export interface SpeechFinalV1 {
   type: 'final'
   /** Id of the session. */
   correlation_id: string
+  /** Number of the utterance within its session, from 0. */
+  utterance: number
   /** Start of the utterance in the audio. */
   start_ms: number
   end_ms: number
@@ -317,6 +323,8 @@ export interface SpeechFinalV1 {
   }
   /** Tokens of the utterance; only with SVC_SPEECH_STREAM_TOKENS. */
   tokens?: {token: number; text: string; logprob: number}[]
+  /** First sample that the server does not hold durably, counted from the start of the session at 16 kHz; only from a server that resumes sessions. */
+  next_sample?: number
 }
 export interface SpeechErrorV1 {
   type: 'error'
@@ -347,6 +355,10 @@ export interface SpeechErrorV1 {
   wall_ms?: number
   /** Maximum duration. */
   max_duration_ms?: number
+  /** Number of the utterance that has no result; the session continues. */
+  utterance?: number
+  /** End of that utterance in the audio. */
+  end_ms?: number
 }
 export interface SpeechHeartbeatV1 {
   type: 'heartbeat'

@@ -12,30 +12,35 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: 'assets/logo.png', reason: 'it is not UTF-8 text'},
   ],
   context_file_missing: ['context_files names a file that does not exist.', {path: 'src/parser.ts'}],
-  answer_empty: ['The model ended its answer before it wrote any text.', {model: 'guide'}],
+  answer_empty: ['The model stopped before it generated any text.', {model: 'guide'}],
   answer_not_json: [
-    'The answer was cut off, or neither it nor a second attempt parsed as JSON.',
+    'The answer was cut off, or both attempts returned invalid JSON.',
     {model: 'guide', attempts: 1, reason: 'the answer was cut off at 512 tokens', cut: true},
   ],
   surface_contract: [
-    'Every answer lacked the requested output format: only code, or code in one fenced block.',
+    'No answer had the requested output format: either only code, or one fenced code block.',
     {attempts: 3, category: 'surface_contract', model: 'guide', reason: 'the answer has no fenced block'},
   ],
   repair_stalled: [
-    'A repair attempt produced the same diagnostics as the one before, so the loop stopped.',
+    'A repair attempt produced the same diagnostics as the previous one, so no further attempt was made.',
     {
       attempts: 2,
       category: 'repair_stall',
       model: 'guide',
-      reason: 'typecheck.unknown_table is reported again',
+      reason: "typecheck.unknown_table: Unknown table 'Tasks'",
     },
   ],
   validation_failed: [
     'The checker reported errors for the program of every attempt.',
-    {attempts: 4, category: 'semantic', model: 'guide', reason: '2 errors are left'},
+    {
+      attempts: 4,
+      category: 'semantic',
+      model: 'guide',
+      reason: 'typecheck.mismatch: Expected int, found str, and 1 more',
+    },
   ],
   audio_unrecognized: [
-    'The format is detected from the first bytes of the file, not from its name, and these match no audio format.',
+    'The format is detected from the first bytes of the file, not from its name, and these bytes match no audio format.',
     {file: 'minutes.wav', found: 'a PDF document'},
   ],
   audio_invalid: [
@@ -43,12 +48,12 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'meeting.flac', reason: 'it has no valid FLAC frame'},
   ],
   audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
-  audio_track_missing: ['The file has video only.', {file: 'screencast.mp4'}],
+  audio_track_missing: ['The file contains only video.', {file: 'screencast.mp4'}],
   invalid_path: [
-    'The path is empty, longer than 4096 bytes, a URL, a network path, or contains a null character.',
+    'The path is empty, longer than 4096 bytes, a URL or a network path, or it contains a NUL character.',
     {path: 'https://example.com/a.wav', reason: 'it is a URL'},
   ],
-  not_a_file: ['The path names something other than a recording.', {path: '/srv/recordings/today'}],
+  not_a_file: ['The path refers to a directory, a pipe or a device.', {path: '/srv/recordings/today'}],
   missing_audio_field: 'No part of the form is named audio or file, or all of them are empty.',
   multipart_read_failed: ['The body is not multipart/form-data, or it ended early.', {reason: 'the body ended early'}],
   write_failed: [
@@ -58,11 +63,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   invalid_message: ['A text message of a live connection is not a JSON object with an op.', {reason: 'it is not JSON'}],
   unknown_op: ['A text message of a live connection has an op that the server does not know.', {op: 'stop'}],
   recorder_missing: [
-    'svc records through a program of the operating system, and none of those that it knows is installed.',
+    'svc records with an external program, and none of the supported programs is installed.',
     {programs: ['pw-record', 'arecord', 'parecord', 'rec', 'ffmpeg']},
   ],
   recorder_failed: [
-    'The recording program could not open the microphone, or it stopped on its own.',
+    'The recording program could not open the microphone, or it exited unexpectedly.',
     {program: 'arecord', reason: 'audio open error: No such file or directory'},
   ],
   decoder_unavailable: [
@@ -93,15 +98,15 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   stdin_too_long: ['Text from standard input is read into memory, so its length is limited.', {limit: 16_777_216}],
   file_not_found: ['A file or directory that the command reads does not exist.', {path: 'notes/meeting.wav'}],
   file_unreadable: [
-    'The path is a directory, the file is too large or has invalid content, or you may not read it.',
+    'The path is a directory, the file is too large or has invalid content, or you have no permission to read it.',
     {path: '/srv/recordings/meeting.wav', reason: 'permission denied'},
   ],
   file_unwritable: [
-    'The operating system refuses to create or replace the file, or another process keeps it locked.',
+    'The operating system refuses to create or replace the file, or another process has locked the file.',
     {path: '/srv/subtitles/film.srt', reason: 'permission denied'},
   ],
   output_exists: [
-    'Existing files are replaced only if a flag requests it; directories, devices and pipes never are.',
+    'Existing files are replaced only if a flag requests it; directories, devices and pipes are never replaced.',
     {path: 'subtitles/meeting.srt', flag: '--overwrite'},
   ],
   output_is_input: ['The output path is a file that the command reads.', {path: 'meeting.wav', input: 'meeting.wav'}],
@@ -123,8 +128,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {variable: 'SVC_SPEECH_BACKEND', expected: 'one of auto, onnx-whisper, whisper', found: '"kaldi"'},
   ],
   orchestrator_config_invalid: [
-    'Each setting is valid by itself, but two of them contradict each other.',
-    {faults: ['min_agents (4) is larger than max_agents (2)']},
+    'Each setting is valid on its own, but two of them contradict each other.',
+    {faults: ['orchestrator.min_agents (4) is larger than orchestrator.max_agents (2)']},
   ],
   contract_unknown: ['No contract has this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
   contract_broken: [
@@ -148,7 +153,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {reason: 'the line is not JSON (at character 17)'},
   ],
   request_invalid: ['A line sent to the daemon is JSON, but not a valid request.', {reason: 'the batch is empty'}],
-  request_too_long: ['A request to the daemon or to the MCP server is longer than a line may be.', {limit: 1_048_576}],
+  request_too_long: ['A line sent to the daemon or to the MCP server exceeds the maximum length.', {limit: 1_048_576}],
   batch_answer_too_large: ['Together, the responses of one JSON-RPC batch exceed the limit.', {limit: 33_554_432}],
   method_unknown: [
     'The daemon has no JSON-RPC method with this name.',
@@ -230,7 +235,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {id: 'acme/private-whisper', status: 401, tokenSent: false},
   ],
   hub_unreachable: [
-    'The host name could not be resolved, no connection could be opened, or the connection broke off.',
+    'The host name could not be resolved, no connection could be opened, or the connection was lost.',
     {endpoint: 'https://huggingface.co', reason: 'host name not found (ENOTFOUND)'},
   ],
   hub_failed: [
@@ -249,7 +254,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The downloaded file does not match its published checksum, for example because a proxy changed it.',
     {
       file: 'model.safetensors',
-      expected: 'db59695928ded6043adaef491a53ba83',
+      expected: 'checksum db59695928ded6043adaef491a53ba83',
       actual: '0f1c2d3e4a5b6978812233445566778a',
     },
   ],
@@ -259,7 +264,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   journey_invalid: [
     'An id of the journey is too long, or its cognitive_profile is not a known value.',
-    {member: 'session_id', fault: 'has 3120 characters; the maximum is 2048'},
+    {member: 'session_id', fault: 'has 3120 characters; the limit is 2048'},
   ],
   operation_not_found: [
     'The operation log has no entry with this number, or no submission of this task.',
@@ -290,13 +295,13 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   endpoint_refused: ['The endpoint returned Error(...).', {name: 'add', detail: 'a task needs a title'}],
   argument_invalid: [
     "The value of an argument does not match the parameter's type in the program.",
-    {name: 'id', fault: 'expected an int, found "first"'},
+    {name: 'id', fault: 'it must be int, not "first"'},
   ],
   topic_unknown: ['No query of the program uses .live(...) with this topic.', {topic: 'task', suggestion: 'tasks'}],
   table_unknown: ['The program, or the database, has no table with this name.', {name: 'Tasks', suggestion: 'Task'}],
   record_invalid: [
     'A record to import does not match the columns of its table.',
-    {path: 'tasks.jsonl', place: 'line 3', fault: 'title must be a str, found 7'},
+    {path: 'tasks.jsonl', place: 'line 3', fault: 'column title must be str'},
   ],
   database_missing: ['The command reads an existing database, and this file does not exist.', {path: '.svc/app.db'}],
   migration_blocked: [
@@ -308,18 +313,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '.svc/app.db', reason: 'UNIQUE constraint failed: task.title'},
   ],
   migration_choice: [
-    'A migration flag names a table or column that does not exist or does not need it.',
+    'A migration flag names a table or column that does not exist or that no migration step changes.',
     {flag: '--rebuild', value: 'Taks', fault: 'the program declares no table Taks'},
   ],
-  sql_invalid: ['SQLite rejected the statement, or it does more than read.', {reason: 'no such table: tasks'}],
+  sql_invalid: ['SQLite rejected the statement, or the statement is not read-only.', {reason: 'no such table: tasks'}],
   unconfirmed: [
-    'The command replaces or changes existing data, and neither --yes nor an answer confirmed it.',
+    'The command replaces or changes existing data, and it was not confirmed with --yes or at the prompt.',
     {what: 'The reset'},
   ],
   unknown_tool: ['The MCP server has no tool with this name.', {name: 'svc_submit', suggestion: 'svc_submit_task'}],
   prompt_invalid: [
     'The MCP server has no prompt with this name, or a required argument is missing.',
-    {name: 'svc_review', fault: 'there is no such prompt'},
+    {name: 'svc_review', fault: 'the prompt does not exist'},
   ],
   resource_not_found: ['The MCP server has no resource at this URI.', {uri: 'svc://tasks/T-0042'}],
   tool_name_taken: [
@@ -388,7 +393,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   inbox_full: ['The receiver does not acknowledge its messages, or all inboxes together are full.', {limit: 10_000}],
   store_unavailable: [
     'The database of the control plane is locked, damaged or not writable, or its disk is full or failing.',
-    {reason: 'its disk is full'},
+    {reason: 'the disk is full'},
   ],
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
   server_token_missing:
@@ -398,7 +403,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {host: '0.0.0.0'},
   ],
   mesh_tokens_equal: [
-    'If two roles share a secret, the weaker one has the rights of the stronger one.',
+    'If two roles share a secret, the weaker role has the rights of the stronger one.',
     {first: 'SVC_MESH_WORKER_TOKEN', second: 'SVC_MESH_ADMIN_TOKEN'},
   ],
   mesh_secret_weak: [
@@ -422,11 +427,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {operation: 'exec_lease_grant', status: 422, detail: 'scope_key is too long'},
   ],
   mesh_denied: [
-    'The control plane refused the token, its role or the node, or another node holds what the request needs.',
+    'The control plane refused the token, its role or the node, or another node holds the lease or the claim.',
     {operation: 'join', status: 403},
   ],
   mesh_missing: [
-    'The request names something that the control plane does not have, or no longer has.',
+    'The node, lease or message of the request does not exist on the control plane, or no longer exists.',
     {operation: 'exec_lease_renew', status: 404},
   ],
   mesh_unavailable: [
@@ -434,7 +439,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {operation: 'heartbeat', status: 503, detail: 'upstream is restarting'},
   ],
   mesh_token_missing: [
-    'None of the token variables that suit the operation is set on this machine.',
+    'None of the token variables that the operation accepts is set on this machine.',
     {operation: 'join', variables: ['SVC_MESH_WORKER_TOKEN']},
   ],
   control_plane_missing: [
@@ -466,7 +471,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   mesh_not_configured: 'The message uses the route mesh, and no control plane is configured.',
   model_not_found: [
-    'The model is in none of the listed places.',
+    'None of the listed locations contains the model.',
     {model: 'modells/guide', tried: ['/home/ann/modells/guide']},
   ],
   model_not_served: [
@@ -478,7 +483,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {device: 'cuda', reason: 'libcudart.so.12: cannot open shared object file'},
   ],
   model_file_missing: [
-    'A file that every model of this kind has is not in the directory.',
+    'The directory lacks a file that every model of this kind requires.',
     {file: 'config.json', tried: ['runs/r7/config.json']},
   ],
   model_format_unsupported: [
@@ -491,7 +496,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     },
   ],
   model_file_invalid: [
-    'A file of the model is damaged, incomplete or of an unknown layout.',
+    'A file of the model is damaged or incomplete, or has an unknown layout.',
     {file: 'runs/r7/tokenizer.json', reason: 'it has no key "model"'},
   ],
   model_family_unknown: [
@@ -503,11 +508,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'models/acme/config.json', key: 'attn_logit_softcapping', value: '50'},
   ],
   base_model_not_found: [
-    'The manifest of the adapter names a base model that is not at any of the listed places.',
+    'The manifest of the adapter names a base model that is at none of the listed locations.',
     {base: '/models/small-base', tried: ['runs/r7', '/models/small-base']},
   ],
   adapter_missing: [
-    'The directory contains a manifest or reports of a training run, which needs adapter weights.',
+    'The directory contains the manifest or the reports of a training run, but no adapter weights.',
     {path: 'runs/r7'},
   ],
   adapter_invalid: [
@@ -551,7 +556,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {shard: 'model-00002-of-00002.safetensors', index: 'model.safetensors.index.json'},
   ],
   adapter_legacy: [
-    'The adapter is a pickled PyTorch file (.bin); loading one can run code, so it is not read.',
+    'The adapter is a pickled PyTorch file (.bin); svc does not load such files, because they can execute code.',
     {file: 'runs/r2/adapter.bin'},
   ],
   merge_families: [
@@ -579,8 +584,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The weights have a type that is not supported, such as quantised integers.',
     {tensor: 'model.norm.weight', file: 'model.safetensors', dtype: 'I8', accepted: ['F32', 'F16', 'BF16']},
   ],
-  prompt_missing:
-    'svc generate was run without a prompt, or with --raw alone and a model without a beginning-of-text token.',
+  prompt_missing: 'svc generate requires a prompt, unless --raw is set and the model has a beginning-of-text token.',
   prompt_empty: 'The prompt, or every message of the conversation, is empty.',
   prompt_too_long: [
     'The prompt and at least one generated token must fit in the context window.',
@@ -628,7 +632,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {url: 'http://127.0.0.1:11434/api/generate', status: 500, detail: 'out of memory'},
   ],
   response_too_large: [
-    'The response exceeds the limit of what is read into memory.',
+    'The response exceeds the limit for data that is read into memory.',
     {url: 'http://127.0.0.1:11434/api/tags', limit: 1_048_576},
   ],
   bad_request: [
@@ -708,7 +712,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   agent_not_found: ['No agent of this workspace has this name or id.', {agent: 'bulider', suggestion: 'builder'}],
   agent_exists: ['Agent names are unique within a workspace.', {name: 'builder', agent: 'A-01'}],
   max_agents_reached: ['The number of agents reached its limit.', {limit: 8}],
-  last_agent: ['Retiring the agent would leave its tasks without an agent.', {agent: 'builder (A-01)', tasks: 3}],
+  last_agent: [
+    'Draining or retiring the agent would leave its tasks without an agent.',
+    {agent: 'builder (A-01)', tasks: 3},
+  ],
   delegation_parent_not_found: ['The parent named for the new agent does not exist.', {parent: 'A-09'}],
   claim_required: [
     'The task is claimed, and only the holder of the claim may change it.',
@@ -718,18 +725,24 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The claim expired, another client took the task over, or the task is finished.',
     {task: 'T-0042', generation: 1, current: 2, status: 'InProgress'},
   ],
-  no_task_to_claim: 'No queued task has the processor external, or none of the named agent.',
+  no_task_to_claim: 'No queued task uses the processor external, or none of them belongs to the specified agent.',
   task_not_successful: [
     'The task that the command waited for failed or was cancelled.',
     {task: 'T-0042', status: 'Failed', reason: 'test exited with status 1'},
   ],
   task_wait_timeout: [
-    'The time limit of --timeout ended the wait, not the task.',
+    'The wait reached the limit of --timeout, which does not affect the task.',
     {task: 'T-0042', status: 'Queued', seconds: 60},
   ],
-  wait_interrupted: ['Ctrl-C ends the wait, not the task.', {task: 'T-0042', status: 'InProgress'}],
-  wait_terminated: ['SIGTERM ends the wait, not the task.', {task: 'T-0042', status: 'InProgress'}],
-  daemon_running: ['One daemon runs per workspace.', {pid: 4711, host: 'workstation'}],
+  wait_interrupted: [
+    'Ctrl-C stopped the wait, which does not affect the task.',
+    {task: 'T-0042', status: 'InProgress'},
+  ],
+  wait_terminated: [
+    'SIGTERM stopped the wait, which does not affect the task.',
+    {task: 'T-0042', status: 'InProgress'},
+  ],
+  daemon_running: ['Only one daemon can run in a workspace.', {pid: 4711, host: 'workstation'}],
   daemon_replaced: [
     'The daemon did not renew its lease on the workspace in time, so another daemon took over.',
     {fence: 8},
@@ -796,14 +809,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {template: 'test', names: ['fiel'], suggestion: 'file'},
   ],
   exec_param_invalid: [
-    'A value could be read as an option or has a NUL character, or its name is reserved.',
+    'The value could be parsed as an option or contains a NUL character, or its name is reserved.',
     {template: 'test', name: 'file', reason: 'it begins with a dash, and the template has no -- before it'},
   ],
   session_not_found: ['No session has this id, or the session was removed.', {id: 'builder-20260401'}],
   session_limit: ['The number of open sessions reached its limit.', {limit: 32}],
   session_damaged: [
     'Another program changed or truncated the journal of the session.',
-    {id: 'builder-20260401', reason: 'line 12 of its journal is not an event'},
+    {id: 'builder-20260401', reason: 'line 12 of its journal is not a valid event'},
   ],
   cache_unwritable: [
     'The cache directory cannot be created or written, or its disk is full.',
@@ -841,17 +854,25 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'clips.jsonl', line: 3, reason: 'the key "path" is missing'},
   ],
   recording_missing: 'The command was run without a file, a directory or -.',
-  audio_folder_empty: ['The directory contains no file with the extension of an audio format.', {folder: 'talks'}],
+  audio_folder_empty: ['The directory contains no file with a known audio extension.', {folder: 'talks'}],
   subtitle_format_unknown: [
     'The extension of the output file selects its format, and only .srt and .vtt are known.',
     {path: 'film.txt'},
   ],
   output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
+  speech_session_not_found: [
+    'A client resumes a session that has ended, or that nobody resumed within SVC_SPEECH_SESSION_TTL_SECS.',
+    {id: 'speech-1760000000000-ab12'},
+  ],
+  speech_gap_too_long: [
+    'A client resumes a session without the audio after the last sample of the server, because its buffer was too small.',
+    {from: 9_600_000, next_sample: 16_000, limit: 300},
+  ],
   speech_capture_timeout: [
     'A live session received no audio at all, not even silence, for the time limit.',
     {timeout_ms: 12_000, state: 'failed', deadline_diagnostics: []},
   ],
-  buffer_overflow: ['A client sent more audio without a commit than the server keeps.', {max_buffer_ms: 300_000}],
+  buffer_overflow: ['A client sent more audio without a commit than the server buffers.', {max_buffer_ms: 300_000}],
   speech_inference_timeout: [
     'Recognition and refinement took longer than inference_deadline_ms.',
     {transcribe_ms: 5210, inference_deadline_ms: 5000, state: 'failed', deadline_diagnostics: []},
@@ -874,7 +895,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '.svc/store.db', reason: 'unable to open database file'},
   ],
   store_unwritable: [
-    'The disk is full, failing or read-only, or the file may not be written.',
+    'The disk is full, failing or read-only, or the file is write-protected.',
     {path: '.svc/store.db', reason: 'database or disk is full'},
   ],
   store_damaged: [

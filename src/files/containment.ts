@@ -18,13 +18,13 @@ const unfollowed: Readonly<Record<string, string>> = {
  * @throws path_denied; file_not_found and file_unreadable with the caller's path
  */
 export async function containedPath(root: string, path: string): Promise<string> {
-  if (path.includes('\0')) throw denied(path, 'it contains a null character')
+  if (path.includes('\0')) throw denied(path, 'it contains a NUL character')
   const realRoot = await follow(root)
   const named = resolve(root, path)
   if (![resolve(root), realRoot].some((folder) => isWithin(folder, named))) throw denied(path, outside)
   const real = await follow(named, path)
   if (!isWithin(realRoot, real)) throw denied(path, outside)
-  if (real === realRoot) throw denied(path, 'it is the workspace folder itself')
+  if (real === realRoot) throw denied(path, 'it is the workspace directory itself')
   return real
 }
 
@@ -62,10 +62,11 @@ export async function containedOutput(root: string, path: string): Promise<strin
 /** Checks a path without accessing the file system. @returns the reason for a refusal */
 function problemOfOutput(path: string): string | undefined {
   const parts = path.split('/')
-  if (path.includes('\0') || path.includes('\\') || path.trim() === '') return 'it is not a valid path with slashes'
+  if (path.includes('\0') || path.includes('\\') || path.trim() === '')
+    return 'it is blank, or contains a backslash or a NUL character'
   if (isAbsolute(path) || /^[a-z]:/i.test(path)) return 'it is not relative to the workspace'
   if (parts.includes('..')) return 'it contains ".."'
-  if (['', '.'].includes(parts.at(-1) ?? '')) return 'it is the path of a folder'
+  if (['', '.'].includes(parts.at(-1) ?? '')) return 'it is the path of a directory'
   return problemOfParts(parts)
 }
 
@@ -75,7 +76,7 @@ async function problemOfFolder(realRoot: string, folder: string): Promise<string
   const real = await realpath(nearest).catch(() => undefined)
   if (real === undefined) return 'it contains a dangling symbolic link'
   if (!isWithin(realRoot, real)) return outside
-  if (!(await entryAt(real))?.isDirectory()) return 'a part of the path is a file, not a folder'
+  if (!(await entryAt(real))?.isDirectory()) return 'a part of the path is a file, not a directory'
   return problemOfParts(relative(realRoot, real).split(sep))
 }
 

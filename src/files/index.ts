@@ -5,6 +5,6 @@
 export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath} from './containment.js'
 export {writeGenerated} from './generated.js'
-export {lockFile, withLockFile} from './lock.js'
+export {holdLockFile, lockFile, withLockFile} from './lock.js'
 export {checkOutputs, isFolder, type OutputRule, writeOutput} from './output.js'
 export {packageRoot} from './package.js'

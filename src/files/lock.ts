@@ -59,7 +59,7 @@ export async function withLockFile<T>(
 ): Promise<T> {
   await mkdir(dirname(path), {recursive: true})
   const lock = await acquire(path, long, () => signal?.throwIfAborted())
-  const heartbeat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), heartbeatMs)
+  const heartbeat = setInterval(refresh, heartbeatMs, path)
   try {
     return await work()
   } finally {
@@ -67,6 +67,34 @@ export async function withLockFile<T>(
     await lock.release()
   }
 }
+
+/**
+ * Acquires a lock file for as long as the process wants it; undefined if another process holds it.
+ * @throws file_unwritable
+ */
+export async function holdLockFile(path: string): Promise<Pick<FileLock, 'release'> | undefined> {
+  const taken = Symbol('taken')
+  let tries = 0
+  try {
+    await mkdir(dirname(path), {recursive: true, mode: 0o700})
+    // The first try may find the lock of a process that has exited.
+    const lock = await acquire(path, {...long, pollMs: 1}, () => {
+      if (++tries === 2) throw taken
+    })
+    const heartbeat = setInterval(refresh, heartbeatMs, path).unref()
+    return {
+      release: async () => {
+        clearInterval(heartbeat)
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    if (error === taken) return undefined
+    throw writeFault(error, path)
+  }
+}
+
+const refresh = (path: string) => void utimes(path, new Date(), new Date()).catch(() => undefined)
 
 /** @param afterEachTry throws to stop waiting */
 async function acquire(path: string, timing: LockTiming, afterEachTry: () => void): Promise<FileLock> {

@@ -15,7 +15,7 @@ export interface ModelEntry {
   baseUrl: string
 }
 
-/** Model name if none is configured; stands for the model that the server serves. */
+/** Model name if none is configured: the model that the server serves. */
 export const placeholderModel = 'default-model'
 
 const localMaxTokens = 4096

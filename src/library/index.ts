@@ -1,4 +1,4 @@
-/** What other programs import from the package: five entry points, each with the names that it documents. */
+/** The public API of the package: five entry points, each with its documented exports. */
 export * as lang from './lang.js'
 export * as llm from './llm.js'
 export * as mesh from './mesh.js'

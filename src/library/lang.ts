@@ -14,7 +14,7 @@ export {
   type Program,
   renderDiagnostics,
 } from '../lang/index.js'
-/** A program that is open over a database. Close it when done. */
+/** An open program with its database. Close it when done. */
 export interface OpenProgram {
   /**
    * Calls an endpoint with its arguments by name.
@@ -26,9 +26,9 @@ export interface OpenProgram {
 }
 
 /**
- * Checks a program and opens it over a database whose tables fit it: see `migrate`. `:memory:` gets the tables of the
- * program.
- * @throws SvcError program_invalid where the checker finds errors; `renderDiagnostics` shows them
+ * Checks a program and opens it with a database that matches it (see `migrate`). For `:memory:`, the tables are
+ * created.
+ * @throws SvcError program_invalid if the program has errors; `renderDiagnostics` formats them
  *
  * @example
  * const notes = await openProgram(source)

@@ -14,8 +14,8 @@ export {defaultSampling, type SamplingOptions} from '../sampling/index.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from '../weights/index.js'
 
 /**
- * Loads a model directory, or a run directory with its adapter, in a thread of its own. Close the engine when done.
- * @param options threads and context length are chosen for the machine and the model where they are left out
+ * Loads a model directory, or a run directory with its adapter, in a separate thread. Close the engine when done.
+ * @param options the defaults of threads and context length depend on the machine and the model
  * @throws SvcError model_not_found, model_family_unknown and the other errors of model directories
  *
  * @example

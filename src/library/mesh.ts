@@ -27,20 +27,20 @@ export {
   startMembership,
 } from '../mesh/index.js'
 
-/** What is left out has the default of `svc mesh serve`, but for the port. */
+/** Settings of a control plane. Defaults are those of `svc mesh serve`, except for the port. */
 export interface ControlPlaneSettings {
-  /** Loopback by default; another address needs secrets. */
+  /** Loopback by default; other addresses require secrets. */
   host?: string
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port?: number
-  /** Tokens and keys that clients prove themselves with; without any, every client on this machine may do everything. */
+  /** Tokens and keys that authenticate clients. Without any, every client on this machine has full access. */
   secrets?: MeshSecrets
   scope?: string
 }
 
 /**
- * Starts a control plane that keeps its nodes, leases and messages in a SQLite file. Close it when done.
- * @param path of the database; `:memory:` keeps nothing
+ * Starts a control plane that stores its nodes, leases and messages in a SQLite file. Close it when done.
+ * @param path of the database; `:memory:` stores nothing on disk
  * @throws SvcError mesh_unprotected, mesh_secret_weak, mesh_tokens_equal, port_in_use, store_unopenable
  *
  * @example

@@ -14,26 +14,26 @@ export {
   type TranscriptFormatName,
 } from '../speech/index.js'
 
-/** What is left out has the default of `svc transcribe`. */
+/** Settings of a transcriber. Defaults are those of `svc transcribe`. */
 export interface TranscriberSettings {
-  /** A code or a name; detected where it is left out. */
+  /** Language code or name; detected by default. */
   language?: string
   task?: 'transcribe' | 'translate'
   /** 1 is greedy. */
   beamSize?: number
   wordTimestamps?: boolean
-  /** Threads that compute; 0 takes one per physical core. */
+  /** Number of threads; 0 is one per physical core. */
   threads?: number
   device?: 'cpu' | 'cuda'
-  /** Whether the text is cleaned up: spacing, common misrecognitions; true by default. */
+  /** Clean up the text: spacing, common misrecognitions. Default: true. */
   refine?: boolean
 }
 
 /**
- * Opens a speech model, Whisper or CTC, for any number of recordings. The model is loaded with the first one. Close the
- * transcriber when done.
- * @param model directory of a model, or a file of whisper.cpp
- * @throws SvcError speech_model_unknown, audio_unrecognized and the other errors of speech, from `transcribe`
+ * Opens a speech model, Whisper or CTC, for any number of recordings. The model is loaded for the first recording.
+ * Close the transcriber when done.
+ * @param model a model directory, or a whisper.cpp file
+ * @throws SvcError `transcribe` throws speech_model_unknown, audio_unrecognized and the other speech errors
  *
  * @example
  * const transcriber = openTranscriber('./whisper-tiny', {language: 'en'})

@@ -28,9 +28,9 @@ export {
 } from '../tasks/index.js'
 
 /**
- * Opens the task store of a workspace, `.svc/store.db`, with the settings of its `Svc.toml`; it is created where there is
- * none. Every function of this entry point takes what this gives, and is one transaction. Close it when done.
- * @param env variables that settings are read from
+ * Opens the task store of a workspace, `.svc/store.db`, with the settings of its `Svc.toml`, and creates it if it does
+ * not exist. All functions of this entry point use the result, each in one transaction. Close it when done.
+ * @param env environment variables with settings
  * @throws SvcError config_unparsable, orchestrator_config_invalid, store_unopenable
  *
  * @example

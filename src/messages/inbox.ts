@@ -66,7 +66,7 @@ export function prepareReading(
   {source, routes}: Sources,
 ): Reading {
   if (request.before !== undefined && routes.length > 1)
-    throw new SvcError('usage', {reason: 'Each source has its own ids. Specify the source of the page.'})
+    throw new SvcError('usage', {reason: 'A page requires a source, because each source has its own message ids.'})
   if ((request.claim || request.dead) && !routes.includes('db'))
     throw new SvcError('usage', {reason: 'Only messages of the source db can be claimed or become dead letters.'})
   if (request.claim && request.dead)

@@ -9,11 +9,13 @@ export {
   type HttpClient,
   type HttpClientOptions,
 } from './client.js'
+export {clientGone} from './client-gone.js'
 export {listenFailure, minTokenLength, missingForRemote} from './exposure.js'
 export {isLoopback} from './loopback.js'
 export {type MetricFamily, metricsText, metricsType} from './metrics.js'
 export {loadPage, type WebPage} from './page.js'
 export {createRateLimit, type Rate, type RateLimit} from './rate-limit.js'
 export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream} from './stream.js'
+export {streamEvents} from './stream-events.js'
 export {readTlsFiles} from './tls-files.js'
 export {connectionFault, trustAuthorities, trustOptions} from './trust.js'

@@ -2,11 +2,13 @@ import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
 import type {KeepAlive} from './keep-alive.js'
 import type {ServerMetrics} from './metrics.js'
 import type {ModelHost} from './model-host.js'
-import type {EffectiveDevice} from './served-model.js'
+import type {EffectiveDevice, ModelEntry} from './served-model.js'
 
 /** Shared by the routes of both protocols. */
 export interface ServeContext {
   host: ModelHost
+  /** Models of mounted routes. */
+  otherModels(): Promise<readonly ModelEntry[]>
   metrics: ServerMetrics
   product: string
   device: EffectiveDevice

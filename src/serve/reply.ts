@@ -1,16 +1,6 @@
-import type {FastifyReply, FastifyRequest} from 'fastify'
-import {SvcError} from '../errors/index.js'
+import type {SvcError} from '../errors/index.js'
 import type {GenerateEvent, GenerateSummary, PromptToken, TokenLogprob} from '../llm/index.js'
-import type {HttpApp, ReplyStream} from '../net/index.js'
-
-/** Aborts when the client disconnects before the response is complete. */
-export function clientGone({raw}: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(new SvcError('interrupted', {}))
-  })
-  return gone.signal
-}
+import type {HttpApp} from '../net/index.js'
 
 /** Adds a route that always returns an error, before the body is read. */
 export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): void {
@@ -52,40 +42,4 @@ export async function collect(events: AsyncIterable<GenerateEvent>): Promise<Col
   const collector = new ReplyCollector()
   for await (const event of events) collector.add(event)
   return collector.reply()
-}
-
-/** Time to wait for the first event before the headers are sent, ms. Later errors are reported within the stream. */
-const headerWaitMs = 1000
-const pingMs = 10_000
-
-/**
- * Streams a reply. The headers are sent with the first event, so that a rejected request gets an error status. If the
- * first event takes too long, the stream is opened without it and kept open with pings.
- *
- * @param write writes one event
- * @param failed writes an error that interrupts the reply
- */
-export async function streamEvents<T>(
-  events: AsyncGenerator<T, void, undefined>,
-  open: () => ReplyStream,
-  write: (stream: ReplyStream, event: T) => Promise<void>,
-  failed: (stream: ReplyStream, error: unknown) => Promise<void>,
-  request: FastifyRequest,
-): Promise<void> {
-  const first = events.next()
-  first.catch(() => {})
-  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, headerWaitMs).unref())])
-  const stream = open()
-  const pings = setInterval(() => stream.ping(), pingMs)
-  try {
-    for (let next = await first; next.done !== true; next = await events.next()) await write(stream, next.value)
-  } catch (error) {
-    if (stream.gone.aborted) return
-    request.log.warn({err: error, id: request.id}, 'A streamed reply failed.')
-    await failed(stream, error)
-  } finally {
-    clearInterval(pings)
-    await events.return()
-    stream.end()
-  }
 }

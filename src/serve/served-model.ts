@@ -33,3 +33,12 @@ export interface ServedModel {
 
 /** Device that the model actually runs on: `cpu` or `cuda:0`. */
 export type EffectiveDevice = 'cpu' | `cuda:${number}`
+
+/** A model in the OpenAI API. */
+export interface ModelEntry {
+  id: string
+  object: string
+  /** Unix time, s. */
+  created: number
+  owned_by: string
+}

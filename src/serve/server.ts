@@ -1,12 +1,12 @@
 import {asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
-import {createApp, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
+import {createApp, type HttpApp, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
 import {guardAccess, holdsKey} from './access.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
 import {type HostOptions, ModelHost} from './model-host.js'
 import {ollamaRoutes} from './ollama/routes.js'
 import {openaiRoutes} from './openai/routes.js'
-import type {ServedModel} from './served-model.js'
+import type {ModelEntry, ServedModel} from './served-model.js'
 
 export interface ServerOptions extends HostOptions {
   address: {host: string; port: number}
@@ -20,6 +20,10 @@ export interface ServerOptions extends HostOptions {
   maxTokens: number
   temperature: number
   product: string
+  /** Adds routes of other modules, with the access rules of this server. */
+  mount?: ((app: HttpApp) => Promise<void>) | undefined
+  /** Models of those routes. */
+  otherModels?: (() => Promise<readonly ModelEntry[]>) | undefined
 }
 
 export interface InferenceServer extends Listening {
@@ -43,14 +47,16 @@ const otherFieldsBytes = 1 << 20
 
 /**
  * Loads the model, then opens the port.
- * @throws what `startEngine` and `listen` throw
+ * @throws what `startEngine`, `mount` and `listen` throw
  */
 export async function startServer(path: string, options: ServerOptions, signal: AbortSignal): Promise<InferenceServer> {
-  const {address, apiKey, origins, allowedHosts, maxTokens, temperature, product, ...hostOptions} = options
+  const {address, apiKey, origins, allowedHosts, maxTokens, temperature, product, mount, otherModels, ...hostOptions} =
+    options
   const host = await ModelHost.start(path, hostOptions, signal)
   const metrics = new ServerMetrics()
   const context: ServeContext = {
     host,
+    otherModels: otherModels ?? (async () => []),
     metrics,
     product,
     device: options.device === 'cuda' ? 'cuda:0' : 'cpu',
@@ -84,7 +90,11 @@ export async function startServer(path: string, options: ServerOptions, signal: 
   ollamaRoutes(app, context)
   openaiRoutes(app, context)
 
-  const listening = await listen(app, address).catch(async (error: unknown) => {
+  const listening = await (async () => {
+    await mount?.(app)
+    return listen(app, address)
+  })().catch(async (error: unknown) => {
+    await app.close()
     await host.close()
     throw error
   })

@@ -23,12 +23,12 @@ const newline = 0x0a
  * Sessions as files `<folder>/<repository id>/<session id>.jsonl`, one event per line, readable only by the owner. Each
  * event is appended in one write, so that lines of several processes do not mix. The position of an entry is its byte
  * offset.
- * @throws usage if the repository id is not a valid folder name
+ * @throws usage if the repository id is not a valid directory name
  */
 export function fileJournal(sessionsFolder: string, repositoryId: string): SessionJournal {
   if (!/^[\w-][\w.-]{0,127}$/.test(repositoryId))
     throw new SvcError('usage', {
-      reason: `The repository id ${JSON.stringify(repositoryId)} is not a valid folder name.`,
+      reason: `The repository id ${JSON.stringify(repositoryId)} is not a valid directory name.`,
     })
   const folder = join(sessionsFolder, repositoryId)
   const pathOf = (id: string) => {

@@ -6,8 +6,6 @@ export class SpeechMetrics {
   readonly #requests = new Map<number, number>()
   #finals = 0
   #audioSec = 0
-  /** Number of open live sessions. */
-  sessions = 0
 
   answered(status: number): void {
     this.#requests.set(status, (this.#requests.get(status) ?? 0) + 1)
@@ -19,7 +17,8 @@ export class SpeechMetrics {
     this.#audioSec += seconds
   }
 
-  render(service: SpeechService): string {
+  /** @param sessions number of live sessions with a client */
+  render(service: SpeechService, sessions: number): string {
     return metricsText([
       [
         'svc_speech_http_requests_total',
@@ -27,7 +26,7 @@ export class SpeechMetrics {
         'HTTP requests answered, by status.',
         [...this.#requests].map(([status, count]) => [`{status="${status}"}`, count] as const),
       ],
-      ['svc_speech_sessions', 'gauge', 'Number of open live sessions.', [['', this.sessions]]],
+      ['svc_speech_sessions', 'gauge', 'Number of open live sessions.', [['', sessions]]],
       [
         'svc_speech_requests_pending',
         'gauge',

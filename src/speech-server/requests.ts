@@ -3,6 +3,7 @@ import {compileSchema, type Schema} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {containedPath} from '../files/index.js'
 import type {SessionRequest} from '../speech/index.js'
+import {type FormFields, lastOf} from './upload.js'
 
 /** A request to transcribe a recording. */
 export interface TranscribeBody extends SessionRequest {
@@ -44,12 +45,10 @@ export async function readTranscribeBody(body: unknown): Promise<TranscribeBody>
  * The options of an upload, which are text fields or query parameters.
  * @throws bad_request
  */
-export async function readUploadOptions(
-  fields: Readonly<Record<string, string>>,
-): Promise<Omit<TranscribeBody, 'path'>> {
+export async function readUploadOptions(fields: FormFields): Promise<Omit<TranscribeBody, 'path'>> {
   const known = Object.entries(options).flatMap(([name, {type}]) => {
-    const text = fields[name]
-    if (text === undefined || text === '') return []
+    const text = lastOf(fields, name)
+    if (text === undefined) return []
     return [[name, type === 'boolean' || type === 'integer' ? parsed(text) : text]]
   })
   return (await conforming(Object.fromEntries(known), optionsSchema)) as Omit<TranscribeBody, 'path'>
@@ -89,7 +88,7 @@ export async function recordingPath(root: string, path: string): Promise<string>
 
 function faultOf(path: string): string | undefined {
   if (path.trim() === '') return 'it is empty'
-  if (path.includes('\0')) return 'it contains a null character'
+  if (path.includes('\0')) return 'it contains a NUL character'
   if (Buffer.byteLength(path) > maxPathBytes) return `it is longer than ${maxPathBytes} bytes`
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(path)) return 'it is a URL'
   if (/^(\\\\|\/\/)/.test(path)) return 'it is a network path'

@@ -1,14 +1,10 @@
-import {mkdtemp, rm} from 'node:fs/promises'
-import {tmpdir} from 'node:os'
 import {join} from 'node:path'
-import multipart from '@fastify/multipart'
 import websocket from '@fastify/websocket'
-import type {FastifyReply, FastifyRequest} from 'fastify'
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
-import {asAudioError, SvcError} from '../errors/index.js'
+import {asAudioError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
-import {logger} from '../log/index.js'
 import {
+  clientGone,
   createApp,
   type HttpApp,
   isLoopback,
@@ -21,10 +17,14 @@ import {
 } from '../net/index.js'
 import type {SpeechService} from '../speech/index.js'
 import {guardAccess, selectProtocol} from './access.js'
+import {callHooks} from './call-hooks.js'
 import {SpeechMetrics} from './metrics.js'
+import {openAiAudioRoutes} from './openai/audio-routes.js'
+import {openAiModelRoutes} from './openai/models.js'
 import {readTranscribeBody, readUploadOptions, recordingPath} from './requests.js'
+import type {Sessions} from './sessions/sessions.js'
 import {type Connection, maxMessageBytes, streamPath, streamRoute} from './stream.js'
-import {formLimits, isPartAFile, receiveUpload} from './upload.js'
+import {Uploads} from './upload.js'
 
 export interface SpeechServerOptions {
   address: {host: string; port: number}
@@ -37,6 +37,8 @@ export interface SpeechServerOptions {
   /** Maximum size of an uploaded recording, bytes. */
   maxUploadBytes: number
   status(): Promise<SpeechStatusV1>
+  /** The live sessions; the server closes them. */
+  sessions: Sessions
 }
 
 export interface SpeechServer extends Listening {
@@ -53,19 +55,15 @@ const pageSources = {'script-src': 'blob:', 'media-src': 'blob:'}
 
 /** Maximum size of a JSON body, bytes. */
 const bodyLimit = 64 << 10
-/** Maximum number of uploads that are received at once. */
-const maxUploads = 16
 
 interface Context {
   service: SpeechService
   metrics: SpeechMetrics
   options: SpeechServerOptions
   page: WebPage
-  /** Directory for uploads. */
-  folder: string
-  /** Uploads that are being received. */
-  receiving: number
+  uploads: Uploads
   connections: Set<Connection>
+  sessions: Sessions
 }
 
 /**
@@ -75,21 +73,9 @@ interface Context {
 export async function startSpeechServer(service: SpeechService, options: SpeechServerOptions): Promise<SpeechServer> {
   const {address, token, maxUploadBytes, tls} = options
   const page = await loadPage(pageFolder, pageSources)
-  const folder = await mkdtemp(join(tmpdir(), 'svc-speech-')).catch((error: NodeJS.ErrnoException) => {
-    throw new SvcError('write_failed', {reason: String(error.code)}, {cause: error})
-  })
-  const context: Context = {
-    service,
-    metrics: new SpeechMetrics(),
-    options,
-    page,
-    folder,
-    receiving: 0,
-    connections: new Set(),
-  }
   const app = createApp({
     target: 'speech_server',
-    renderer: () => asAudioError,
+    renderer,
     bodyLimit,
     loopbackOnly: isLoopback(address.host),
     bodies: 'json',
@@ -101,11 +87,15 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     for (const one of [method].flat()) served.push(`${one} ${url}`)
   })
   guardAccess(app, token)
-  await app.register(multipart, {
-    limits: {...formLimits, fileSize: maxUploadBytes},
-    throwFileSizeLimit: false,
-    isPartAFile,
-  })
+  const context: Context = {
+    service,
+    metrics: new SpeechMetrics(),
+    options,
+    page,
+    uploads: await Uploads.open(app, service, maxUploadBytes),
+    connections: new Set(),
+    sessions: options.sessions,
+  }
   await app.register(websocket, {
     options: {maxPayload: maxMessageBytes, handleProtocols: selectProtocol},
     // The plugin would wait for clients to answer the close frame.
@@ -120,7 +110,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     routes(app, context, () => listening)
     return listen(app, address)
   })().catch(async (error: unknown) => {
-    await rm(folder, {recursive: true, force: true})
+    await app.close()
     throw error
   })
   return {
@@ -134,16 +124,20 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
       for (const connection of context.connections) connection.terminate()
       app.server.closeAllConnections()
       await drained
-      await rm(folder, {recursive: true, force: true})
+      await options.sessions.close()
     },
   }
 }
 
+const renderer = (path: string): ErrorRenderer => (/^\/v1(\/|$)/.test(path) ? asOpenAiError : asAudioError)
+
 function routes(app: HttpApp, context: Context, listening: () => Listening): void {
-  const {service, metrics, options, page} = context
+  const {service, metrics, options, page, uploads} = context
   app.get('/', async (_request, reply) => reply.headers(page.headers).type('text/html; charset=utf-8').send(page.html))
   app.get('/health', async () => ({status: 'ok'}))
-  app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(metrics.render(service)))
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(metricsType).send(metrics.render(service, options.sessions.attached)),
+  )
   app.get('/api/audio/status', async () => ({
     ok: true,
     ...(await options.status()),
@@ -159,61 +153,32 @@ function routes(app: HttpApp, context: Context, listening: () => Listening): voi
   app.post('/api/audio/transcribe', async (request, reply) => {
     const {path, ...body} = await readTranscribeBody(request.body)
     const file = await recordingPath(options.root, path)
-    return transcribed(context, request, reply, {path: file}, body)
+    return transcribed(context, request.id, {path: file}, body, clientGone(reply))
   })
-  const onRequest = async ({headers}: FastifyRequest) => {
-    if (!/^multipart\/form-data\b/i.test(headers['content-type'] ?? ''))
-      throw new SvcError('multipart_read_failed', {reason: 'its content type is not multipart/form-data'})
-  }
-  app.post('/api/audio/transcribe/upload', {onRequest}, async (request, reply) => {
-    const signal = goneSignal(request, reply)
-    const upload = await received(context, request, signal)
-    try {
-      const body = await readUploadOptions(upload.fields)
-      return await transcribed(context, request, reply, upload, body, signal)
-    } finally {
-      await rm(upload.path, {force: true})
-    }
-  })
+  app.post('/api/audio/transcribe/upload', {onRequest: uploads.onRequest}, (request, reply) =>
+    uploads.with(request, reply, async (upload, signal) =>
+      transcribed(context, request.id, upload, await readUploadOptions(upload.fields), signal),
+    ),
+  )
   streamRoute(app, context)
-}
-
-/** @throws overloaded, and what `receiveUpload` throws */
-async function received(context: Context, request: FastifyRequest, signal: AbortSignal) {
-  const {service, folder, options} = context
-  service.queue.refuseIfFull()
-  if (context.receiving >= maxUploads)
-    throw new SvcError('overloaded', {reason: `${maxUploads} recordings are already being uploaded.`})
-  context.receiving++
-  try {
-    return await receiveUpload(request, {folder, maxBytes: options.maxUploadBytes, signal})
-  } finally {
-    context.receiving--
-  }
+  const model = async () => (await options.status()).active_model
+  openAiModelRoutes(app, model)
+  openAiAudioRoutes(app, {service, uploads, model, onTranscribed: (seconds) => metrics.transcribed(seconds)})
 }
 
 async function transcribed(
   {service, metrics}: Context,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  id: string,
   input: {path: string; name?: string},
   {include_segments: includesSegments = false, ...body}: Awaited<ReturnType<typeof readUploadOptions>>,
-  signal = goneSignal(request, reply),
+  signal: AbortSignal,
 ): Promise<TranscribeV1> {
-  const {segments, ...result} = await service.transcribeInput(input, input.name ?? input.path, body, {
-    signal,
-    report: () => undefined,
-    notice: (text) => logger('speech_server').info({id: request.id}, text),
-  })
+  const {segments, ...result} = await service.transcribeInput(
+    input,
+    input.name ?? input.path,
+    body,
+    callHooks(id, signal),
+  )
   metrics.transcribed((result.duration_ms ?? 0) / 1000)
   return includesSegments && segments !== undefined ? {...result, segments} : result
-}
-
-/** Aborts when the client disconnects before the response. */
-function goneSignal(_request: FastifyRequest, {raw}: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(new SvcError('interrupted', {}))
-  })
-  return gone.signal
 }

@@ -3,15 +3,15 @@ import type {WebSocket} from 'ws'
 import {asAudioError, isErrorOf, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import type {HttpApp} from '../net/index.js'
-import type {LiveEvent, LiveSession, SpeechService} from '../speech/index.js'
+import type {LiveEvent} from '../speech/index.js'
 import type {SpeechMetrics} from './metrics.js'
+import type {Attachment, Session, SessionClient} from './sessions/session.js'
+import type {Sessions} from './sessions/sessions.js'
 
 export const streamPath = '/api/audio/transcribe/stream'
 
 /** Maximum size of a message, bytes. */
 export const maxMessageBytes = 1 << 20
-/** Maximum number of live sessions at once. */
-const maxSessions = 32
 /** Number of invalid messages after which the connection is closed. */
 const maxInvalid = 10
 /** Maximum output that waits for a slow client, bytes. */
@@ -20,10 +20,21 @@ const maxWaitingBytes = 1 << 20
 const endpointMs = 400
 
 /** Close codes of WebSocket (RFC 6455). */
-const Close = {normal: 1000, policy: 1008, tooBig: 1009, internal: 1011, shutdown: 1012} as const
+const Close = {
+  normal: 1000,
+  away: 1001,
+  lost: 1006,
+  policy: 1008,
+  tooBig: 1009,
+  internal: 1011,
+  shutdown: 1012,
+  busy: 1013,
+} as const
+/** Close codes after which a client may come back to its session. */
+const interruptions: ReadonlySet<number> = new Set([Close.away, Close.lost, Close.internal, Close.shutdown])
 
 interface StreamContext {
-  service: SpeechService
+  sessions: Sessions
   metrics: SpeechMetrics
   connections: Set<Connection>
 }
@@ -34,81 +45,95 @@ export function streamRoute(app: HttpApp, context: StreamContext): void {
     method: 'GET',
     url: streamPath,
     exposeHeadRoute: false,
-    preHandler: async () => {
-      if (context.connections.size >= maxSessions)
-        throw new SvcError('overloaded', {reason: `${maxSessions} live sessions are already open.`})
-      context.service.queue.refuseIfFull()
-    },
+    preHandler: async ({query}) => context.sessions.check(readQuery(query).session),
     handler: () => {
       throw new SvcError('bad_request', {reason: 'This route accepts only WebSocket connections.'})
     },
     wsHandler: (socket, request) => {
       const connection = new Connection(socket, request, context)
       context.connections.add(connection)
-      context.metrics.sessions++
-      socket.once('close', () => {
-        context.connections.delete(connection)
-        context.metrics.sessions--
-      })
+      socket.once('close', () => context.connections.delete(connection))
       connection.start().catch((error: unknown) => connection.fail(error))
     },
   })
 }
 
-/** A live session over a WebSocket connection. */
-export class Connection {
+interface StreamQuery {
+  continuous: boolean
+  language: string | undefined
+  /** The session to continue. */
+  session: string | undefined
+  attachment: Attachment
+}
+
+/** @throws bad_request */
+function readQuery(query: unknown): StreamQuery {
+  const {continuous, language_hint: language, session, from, finals} = query as Partial<Record<string, string>>
+  return {
+    continuous: continuous === '1' || continuous === 'true',
+    language: language || undefined,
+    session: session || undefined,
+    attachment: {from: count('from', from), finals: count('finals', finals)},
+  }
+}
+
+/** @throws bad_request */
+function count(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
+  throw new SvcError('bad_request', {reason: `${name} is ${JSON.stringify(text.slice(0, 40))}, which is not a count.`})
+}
+
+/** A WebSocket connection to a live session. */
+export class Connection implements SessionClient {
   readonly #socket: WebSocket
   readonly #context: StreamContext
-  readonly #continuous: boolean
-  readonly #language: string | undefined
-  readonly #gone = new AbortController()
-  #live: {session: LiveSession; close(): Promise<void>} | undefined
+  readonly #query: StreamQuery
+  #session: Session | undefined
+  #hasLeft = false
   /** A byte of a sample whose other byte has not arrived yet. */
   #odd: Buffer = Buffer.alloc(0)
   #invalid = 0
 
   constructor(socket: WebSocket, {query, id}: FastifyRequest, context: StreamContext) {
-    const {continuous, language_hint: language} = query as Partial<Record<string, string>>
     this.#socket = socket
     this.#context = context
-    this.#continuous = continuous === '1' || continuous === 'true'
-    this.#language = language || undefined
+    this.#query = readQuery(query)
     // An invalid frame: the library closes the connection with the code of the violation, and would log it as an error.
     socket.removeAllListeners('error')
     socket.on('error', (err) => logger('speech_server').info({err, id}, 'a connection failed'))
-    socket.once('close', () => this.#gone.abort(new SvcError('interrupted', {})))
+    socket.once('close', (code) => this.#leave(!interruptions.has(code)))
   }
 
-  /** Loads the model if necessary, then handles messages in the order in which they arrive. */
+  /** Enters the session, then handles messages in the order in which they arrive. */
   async start(): Promise<void> {
     const socket = this.#socket
+    const {sessions} = this.#context
+    const {continuous, language, session: id, attachment} = this.#query
     // Messages that arrive meanwhile wait in the connection.
     socket.pause()
-    const live = await this.#context.service.live(
-      {...(this.#language === undefined ? {} : {language_hint: this.#language})},
-      {
-        silenceMs: this.#continuous ? endpointMs : undefined,
-        once: !this.#continuous,
-        emit: (event) => this.#emit(event),
-        onDraftFailure: (err) => logger('speech_server').warn({err}, 'a partial result failed'),
-        signal: this.#gone.signal,
-      },
-    )
-    this.#live = live
-    const end = () => live.close().catch((err: unknown) => logger('speech_server').error({err}, 'a session failed'))
-    if (this.#gone.signal.aborted) return void end()
-    this.#gone.signal.addEventListener('abort', end, {once: true})
+    const session = await sessions.enter(id, {
+      silenceMs: continuous ? endpointMs : undefined,
+      once: !continuous,
+      request: language === undefined ? {} : {language_hint: language},
+    })
+    this.#session = session
+    if (this.#hasLeft) return sessions.leave(session, this, false)
+    await session.attach(this, attachment)
     socket.on('message', (data: Buffer, isBinary) => (isBinary ? this.#takeAudio(data) : this.#takeText(data)))
     socket.resume()
   }
 
   /** Reports an error that ends the connection. */
   fail(thrown: unknown): void {
-    if (this.#gone.signal.aborted) return
     const error = SvcError.from(thrown)
-    logger('speech_server').error({err: error, code: error.code}, error.message)
-    this.#send({type: 'error', correlation_id: this.#correlationId, ...asAudioError(error)})
-    this.#socket.close(Close.internal)
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    if (error.status >= 500) logger('speech_server').error({err: error, code: error.code}, error.message)
+    this.#sendError(error)
+    // A paused connection would not receive the answer to the close frame.
+    this.#socket.resume()
+    this.#socket.close(closeCodes[error.code] ?? Close.internal)
   }
 
   /** Closes the connection because the server stops. */
@@ -120,49 +145,73 @@ export class Connection {
     this.#socket.terminate()
   }
 
-  get #correlationId(): string | null {
-    return this.#live?.session.correlationId ?? null
+  replaced(): void {
+    this.#socket.close(Close.policy, 'another connection continues the session')
+  }
+
+  idle(error: SvcError): void {
+    this.#sendError(error)
+    this.#leave(false)
+    this.#socket.close(Close.normal)
+  }
+
+  emit(event: LiveEvent): void {
+    const session = this.#session
+    if (event.type === 'heartbeat') {
+      if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
+      return
+    }
+    this.#send(event)
+    const isOnly = session?.info.once === true
+    if (event.type === 'final') {
+      this.#context.metrics.transcribed((event.end_ms - event.start_ms) / 1000)
+      if (isOnly) this.#socket.close(Close.normal)
+    } else if (event.type === 'error' && (isOnly || session?.failed?.aborted))
+      this.#socket.close(closeCodes[event.error] ?? Close.normal)
+  }
+
+  #leave(isOver: boolean): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    if (this.#session === undefined) return
+    this.#context.sessions
+      .leave(this.#session, this, isOver)
+      .catch((err: unknown) => logger('speech_server').error({err}, 'a session failed'))
   }
 
   #takeAudio(data: Buffer): void {
     const bytes = this.#odd.length === 0 ? data : Buffer.concat([this.#odd, data])
     const even = bytes.length - (bytes.length % 2)
     this.#odd = bytes.subarray(even)
-    if (even > 0) this.#live?.session.push(samplesOf(bytes.subarray(0, even)))
+    const session = this.#session
+    if (even === 0 || session === undefined) return
+    session.push(bytes.subarray(0, even))
+    if (session.isBehind) void this.#wait(session)
+  }
+
+  /** Reads no more audio until the session has caught up. */
+  async #wait(session: Session): Promise<void> {
+    this.#socket.pause()
+    await session.settle().catch(() => undefined)
+    this.#socket.resume()
   }
 
   #takeText(data: Buffer): void {
     try {
       const {op, hint} = readMessage(data)
-      if (op === 'commit') void this.#commit()
+      if (op === 'commit') this.#session?.commit().catch((error: unknown) => this.fail(error))
       else if (op === 'cancel') this.#socket.close(Close.normal, 'cancelled')
-      else this.#live?.session.setLanguage(hint)
+      else this.#session?.setLanguage(hint)
     } catch (error) {
-      this.#send({type: 'error', correlation_id: this.#correlationId, ...asAudioError(SvcError.from(error))})
+      this.#sendError(error)
       if (isErrorOf(error, 'language_unsupported')) return
       if (++this.#invalid >= maxInvalid) this.#socket.close(Close.policy, 'too many invalid messages')
     }
   }
 
-  async #commit(): Promise<void> {
-    try {
-      await this.#live?.session.commit()
-    } catch (error) {
-      this.fail(error)
-    }
-  }
-
-  #emit(event: LiveEvent): void {
-    if (event.type === 'heartbeat') {
-      if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
-      return
-    }
-    this.#send(event)
-    if (event.type === 'final') {
-      this.#context.metrics.transcribed((event.end_ms - event.start_ms) / 1000)
-      if (!this.#continuous) this.#socket.close(Close.normal)
-    } else if (event.type === 'error' && (!this.#continuous || this.#live?.session.ended.aborted))
-      this.#socket.close(closeCodes[event.error] ?? Close.normal)
+  #sendError(error: unknown): void {
+    const correlationId = this.#session?.correlationId ?? null
+    this.#send({type: 'error', correlation_id: correlationId, ...asAudioError(SvcError.from(error))})
   }
 
   #send(event: object): void {
@@ -176,6 +225,9 @@ export class Connection {
 const closeCodes: Readonly<Record<string, number>> = {
   buffer_overflow: Close.tooBig,
   internal_error: Close.internal,
+  overloaded: Close.busy,
+  speech_session_not_found: Close.policy,
+  speech_gap_too_long: Close.policy,
 }
 
 /** @throws invalid_message, unknown_op */
@@ -195,11 +247,4 @@ function parse(data: Buffer): object {
     if (typeof value === 'object' && value !== null) return value
   } catch {}
   throw new SvcError('invalid_message', {reason: 'it is not a JSON object'})
-}
-
-/** Converts 16-bit little-endian samples. */
-function samplesOf(bytes: Buffer): Float32Array {
-  const samples = new Float32Array(bytes.length / 2)
-  for (let i = 0; i < samples.length; i++) samples[i] = bytes.readInt16LE(2 * i) / 32_768
-  return samples
 }

@@ -8,6 +8,7 @@ export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate} from './evaluation/evaluate.js'
 export {parseSubtitles} from './evaluation/subtitle-parser.js'
+export type {LiveCheckpoint, UtteranceSpan} from './live/live-transcription.js'
 export {
   findSpeechModel,
   type LocatedModel,
@@ -32,7 +33,8 @@ export {
   type SpeechCallSettings,
   SpeechService,
 } from './service/speech-service.js'
-export {type FinishedUtterance, type LiveEvent, LiveSession} from './session/live-session.js'
+export {type FinishedUtterance, type LiveEvent, type LiveResumption, LiveSession} from './session/live-session.js'
+export {RemoteSession, type RemoteSessionOptions} from './session/remote-session.js'
 export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'
@@ -46,7 +48,7 @@ export {
   Transcriber,
   type TranscriberOptions,
 } from './transcriber.js'
-export {transcriberOptions} from './transcriber-options.js'
+export {chosenSettings, transcriberOptions} from './transcriber-options.js'
 export {
   createFormat,
   formatOfFile,

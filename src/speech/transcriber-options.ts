@@ -6,6 +6,7 @@ import type {
   speechSettings,
 } from '../config/index.js'
 import {SvcError} from '../errors/index.js'
+import type {SettingChoice} from './service/speech-service.js'
 import type {Lexicon} from './text/lexicon.js'
 import {defaultTranscribeOptions} from './transcribe/options.js'
 import type {TranscriberOptions, VadChoice} from './transcriber.js'
@@ -18,6 +19,22 @@ export interface SpeechSettingValues {
   audio: Values<typeof speechAudioSettings>
   refine: Values<typeof speechRefineSettings>
 }
+
+/** Replaces settings by the fields of a request. */
+export const chosenSettings = <S extends Pick<SpeechSettingValues, 'speech' | 'refine'>>(
+  settings: S,
+  {profile, task, word_timestamps: wordTimestamps, prompt, temperature}: SettingChoice,
+): S => ({
+  ...settings,
+  refine: {...settings.refine, profile: profile ?? settings.refine.profile},
+  speech: {
+    ...settings.speech,
+    task: task ?? settings.speech.task,
+    wordTimestamps: wordTimestamps ?? settings.speech.wordTimestamps,
+    initialPrompt: prompt ?? settings.speech.initialPrompt,
+    temperature: temperature ?? settings.speech.temperature,
+  },
+})
 
 /** Converts settings to options of a transcriber. @throws vad_model_missing */
 export const transcriberOptions = (

@@ -9,6 +9,7 @@ import {
   type PreprocessMode,
   preprocess,
   type VoiceActivityDetector,
+  type VoiceActivityState,
 } from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
 import type {SpeechEngine} from './engine.js'
@@ -66,8 +67,23 @@ export interface LiveHandlers
   extends Pick<TranscribeHandlers, 'language' | 'signal'>,
     Pick<
       LiveOptions<TranscribedFile>,
-      'endpoint' | 'stability' | 'maxBufferMs' | 'now' | 'onPartial' | 'onDraftFailure' | 'onEndpoint' | 'onFailure'
+      | 'endpoint'
+      | 'stability'
+      | 'maxBufferMs'
+      | 'now'
+      | 'from'
+      | 'onCheckpoint'
+      | 'onPartial'
+      | 'onDraftFailure'
+      | 'onEndpoint'
+      | 'onFailure'
     > {}
+
+/** How a detector is created: for live audio, and from the state of another one. */
+interface DetectorOptions {
+  live?: boolean
+  state?: VoiceActivityState | undefined
+}
 
 /** Result of a transcription. */
 export interface TranscribedFile {
@@ -129,6 +145,8 @@ export class Transcriber {
     stability,
     maxBufferMs,
     now,
+    from,
+    onCheckpoint,
     ...handlers
   }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
     const {engine, hint} = await this.#prepare(handlers)
@@ -142,7 +160,7 @@ export class Transcriber {
     } = this.#decoding(engine, hint.language)
     return new LiveTranscription({
       model: engine,
-      detector: await this.#detector(true),
+      detector: await this.#detector({live: true, state: from?.detector}),
       recognition,
       hint: handlers.language,
       languageCode: (other) => requireLanguage(other ?? decoding.language, engine.description).language,
@@ -157,6 +175,8 @@ export class Transcriber {
       onEndpoint,
       onFailure,
       now,
+      from,
+      onCheckpoint,
     })
   }
 
@@ -221,11 +241,11 @@ export class Transcriber {
     }
   }
 
-  async #detector(live = false): Promise<VoiceActivityDetector | undefined> {
+  async #detector({live = false, state}: DetectorOptions = {}): Promise<VoiceActivityDetector | undefined> {
     const {vad, model} = this.#options
     if (vad.kind === 'none') return undefined
-    if (vad.kind === 'energy') return energyVad({...vad, live})
-    return (await model.vadModel(vad.model)).detector(vad)
+    if (vad.kind === 'energy') return energyVad({...vad, live, state})
+    return (await model.vadModel(vad.model)).detector({...vad, state})
   }
 
   #decoding({description}: SpeechEngine, language: string | undefined): TranscribeOptions {

@@ -98,7 +98,7 @@ function parseManifest(file: string, json: Json): AdapterManifest {
   if (typeof format === 'string' && /_mens_adapter$|_mens_qlora_lora_only_v2$/.test(format))
     return parseMapped(file, json)
   if (peftType !== undefined || 'lora_alpha' in json) return parsePeft(file, json)
-  throw invalid(file, `its format is ${JSON.stringify(format)}; a *_mens_adapter, a *_lora_only_v2 or PEFT is expected`)
+  throw invalid(file, `its format is ${JSON.stringify(format)}; expected *_mens_adapter, *_lora_only_v2 or PEFT`)
 }
 
 /** Manifest v3 (with nested or flat quantisation) and meta v2: logical names are mapped to base tensors. */

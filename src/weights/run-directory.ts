@@ -136,7 +136,7 @@ export async function findRun(model: string, lookup: RunLookup = {}): Promise<Fo
   const trained = manifest !== undefined || weights !== undefined || existsSync(join(path, 'training_manifest.json'))
   if (trained && weights === undefined && merged === undefined) throw new SvcError('adapter_missing', {path})
   if (weights !== undefined && manifest === undefined)
-    throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its folder'})
+    throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its directory'})
   const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
   return {path, basePath, manifest, weights, merged, trained}
 }

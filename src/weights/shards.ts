@@ -77,7 +77,7 @@ async function unindexedShards(path: string): Promise<string[]> {
   const [, digits = '', count = ''] = numbered.exec(first) ?? []
   for (let i = 1; i <= Number(count); i++) {
     const shard = `model-${String(i).padStart(digits.length, '0')}-of-${count}.safetensors`
-    if (!names.includes(shard)) throw new SvcError('shard_missing', {shard, index: `the numbering of ${first}`})
+    if (!names.includes(shard)) throw new SvcError('shard_missing', {shard, index: `the file name ${first}`})
   }
   return names.map((name) => join(path, name))
 }

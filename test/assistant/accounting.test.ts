@@ -4,8 +4,8 @@ import {generateCode, sendMessage} from '../../src/assistant/index.js'
 import {inTurn, scriptedChat} from '../support/scripted-inference.js'
 import {journeyOf, kept, nowMs, openTestAssistant, refused, unstopped} from './support/open-test-assistant.js'
 
-describe('what asking models takes', () => {
-  it('is kept call by call, without a word of what was said', async (test) => {
+describe('records of model usage', () => {
+  it('contain each call but none of its text', async (test) => {
     const {baseUrl: url} = await scriptedChat(test, inTurn('Seven is one.', '@table type Secret { title: str }'))
     const opened = await openTestAssistant(test, {url})
     await sendMessage(opened.assistant, {prompt: 'A secret question'}, journeyOf({trace_id: 'trace-9'}), unstopped)
@@ -50,14 +50,14 @@ describe('what asking models takes', () => {
     assert.doesNotMatch(JSON.stringify(interactions), /secret|Seven/i)
   })
 
-  it('is told with the id of another system where there is no trace', async (test) => {
+  it('use the correlation id if there is no trace id', async (test) => {
     const {baseUrl: url} = await scriptedChat(test, inTurn('Yes.'))
     const opened = await openTestAssistant(test, {url})
     await sendMessage(opened.assistant, {prompt: 'Well?'}, journeyOf({correlation_id: 'c-1'}), unstopped)
     assert.equal(kept(opened).interactions[0]?.trace_id, 'c-1')
   })
 
-  it('is asked for with the kind of the work, once for all its calls', async (test) => {
+  it('are preceded by one choice of model per request, by kind of work', async (test) => {
     const {baseUrl: url} = await scriptedChat(test, inTurn('Yes.', 'no', '@table type Note { title: str }'))
     const opened = await openTestAssistant(test, {url})
     await sendMessage(opened.assistant, {prompt: 'Well?'}, journeyOf({cognitive_profile: 'reasoning'}), unstopped)
@@ -78,16 +78,16 @@ describe('what asking models takes', () => {
   })
 })
 
-describe('costs as events', () => {
+describe('cost events', () => {
   const cases: readonly [string, string | undefined, boolean, boolean][] = [
-    ['are told when the variable says so', '1', true, true],
-    ['are told when the variable says so in a word', 'TRUE', true, true],
-    ['are not told when it says the contrary', '0', false, false],
-    ['are not told when it says the contrary in a word', 'false', false, false],
-    ['are not told by themselves while the store is kept', undefined, true, false],
-    ['are told by themselves while the store is not kept', undefined, false, true],
-    ['are told where it says something else and the store is not kept', 'sometimes', false, true],
-    ['are not told where it says something else and the store is kept', 'sometimes', true, false],
+    ['are emitted if the variable is 1', '1', true, true],
+    ['are emitted if the variable is TRUE', 'TRUE', true, true],
+    ['are not emitted if the variable is 0', '0', false, false],
+    ['are not emitted if the variable is false', 'false', false, false],
+    ['are not emitted by default with a persistent store', undefined, true, false],
+    ['are emitted by default with a store in memory', undefined, false, true],
+    ['are emitted for an invalid value with a store in memory', 'sometimes', false, true],
+    ['are not emitted for an invalid value with a persistent store', 'sometimes', true, false],
   ]
   for (const [name, value, isKept, expected] of cases)
     it(name, async (test) => {
@@ -100,7 +100,7 @@ describe('costs as events', () => {
       assert.equal(kept(opened).interactions.length, 1)
     })
 
-  it('are not told of calls that came to nothing', async (test) => {
+  it('are not emitted for failed calls', async (test) => {
     const opened = await openTestAssistant(test, {env: {SVC_MCP_LLM_COST_EVENTS: '1'}})
     await refused('unreachable', sendMessage(opened.assistant, {prompt: 'Hello?'}, journeyOf(), unstopped))
     assert.deepEqual(opened.costs, [])

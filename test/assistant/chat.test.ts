@@ -31,7 +31,7 @@ import {
   unstopped,
 } from './support/open-test-assistant.js'
 
-/** A workspace beside a server that answers so. */
+/** A workspace and an inference server with these scripted answers. */
 async function chatWith(
   test: TestContext,
   answer: Answer<ChatCall>,
@@ -52,8 +52,8 @@ async function chatWith(
   }
 }
 
-describe('a message to a model', () => {
-  it('is answered, and both turns are kept with the journey', async (test) => {
+describe('sendMessage', () => {
+  it('returns the answer and stores both turns with the journey', async (test) => {
     const chat = await chatWith(test, inTurn(' Seven is one.\n'))
     const journey = journeyOf({thread_id: 'thread-3', trace_id: 'trace-9'})
     const answer = await chat.say('Name a prime number.', journey)
@@ -98,7 +98,7 @@ describe('a message to a model', () => {
     ])
   })
 
-  it('is told while it is answered', async (test) => {
+  it('streams the answer', async (test) => {
     const chat = await chatWith(test, inTurn('One two three'))
     const pieces: string[] = []
     await sendMessage(chat.assistant, {prompt: 'Count.'}, journeyOf(), {
@@ -108,7 +108,7 @@ describe('a message to a model', () => {
     assert.deepEqual(pieces, ['One ', 'two ', 'three'])
   })
 
-  it('says so where its answer was cut off, then and for good', async (test) => {
+  it('marks a truncated answer in the response and in the store', async (test) => {
     const chat = await chatWith(test, (response, _call, count) =>
       response.end(chatLines('Seven is', count === 1 ? {done_reason: 'length'} : {})),
     )
@@ -122,22 +122,22 @@ describe('a message to a model', () => {
     )
   })
 
-  it('is read together with what was said before in its session, and in no other', async (test) => {
+  it('sends the previous turns of the same session only', async (test) => {
     const chat = await chatWith(test, inTurn('Seven.', 'Eleven.', 'Hello.'))
     await chat.say('Name a prime number.')
     const {history} = await chat.say('Another one?')
     await chat.say('Hello?', {session_id: 'other'})
-    const said = chat.server.calls.map(({messages}) => messages.slice(1))
+    const sent = chat.server.calls.map(({messages}) => messages.slice(1))
     const first = [
       {role: 'user', content: 'Name a prime number.'},
       {role: 'assistant', content: 'Seven.'},
       {role: 'user', content: 'Another one?'},
     ]
-    assert.deepEqual(said, [first.slice(0, 1), first, [{role: 'user', content: 'Hello?'}]])
+    assert.deepEqual(sent, [first.slice(0, 1), first, [{role: 'user', content: 'Hello?'}]])
     assert.deepEqual(history, [...first, {role: 'assistant', content: 'Eleven.'}])
   })
 
-  it('is read together with what another process said', async (test) => {
+  it('sends previous turns written by another process', async (test) => {
     const {server, root} = await chatWith(test, inTurn('Seven.', 'Eleven.'))
     const program = projectFile('dist/test/assistant/support/say.js')
     const say = async (prompt: string) =>
@@ -152,7 +152,7 @@ describe('a message to a model', () => {
     assert.equal(server.calls[1]?.messages.length, 4)
   })
 
-  it('is read with the latest hundred turns at most, and so is its answer given', async (test) => {
+  it('sends at most the latest 100 turns, and returns as many', async (test) => {
     const chat = await chatWith(test, (response, _call, count) => response.end(chatLines(`answer ${count}`)))
     for (let i = 1; i <= 51; i++) await chat.say(`question ${i}`)
     const {history} = await chat.say('the last question')
@@ -163,7 +163,7 @@ describe('a message to a model', () => {
     assert.equal(messages[1]?.content, 'question 2')
   })
 
-  it('is read with as much of a long conversation as fits, in whole exchanges', async (test) => {
+  it('shortens a long conversation to whole exchanges that fit', async (test) => {
     const chat = await chatWith(
       test,
       inTurn('x'.repeat(20_000), 'short', 'y'.repeat(40_000), 'z'.repeat(70_000), 'end'),
@@ -183,28 +183,28 @@ describe('a message to a model', () => {
 
   const large = `a${'\u{1d11e}'.repeat(30_000)}z`
   for (const [what, prompt, answered, lengths] of [
-    ['an answer that is too long alone', 'short', large, [5, 47_995]],
-    ['a message that is too long alone', large, 'short', [47_995, 5]],
-    ['both where each is too long', large, large, [24_000, 24_000]],
+    ['an oversized answer', 'short', large, [5, 47_995]],
+    ['an oversized message', large, 'short', [47_995, 5]],
+    ['both if both are oversized', large, large, [24_000, 24_000]],
   ] as const)
-    it(`is read with the last exchange whatever its length, without the middle of ${what}`, async (test) => {
+    it(`always sends the last exchange, and cuts the middle of ${what}`, async (test) => {
       const chat = await chatWith(test, inTurn(answered, 'end'))
       await chat.say(prompt)
       const {history} = await chat.say('And now?')
-      const [, asked, said, last] = chat.server.calls[1]?.messages ?? []
+      const [, question, answer, last] = chat.server.calls[1]?.messages ?? []
       assert.equal(last?.content, 'And now?')
-      assert.deepEqual(history.slice(0, 2), [asked, said])
-      for (const [i, turn] of [asked, said].entries()) {
+      assert.deepEqual(history.slice(0, 2), [question, answer])
+      for (const [i, turn] of [question, answer].entries()) {
         const content = turn?.content ?? ''
         const most = lengths[i] ?? 0
         assert.ok(content.length <= most && content.length > most - 10, `${content.length} of ${most}`)
-        assert.equal(content, Buffer.from(content).toString(), 'a character was cut into halves')
+        assert.equal(content, Buffer.from(content).toString(), 'a surrogate pair was split')
         if (content !== 'short') assert.match(content, /^a[^a-z]*\n\[\.\.\.\]\n[^a-z]*z$/)
       }
       assert.equal(readTurns(chat.assistant, 'default', {limit: 4})[0]?.content, prompt)
     })
 
-  it('is lost by none of two that are written at once: the one that is answered later stands later', async (test) => {
+  it('stores two concurrent exchanges in the order of their answers', async (test) => {
     const waiting: (() => void)[] = []
     const chat = await chatWith(test, async (response, call, count) => {
       if (count === 1) await new Promise<void>((resolve) => waiting.push(resolve))
@@ -223,8 +223,8 @@ describe('a message to a model', () => {
   })
 })
 
-describe('what the editor shows', () => {
-  it('is read before the message, and not kept with it', async (test) => {
+describe('the context of a message', () => {
+  it('precedes the message in the prompt and is not stored', async (test) => {
     const chat = await chatWith(test, inTurn('Because.'))
     await chat.say({
       prompt: 'Why?',
@@ -254,7 +254,7 @@ Why?`,
     assert.equal(kept(chat).messages[0]?.content_text, 'Why?')
   })
 
-  it('is what comes with it as well, which nobody reads', async (test) => {
+  it('may include attachments, which are stored but not sent', async (test) => {
     const chat = await chatWith(test, inTurn('Yes.'))
     await chat.say({prompt: 'Look.', attachmentManifest: {files: [{name: 'a.png'}]}})
     assert.equal(chat.server.calls[0]?.messages.at(-1)?.content, 'Look.')
@@ -266,7 +266,7 @@ Why?`,
   })
 })
 
-describe('how a message is answered', () => {
+describe('options of a message', () => {
   const cases: readonly [
     string,
     Partial<Journey>,
@@ -275,9 +275,9 @@ describe('how a message is answered', () => {
     RegExp | undefined,
     string,
   ][] = [
-    ['soberly', {}, {}, {temperature: 0.3, num_predict: 2048}, undefined, 'run-a'],
+    ['have default values', {}, {}, {temperature: 0.3, num_predict: 2048}, undefined, 'run-a'],
     [
-      'briefly by the cheapest model',
+      'select short answers of the cheapest model with the profile fast',
       {cognitive_profile: 'fast'},
       {},
       {temperature: 0.3, num_predict: 512},
@@ -285,16 +285,23 @@ describe('how a message is answered', () => {
       'run-b',
     ],
     [
-      'step by step',
+      'request steps with the profile reasoning',
       {cognitive_profile: 'reasoning'},
       {},
       {temperature: 0.3, num_predict: 2048},
       /step by step/,
       'run-a',
     ],
-    ['freely', {cognitive_profile: 'creative'}, {}, {temperature: 0.8, num_predict: 2048}, undefined, 'run-a'],
     [
-      'as the message says',
+      'raise the temperature with the profile creative',
+      {cognitive_profile: 'creative'},
+      {},
+      {temperature: 0.8, num_predict: 2048},
+      undefined,
+      'run-a',
+    ],
+    [
+      'in the message override the profile',
       {cognitive_profile: 'creative'},
       {temperature: 0, topP: 0.4},
       {temperature: 0, top_p: 0.4, num_predict: 2048},
@@ -303,7 +310,7 @@ describe('how a message is answered', () => {
     ],
   ]
   for (const [name, journey, request, options, advice, model] of cases)
-    it(`${name}`, async (test) => {
+    it(name, async (test) => {
       const chat = await chatWith(test, inTurn('Yes.'), {models: ['run-a', 'run-b']})
       await chat.say({prompt: 'Well?', ...request}, journey)
       const [call] = chat.server.calls
@@ -314,42 +321,42 @@ describe('how a message is answered', () => {
       else assert.match(system, advice)
     })
 
-  it('with no more tokens than the settings allow', async (test) => {
+  it('do not exceed SVC_INFERENCE_MAX_TOKENS', async (test) => {
     const chat = await chatWith(test, inTurn('Yes.', 'Yes.'), {env: {SVC_INFERENCE_MAX_TOKENS: '100'}})
     await chat.say('Well?', {cognitive_profile: 'fast'})
     assert.equal(chat.server.calls[0]?.options.num_predict, 100)
   })
 })
 
-describe('an answer in JSON', () => {
+describe('sendMessage with jsonMode', () => {
   const json = {prompt: 'Name a prime number as JSON.', jsonMode: true}
 
-  it('is asked for and kept as it is', async (test) => {
+  it('requests JSON and returns it unchanged', async (test) => {
     const chat = await chatWith(test, inTurn('{"prime": 7}'))
     const {message} = await chat.say(json)
     assert.equal(message.content, '{"prime": 7}')
     assert.match(chat.server.calls[0]?.messages[0]?.content ?? '', /one JSON value and nothing else/)
   })
 
-  it('may stand in a code fence', async (test) => {
+  it('removes a code fence', async (test) => {
     const chat = await chatWith(test, inTurn('```json\n{"prime": 7}\n```'))
     assert.equal((await chat.say(json)).message.content, '{"prime": 7}')
     assert.equal(chat.server.calls.length, 1)
   })
 
-  it('is asked for again with what was wrong, and only the good answer is kept', async (test) => {
+  it('retries with the error and stores only the valid answer', async (test) => {
     const chat = await chatWith(test, inTurn('Seven.', '{"prime": 7}'))
     const {message, history} = await chat.say(json)
     assert.equal(message.content, '{"prime": 7}')
-    const [, , said, again] = chat.server.calls[1]?.messages ?? []
-    assert.deepEqual(said, {role: 'assistant', content: 'Seven.'})
-    assert.match(again?.content ?? '', /^That was no JSON: .*Seven/)
+    const [, , answer, retry] = chat.server.calls[1]?.messages ?? []
+    assert.deepEqual(answer, {role: 'assistant', content: 'Seven.'})
+    assert.match(retry?.content ?? '', /^That was no JSON: .*Seven/)
     assert.equal(history.length, 2)
     assert.equal(kept(chat).messages.length, 2)
     assert.equal(kept(chat).interactions.length, 2)
   })
 
-  it('that does not come the second time either is an error, and nothing is kept', async (test) => {
+  it('fails after the second invalid answer and stores nothing', async (test) => {
     const chat = await chatWith(test, inTurn('Seven.', '{"prime": 7', '{"prime": 7}'))
     const error = await refused('answer_not_json', chat.say(json))
     assert.match(error.message, /^The model run-a returned no valid JSON in 2 attempts: .*[^.]\.$/)
@@ -361,16 +368,16 @@ describe('an answer in JSON', () => {
   for (const [what, answer, reason] of [
     ['a sentence', 'The secret is seven.', /^the answer is not JSON$/],
     ['half a value', '{"secret": 7', /^(the answer is incomplete|line 1 is invalid)$/],
-    ['a mistake', '{"secret": 7,\n "b" 8}', /^line 2 is invalid$/],
+    ['a syntax error', '{"secret": 7,\n "b" 8}', /^line 2 is invalid$/],
   ] as const)
-    it(`that is ${what} is not quoted by the error, which may be logged`, async (test) => {
+    it(`does not quote ${what} in the error, which may be logged`, async (test) => {
       const chat = await chatWith(test, inTurn(answer, answer))
       const error = await refused('answer_not_json', chat.say(json))
       assert.match(error.params.reason, reason)
       assert.doesNotMatch(JSON.stringify([error.message, error.params]), /secret|seven/)
     })
 
-  it('that was cut off is asked for no second time, and the limit is named', async (test) => {
+  it('reports the token limit without a retry if the answer was truncated', async (test) => {
     const chat = await chatWith(test, (response) => response.end(chatLines('{"prime": [7', {done_reason: 'length'})))
     const error = await refused('answer_not_json', chat.say(json, {cognitive_profile: 'fast'}))
     assert.equal(error.message, 'The model run-a returned no valid JSON: the answer was cut off at 512 tokens.')
@@ -378,7 +385,7 @@ describe('an answer in JSON', () => {
     assert.equal(chat.server.calls.length, 1)
   })
 
-  it('is not told while it is made: it may be refused in the end', async (test) => {
+  it('does not stream, because the answer may be rejected', async (test) => {
     const chat = await chatWith(test, inTurn('Seven.', '{"prime": 7}'))
     const pieces: string[] = []
     const onDelta = (piece: string) => pieces.push(piece)
@@ -387,8 +394,8 @@ describe('an answer in JSON', () => {
   })
 })
 
-describe('a message that is not answered', () => {
-  it('because nothing listens: the error says where, and no turn is kept', async (test) => {
+describe('sendMessage without an answer', () => {
+  it('reports an unreachable server with its address and stores no turn', async (test) => {
     const opened = await openTestAssistant(test)
     const error = await refused(
       'unreachable',
@@ -403,7 +410,7 @@ describe('a message that is not answered', () => {
     )
   })
 
-  it('because the answer breaks off: neither turn is kept', async (test) => {
+  it('stores no turn if the answer is incomplete', async (test) => {
     const chat = await chatWith(test, (response, _call, count) =>
       response.end(count === 1 ? chatLines('One.') : `${JSON.stringify({message: {content: 'Tw'}, done: false})}\n`),
     )
@@ -414,14 +421,14 @@ describe('a message that is not answered', () => {
     assert.deepEqual(kept(chat).conversations, before.conversations)
   })
 
-  it('because the model has nothing to say: neither turn is kept', async (test) => {
+  it('stores no turn if the answer is empty', async (test) => {
     const chat = await chatWith(test, inTurn(' \n'))
     const error = await refused('answer_empty', chat.say('Hello?'))
     assert.deepEqual([error.status, error.exit], [422, 1])
     assert.deepEqual(kept(chat).conversations, [])
   })
 
-  it('because the answer takes too long in all, although something comes all the time', async (test) => {
+  it('limits the total time even if data keeps arriving', async (test) => {
     const chat = await chatWith(
       test,
       async (response) => {
@@ -439,7 +446,7 @@ describe('a message that is not answered', () => {
     assert.deepEqual([messages.length, interactions.map(({success}) => success)], [0, [0]])
   })
 
-  it('because the caller stops it in the middle: the server is left, and neither turn is kept', async (test) => {
+  it('disconnects and stores no turn if the caller aborts it', async (test) => {
     const stop = new AbortController()
     const reason = new Error('The user stopped it.')
     const chat = await chatWith(test, async (response) => {
@@ -452,7 +459,7 @@ describe('a message that is not answered', () => {
     assert.deepEqual(kept(chat).messages, [])
   })
 
-  it('because it was stopped before: nobody is asked', async (test) => {
+  it('sends no request if the signal is already aborted', async (test) => {
     const chat = await chatWith(test, inTurn('Yes.'))
     const reason = new Error('The user stopped it.')
     await assert.rejects(chat.say('Hello?', {}, {signal: AbortSignal.abort(reason)}), (error) => error === reason)
@@ -461,8 +468,8 @@ describe('a message that is not answered', () => {
   })
 })
 
-describe('the conversations of a workspace', () => {
-  it('are listed, the latest first, and read one by one', async (test) => {
+describe('conversations', () => {
+  it('are listed latest first and can be read individually', async (test) => {
     let ms = nowMs
     const chat = await chatWith(test, inTurn('1', '2', '3'), {now: () => ms++})
     await chat.say('  First line\nsecond line', {session_id: 'a', thread_id: 'thread-1'})
@@ -507,7 +514,7 @@ describe('the conversations of a workspace', () => {
     assert.notEqual(conversationState(chat.assistant, 'a'), before)
   })
 
-  it('are those of the repository alone', async (test) => {
+  it('are separate for each repository', async (test) => {
     const chat = await chatWith(test, inTurn('1', '2'))
     await chat.say('one')
     const other = await openTestAssistant(test, {
@@ -524,7 +531,7 @@ describe('the conversations of a workspace', () => {
   })
 })
 
-describe('a store that is new', () => {
+describe('a new store', () => {
   it('has no conversations', async (test) => {
     const {assistant} = await openTestAssistant(test, {root: await temporaryFolder(test)})
     assert.deepEqual(listConversations(assistant), [])

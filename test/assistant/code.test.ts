@@ -11,18 +11,18 @@ import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {kept, openTestAssistant, refused, unstopped} from './support/open-test-assistant.js'
 
 const note = '@table type Note { title: str }\n'
-/** One unknown type. */
+/** A program with an unknown type. */
 const wrong = '@table type Note { title: strin }\n'
 const wrongElsewhere = `// again\n${wrong}`
 const wrongOtherwise = '@table type Note { title: strang }\n'
 const fencedNote = `\`\`\`svc\n${note}\`\`\``
 
-/** A workspace in which a model writes programs so. */
+/** A workspace with a model that gives these scripted answers. */
 async function codeWith(test: TestContext, answer: Answer<ChatCall>, root?: string) {
   const server = await scriptedChat(test, answer)
   const opened = await openTestAssistant(test, {url: server.baseUrl, ...(root === undefined ? {} : {root})})
-  const generate = async (given: Partial<CodeRequest> = {}, hooks = unstopped) => {
-    const request = {prompt: 'A table of notes.', journeyId: 'journey-1', surface: 'mcp', ...given} as const
+  const generate = async (changes: Partial<CodeRequest> = {}, hooks = unstopped) => {
+    const request = {prompt: 'A table of notes.', journeyId: 'journey-1', surface: 'mcp', ...changes} as const
     const outcome = await generateCode(opened.assistant, request, hooks)
     await assertFits('codegen/runtime-generation-kpi.v1', outcome.kpi)
     if (outcome.ok && outcome.fileOutcomes !== undefined)
@@ -38,14 +38,14 @@ function accepted(outcome: CodeOutcome) {
 }
 
 function rejected(outcome: CodeOutcome) {
-  assert.ok(!outcome.ok, 'a program came of it')
+  assert.ok(!outcome.ok, 'a program was generated')
   return outcome
 }
 
 const lastSaid = (call: ChatCall | undefined) => call?.messages.at(-1)?.content ?? ''
 
-describe('a program that a model writes', () => {
-  it('is taken when it is right at once', async (test) => {
+describe('generateCode', () => {
+  it('returns a valid first program', async (test) => {
     const code = await codeWith(test, inTurn(note))
     const {code: text, kpi} = accepted(await code.generate())
     assert.equal(text, note)
@@ -74,13 +74,13 @@ describe('a program that a model writes', () => {
     assert.equal(lastSaid(call), 'A table of notes.')
   })
 
-  it('is known not to be written as the formatter writes it', async (test) => {
+  it('reports whether the program is formatted', async (test) => {
     const {generate} = await codeWith(test, inTurn('@table type Note {title:str}'))
     const {kpi} = accepted(await generate())
     assert.deepEqual([kpi.compile_pass, kpi.canonical_pass], [true, false])
   })
 
-  it('goes back with its errors, and is taken when it is put right', async (test) => {
+  it('sends the errors of an invalid program to the model and returns the fixed one', async (test) => {
     const {generate, server, ...code} = await codeWith(test, inTurn(wrong, note))
     const {code: text, kpi} = accepted(await generate())
     assert.equal(text, note)
@@ -99,7 +99,7 @@ describe('a program that a model writes', () => {
     assert.deepEqual(kept(code).conversations, [])
   })
 
-  it('reads its last answer again and no earlier one', async (test) => {
+  it('sends only the last invalid answer', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(wrong, wrongOtherwise, note))
     accepted(await generate())
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('a program that a model writes', () => {
     assert.equal(server.calls[2]?.messages[2]?.content, wrongOtherwise)
   })
 
-  it('is given up when it is never right', async (test) => {
+  it('fails after three invalid programs', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(wrong, wrongOtherwise, wrong, note))
     const {error, findings, repair, kpi} = rejected(await generate())
     assert.equal(server.calls.length, 3)
@@ -126,11 +126,11 @@ describe('a program that a model writes', () => {
     assert.deepEqual({...error.params, reason: ''}, {attempts: 3, category: 'semantic', model: 'run-a', reason: ''})
     assert.match(
       error.message,
-      /^The model run-a returned no program without errors in 3 attempts: typecheck\.unknown_type: .*[^.]\.$/,
+      /^The model run-a returned only programs with errors in 3 attempts: typecheck\.unknown_type: .*[^.]\.$/,
     )
   })
 
-  it('is given up at once when it makes the same errors twice running, wherever they stand', async (test) => {
+  it('fails after the same errors twice in a row, even on other lines', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(wrong, wrongElsewhere, note))
     const {error, repair, kpi} = rejected(await generate({maxRetries: 5}))
     assert.equal(server.calls.length, 2)
@@ -139,39 +139,39 @@ describe('a program that a model writes', () => {
     assert.equal(error.code, 'repair_stalled')
   })
 
-  it('is not given up when the same errors come back after others', async (test) => {
+  it('retries if the same errors return after others', async (test) => {
     const {generate} = await codeWith(test, inTurn(wrong, wrongOtherwise, wrong, note))
     assert.equal(accepted(await generate({maxRetries: 3})).kpi.attempts, 4)
   })
 
-  it('is written once where no retries are wanted', async (test) => {
+  it('makes one attempt without retries', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(wrong, note))
     assert.match(
       rejected(await generate({maxRetries: 0})).error.message,
-      /^The model run-a returned no program without errors: /,
+      /^The model run-a returned only programs with errors: /,
     )
     assert.equal(server.calls.length, 1)
   })
 
-  it('may not have what the language skips', async (test) => {
+  it('rejects declarations that the language ignores', async (test) => {
     const skipped = '@endpoint(kind: query) @auth(user)\nfn one() to int { return 1 }\n'
     const {generate} = await codeWith(test, inTurn(skipped, note))
     const {kpi} = accepted(await generate())
     assert.deepEqual([kpi.attempts, kpi.strictness_failures], [2, 1])
   })
 
-  it('may have what the language only warns of', async (test) => {
+  it('accepts a program with warnings', async (test) => {
     const {generate} = await codeWith(test, inTurn('@table type Note { id: int }\n'))
     assert.equal(accepted(await generate()).kpi.attempts, 1)
   })
 
-  it('may not be comments alone', async (test) => {
+  it('rejects a program that contains only comments', async (test) => {
     const {generate, server} = await codeWith(test, inTurn('// nothing\n', note))
     assert.equal(accepted(await generate()).kpi.attempts, 2)
     assert.match(lastSaid(server.calls[1]), /declares nothing/)
   })
 
-  it('is not checked where that is not wanted', async (test) => {
+  it('does not check the program without validate', async (test) => {
     const {generate} = await codeWith(test, inTurn(wrong))
     const {code, kpi} = accepted(await generate({validate: false}))
     assert.equal(code, wrong)
@@ -181,16 +181,16 @@ describe('a program that a model writes', () => {
     )
   })
 
-  it('tells its attempts before they begin', async (test) => {
+  it('reports each attempt before it starts', async (test) => {
     const {generate} = await codeWith(test, inTurn(wrong, note))
-    const told: [number, number, number][] = []
+    const attempts: [number, number, number][] = []
     const {server, assistant} = await codeWith(test, inTurn(wrong, note))
     await generateCode(
       assistant,
       {prompt: 'Notes.', journeyId: 'j', surface: 'svc-cli'},
-      {...unstopped, onAttempt: (attempt, most) => told.push([attempt, most, server.calls.length])},
+      {...unstopped, onAttempt: (attempt, most) => attempts.push([attempt, most, server.calls.length])},
     )
-    assert.deepEqual(told, [
+    assert.deepEqual(attempts, [
       [1, 3, 0],
       [2, 3, 1],
     ])
@@ -198,8 +198,8 @@ describe('a program that a model writes', () => {
   })
 })
 
-describe('an answer that does not have the form that was asked for', () => {
-  it('goes back when it stands in a fence, and the program is taken when it does not', async (test) => {
+describe('generateCode, for an answer with another output format', () => {
+  it('retries if the answer has a code fence', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(fencedNote, note))
     const {code, kpi} = accepted(await generate())
     assert.equal(code, note)
@@ -207,19 +207,19 @@ describe('an answer that does not have the form that was asked for', () => {
     assert.match(lastSaid(server.calls[1]), /the answer has a code fence/)
   })
 
-  it('goes back when it has a sentence', async (test) => {
+  it('retries if the answer contains prose', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(`Sure! Here it is:\n${note}`, note))
     assert.equal(accepted(await generate()).kpi.surface_contract_failures, 1)
     assert.match(lastSaid(server.calls[1]), /line 1 is not part of a program/)
   })
 
-  it('goes back although nobody checks the program', async (test) => {
+  it('retries even without validate', async (test) => {
     const {generate} = await codeWith(test, inTurn('I cannot.', `${note}${wrong.replace('@', '')}`, note))
     const {kpi} = accepted(await generate({validate: false}))
     assert.deepEqual([kpi.attempts, kpi.surface_contract_failures, kpi.compile_pass], [3, 2, null])
   })
 
-  it('is quoted to the model and in no error', async (test) => {
+  it('quotes the answer to the model but not in the error', async (test) => {
     const secret = 'The secret is seven.'
     const {generate, server} = await codeWith(test, inTurn(secret, secret))
     const {error} = rejected(await generate({maxRetries: 1}))
@@ -228,7 +228,7 @@ describe('an answer that does not have the form that was asked for', () => {
     assert.equal(error.params && 'reason' in error.params && error.params.reason, 'line 1 is not part of a program')
   })
 
-  it('is no fault of the form where it is honest code: the language says what is wrong with it', async (test) => {
+  it('counts code with syntax errors as invalid, not as another format', async (test) => {
     const {generate, server} = await codeWith(
       test,
       inTurn('table Note { title: str }\n', `/* Notes. */\n${note}`, note),
@@ -239,7 +239,7 @@ describe('an answer that does not have the form that was asked for', () => {
     assert.match(lastSaid(server.calls[2]), /parse\.block_comment/)
   })
 
-  it('goes back when it was cut off', async (test) => {
+  it('retries if the answer was truncated', async (test) => {
     const {generate, server} = await codeWith(test, (response, _call, count) =>
       response.end(chatLines(note, count === 1 ? {done_reason: 'length'} : {})),
     )
@@ -247,7 +247,7 @@ describe('an answer that does not have the form that was asked for', () => {
     assert.match(lastSaid(server.calls[1]), /cut off at 2048 tokens/)
   })
 
-  it('is given up in the end, and no program was looked at', async (test) => {
+  it('fails after three attempts without checking a program', async (test) => {
     const {generate} = await codeWith(test, inTurn(fencedNote, fencedNote, fencedNote, note))
     const {error, findings, repair, kpi} = rejected(await generate())
     assert.equal(error.code, 'surface_contract')
@@ -256,7 +256,7 @@ describe('an answer that does not have the form that was asked for', () => {
     assert.deepEqual([kpi.compile_pass, kpi.surface_contract_failures, kpi.repair_stalled], [null, 3, false])
   })
 
-  it('is right in a fence where one was asked for, and wrong without', async (test) => {
+  it('requires a code fence in fenced_transport mode', async (test) => {
     const {generate, server} = await codeWith(test, inTurn(note, `Here:\n${fencedNote}`))
     const {code, kpi} = accepted(await generate({surfaceMode: 'fenced_transport'}))
     assert.equal(code, note)
@@ -265,8 +265,8 @@ describe('an answer that does not have the form that was asked for', () => {
   })
 })
 
-describe('a program that is written into the workspace', () => {
-  it('lies there whole, and nothing beside it', async (test) => {
+describe('generateCode with outputPath', () => {
+  it('writes the program and no other file', async (test) => {
     const {generate, root} = await codeWith(test, inTurn(note))
     const {fileOutcomes} = accepted(await generate({outputPath: 'src/new/note.svc'}))
     assert.deepEqual(fileOutcomes, {
@@ -280,14 +280,14 @@ describe('a program that is written into the workspace', () => {
     assert.deepEqual(await readdir(join(root, 'src/new')), ['note.svc'])
   })
 
-  it('takes the place of a file', async (test) => {
+  it('replaces an existing file', async (test) => {
     const {generate, root} = await codeWith(test, inTurn(note))
     await writeFiles(root, {'note.svc': 'old'})
     accepted(await generate({outputPath: 'note.svc'}))
     assert.equal(await readFile(join(root, 'note.svc'), 'utf8'), note)
   })
 
-  it('is not written when it is not right', async (test) => {
+  it('writes nothing if the program is invalid', async (test) => {
     const {generate, root} = await codeWith(test, inTurn(wrong, wrong))
     await writeFiles(root, {'note.svc': 'old'})
     rejected(await generate({outputPath: 'note.svc'}))
@@ -296,7 +296,7 @@ describe('a program that is written into the workspace', () => {
     assert.ok(!(await readdir(root)).includes('other'))
   })
 
-  it('goes through a link that stays in the workspace', async (test) => {
+  it('follows symbolic links within the workspace', async (test) => {
     const {generate, root} = await codeWith(test, inTurn(note))
     await mkdir(join(root, 'real'))
     await symlink('real', join(root, 'linked'))
@@ -304,19 +304,19 @@ describe('a program that is written into the workspace', () => {
     assert.equal(await readFile(join(root, 'real/note.svc'), 'utf8'), note)
   })
 
-  const escapes: readonly [string, string, RegExp][] = [
-    ['above', '../note.svc', /contains "\.\."/],
-    ['anywhere', '/tmp/note.svc', /not relative/],
-    ['where git keeps its settings', '.git/config', /\.git is reserved for svc and git/],
+  const forbidden: readonly [string, string, RegExp][] = [
+    ['a path above the workspace', '../note.svc', /contains "\.\."/],
+    ['an absolute path', '/tmp/note.svc', /not relative/],
+    ['a path in .git', '.git/config', /\.git is reserved for svc and git/],
   ]
-  for (const [where, outputPath, message] of escapes)
-    it(`goes not ${where}, and the model is not asked`, async (test) => {
+  for (const [what, outputPath, message] of forbidden)
+    it(`rejects ${what} before a request to the model`, async (test) => {
       const {generate, server} = await codeWith(test, inTurn(note))
       assert.match((await refused('path_denied', generate({outputPath}))).message, message)
       assert.deepEqual(server.headers, [])
     })
 
-  it('goes through no link that leads out', async (test) => {
+  it('rejects symbolic links that leave the workspace', async (test) => {
     const outside = await temporaryFolder(test)
     const {generate, root} = await codeWith(test, inTurn(note))
     await symlink(outside, join(root, 'up'))
@@ -325,7 +325,7 @@ describe('a program that is written into the workspace', () => {
     assert.deepEqual(await readdir(outside), [])
   })
 
-  it('takes the place of nothing but a regular file', async (test) => {
+  it('replaces only regular files', async (test) => {
     const outside = await temporaryFolder(test)
     await writeFiles(outside, {'note.svc': 'old'})
     const {generate, root} = await codeWith(test, inTurn(note))
@@ -337,7 +337,7 @@ describe('a program that is written into the workspace', () => {
     assert.ok((await lstat(join(root, 'folder.svc'))).isDirectory())
   })
 
-  it('does not follow a link that was made while the model wrote', async (test) => {
+  it('rejects a link to the outside that was created during generation', async (test) => {
     const outside = await temporaryFolder(test)
     const root = await temporaryFolder(test)
     const {generate} = await codeWith(
@@ -353,14 +353,14 @@ describe('a program that is written into the workspace', () => {
   })
 })
 
-describe('a program that a model cannot write', () => {
-  it('because nothing listens', async (test) => {
+describe('generateCode without an answer', () => {
+  it('reports an unreachable server', async (test) => {
     const {assistant} = await openTestAssistant(test)
     const request = {prompt: 'Notes.', journeyId: 'j', surface: 'mcp', outputPath: 'note.svc'} as const
     await refused('unreachable', generateCode(assistant, request, unstopped))
   })
 
-  it('because the caller stops it in the middle: the server is left, and nothing is written', async (test) => {
+  it('disconnects and writes nothing if the caller aborts it', async (test) => {
     const stop = new AbortController()
     const reason = new Error('The user stopped it.')
     const {generate, server, root} = await codeWith(test, async (response, _call, count) => {
@@ -376,8 +376,8 @@ describe('a program that a model cannot write', () => {
   })
 })
 
-describe('errors of programs', () => {
-  it('are errors that a user can meet', async (test) => {
+describe('the error of an invalid program', () => {
+  it('has status 422 and exit code 1', async (test) => {
     const {generate} = await codeWith(test, inTurn(wrong))
     const {error} = rejected(await generate({maxRetries: 0}))
     assert.ok(error instanceof SvcError)

@@ -8,7 +8,7 @@ import {inTurn, scriptedChat} from '../support/scripted-inference.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {journeyOf, kept, openTestAssistant, refused, unstopped} from './support/open-test-assistant.js'
 
-/** A workspace with these files, in which a message comes with some of them. */
+/** A workspace with these files; `read` sends a message with some of them. */
 async function workspace(test: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}) {
   const server = await scriptedChat(test, inTurn('Yes.'))
   const outside = await temporaryFolder(test)
@@ -21,8 +21,8 @@ async function workspace(test: TestContext, files: Readonly<Record<string, strin
   return {...opened, server, outside, root, read}
 }
 
-describe('files that come with a message', () => {
-  it('are read by the model, each once, between fences that they do not end', async (test) => {
+describe('context files', () => {
+  it('are sent once each in fences longer than those they contain', async (test) => {
     const {server, read, ...opened} = await workspace(test, {
       'src/a.ts': 'const a = 1\n',
       'b.md': '\uFEFF# B\n```\ncode\n```\n',
@@ -36,7 +36,7 @@ describe('files that come with a message', () => {
     assert.equal(kept(opened).messages[0]?.context_files_json, '["src/a.ts","b.md"]')
   })
 
-  it('are one file under all of their paths', async (test) => {
+  it('are sent once if several paths refer to the same file', async (test) => {
     const {root, server, read} = await workspace(test, {'a.txt': 'one'})
     await symlink('a.txt', join(root, 'link.txt'))
     const {message} = await read('a.txt', './a.txt', 'link.txt', join(root, 'a.txt'))
@@ -44,13 +44,13 @@ describe('files that come with a message', () => {
     assert.equal(server.calls[0]?.messages.at(-1)?.content, 'a.txt:\n```\none\n```\n\nWell?')
   })
 
-  it('may be named by their whole path', async (test) => {
+  it('can be absolute paths', async (test) => {
     const {root, server, read} = await workspace(test, {'a.ts': 'one'})
     await read(join(root, 'a.ts'))
     assert.match(server.calls[0]?.messages.at(-1)?.content ?? '', /one/)
   })
 
-  it('may be linked to from within the workspace', async (test) => {
+  it('can be symbolic links within the workspace', async (test) => {
     const {root, server, read} = await workspace(test, {'real/a.ts': 'one'})
     await symlink('real', join(root, 'linked'))
     await read('linked/a.ts')
@@ -58,11 +58,11 @@ describe('files that come with a message', () => {
   })
 })
 
-describe('files that lie outside of the workspace', () => {
+describe('context files outside the workspace', () => {
   const ways: readonly [string, (outside: string, root: string) => string | Promise<string>][] = [
-    ['through ..', () => '../secret.txt'],
+    ['with ".." in the path', () => '../secret.txt'],
     [
-      'through a link to them',
+      'behind a symbolic link',
       async (outside, root) => {
         await symlink(join(outside, 'secret.txt'), join(root, 'link.txt'))
         return 'link.txt'
@@ -70,7 +70,7 @@ describe('files that lie outside of the workspace', () => {
     ],
   ]
   for (const [way, pathOf] of ways)
-    it(`are refused ${way}, before the model is asked`, async (test) => {
+    it(`are rejected ${way}, before a request to the model`, async (test) => {
       const {outside, root, server, read} = await workspace(test)
       const error = await refused('path_denied', read(await pathOf(outside, root)))
       assert.match(error.message, /it is outside the workspace/)
@@ -78,31 +78,31 @@ describe('files that lie outside of the workspace', () => {
     })
 })
 
-describe('files that are of no use', () => {
+describe('invalid context files', () => {
   const cases: readonly [string, Readonly<Record<string, string | Uint8Array>>, string[], RegExp][] = [
-    ['because they are folders', {'src/a.ts': ''}, ['src'], /it is not a regular file/],
-    ['because they are no text', {'a.bin': Uint8Array.of(0xff, 0xfe, 0x41)}, ['a.bin'], /it is not UTF-8 text/],
-    ['because they hold bytes of zero', {'a.bin': Uint8Array.of(0x41, 0, 0x42)}, ['a.bin'], /it is not UTF-8 text/],
-    ['because they are too large', {'a.txt': 'x'.repeat(300_000)}, ['a.txt'], /larger than 262144 bytes/],
+    ['folders', {'src/a.ts': ''}, ['src'], /it is not a regular file/],
+    ['files that are not UTF-8', {'a.bin': Uint8Array.of(0xff, 0xfe, 0x41)}, ['a.bin'], /it is not UTF-8 text/],
+    ['files with NUL bytes', {'a.bin': Uint8Array.of(0x41, 0, 0x42)}, ['a.bin'], /it is not UTF-8 text/],
+    ['oversized files', {'a.txt': 'x'.repeat(300_000)}, ['a.txt'], /larger than 262144 bytes/],
     [
-      'because they are too large together',
+      'files that exceed the total size limit',
       Object.fromEntries(['a', 'b', 'c'].map((name) => [name, 'x'.repeat(200_000)])),
       ['a', 'b', 'c'],
       /context file c: the files exceed 524288 bytes in total/,
     ],
   ]
-  for (const [why, files, paths, message] of cases)
-    it(`${why}: the error says so`, async (test) => {
+  for (const [what, files, paths, message] of cases)
+    it(`include ${what}`, async (test) => {
       const {server, read} = await workspace(test, files)
       assert.match((await refused('context_file_unusable', read(...paths))).message, message)
       assert.deepEqual(server.headers, [])
     })
 
-  for (const [why, path] of [
-    ['because there are none', 'no.ts'],
-    ['because a file has no files in it', 'a.ts/b.ts'],
+  for (const [what, path] of [
+    ['missing files', 'no.ts'],
+    ['paths below a file, like missing ones', 'a.ts/b.ts'],
   ] as const)
-    it(`${why}: the error says so, as of anything that is not there`, async (test) => {
+    it(`include ${what}`, async (test) => {
       const {server, read} = await workspace(test, {'a.ts': ''})
       const error = await refused('context_file_missing', read(path))
       assert.equal(error.message, `The context file ${path} does not exist.`)
@@ -110,14 +110,14 @@ describe('files that are of no use', () => {
       assert.deepEqual(server.headers, [])
     })
 
-  it('because they never end', async (test) => {
+  it('include named pipes', async (test) => {
     const {root, read} = await workspace(test)
     await mkdir(join(root, 'src'))
     await execa('mkfifo', [join(root, 'src', 'pipe')])
     await refused('context_file_unusable', read('src/pipe'))
   })
 
-  it('because their path is none', async (test) => {
+  it('include paths with a NUL byte', async (test) => {
     const {read} = await workspace(test)
     await refused('path_denied', read('a\0b'))
   })

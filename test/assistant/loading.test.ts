@@ -9,7 +9,7 @@ import {projectFile} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 describe('the public API of the assistant', () => {
-  it('loads neither the client of the server nor the store: the command line loads it for the tables alone', async (test) => {
+  it('loads neither the inference client nor the store, because the CLI needs only its tables', async (test) => {
     const module = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
     const program = `process.stdout.write((await import(${JSON.stringify(module)})).assistantFragment.name)`
     const packages = await packagesLoadedBy(await temporaryFolder(test), async (env) => {
@@ -19,7 +19,7 @@ describe('the public API of the assistant', () => {
     for (const heavy of ['undici', 'better-sqlite3', 'ajv', 'fastify']) assert.ok(!packages.has(heavy), heavy)
   })
 
-  it('loads nothing of chats and code for their tables', async (test) => {
+  it('loads only the modules that define its tables', async (test) => {
     const folder = await temporaryFolder(test)
     const module = pathToFileURL(projectFile('dist/src/assistant/index.js')).href
     const program = `await import(${JSON.stringify(module)})`

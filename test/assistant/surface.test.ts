@@ -10,7 +10,7 @@ import {projectFile} from '../support/project.js'
 
 const note = '@table type Note { title: str }\n'
 
-/** Programs of this project that are without errors. */
+/** Programs of this project without errors. */
 const programs = ['examples', 'test/fixtures/lang'].flatMap((folder) => {
   const path = projectFile(folder)
   return readdirSync(path, {recursive: true, encoding: 'utf8'})
@@ -21,7 +21,7 @@ const programs = ['examples', 'test/fixtures/lang'].flatMap((folder) => {
 
 type Row = readonly [kind: string, answer: string, expected: string | RegExp]
 
-/** The program of an answer, or what is said against it, with the line that it is about. */
+/** The program in an answer, or the reason for its rejection with the quoted line. */
 async function read(answer: string, mode: SurfaceMode, isChecked = true): Promise<string> {
   const surface = await readSurface(answer, mode, isChecked)
   if ('program' in surface) return surface.program.source
@@ -32,44 +32,44 @@ async function read(answer: string, mode: SurfaceMode, isChecked = true): Promis
 const check = (mode: SurfaceMode, rows: readonly Row[]) => {
   for (const [kind, answer, expected] of rows)
     it(kind, async () => {
-      const told = await read(answer, mode)
-      if (typeof expected === 'string') assert.equal(told, expected)
-      else assert.match(told, expected)
+      const result = await read(answer, mode)
+      if (typeof expected === 'string') assert.equal(result, expected)
+      else assert.match(result, expected)
     })
 }
 
-describe('an answer that is to be a program and nothing else', () => {
+describe('an answer in raw_code_only mode', () => {
   check('raw_code_only', [
-    ['is the program', note, note],
+    ['is a program', note, note],
     ['may have blank lines around it', `\r\n\n${note.replace('\n', '\r\n')}\n\n`, note],
-    ['may begin with a byte order mark', `\uFEFF${note}`, note],
-    ['may lack the end of its last line', note.trimEnd(), note],
+    ['may start with a byte order mark', `\uFEFF${note}`, note],
+    ['may lack the final newline', note.trimEnd(), note],
     ['may have comments', `// notes\n# more\n/// A note.\n${note}`, `// notes\n# more\n/// A note.\n${note}`],
     [
-      'may have text with brackets and signs of comments',
+      'may have strings with brackets and comment markers',
       'fn a() to str {\n    let b = "}} // {"\n    return b + \'# "\' // }\n}\n',
       'fn a() to str {\n    let b = "}} // {"\n    return b + \'# "\' // }\n}\n',
     ],
     [
-      'may break a declaration between its parts',
+      'may spread a declaration over several lines',
       'type A\n    = | B\n    | C\n@index N.i\n    on (t)\n    unique\nhttp get "/x"\n    to str\n{ return "" }\n',
       'type A\n    = | B\n    | C\n@index N.i\n    on (t)\n    unique\nhttp get "/x"\n    to str\n{ return "" }\n',
     ],
     ['may not be empty', ' \n', /the program is empty/],
-    ['may not stand in a fence', `\`\`\`svc\n${note}\`\`\`\n`, /has a code fence/],
-    ['may not stand in a fence of tildes', `~~~\n${note}~~~\n`, /has a code fence/],
-    ['may not stand in a fence without an end', `\`\`\`\n${note}`, /has a code fence/],
+    ['may not have a code fence', `\`\`\`svc\n${note}\`\`\`\n`, /has a code fence/],
+    ['may not have a tilde fence', `~~~\n${note}~~~\n`, /has a code fence/],
+    ['may not have an unclosed fence', `\`\`\`\n${note}`, /has a code fence/],
     [
-      'may not be introduced',
+      'may not have an introduction',
       `Here is the program:\n${note}`,
       /line 1 is not part of a program \(Here is the program:\)/,
     ],
-    ['may not be explained', `${note}\nThis declares notes.\n`, /line 3 is not part of a program/],
-    ['may not be commented on with a list', `${note}- one table\n`, /line 2 is not part of a program \(- one table\)/],
+    ['may not have an explanation', `${note}\nThis declares notes.\n`, /line 3 is not part of a program/],
+    ['may not have a list', `${note}- one table\n`, /line 2 is not part of a program \(- one table\)/],
     ['may not be a sentence', 'I cannot do that.', /line 1 is not part of a program \(I cannot do that\.\)/],
   ])
 
-  it('may be any program of this project', async () => {
+  it('can be any program of this project', async () => {
     assert.ok(programs.length > 5)
     for (const {name, source} of programs)
       assert.doesNotMatch(await read(source, 'raw_code_only', false), /^refused/, name)
@@ -81,26 +81,26 @@ describe('an answer that is to be a program and nothing else', () => {
     'an arrow on the next line': 'fn one()\n-> int { return 1 }\n',
     'an index on the next line': '@table type A { x: int }\n@index\nA.by_x on (x)\n',
     'a semicolon on a line of its own': '@table type A { x: int }\n;\n',
-    'sentences in comments and texts': '# This is a note.\nfn a() to str { return "This is it." }\n',
+    'sentences in comments and strings': '# This is a note.\nfn a() to str { return "This is it." }\n',
   }
   for (const [what, source] of Object.entries(valid))
-    it(`may have ${what}, for the language has it`, async () => {
+    it(`may have ${what}, which the language allows`, async () => {
       assert.ok(!checkProgram(source).hasErrors)
       for (const isChecked of [true, false]) assert.equal(await read(source, 'raw_code_only', isChecked), source)
     })
 
-  /** Programs that are wrong, and what the language says of them. */
+  /** Invalid programs and their diagnostic codes. */
   const wrong: readonly (readonly [string, string, string])[] = [
-    ['comments of another language', `/* Notes of people. */\n${note}`, 'parse.block_comment'],
-    ['a table without its sign', 'table Note { title: str }\n', 'parse.unexpected_token'],
+    ['block comments', `/* Notes of people. */\n${note}`, 'parse.block_comment'],
+    ['a table without @', 'table Note { title: str }\n', 'parse.unexpected_token'],
     ['a constant', `const most = 3\n${note}`, 'parse.unsupported_declaration'],
-    ['a name outside of functions', `let most = 3\n${note}`, 'parse.unsupported_declaration'],
+    ['a variable outside functions', `let most = 3\n${note}`, 'parse.unsupported_declaration'],
     ['an import', `import {a} from "b"\n${note}`, 'parse.unsupported_declaration'],
     ['a class', 'class Note:\n    title = ""\n', 'parse.unexpected_token'],
-    ['a query of a database', 'CREATE TABLE note (title TEXT);\n-- The notes of a user.\n', 'parse.unexpected_token'],
+    ['SQL', 'CREATE TABLE note (title TEXT);\n-- The notes of a user.\n', 'parse.unexpected_token'],
   ]
   for (const [what, source, code] of wrong)
-    it(`may have ${what}: that is wrong, and the language says how`, async () => {
+    it(`may have ${what}, which the language reports as an error`, async () => {
       assert.equal(await read(source, 'raw_code_only'), source)
       assert.equal(checkProgram(source).diagnostics[0]?.code, code)
     })
@@ -111,14 +111,14 @@ describe('an answer that is to be a program and nothing else', () => {
     'fn (a: int) {}\n',
     '@table type A {\n x: int\n',
   ])
-    it(`may not have an error outside of declarations where nobody would tell it: ${source.trim()}`, async () => {
+    it(`may not have an error outside declarations if it is not checked: ${source.trim()}`, async () => {
       assert.match(
         await read(`${note}${source}`, 'raw_code_only', false),
         /^refused: line [23] is not part of a program/,
       )
     })
 
-  it('may have an error within a declaration where nobody looks for it', async () => {
+  it('may have an error within a declaration if it is not checked', async () => {
     const source = 'fn a() to int { return return }\n'
     assert.equal(await read(source, 'raw_code_only', false), source)
   })
@@ -137,54 +137,54 @@ describe('an answer that is to be a program and nothing else', () => {
     '\u8fd9\u662f\u7a0b\u5e8f\u3002\n',
   ]
   for (const answer of prose)
-    it(`may not have words for people: ${JSON.stringify(answer.replace(note, ''))}`, async () => {
+    it(`may not have prose: ${JSON.stringify(answer.replace(note, ''))}`, async () => {
       for (const isChecked of [true, false])
         assert.match(await read(answer, 'raw_code_only', isChecked), /^refused: line [12] is not part of a program/)
     })
 
-  // A search that goes back and forth would take hours.
-  it('is read without delay, however long its lines are', {timeout: 30_000}, async () => {
+  // A regular expression that backtracks would take hours.
+  it('is parsed in linear time', {timeout: 30_000}, async () => {
     const answer = `${'x'.repeat(200_000)}\n${'- '.repeat(100_000)}\n`
     assert.equal((await read(answer, 'raw_code_only')).trim(), answer.trim())
   })
 
-  it('is not quoted by what is said against it, which may be logged', async () => {
+  it('is not quoted in the reason for its rejection, which may be logged', async () => {
     const surface = await readSurface('The secret is seven.\n', 'raw_code_only')
     assert.deepEqual(surface, {reason: 'line 1 is not part of a program', quoted: 'The secret is seven.'})
   })
 })
 
-describe('an answer that is to have a program in one fenced block', () => {
+describe('an answer in fenced_transport mode', () => {
   const block = `\`\`\`svc\n${note}\`\`\``
   check('fenced_transport', [
-    ['has the program between the fences', block, note],
-    ['may say something around it', `Here you are:\n\n${block}\n\nAnything else?`, note],
-    ['may have tildes, and fences of another kind inside', `~~~\n${note}# \`\`\`\n~~~`, `${note}# \`\`\`\n`],
-    ['may not lack it', note, /has no fenced block/],
-    ['may not have two', `${block}\n\n${block}`, /has 2 fenced blocks/],
-    ['may not break off', `\`\`\`\n${note}`, /the fenced block is not closed/],
+    ['has the program in a code fence', block, note],
+    ['may have prose around it', `Here you are:\n\n${block}\n\nAnything else?`, note],
+    ['may have a tilde fence with other fences inside', `~~~\n${note}# \`\`\`\n~~~`, `${note}# \`\`\`\n`],
+    ['may not lack a fenced block', note, /has no fenced block/],
+    ['may not have two fenced blocks', `${block}\n\n${block}`, /has 2 fenced blocks/],
+    ['may not have an unclosed fence', `\`\`\`\n${note}`, /the fenced block is not closed/],
     ['may not be empty', '```\n\n```', /the program is empty/],
-    ['may have backticks in words behind tildes', `~~~svc \`x\`\n${note}~~~`, note],
-    ['may not mention one in a line', `Use \`\`\`${note.trim()}\`\`\` here.`, /has no fenced block/],
+    ['may have backticks after the tildes of a fence', `~~~svc \`x\`\n${note}~~~`, note],
+    ['may not have only an inline fence', `Use \`\`\`${note.trim()}\`\`\` here.`, /has no fenced block/],
   ])
 })
 
 describe('fences', () => {
-  it('are longer than all that they hold', () => {
+  it('are longer than the fences in their content', () => {
     for (const text of ['plain', 'a `b` c', '```\ncode\n```', '````x'])
       assert.deepEqual(fencedBlocks(fenced(text)), [{content: text, isClosed: true}])
   })
 })
 
-describe('what a model is told about the language', () => {
+describe('the system prompt', () => {
   for (const [i, example] of codeExamples.entries())
-    it(`holds for example ${i + 1}, which is without fault and written as the formatter writes it`, async () => {
+    it(`has a valid and formatted example ${i + 1}`, async () => {
       assert.deepEqual(checkProgram(example).diagnostics, [])
       assert.equal(formatSource(example), example)
       assert.equal(await read(example, 'raw_code_only'), example)
     })
 
-  it('names only operations and operators that there are', () => {
+  it('mentions only existing operations and operators', () => {
     const source = `@table type T { a: int, b: Option[str], c: List[str] }
 @table type U { t: Id[T], d: dec, e: bytes, f: Map[str, int], g: float, h: bool }
 @endpoint(kind: server)
@@ -203,7 +203,7 @@ http delete "/t/{id}" (id: int) to bool { return db.T.delete(id) }
     assert.deepEqual(checkProgram(source).diagnostics, [])
   })
 
-  it('ends with the form that is asked for', () => {
+  it('ends with the requested output format', () => {
     assert.match(systemPrompt('raw_code_only'), /no code fence\.$/)
     assert.match(systemPrompt('fenced_transport'), /exactly one fenced code block\.$/)
   })

@@ -12,7 +12,7 @@ import {withOrchestrator} from './orchestrator/workspace.js'
 const rounds = 5
 const perRound = 2000
 
-/** A task that no daemon runs: what is measured is how it is taken. */
+/** A task that no daemon runs, so that only its acceptance is measured. */
 const submission = (i: number) => ({
   description: `Put the module ${i} right and run its tests.`,
   file_manifest: [{path: `src/module-${i % 200}.ts`, access: 'write'}],
@@ -25,7 +25,7 @@ interface Peer {
   stop(): Promise<void>
 }
 
-/** A daemon in a workspace of its own, which runs its loop all the while. */
+/** A daemon in a temporary workspace, which runs its loop during the measurement. */
 async function startDaemon(): Promise<Peer> {
   const cwd = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const child = startSvc(['daemon', 'run', '--listen', '127.0.0.1:0', '--json', '--quiet'], {cwd})
@@ -41,7 +41,7 @@ async function startDaemon(): Promise<Peer> {
   }
 }
 
-/** Sends all requests at once, and waits for the last answer. Gives how many were answered in a second. */
+/** Sends all requests at once and waits for the last response. Returns the responses per second. */
 async function pipeline(addr: string): Promise<number> {
   const [host = '', port] = addr.split(':')
   const socket = createConnection({host, port: Number(port), noDelay: true})
@@ -62,8 +62,8 @@ async function pipeline(addr: string): Promise<number> {
 }
 
 /**
- * Tasks per second that a daemon takes over one TCP connection while its loop runs; beside it, in turn, calls of the
- * same function in one process, as the peer that no wire can beat.
+ * Tasks per second that a daemon accepts over one TCP connection while its loop runs, compared with direct calls of the
+ * same function in one process, which are an upper bound. The rounds alternate.
  */
 export const daemonSubmit = () =>
   withOrchestrator({}, async (orchestrator) => {

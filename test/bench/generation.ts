@@ -11,7 +11,7 @@ const request: GenerateRequest = {
 }
 const load = {threads: 1, numCtx: 0}
 
-/** Load time and speed of the small story model: in the calling thread, and in an engine's thread. */
+/** Load time and speed of the small story model in the calling thread and in the thread of an engine. */
 export async function generation() {
   const directory = sharedData('stories260K')
   if (directory === undefined) return {skipped: 'needs shared/data/stories260K beside the project'}

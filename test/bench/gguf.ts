@@ -10,13 +10,13 @@ const string = 8
 const array = 9
 const int32 = 5
 
-/** Type numbers of tensors: 0 is F32. */
+/** Type numbers of tensors; 0 is F32. */
 const tensorF32 = 0
 const alignment = 32
 
 /**
- * Writes a Qwen2 with random f32 weights in llama.cpp's file format, GGUF version 3, with a vocabulary of nonsense: to
- * compare speeds on the same shape, not texts.
+ * Writes a Qwen2 with random f32 weights and a generated vocabulary in the file format of llama.cpp, GGUF version 3, to
+ * compare the speed for the same shape.
  */
 export async function writeRandomGguf(path: string, shape: Shape): Promise<void> {
   const tensors = tensorsOf(shape)
@@ -111,7 +111,7 @@ function tensorsOf(shape: Shape): [string, number[]][] {
   ]
 }
 
-/** Little-endian bytes, put together. */
+/** Builds little-endian data. */
 class Bytes {
   readonly #parts: Buffer[] = []
 

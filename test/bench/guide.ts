@@ -7,8 +7,8 @@ import {askAll, fiveGrams, guideRun, heldOutQuestions, linkBase, trainingText} f
 import {round} from './measure.js'
 
 /**
- * Of how many questions that were held out of its training the guide's answer holds the key fact, with its adapter and
- * without; and whether those questions are held out: how many five words in a row of theirs are in the training text.
+ * Share of held-out questions for which the answer of the guide contains the key fact, with and without its adapter,
+ * and the number of 5-grams that these questions share with the training text.
  */
 export async function guide() {
   const questions = await heldOutQuestions()

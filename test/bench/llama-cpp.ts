@@ -21,8 +21,8 @@ interface Speeds {
 }
 
 /**
- * The same shape, dtype and number of threads as llama.cpp, in turn: prompts and single streams, in tokens per second,
- * and the ratios. The peer is installed for the run, outside the project.
+ * Compares prompts and single streams with llama.cpp for the same shape, dtype and number of threads: tokens per second
+ * and their ratios. The rounds alternate. llama.cpp is installed for the run outside the project.
  */
 export async function llamaCpp() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
@@ -75,7 +75,7 @@ async function runOwn(engine: Awaited<ReturnType<typeof startEngine>>) {
   throw new Error('The engine ended without a summary.')
 }
 
-/** As much of node-llama-cpp as is used here. */
+/** The used part of the API of node-llama-cpp. */
 interface LlamaCpp {
   getLlama(options: object): Promise<{
     loadModel(options: object): Promise<{

@@ -15,8 +15,8 @@ const request = (length: number, maxTokens: number): GenerateRequest => ({
 })
 
 /**
- * A Qwen2 of 0.5B parameters with random weights: load time, memory, speed of prompts and of streams, how long a
- * stream waits while another's prompt is read, and how fast the server answers meanwhile.
+ * A Qwen2 of 0.5B parameters with random weights: load time, memory, speed of prompts and streams, the delay of a
+ * stream during the prefill of another prompt, and the response time of the server during that time.
  */
 export async function llm() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
@@ -57,14 +57,14 @@ async function run(engine: Engine, asked: GenerateRequest): Promise<GenerateSumm
   throw new Error('The engine ended without a summary.')
 }
 
-/** Tokens of all streams together, per second, while all of them generate. */
+/** Total tokens per second of concurrent streams. */
 async function decodeSpeed(engine: Engine, batch: number): Promise<number> {
   const tokens = 12
   const summaries = await Promise.all(Array.from({length: batch}, () => run(engine, request(4, tokens))))
   return (batch * (tokens - 1) * 1000) / median(summaries.map(({decodeMs}) => decodeMs))
 }
 
-/** Gaps between the tokens of a stream while a prompt of 200 tokens is read for another. */
+/** Gaps between the tokens of a stream during the prefill of another prompt of 200 tokens. */
 async function streamWaits(engine: Engine) {
   const gaps: number[] = []
   let reading = true
@@ -85,7 +85,7 @@ async function streamWaits(engine: Engine) {
   return {median: round(median(gaps)), max: round(Math.max(...gaps)), tokens: gaps.length}
 }
 
-/** Answers to `/api/version` while a long prompt is read. */
+/** Response times of `/api/version` during the prefill of a long prompt. */
 async function measureServer(folder: string) {
   const server = await startServer(['--model', folder, '--num-ctx', '4096', '--threads', '1'])
   const body = JSON.stringify({prompt: 'a'.repeat(600), raw: true, stream: false, options: {num_predict: 1}})

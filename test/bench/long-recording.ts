@@ -9,7 +9,7 @@ import {microShape, randomWhisper} from '../support/whisper-weights.js'
 import {round} from './measure.js'
 import {peakRss} from './whisper.js'
 
-/** Peak of memory over a recording of three hours beside one of a minute: the ratio says whether it is streamed. */
+/** Ratio of peak memory for a recording of three hours to one of a minute, which shows whether audio is streamed. */
 export async function longRecording() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   try {
@@ -29,7 +29,7 @@ export async function longRecording() {
   }
 }
 
-/** Noise in syllables and pauses, which the voice detector takes for speech. */
+/** Noise with syllables and pauses, which the voice activity detector classifies as speech. */
 async function writeBabble(path: string, minutes: number): Promise<void> {
   const noise = randomFloats(1)(60 * 16_000)
   const syllable = (i: number) => (i % 32_000 < 24_000 ? Math.max(0, Math.sin((2 * Math.PI * i) / 4000)) ** 2 : 0)

@@ -10,7 +10,7 @@ import {median, round} from './measure.js'
 const rounds = 20
 const lists = 200
 
-/** From nothing to the answer to `initialize`: `svc mcp serve` against a server of the same library that does nothing. */
+/** Time to the response to `initialize`: `svc mcp serve` compared with an empty server of the same library. */
 export async function mcpStart() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   try {
@@ -19,7 +19,7 @@ export async function mcpStart() {
     for (let round = -1; round < rounds; round++) {
       const svc = await timeStart([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet'], folder)
       const other = await timeStart([bare], folder)
-      // The first round reads the files into memory.
+      // The first round loads the files into the file cache.
       if (round === -1) continue
       times.svc.push(svc)
       times.bare.push(other)
@@ -64,7 +64,7 @@ const initialize = asLine({
   params: {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 'bench', version: '1'}},
 })
 
-/** Starts a server, asks it one thing, and ends it. Milliseconds until it has answered. */
+/** Starts a server, sends a request and ends it. Returns the time to the response, ms. */
 export async function timeStart(args: readonly string[], cwd: string): Promise<number> {
   const started = performance.now()
   const {ask, end} = start(args, cwd)
@@ -74,7 +74,7 @@ export async function timeStart(args: readonly string[], cwd: string): Promise<n
   return time
 }
 
-/** Milliseconds of one `tools/list`, asked again and again. */
+/** Duration of a `tools/list` request, ms, over many requests. */
 async function timeLists(cwd: string): Promise<number> {
   const {ask, end} = start([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet', '--tiers', 'all'], cwd)
   await ask(initialize)

@@ -9,7 +9,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
 }
 
-/** Wall time of a whole process, ms. */
+/** Wall time of a process, ms. */
 export function timeProcess(file: string, args: readonly string[], cwd?: string): number {
   const started = performance.now()
   const {status, stderr} = spawnSync(file, args, {cwd, stdio: ['ignore', 'ignore', 'pipe']})

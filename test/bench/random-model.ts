@@ -23,7 +23,7 @@ export const qwen05b = {
 
 type Shape = typeof qwen05b
 
-/** Writes a model directory with random weights of about the size that training leaves, and a byte tokenizer. */
+/** Writes a model directory with random weights of realistic magnitude and a byte tokenizer. */
 export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32' | 'BF16'): Promise<void> {
   await writeFiles(folder, {
     'config.json': JSON.stringify(shape),
@@ -50,7 +50,7 @@ export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32
   await file.close()
 }
 
-/** A million normal-ish values, repeated from changing places: fast, and no two rows are the same. */
+/** A million approximately normal values, repeated from varying positions: fast, and all rows differ. */
 const pool = Float32Array.from({length: 1 << 20}, () => (Math.random() + Math.random() + Math.random() - 1.5) * 2)
 
 async function writeValues(

@@ -8,14 +8,14 @@ import {median, round} from './measure.js'
 
 const honest = 25
 const others = 25
-/** Replies of each honest client, and tokens of each. */
+/** Replies per honest client, and tokens per reply. */
 const replies = 3
 const tokens = 60
 
-/** What another client does, again and again. */
+/** An action that another client repeats. */
 type Client = (baseUrl: string, stop: AbortSignal) => Promise<Dispatcher.ResponseData | undefined>
 
-/** A request that is written out once: clients are on the same machine, and what they compute slows the server down. */
+/** Serialises a request once, because work of the clients on the same machine slows down the server. */
 function request(
   path: string,
   body: unknown,
@@ -37,7 +37,7 @@ const pause = async (response: Promise<Dispatcher.ResponseData>, ms: number) => 
   return undefined
 }
 
-/** Those that harm: each with a request of the same number of tokens that harms nobody. */
+/** Hostile clients, each with an ordinary counterpart that requests the same number of tokens. */
 function clientsOf(kind: 'hostile' | 'ordinary'): Client[] {
   const history = request('/api/chat', {messages: turns(4001, 368), stream: false, options: {num_predict: 4}})
   const short = request('/api/chat', {messages: turns(9, 368), stream: false, options: {num_predict: 4}})
@@ -70,7 +70,7 @@ function clientsOf(kind: 'hostile' | 'ordinary'): Client[] {
   ]
 }
 
-/** The other clients, in a thread of their own; until they are told to stop. */
+/** Runs the other clients in a separate thread until they are stopped. */
 async function disturb({baseUrl, kind}: {baseUrl: string; kind: 'hostile' | 'ordinary'}): Promise<void> {
   const stop = new AbortController()
   setMaxListeners(0, stop.signal)
@@ -98,7 +98,7 @@ async function disturb({baseUrl, kind}: {baseUrl: string; kind: 'hostile' | 'ord
 if (!isMainThread && workerData?.kind !== undefined) await disturb(workerData)
 
 interface Measured {
-  /** Between two tokens of an honest client, ms. */
+  /** Times between two tokens of an honest client, ms. */
   gaps: number[]
   interrupted: number
   refused: number
@@ -137,8 +137,8 @@ async function measure(baseUrl: string, kind: 'hostile' | 'ordinary'): Promise<M
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /**
- * How long honest clients wait between two tokens while others send what harms, to how long they wait while as many
- * others send ordinary requests with as many tokens.
+ * Ratio of the time between two tokens of honest clients next to hostile clients to that next to ordinary clients that
+ * request as many tokens.
  */
 export async function serveNeighbours() {
   const server = await startServer(['--model', guideRun, '--parallel', '8'])

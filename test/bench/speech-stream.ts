@@ -8,19 +8,20 @@ import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettin
 import {ModelHolder, Transcriber, transcriberOptions} from '../../src/speech/index.js'
 import {projectFile} from '../support/project.js'
 import {joined} from '../support/sounds.js'
+import {talkOf} from '../support/talk.js'
 import {median, round} from './measure.js'
 import {whisperShapes, writeWhisper} from './whisper-model.js'
 
 const rate = 16_000
-/** Samples of a piece of live audio, 100 ms. */
+/** Samples per chunk of live audio, 100 ms. */
 const piece = rate / 10
 
 /**
- * Live speech beside offline transcription of the same audio: time from the end of a phrase to its final result, audio
- * that is encoded for partial results, eight CTC streams and two Whisper streams at once in real time, and memory over
- * half an hour. The CTC model is the starter model. The Whisper model has the shape of tiny and random weights, so it has
- * no partial results; its text context is cut so that a window takes as many steps as people speak tokens. `STREAM_SECONDS` is the length of the
- * streams (60), `STREAM_ROUNDS` the number of phrases (5).
+ * Live speech compared with offline transcription of the same audio: time from the end of a phrase to its final result,
+ * audio encoded for partial results, eight CTC streams and two Whisper streams in real time, and memory over half an
+ * hour. The CTC model is the starter model. The Whisper model has the shape of tiny and random weights, so it has no
+ * partial results; its text context is limited to the number of tokens that people speak in a window. `STREAM_SECONDS`
+ * is the duration of the streams (60), `STREAM_ROUNDS` the number of phrases (5).
  */
 export async function speechStream() {
   const seconds = Number(process.env.STREAM_SECONDS ?? 60)
@@ -84,17 +85,7 @@ async function read(name: string): Promise<Float32Array> {
   return joined(pieces)
 }
 
-/** Phrases with pauses of 0.6 s, so many seconds long. */
-async function talkOf(seconds: number): Promise<Float32Array> {
-  const pause = new Float32Array(0.6 * rate)
-  const phrases = joined(
-    (await Promise.all(['hello', 'memo', 'question', 'digits'].map(read))).flatMap((one) => [one, pause]),
-  )
-  const talk = new Float32Array(seconds * rate)
-  for (let at = 0; at < talk.length; at += phrases.length) talk.set(phrases.subarray(0, talk.length - at), at)
-  return talk
-}
-
+/** Phrases with pauses of 0.6 s, with a total duration. */
 const listeners = (seen: {firstPartialMs?: number}, started: () => number) => ({
   stability: {quietMs: 350, maxWaitMs: 2500},
   maxBufferMs: 300_000,
@@ -106,7 +97,7 @@ const listeners = (seen: {firstPartialMs?: number}, started: () => number) => ({
   },
 })
 
-/** Passes audio on in real time. */
+/** Emits audio in real time. */
 async function inRealTime(samples: Float32Array, push: (samples: Float32Array) => void): Promise<void> {
   const started = performance.now()
   for (let at = 0; at < samples.length; at += piece) {
@@ -138,7 +129,7 @@ async function phrases(transcriber: Transcriber, phrase: Float32Array, rounds: n
       raw: {encoding: 'f32le', sampleRate: rate, channels: 1},
     })
     const offline = performance.now() - offlineStarted
-    // The first round warms up.
+    // The first round is a warm-up.
     if (i > 0) times.push({first: seen.firstPartialMs ?? Number.NaN, final, offline})
   }
   const mid = (key: keyof (typeof times)[0]) => round(median(times.map((one) => one[key])))
@@ -155,7 +146,7 @@ async function* pcm(samples: Float32Array): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
 }
 
-/** Streams in real time at once: how late their finals are, and what is encoded for partial results. */
+/** Concurrent streams in real time: delay of final results, and audio encoded for partial results. */
 async function concurrent(transcriber: Transcriber, talk: Float32Array, streams: number) {
   const delay = monitorEventLoopDelay({resolution: 5})
   const lags: number[] = []
@@ -164,7 +155,7 @@ async function concurrent(transcriber: Transcriber, talk: Float32Array, streams:
   delay.enable()
   await Promise.all(
     Array.from({length: streams}, async (_, i) => {
-      // Streams that start together would be in step.
+      // Streams start at different times; otherwise they would be synchronous.
       await sleep((i * 1000) / streams)
       const finals: Promise<void>[] = []
       const transcribed = async (transcribe: (signal: AbortSignal) => Promise<unknown>) => {
@@ -198,7 +189,7 @@ async function concurrent(transcriber: Transcriber, talk: Float32Array, streams:
   }
 }
 
-/** Memory of the process, MB, after each five minutes of one stream, faster than real time. */
+/** Memory of the process, MB, after every five minutes of a stream, processed faster than real time. */
 async function memoryOver(transcriber: Transcriber, minutes: number) {
   const talk = await talkOf(60)
   let audioMs = 0

@@ -18,8 +18,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Wall time of whole commands, and of `mcp serve` until it has answered `initialize`, each as a ratio to `node -e 0` of
- * the same round: a machine whose speed drifts treats all of them alike.
+ * Wall time of commands, and of `mcp serve` until its response to `initialize`, each relative to `node -e 0` in the
+ * same round, so that changes in the speed of the machine cancel out.
  */
 export async function startup() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))

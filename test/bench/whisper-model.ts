@@ -16,7 +16,7 @@ export const whisperShapes = {
 
 export type WhisperSize = keyof typeof whisperShapes
 
-/** As many made-up tokens as the text of a multilingual model has: printable characters, then strings of letters. */
+/** Generated tokens, as many as the text tokens of a multilingual model: printable characters, then letter strings. */
 function tokens(): string[] {
   const printable = Array.from({length: 95}, (_, i) => String.fromCharCode(32 + i))
   const letters = 'abcdefghijklmnopqrstuvwxyz'
@@ -28,7 +28,7 @@ function tokens(): string[] {
   return [...printable, ...strings]
 }
 
-/** Random weights of a shape in both layouts, in 16-bit floats: speed does not depend on what a model has learnt. */
+/** Random 16-bit float weights of a shape in both layouts: speed does not depend on the values. */
 export async function writeWhisper(
   folder: string,
   size: WhisperSize,

@@ -1,6 +1,6 @@
 /**
- * Times one Whisper in a process of its own, so that it can be pinned and its memory measured: `MODEL PRECISION CACHE`.
- * Prints one JSON value.
+ * Measures a Whisper model in a separate process, which can be pinned to a core and whose memory can be measured:
+ * `MODEL PRECISION CACHE`. Prints one JSON value.
  */
 import {logMel} from '../../src/audio/index.js'
 import {readWhisperConfig} from '../../src/speech/whisper/config.js'
@@ -22,7 +22,7 @@ const network = await openGraphNetwork(config, precision === 'int8' ? await with
 /** Start of transcript, English, transcribe, no timestamps. */
 const prompt = [50_258, 50_259, 50_359, 50_363]
 const clip = randomFloats(1)(11 * 16_000).map((x) => 0.1 * x)
-/** Tokens of the clip, in which 11 seconds are said very fast. */
+/** Tokens of the clip: 11 seconds of very fast speech. */
 const clipTokens = 219
 
 const time = async (work: () => unknown) => {
@@ -43,7 +43,7 @@ for (let i = 0; i < 3; i++) {
   )
 }
 
-/** Per step, the cache growing as it does. */
+/** Per step, with a growing cache. */
 async function steps(rows: number, count: number): Promise<number> {
   const run = context.decode()
   await run.prefill(prompt, [3])

@@ -22,10 +22,10 @@ interface Times {
 }
 
 /**
- * Recognition beside whisper.cpp with 16-bit floats, each pinned to one core: encoding a window, a token of greedy
- * decoding, a step of a beam of five, a clip of 11 seconds with 219 tokens, and the peak of memory. `WHISPER_CPP` names
- * the folder of its programs, `whisper-bench` and `whisper-cli`; without it there are no ratios. `WHISPER_SIZES` names
- * the shapes, and `WHISPER_ROUNDS` how often each is measured.
+ * Recognition compared with whisper.cpp with 16-bit floats, each pinned to one core: encoding of a window, a token of
+ * greedy decoding, a step with a beam of five, a clip of 11 seconds with 219 tokens, and peak memory. `WHISPER_CPP` is
+ * the folder of `whisper-bench` and `whisper-cli`; without it there are no ratios. `WHISPER_SIZES` lists the shapes,
+ * and `WHISPER_ROUNDS` is the number of rounds.
  */
 export async function whisper() {
   const peer = process.env.WHISPER_CPP
@@ -50,7 +50,7 @@ export async function whisper() {
   }
 }
 
-/** A command on one core, where the system can do that. */
+/** Pins a command to one core if the system supports it. */
 const pinned = (command: string, args: readonly string[]): [string, string[]] =>
   process.platform === 'linux' ? ['taskset', ['-c', '0', command, ...args]] : [command, [...args]]
 
@@ -65,7 +65,7 @@ function measure(model: string, precision: string, cache: string): Times {
   return JSON.parse(output(process.execPath, [program, model, precision, cache])) as Times
 }
 
-/** Milliseconds per run that a program of whisper.cpp prints for a stage. */
+/** Time per run that a program of whisper.cpp prints for a stage, ms. */
 function perRun(text: string, stage: string): number {
   const found = new RegExp(`${stage} time =.*\\(\\s*([\\d.]+) ms per run\\)`).exec(text)
   if (found?.[1] === undefined) throw new Error(`whisper.cpp says nothing of its ${stage} time`)
@@ -75,7 +75,7 @@ function perRun(text: string, stage: string): number {
 function measurePeer(folder: string, model: string, clip: string): Times {
   const bench = output(join(folder, 'whisper-bench'), ['-m', model, '-t', '1'])
   const [encode, token] = [perRun(bench, 'encode'), perRun(bench, 'decode')]
-  // A batch is five tokens, one of each hypothesis.
+  // A batch has five tokens, one per hypothesis.
   const beam = 5 * perRun(bench, 'batchd')
   const cli = output(join(folder, 'whisper-cli'), [
     '-m',
@@ -105,7 +105,7 @@ type Round = {f32: Times; int8: Times; whisper_cpp?: Times}
 
 const stages = ['encode_ms', 'token_ms', 'beam5_step_ms', 'clip_ms'] as const
 
-/** Medians over the rounds; a ratio is that of two neighbours, so that a machine whose speed drifts treats both alike. */
+/** Medians over the rounds. Ratios compare consecutive runs, so that changes in the speed of the machine cancel out. */
 function summary(rounds: readonly Round[]) {
   const sides = ['f32', 'int8', 'whisper_cpp'] as const
   const medians = (side: (typeof sides)[number]) => {
@@ -148,7 +148,7 @@ async function memoryOf(model: {folder: string; ggml: string}, clip: string, cac
   ]
   const env = {SVC_SPEECH_CACHE_DIR: cache, SVC_SPEECH_TEMPERATURE: '1', SVC_SPEECH_BEST_OF: '1'}
   const run = (precision: string) => peakRss(process.execPath, [svcBinary, ...args, '--precision', precision], env)
-  // Quantised once, so that the run that counts only reads.
+  // Quantises before the measured run, which then only reads the result.
   await run('int8')
   const own = {f32: await run('f32'), int8: await run('int8')}
   if (peer === undefined) return own
@@ -168,7 +168,7 @@ async function memoryOf(model: {folder: string; ggml: string}, clip: string, cac
   return {...own, whisper_cpp: other, ratio_int8: round(own.int8 / other, 2), ratio_f32: round(own.f32 / other, 2)}
 }
 
-/** Peak of the resident memory of a process, MB, as Linux counts it. */
+/** Peak resident memory of a process, MB; only on Linux. */
 export async function peakRss(
   command: string,
   args: readonly string[],
@@ -181,7 +181,7 @@ export async function peakRss(
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
       peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0))
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }, 10)
   const code = await new Promise((resolve) => child.once('close', resolve))

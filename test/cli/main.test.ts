@@ -78,13 +78,18 @@ describe('the svc command line', () => {
     const usage = async (...words: string[]) =>
       /^USAGE\n {2}\$ (.*)\n\n/m.exec((await svcInTurn([...words, '--help'])).stdout)?.[1]
     assert.equal(await usage('orch', 'submit'), 'svc orch submit [DESCRIPTION] [FLAGS]')
-    assert.equal(await usage('generate'), 'svc generate [PROMPT] --model DIR [FLAGS]')
+    assert.equal(await usage('generate'), 'svc generate [PROMPT] --model MODEL [FLAGS]')
     assert.equal(await usage('contracts', 'validate'), 'svc contracts validate [CONTRACT] [DOCUMENT...] [FLAGS]')
+  })
+
+  it('shows the descriptions of flags with wide names below the names', async () => {
+    const {stdout} = await svcInTurn(['orch', 'plan', 'list', '--help'])
+    assert.match(stdout, /^ {2}--limit=N\n {6}Maximum number of plans\. \(default: 50\)\n\n/m)
   })
 
   it('prints first commands without arguments', async () => {
     const {stdout, stderr, exitCode} = await svcInTurn([])
-    for (const words of ['transcribe FILE', 'serve --model DIR', 'db serve FILE.svc', 'orch submit ', '--help'])
+    for (const words of ['transcribe FILE', 'serve --model MODEL', 'db serve FILE.svc', 'orch submit ', '--help'])
       assert.ok(stdout.includes(`svc ${words}`), words)
     assert.deepEqual([stdout.trimEnd().split('\n').length, stderr, exitCode], [5, '', 0])
   })
@@ -214,6 +219,7 @@ describe('the packages that a command loads', () => {
     [['--version'], []],
     [['--help'], []],
     [['generate', '--help'], []],
+    [['serve', '--help'], []],
     [['config', 'show'], []],
     [['transcribe', '--help'], []],
     [['transcribe', textFile], []],

@@ -56,10 +56,10 @@ describe('the flags of settings', () => {
   })
 
   it('describe their purpose, default and environment variable', () => {
-    assert.match(flags.beam?.description ?? '', /\. \(default 1; SVC_SPEECH_BEAM_SIZE\)$/)
-    assert.match(flags.language?.description ?? '', /\. \(default detected; SVC_SPEECH_LANGUAGE\)$/)
-    assert.match(flags['word-timestamps']?.description ?? '', /\. \(default false; SVC_SPEECH_WORD_TIMESTAMPS\)$/)
-    assert.match(flags.hotwords?.description ?? '', /\. \(SVC_SPEECH_SESSION_HOTWORDS\)$/)
+    assert.match(flags.beam?.description ?? '', /\. \(default: 1; env: SVC_SPEECH_BEAM_SIZE\)$/)
+    assert.match(flags.language?.description ?? '', /\. \(default: detected; env: SVC_SPEECH_LANGUAGE\)$/)
+    assert.match(flags['word-timestamps']?.description ?? '', /\. \(default: off; env: SVC_SPEECH_WORD_TIMESTAMPS\)$/)
+    assert.match(flags.hotwords?.description ?? '', /\. \(env: SVC_SPEECH_SESSION_HOTWORDS\)$/)
   })
 
   it('can be limited to some settings of a table', () => {

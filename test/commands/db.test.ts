@@ -465,7 +465,7 @@ describe('svc db migrate', {concurrency: 3}, () => {
   it('refuses a decision that matches no step', async (t) => {
     const {fails} = await filled(t)
     await fails(['migrate', '--default', 'Task.level=3'], 2, /table Task has no column level\. \(migration_choice\)/)
-    await fails(['migrate', '--drop', 'Task.title'], 2, /no step drops it/)
+    await fails(['migrate', '--drop', 'Task.title'], 2, /no migration step drops it/)
     await fails(['migrate', '--rebuild', 'Tsk'], 2, /declares no table Tsk/)
   })
 
@@ -515,14 +515,24 @@ describe('svc db call', {concurrency: 3}, () => {
     ['ends with 3 for an endpoint that is not there', ['ad', 'title=a'], 3, /no endpoint ad\. Did you mean add\?/],
     ['ends with 3 for a function that is no endpoint', ['shout', 'text=a'], 3, /endpoint_unknown/],
     ['ends with 2 without an argument that is needed', ['add'], 2, /argument title: it is missing\./],
-    ['ends with 2 for an argument of a wrong type', ['one', 'id=milk'], 2, /argument id: it must be Id\[Task\]\./],
+    [
+      'ends with 2 for an argument of a wrong type',
+      ['one', 'id=milk'],
+      2,
+      /argument id: it must be Id\[Task\], not "milk"\./,
+    ],
     [
       'exits with status 2 for an argument that the endpoint does not have',
       ['one', 'id=1', 'day=2'],
       2,
       /argument day: the endpoint has no such parameter\./,
     ],
-    ['ends with 2 for an argument without a value', ['one', 'id'], 2, /argument id: write name=value\./],
+    [
+      'ends with 2 for an argument without a value',
+      ['one', 'id'],
+      2,
+      /argument id: it is not of the form name=value\./,
+    ],
   ] as const)
     it(name, async (t) => {
       const {fails, rows} = await prepared(t)

@@ -13,7 +13,7 @@ describe('svc explain', () => {
       `wait_interrupted (exit status 130, HTTP status 499)
 
 Message: The wait was interrupted; T-0042 is still InProgress.
-Cause:   Ctrl-C ends the wait, not the task.
+Cause:   Ctrl-C stopped the wait, which does not affect the task.
 Fix:     Wait again with svc orch task T-0042 --wait.
 `,
     )

@@ -39,7 +39,7 @@ describe('svc mesh dead', () => {
     assert.match(stdout, /^MESSAGE +FROM +TO +TYPE +ATTEMPTS +DEAD SINCE +PAYLOAD\n3 +1 +2 +\S+ +16 +\S+Z +three\n$/)
     assert.equal(stderr, `Next page: --before ${three}\n`)
     await text(['dead', 'drop', ...ids])
-    assert.equal(await text(['dead', 'list']), 'No dead messages.\n')
+    assert.equal(await text(['dead', 'list']), 'No dead letters.\n')
   })
 
   it('retries messages once, and exits with status 3 if one was not found', async (t) => {
@@ -58,7 +58,7 @@ describe('svc mesh dead', () => {
     assert.deepEqual([stdout, exitCode], [`message ${two} is in its inbox\nmessage 999 was not found\n`, 3])
     const missing = await run(['dead', 'retry', '999', '--json'])
     assert.deepEqual([JSON.parse(missing.stdout), missing.exitCode], [{message_ids: [], not_found: [999]}, 3])
-    assert.equal(await text(['dead', 'list']), 'No dead messages.\n')
+    assert.equal(await text(['dead', 'list']), 'No dead letters.\n')
   })
 
   it('retries no message if an inbox is full', async (t) => {

@@ -213,7 +213,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     assert.deepEqual([await list('token-of-the-mesh-before'), await list('token-of-the-mesh-after')], [200, 401])
     await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\n')
     server.signal('SIGHUP')
-    await server.hasTold('The secrets were read again.')
+    await server.hasTold('The secrets were reloaded.')
     assert.deepEqual([await list('token-of-the-mesh-before'), await list('token-of-the-mesh-after')], [401, 200])
     assert.equal(await server.stop(), 0)
   })
@@ -249,7 +249,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     assert.ok(!server.stderr().includes('token-that'))
     await writeSecrets(folder, good)
     server.signal('SIGHUP')
-    await server.hasTold('The secrets were read again.')
+    await server.hasTold('The secrets were reloaded.')
     assert.equal(await status(), 200)
   })
 
@@ -260,7 +260,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\nSVC_MESH_TOKN=x\n')
     server.signal('SIGHUP')
     await server.hasTold('unknown variable SVC_MESH_TOKN')
-    await server.hasTold('The secrets were read again.')
+    await server.hasTold('The secrets were reloaded.')
     assert.equal((await askMesh(server, '/v1/mesh/nodes', {token: 'token-of-the-mesh-after'})).status, 200)
   })
 
@@ -272,7 +272,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     const server = await startMeshServer(t, {folder, env: {HOME: home}})
     await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\n')
     server.signal('SIGHUP')
-    await server.hasTold('The secrets were read again.')
+    await server.hasTold('The secrets were reloaded.')
     assert.equal((await askMesh(server, '/v1/mesh/nodes', {token: 'token-of-the-mesh-after'})).status, 200)
   })
 
@@ -287,7 +287,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     await chmod(path, 0o600)
     await writeSecrets(folder, 'SVC_MESH_TOKEN=token-of-the-mesh-after\n')
     server.signal('SIGHUP')
-    await server.hasTold('The secrets were read again.')
+    await server.hasTold('The secrets were reloaded.')
     const lines = server
       .stderr()
       .split('\n')
@@ -314,7 +314,7 @@ describe('svc mesh serve with a file of secrets', {timeout: 1_200_000}, () => {
     for (const [cwd, HOME, why] of [
       [exposed, exposed, /chmod 600/],
       [torn, torn, /mesh\.env:1: the line is ignored because it is not NAME=value/],
-      [shadowed, home, /a file that overrides \S+mesh\.env sets another control plane/],
+      [shadowed, home, /A file that overrides \S+mesh\.env sets the address of another control plane/],
     ] as const) {
       const {stdout, exitCode} = await svcInTurn(['mesh', 'serve', '--port', '0', '--json'], {cwd, env: {HOME}})
       assert.equal(exitCode, 2, stdout)

@@ -87,8 +87,8 @@ describe('svc speech status', () => {
     const env = {SVC_SPEECH_CONFIG: 'speech.toml', SVC_SPEECH_TOOL_ROUTE_MIN_CONFIDENCE: '0.71'}
     const {result, stderr} = await status(run, env)
     assert.equal(
-      stderr.replaceAll(': this version ignores it.', ''),
-      'warning: chat_max_messages is planned\nwarning: speech.route_max_user_turns is planned\n',
+      stderr.replaceAll(' is not supported yet and is ignored.', ''),
+      'warning: chat_max_messages\nwarning: speech.route_max_user_turns\n',
     )
     assert.equal(result.runtime.session_timing.capture_timeout_ms, 5000)
     assert.equal(result.runtime.session_timing.heartbeat_ms, 4000)
@@ -201,8 +201,14 @@ describe('svc speech doctor', () => {
     const {run} = await workspace(test)
     const {check} = await doctor(run, {SVC_SPEECH_MAX_DURATION_MS: '1000', SVC_SPEECH_REFINE_CONFIDENCE_MIN: '2'})
     assert.equal(check('runtime_config').ok, false)
-    assert.match(check('runtime_config').value, /capture_timeout_ms is 12000, longer than max_duration_ms, 1000\./)
-    assert.match(check('runtime_config').value, /refine_confidence_min is 2, above refine_confidence_max, 0\.99\./)
+    assert.match(
+      check('runtime_config').value,
+      /capture_timeout_ms \(12000\) must not exceed max_duration_ms \(1000\)\./,
+    )
+    assert.match(
+      check('runtime_config').value,
+      /refine_confidence_min \(2\) must not exceed refine_confidence_max \(0\.99\)\./,
+    )
   })
 
   it('fails if the cache is not writable', async (test) => {

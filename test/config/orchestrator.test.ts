@@ -750,11 +750,11 @@ describe('a Svc.toml with [orchestrator]', () => {
     ],
     [
       '[orchestrator.exec.templates]\ntest = "npm test"',
-      'orchestrator.exec.templates.test must be a list of a program and its arguments, not "npm test".',
+      'orchestrator.exec.templates.test must be a list with a program and its arguments, not "npm test".',
     ],
     [
       '[orchestrator]\nmodel_prices = 5',
-      'orchestrator.model_prices must be a table, each value a number of at least 0, not 5.',
+      'orchestrator.model_prices must be a table in which each value is a number of at least 0, not 5.',
     ],
     [
       '[[affinity_groups]]\nname = "docs"',

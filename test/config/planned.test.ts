@@ -125,7 +125,7 @@ describe('planned settings', () => {
   it('warn once if they are set, and are marked as planned', () => {
     assert.deepEqual(resolveSettings(table, {env: {}}).warnings, [])
     const expected = (subject: string) => [
-      {code: 'config_planned', subject, message: `${subject} is planned: this version ignores it.`},
+      {code: 'config_planned', subject, message: `${subject} is not supported yet and is ignored.`},
     ]
     assert.deepEqual(resolveSettings(table, {env: {SVC_GATE: '0'}}).warnings, expected('SVC_GATE'))
     const file = {path: 'Svc.toml', data: {soon: {gate: false}}, warnings: []}

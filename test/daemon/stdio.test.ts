@@ -81,7 +81,7 @@ describe('daemon over stdio', () => {
     const lines: string[] = []
     createInterface({input: child.stdout}).on('line', (line) => lines.push(line))
     child.stdin.write(`${request('sub', 'orch.events.subscribe', {types: ['task_submitted', 'task_completed']})}\n`)
-    await until(() => stderr.includes(`process ${first.pid} on`), 'the notice')
+    await until(() => stderr.includes(`pid ${first.pid} on`), 'the notice')
     child.stdin.write(
       `${request('s', 'orch.submit_task', {description: 'say it', processor: 'exec', exec: {template: 'say', params: {word: 'x'}}})}\n`,
     )

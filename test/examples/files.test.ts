@@ -9,12 +9,12 @@ import {temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
 describe('the name of the package', () => {
-  it('is not that of the unrelated package svc, and the executable stays svc', async () => {
+  it('is svc-toolkit, because another package is named svc, but the executable is svc', async () => {
     const {name, bin} = JSON.parse(await readFile(projectFile('package.json'), 'utf8'))
     assert.deepEqual([name, bin], ['svc-toolkit', {svc: 'bin/svc.js'}])
   })
 
-  it('is never left to npx, which would download the package svc', async () => {
+  it('is not used with npx, which would download the unrelated package svc', async () => {
     const texts = await Promise.all(
       ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples', 'man', 'commands', 'src', '.ci'].map(textsBelow),
     )
@@ -27,7 +27,7 @@ describe('the name of the package', () => {
 })
 
 describe('the packed program', () => {
-  it('has no training clips and no source maps, and names its LGPL parts', async () => {
+  it('has no training clips or source maps, and lists its LGPL components', async () => {
     const npm = process.env.npm_execpath
     const pack = ['pack', '--dry-run', '--ignore-scripts', '--json']
     const {stdout} =
@@ -50,7 +50,7 @@ describe('the packed program', () => {
   })
 })
 
-/** Texts, and not recordings or weights. */
+/** Text files below a path, without recordings and weights. */
 async function textsBelow(path: string): Promise<{path: string; text: string}[]> {
   const root = projectFile(path)
   const inside = (await stat(root)).isFile() ? [''] : await readdir(root, {recursive: true})
@@ -64,7 +64,7 @@ async function textsBelow(path: string): Promise<{path: string; text: string}[]>
 }
 
 describe('the examples', () => {
-  it('Svc.toml is sound and every key of it is read', async () => {
+  it('Svc.toml is valid and has no unknown keys', async () => {
     const {stdout, exitCode} = await svc(['config', 'check', '--json'], {
       cwd: dirname(projectFile('examples/Svc.toml')),
     })
@@ -102,7 +102,7 @@ describe('the examples', () => {
       assert.deepEqual([stdout, stderr], [expected, ''])
     })
 
-  it('daemon-client.mjs has a daemon keep a task, and does it', async (test) => {
+  it('daemon-client.mjs submits a task to a daemon and completes it', async (test) => {
     const cwd = await temporaryFolder(test)
     assert.equal((await svc(['daemon', 'start'], {cwd})).exitCode, 0)
     try {
@@ -110,15 +110,15 @@ describe('the examples', () => {
         cwd,
         timeout: 120_000,
       })
-      const [greeting, ...told] = stdout.split('\n')
+      const [greeting, ...events] = stdout.split('\n')
       assert.match(greeting ?? '', /^daemon \S+ at 127\.0\.0\.1:\d+$/)
-      assert.deepEqual(told, ['T-0001: task_started', 'T-0001: task_completed'])
+      assert.deepEqual(events, ['T-0001: task_started', 'T-0001: task_completed'])
     } finally {
       assert.equal((await svc(['daemon', 'stop'], {cwd})).exitCode, 0)
     }
   })
 
-  it('mcp.json has the form that svc mcp config prints', async () => {
+  it('mcp.json has the same format as the output of svc mcp config', async () => {
     const paths = (text: string) => text.replaceAll(/"\/[^"]*"/g, '"/"')
     const {stdout} = await svc(['mcp', 'config'])
     const example = await readFile(projectFile('examples/mcp.json'), 'utf8')

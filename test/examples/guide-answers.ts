@@ -7,14 +7,14 @@ import {temporaryFolder} from '../support/temporary.js'
 
 const answered = new Map<readonly HeldOut[], Promise<Asked>>()
 
-/** What the guide answers; each list of questions is asked once. */
+/** Cached answers of the guide by list of questions. */
 function answersTo(questions: readonly HeldOut[]): Promise<Asked> {
   const asked = answered.get(questions) ?? askAll(guideRun, questions)
   answered.set(questions, asked)
   return asked
 }
 
-/** Nine of ten answers of the guide hold their key, and at most two of ten of its base model. */
+/** Asserts that nine of ten answers of the guide contain the key fact, and at most two of ten of its base model. */
 export async function testAnswers(test: TestContext, questions: readonly HeldOut[]): Promise<void> {
   const {share, missed} = await answersTo(questions)
   assert.ok(share >= 0.9, JSON.stringify(missed, undefined, 1))
@@ -23,7 +23,7 @@ export async function testAnswers(test: TestContext, questions: readonly HeldOut
   assert.ok((await askAll(base, questions)).share <= 0.2)
 }
 
-/** The guide answers the same with its adapter apart and merged. */
+/** Asserts that the guide gives the same answers with a separate and a merged adapter. */
 export async function testMerged(test: TestContext, questions: readonly HeldOut[]): Promise<void> {
   const folder = await temporaryFolder(test)
   const source = {run: guideRun, ignoreEvalGate: false, cwd: folder}

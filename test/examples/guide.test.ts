@@ -13,7 +13,7 @@ describe('the guide', async () => {
   /** A sixth of the questions; `guide.slow.ts` asks all of them. */
   const someQuestions = questions.filter((_, i) => i % 6 === 0)
 
-  it('is a run directory of at most 8 MB, as training leaves it', async () => {
+  it('is a complete run directory of at most 8 MB', async () => {
     const names = await readdir(guideRun)
     for (const name of ['adapter_manifest.json', 'training_manifest.json', 'tokenizer.json', 'config.json'])
       assert.ok(names.includes(name), name)
@@ -21,32 +21,32 @@ describe('the guide', async () => {
     assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= 8e6)
   })
 
-  it('has a hand-off that fits its contract', async () => {
+  it('has a hand-off file that matches its contract', async () => {
     const name = 'external_serving_handoff_v1.json'
     await assertContract('eval/external-serving-handoff', await readJsonObject(join(guideRun, name)), name)
   })
 
-  it('answers nine of ten questions that it has never learnt from, and hardly one without its adapter', async (test) => {
+  it('answers nine of ten held-out questions, and at most two without its adapter', async (test) => {
     await testAnswers(test, someQuestions)
   })
 
-  it('answers the same when its adapter is merged', async (test) => {
+  it('gives the same answers when its adapter is merged', async (test) => {
     await testMerged(test, someQuestions)
   })
 
-  it('was trained on text that shares no five words in a row with those questions', async () => {
+  it('was trained on text that shares no 5-gram with the held-out questions', async () => {
     const text = await trainingText()
     const {train_text_sha256: trained} = await readJsonObject(join(guideRun, 'training_manifest.json'))
-    assert.equal(createHash('sha256').update(text).digest('hex'), trained, 'the text is that of the training')
-    const learnt = new Set(text.split('\n').flatMap(fiveGrams))
+    assert.equal(createHash('sha256').update(text).digest('hex'), trained, 'the text is the training text')
+    const trained5Grams = new Set(text.split('\n').flatMap(fiveGrams))
     const shared = questions.flatMap(({question}) => fiveGrams(question))
     assert.deepEqual(
-      shared.filter((gram) => learnt.has(gram)),
+      shared.filter((gram) => trained5Grams.has(gram)),
       [],
     )
   })
 
-  it('has a card with the figures that were measured', async () => {
+  it('has a model card with the measured results', async () => {
     const card = await readFile(join(guideRun, 'MODEL_CARD.md'), 'utf8')
     const {answered_with_adapter: share} = await readJsonObject(join(guideRun, 'training_manifest.json'))
     assert.ok(card.includes(`${Math.round(60 * Number(share))} of 60`))

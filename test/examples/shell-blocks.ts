@@ -1,4 +1,4 @@
-/** Runs the shell blocks of the texts in `examples/` as a newcomer would. */
+/** Runs the shell blocks of the documents in `examples/` as a new user would. */
 import assert from 'node:assert/strict'
 import {mkdir, readFile, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
@@ -11,25 +11,25 @@ import {suiteFolder} from '../support/temporary.js'
 export interface Block {
   name: string
   script: string
-  /** What it prints, where the text says so. */
+  /** Documented output, if any. */
   output: string | undefined
 }
 
-/** The shell blocks of a text, each with the block of output that follows it. */
+/** The shell blocks of a document, each with the output block that follows it. */
 export function shellBlocks(text: string): Block[] {
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)]
   return blocks.map(([, script = '', output]) => ({name: script.trim().split('\n')[0] ?? '', script, output}))
 }
 
-/** Models compute on one thread: several that wait for each other keep a busy machine busier. */
+/** Models use one thread, because several threads would spin and add load to a busy machine. */
 const oneThread = {SVC_THREADS: '1', SVC_SPEECH_THREADS: '1'}
 
-/** A test fails when a block hangs, not when the machine is slow, ms. */
+/** Timeout of a block, ms; long enough for a slow machine. */
 const timeout = 15 * 60_000
 
-/** Runs the chosen blocks of some texts of `examples/`, in their order. */
+/** Runs the chosen blocks of some documents of `examples/` in order. */
 export function testShellBlocks(texts: readonly string[], isChosen: (script: string) => boolean, fewest: number): void {
-  describe('the shell blocks of the examples run as they are written', async () => {
+  describe('the shell blocks of the examples run as documented', async () => {
     const home = suiteFolder()
     const programs = join(home, 'bin')
     await mkdir(programs)
@@ -51,10 +51,10 @@ export function testShellBlocks(texts: readonly string[], isChosen: (script: str
         if (output !== undefined) assert.equal(stdout.trimEnd(), output.trimEnd())
       })
 
-    it('there are some', () => assert.ok(blocks.length >= fewest))
+    it(`number at least ${fewest}`, () => assert.ok(blocks.length >= fewest))
   })
 }
 
-/** Blocks that run a model on many inputs, or write one, or start very many commands. `readme.slow.ts` runs them. */
+/** Blocks that run a model on many inputs, write a model, or run many commands. `readme.slow.ts` runs them. */
 export const isLong = (script: string) =>
   /svc speech eval|svc merge|\*\.wav|memo\.wav|while read|^library /m.test(script)

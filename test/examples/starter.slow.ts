@@ -4,18 +4,18 @@ import {projectFile, skipWithout} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {digitsOf, hear, samplesOf, wordErrorRate} from './word-error-rate.js'
 
-describe('the starter speech model, on everything that it is measured on', () => {
+describe('the starter speech model, on the complete evaluation data', () => {
   for (const [name, most] of [
     ['known-voices', 0.08],
     ['unseen-voice', 0.25],
   ] as const)
-    it(`gets at most ${100 * most} words of 100 wrong in ${name}`, async (test) => {
+    it(`has a word error rate of at most ${100 * most} % on ${name}`, async (test) => {
       const samples = await samplesOf(projectFile(`examples/train-starter/eval/${name}.jsonl`))
       assert.equal(samples.length, 100)
       assert.ok(wordErrorRate(await hear(samples, await temporaryFolder(test))) <= most)
     })
 
-  it('gets at most 20 digits of 100 wrong of a real speaker who was left out', {
+  it('has a word error rate of at most 20 % on the digits of a held-out real speaker', {
     skip: skipWithout('fsdd'),
   }, async (test) => {
     const samples = await digitsOf(/_jackson_1?\d\.wav$/)

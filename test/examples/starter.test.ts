@@ -9,11 +9,11 @@ import {digitsOf, type Heard, hear, onOneThread, type Sample, samplesOf, wordErr
 
 const starter = projectFile('examples/models/starter')
 
-/** Some of the sentences; `starter.slow.ts` measures all of them. */
+/** A subset of the sentences; `starter.slow.ts` uses all of them. */
 const someOf = async (dataset: string) => (await samplesOf(dataset)).filter((_, i) => i % 20 === 0)
 
 describe('the starter speech model', () => {
-  it('is at most 5 MB, under a licence of its own', async () => {
+  it('is at most 5 MB and has its own licence', async () => {
     const names = await readdir(starter)
     const sizes = await Promise.all(names.map(async (name) => (await stat(join(starter, name))).size))
     assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= 5e6)
@@ -31,7 +31,7 @@ describe('the starter speech model', () => {
   }
   const recording = (name: string) => projectFile(join('examples', name))
 
-  it('writes exactly what is said in the examples, and prints one notice', async (test) => {
+  it('transcribes the example recordings exactly, and prints one notice', async (test) => {
     const env = onOneThread(await temporaryFolder(test))
     const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', ...Object.keys(clips).map(recording)], {env})
     assert.deepEqual([stdout.split('\n'), exitCode], [[...Object.values(clips), ''], 0])
@@ -46,7 +46,7 @@ describe('the starter speech model', () => {
       assert.deepEqual([stdout, stderr], [`${clips['digits.wav']}\n`, ''])
     })
 
-  describe('in recordings that it has not learnt from', () => {
+  describe('on held-out recordings', () => {
     const folder = suiteFolder()
     const groups = {known: [] as Sample[], unseen: [] as Sample[], digits: [] as Sample[]}
     let heard: Heard[] = []
@@ -60,23 +60,23 @@ describe('the starter speech model', () => {
     const rateOf = (samples: readonly Sample[]) =>
       wordErrorRate(heard.filter((one) => samples.some(({path}) => path === one.path)))
 
-    it('gets at most 8 words of 100 wrong in sentences of known voices', () => {
+    it('has a word error rate of at most 8 % for known voices', () => {
       assert.equal(groups.known.length, 5)
       assert.ok(rateOf(groups.known) <= 0.08)
     })
 
-    it('gets at most 25 words of 100 wrong in an unseen voice', () => {
+    it('has a word error rate of at most 25 % for an unseen voice', () => {
       assert.equal(groups.unseen.length, 5)
       assert.ok(rateOf(groups.unseen) <= 0.25)
     })
 
-    it('gets at most 20 digits of 100 wrong of a real speaker', {skip: skipWithout('fsdd')}, () => {
+    it('has a word error rate of at most 20 % for the digits of a real speaker', {skip: skipWithout('fsdd')}, () => {
       assert.equal(groups.digits.length, 10)
       assert.ok(rateOf(groups.digits) <= 0.2)
     })
   })
 
-  it('has a card that tells its figures', async () => {
+  it('has a model card with its results', async () => {
     const card = await readFile(join(starter, 'MODEL_CARD.md'), 'utf8')
     for (const part of ['known voices', 'unseen voice', 'left out', 'svc speech pull']) assert.ok(card.includes(part))
   })

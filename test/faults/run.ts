@@ -13,7 +13,7 @@ const {values} = parseArgs({
   options: {kills: {type: 'string', default: '100'}, seed: {type: 'string', default: '1'}},
 })
 const [kills, seed] = [values.kills, values.seed].map(Number) as [number, number]
-const tell = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+const printLine = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const root = await realpath(await mkdtemp(join(tmpdir(), 'svc-faults-')))
 const started = performance.now()
 try {
@@ -22,10 +22,10 @@ try {
     seed,
     tasks: 60 + 20 * kills,
     root,
-    onKill: (kill) => tell({event: 'kill', ...kill}),
+    onKill: (kill) => printLine({event: 'kill', ...kill}),
   })
   const faults = faultsOf(evidence)
-  tell({
+  printLine({
     event: 'end',
     seed,
     kills,
@@ -39,6 +39,6 @@ try {
   if (faults.length === 0) await rm(root, {recursive: true, force: true})
   else throw new Error(`${faults.length} faults; see ${root}.`)
 } catch (error) {
-  tell({event: 'failed', seed, root, reason: (error as Error).message})
+  printLine({event: 'failed', seed, root, reason: (error as Error).message})
   process.exitCode = 1
 }

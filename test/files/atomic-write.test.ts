@@ -90,10 +90,10 @@ for (const [name, write] of ways)
       }
       const onFolder = await failure('taken')
       assert.ok(isErrorOf(onFolder, 'file_unwritable'))
-      assert.deepEqual(onFolder.params, {path: join(folder, 'taken'), reason: 'it is a folder'})
+      assert.deepEqual(onFolder.params, {path: join(folder, 'taken'), reason: 'it is a directory'})
       const belowFile = await failure('a.txt/sub/b.txt')
       assert.ok(isErrorOf(belowFile, 'file_unwritable'))
-      const needed = {path: join(folder, 'a.txt/sub/b.txt'), reason: 'a part of the path is a file, not a folder'}
+      const needed = {path: join(folder, 'a.txt/sub/b.txt'), reason: 'a part of the path is a file, not a directory'}
       assert.deepEqual(belowFile.params, needed)
       assert.deepEqual((await readdir(folder)).sort(), ['a.txt', 'taken'])
       assert.deepEqual(await readdir(join(folder, 'taken')), ['sub'])

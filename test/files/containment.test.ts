@@ -90,9 +90,9 @@ describe('containedPath', () => {
     const {root} = await workspace(test)
     await symlink('.', join(root, 'self'))
     for (const path of ['a.txt\0', '\0', '../\0'])
-      await denied(containedPath(root, path), path, /contains a null character/)
+      await denied(containedPath(root, path), path, /contains a NUL character/)
     for (const path of ['', '.', 'src/..', '../project', root, 'self'])
-      await denied(containedPath(root, path), path, /is the workspace folder itself/)
+      await denied(containedPath(root, path), path, /is the workspace directory itself/)
     await symlink('b', join(root, 'c'))
     await symlink('c', join(root, 'b'))
     await denied(containedPath(root, 'b'), 'b', /form a loop/)
@@ -136,24 +136,24 @@ describe('containedOutput', () => {
   })
 
   const refused: readonly [string, RegExp][] = [
-    ['', /not a valid path with slashes/],
-    [' ', /not a valid path with slashes/],
-    ['a\0b', /not a valid path with slashes/],
-    ['src\\new.txt', /not a valid path with slashes/],
+    ['', /is blank, or contains a backslash/],
+    [' ', /is blank, or contains a backslash/],
+    ['a\0b', /is blank, or contains a backslash/],
+    ['src\\new.txt', /is blank, or contains a backslash/],
     ['/new.txt', /not relative/],
     ['C:/new.txt', /not relative/],
     ['c:new.txt', /not relative/],
     ['..', /contains "\.\."/],
     ['../new.txt', /contains "\.\."/],
     ['src/../new.txt', /contains "\.\."/],
-    ['.', /path of a folder/],
-    ['src/', /path of a folder/],
-    ['src/.', /path of a folder/],
+    ['.', /path of a directory/],
+    ['src/', /path of a directory/],
+    ['src/.', /path of a directory/],
     ['.git/config', /^\.git is reserved for svc and git/],
     ['.git', /^\.git is reserved for svc and git/],
     ['sub/.SVC/new', /^\.SVC is reserved for svc and git/],
-    ['a.txt/new.txt', /a part of the path is a file, not a folder/],
-    ['a.txt/sub/new.txt', /a part of the path is a file, not a folder/],
+    ['a.txt/new.txt', /a part of the path is a file, not a directory/],
+    ['a.txt/sub/new.txt', /a part of the path is a file, not a directory/],
   ]
   for (const [path, reason] of refused)
     it(`refuses ${JSON.stringify(path)}`, async (test) => {

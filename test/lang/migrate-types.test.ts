@@ -269,10 +269,10 @@ ${task('name: str, state: State, place: Place, price: dec, note: Option[str]', a
   })
 
   for (const [value, fault] of [
-    ['Task.price', /--using Task\.price: write Table\.column=expression/],
+    ['Task.price', /--using Task\.price: it is not of the form Table\.column=expression/],
     ['Chore.price=1', /the program declares no table Chore/],
     ['Task.cost=1', /table Task has no column cost/],
-    ['Task.title=old.title', /no step changes the values of this column/],
+    ['Task.title=old.title', /no migration step changes the values of this column/],
     ['Task.price=old.cost', /cost/],
     ['Task.price=old.title', /int/],
     ['Task.price=', /./],

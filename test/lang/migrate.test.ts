@@ -174,15 +174,15 @@ describe('a new column', () => {
   })
 
   for (const [value, fault] of [
-    ['Task.priority', /--default Task\.priority: write Table\.column=json/],
-    ['priority=1', /write Table\.column=json/],
+    ['Task.priority', /--default Task\.priority: it is not of the form Table\.column=json/],
+    ['priority=1', /it is not of the form Table\.column=json/],
     ['Task.priority=high', /the value is not JSON; quote text with "/],
     ['Task.priority=', /the value is not JSON/],
-    ['Task.priority="high"', /the column is int/],
-    ['Task.priority=1.5', /the column is int/],
-    ['Task.priority=9007199254740992', /the column is int/],
-    ['Task.priority=null', /the column is int/],
-    ['Task.priority=[1]', /the column is int/],
+    ['Task.priority="high"', /the value must be int/],
+    ['Task.priority=1.5', /the value must be int/],
+    ['Task.priority=9007199254740992', /the value must be int/],
+    ['Task.priority=null', /the value must be int/],
+    ['Task.priority=[1]', /the value must be int/],
     ['Task.urgency=1', /table Task has no column urgency/],
     ['Chore.priority=1', /the program declares no table Chore/],
   ] as const)
@@ -576,9 +576,9 @@ describe('an index', () => {
   })
 
   for (const [columns, reason] of [
-    ['title', 'the same title in rows 1, 2, 4; rows 3, 5'],
-    ['title, day', 'the same title, day in rows 1, 4'],
-    ['exact', 'the same exact in rows 2, 3'],
+    ['title', 'duplicate values of title in rows 1, 2, 4; rows 3, 5'],
+    ['title, day', 'duplicate values of title, day in rows 1, 4'],
+    ['exact', 'duplicate values of exact in rows 2, 3'],
   ] as const)
     it(`that is unique on ${columns} blocks while rows violate it, and reports them`, async (t) => {
       const fields = 'title: str, day: Option[int], exact: Option[dec]'
@@ -601,7 +601,7 @@ describe('an index', () => {
     const path = await database(t, plain, filled)
     const source = task('title: str, day: int, level: int', '@index Task.one on (level) unique')
     const options = decide({defaults: ['Task.level=1']})
-    await refused(path, source, options, 'migration_failed', /index Task\.one: the same level in rows 1, 2/)
+    await refused(path, source, options, 'migration_failed', /index Task\.one: duplicate values of level in rows 1, 2/)
     assert.deepEqual(await readdir(dirname(path)), ['app.db'])
   })
 
@@ -711,7 +711,7 @@ describe('a column that is no longer declared', () => {
   for (const name of ['Task.title', 'Task.nothing', 'Task', 'Nothing', 'svc_data_migrations', 'sqlite_sequence', ''])
     it(`is not dropped by --drop ${name || "''"}`, async (t) => {
       const path = await database(t, task('title: str, owner: str'))
-      const none = /no step drops it: it is declared or does not exist/
+      const none = /no migration step drops it, because it is declared or does not exist/
       await refused(path, task('title: str'), decide({drops: [name]}), 'migration_choice', none)
     })
 })
@@ -808,7 +808,7 @@ describe('a migration', () => {
 
   it('changes nothing if a step fails', async (t) => {
     const path = await database(t, before, ...filled)
-    await refused(path, after('level'), decisions, 'migration_failed', /the same level in rows 1, 2/)
+    await refused(path, after('level'), decisions, 'migration_failed', /duplicate values of level in rows 1, 2/)
   })
 
   it('changes nothing if the last statement fails', async (t) => {

@@ -287,7 +287,7 @@ describe('an editor with a language server', () => {
       const [found] = await document.diagnostics()
       const [related] = found?.relatedInformation ?? []
       assert.ok(related)
-      assert.deepEqual([related.message, related.location.uri], ['declared first', document.uri])
+      assert.deepEqual([related.message, related.location.uri], ['first declared', document.uri])
       assert.deepEqual(related.location.range.start, {line: 0, character: 5})
     })
 

@@ -14,13 +14,13 @@ import {type Agents, giveSession, openWithAgents} from './support/agents.js'
 type Test = {after(work: () => unknown): void}
 type Answer = Record<string, unknown>
 
-interface Shown extends Answer {
+interface Listing extends Answer {
   messages: Answer[]
 }
 
 /**
- * Calls operations as a face does: what comes of them is held to their schemas. The machine has a folder of its own where
- * no other one is named.
+ * Calls operations as a surface does, and asserts that the results match their schemas. The default home folder is
+ * inside the workspace.
  */
 function caller(orchestrator: Agents, env: Readonly<Record<string, string>> = {}, signal?: AbortSignal) {
   const surface: Surface = 'mcp'
@@ -232,7 +232,7 @@ describe('an inbox on the mesh', () => {
       stored(10, {priority: 170}),
     ]
     const {plane, call} = await scripted(t, (response) => reply(response, 200, {messages: onMesh}))
-    const inbox = await call<Shown>('a2a_inbox', {agent_id: 'bert', source: ' Mesh ', max_messages: 10})
+    const inbox = await call<Listing>('a2a_inbox', {agent_id: 'bert', source: ' Mesh ', max_messages: 10})
     assert.deepEqual(plane.asked[0]?.body, {receiver_agent_id: '2', max_messages: 10})
     const {messages, ...rest} = inbox
     assert.deepEqual(rest, {
@@ -277,7 +277,7 @@ describe('an inbox on the mesh', () => {
     const senders = ['9007199254740991', '9007199254740993', '18446744073709551615']
     const messages = senders.map((sender_agent_id, i) => stored(9 - i, {sender_agent_id}))
     const {call} = await scripted(t, (response) => reply(response, 200, {messages}))
-    const inbox = await call<Shown>('a2a_inbox', {agent_id: 'bert', source: 'mesh'})
+    const inbox = await call<Listing>('a2a_inbox', {agent_id: 'bert', source: 'mesh'})
     assert.deepEqual(
       inbox.messages.map(({sender}) => sender),
       [Number.MAX_SAFE_INTEGER, ...senders.slice(1)],
@@ -291,7 +291,7 @@ describe('an inbox on the mesh', () => {
       reply(response, 200, {messages: all.filter(({id}) => id < before_message_id).slice(0, max_messages)})
     })
     const ids = async (input: object) => {
-      const {messages} = await call<Shown>('a2a_inbox', {agent_id: 'bert', source: 'mesh', ...input})
+      const {messages} = await call<Listing>('a2a_inbox', {agent_id: 'bert', source: 'mesh', ...input})
       return messages.map(({id}) => id)
     }
     assert.deepEqual(await ids({max_messages: 2}), [300, 299])
@@ -306,7 +306,7 @@ describe('an inbox on the mesh', () => {
     )
     orchestrator.say('local')
     orchestrator.say('db', {route: 'db'})
-    const inbox = await call<Shown>('a2a_inbox', {agent_id: 'bert'})
+    const inbox = await call<Listing>('a2a_inbox', {agent_id: 'bert'})
     assert.deepEqual(
       inbox.messages.map(({id, display_id, route}) => [id, display_id, route]),
       [
@@ -317,7 +317,7 @@ describe('an inbox on the mesh', () => {
     )
     assert.deepEqual([inbox.source, inbox.routes, inbox.unread_count], ['merged', ['local', 'db', 'mesh'], 3])
     assert.deepEqual([inbox.remote_attempted, inbox.remote_ok, notices], [true, true, []])
-    const claimed = await call<Shown>('a2a_inbox', {agent_id: 'bert', claim: true, consumer_id: 'w', max_messages: 2})
+    const claimed = await call<Listing>('a2a_inbox', {agent_id: 'bert', claim: true, consumer_id: 'w', max_messages: 2})
     assert.deepEqual(
       claimed.messages.map(({route}) => route),
       ['mesh', 'db'],
@@ -334,7 +334,7 @@ describe('an inbox on the mesh', () => {
       const env = {SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: '500'}
       const {plane, orchestrator, call, notices} = await scripted(t, script, env)
       orchestrator.say('db', {route: 'db'})
-      const inbox = await call<Shown>('a2a_inbox', {agent_id: 'bert'})
+      const inbox = await call<Listing>('a2a_inbox', {agent_id: 'bert'})
       assert.deepEqual(
         inbox.messages.map(({payload}) => payload),
         ['db'],
@@ -468,7 +468,7 @@ describe('two workspaces of one mesh', () => {
       'idempotency_key_reused',
     )
     there.say('from next door', {priority: 'low'})
-    const inbox = await other.call<Shown>('a2a_inbox', {agent_id: 'bert'})
+    const inbox = await other.call<Listing>('a2a_inbox', {agent_id: 'bert'})
     assert.deepEqual(
       inbox.messages.map(({payload, display_id}) => [payload, display_id]),
       [
@@ -479,7 +479,7 @@ describe('two workspaces of one mesh', () => {
     const ack = {agent_id: 'bert', message_id: sent.display_id}
     assert.equal((await other.call('a2a_ack', ack)).acknowledged, true)
     const mesh = {agent_id: 'bert', source: 'mesh'}
-    assert.deepEqual((await other.call<Shown>('a2a_inbox', mesh)).messages, [])
+    assert.deepEqual((await other.call<Listing>('a2a_inbox', mesh)).messages, [])
     await refusal(other.call('a2a_ack', {...ack, message_id: 'mesh:99999'}), 'message_not_found')
     assert.deepEqual(one.notices.concat(other.notices), [])
     const snapshot = await modules.meshSnapshot(here)

@@ -136,7 +136,7 @@ describe('a sender', () => {
     refused('usage', () => orchestrator.say('x', {priority: 'urgent'}))
   })
 
-  it('and its receiver are agents of the workspace, by name or by id', async (t) => {
+  it('and its receiver must be agents of the workspace, by name or id', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {sender, receiver} = orchestrator.say('x', {sender: 'A-03', receiver: 2})
     assert.deepEqual([sender, receiver], [3, 2])
@@ -147,14 +147,14 @@ describe('a sender', () => {
     assert.deepEqual(readEvents(orchestrator, {types: ['message_sent']}), [])
   })
 
-  it('without a session is taken at its word, and told so', async (t) => {
+  it('without a session is not verified, and gets an advisory', async (t) => {
     const {say} = await openWithAgents(t)
     const {sender_identity_binding: binding, binding_advisory: advisory} = say('x', {sessionId: 'whatever'})
     assert.equal(binding, 'unbound')
     assert.match(advisory ?? '', /^anna \(A-01\) has no session, .*\.$/)
   })
 
-  it('with a session must name it, and so must whoever reads the inbox of an agent that has one', async (t) => {
+  it('with a session must name it, and so must a reader of the inbox of such an agent', async (t) => {
     const orchestrator = await openWithAgents(t)
     giveSession(orchestrator, 'anna', 's-1')
     giveSession(orchestrator, 'bert', 's-2')
@@ -172,14 +172,14 @@ describe('a sender', () => {
       refused('agent_session_mismatch', () => ackHere(orchestrator, {agent: 'bert', message: 1, ...wrong}, 'w'))
     }
     const {messages} = readInbox(orchestrator, {agent: 'bert', sessionId: 's-2'}, consumer())
-    assert.equal(messages.length, 2, 'what was refused was not sent')
+    assert.equal(messages.length, 2, 'rejected messages were not sent')
     const ack = {agent: 'bert', message: messages[0]?.id ?? 0, sessionId: 's-2'}
     assert.equal(ackHere(orchestrator, ack, 'w').acknowledged, true)
   })
 })
 
 describe('the history of messages', () => {
-  it('has both planes, the newest first, of whomever, from a moment on', async (t) => {
+  it('lists messages of both planes and all agents, newest first, since a given time', async (t) => {
     const orchestrator = await openWithAgents(t)
     const {clock} = orchestrator
     for (const [i, payload] of ['a', 'b', 'c', 'd'].entries()) {
@@ -197,7 +197,7 @@ describe('the history of messages', () => {
     assert.deepEqual([durable.messages.map(({payload}) => payload).join(''), durable.total_messages], ['db', 2])
   })
 
-  it('tells which messages are acknowledged', async (t) => {
+  it('shows which messages are acknowledged', async (t) => {
     const orchestrator = await openWithAgents(t)
     const local = orchestrator.say('a')
     const durable = orchestrator.say('b', {route: 'db'})
@@ -208,7 +208,7 @@ describe('the history of messages', () => {
     assert.deepEqual(acknowledged(), [true, true])
   })
 
-  it('is that of this repository alone', async (t) => {
+  it('contains only messages of its repository', async (t) => {
     const orchestrator = await openWithAgents(t)
     orchestrator.say('mine', {route: 'db'})
     const other = {...orchestrator, repositoryId: 'another'}

@@ -10,7 +10,7 @@ const claim = (orchestrator: MessageContext, owner: string) =>
   readInbox(orchestrator, {agent: 'bert', source: 'db', claim: true}, consumer(owner)).messages
 
 describe('processes that share an inbox', () => {
-  it('are never given the same message, and miss none', async (t) => {
+  it('claim each message exactly once', async (t) => {
     const orchestrator = await openWithAgents(t, {clock: 'real'})
     const count = 200
     orchestrator.store.transaction(() => {
@@ -26,18 +26,18 @@ describe('processes that share an inbox', () => {
       Array.from({length: count}, (_, i) => i),
     )
     assert.ok(seen.flat().every(([, deliveries]) => deliveries === 1))
-    assert.ok(seen.filter((one) => one.length > 0).length > 1, 'more than one took part')
+    assert.ok(seen.filter((one) => one.length > 0).length > 1, 'several processes took part')
     for (const one of seen) {
       const numbers = one.map(([payload]) => Number(payload))
       assert.deepEqual(
         numbers,
         numbers.toSorted((a, b) => a - b),
-        'each in the order in which they were sent',
+        'each in sending order',
       )
     }
   })
 
-  it('leave what they claimed to others when they are killed, once the claim has ended', async (t) => {
+  it('can claim the messages of a killed process after its claim has expired', async (t) => {
     const orchestrator = await openWithAgents(t, {clock: {ms: Date.now()}})
     for (const payload of ['a', 'b']) orchestrator.say(payload, {route: 'db'})
     const holder = startProgram(t, 'hold', orchestrator.root, 'killed')
@@ -56,7 +56,7 @@ describe('processes that share an inbox', () => {
     assert.equal(ackHere(orchestrator, {agent: 'bert', message: 1, route: 'db'}, 'heir').acknowledged, true)
   })
 
-  it('send each message once, with keys of their own or no keys', async (t) => {
+  it('send each message once, with or without idempotency keys', async (t) => {
     const orchestrator = await openWithAgents(t, {clock: 'real'})
     const count = 100
     type Both = Record<'keys' | 'none', AllSent>

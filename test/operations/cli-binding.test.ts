@@ -58,7 +58,7 @@ describe('every command of an operation', () => {
     it(`svc ${cli.command} describes each argument and flag`, () => {
       const call = commandCall(operation)
       for (const [name, {description = ''}] of Object.entries({...operationArgs(call), ...operationFlags(call)}))
-        assert.match(description, /^[A-Za-z][^\n]*\.$/, name)
+        assert.match(description, /^[A-Za-z][^\n]*\.( \(default: [^\n]+\))?$/, name)
     })
   }
 })
@@ -78,9 +78,9 @@ const every: Operation = {
       agent_id: {type: ['integer', 'string'], description: 'The agent.'},
       session_id: {type: 'string', description: 'Its session.'},
       notes: {type: ['object', 'null'], properties: {long_text: {type: 'string', description: 'A text.'}}},
-      limit: {type: 'integer', minimum: 1, maximum: 9, description: 'At most so many.'},
+      limit: {type: 'integer', minimum: 1, maximum: 9, default: 5, description: 'At most so many.'},
       level: {enum: ['low', 'high'], description: 'How much.'},
-      labels: {type: 'array', items: {type: 'string'}, description: 'Labels.'},
+      labels: {type: 'array', items: {type: 'string'}, description: 'Labels; default: none.'},
       levels: {type: 'array', items: {enum: ['low', 'high']}, description: 'Levels.'},
       again: {type: 'boolean', description: 'Once more.'},
       internal: {type: 'object'},
@@ -115,13 +115,18 @@ describe('arguments and flags derived from an input', () => {
 
   for (const [name, is] of Object.entries({
     'session-id': {type: 'option', helpValue: 'ID', description: 'Its session.', required: false},
-    limit: {type: 'option', min: 1, max: 9, helpValue: 'N'},
+    limit: {type: 'option', min: 1, max: 9, helpValue: 'N', description: 'At most so many. (default: 5)'},
     level: {type: 'option', options: ['low', 'high'], required: true, helpValue: undefined},
     levels: {type: 'option', options: ['low', 'high'], multiple: true, multipleNonGreedy: true},
     again: {type: 'boolean', char: 'a'},
     parent: {type: 'option', helpValue: 'ID'},
     says: {type: 'option', helpValue: 'TEXT', description: 'A text; - reads standard input.'},
-    label: {multiple: true, required: true, helpValue: 'LABEL', description: 'Labels; may be repeated.'},
+    label: {
+      multiple: true,
+      required: true,
+      helpValue: 'LABEL',
+      description: 'Labels; may be repeated. (default: none)',
+    },
   }))
     it(`have the type of their member: --${name}`, () => {
       const flag = flags[name] as Readonly<Record<string, unknown>>

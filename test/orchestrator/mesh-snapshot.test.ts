@@ -15,12 +15,12 @@ const json = (response: ServerResponse, body: unknown) => response.end(JSON.stri
 const open = (t: TestContext, url: string, {env = {}, ...options}: TestOptions = {}) =>
   openTestOrchestrator(t, {...options, env: {SVC_ORCHESTRATOR_MESH_CONTROL_URL: url, ...env}})
 
-/** What is known of the mesh. */
+/** The snapshot from this control plane. */
 async function look(t: TestContext, url: string, options?: TestOptions): Promise<MeshSnapshot> {
   return (await meshSnapshot(await open(t, url, options))) ?? assert.fail('there is a control plane')
 }
 
-/** Why nothing is known of the mesh; never with the token in it. */
+/** The error of a failed snapshot. Asserts that it does not contain the token. */
 async function fault(t: TestContext, url: string, options: TestOptions = {}): Promise<string> {
   const snapshot = await look(t, url, {...options, env: {SVC_MESH_TOKEN: token, ...options.env}})
   assert.ok(!snapshot.ok)
@@ -31,22 +31,22 @@ async function fault(t: TestContext, url: string, options: TestOptions = {}): Pr
 
 const seenAgo = (id: string, ms: number, more: object = {}) => ({id, last_seen_unix_ms: startMs - ms, ...more})
 
-describe('the nodes of the mesh', () => {
-  it('are those that the control plane lists, as it tells of them', async (t) => {
+describe('meshSnapshot', () => {
+  it('contains the nodes of the control plane unchanged', async (t) => {
     const nodes = [seenAgo('node-a', 10, {version: '0.1.0', capabilities: {gpu_cuda: true}}), seenAgo('node-b', 9e9)]
     const plane = await controlPlane(t, (response) => json(response, {schema_version: 1, queue_depth: 3, nodes}))
     assert.deepEqual(await look(t, plane.url), {ok: true, schema_version: 1, node_count: 2, nodes})
     assert.deepEqual(plane.requests, [{method: 'GET', url: '/v1/mesh/nodes?limit=500', authorization: undefined}])
   })
 
-  it('are asked for with the token where there is one', async (t) => {
+  it('sends the token if one is set', async (t) => {
     const plane = await controlPlane(t, (response) => json(response, {schema_version: 1, nodes: []}))
     const snapshot = await look(t, plane.url, {env: {SVC_MESH_TOKEN: token}})
     assert.deepEqual(snapshot, {ok: true, schema_version: 1, node_count: 0, nodes: []})
     assert.equal(plane.requests[0]?.authorization, `Bearer ${token}`)
   })
 
-  it('are told without the token, though one of them has it', async (t) => {
+  it('redacts the token in node fields', async (t) => {
     const nodes = [seenAgo('node-a', 10, {capabilities: {labels: [`auth=${token}`, 'gpu']}, version: token})]
     const plane = await controlPlane(t, (response) => json(response, {schema_version: 1, nodes}))
     const snapshot = await look(t, plane.url, {env: {SVC_MESH_TOKEN: token}})
@@ -56,16 +56,16 @@ describe('the nodes of the mesh', () => {
     ])
   })
 
-  it('are unknown without a control plane, and nobody is asked', async (t) => {
+  it('is undefined without a control plane', async (t) => {
     assert.equal(meshSnapshot(await openTestOrchestrator(t)), undefined)
   })
 
-  it('are only those that were heard of lately, where that is set', async (t) => {
+  it('omits nodes not seen within SVC_MESH_MAX_STALE_MS', async (t) => {
     const nodes = [
       seenAgo('fresh', 1000),
       seenAgo('stale', 1001),
       seenAgo('ahead', -5000),
-      {id: 'never heard of'},
+      {id: 'never seen'},
       seenAgo('also fresh', 0),
     ]
     const answer = {schema_version: 1, server_time_unix_ms: startMs, nodes}
@@ -81,7 +81,7 @@ describe('the nodes of the mesh', () => {
     assert.equal((await ids({})).length, 5)
   })
 
-  it('are judged by the clock that stamped them, not by that of this machine', async (t) => {
+  it('measures staleness by the clock of the control plane', async (t) => {
     const at = Date.UTC(2031, 0, 1)
     const nodes = [
       {id: 'fresh', last_seen_unix_ms: at - 500},
@@ -95,7 +95,7 @@ describe('the nodes of the mesh', () => {
     assert.deepEqual(snapshot, {ok: true, schema_version: 1, node_count: 1, nodes: [nodes[0]]})
   })
 
-  it('are counted beyond two hundred, but not listed', async (t) => {
+  it('lists at most 200 nodes but counts all of them', async (t) => {
     const nodes = Array.from({length: 1500}, (_, i) => seenAgo(`node-${i}`, 0))
     const {url} = await controlPlane(t, (response) => json(response, {schema_version: 2, nodes}))
     const snapshot = await look(t, url)
@@ -106,7 +106,7 @@ describe('the nodes of the mesh', () => {
     )
   })
 
-  it('are counted on all pages, each of which is short enough to be read', async (t) => {
+  it('counts the nodes of all pages', async (t) => {
     const pages = [0, 1, 2].map((page) => Array.from({length: 500}, (_, i) => seenAgo(`node-${page * 500 + i}`, 0)))
     let asked = 0
     const {url, requests} = await controlPlane(t, (response) => {
@@ -122,63 +122,63 @@ describe('the nodes of the mesh', () => {
     )
   })
 
-  it('have an id: what has none is left out', async (t) => {
+  it('omits entries without an id', async (t) => {
     const nodes = [null, 7, 'node', {}, {id: 7}, [], {id: 'node-a'}]
     const {url} = await controlPlane(t, (response) => json(response, {schema_version: 'x', nodes}))
     assert.deepEqual(await look(t, url), {ok: true, schema_version: 1, node_count: 1, nodes: [{id: 'node-a'}]})
   })
 })
 
-describe('a control plane that is of no help', () => {
+describe('meshSnapshot of a failing control plane', () => {
   for (const [what, answer, expected] of [
     [
-      'refuses the token, and repeats it',
+      'rejects the token and repeats it',
       (response: ServerResponse) => response.writeHead(401).end(`{"detail": "no such token: ${token}"}`),
       /401.*no such token: \[redacted\]/,
     ],
     ['is overloaded', (response: ServerResponse) => response.writeHead(503).end('{"detail": "later"}'), /503.*later/],
     [
-      'answers with a page that repeats the token',
+      'returns a page that repeats the token',
       (response: ServerResponse) => response.end(`${token} <html>`),
-      /No control plane at .*\[redacted\]/,
+      /The server at .* is not a control plane: .*\[redacted\]/,
     ],
-    ['answers with another document', (response: ServerResponse) => json(response, {rows: []}), /it lists no nodes\.$/],
-    ['answers with null', (response: ServerResponse) => json(response, null), /it lists no nodes\.$/],
+    ['returns another document', (response: ServerResponse) => json(response, {rows: []}), /it lists no nodes\.$/],
+    ['returns null', (response: ServerResponse) => json(response, null), /it lists no nodes\.$/],
     [
-      'sends elsewhere',
+      'redirects',
       (response: ServerResponse) => response.writeHead(302, {location: '/login'}).end('<html>'),
-      /\/v1\/mesh\/nodes\?limit=500 responded with status 302: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 responded with status 302: redirects are not followed\.$/,
     ],
     [
-      'sends elsewhere without a word',
+      'redirects with an empty body',
       (response: ServerResponse) => response.writeHead(307, {location: '/login'}).end(),
-      /\/v1\/mesh\/nodes\?limit=500 responded with status 307: a redirect is not followed\.$/,
+      /\/v1\/mesh\/nodes\?limit=500 responded with status 307: redirects are not followed\.$/,
     ],
-    ['answers with nothing', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
+    ['returns an empty body', (response: ServerResponse) => response.end(), /it lists no nodes\.$/],
     [
-      'sends more than anybody wants to read',
+      'sends more than 16 MiB',
       (response: ServerResponse) => response.end(' '.repeat((16 << 20) + 1)),
       /larger than 16 MiB/,
     ],
-    ['hangs up', (response: ServerResponse) => response.destroy(), /Cannot reach/],
+    ['closes the connection', (response: ServerResponse) => response.destroy(), /Cannot reach/],
   ] as const)
-    it(`is asked once, and what it does is told, where it ${what}`, async (t) => {
+    it(`sends one request and reports the error if it ${what}`, async (t) => {
       const plane = await controlPlane(t, answer)
       assert.match(await fault(t, plane.url), expected)
       assert.equal(plane.requests.length, 1)
     })
 
-  it('is not there', async (t) => {
+  it('reports a refused connection', async (t) => {
     assert.match(await fault(t, 'http://127.0.0.1:1'), /connection refused/)
   })
 
-  it('is silent, or dribbles, and is waited for no longer than is set', async (t) => {
-    const silent = await controlPlane(t, () => {})
-    const dribbling = await controlPlane(t, (response) => {
+  it('times out if the response is missing or incomplete', async (t) => {
+    const unresponsive = await controlPlane(t, () => {})
+    const slow = await controlPlane(t, (response) => {
       const timer = setInterval(() => response.write(' '), 50)
       response.on('close', () => clearInterval(timer))
     })
-    for (const {url} of [silent, dribbling]) {
+    for (const {url} of [unresponsive, slow]) {
       const started = performance.now()
       const env = {SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: '1'}
       assert.equal(await fault(t, url, {env}), `${url}/v1/mesh/nodes?limit=500 did not respond within 500 ms.`)
@@ -188,28 +188,28 @@ describe('a control plane that is of no help', () => {
   })
 })
 
-describe('the status of the orchestrator', () => {
+describe('the status operation', () => {
   const call: Call = createCall(operationNamed('status'), 'orch.status')
   const status = async (orchestrator: modules.Orchestrator) => {
     const context = {modules, orchestrator, surface: 'mcp', sources: {env: {}}} as unknown as OperationContext
     const report = (await call.perform({}, context)) as object
     const {present} = operationNamed('status').bindings.tool ?? {}
-    return {report, shown: present?.(report as never, context) as Record<string, unknown>}
+    return {report, presented: present?.(report as never, context) as Record<string, unknown>}
   }
 
-  it('tells of the mesh where there is one, and is told also where it is of no help', async (t) => {
+  it('includes the mesh snapshot, even a failed one', async (t) => {
     const {url} = await controlPlane(t, (response) => json(response, {schema_version: 1, nodes: [{id: 'node-a'}]}))
-    const {report, shown} = await status(await open(t, url))
+    const {report, presented} = await status(await open(t, url))
     const mesh_snapshot = {ok: true, schema_version: 1, node_count: 1, nodes: [{id: 'node-a'}]}
     assert.deepEqual((report as {mesh_snapshot: unknown}).mesh_snapshot, mesh_snapshot)
-    assert.match(String(shown.markdown_summary), /Mesh: 1 nodes\.$/)
+    assert.match(String(presented.markdown_summary), /Mesh: 1 nodes\.$/)
     const lost = await status(await open(t, 'http://127.0.0.1:1'))
-    assert.equal((lost.shown.mesh_snapshot as MeshSnapshot).ok, false)
-    assert.equal(lost.shown.agent_count, 0)
-    assert.match(String(lost.shown.markdown_summary), /connection refused\.$/)
+    assert.equal((lost.presented.mesh_snapshot as MeshSnapshot).ok, false)
+    assert.equal(lost.presented.agent_count, 0)
+    assert.match(String(lost.presented.markdown_summary), /connection refused\.$/)
   })
 
-  it('is there at once, without a word of the mesh, where there is none', async (t) => {
+  it('is synchronous and has no mesh snapshot without a control plane', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const context = {modules, orchestrator} as unknown as OperationContext
     const report = operationNamed('status').run({} as never, context) as Record<string, unknown>
@@ -217,17 +217,17 @@ describe('the status of the orchestrator', () => {
     assert.ok(!('mesh_snapshot' in report))
   })
 
-  it('tells of plans, of what can be undone, of workers, of events, and when another agent is started', async (t) => {
+  it('reports plans, operations, workers, the event feed and the scale-up threshold', async (t) => {
     const toml = '[orchestrator]\nscaling_profile = "aggressive"\nscaling_threshold = 10\n'
     const orchestrator = await openTestOrchestrator(t, {toml})
     const facts = async () => {
-      const {report, shown} = await status(orchestrator)
+      const {report, presented} = await status(orchestrator)
       const of = (from: object) => {
         const {planning, oplog_count, registered_worker_processes, event_feed_mode, effective_scale_up_threshold} =
           from as Record<string, unknown>
         return {planning, oplog_count, registered_worker_processes, event_feed_mode, effective_scale_up_threshold}
       }
-      assert.deepEqual(of(report), of(shown))
+      assert.deepEqual(of(report), of(presented))
       return of(report)
     }
     const before = {
@@ -253,7 +253,7 @@ describe('the status of the orchestrator', () => {
     assert.equal(event_feed_mode, 'transient_only')
   })
 
-  it('tells whether tasks are run, and whether they are kept', async (t) => {
+  it('reports whether a daemon runs tasks and whether a database is configured', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     modules.tasks.submitTask(orchestrator, {description: 'x'})
     const waiting = await status(orchestrator)
@@ -264,12 +264,12 @@ describe('the status of the orchestrator', () => {
       worker_runtime_attached: false,
     })
     assert.equal(
-      waiting.shown.markdown_summary,
+      waiting.presented.markdown_summary,
       '**Tasks:** 1 queued, 0 in progress, 0 completed; **agents:** 1. No daemon runs them.',
     )
-    assert.deepEqual([waiting.shown.in_progress, waiting.shown.completed], [0, 0])
+    assert.deepEqual([waiting.presented.in_progress, waiting.presented.completed], [0, 0])
     takeLease(orchestrator, 'test')
-    const running = (await status(orchestrator)).shown
+    const running = (await status(orchestrator)).presented
     assert.deepEqual([running.execution_mode, running.worker_runtime_attached], ['workers_attached', true])
     assert.match(String(running.markdown_summary), / A daemon runs them\.$/)
   })

@@ -18,7 +18,7 @@ import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
 import {complete, runAll, start, statusOf, submit, submitWriter} from './support/tasks.js'
 
-/** A workspace whose own store cannot be opened, since a file lies where its folder should be. */
+/** A workspace whose own store cannot be opened because `.svc` is a file, not a folder. */
 async function broken(t: TestContext) {
   const root = await temporaryFolder(t)
   await writeFiles(root, {'Svc.toml': ''})
@@ -32,7 +32,7 @@ const toCanonical = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'on'}
 const withoutStores = {...toCanonical, SVC_DB_PATH: '/dev/null/svc.db'}
 
 describe('the store of a workspace', () => {
-  it('lies in the workspace, and keeps everything for the next process', async (t) => {
+  it('is in the workspace by default and persists between processes', async (t) => {
     const first = await openTestOrchestrator(t)
     assert.equal(first.store.path, join(first.root, '.svc', 'store.db'))
     const ids = [submit(first), submit(first)]
@@ -45,7 +45,7 @@ describe('the store of a workspace', () => {
   })
 
   for (const word of ['canonical', 'CANONICAL'])
-    it(`is that of the user where it is set to ${word}`, async (t) => {
+    it(`is the user store if SVC_WORKSPACE_JOURNEY_STORE is ${word}`, async (t) => {
       const root = await temporaryFolder(t)
       await writeFiles(root, {'Svc.toml': ''})
       const path = join(root, 'user', 'my.db')
@@ -57,12 +57,12 @@ describe('the store of a workspace', () => {
       assert.ok(!existsSync(join(root, '.svc', 'store.db')))
     })
 
-  it('is svc.db of the data folder where nothing names its file', async (t) => {
+  it('is svc.db in the data folder if it is the user store and SVC_DB_PATH is unset', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {env: {SVC_WORKSPACE_JOURNEY_STORE: 'canonical'}})
     assert.equal(orchestrator.store.path, join(orchestrator.root, 'data', 'svc.db'))
   })
 
-  it('is that of the user where its own cannot be opened and the fallback is set, with a warning', async (t) => {
+  it('falls back to the user store with a warning if the fallback is enabled', async (t) => {
     const root = await broken(t)
     const orchestrator = await openTestOrchestrator(t, {root, env: toCanonical})
     assert.equal(reportStatus(orchestrator).active_store, 'canonical')
@@ -73,10 +73,10 @@ describe('the store of a workspace', () => {
   })
 
   for (const [contract, toml] of [
-    ['the older contract', ''],
-    ['the contract v2', v2(true)],
+    ['the legacy contract', ''],
+    ['contract v2', v2(true)],
   ] as const)
-    it(`that cannot be opened is an error with exit 5 and its path under ${contract}, without the fallback`, async (t) => {
+    it(`fails with exit code 5 and its path without the fallback, under ${contract}`, async (t) => {
       const root = await broken(t)
       await assert.rejects(openTestOrchestrator(t, {root, toml}), (error) => {
         assert.ok(isErrorOf(error, 'store_unopenable'))
@@ -86,10 +86,10 @@ describe('the store of a workspace', () => {
       assert.equal(existsSync(join(root, 'data')), false)
     })
 
-  it('that opens but has no room for the files of a writer is an error, also with the fallback', async (t) => {
+  it('fails if it opens but is not writable, even with the fallback', async (t) => {
     const {root, store, close} = await openTestOrchestrator(t)
     close()
-    // Where the write-ahead log cannot be created, as on a full disk.
+    // A folder in place of the write-ahead log prevents its creation, as a full disk does.
     await mkdir(`${store.path}-wal`)
     await assert.rejects(openTestOrchestrator(t, {root, env: toCanonical}), (error) => {
       assert.ok(isErrorOf(error, 'store_unwritable'))
@@ -99,7 +99,7 @@ describe('the store of a workspace', () => {
     assert.equal(existsSync(join(root, 'data')), false)
   })
 
-  it('that is full refuses a task with exit 5 and its path, and takes the next one when there is room', async (t) => {
+  it('rejects tasks with exit code 5 and its path while it is full', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {env: toCanonical})
     const {store} = orchestrator
     const first = submit(orchestrator)
@@ -114,7 +114,7 @@ describe('the store of a workspace', () => {
     assert.equal(submit(orchestrator), first + 1)
   })
 
-  it('is in memory under the contract v2 where neither store can be opened, and nobody is told v2', async (t) => {
+  it('is in memory under contract v2 if no store can be opened, and responses omit the contract', async (t) => {
     const root = await broken(t)
     const orchestrator = await openTestOrchestrator(t, {root, env: withoutStores, toml: v2(true)})
     assert.equal(orchestrator.isKept, false)
@@ -124,7 +124,7 @@ describe('the store of a workspace', () => {
     assert.deepEqual(runAll(orchestrator, accepted.agent_id), [accepted.task_id])
   })
 
-  it('is refused under the contract v2 where the older one may not stand in', async (t) => {
+  it('fails under contract v2 without the legacy fallback', async (t) => {
     const root = await broken(t)
     await assert.rejects(openTestOrchestrator(t, {root, toml: v2(false)}), (error) => {
       assert.ok(isErrorOf(error, 'orchestration_store_missing'))
@@ -135,7 +135,7 @@ describe('the store of a workspace', () => {
 })
 
 describe('two repositories in one store', () => {
-  /** Two workspaces that share the store of their user. */
+  /** Two workspaces that share the user store. */
   async function shared(t: TestContext) {
     const folder = await temporaryFolder(t)
     const env = {SVC_WORKSPACE_JOURNEY_STORE: 'canonical', SVC_DB_PATH: join(folder, 'user.db')}
@@ -148,7 +148,7 @@ describe('two repositories in one store', () => {
     return [await open('one'), await open('two')] as const
   }
 
-  it('never see each other', async (t) => {
+  it('do not see the tasks, agents and events of each other', async (t) => {
     const [one, two] = await shared(t)
     assert.notEqual(one.repositoryId, two.repositoryId)
     assert.equal(one.store.path, two.store.path)
@@ -167,7 +167,7 @@ describe('two repositories in one store', () => {
     assert.deepEqual(readEvents(one, {taskId: other}), [])
   })
 
-  it('have locks, files and daemons of their own', async (t) => {
+  it('have separate file locks', async (t) => {
     const [one, two] = await shared(t)
     const first = submitWriter(one, ['a.ts'])
     const second = submitWriter(two, ['a.ts'])
@@ -177,7 +177,7 @@ describe('two repositories in one store', () => {
     assert.equal(reportStatus(one).agents[0]?.owned_files, 1)
   })
 
-  it('follow their own events in one series of ids', async (t) => {
+  it('read only their own events from a shared sequence of ids', async (t) => {
     const [one, two] = await shared(t)
     const since = lastEventId(two)
     complete(one, submit(one))

@@ -21,7 +21,7 @@ import {until} from '../support/until.js'
 import {startDaemon} from './support/daemon.js'
 import {statusOf} from './support/tasks.js'
 
-/** An orchestrator whose settings are read anew from its `Svc.toml`. */
+/** An orchestrator whose settings can be reloaded from its `Svc.toml`. */
 async function opened(t: TestContext, toml: string, env: Readonly<Record<string, string>> = {}) {
   const root = await temporaryFolder(t)
   await writeFiles(root, {'Svc.toml': toml})
@@ -50,11 +50,11 @@ const caught = async (work: Promise<unknown>): Promise<unknown> => {
   } catch (error) {
     return error
   }
-  return assert.fail('it went through')
+  return assert.fail('it succeeded')
 }
 
-describe('settings that are read anew', () => {
-  it('are others at once, and are named', async (t) => {
+describe('reloadConfig', () => {
+  it('applies changed settings and lists them', async (t) => {
     const {orchestrator, write, reload} = await opened(t, '[orchestrator]\nmax_agents = 2\n')
     await write({
       'Svc.toml': `
@@ -83,14 +83,14 @@ describe('settings that are read anew', () => {
       'orchestrator.socrates_policy.abstain_threshold',
     ])
     assert.deepEqual([...after_restart].sort(), ['orchestrator.durability', 'orchestrator.session.max_sessions'])
-    assert.deepEqual(warnings, ['orchestrator.socrates_policy.abstain_threshold is planned: this version ignores it.'])
+    assert.deepEqual(warnings, ['orchestrator.socrates_policy.abstain_threshold is not supported yet and is ignored.'])
     const {config} = orchestrator
     assert.deepEqual([config.maxAgents, config.exec.enabled, config.controlUrl], [3, true, 'http://control:1'])
     assert.equal(submitTask(orchestrator, {description: 'x'}).orchestration_contract, 'v2')
     assert.deepEqual((await reload()).changed, [])
   })
 
-  it('let a task in that was refused', async (t) => {
+  it('enables a disabled orchestrator', async (t) => {
     const {orchestrator, write, reload} = await opened(t, '[orchestrator]\nenabled = false\n')
     assert.throws(
       () => submitTask(orchestrator, {description: 'x'}),
@@ -101,7 +101,7 @@ describe('settings that are read anew', () => {
     assert.equal(submitTask(orchestrator, {description: 'x'}).status, 'Queued')
   })
 
-  it('bring the groups and the scopes of agents with them', async (t) => {
+  it('reloads affinity groups and agent scopes', async (t) => {
     const {orchestrator, write, reload} = await opened(t, '[orchestrator]\nscope_enforcement = "strict"\n')
     await write({
       'Svc.toml':
@@ -120,7 +120,7 @@ describe('settings that are read anew', () => {
     )
   })
 
-  it('are those of the defaults where the file is gone, and of a file that has come', async (t) => {
+  it('applies the defaults if Svc.toml is deleted, and a new Svc.toml', async (t) => {
     const {root, orchestrator, write, reload} = await opened(t, '[orchestrator]\nmax_agents = 2\n')
     await rm(join(root, 'Svc.toml'))
     await reload()
@@ -130,7 +130,7 @@ describe('settings that are read anew', () => {
     assert.equal(orchestrator.config.maxAgents, 5)
   })
 
-  it('still give way to the environment', async (t) => {
+  it('does not override environment variables', async (t) => {
     const {orchestrator, write, reload} = await opened(t, '', {SVC_ORCHESTRATOR_MAX_AGENTS: '4'})
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 5\n'})
     assert.deepEqual((await reload()).changed, [])
@@ -138,10 +138,10 @@ describe('settings that are read anew', () => {
   })
 
   for (const [fault, code, files] of [
-    ['no TOML', 'config_unparsable', {'Svc.toml': '[orchestrator'}],
-    ['a value of a wrong type', 'config_type', {'Svc.toml': '[orchestrator]\nmax_agents = "many"\n'}],
+    ['invalid TOML', 'config_unparsable', {'Svc.toml': '[orchestrator'}],
+    ['a value of the wrong type', 'config_type', {'Svc.toml': '[orchestrator]\nmax_agents = "many"\n'}],
     [
-      'a wrong type where others read it',
+      'a value of the wrong type in another section',
       'config_type',
       {'Svc.toml': '[orchestrator]\nmax_agents = 6\n[serve]\nport = "x"\n'},
     ],
@@ -151,30 +151,30 @@ describe('settings that are read anew', () => {
       {'Svc.toml': '[orchestrator]\nmax_agents = 6\nmin_agents = 7\n'},
     ],
     [
-      'a scope that is none',
+      'an invalid scope',
       'document_unparsable',
       {'Svc.toml': '[orchestrator]\nmax_agents = 6\n', '.svc/agents/a.md': '---\nscope: {a: 1}\n---\n'},
     ],
   ] as const)
-    it(`stay as they are where the files have ${fault}`, async (t) => {
+    it(`keeps the settings if the files have ${fault}`, async (t) => {
       const {orchestrator, write, call} = await opened(t, '[orchestrator]\nmax_agents = 2\n')
       const before = {...orchestrator}
       await write(files)
-      let told = false
+      let isReported = false
       const onReload = async () => {
-        told = true
+        isReported = true
       }
       const error = await caught(call({onReload}))
       assert.ok(isErrorOf(error, code), String(error))
       for (const name of ['config', 'groups', 'scopes', 'probe'] as const)
         assert.equal(orchestrator[name], before[name], name)
-      assert.equal(told, false)
+      assert.equal(isReported, false)
       assert.deepEqual(readEvents(orchestrator, {types: ['config_reloaded']}), [])
     })
 })
 
-describe('the operation that reads them anew', () => {
-  it('tells what is other, what is wrong, and everybody who follows', async (t) => {
+describe('the reload_config operation', () => {
+  it('returns changes and warnings, and emits an event', async (t) => {
     const {orchestrator, write, call} = await opened(t, '')
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\nmax_agent = 3\n'})
     const {ok, changed, after_restart, warnings} = await call()
@@ -190,7 +190,7 @@ describe('the operation that reads them anew', () => {
     )
   })
 
-  it('waits for the rest of its process, which has another handle on the workspace', async (t) => {
+  it('waits for onReload, which reloads other handles of the process', async (t) => {
     const {root, orchestrator, sources, write, call, reload} = await opened(t, '')
     const other = await openOrchestrator({root, sources})
     t.after(() => other.close())
@@ -205,8 +205,8 @@ describe('the operation that reads them anew', () => {
   })
 })
 
-describe('two reloads at once', () => {
-  it('leave the settings that were written last, though the first one takes longer', async (t) => {
+describe('two concurrent reloads', () => {
+  it('apply the settings written last, even if the first reload takes longer', async (t) => {
     const {orchestrator, write, call} = await opened(t, '')
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
     const rest = new EventEmitter()
@@ -220,7 +220,7 @@ describe('two reloads at once', () => {
     await hasRead
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 3\n'})
     const second = call()
-    // If the second one waited for nobody, it would end no later than one that is called after it.
+    // If the second reload did not wait for the first one, it would end no later than one that is called after it.
     const elsewhere = await opened(t, '')
     await elsewhere.write({'Svc.toml': '[orchestrator]\nmax_agents = 3\n'})
     await elsewhere.call()
@@ -230,7 +230,7 @@ describe('two reloads at once', () => {
     assert.equal(orchestrator.config.maxAgents, 3)
   })
 
-  it('do not stand in the way of each other where one fails', async (t) => {
+  it('do not affect each other if one fails', async (t) => {
     const {orchestrator, write, call} = await opened(t, '')
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
     const first = call({onReload: () => Promise.reject(new Error('no'))})
@@ -241,8 +241,8 @@ describe('two reloads at once', () => {
   })
 })
 
-describe('a reload that the rest of the process cannot do', () => {
-  it('changes nothing, and is told to nobody', async (t) => {
+describe('a reload whose onReload fails', () => {
+  it('changes nothing and emits no event', async (t) => {
     const {orchestrator, write, call} = await opened(t, '')
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
     const fault = new Error('the other one has no store')
@@ -252,8 +252,8 @@ describe('a reload that the rest of the process cannot do', () => {
   })
 })
 
-describe('a reload that cannot be told', () => {
-  it('is in place all the same, and says so', async (t) => {
+describe('a reload whose event cannot be written', () => {
+  it('takes effect and prints a warning', async (t) => {
     const {root, orchestrator, sources, write, call} = await opened(t, '')
     await write({'Svc.toml': '[orchestrator]\nmax_agents = 2\n'})
     const notices: string[] = []
@@ -276,8 +276,8 @@ describe('a reload that cannot be told', () => {
   })
 })
 
-describe('a daemon whose settings are read anew', () => {
-  it('runs the next program by the new templates', async (t) => {
+describe('a daemon after a reload', () => {
+  it('runs the next command from the new templates', async (t) => {
     const exec = (word: string) => `[orchestrator.exec]\nenabled = true\ntemplates = {say = ["echo", "${word}"]}\n`
     const {orchestrator, write, reload} = await opened(t, exec('old'))
     const endpoint = await scriptedEndpoint(t, 'run-a')
@@ -294,7 +294,7 @@ describe('a daemon whose settings are read anew', () => {
     assert.equal(await say(), 'new')
   })
 
-  it('chooses and pays models by the new prices', async (t) => {
+  it('chooses models by the new prices', async (t) => {
     const prices = (dear: string) => `[orchestrator]\ncost_preference = "economy"\nmodel_prices = {${dear} = 9.0}\n`
     const {orchestrator, write, reload} = await opened(t, prices('small'))
     const endpoint = await scriptedEndpoint(t, 'small', 'large')
@@ -312,7 +312,7 @@ describe('a daemon whose settings are read anew', () => {
   })
 })
 
-/** A server that has these models and does whatever it is asked for. */
+/** A server that has these models and answers every request. */
 async function scriptedEndpoint(t: TestContext, ...models: string[]) {
   const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines('Done.')), models)
   const {resolveEndpoint} = await import('../../src/inference-client/index.js')

@@ -9,8 +9,8 @@ import {openTestOrchestrator} from './support/open-test-orchestrator.js'
 
 const here = (cwd: string, env: Readonly<Record<string, string>> = {}) => ({sources: {env}, cwd})
 
-describe('where a workspace is kept', () => {
-  it('is its own store, seen from any of its folders', async (t) => {
+describe('workspaceJourney', () => {
+  it('reports the project store from every folder of the workspace', async (t) => {
     const root = await realpath(await temporaryFolder(t))
     await writeFiles(root, {'Svc.toml': '', 'src/deep/a.ts': ''})
     const orchestrator = await openTestOrchestrator(t, {root})
@@ -27,18 +27,18 @@ describe('where a workspace is kept', () => {
       })
   })
 
-  it('is told to be another repository than the one that somebody stands in now', async (t) => {
+  it('reports a mismatch with the repository of the current folder', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const other = await realpath(await temporaryFolder(t))
     await mkdir(join(other, '.git'))
-    const told = workspaceJourney(orchestrator, here(other))
-    assert.deepEqual([told.match, told.discovered_repository_id], [false, repositoryId(other)])
-    assert.equal(told.daemon_repository_id, orchestrator.repositoryId)
+    const journey = workspaceJourney(orchestrator, here(other))
+    assert.deepEqual([journey.match, journey.discovered_repository_id], [false, repositoryId(other)])
+    assert.equal(journey.daemon_repository_id, orchestrator.repositoryId)
     const named = workspaceJourney(orchestrator, here(orchestrator.root, {SVC_REPOSITORY_ROOT: other}))
     assert.deepEqual([named.match, named.discovered_repository_id], [false, repositoryId(other)])
   })
 
-  it('is the repository that the environment names, for whoever was started under it', async (t) => {
+  it('discovers the repository from SVC_REPOSITORY_ROOT', async (t) => {
     const named = await realpath(await temporaryFolder(t))
     const env = {SVC_REPOSITORY_ROOT: named}
     const orchestrator = await openTestOrchestrator(t, {env})
@@ -46,25 +46,25 @@ describe('where a workspace is kept', () => {
     assert.equal(workspaceJourney(orchestrator, here(orchestrator.root)).match, false)
   })
 
-  it('is the store of the user where that is wanted', async (t) => {
+  it('reports the user store if it is configured', async (t) => {
     const env = {SVC_WORKSPACE_JOURNEY_STORE: 'Canonical', SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'off'}
     const orchestrator = await openTestOrchestrator(t, {env})
-    const told = workspaceJourney(orchestrator, here(orchestrator.root))
+    const journey = workspaceJourney(orchestrator, here(orchestrator.root))
     assert.deepEqual(
-      [told.workspace_journey_store_mode, told.active_store, told.fallback_canonical],
+      [journey.workspace_journey_store_mode, journey.active_store, journey.fallback_canonical],
       ['canonical', 'canonical', false],
     )
   })
 
-  it('is the store of the user where its own cannot be opened, and none where that may not be', async (t) => {
+  it('reports the user store after a fallback, and no store if none can be opened', async (t) => {
     const broken = async (env: Readonly<Record<string, string>>) => {
       const root = await temporaryFolder(t)
       await writeFiles(root, {'Svc.toml': '', '.svc': 'in the way'})
       return openTestOrchestrator(t, {root, env})
     }
     const fallen = await broken({SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'on'})
-    const told = workspaceJourney(fallen, here(fallen.root))
-    assert.deepEqual([told.workspace_journey_store_mode, told.active_store], ['project', 'canonical'])
+    const journey = workspaceJourney(fallen, here(fallen.root))
+    assert.deepEqual([journey.workspace_journey_store_mode, journey.active_store], ['project', 'canonical'])
     const lost = await broken({
       SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'true',
       SVC_DB_PATH: '/dev/null/svc.db',

@@ -56,9 +56,9 @@ describe('the answer of a model', () => {
         {...one, id: 1, depends_on: [2]},
         {...one, id: 2, depends_on: [1]},
       ],
-      'its steps depend on each other',
+      'the dependencies of its steps form a cycle',
     ],
-    ['a step that depends on itself', [{...one, depends_on: [1]}], 'its steps depend on each other'],
+    ['a step that depends on itself', [{...one, depends_on: [1]}], 'the dependencies of its steps form a cycle'],
   ] as const)
     it(`is invalid if it has ${what}`, () => assert.equal(fault(JSON.stringify(value) ?? '[1, 2'), why))
 

@@ -1,5 +1,5 @@
 /**
- * A process that makes plans, has them executed and does their tasks, for ever: it is killed. Argument: the workspace,
+ * A process that creates plans, executes them and completes their tasks until it is killed. Argument: the workspace,
  * which must exist. It prints a line for each task that is done.
  */
 import {join} from 'node:path'

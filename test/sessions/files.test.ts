@@ -50,7 +50,7 @@ describe('the file of a session', () => {
     )
   })
 
-  it('is for the eyes of the owner only, and so are the folders', async (t) => {
+  it('and its folders are accessible only to the owner', async (t) => {
     const {sessions, folder, fileOf} = await workspace(t)
     const {id} = sessions.create('agent-1')
     const mode = async (path: string) => (await stat(path)).mode & 0o777
@@ -58,7 +58,7 @@ describe('the file of a session', () => {
     for (const path of [dirname(fileOf(id)), folder, dirname(folder)]) assert.equal(await mode(path), 0o700, path)
   })
 
-  it('is gone when the session is cleaned up', async (t) => {
+  it('is deleted when the session is cleaned up', async (t) => {
     const {sessions, fileOf} = await workspace(t)
     const {id} = sessions.create('agent-1')
     sessions.tick((start + 90_000) * 1000)
@@ -67,7 +67,7 @@ describe('the file of a session', () => {
     assert.ok(!existsSync(fileOf(id)))
   })
 
-  it('is not even looked for until there is a session', async (t) => {
+  it('and its folder are created with the first session', async (t) => {
     const {sessions, folder} = await workspace(t)
     assert.deepEqual(sessions.list(), [])
     assert.deepEqual(sessions.tick(), [])
@@ -75,10 +75,10 @@ describe('the file of a session', () => {
   })
 })
 
-describe('a process that died while it wrote', () => {
+describe('a file whose writer died during a write', () => {
   const torn = '{"event":"turn_added","role":"user","content":"never fini'
 
-  it('leaves a last line that is not read', async (t) => {
+  it('has its incomplete last line ignored', async (t) => {
     const {sessions, folder, fileOf} = await workspace(t)
     const {id} = sessions.create('agent-1')
     sessions.addTurn(id, turn('hello'))
@@ -87,7 +87,7 @@ describe('a process that died while it wrote', () => {
     assert.deepEqual(contents(sessionsIn(folder), id), ['hello'])
   })
 
-  it('does not spoil the next event, wherever the line was torn', async (t) => {
+  it('has its incomplete last line replaced by the next event', async (t) => {
     const {sessions, folder, fileOf} = await workspace(t)
     const {id} = sessions.create('agent-1')
     for (const length of [1, 2, 20, torn.length]) {
@@ -97,11 +97,11 @@ describe('a process that died while it wrote', () => {
     const expected = ['after 1', 'after 2', 'after 20', `after ${torn.length}`]
     assert.deepEqual(contents(sessions, id), expected)
     assert.deepEqual(contents(sessionsIn(folder), id), expected)
-    assert.ok(!readFileSync(fileOf(id), 'utf8').includes('never'), 'what was torn is gone')
+    assert.ok(!readFileSync(fileOf(id), 'utf8').includes('never'), 'the incomplete line is gone')
     assert.equal(lines(fileOf(id)).length, 5)
   })
 
-  it('in the middle of a sign, harms no other', async (t) => {
+  it('can end within a UTF-8 character', async (t) => {
     const {sessions, folder, fileOf} = await workspace(t)
     const {id} = sessions.create('agent-1')
     sessions.addTurn(id, turn('grün'))
@@ -113,7 +113,7 @@ describe('a process that died while it wrote', () => {
     assert.deepEqual(contents(sessions, id), ['grün', 'größer'])
   })
 
-  it('leaves no session when not even its first event was written', async (t) => {
+  it('is not a session without a complete first event', async (t) => {
     const {sessions, folder, fileOf} = await workspace(t)
     const id = 'sess_692482c0_1_0000'
     for (const content of ['', '{"event":"crea']) {
@@ -130,41 +130,37 @@ describe('a process that died while it wrote', () => {
   })
 })
 
-describe('a file that somebody has changed', () => {
+describe('a file changed by another program', () => {
   const events = (id: string) =>
     `{"event":"created","session_id":"${id}","agent_id":"a","tenant_id":null,"created_at":1}\n{"event":"reset","at":2}\n`
 
   const wrong: readonly [string, (id: string) => string, RegExp][] = [
     [
-      'a line that is no JSON',
+      'a line that is not JSON',
       (id) => `${events(id)}oops\n{"event":"reset","at":3}\n`,
       /line 3 of .*\.jsonl is not a valid event/,
     ],
+    ['an unknown event', (id) => `${events(id)}{"event":"renamed","at":3}\n`, /line 3 of .* is not a valid event/],
     [
-      'an event that nobody knows',
-      (id) => `${events(id)}{"event":"renamed","at":3}\n`,
-      /line 3 of .* is not a valid event/,
-    ],
-    [
-      'an event of the prototype',
+      'an event named like an inherited property',
       (id) => `${events(id)}{"event":"toString","at":3}\n`,
       /line 3 of .* is not a valid event/,
     ],
     [
-      'an event without its members',
+      'an event with missing members',
       (id) => `${events(id)}\n{"event":"compacted","at":3}\n`,
       /line 4 of .* is not a valid event/,
     ],
     [
-      'tokens below zero',
+      'a negative token count',
       (id) => `${events(id)}{"event":"turn_added","role":"user","content":"","tokens":-1,"at":3}\n`,
       /line 3/,
     ],
-    ['no beginning', () => '{"event":"reset","at":2}\n', /it has no created event/],
+    ['no created event', () => '{"event":"reset","at":2}\n', /it has no created event/],
     ['the events of another session', () => events('sess_9_9_9999'), /its events belong to sess_9_9_9999/],
   ]
   for (const [what, content, message] of wrong)
-    it(`is told as damaged for ${what}, and other sessions go on`, async (t) => {
+    it(`is reported as damaged if it has ${what}, without affecting other sessions`, async (t) => {
       const {sessions, folder} = await workspace(t)
       const id = 'sess_1_1_0000'
       const sound = sessions.create('agent-1')
@@ -177,7 +173,7 @@ describe('a file that somebody has changed', () => {
       sessions.create('agent-2')
     })
 
-  it('is read from its beginning when it is no longer what it was', async (t) => {
+  it('is read again from the start if it was replaced', async (t) => {
     const {sessions, fileOf} = await workspace(t)
     const {id} = sessions.create('agent-1')
     const early = readFileSync(fileOf(id))
@@ -190,8 +186,8 @@ describe('a file that somebody has changed', () => {
   })
 })
 
-describe('an id from outside', () => {
-  it('never leads out of the folder', async (t) => {
+describe('an invalid session id', () => {
+  it('never refers to a file outside the folder', async (t) => {
     const {sessions, folder} = await workspace(t)
     const {id} = sessions.create('agent-1')
     await writeFiles(folder, {'outside.jsonl': 'untouched\n', [join('other', `${id}.jsonl`)]: 'untouched\n'})
@@ -226,7 +222,7 @@ describe('an id from outside', () => {
     assert.deepEqual(await readdir(join(folder, repository)), [`${id}.jsonl`])
   })
 
-  it('of a repository must be the name of a folder', () => {
+  it('is rejected, and so is a repository id that is not a folder name', () => {
     for (const bad of ['', '.', '..', '../x', 'a/b', 'a\0', 'a\\b', '.hidden'])
       assert.throws(
         () => fileJournal('/nowhere', bad),
@@ -235,7 +231,7 @@ describe('an id from outside', () => {
       )
   })
 
-  it('is not taken from the names of other files', async (t) => {
+  it('in a file name is ignored', async (t) => {
     const {sessions, folder} = await workspace(t)
     const {id} = sessions.create('agent-1')
     await writeFiles(join(folder, repository), {'notes.txt': '', 'sess_1_1.jsonl.bak': '', '.jsonl': '', 'a.jsonl': ''})
@@ -246,10 +242,10 @@ describe('an id from outside', () => {
   })
 })
 
-describe('two processes', () => {
+describe('two concurrent processes', () => {
   const modules = new URL('../../src/sessions/', import.meta.url).href
 
-  /** A process with the sessions of a folder. */
+  /** Runs a script with the sessions of a folder in a child process. */
   const elsewhere = (folder: string, script: string) =>
     execa(process.execPath, [
       '--input-type=module',
@@ -263,7 +259,7 @@ describe('two processes', () => {
        ${script}`,
     ])
 
-  it('may write to one session at once, and no event is lost or mixed with another', async (t) => {
+  it('can write to the same session without losing or mixing events', async (t) => {
     const {sessions, folder, fileOf} = await workspace(t)
     const {id} = sessions.create('agent-1')
     const writer = (name: string) =>
@@ -288,7 +284,7 @@ describe('two processes', () => {
     assert.equal(lines(fileOf(id)).length, 301)
   })
 
-  it('that both find a torn line both get their events in', async (t) => {
+  it('both write their events after an incomplete line', async (t) => {
     const {sessions, folder, fileOf} = await workspace(t)
     for (let round = 0; round < 3; round++) {
       const {id} = sessions.create('agent-1')
@@ -300,7 +296,7 @@ describe('two processes', () => {
     }
   })
 
-  it('create sessions at the same time, and each has its own', async (t) => {
+  it('create sessions with distinct ids', async (t) => {
     const {sessions, folder} = await workspace(t)
     const writer = (name: string) =>
       elsewhere(

@@ -12,7 +12,7 @@ import {openStore} from '../../src/store/index.js'
 import {uniformFloats} from '../support/random-floats.js'
 import {temporaryFolder} from '../support/temporary.js'
 
-/** A place where journals lie; each opening of it is like that of another process. */
+/** A storage location of journals. Each call opens it as another process would. */
 type Place = () => Promise<SessionJournal>
 
 async function rows(test: TestContext): Promise<Place> {
@@ -53,10 +53,10 @@ const notFound = (error: unknown) => isErrorOf(error, 'session_not_found')
 for (const [name, open] of [
   ['a database', rows],
   ['files', files],
-  ['memory alone', memory],
+  ['memory', memory],
 ] as const)
   describe(`sessions in ${name}`, () => {
-    it('are read again as they were left', async (t) => {
+    it('are read back unchanged', async (t) => {
       const place = await open(t)
       let now = start
       const sessions = sessionsOf(await place(), {now: () => now * 1000})
@@ -86,7 +86,7 @@ for (const [name, open] of [
       assert.deepEqual(sessionsOf(await place()).load(id), live)
     })
 
-    it('are the same after any course of events, live, followed from elsewhere, and read again', async (t) => {
+    it('are equal for two writers and a new reader after random events', async (t) => {
       for (let seed = 1; seed <= 12; seed++) {
         const uniform = uniformFloats(seed)
         const below = (limit: number) => Math.floor(uniform() * limit)
@@ -120,7 +120,7 @@ for (const [name, open] of [
       }
     })
 
-    it('are listed from the oldest to the newest', async (t) => {
+    it('are listed oldest first', async (t) => {
       const place = await open(t)
       let now = start
       const sessions = sessionsOf(await place(), {now: () => now * 1000})
@@ -135,7 +135,7 @@ for (const [name, open] of [
       )
     })
 
-    it('have ids that are never the same, even within one second and with bad luck', async (t) => {
+    it('have unique ids, even within one second and with equal random numbers', async (t) => {
       const place = await open(t)
       const unlucky = {random: () => 0.5, maxSessions: 100}
       const [one, other] = [sessionsOf(await place(), unlucky), sessionsOf(await place(), unlucky)]
@@ -145,7 +145,7 @@ for (const [name, open] of [
       for (const [i, id] of ids.entries()) assert.equal(one.load(id).agent_id, i % 2 === 0 ? 'agent-1' : 'agent-2')
     })
 
-    it('stay away once they are removed, for whoever still had them in memory', async (t) => {
+    it('stay removed for other processes that had them in memory', async (t) => {
       const place = await open(t)
       const [sessions, other] = [sessionsOf(await place()), sessionsOf(await place())]
       const {id} = sessions.create('agent-1')
@@ -167,7 +167,7 @@ for (const [name, open] of [
       assert.throws(() => journal.append(id, {event: 'reset', at: start}, kept), notFound)
     })
 
-    it('are not found under an id that was never given, whatever it looks like', async (t) => {
+    it('are not found under an unknown or invalid id', async (t) => {
       const place = await open(t)
       const sessions = sessionsOf(await place())
       sessions.create('agent-1')
@@ -177,7 +177,7 @@ for (const [name, open] of [
   })
 
 describe('a database of several repositories', () => {
-  it('keeps their sessions apart', async (t) => {
+  it('separates their sessions', async (t) => {
     const store = await openStore(join(await temporaryFolder(t), 'store.db'), [sessionFragment])
     t.after(() => store.close())
     const [mine, other] = [sessionsOf(rowJournal(store, 'mine')), sessionsOf(rowJournal(store, 'other'))]
@@ -187,7 +187,7 @@ describe('a database of several repositories', () => {
     assert.equal(mine.list().length, 1)
   })
 
-  it('shows in its tables how a session stands', async (t) => {
+  it('has the current state of a session in its tables', async (t) => {
     const store = await openStore(join(await temporaryFolder(t), 'store.db'), [sessionFragment])
     t.after(() => store.close())
     const sessions = sessionsOf(rowJournal(store, 'mine'))
@@ -229,7 +229,7 @@ describe('a database of several repositories', () => {
     ])
   })
 
-  it('takes back what a transaction around an operation takes back', async (t) => {
+  it('reverts an operation if the surrounding transaction rolls back', async (t) => {
     const store = await openStore(join(await temporaryFolder(t), 'store.db'), [sessionFragment])
     t.after(() => store.close())
     const sessions = sessionsOf(rowJournal(store, 'mine'))
@@ -243,7 +243,7 @@ describe('a database of several repositories', () => {
     assert.throws(() => failing('lost'), /something else/)
     assert.deepEqual(contents(sessions.load(id)), ['kept'])
     assert.throws(() => failing('lost too'), /something else/)
-    // Another process writes where the lost event stood.
+    // Another process writes at the position of the reverted event.
     sessionsOf(rowJournal(store, 'mine')).addTurn(id, turn('of another'))
     assert.deepEqual(contents(sessions.addTurn(id, turn('last'))), ['kept', 'of another', 'last'])
   })

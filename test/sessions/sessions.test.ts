@@ -12,7 +12,7 @@ import {temporaryFolder} from '../support/temporary.js'
 
 const start = 1_764_000_000
 
-/** Sessions with a clock that the test moves; `at` counts seconds from the start. */
+/** Sessions with a manual clock; `at` sets it in seconds after the start. */
 function clocked(options: Partial<SessionsOptions> = {}) {
   let seconds = start
   const sessions = new Sessions({
@@ -36,7 +36,7 @@ const turn = (content: string, tokens = 2) => ({role: 'user', content, tokens})
 const notFound = (error: unknown) => isErrorOf(error, 'session_not_found')
 
 describe('a session', () => {
-  it('counts every turn and token that it ever had', () => {
+  it('counts all its turns and tokens, including removed ones', () => {
     const {sessions} = clocked()
     const {id} = sessions.create('agent-1')
     sessions.addTurn(id, turn('a', 3))
@@ -49,7 +49,7 @@ describe('a session', () => {
     assert.deepEqual({turn_count, total_tokens}, {turn_count: 4, total_tokens: 12})
   })
 
-  it('that is reset has no turns, and keeps what was noted', () => {
+  it('keeps its metadata and plugin state but no turns when it is reset', () => {
     const {sessions} = clocked()
     const {id} = sessions.create('agent-1')
     sessions.setMeta(id, 'topic', 'paging')
@@ -63,7 +63,7 @@ describe('a session', () => {
     )
   })
 
-  it('that is compacted has one turn of the system in the place of the others', () => {
+  it('has a single system turn after it is compacted', () => {
     const {sessions, at} = clocked()
     const {id} = sessions.create('agent-1')
     for (const content of ['a', 'b', 'c']) sessions.addTurn(id, turn(content))
@@ -76,13 +76,13 @@ describe('a session', () => {
     assert.equal(sessions.load(id).turns.length, 2)
   })
 
-  it('without turns loses none when it is compacted', () => {
+  it('can be compacted without turns', () => {
     const {sessions} = clocked()
     const {id} = sessions.create('agent-1')
     assert.equal(sessions.compact(id, 'Nothing was said.'), 0)
   })
 
-  it('replaces what is noted under the same name', () => {
+  it('overwrites metadata and plugin state of the same name', () => {
     const {sessions} = clocked()
     const {id} = sessions.create('agent-1')
     sessions.setMeta(id, 'topic', 'old')
@@ -92,14 +92,14 @@ describe('a session', () => {
     assert.deepEqual(sessions.setPluginState(id, 'planner', {step: 2}).plugin_state, {planner: {step: 2}})
   })
 
-  it('remembers when it last did something expensive', () => {
+  it('records the time of its last expensive operation', () => {
     const {sessions, at} = clocked()
     const {id} = sessions.create('agent-1')
     at(7)
     assert.equal(sessions.recordExpensiveOp(id).last_expensive_op_at, start + 7)
   })
 
-  it('takes no turn with tokens that are no count', () => {
+  it('rejects a turn with an invalid token count', () => {
     const {sessions} = clocked()
     const {id} = sessions.create('agent-1')
     for (const tokens of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
@@ -111,10 +111,10 @@ describe('a session', () => {
   })
 })
 
-describe('a quiet session', () => {
+describe('an inactive session', () => {
   const day = 86_400
 
-  it('becomes idle, then archived, and says so in its journal', () => {
+  it('becomes idle, then archived, and records both changes in its journal', () => {
     const journal = memoryJournal()
     const {sessions, at} = clocked({journal})
     const {id} = sessions.create('agent-1')
@@ -137,7 +137,7 @@ describe('a quiet session', () => {
     ])
   })
 
-  it('goes through both when nobody looked for a long time', () => {
+  it('makes both changes in one tick after a long time', () => {
     const {sessions} = clocked()
     const {id} = sessions.create('agent-1')
     assert.deepEqual(sessions.tick((start + day) * 1000), [
@@ -146,7 +146,7 @@ describe('a quiet session', () => {
     ])
   })
 
-  it('that is compacted becomes idle by the same timer', () => {
+  it('becomes idle after the same timeout if it is compacted', () => {
     const {sessions, at} = clocked()
     const {id} = sessions.create('agent-1')
     at(100)
@@ -155,7 +155,7 @@ describe('a quiet session', () => {
     assert.deepEqual(sessions.tick((start + 1900) * 1000), [{id, from: 'compacted', to: 'idle'}])
   })
 
-  it('wakes with a turn or a reset, also from the archive', () => {
+  it('becomes active again by a turn or a reset, even if it is archived', () => {
     const {sessions, at} = clocked()
     const [one, other] = [sessions.create('agent-1'), sessions.create('agent-1')]
     at(1800)
@@ -169,13 +169,13 @@ describe('a quiet session', () => {
     assert.deepEqual(sessions.cleanup(), [])
   })
 
-  it('stays as it is when the timers are off', () => {
+  it('does not change if the timeouts are disabled', () => {
     const {sessions} = clocked({idleTimeoutSecs: 0, archiveTimeoutSecs: 0})
     sessions.create('agent-1')
     assert.deepEqual(sessions.tick((start + 99 * day) * 1000), [])
   })
 
-  it('has two timers that are off and on by themselves', () => {
+  it('has two independent timeouts', () => {
     const never = clocked({archiveTimeoutSecs: 0}).sessions
     const {id} = never.create('agent-1')
     assert.deepEqual(never.tick((start + 99 * day) * 1000), [{id, from: 'active', to: 'idle'}])
@@ -185,7 +185,7 @@ describe('a quiet session', () => {
     assert.deepEqual(straight.tick((start + day) * 1000), [{id: other.id, from: 'active', to: 'archived'}])
   })
 
-  it('is not put away when a turn came in just before', () => {
+  it('is not archived if a turn was added just before', () => {
     const journal = memoryJournal()
     const {sessions, at} = clocked({journal})
     const {id} = sessions.create('agent-1')
@@ -194,14 +194,14 @@ describe('a quiet session', () => {
     const before = sessions.load(id)
     at(day)
     sessions.addTurn(id, turn('just in time'))
-    // As by a process that had looked before the turn came.
+    // Simulates a process that read the session before the turn was added.
     journal.append(id, {event: 'state_changed', from: 'idle', to: 'archived', at: start + day}, before)
     assert.equal(sessions.load(id).state, 'active')
   })
 })
 
 describe('the number of sessions', () => {
-  it('is limited, and the error says by how many', () => {
+  it('is limited, and the error contains the limit', () => {
     const {sessions} = clocked({maxSessions: 2})
     sessions.create('agent-1')
     sessions.create('agent-1')
@@ -217,7 +217,7 @@ describe('the number of sessions', () => {
     assert.equal(sessions.list().length, 2)
   })
 
-  it('counts the idle ones, but not the archived, which stay until they are cleaned up', () => {
+  it('includes idle but not archived sessions, which remain until they are cleaned up', () => {
     const {sessions, at} = clocked({maxSessions: 2})
     const old = sessions.create('agent-1')
     sessions.addTurn(old.id, turn('long ago'))
@@ -236,7 +236,7 @@ describe('the number of sessions', () => {
     assert.throws(() => sessions.load(old.id), notFound)
   })
 
-  it('is that of the journal, also after a start', () => {
+  it('includes existing sessions of the journal after a restart', () => {
     const journal = memoryJournal()
     clocked({journal, maxSessions: 1}).sessions.create('agent-1')
     assert.throws(
@@ -246,7 +246,7 @@ describe('the number of sessions', () => {
   })
 })
 
-describe('a database beside files of sessions', () => {
+describe('a database with older session files', () => {
   async function workspace(test: TestContext) {
     const folder = await temporaryFolder(test)
     const store = await openStore(join(folder, 'store.db'), [sessionFragment])
@@ -262,22 +262,22 @@ describe('a database beside files of sessions', () => {
     }
   }
 
-  it('takes in a session that only a file has, as it is', async (t) => {
+  it('imports a session from a file unchanged when it is loaded', async (t) => {
     const {store, rows, attached, detached} = await workspace(t)
     const {id} = detached.sessions.create('agent-1', 'tenant-7')
     detached.sessions.addTurn(id, turn('hello'))
     detached.sessions.setMeta(id, 'topic', 'paging')
     detached.sessions.compact(id, 'They said hello.')
     const before = detached.sessions.load(id)
-    assert.deepEqual(attached.sessions.list(), [], 'not before it is asked for')
+    assert.deepEqual(attached.sessions.list(), [], 'not before it is loaded')
     assert.deepEqual(attached.sessions.load(id), before)
     assert.deepEqual(store.all('SELECT id, status, context_summary FROM agent_sessions'), [
       {id, status: 'compacted', context_summary: 'They said hello.'},
     ])
-    assert.deepEqual(clocked({journal: rows}).sessions.load(id), before, 'the database alone has it now')
+    assert.deepEqual(clocked({journal: rows}).sessions.load(id), before, 'the database contains it now')
   })
 
-  it('takes it in for any operation, and writes to the database alone', async (t) => {
+  it('imports it for any operation, and writes only to the database', async (t) => {
     const {attached, detached} = await workspace(t)
     const {id} = detached.sessions.create('agent-1')
     attached.sessions.addTurn(id, turn('hello'))
@@ -287,7 +287,7 @@ describe('a database beside files of sessions', () => {
     assert.throws(() => detached.sessions.load(made.id), notFound)
   })
 
-  it('wins where both have a session', async (t) => {
+  it('takes precedence if both have a session', async (t) => {
     const {attached, detached, rows, files} = await workspace(t)
     const {id} = detached.sessions.create('agent-1')
     attached.sessions.addTurn(id, turn('in the database'))
@@ -301,7 +301,7 @@ describe('a database beside files of sessions', () => {
       )
   })
 
-  it('removes both when it cleans up', async (t) => {
+  it('removes a session from both on cleanup', async (t) => {
     const {attached, detached, fileOf} = await workspace(t)
     const {id} = detached.sessions.create('agent-1')
     attached.sessions.load(id)
@@ -314,7 +314,7 @@ describe('a database beside files of sessions', () => {
     assert.throws(() => detached.sessions.load(id), notFound)
   })
 
-  it('does not take in again what it has removed', async (t) => {
+  it('does not import a removed session again', async (t) => {
     const {attached, detached, files} = await workspace(t)
     const {id} = detached.sessions.create('agent-1')
     const entries = files.load(id) ?? []
@@ -326,7 +326,7 @@ describe('a database beside files of sessions', () => {
     assert.throws(() => attached.sessions.load(id), notFound)
   })
 
-  it('takes in nothing of a damaged file', async (t) => {
+  it('imports nothing from a damaged file', async (t) => {
     const {store, attached, detached, fileOf} = await workspace(t)
     const {id} = detached.sessions.create('agent-1')
     writeFileSync(fileOf(id), 'oops\n', {flag: 'a'})

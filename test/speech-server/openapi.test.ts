@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import {readFile} from 'node:fs/promises'
 import {before, describe, it} from 'node:test'
 import {openContract} from '../support/openapi.js'
-import {type Answer, type Client, speechSuite} from './support.js'
+import {type Answer, type Client, hello, speechSuite} from './support.js'
 
 const contract = await openContract('codex-api.openapi')
 const {document, operations, visit} = contract
@@ -18,7 +19,10 @@ const assertDocumented = (method: string, path: string, {status, headers, text}:
 
 describe('the OpenAPI document of the speech server', () => {
   it('describes exactly the routes of the server', () => {
-    assert.deepEqual(operations.map(({method, path}) => `${method} ${path}`).sort(), [...client.server.routes].sort())
+    assert.deepEqual(
+      operations.map(({method, path}) => `${method} ${path}`).sort(),
+      client.server.routes.map((route) => route.replace(/:(\w+)/, '{$1}')).sort(),
+    )
   })
 
   it('has no dangling references and no unused components', () => {
@@ -33,10 +37,11 @@ describe('the OpenAPI document of the speech server', () => {
 
   for (const {method, path} of operations.filter(({path, method}) => !path.endsWith('stream') && method !== 'POST'))
     it(`describes the response to ${method} ${path}, with and without the token`, async () => {
-      const answer = await client.send(path, {method})
+      const url = path.replace('{id}', 'starter')
+      const answer = await client.send(url, {method})
       assert.equal(answer.status, 200)
       assertDocumented(method, path, answer)
-      assertDocumented(method, path, await secured.send(path, {method}))
+      assertDocumented(method, path, await secured.send(url, {method}))
     })
 
   for (const [body, status] of [
@@ -61,6 +66,48 @@ describe('the OpenAPI document of the speech server', () => {
     for (const content of ['{"a": 1}', new Uint8Array(2 << 20)])
       assertDocumented('POST', path, await client.upload([{name: 'file', content}]))
     assertDocumented('POST', path, await secured.upload([]))
+  })
+
+  describe('describes the responses of the OpenAI API', () => {
+    const path = '/v1/audio/transcriptions'
+    const ask = async (fields: Record<string, string>, from = client) =>
+      from.upload(
+        [
+          {name: 'file', filename: 'hello.wav', content: await readFile(hello)},
+          ...Object.entries(fields).map(([name, content]) => ({name, content})),
+        ],
+        {},
+        path,
+      )
+
+    for (const fields of [
+      {},
+      {response_format: 'text'},
+      {response_format: 'srt'},
+      {response_format: 'vtt'},
+      {response_format: 'verbose_json'},
+      {response_format: 'verbose_json', 'timestamp_granularities[]': 'word'},
+      {stream: 'true'},
+    ])
+      it(`to ${JSON.stringify(fields)}`, async () => {
+        const answer = await ask(fields)
+        assert.equal(answer.status, 200)
+        assertDocumented('POST', path, answer)
+      })
+
+    it('to refused requests', async () => {
+      for (const [fields, status] of [
+        [{temperature: '2'}, 400],
+        [{model: 'gpt-4'}, 404],
+      ] as const) {
+        const answer = await ask(fields)
+        assert.equal(answer.status, status)
+        assertDocumented('POST', path, answer)
+      }
+      assertDocumented('POST', path, await ask({}, secured))
+      assertDocumented('POST', '/v1/audio/translations', await client.upload([], {}, '/v1/audio/translations'))
+      assertDocumented('GET', '/v1/models/{id}', await client.send('/v1/models/gpt-4'))
+    })
   })
 
   it('describes the response to a stream request without an upgrade', async () => {

@@ -238,12 +238,12 @@ describe('the speech page in a browser', {skip: chromiumPath === undefined && no
   })
 
   it('names the starter model and how to get a better one', async (t) => {
-    const status = async () => ({...(await defaultStatus()), active_model: {name: 'starter', dir: '/models/starter'}})
-    const {page} = await show(t, {status})
+    const {page} = await show(t)
     await shows(page, '#starter', 'svc speech pull tiny.en')
     await shows(page, '#model', 'starter')
-    const {page: other} = await show(t)
-    await shows(other, '#link', 'Connected')
+    const status = async () => ({...(await defaultStatus()), active_model: {name: 'tiny.en', dir: '/models/tiny.en'}})
+    const {page: other} = await show(t, {status})
+    await shows(other, '#model', 'tiny.en')
     assert.equal(await other.locator('#starter').isVisible(), false)
   })
 

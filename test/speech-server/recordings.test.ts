@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises'
+import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {get as httpsGet} from 'node:https'
 import {connect} from 'node:net'
 import {join} from 'node:path'
@@ -11,19 +11,12 @@ import {until} from '../support/until.js'
 import {assertSelfContained} from '../support/web-page.js'
 import {boundary, type Client, form, hello, helloText, speechSuite} from './support.js'
 
-const {root, service, start, withSettings} = speechSuite()
-const uploads = suiteFolder()
+const {root, service, start, uploads, withSettings} = speechSuite()
 let client: Client
 let sound: Buffer
 before(async () => {
   sound = await readFile(hello)
-  // Servers of other tests keep their uploads in the folder for temporary files.
-  const variable = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
-  const previous = process.env[variable]
-  process.env[variable] = uploads
   client = await start()
-  if (previous === undefined) delete process.env[variable]
-  else process.env[variable] = previous
 })
 
 describe('POST /api/audio/transcribe', () => {
@@ -137,12 +130,6 @@ describe('POST /api/audio/transcribe', () => {
 })
 
 describe('POST /api/audio/transcribe/upload', () => {
-  const leftovers = async () => {
-    const folders = await readdir(uploads)
-    const files = await Promise.all(folders.map((name) => readdir(join(uploads, name))))
-    return files.flat()
-  }
-
   it('transcribes a part named file or audio, and deletes it afterwards', async () => {
     for (const name of ['file', 'audio']) {
       const {status, json} = await client.upload([{name, filename: 'C:\\clips\\take 1.wav', content: sound}])
@@ -150,7 +137,7 @@ describe('POST /api/audio/transcribe/upload', () => {
       assert.deepEqual([json.text, json.path], [helloText, 'take 1.wav'])
       assert.deepEqual(await contractViolations('cli/transcribe.v1', json), [])
     }
-    assert.deepEqual(await leftovers(), [])
+    assert.deepEqual(await uploads(), [])
   })
 
   it('accepts fields before and after the recording, and a recording without a file name', async () => {
@@ -222,7 +209,7 @@ describe('POST /api/audio/transcribe/upload', () => {
       const answer = await client.upload(parts)
       assert.deepEqual([answer.status, answer.json.error], [status, code], JSON.stringify(answer.json))
       if (code === 'payload_too_large') assert.equal(answer.json.max_bytes, 1 << 20)
-      assert.deepEqual(await leftovers(), [])
+      assert.deepEqual(await uploads(), [])
     })
 
   it('refuses a body that is not a form', async () => {
@@ -237,7 +224,7 @@ describe('POST /api/audio/transcribe/upload', () => {
       body: form([{name: 'file', filename: 'a.wav', content: sound}]).subarray(0, 5000),
     })
     assert.deepEqual([status, json.error], [400, 'multipart_read_failed'])
-    assert.deepEqual(await leftovers(), [])
+    assert.deepEqual(await uploads(), [])
   })
 
   it('deletes the recording of a client that disconnects', async () => {
@@ -249,9 +236,9 @@ describe('POST /api/audio/transcribe/upload', () => {
         `content-type: multipart/form-data; boundary=${boundary}\r\n\r\n`,
     )
     socket.write(body.subarray(0, 20_000))
-    await until(async () => (await leftovers()).length === 1, 'the upload begins')
+    await until(async () => (await uploads()).length === 1, 'the upload begins')
     socket.destroy()
-    await until(async () => (await leftovers()).length === 0, 'the upload is deleted')
+    await until(async () => (await uploads()).length === 0, 'the upload is deleted')
     assert.equal((await client.post({path: 'hello.wav'})).json.text, helloText)
   })
 })

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {before, describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {openAudio} from '../../src/audio/index.js'
 import {contractViolations} from '../../src/contracts/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {until} from '../support/until.js'
-import {type Client, hello, helloText, type Live, speechSuite} from './support.js'
+import {type Client, hello, helloText, type Live, pcmOf, speechSuite} from './support.js'
 
 const {service, start, withSettings} = speechSuite()
 let client: Client
@@ -15,18 +14,6 @@ before(async () => {
   client = await start()
   sound = await pcmOf(hello)
 })
-
-/** A recording as 16-bit samples, mono at 16 kHz. */
-async function pcmOf(path: string): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const samples of await openAudio({path}, {sampleRate: 16_000})) {
-    const piece = Buffer.alloc(2 * samples.length)
-    for (const [i, sample] of samples.entries())
-      piece.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(32_768 * sample))), 2 * i)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
-}
 
 const silence = (seconds: number) => Buffer.alloc(32_000 * seconds)
 

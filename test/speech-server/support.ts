@@ -1,7 +1,8 @@
-import {copyFile} from 'node:fs/promises'
+import {copyFile, readdir} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after} from 'node:test'
 import WebSocket from 'ws'
+import {openAudio} from '../../src/audio/index.js'
 import {
   hubSettings,
   resolveSettings,
@@ -12,8 +13,20 @@ import {
   speechStatus,
 } from '../../src/config/index.js'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
-import {type SpeechCallSettings, SpeechService, transcriberOptions} from '../../src/speech/index.js'
-import {type SpeechServer, type SpeechServerOptions, startSpeechServer} from '../../src/speech-server/index.js'
+import {
+  chosenSettings,
+  ModelHolder,
+  type SpeechCallSettings,
+  SpeechService,
+  Transcriber,
+  transcriberOptions,
+} from '../../src/speech/index.js'
+import {
+  Sessions,
+  type SpeechServer,
+  type SpeechServerOptions,
+  startSpeechServer,
+} from '../../src/speech-server/index.js'
 import {projectFile} from '../support/project.js'
 import {suiteFolder} from '../support/temporary.js'
 
@@ -45,11 +58,16 @@ export const defaultSettings: SpeechCallSettings = {
   runtime: {},
 }
 
-/** The status without a model. */
+/** The status with the starter model. */
 export const defaultStatus = async () =>
   speechStatus(
     {...speech, ...refine, ...session, ...hub},
-    {version: '0.0.0', cudaInstalled: false, cudaRequested: false, activeModel: null},
+    {
+      version: '0.0.0',
+      cudaInstalled: false,
+      cudaRequested: false,
+      activeModel: {name: 'starter', dir: projectFile('examples/models/starter')},
+    },
   )
 
 /** A response of the server. */
@@ -71,13 +89,14 @@ export interface Part {
 /** Speech recognition for all tests of a file, and a workspace with `hello.wav`. */
 export function speechSuite() {
   const root = suiteFolder()
+  const temporary = suiteFolder()
   const settings = {...defaultSettings}
   const service = new SpeechService({
     root,
-    settings: async ({word_timestamps: wordTimestamps = false}) => ({
-      ...settings,
-      transcriber: {...settings.transcriber, decoding: {...settings.transcriber.decoding, wordTimestamps}},
-    }),
+    settings: async (choice) => {
+      const chosen = transcriberOptions(chosenSettings({speech, audio, refine}, choice), {entries: []})
+      return {...settings, transcriber: {...settings.transcriber, ...chosen}}
+    },
   })
   const servers: SpeechServer[] = []
   after(async () => {
@@ -87,6 +106,17 @@ export function speechSuite() {
   return {
     root,
     service,
+    /** A transcriber with the same model and settings, apart from the service. */
+    transcriber(): Transcriber {
+      const model = new ModelHolder(defaultSettings.source)
+      after(() => model.close())
+      return new Transcriber({...defaultSettings.transcriber, model})
+    },
+    /** Names of the recordings that the servers have received and not deleted. */
+    async uploads(): Promise<string[]> {
+      const folders = await readdir(temporary)
+      return (await Promise.all(folders.map((name) => readdir(join(temporary, name))))).flat()
+    },
     /** Replaces settings for the calls of one test. */
     async withSettings(changes: Partial<SpeechCallSettings>, work: () => Promise<void>): Promise<void> {
       Object.assign(settings, changes)
@@ -98,18 +128,29 @@ export function speechSuite() {
     },
     async start(options: Partial<SpeechServerOptions> = {}): Promise<Client> {
       await copyFile(hello, join(root, 'hello.wav'))
-      const server = await startSpeechServer(service, {
+      // The folder for uploads is created in the one for temporary files, which the files of tests would share.
+      const {TMPDIR, TEMP} = process.env
+      Object.assign(process.env, {TMPDIR: temporary, TEMP: temporary})
+      const starting = startSpeechServer(service, {
         address: {host: '127.0.0.1', port: 0},
         token: undefined,
         root,
         maxUploadBytes: 1 << 20,
+        sessions: options.sessions ?? (await Sessions.start(service, undefined)),
         status: defaultStatus,
         ...options,
       })
+      const server = await starting.finally(() => restore({TMPDIR, TEMP}))
       servers.push(server)
       return new Client(server)
     },
   }
+}
+
+function restore(variables: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(variables))
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
 }
 
 /** Sends requests to a server and opens live connections. */
@@ -136,8 +177,12 @@ export class Client {
     })
   }
 
-  upload(parts: readonly Part[], headers: Record<string, string> = {}): Promise<Answer> {
-    return this.send('/api/audio/transcribe/upload', {
+  upload(
+    parts: readonly Part[],
+    headers: Record<string, string> = {},
+    path = '/api/audio/transcribe/upload',
+  ): Promise<Answer> {
+    return this.send(path, {
       method: 'POST',
       headers: {'content-type': `multipart/form-data; boundary=${boundary}`, ...headers},
       body: new Uint8Array(form(parts)),
@@ -211,4 +256,16 @@ export class Live {
   ofType<T extends SpeechEventV1['type']>(type: T): Extract<SpeechEventV1, {type: T}>[] {
     return this.events.filter((event): event is Extract<SpeechEventV1, {type: T}> => event.type === type)
   }
+}
+
+/** A recording as 16-bit samples, mono at 16 kHz. */
+export async function pcmOf(path: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const samples of await openAudio({path}, {sampleRate: 16_000})) {
+    const piece = Buffer.alloc(2 * samples.length)
+    for (const [i, sample] of samples.entries())
+      piece.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(32_768 * sample))), 2 * i)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
 }

@@ -221,7 +221,7 @@ describe('schema fragments', () => {
     store.close()
     await assert.rejects(
       openStore(store.path, [tags, notes]),
-      failure('store_newer', Exit.conflict, /notes is at version 2, and this svc supports 1/),
+      failure('store_newer', Exit.conflict, /notes is at version 2, but this svc supports up to 1/),
     )
     const again = await reopen(t, store.path, [newer])
     assert.deepEqual(tables(again), ['notes'])

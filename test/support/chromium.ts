@@ -5,10 +5,10 @@ import {type Browser, chromium, type Page} from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** What a test of pages needs, in words for a test that is skipped without it. */
+/** Reason for skipping browser tests. */
 export const noChromium = 'there is no Chromium; install it, or name it in CHROMIUM_PATH'
 
-/** The Chromium of this machine: the one that `CHROMIUM_PATH` names, else the first in the search path. */
+/** Path of Chromium: `CHROMIUM_PATH`, else the first one on the search path. */
 export function findChromium(): string | undefined {
   const {CHROMIUM_PATH: named, PATH: path = ''} = process.env
   if (named) return named
@@ -27,9 +27,9 @@ const switches = [
 ]
 
 /**
- * Starts a browser without a window, with a profile of its own that is removed with it. It ends with the suite, whose
- * tests use its one page in turn: a page of its own for each test takes four times the time of the processor. The page
- * runs a script before those of each document.
+ * Starts a headless browser with a temporary profile, which ends with the suite. The tests of the suite share one page,
+ * because a new page per test takes four times as much processor time. The page runs a script before those of each
+ * document.
  */
 export function suitePage(executablePath: string, script: string, more: readonly string[] = []): () => Promise<Page> {
   let browser: Browser | undefined

@@ -1,5 +1,5 @@
 /**
- * Preloaded with `--expose-gc`: collects all garbage twice a second, so that an object that native code frees too early
- * ends a test and not the process of a user.
+ * Preloaded with `--expose-gc`: collects all garbage twice a second, so that a premature release in native code fails a
+ * test.
  */
 setInterval(() => globalThis.gc?.(), 500).unref()

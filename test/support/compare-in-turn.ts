@@ -1,4 +1,4 @@
-/** Compares command lines that are run in turn with the same ones in processes of their own. */
+/** Compares command lines in a reused process with the same ones in separate processes. */
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {before, it} from 'node:test'
@@ -6,10 +6,10 @@ import {type SvcOptions, svc} from './svc.js'
 import {svcInTurn} from './svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from './temporary.js'
 
-/** A command line, where it runs and what it reads. */
+/** A command line with its folder and input. */
 export type Case = readonly [args: readonly string[], options?: SvcOptions]
 
-/** Tests for each of the command lines, one after the other, in a folder with settings. */
+/** Tests each of the command lines in turn in a folder with settings. */
 export function testCases(casesIn: (root: string, other: string) => readonly Case[]): void {
   const root = suiteFolder()
   const other = join(root, 'other')
@@ -22,17 +22,17 @@ export function testCases(casesIn: (root: string, other: string) => readonly Cas
     }),
   )
   for (const [args, options = {}] of casesIn(root, other))
-    it(`prints and exits as one on its own: svc ${args.join(' ')}${options.cwd === other ? ', elsewhere' : ''}`, async () => {
+    it(`has the same output and exit status: svc ${args.join(' ')}${options.cwd === other ? ', other folder' : ''}`, async () => {
       assert.deepEqual(await svcInTurn(args, options), await svc(args, options))
     })
 }
 
-/** A verb of `svc orch`, and its standard input. */
+/** A command of `svc orch` and its standard input. */
 export type Step = readonly [args: readonly string[], input?: string]
 
-/** A test that verbs of `svc orch` change a workspace and print as in processes of their own. */
+/** Tests that commands of `svc orch` have the same effects and output as in separate processes. */
 export function testSteps(steps: readonly Step[]): void {
-  it('does the same to a workspace, step by step', async (test) => {
+  it('has the same effects on a workspace in a sequence of commands', async (test) => {
     const resultsOf = async (run: typeof svc) => {
       const cwd = await temporaryFolder(test)
       const results = []
@@ -44,7 +44,7 @@ export function testSteps(steps: readonly Step[]): void {
   })
 }
 
-/** Clock times, durations and ids that are drawn differ between any two runs. */
+/** Replaces times and random ids, which differ between runs. */
 const withoutTimes = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, 'TIME')

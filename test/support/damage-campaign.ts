@@ -7,7 +7,7 @@ import {uniformFloats} from './random-floats.js'
 import {sine, sumOf, whiteNoise} from './sounds.js'
 import {waveFile} from './wave-file.js'
 
-/** How ffmpeg is asked for each format. */
+/** ffmpeg options for each format. */
 export const damagedFormats: Readonly<Record<string, readonly string[]>> = {
   wav: [],
   flac: [],
@@ -21,12 +21,12 @@ export const damagedFormats: Readonly<Record<string, readonly string[]>> = {
 }
 
 const rate = 16_000
-/** Length of the recording. */
+/** Duration of the recording, seconds. */
 const wholeSec = 4
-/** A result may be too short by so much without a warning, seconds. */
+/** Permitted loss without a warning, seconds. */
 const tolerance = 0.3
 
-/** A tone and noise, in a format. */
+/** A recording of a tone and noise in a format. */
 async function recording(format: string, folder: string): Promise<Buffer> {
   const tone = sumOf(
     sine(300, wholeSec * rate, {level: 0.3}),
@@ -44,7 +44,7 @@ async function recording(format: string, folder: string): Promise<Buffer> {
   return readFile(path)
 }
 
-/** Flips, cuts, removes, inserts or clears bytes at a random place. */
+/** Flips, cuts, removes, inserts or clears bytes at a random position. */
 function mutated(bytes: Buffer, uniform: () => number): Buffer {
   const upTo = (count: number) => Math.floor(uniform() * count)
   const at = upTo(bytes.length)
@@ -66,9 +66,9 @@ function mutated(bytes: Buffer, uniform: () => number): Buffer {
 }
 
 /**
- * Damages a recording again and again: what is decoded of it is no shorter than it was, nor than what ffmpeg decodes,
- * unless a warning or an error says that something is wrong.
- * @param seeds of the damages, from and to before
+ * Damages a recording repeatedly. Asserts that without a warning or an error the result is at least as long as the
+ * recording and as the result of ffmpeg.
+ * @param seeds of the damage, `to` excluded
  */
 export async function assertNoSilentLoss(format: string, folder: string, [from, to]: [number, number]): Promise<void> {
   const whole = await recording(format, folder)
@@ -93,7 +93,7 @@ async function decodedSeconds(path: string, warnings: AudioWarning[]): Promise<n
   return samples / rate
 }
 
-/** What ffmpeg makes of a file, also where it gives up in the middle. */
+/** Duration of the audio that ffmpeg decodes from a file, even if it fails partway. */
 function referenceSeconds(path: string): number {
   const args = ['-vn', '-ac', '1', '-ar', String(rate), '-f', 's16le', 'pipe:1']
   return decodeAnyway(path, ...args).length / 2 / rate

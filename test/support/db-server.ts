@@ -4,10 +4,10 @@ import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {startSvc} from './svc.js'
 
-/** A program that is served by the real binary. */
+/** A program served by the real binary. */
 export interface DbServer {
   baseUrl: string
-  /** Calls an endpoint; gives the status and the body as JSON. */
+  /** Calls an endpoint and returns the status and the JSON body. */
   post(
     path: string,
     body: unknown,

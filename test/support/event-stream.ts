@@ -7,7 +7,7 @@ export interface StreamEvent {
   data: {id: number; entity_id: string; change_kind: string; topic: string}
 }
 
-/** A client of a stream of events, as a browser is one: it remembers the last id. */
+/** A client of server-sent events. Like a browser, it remembers the last id. */
 export class EventStream {
   readonly events: StreamEvent[] = []
   readonly #response: IncomingMessage
@@ -30,7 +30,7 @@ export class EventStream {
     return this.events.at(-1)?.id ?? 0
   }
 
-  /** Waits until so many events have come. */
+  /** Waits for a number of events. */
   async received(count: number): Promise<void> {
     const until = Date.now() + timeoutMs
     while (this.events.length < count) {
@@ -39,7 +39,7 @@ export class EventStream {
     }
   }
 
-  /** Breaks the connection off, as a client that dies. */
+  /** Destroys the connection, like a client that dies. */
   close(): void {
     this.#response.destroy()
   }

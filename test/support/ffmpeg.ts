@@ -6,13 +6,13 @@ const answer = (args: readonly string[], input?: Buffer) =>
 /** For the `skip` option of a test. */
 export const skipWithoutFfmpeg: string | false = answer(['-version']).error === undefined ? false : 'needs ffmpeg'
 
-/** What ffmpeg makes of a file that it may give up in the middle of. */
+/** Output of ffmpeg for a file, even if it fails partway. */
 export const decodeAnyway = (path: string, ...args: string[]): Buffer => answer(['-i', path, ...args]).stdout
 
 /**
- * What ffmpeg makes of a file.
- * @param input what it reads from standard input
- * @param args behind the input
+ * Output of ffmpeg for a file.
+ * @param input standard input
+ * @param args arguments after the input
  */
 export function ffmpeg(input: Buffer, ...args: string[]): Buffer {
   const {stdout, stderr, status} = answer(['-i', 'pipe:0', ...args], input)

@@ -1,10 +1,10 @@
 import {crc8, crc16} from '../../src/audio/crc.js'
 
-/** Samples of each frame but the last. */
+/** Samples per frame, except the last one. */
 export const flacFrameSamples = 4096
 
 /**
- * A FLAC file of 16 bits at 16 kHz, whose frames hold their samples as they are. Source: RFC 9639, sections 8 and 9.
+ * A 16-bit FLAC file at 16 kHz with verbatim subframes. Source: RFC 9639, sections 8 and 9.
  * @param samples -1 to 1
  */
 export function flacFile(samples: Float32Array): {bytes: Buffer; frames: Buffer[]} {
@@ -21,14 +21,14 @@ function streamInfo(samples: number): Buffer {
   head.writeUIntBE(34, 5, 3)
   head.writeUInt16BE(flacFrameSamples, 8)
   head.writeUInt16BE(flacFrameSamples, 10)
-  // 20 bits of rate, 3 of channels less one, 5 of depth less one, 36 of length.
+  // 20 bits sample rate, 3 bits channels - 1, 5 bits sample size - 1, 36 bits length.
   head.writeBigUInt64BE((16_000n << 44n) | (15n << 36n) | BigInt(samples), 18)
   return head
 }
 
 function frame(samples: Float32Array, number: number): Buffer {
   if (number > 127) throw new Error('A number of more than one byte is not written here.')
-  // The length in 16 bits behind the number, 16 kHz; one channel of 16 bits.
+  // 16-bit block size after the frame number, 16 kHz; one 16-bit channel.
   const head = Buffer.from([0xff, 0xf8, 0x75, 0x08, number, 0, 0, 0])
   head.writeUInt16BE(samples.length - 1, 5)
   head[7] = crc8(head, 0, 7)

@@ -1,7 +1,7 @@
 import {once} from 'node:events'
 import {createServer} from 'node:net'
 
-/** A port that was free just now. */
+/** A port that was free at the time of the call. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -6,11 +6,11 @@ import {startEngine} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {projectFile} from './project.js'
 
-/** The run directory of the guide, and the recipe that made it. */
+/** The run directory of the guide, and its training recipe. */
 export const guideRun = projectFile('examples/runs/guide')
 export const guideRecipe = projectFile('examples/train-guide')
 
-/** A question that the guide has never learnt from, and the part of the answer that must not be missing. */
+/** A held-out question, and the key fact that the answer must contain. */
 export interface HeldOut {
   id: string
   question: string
@@ -23,7 +23,7 @@ export async function heldOutQuestions(): Promise<HeldOut[]> {
   return fact.map(({id, key, held_out: question}) => ({id, question, key}))
 }
 
-/** Puts the base model without the adapter into a folder. */
+/** Creates links to the files of the base model, without the adapter, in a folder. */
 export async function linkBase(folder: string): Promise<void> {
   const names = [
     'config.json',
@@ -36,12 +36,12 @@ export async function linkBase(folder: string): Promise<void> {
 }
 
 export interface Asked {
-  /** Of how many questions the answer holds the key. */
+  /** Share of answers that contain the key fact, 0 to 1. */
   share: number
   missed: {id: string; question: string; answer: string}[]
 }
 
-/** Asks a model every question, greedily. */
+/** Asks a model all questions with greedy decoding. */
 export async function askAll(model: string, questions: readonly HeldOut[]): Promise<Asked> {
   const engine = await startEngine(model, {threads: 1, numCtx: 0})
   try {
@@ -65,7 +65,7 @@ export async function askAll(model: string, questions: readonly HeldOut[]): Prom
   }
 }
 
-/** All text that the guide was trained on, made again by its recipe. */
+/** The training text of the guide, generated again by its recipe. */
 export async function trainingText(): Promise<string> {
   const {stdout} = await execa('python3', ['-m', 'guide', 'text'], {
     env: {PYTHONPATH: guideRecipe, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1'},
@@ -74,7 +74,7 @@ export async function trainingText(): Promise<string> {
   return stdout
 }
 
-/** Every five words in a row. */
+/** All sequences of five consecutive words. */
 export function fiveGrams(line: string): string[] {
   const words = line.toLowerCase().match(/[a-z0-9]+/g) ?? []
   return words.slice(4).map((_, i) => words.slice(i, i + 5).join(' '))

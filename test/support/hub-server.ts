@@ -3,25 +3,25 @@ import {createServer, type IncomingMessage, type Server, type ServerResponse} fr
 import type {AddressInfo} from 'node:net'
 import type {TestContext} from 'node:test'
 
-/** How a request is answered wrongly. */
+/** A faulty response. */
 export type HubFault =
   | {kind: 'status'; status: number; retryAfter?: string; headers?: Readonly<Record<string, string>>}
-  /** The connection breaks after so many bytes. */
+  /** Closes the connection after a number of bytes. */
   | {kind: 'drop'; after: number}
-  /** Other bytes of the same length. */
+  /** Sends other bytes of the same length. */
   | {kind: 'garbage'}
-  /** Bytes that should not be there follow. */
+  /** Sends extra bytes at the end. */
   | {kind: 'surplus'}
-  /** Bytes come this slowly, ms between pieces. */
+  /** Sends bytes with a pause between chunks, ms. */
   | {kind: 'slow'; pauseMs: number}
 
 export interface HubModel {
   commit: string
   revisions: readonly string[]
   files: Readonly<Record<string, string | Uint8Array>>
-  /** Files that are kept apart by SHA-256, as large ones are; these are redirected to another host. */
+  /** Large files, which are identified by SHA-256 and redirected to another host. */
   large?: readonly string[]
-  /** A token that is needed. */
+  /** Required token. */
   token?: string
 }
 
@@ -35,15 +35,15 @@ export interface HubRequest {
 export interface TestHub {
   endpoint: string
   requests: HubRequest[]
-  /** Answers to come, by a part of the path; used up one after the other. */
+  /** Faults of the next requests whose path contains a text; each is used once. */
   faults: {path: string; fault: HubFault}[]
-  /** Whether ranges are understood. */
+  /** Whether range requests are supported. */
   ranges: boolean
-  /** Names that the list of files gives in place of the true ones. */
+  /** Replacements of file names in the list of files. */
   lies: Readonly<Record<string, string>>
 }
 
-/** A hub with some models, and a second server for large files: as much of Hugging Face as a download sees. */
+/** Simulates the parts of Hugging Face that a download uses: a hub with models, and a second server for large files. */
 export async function startHub(
   test: Pick<TestContext, 'after'>,
   models: Readonly<Record<string, HubModel>>,

@@ -1,7 +1,7 @@
 /**
  * The module specifiers that a TypeScript source loads: static imports and re-exports, `import()` of a literal,
- * `import('…')` types, and `new URL('….js', import.meta.url)`. Strings and comments are told apart by a small lexer, so
- * a specifier inside one does not count.
+ * `import('…')` types, and `new URL('….js', import.meta.url)`. A small lexer excludes specifiers inside strings and
+ * comments.
  */
 export function importsOf(source: string): string[] {
   const tokens = tokenize(source)

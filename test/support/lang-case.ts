@@ -7,13 +7,13 @@ export interface CaseRequest {
   request: string
   body?: string
   status: number
-  /** Absent: an empty body. */
+  /** Absent for an empty body. */
   json?: unknown
-  /** Where present, only status, code and details count. */
+  /** If present, only status, code and details are compared. */
   match?: string
 }
 
-/** What a case expects; each key is optional but for the first two. */
+/** Expected results of a case; all keys except the first two are optional. */
 export interface Expectation {
   diagnostics: {
     code: string
@@ -40,7 +40,7 @@ export interface Expectation {
   when_task_has_rows?: {changed_step: object; exit_code: number}
 }
 
-/** A program with what it is expected to do. */
+/** A program with its expected results. */
 export interface LangCase {
   name: string
   path: string
@@ -59,7 +59,7 @@ export function readCases(folder: string): LangCase[] {
   })
 }
 
-/** The answers that a case gives in place of an engine: by path, `*` for all others. */
+/** The engine responses that a case replaces: by path, `*` for all others. */
 export const stubbedSpeech =
   (stub: Record<string, Transcription>) =>
   async (path: string): Promise<Transcription> => {

@@ -3,8 +3,8 @@ import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 
 /**
- * The packages of which a process, or a thread of it, has loaded code. `run` starts the process with the environment
- * given, and waits for its end. V8's coverage names every script; a bundled one names its packages on its first line.
+ * The packages from which a process or one of its threads has loaded code. `run` starts the process with the passed
+ * environment and waits for its end. V8 coverage lists every script; a bundle names its packages in its first line.
  */
 export async function packagesLoadedBy(
   folder: string,

@@ -5,10 +5,10 @@ import {joined, readClip} from './sounds.js'
 import {svcInTurn} from './svc-in-turn.js'
 import {monoWave} from './wave-file.js'
 
-/** The ways in which `svc transcribe` cuts a recording: by the voice, in short chunks that overlap, in long ones. */
+/** Flags for each way to split a recording: by voice activity, or into short or long overlapping chunks. */
 export const chunkings = [[], ['--chunk-sec', '7', '--chunk-overlap-sec', '0.5'], ['--chunk-sec', '20']] as const
 
-/** Clips with uneven pauses, and when each word begins, seconds. */
+/** Clips with irregular pauses, and the start of each word, seconds. */
 async function longRecording(seconds: number) {
   const clips = await microClips()
   const sounds = await Promise.all(clips.map(({path}) => readClip(path)))
@@ -22,14 +22,14 @@ async function longRecording(seconds: number) {
   for (let i = 0; length < seconds * 16_000; i++) {
     add(new Float32Array(Math.round((0.3 + 0.7 * ((i * 0.381966) % 1)) * 16_000)))
     const clip = (i * 7) % clips.length
-    // Each word begins 50 ms into its clip.
+    // Each word starts 50 ms after the start of its clip.
     words.push({word: clips[clip]?.words[0] ?? '', startSec: length / 16_000 + 0.05})
     add(sounds[clip] as Float32Array)
   }
   return {sound: joined(parts), words}
 }
 
-/** Transcribes a recording of so many seconds that is written to `path`: every word once, within 120 ms of its time. */
+/** Transcribes a generated recording and asserts that every word occurs once, within 120 ms of its time. */
 export async function assertHearsEveryWord(path: string, seconds: number, args: readonly string[]): Promise<void> {
   const {sound, words} = await longRecording(seconds)
   await writeFile(path, monoWave(sound))

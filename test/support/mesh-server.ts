@@ -4,21 +4,21 @@ import {type Going, startAlone, startInTurn} from './svc-in-turn.js'
 import {temporaryFolder} from './temporary.js'
 
 export interface MeshServerOptions {
-  /** Secrets and settings, as variables of its environment. */
+  /** Environment variables with secrets and settings. */
   env?: Readonly<Record<string, string>>
-  /** Flags beside `--port`, `--db` and `--json`. */
+  /** Flags in addition to `--port`, `--db` and `--json`. */
   args?: readonly string[]
-  /** Where it works; a folder of its own when left out. */
+  /** Working folder; a temporary folder by default. */
   folder?: string
-  /** File that it keeps everything in; `mesh.db` of the folder when left out, empty for the one it takes by itself. */
+  /** Database file; `mesh.db` in the folder by default. Empty for the default of the program. */
   db?: string
-  /** A free one when left out; `configured` names none. */
+  /** A free port by default; `configured` omits the flag. */
   port?: number | 'configured'
-  /** A new process for it, as a user starts it; one that has run other command lines when left out. */
+  /** Starts a new process, like a user; by default a reused one. */
   isAlone?: boolean
 }
 
-/** What the control plane tells when it is ready. */
+/** Output of the control plane when it is ready. */
 export interface MeshReady {
   event: 'ready'
   base_url: string
@@ -27,28 +27,28 @@ export interface MeshReady {
   db: string
 }
 
-/** A control plane that runs as a process of its own. */
+/** A control plane in a separate process. */
 export interface MeshServer {
   baseUrl: string
   pid: number
   ready: MeshReady
-  /** Its working folder, which is also its home. */
+  /** Its working folder and home folder. */
   folder: string
-  /** The file with everything that it keeps. */
+  /** Its database file. */
   db: string
-  /** What it has written so far. */
+  /** Its output so far. */
   stdout(): string
   stderr(): string
-  /** Resolves when standard error has a text. */
+  /** Resolves when standard error contains a text. */
   hasTold(text: string): Promise<void>
-  /** Sends a signal without waiting for what comes of it. */
+  /** Sends a signal without waiting for its effect. */
   signal(name: 'SIGHUP' | 'SIGSTOP' | 'SIGCONT'): void
-  /** Asks it to stop, and gives its exit status. */
+  /** Stops it and returns its exit status. */
   stop(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | undefined>
 }
 
 /**
- * Starts `svc mesh serve` on a free port with a file of its own, and waits until it is ready. It ends with the test.
+ * Starts `svc mesh serve` on a free port with its own database and waits until it is ready. It ends with the test.
  */
 export async function startMeshServer(
   test: Pick<TestContext, 'after'>,
@@ -64,7 +64,7 @@ export async function startMeshServer(
     env: {HOME: folder, ...env},
   })
   test.after(() => {
-    // A test may have it stand still.
+    // A test may have suspended it.
     running.signal('SIGCONT')
     return end(running, isAlone ? 'SIGKILL' : 'SIGTERM')
   })
@@ -93,16 +93,16 @@ async function end({signal, ended}: Going, name: 'SIGTERM' | 'SIGINT' | 'SIGKILL
   return (await ended).exitCode
 }
 
-/** What a control plane answered. */
+/** A response of a control plane. */
 export interface MeshAnswer {
   status: number
   headers: Headers
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: A test looks at whatever the body holds.
+  // biome-ignore lint/suspicious/noExplicitAny: tests check arbitrary bodies
   body: any
 }
 
-/** Asks a control plane: a body is sent as JSON by POST, without one it is a GET. */
+/** Sends a request to a control plane: POST with a JSON body, GET without a body. */
 export async function askMesh(
   {baseUrl}: Pick<MeshServer, 'baseUrl'>,
   path: string,

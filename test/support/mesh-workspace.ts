@@ -26,15 +26,15 @@ export function suiteMeshServer(env: Readonly<Record<string, string>> = meshToke
 
 export type MeshWorkspace = Awaited<ReturnType<typeof meshWorkspace>>
 
-/** A folder which is also the home of its user, and the command line in it, with the tokens it is given. */
+/** A folder that is also the home folder, and functions that run `svc mesh` in it with the passed tokens. */
 export async function meshWorkspace(
   test: Pick<TestContext, 'after'>,
   server: Pick<MeshServer, 'baseUrl'> | undefined,
-  given: Readonly<Record<string, string>> = {SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN},
+  tokens: Readonly<Record<string, string>> = {SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN},
 ) {
   const workspace = await orchWorkspace(test, '')
   const {cwd} = workspace
-  const base = {HOME: cwd, ...(server === undefined ? {} : {SVC_MESH_CONTROL_ADDR: server.baseUrl}), ...given}
+  const base = {HOME: cwd, ...(server === undefined ? {} : {SVC_MESH_CONTROL_ADDR: server.baseUrl}), ...tokens}
   const under = ({env, ...options}: SvcOptions): SvcOptions => ({...options, env: {...base, ...env}})
   return {
     cwd,
@@ -45,11 +45,11 @@ export async function meshWorkspace(
       workspace.json<T>(`cli/mesh-${contract}.v1`, ['mesh', ...args], under(options)),
     fails: (args: readonly string[], exit: number, code: string, options: SvcOptions = {}) =>
       workspace.fails(['mesh', ...args], exit, code, under(options)),
-    /** Starts any command that goes on. */
+    /** Starts any long-running command. */
     start: (args: readonly string[], options: SvcOptions = {}) => workspace.start(args, under(options)),
-    /** The same in a process that has run other commands. */
+    /** The same in a reused process. */
     startInTurn: (args: readonly string[], options: SvcOptions = {}) => workspace.startInTurn(args, under(options)),
-    /** Joins as a node, with no more signs of life. */
+    /** Joins as a node without further heartbeats. */
     join: (node: string, ...more: string[]) =>
       workspace.text(['mesh', 'join', '--once', '--node', node, ...more], under({})),
   }

@@ -2,13 +2,13 @@ import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {sharedData} from './project.js'
 
-/** What the micro-Whisper writes for its tokens 0 to 9. */
+/** The words of the tokens 0 to 9 of the micro-Whisper. */
 export const digits = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'] as const
 
-/** The shared folder of the micro-Whisper, for `skipWithout`. */
+/** Path of the micro-Whisper in the shared data, for `skipWithout`. */
 export const microData = 'micro-whisper-fixture/model.safetensors'
 
-/** A tokenizer of the ten digits, and the two tokens around a text. */
+/** A tokenizer with the ten digits and the two tokens around a text. */
 export const digitTokenizer = {
   version: '1.0',
   added_tokens: ['<|startoftranscript|>', '<|endoftext|>'].map((content, i) => ({
@@ -31,7 +31,7 @@ export const digitTokenizer = {
   },
 }
 
-/** The micro-Whisper as a model directory: the shared weights, and the tokenizer that they lack. */
+/** The micro-Whisper as a model directory: the shared weights with the missing tokenizer. */
 export async function writeMicroWhisper(folder: string): Promise<void> {
   await mkdir(folder, {recursive: true})
   const shared = (file: string) => {
@@ -45,7 +45,7 @@ export async function writeMicroWhisper(folder: string): Promise<void> {
   await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(digitTokenizer))
 }
 
-/** The clips of the micro-Whisper, with the words that it was trained to write for them. */
+/** The clips of the micro-Whisper with their expected words. */
 export async function microClips(): Promise<{path: string; words: string[]}[]> {
   const references = JSON.parse(await readFile(sharedData('micro-whisper-fixture/ref.json') ?? '', 'utf8')) as {
     torch: number[]

@@ -1,7 +1,6 @@
 /**
- * Migrates a database, and is gone at the statement with a given number, before it runs: as when the power fails.
- * Arguments: the database, the program's file, the decisions as JSON, the number (from 1). Prints `migrated` at the
- * end.
+ * Migrates a database and kills itself before the statement with a given number, as if the power failed. Arguments: the
+ * database, the program file, the decisions as JSON, the number (from 1). Prints `migrated` at the end.
  */
 import {readFileSync} from 'node:fs'
 import {checkProgram, migrate} from '../../src/lang/index.js'

@@ -4,13 +4,13 @@ export interface OggPageParts {
   packets: readonly (string | Uint8Array)[]
   serial?: number
   sequence?: number
-  /** Samples at its end; 0 by default. */
+  /** Granule position: samples at the end of the page; 0 by default. */
   granule?: number
   isFirst?: boolean
   isLast?: boolean
-  /** Its first packet was begun in the page before. */
+  /** The first packet is continued from the previous page. */
   continues?: boolean
-  /** Its last packet, whose length is a multiple of 255, goes on in the next page. */
+  /** The last packet, whose length is a multiple of 255, continues on the next page. */
   isOpen?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Runs a function for the first test that asks for its result; the others get the same result. */
+/** Memoises a function: it runs for the first test, and other tests get the same result. */
 export function once<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {

@@ -28,33 +28,33 @@ interface Document {
   components: Record<'schemas' | 'headers' | 'responses' | 'parameters', Record<string, object>>
 }
 
-/** What was received, as far as a contract says something of it. */
+/** The documented parts of a received response. */
 export interface Received {
   status: number
   headers: IncomingHttpHeaders
   text: string
 }
 
-/** An OpenAPI document of the contracts, and what an answer must fit. */
+/** An OpenAPI document of the contracts, with functions that check responses against it. */
 export interface OpenApiContract {
   readonly document: Document
-  /** Every operation that is documented, with its place. */
+  /** All documented operations with method and path. */
   readonly operations: readonly {method: string; path: string; operation: Operation}[]
-  /** What a reference stands for; undefined where nothing is there. */
+  /** The target of a reference; undefined if it does not exist. */
   lookUp(ref: Ref): unknown
-  /** The response itself, where there is a reference to it. */
+  /** Resolves a response that may be a reference. */
   follow(response: Response | Ref): Response
-  /** What is wrong with a value, by the schema of this name. */
+  /** Violations of the schema with this name; empty if there are none. */
   violations(name: string, value: unknown): string
-  /** Name of the schema of the JSON body that an operation takes. */
+  /** Name of the schema of the JSON body of an operation. */
   bodySchema(path: string): string
-  /** Asserts that an answer is one of those that belong to no operation, by its name. */
+  /** Asserts that a response matches the shared response with this name, which belongs to no operation. */
   assertResponse(name: string, method: string, received: Received): void
-  /** Asserts that an operation may be answered like this. */
+  /** Asserts that a response is documented for an operation. */
   assertDocumented(method: string, path: string, received: Received): void
-  /** Calls back for every member of an object or an array below a node. */
+  /** Calls `see` for every object or array below a node. */
   visit(node: unknown, see: (key: string, value: object) => void): void
-  /** References to what is not there, and components that nothing refers to. */
+  /** Dangling references, and unused components. */
   looseEnds(): {broken: string[]; unused: string[]}
 }
 
@@ -88,7 +88,7 @@ export async function openContract(name: string): Promise<OpenApiContract> {
     for (const [header, ref] of Object.entries(response.headers ?? {})) {
       const schema = schemaName(lookUp(ref) as {schema: Ref})
       const value = headers[header]
-      // A header is text, also where its schema describes a number.
+      // A header is a string, even if its schema describes a number.
       const fault = violations(schema, value) && violations(schema, value === undefined ? value : Number(value))
       assert.equal(fault, '', `the header ${header}`)
     }
@@ -152,15 +152,16 @@ function visit(node: unknown, see: (key: string, value: object) => void): void {
   }
 }
 
-/** The values that a body of some media type consists of. */
+/** The values in a body of a media type. */
 function valuesIn(mediaType: string, body: string): unknown[] {
-  if (mediaType === 'text/plain' || mediaType === 'text/html') return [body]
+  if (['text/plain', 'text/html', 'text/vtt', 'application/x-subrip'].includes(mediaType)) return [body]
   if (/[/+]json$/.test(mediaType)) return [JSON.parse(body)]
   const [end, opening] = mediaType === 'application/x-ndjson' ? ['\n', ''] : ['\n\n', 'data: ']
   assert.ok(body.endsWith(end), 'a stream ends with a whole object')
   const pieces = body.slice(0, -end.length).split(end)
   assert.ok(pieces.every((piece) => piece.startsWith(opening)))
   const data = pieces.map((piece) => piece.slice(opening.length))
-  if (opening !== '') assert.equal(data.pop(), '[DONE]')
+  // A stream of typed events ends with one whose type says so.
+  if (opening !== '' && !/"type":"[\w.]+\.done"/.test(data.at(-1) ?? '')) assert.equal(data.pop(), '[DONE]')
   return data.map((piece) => JSON.parse(piece))
 }

@@ -11,7 +11,7 @@ import {until} from './until.js'
 
 export {until}
 
-/** Commands that tasks of a test workspace may run. */
+/** Command templates of a test workspace. */
 export const templates = `[orchestrator.exec]
 enabled = true
 [orchestrator.exec.templates]
@@ -22,10 +22,10 @@ nap = ["sleep", "{seconds}"]
 
 export type OrchWorkspace = Awaited<ReturnType<typeof orchWorkspace>>
 
-/** A folder with an `Svc.toml`, and the command line in it: what is started, or run alone, is a process of its own. */
+/** A folder with an `Svc.toml`, and functions that run commands in it. `start` and `alone` use a separate process. */
 export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = templates) {
   const going: Going[] = []
-  // Whatever still writes into the folder ends before that is removed.
+  // Commands that still write to the folder are ended before it is removed.
   const after: typeof test.after = (remove) =>
     test.after(async () => {
       await Promise.all(going.map(({close}) => close()))
@@ -35,13 +35,13 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
   await writeFiles(cwd, {'Svc.toml': toml})
   const run = (args: readonly string[], options: SvcOptions = {}) => svcInTurn(args, {cwd, ...options})
 
-  /** Runs to a good end; gives what was printed. */
+  /** Runs a command that must succeed and returns its standard output. */
   const text = async (args: readonly string[], options: SvcOptions = {}): Promise<string> => {
     const {stdout, stderr, exitCode} = await run(args, options)
     assert.equal(exitCode, 0, stderr)
     return stdout
   }
-  /** Runs with `--json` to a good end; the result is what its contract says. */
+  /** Runs a command with `--json` that must succeed, and returns its result, which must match the contract. */
   const json = async <T>(contract: string, args: readonly string[], options: SvcOptions = {}): Promise<T> => {
     const result = JSON.parse(await text([...args, '--json'], options)) as T
     await assertFits(contract, result)
@@ -54,7 +54,7 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
     text,
     json,
     task: (id: number | string) => json<Task>('cli/orch-task.v1', ['orch', 'task', String(id)]),
-    /** Tasks, the newest first, each as its own contract says. */
+    /** Tasks, newest first; each must match its contract. */
     async tasks(...args: string[]): Promise<Task[]> {
       const {tasks} = await json<{tasks: Task[]}>('cli/orch-tasks.v1', ['orch', 'tasks', ...args])
       for (const task of tasks) await assertFits('cli/orch-task.v1', task)
@@ -75,11 +75,11 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
       for (const event of events) await assertFits('orchestration/event.v1', event)
       return events
     },
-    /** Submits a task and gives its id as a script would keep it. */
+    /** Submits a task and returns its printed id. */
     submit: async (...args: string[]) => (await text(['orch', 'submit', ...args])).trim(),
     /**
-     * Runs to a bad end: one sentence on standard error and nothing else, and the same as one JSON value under
-     * `--json`.
+     * Runs a command that must fail: with a message on standard error only, and with a JSON error with `--json`.
+     * Returns the message.
      */
     async fails(args: readonly string[], exit: number, code: string, options: SvcOptions = {}): Promise<string> {
       const plain = await run(args, options)
@@ -94,7 +94,7 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
       assert.ok(plain.stderr.includes(`(${code})`), plain.stderr)
       return body.error.message
     },
-    /** Starts a command that goes on; it is ended with the test at the latest. */
+    /** Starts a long-running command, which ends with the test at the latest. */
     start(args: readonly string[], options: SvcOptions = {}) {
       const one = startAlone(args, {cwd, ...options})
       test.after(() => {
@@ -103,7 +103,7 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
       })
       return withWaits(one)
     },
-    /** The same in a process that has run other commands; tests of the process itself take a new one. */
+    /** The same in a reused process; not for tests of the process itself. */
     startInTurn(args: readonly string[], options: SvcOptions = {}) {
       const one = startInTurn(args, {cwd, ...options})
       going.push(one)
@@ -112,19 +112,19 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
   }
 }
 
-/** A command that goes on, and what tests wait for. */
+/** A long-running command, with functions that wait for its output. */
 const withWaits = (going: Going) => ({
   ...going,
-  /** Waits until it has printed so many lines; gives the last of them. */
+  /** Waits until it has printed a number of lines and returns the last of them. */
   async line(count = going.lines.length + 1): Promise<string> {
     while (going.lines.length < count) await going.told()
     return going.lines[count - 1] as string
   },
-  /** Waits until standard error holds something. */
+  /** Waits until standard error matches a pattern. */
   async says(pattern: RegExp): Promise<void> {
     while (!pattern.test(going.stderr())) await going.told()
   },
-  /** Asks it to stop, or waits for its end; gives its exit status. */
+  /** Sends it a signal, if any, waits for its end and returns its exit status. */
   async end(name?: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | undefined> {
     if (name !== undefined) going.signal(name)
     return (await going.ended).exitCode

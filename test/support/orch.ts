@@ -15,7 +15,7 @@ import {
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {jsonLines, orchWorkspace} from './orch-workspace.js'
 
-/** What a command prints under `--json`: its result, or why there is none. */
+/** Output of a command with `--json`: its result or its error. */
 export type Reply<T> = Partial<T> & {error?: {code: string; message: string}}
 
 export interface OrchOptions {
@@ -28,12 +28,12 @@ type Told<T extends EventType> = Extract<OrchestratorEvent, {type: T}>
 
 export type Orch = Awaited<ReturnType<typeof orchUnder>>
 
-/** The command line in a workspace of its own, every call under the same settings. Nothing outside of it is touched. */
+/** Functions that run commands in a new workspace with the same settings. They change nothing outside the workspace. */
 export async function orchUnder(test: TestContext, {toml = '', env: given = {}}: OrchOptions = {}) {
   const {cwd, run, startInTurn} = await orchWorkspace(test, toml)
   const env = {SVC_DATA_DIR: join(cwd, 'data'), ...given}
 
-  /** Starts a daemon, and waits until it runs tasks. */
+  /** Starts a daemon and waits until it is ready. */
   const daemon = async (more: Readonly<Record<string, string>> = {}) => {
     const going = startInTurn(['daemon', 'run', '--json', '--drain', '0'], {env: {...env, ...more}})
     let read = 0
@@ -59,13 +59,13 @@ export async function orchUnder(test: TestContext, {toml = '', env: given = {}}:
 
   return {
     cwd,
-    /** Runs a command, with more of an environment. */
+    /** Runs a command with additional environment variables. */
     run: (args: readonly string[], more: Readonly<Record<string, string>>) => run(args, {env: {...env, ...more}}),
-    /** Starts a command that goes on. */
+    /** Starts a long-running command. */
     startInTurn: (args: readonly string[], more: Readonly<Record<string, string>>) =>
       startInTurn(args, {env: {...env, ...more}}),
     daemon,
-    /** Has a daemon look at the workspace: its first look is over when it says that it is ready. */
+    /** Lets a daemon run its first iteration, which is complete when it is ready. */
     async tick(): Promise<void> {
       const {stop} = await daemon()
       await stop()
@@ -76,18 +76,18 @@ export async function orchUnder(test: TestContext, {toml = '', env: given = {}}:
       assert.notEqual(stdout, '', stderr)
       return JSON.parse(stdout) as Reply<T>
     },
-    /** Events of one type, the oldest first. */
+    /** Events of one type, oldest first. */
     async events<T extends EventType>(type: T): Promise<Told<T>[]> {
       const {stdout} = await run(['orch', 'events', '--type', type, '--json'], {env})
       return jsonLines<{kind: Told<T>}>(stdout).map(({kind}) => kind)
     },
-    /** Submits so many tasks for clients, which no daemon runs: the load stays as it is. */
+    /** Submits a number of tasks for external clients, which no daemon runs, so that the load stays constant. */
     async load(count: number, task: Partial<SubmitTaskV1> = {}): Promise<void> {
       const one = JSON.stringify({description: 'work', processor: 'external', ...task})
       const {exitCode, stderr} = await run(['orch', 'submit', '--batch', '-'], {env, input: `${one}\n`.repeat(count)})
       assert.equal(exitCode, 0, stderr)
     },
-    /** Adds agents in their order, each with tasks behind it that ended so: a past without any of the settings. */
+    /** Adds agents in order, each with finished tasks, without the settings under test. */
     async past(agents: Readonly<Record<string, readonly ('completed' | 'failed')[]>>): Promise<void> {
       const orchestrator = await openTestOrchestrator(test, {root: cwd, clock: 'real'})
       for (const name of Object.keys(agents)) spawnAgent(orchestrator, {name})
@@ -99,7 +99,7 @@ export async function orchUnder(test: TestContext, {toml = '', env: given = {}}:
           else failTask(orchestrator, task.id, 'broken', {generation})
         }
     },
-    /** What the store of the workspace holds. */
+    /** Rows of a query on the store of the workspace. */
     async rows<T>(sql: string): Promise<T[]> {
       const database = await openDatabase(join(cwd, '.svc', 'store.db'), {readonly: true})
       try {

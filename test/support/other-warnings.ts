@@ -1,5 +1,5 @@
 import type {SettingWarning} from '../../src/config/index.js'
 
-/** Warnings, but for those of settings that this version does not use. */
+/** Warnings, except those about settings that this version ignores. */
 export const withoutPlanned = (warnings: readonly SettingWarning[]): SettingWarning[] =>
   warnings.filter(({code}) => code !== 'config_planned')

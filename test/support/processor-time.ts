@@ -1,6 +1,6 @@
-/** Time limits that hold on a machine that is slow, or busy with other things. */
+/** Time limits that are independent of the speed and load of the machine. */
 
-/** Starts to measure; gives the processor time that this process has used since, ms. */
+/** Starts a measurement. The result returns the processor time used by this process since then, ms. */
 export function processorTimer(): () => number {
   const start = process.cpuUsage()
   return () => {
@@ -9,13 +9,13 @@ export function processorTimer(): () => number {
   }
 }
 
-/** Whether a processor time is within a limit that was set for an ordinary machine, both in ms. */
+/** Whether a processor time is within a limit for an ordinary machine, both in ms. */
 export const isWithin = (ms: number, limit: number) => ms <= limit || ms <= limit * slowness()
 
-/** What the reference work takes on an ordinary machine, ms. */
+/** Duration of the reference work on an ordinary machine, ms. */
 const ordinary = 60
 
-/** How many times slower than an ordinary machine this one is at the moment; at least 1. */
+/** Current slowness of this machine relative to an ordinary one; at least 1. */
 function slowness(): number {
   const elapsed = processorTimer()
   const counts = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** A seeded source of numbers that are about normally distributed: mean 0, variance 1. Source: mulberry32. */
+/** A seeded source of approximately normal numbers with mean 0 and variance 1. Source: mulberry32. */
 export function randomFloats(seed: number): (count: number) => Float32Array {
   const uniform = uniformFloats(seed)
   return (count) =>
@@ -19,7 +19,7 @@ export function uniformFloats(seed: number): () => number {
   }
 }
 
-/** The same for very many numbers: a million of them, again and again from changing places. */
+/** The same for very many numbers: repeats a million of them from varying positions. */
 export function pooledFloats(seed: number): (count: number) => Float32Array {
   const pool = randomFloats(seed)(1 << 20)
   const uniform = uniformFloats(seed)

@@ -1,14 +1,14 @@
 import {readFile} from 'node:fs/promises'
 import type {FloatDtype} from './safetensors-file.js'
 
-/** One tensor of a file, read without the product's code. */
+/** A tensor of a file, read without the code under test. */
 export interface ReadTensor {
   dtype: FloatDtype
   shape: number[]
   values: Float64Array
 }
 
-/** All tensors of a safetensors file of floats. */
+/** All tensors of a float safetensors file. */
 export async function readTensors(file: string): Promise<Record<string, ReadTensor>> {
   const bytes = await readFile(file)
   const start = 8 + Number(bytes.readBigUInt64LE(0))

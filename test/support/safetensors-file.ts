@@ -1,11 +1,11 @@
-/** A safetensors file in memory, written without the product's code, so that hostile ones can be made too. */
+/** A safetensors file in memory, written without the code under test, so that it can be invalid. */
 export interface FileTensor {
   dtype: string
   shape: readonly number[]
   data: Uint8Array
 }
 
-/** Tensors one after the other, as the format's own writer lays them out. */
+/** Tensors in sequence, like the reference writer of the format. */
 export function safetensorsFile(tensors: Readonly<Record<string, FileTensor>>): Uint8Array {
   let at = 0
   const header: Record<string, unknown> = {}
@@ -16,7 +16,7 @@ export function safetensorsFile(tensors: Readonly<Record<string, FileTensor>>): 
   return withHeader(JSON.stringify(header), Buffer.concat(Object.values(tensors).map(({data}) => data)))
 }
 
-/** Any header, true or not, padded to a multiple of 8. */
+/** Any header, valid or not, padded to a multiple of 8. */
 export function withHeader(json: string, data: Uint8Array = new Uint8Array()): Uint8Array {
   const header = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8))
   const length = Buffer.alloc(8)
@@ -26,7 +26,7 @@ export function withHeader(json: string, data: Uint8Array = new Uint8Array()): U
 
 export type FloatDtype = 'F32' | 'F16' | 'BF16'
 
-/** Values in one of the float dtypes; those of 16 bits are rounded towards zero. */
+/** Values in a float dtype; 16-bit types are rounded towards zero. */
 export function floatBytes(values: Float32Array, dtype: FloatDtype): Uint8Array {
   if (dtype === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
   const out = new DataView(new ArrayBuffer(2 * values.length))

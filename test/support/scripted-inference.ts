@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net'
 import {json} from 'node:stream/consumers'
 import type {TestContext} from 'node:test'
 
-/** The body of a call of `/api/generate`. */
+/** The body of a request to `/api/generate`. */
 export interface GenerateCall {
   model: string
   system: string
@@ -13,7 +13,7 @@ export interface GenerateCall {
   options: {temperature: number; num_predict: number; num_ctx?: number}
 }
 
-/** The body of a call of `/api/chat`. */
+/** The body of a request to `/api/chat`. */
 export interface ChatCall {
   model: string
   messages: {role: string; content: string}[]
@@ -22,22 +22,22 @@ export interface ChatCall {
   options: {temperature: number; top_p?: number; num_predict: number}
 }
 
-/** Answers one call, well or badly. `count` is 1 for the first one. */
+/** Responds to a request. `count` is 1 for the first one. */
 export type Answer<C = GenerateCall> = (response: ServerResponse, call: C, count: number) => unknown
 
 export type Models = readonly string[] | 'none' | 'silence'
 
 export interface ScriptedInference<C = GenerateCall> {
   baseUrl: string
-  /** Calls for text, in order. */
+  /** Bodies of the generation requests, in order. */
   calls: C[]
-  /** Headers of every request, in order. */
+  /** Headers of all requests, in order. */
   headers: Readonly<Record<string, unknown>>[]
-  /** Resolves when a client has gone before its answer was whole. */
+  /** Resolves when a client disconnects before its response is complete. */
   hungUp: Promise<void>
 }
 
-/** A real server of `/api/generate` that says what a test wants it to say. It ends with the test. */
+/** A server with scripted responses to `/api/generate`. It ends with the test. */
 export const scriptedInference = (
   test: Pick<TestContext, 'after'>,
   answer: Answer,
@@ -45,7 +45,7 @@ export const scriptedInference = (
   shown?: object,
 ) => serve<GenerateCall>(test, {path: '/api/generate', answer, models, shown})
 
-/** The same of `/api/chat`. */
+/** The same for `/api/chat`. */
 export const scriptedChat = (test: Pick<TestContext, 'after'>, answer: Answer<ChatCall>, models: Models = ['run-a']) =>
   serve<ChatCall>(test, {path: '/api/chat', answer, models})
 
@@ -53,7 +53,7 @@ interface Serving<C> {
   path: string
   answer: Answer<C>
   models: Models
-  /** What `/api/show` says of a model; there is no such route when left out. */
+  /** Response of `/api/show` for a model; by default the route does not exist. */
   shown?: object | undefined
 }
 
@@ -89,7 +89,7 @@ async function serve<C>(
   return {baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls, headers, hungUp}
 }
 
-/** The lines of a whole answer, one per word. */
+/** The lines of a complete response of `/api/generate`, one per word. */
 export const answerLines = (text: string, end: object = {}): string =>
   [
     ...text.split(/(?<= )/).map((response) => ({response, done: false})),
@@ -98,7 +98,7 @@ export const answerLines = (text: string, end: object = {}): string =>
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('')
 
-/** The lines of a whole answer of `/api/chat`, one per word. */
+/** The lines of a complete response of `/api/chat`, one per word. */
 export const chatLines = (text: string, end: object = {}): string =>
   [
     ...text.split(/(?<= )/).map((content) => ({message: {role: 'assistant', content}, done: false})),
@@ -107,7 +107,7 @@ export const chatLines = (text: string, end: object = {}): string =>
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('')
 
-/** Gives one answer after the other, whole and well. */
+/** Returns complete answers in turn. */
 export const inTurn =
   (...texts: string[]): Answer<ChatCall> =>
   (response, _call, count) =>

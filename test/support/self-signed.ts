@@ -1,6 +1,6 @@
 import {createPublicKey, generateKeyPairSync, type KeyObject, sign} from 'node:crypto'
 
-/** A certificate for 127.0.0.1 and localhost that vouches for itself, and its key, both in PEM. Good for a day. */
+/** A self-signed certificate for 127.0.0.1 and localhost and its key, both in PEM. Valid for one day. */
 export function selfSigned(): {cert: string; key: string} {
   const {privateKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'})
   const body = certificateBody(createPublicKey(privateKey))
@@ -13,7 +13,7 @@ export function selfSigned(): {cert: string; key: string} {
   }
 }
 
-/** What a certificate signs, of version 3 (RFC 5280, 4.1.2). */
+/** The signed part of a version 3 certificate (RFC 5280, 4.1.2). */
 function certificateBody(publicKey: KeyObject): Buffer {
   const name = sequence(set(sequence(oid(0x55, 4, 3), tagged(0x0c, Buffer.from('localhost')))))
   const now = Date.now()
@@ -30,7 +30,7 @@ function certificateBody(publicKey: KeyObject): Buffer {
   )
 }
 
-/** DER: a tag, a length, and what it holds (X.690). */
+/** DER: tag, length and contents (X.690). */
 function tagged(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts)
   const {length} = content

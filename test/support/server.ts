@@ -2,19 +2,19 @@ import {once} from 'node:events'
 import {createInterface} from 'node:readline'
 import {type SvcOptions, startSvc} from './svc.js'
 
-/** A server that runs as a process of its own. */
+/** A server in a separate process. */
 export interface RunningServer {
   baseUrl: string
   pid: number
-  /** What it has written to standard error so far. */
+  /** Standard error so far. */
   stderr(): string
-  /** Asks it to stop, and gives its exit status. */
+  /** Stops it and returns its exit status. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | undefined>
 }
 
 /**
- * Starts `svc serve` on a free port and waits until it is ready. It computes on one thread unless `SVC_THREADS` says
- * otherwise: the models of tests are so small that more threads only wait, which keeps a processor busy.
+ * Starts `svc serve` on a free port and waits until it is ready. It uses one thread unless `SVC_THREADS` is set: test
+ * models are so small that more threads would only spin.
  */
 export async function startServer(args: readonly string[], {cwd, env}: SvcOptions = {}): Promise<RunningServer> {
   const options = {...(cwd === undefined ? {} : {cwd}), env: {SVC_THREADS: '1', ...env}}

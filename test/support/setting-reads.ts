@@ -1,7 +1,7 @@
 /**
- * Whether code reads a property: as `.name`, by its own name in a destructuring pattern, or renamed in one. Keys of
- * object literals do not count.
- * @param code as `codeOf` gives it
+ * Whether code reads a property: as `.name`, or in a destructuring pattern, renamed or not. Keys of object literals do
+ * not count.
+ * @param code result of `codeOf`
  */
 export function readsProperty(code: string, name: string): boolean {
   if (!code.includes(name)) return false
@@ -10,7 +10,7 @@ export function readsProperty(code: string, name: string): boolean {
   return [...code.matchAll(new RegExp(`[{,]\\s*${name}\\s*:`, 'g'))].some(({index}) => isInPattern(code, index + 1))
 }
 
-/** The code of a source without comments and strings; expressions in template strings stay. */
+/** The source without comments and strings, but with the expressions in template strings. */
 export const codeOf = (source: string): string =>
   source.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`/g,
@@ -20,7 +20,7 @@ export const codeOf = (source: string): string =>
 const expressionsOf = (template: string): string[] =>
   [...template.matchAll(/\$\{([^}]*)\}/g)].map(([, expression = '']) => expression)
 
-/** Whether the braces around a position are a pattern: its value, or the type of a parameter, follows them. */
+/** Whether the braces around a position are a pattern: `=` and a value, or `:` and a type, follow them. */
 function isInPattern(code: string, start: number): boolean {
   let depth = 1
   for (let at = start; at < code.length; at++) {

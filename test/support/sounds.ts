@@ -25,7 +25,7 @@ export function joined(pieces: readonly Float32Array[]): Float32Array {
 export const sine = (hertz: number, samples: number, {rate = 16_000, level = 0.5} = {}): Float32Array =>
   Float32Array.from({length: samples}, (_, i) => level * Math.sin((2 * Math.PI * hertz * i) / rate))
 
-/** A sound with this root mean square, dB below full scale. */
+/** A sound scaled to a root mean square, dB below full scale. */
 export function atLevel(sound: Float32Array, decibels: number): Float32Array {
   const power = sound.reduce((sum, x) => sum + x * x, 0) / sound.length
   const gain = 10 ** (decibels / 20) / Math.sqrt(power)
@@ -59,7 +59,7 @@ export function hum(samples: number): Float32Array {
   )
 }
 
-/** Short bursts at uneven distances. */
+/** Short bursts at irregular intervals. */
 export function clicks(samples: number, perSecond: number, seed = 1): Float32Array {
   const uniform = uniformFloats(seed)
   const out = new Float32Array(samples)

@@ -5,7 +5,7 @@ import {type EnergyVadOptions, energyVad, type SpeechRegion} from '../../src/aud
 import {sharedData} from './project.js'
 import {readClip} from './sounds.js'
 
-/** What the energy detector finds in a sound that comes in pieces. */
+/** Regions that the energy detector finds in a sound passed in chunks. */
 export async function regionsOf(
   sound: Float32Array,
   options: EnergyVadOptions = {},
@@ -18,7 +18,8 @@ export async function regionsOf(
 }
 
 /**
- * Finds one region in every so many of the 3,000 spoken digits: 50 recordings of each digit by each of six speakers.
+ * Asserts that the detector finds one region in every n-th of the 3,000 spoken digits: 50 recordings of each digit by
+ * each of six speakers.
  */
 export async function assertHearsDigits(every: number): Promise<void> {
   const folder = sharedData('fsdd') ?? ''

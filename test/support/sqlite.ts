@@ -1,4 +1,4 @@
 import {loadDriver, type Driver as SqliteDriver} from '../../src/store/index.js'
 
-/** The SQLite driver of this Node version, for tests that read or write a database file past the code under test. */
+/** The SQLite driver of this Node version, for tests that access a database file without the code under test. */
 export const Driver: SqliteDriver = await loadDriver()

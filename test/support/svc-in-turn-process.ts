@@ -1,26 +1,26 @@
 /**
- * Runs one command line after the other, as `svc-in-turn.ts` asks for them. Each begins with its own folder,
- * environment, arguments and standard input, and ends when nothing of it is left to wait for, as a process of its own
- * would: one that leaves a timer or a connection behind does not end here either.
+ * Runs command lines in turn on request of `svc-in-turn.ts`. Each has its own folder, environment, arguments and
+ * standard input, and ends when the event loop is empty, like a separate process: a command line with an open timer or
+ * connection does not end here either.
  */
 import {existsSync, readdirSync} from 'node:fs'
 import {Readable, Writable} from 'node:stream'
 import {projectFile} from './project.js'
 import type {CommandLine, Ended} from './svc-in-turn.js'
 
-// From the bundle that the executable runs: modules of the compiled tree would be a second set.
+// Imports the bundle of the executable, because the compiled modules would be second instances.
 const {main} = (await import(projectFile('dist/bundle/main.js'))) as typeof import('../../src/cli/main.js')
 const {configureLog} = (await import(projectFile('dist/bundle/log.js'))) as typeof import('../../src/log/index.js')
 
-/** How Node exits when a program waits for what can no longer come. */
+/** Exit status of Node for an unsettled top-level await. */
 const unsettled = 13
 
 let running: {mark: string; files: number; settled: boolean} | undefined
 
-/** How many files and sockets are open, where the system tells. */
+/** Number of open files and sockets; 0 on systems without `/proc`. */
 const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
 
-/** A signal to a command line that has just ended is none to the process. */
+/** Ignores signals for a command line that has just ended. */
 const ignore = () => undefined
 const signals = ['SIGINT', 'SIGTERM'] as const
 
@@ -45,7 +45,7 @@ process.on('beforeExit', () => {
   if (running === undefined || !process.connected) return
   const {mark, files, settled} = running
   const exitCode = settled ? Number(process.exitCode ?? 0) : unsettled
-  // A tool server claims standard output for the rest of its process.
+  // An MCP server takes over standard output for the rest of its process.
   Reflect.deleteProperty(process.stdout, 'write')
   const isAsBefore = settled && openFiles() === files
   const ended: Ended = {exitCode, isAsBefore}
@@ -57,7 +57,7 @@ process.on('beforeExit', () => {
   process.send?.(ended)
 })
 
-/** In pieces of the size that a pipe gives. */
+/** Splits input into chunks of the size that a pipe delivers. */
 function* pieces(input: string | Uint8Array): Generator<Buffer> {
   const bytes = Buffer.from(input as Uint8Array)
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)

@@ -2,7 +2,7 @@ import {join} from 'node:path'
 import {describe} from 'node:test'
 import {testCases, testSteps} from './compare-in-turn.js'
 
-describe('many command lines that are run in turn', () => {
+describe('many command lines in a reused process', () => {
   testCases((root, other) => [
     [['mcp', 'serve'], {cwd: root}],
     [['--version']],

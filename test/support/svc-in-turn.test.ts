@@ -5,10 +5,10 @@ import {startSvc} from './svc.js'
 import {startInTurn} from './svc-in-turn.js'
 import {temporaryFolder} from './temporary.js'
 
-// `svc-in-turn.slow.ts` compares more of them.
-describe('a command line that is run in turn', () => {
+// `svc-in-turn.slow.ts` compares more command lines.
+describe('a command line in a reused process', () => {
   testCases((root, other) => [
-    // It takes standard output for itself, which the next one must not come upon.
+    // It takes over standard output, which must not affect the next command line.
     [['mcp', 'serve'], {cwd: root}],
     [[]],
     [['genrate']],
@@ -21,7 +21,7 @@ describe('a command line that is run in turn', () => {
     [['orch', 'submit', '-'], {cwd: root, input: 'x'.repeat(200_000)}],
   ])
 
-  it('goes on until it is stopped, and ends as one on its own', async (test) => {
+  it('runs until it is stopped, and ends like one in a separate process', async (test) => {
     const cwd = await temporaryFolder(test)
     const args = ['daemon', 'run', '--json']
     const going = startInTurn(args, {cwd})

@@ -6,7 +6,7 @@ import type {Readable} from 'node:stream'
 import {fileURLToPath} from 'node:url'
 import {environment, longestRunMs, type SvcOptions, type SvcResult, startSvc, svc} from './svc.js'
 
-/** What a process is asked for; it prints the mark on both streams when the command line has ended. */
+/** Request to a process. It prints the mark to both streams when the command line has ended. */
 export interface CommandLine {
   args: readonly string[]
   cwd: string
@@ -17,45 +17,45 @@ export interface CommandLine {
 
 export interface Ended {
   exitCode: number
-  /** Whether the process has nothing left of the command line that the next one could come upon. */
+  /** Whether the command line left nothing in the process that could affect the next one. */
   isAsBefore: boolean
 }
 
-/** A command line that goes on until it is stopped. */
+/** A command line that runs until it is stopped. */
 export interface Going {
-  /** The lines that it has printed so far on standard output. */
+  /** Lines of standard output so far. */
   readonly lines: readonly string[]
-  /** What it has printed so far on standard error. */
+  /** Standard error so far. */
   stderr(): string
-  /** How it ended. */
+  /** Resolves with the result when it has ended. */
   readonly ended: Promise<SvcResult>
-  /** The next time that it prints something, or ends. Throws when it has ended. */
+  /** Waits for its next output or its end. Throws if it has already ended. */
   told(): Promise<void>
   /** Sends its process a signal, unless it has ended. */
   signal(name: NodeJS.Signals): void
-  /** Sends its process a SIGTERM, and gives how it ended. */
+  /** Sends SIGTERM to its process and returns the result. */
   stop(): Promise<SvcResult>
-  /** Ends it with a test, whatever it does. */
+  /** Ends it at the end of a test, if necessary with SIGKILL. */
   close(): Promise<void>
 }
 
 const program = fileURLToPath(new URL('svc-in-turn-process.js', import.meta.url))
-/** How long one that is no longer needed may take to end, ms. */
+/** Time to end after SIGTERM before SIGKILL, ms. */
 const closingMs = 2000
-/** Beyond these, command lines wait for each other: more processes than processors are not faster. */
+/** Maximum number of concurrent command lines; more would not be faster. */
 const most = 2
 
 const idle: ChildProcess[] = []
 const waiting: (() => void)[] = []
 let busy = 0
 
-/** Variables that are read where a command line runs; what Node and libraries read at their start is not among them. */
+/** Variables that are read when a command line runs, unlike those that Node and libraries read at startup. */
 const readLate = /^(SVC_\w+|HF_\w+|HOME|PATH|USER|XDG_\w+)$/
 
 /**
- * Runs a command line through `main`, in a process that has run others before. It takes a tenth of the time of `svc`
- * and prints and exits as that does, which `svc-in-turn.test.ts` holds. Only for tests that look at nothing else: not
- * for signals, readers that go, process ids, secrets in logs, what is loaded, or many at the same moment.
+ * Runs a command line through `main` in a reused process. It takes a tenth of the time of `svc` and has the same output
+ * and exit status, which `svc-in-turn.test.ts` verifies. Not for tests of signals, closed pipes, process ids, secrets
+ * in logs, loaded modules or concurrency.
  */
 export async function svcInTurn(args: readonly string[], options: SvcOptions = {}): Promise<SvcResult> {
   if (!Object.keys(options.env ?? {}).every((name) => readLate.test(name))) return svc(args, options)
@@ -70,7 +70,7 @@ export async function svcInTurn(args: readonly string[], options: SvcOptions = {
   }
 }
 
-/** Starts a command line that goes on. Nothing waits for it, however many there are. */
+/** Starts a long-running command line, which does not count towards the maximum number. */
 export function startInTurn(args: readonly string[], options: SvcOptions = {}): Going {
   const child = idle.pop() ?? startProcess()
   return follow(
@@ -79,7 +79,7 @@ export function startInTurn(args: readonly string[], options: SvcOptions = {}): 
   )
 }
 
-/** The same in a new process, which has no other end than that of the command line. */
+/** The same in a new process, which ends with the command line. */
 export function startAlone(args: readonly string[], options: SvcOptions = {}): Going {
   const child = startSvc(args, options)
   return follow(
@@ -95,7 +95,7 @@ export function startAlone(args: readonly string[], options: SvcOptions = {}): G
 
 type OnText = (text: string) => void
 
-/** Runs a command line, and keeps what it has printed so far. */
+/** Runs a command line and collects its output. */
 function follow(
   run: (onStdout: OnText, onStderr: OnText) => Promise<SvcResult>,
   kill: (name: NodeJS.Signals) => unknown,
@@ -120,7 +120,7 @@ function follow(
     told.emit('told')
     return result
   })
-  // The process of one that has ended may run another one by now.
+  // After the end, the process may already run another command line.
   const signal = (name: NodeJS.Signals) => void (over === undefined && kill(name))
   return {
     lines,
@@ -176,7 +176,7 @@ function startProcess(): ChildProcess {
   return child
 }
 
-/** Waits for the end of a command line, or of the process, where the command line has ended that. */
+/** Waits for the end of the command line or of the process. */
 async function endOf(child: ChildProcess): Promise<Partial<Ended>> {
   const over = new AbortController()
   try {
@@ -188,7 +188,7 @@ async function endOf(child: ChildProcess): Promise<Partial<Ended>> {
   }
 }
 
-/** What is printed up to the mark, or to the end of the process. */
+/** The output up to the mark or the end of the process. */
 function outputOf(stream: Readable | null, mark: string, onText?: OnText): Promise<string> {
   return new Promise((resolve) => {
     if (stream === null) return resolve('')
@@ -209,7 +209,7 @@ function outputOf(stream: Readable | null, mark: string, onText?: OnText): Promi
   })
 }
 
-/** A process that waits for work does not keep the tests from ending; it goes with them. */
+/** Unreferences an idle process, so that it does not prevent the tests from ending. */
 function release(child: ChildProcess): void {
   for (const part of [child, child.channel, child.stdout, child.stderr]) (part as {unref?(): void} | null)?.unref?.()
   if (child.exitCode === null && child.connected) idle.push(child)

@@ -11,14 +11,14 @@ export interface SvcOptions {
   input?: string | Uint8Array
 }
 
-/** A program that runs for longer has hung, ms: servers and daemons of a slow machine run for minutes. */
+/** Timeout of a program, ms. Servers and daemons on a slow machine run for minutes. */
 export const longestRunMs = 15 * 60_000
 
 const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: longestRunMs} as const
 
 const {PATH = '', NODE_OPTIONS} = process.env
 
-/** The environment of a command line, apart from that of the tests but for the options of Node. */
+/** The environment of a command line; of the environment of the tests, only the options of Node are inherited. */
 export const environment = (env: SvcOptions['env'] = {}): Record<string, string> => ({
   PATH,
   HOME: tmpdir(),
@@ -32,7 +32,7 @@ export interface SvcResult {
   exitCode: number | undefined
 }
 
-/** Runs the real binary to its end, with an environment of its own. Its standard input is empty unless given. */
+/** Runs the real binary to its end with its own environment. Standard input is empty by default. */
 export async function svc(
   args: readonly string[],
   {cwd = tmpdir(), env, input = ''}: SvcOptions = {},
@@ -46,7 +46,7 @@ export async function svc(
   return {stdout, stderr, exitCode}
 }
 
-/** Starts the real binary, to be talked to while it runs. */
+/** Starts the real binary for interaction while it runs. */
 export const startSvc = (
   args: readonly string[],
   {cwd = tmpdir(), env}: SvcOptions = {},

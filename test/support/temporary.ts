@@ -4,14 +4,14 @@ import {tmpdir} from 'node:os'
 import {dirname, join} from 'node:path'
 import {after, type TestContext} from 'node:test'
 
-/** A folder that is removed when the test ends. */
+/** Creates a folder that is removed when the test ends. */
 export async function temporaryFolder(test: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
   test.after(() => rm(folder, {recursive: true, force: true}))
   return folder
 }
 
-/** A folder for all tests of a suite, removed after them. */
+/** Creates a folder for all tests of a suite, removed after them. */
 export function suiteFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
   after(() => rm(folder, {recursive: true, force: true}))

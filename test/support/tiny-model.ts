@@ -16,11 +16,11 @@ export interface TinyModel {
   ropeScaling: Readonly<Record<string, number | string>> | null
   /** Attention window, in positions. */
   window: number | null
-  /** First layer with a window, for the families that say so. */
+  /** First layer with a window, for the families that configure it. */
   firstWindowed: number
   tied: boolean
   dtype: FloatDtype
-  /** How the weights are laid out: one file, a numbered set with an index, or a numbered set alone. */
+  /** Files of the weights: a single file, or numbered files with or without an index. */
   layout: 'single' | 'indexed' | 'numbered'
   seed: number
 }
@@ -45,7 +45,7 @@ export const tinyModel: TinyModel = {
   seed: 1,
 }
 
-/** Which projections of a family add a bias. */
+/** Projections with a bias, by family. */
 export const biasesOf = ({family}: TinyModel): readonly ('q' | 'k' | 'v')[] =>
   family === 'qwen2' ? ['q', 'k', 'v'] : []
 
@@ -73,7 +73,7 @@ export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
     : {}),
 })
 
-/** The files of a randomly initialised model with a byte-level tokenizer: complete, and small enough for any test. */
+/** The files of a complete, randomly initialised model with a byte-level tokenizer, small enough for any test. */
 export function tinyModelFiles(changes: Partial<TinyModel> = {}): Record<string, string | Uint8Array> {
   const model = {...tinyModel, ...changes}
   return {
@@ -90,11 +90,11 @@ export const writeTinyModel = (folder: string, changes: Partial<TinyModel> = {})
 export interface TinyAdapter {
   rank: number
   alpha: number
-  /** Which manifest describes it, and so how its tensors are spelt. */
+  /** The manifest that describes it, which determines the tensor names. */
   form: 'v3' | 'v3-flat' | 'v2' | 'peft' | 'peft-rs'
-  /** Whether tensors of the two older forms end in `.weight`. */
+  /** Whether tensor names of the two older formats end in `.weight`. */
   suffix: boolean
-  /** Whether the head is changed too. */
+  /** Whether the head is adapted too. */
   head: boolean
   /** Whether the up projection is zero, as at the start of training. */
   zero: boolean
@@ -103,7 +103,7 @@ export interface TinyAdapter {
 
 export const tinyAdapter: TinyAdapter = {rank: 4, alpha: 8, form: 'v3', suffix: false, head: true, zero: false, seed: 9}
 
-/** Logical name, base tensor and shape `[out, in]` of every weight that the adapter of a tiny model changes. */
+/** Logical name, base tensor and shape `[out, in]` of each adapted weight of a tiny model. */
 function adapted(model: TinyModel, {head}: TinyAdapter): [logical: string, target: string, shape: readonly number[]][] {
   const shapes = tensorShapes(model)
   const layers = Array.from({length: model.layers}, (_, i) =>
@@ -189,7 +189,7 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
   const tensors = Object.entries(tensorShapes(model)).map(([name, shape]) => {
     const size = shape.reduce((product, dim) => product * dim, 1)
     const norm = name.endsWith('norm.weight')
-    // Wide enough that attention attends to something, so that a wrong position would show.
+    // Large enough for distinct attention weights, so that a wrong position changes the result.
     const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(shape[1] as number)
     const values = Float32Array.from({length: size}, () => (norm ? 1 : 0) + scale * random())
     return [name, {dtype: model.dtype, shape, data: floatBytes(values, model.dtype)}] as const
@@ -233,8 +233,8 @@ function tensorShapes(model: TinyModel): Record<string, readonly number[]> {
 }
 
 /**
- * A tokenizer of one token per byte, and a beginning-of-text token, id 256. Further ids up to the size of a vocabulary
- * stand for words that no text is encoded to.
+ * A tokenizer with one token per byte and a beginning-of-text token, id 256. Further ids up to the vocabulary size are
+ * words that no text is encoded to.
  */
 export function byteTokenizer(vocabSize = 257): object {
   const words = Array.from({length: vocabSize - 257}, (_, i) => [`w${i}`, 257 + i])
@@ -258,7 +258,7 @@ export function byteTokenizer(vocabSize = 257): object {
   }
 }
 
-/** GPT-2's letters for the bytes 0 to 255: printable ones stand for themselves, the others follow from U+0100 on. */
+/** The characters of GPT-2 for the bytes 0 to 255: printable bytes map to themselves, others to U+0100 and up. */
 function byteAlphabet(): string[] {
   const printable = (byte: number) =>
     (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255)
@@ -273,8 +273,8 @@ function gaussian(seed: number): () => number {
 }
 
 /**
- * Numbers from 0 to 1: state * 0x5851f42d4c957f2d + 0x14057b7ef767814f modulo 2^64, of which the upper 53 bits count.
- * In two halves of 32 bits, since a BigInt for each number takes ten times as long.
+ * Numbers from 0 to 1: the upper 53 bits of state * 0x5851f42d4c957f2d + 0x14057b7ef767814f modulo 2^64. Uses two
+ * 32-bit halves, because a BigInt for each number takes ten times as long.
  */
 function congruential(seed: number): () => number {
   let high = Math.floor(seed / 2 ** 32)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {setTimeout as sleep} from 'node:timers/promises'
 
-/** Longest wait for a condition, ms. A slow machine stays below it; only a condition that never holds reaches it. */
+/** Timeout for a condition, ms; long enough for a slow machine. */
 export const timeoutMs = 60_000
 
 /** Polls until a condition holds, and fails after `timeoutMs`. A function as text shows the state at that time. */

@@ -4,32 +4,32 @@ export interface WaveFile {
   channels: readonly Float32Array[]
   sampleRate: number
   encoding: 'u8' | 's16le' | 's24le' | 's32le' | 'f32le' | 'f64le'
-  /** WAVE_FORMAT_EXTENSIBLE in place of the short header. */
+  /** Writes WAVE_FORMAT_EXTENSIBLE instead of the short header. */
   extensible?: boolean
   /** RF64 with its sizes in `ds64`. */
   rf64?: boolean
-  /** RIFX: every number has its highest byte first. */
+  /** RIFX: all numbers are big-endian. */
   rifx?: boolean
-  /** What the header says in place of the true number of bytes. */
+  /** Data size in the header, if different from the real number of bytes. */
   dataBytes?: number
-  /** Chunks before the sound, by name. */
+  /** Chunks before the data chunk, by name. */
   before?: Readonly<Record<string, Uint8Array>>
-  /** Bytes after the sound. */
+  /** Bytes after the data chunk. */
   after?: Uint8Array
 }
 
 const widths = {u8: 1, s16le: 2, s24le: 3, s32le: 4, f32le: 4, f64le: 8} as const
 
-/** A WAV file in memory, true or not. */
+/** A WAV file in memory, valid or not. */
 export function waveFile(file: WaveFile): Buffer {
   const bytes = littleEndianFile(file)
   return file.rifx ? bigEndian(bytes, file) : bytes
 }
 
-/** Widths of what is in a header without other chunks, from its size on; names are turned round by nobody. */
+/** Sizes of the header fields of a file without other chunks, from the file size on. Chunk names are never swapped. */
 const headerFields = [4, 'name', 'name', 4, 2, 2, 4, 4, 2, 2, 2, 2, 4, 4, 2, 2] as const
 
-/** A file with nothing but a format and sound, with the bytes of each number turned round. */
+/** A file with only a format and a data chunk, with the bytes of each number swapped. */
 function bigEndian(bytes: Buffer, {encoding}: WaveFile): Buffer {
   const data = bytes.indexOf('data')
   let at = 4
@@ -63,7 +63,7 @@ function littleEndianFile({channels, sampleRate, encoding, extensible, rf64, ...
   return Buffer.concat([riff, body])
 }
 
-/** One channel of 16 bits at 16 kHz: what most recordings of speech are. */
+/** One 16-bit channel at 16 kHz, like most speech recordings. */
 export const monoWave = (samples: Float32Array, changes: Partial<WaveFile> = {}): Buffer =>
   waveFile({channels: [samples], sampleRate: 16_000, encoding: 's16le', ...changes})
 

@@ -5,7 +5,7 @@ import {type FileTensor, floatBytes, safetensorsFile} from './safetensors-file.j
 import {writeFiles} from './temporary.js'
 import {type WhisperShape, type WhisperWeights, whisperConfig} from './whisper-weights.js'
 
-/** The weights of a safetensors file of 32-bit floats, read without the product's code. */
+/** The weights of a 32-bit float safetensors file, read without the code under test. */
 export async function readWeights(file: string): Promise<WhisperWeights> {
   const bytes = await readFile(file)
   const start = 8 + Number(bytes.readBigUInt64LE(0))
@@ -33,7 +33,7 @@ export async function readWeights(file: string): Promise<WhisperWeights> {
   )
 }
 
-/** A model directory in Hugging Face layout, with a tokenizer of ten words. */
+/** A model directory in Hugging Face layout with a ten-word tokenizer. */
 export async function writeWhisperFolder(
   folder: string,
   shape: WhisperShape,
@@ -70,7 +70,7 @@ const ggmlNames: readonly (readonly [RegExp, string])[] = [
   [/embed_positions\.weight/, 'positional_embedding'],
 ]
 
-/** How matrices are stored in a whisper.cpp file: the number of the type, and its bytes. */
+/** Storage types of matrices in a whisper.cpp file: the type number and the encoding. */
 export interface GgmlEncoding {
   type: number
   encode: (values: Float32Array) => Uint8Array
@@ -79,7 +79,7 @@ export interface GgmlEncoding {
 export const ggmlFloats: GgmlEncoding = {type: 0, encode: (values) => floatBytes(values, 'F32')}
 export const ggmlHalves: GgmlEncoding = {type: 1, encode: (values) => floatBytes(values, 'F16')}
 
-/** A whisper.cpp file of some weights and tokens. */
+/** A whisper.cpp file with weights and tokens. */
 export function ggmlFile(
   shape: WhisperShape,
   weights: WhisperWeights,
@@ -114,9 +114,9 @@ export function ggmlFile(
 }
 
 export interface ExportOptions {
-  /** One decoder for both steps, with a switch, or two files. */
+  /** A merged decoder with a switch input, or two files. */
   layout: 'merged' | 'merged-without-switch' | 'split'
-  /** Whether the decoder shows its cross-attention. */
+  /** Whether the decoder outputs its cross-attention. */
   attentions: boolean
 }
 
@@ -205,7 +205,7 @@ class Layers {
     return this.graph.node('Transpose', [parts], {perm: [0n, 2n, 1n, 3n]})
   }
 
-  /** softmax(q k / sqrt(d) + mask) and what it gives with v, as `[rows, n, size]`. */
+  /** softmax(q k / sqrt(d) + mask) and its product with v, as `[rows, n, size]`. */
   attend(q: Value, k: Value, v: Value, mask?: Value): {weights: Value; context: Value} {
     const {heads, size} = this.#shape
     const turned = this.graph.node('Transpose', [k], {perm: [0n, 1n, 3n, 2n]})
@@ -221,7 +221,7 @@ class Layers {
     return this.graph.node('Add', [x, y])
   }
 
-  /** One size of a tensor, as a scalar. */
+  /** A dimension of a tensor, as a scalar. */
   dimension(x: Value, axis: number): Value {
     const size = this.graph.node('Gather', [this.graph.node('Shape', [x]), this.whole(axis)], {axis: 0})
     return size
@@ -306,7 +306,7 @@ function decoderGraph(
     const own = layers.attend(project(normed, 'self_attn', 'q_proj'), key, value, mask)
     x = layers.add(x, layers.linear(own.context, `${name}.self_attn.out_proj`))
 
-    // What was kept of the first step comes before what is computed again, and is what counts.
+    // The cached result of the first step precedes the recomputed one and must be used.
     const positions = graph.node('Unsqueeze', [layers.dimension(states, 1), graph.integers(0)])
     const kept = (before: Value | undefined, projection: string) =>
       graph.node('Slice', [
@@ -322,7 +322,7 @@ function decoderGraph(
     x = layers.add(x, layers.linear(cross.context, `${name}.encoder_attn.out_proj`))
     x = layers.add(x, layers.feedForward(layers.norm(x, `${name}.final_layer_norm`), name))
 
-    // Later steps give nonsense for the encoder's part, as the cached branch of real exports does.
+    // Later steps output zeros for the encoder part. The cached branch of real exports outputs arbitrary values.
     const first = graph.node('Cast', [graph.node('Equal', [length, layers.whole(0)])], {to: 1})
     const outputs = {
       'decoder.key': key,
@@ -343,7 +343,7 @@ function decoderGraph(
   return graph.build()
 }
 
-/** Tokens of a whisper.cpp file for the ten words: those in brackets are special. */
+/** Tokens of a whisper.cpp file for the ten words; tokens in brackets are special. */
 export const ggmlTokens = [
   ...Object.keys(digitTokenizer.model.vocab)
     .slice(0, 10)

@@ -1,6 +1,6 @@
 import {randomFloats} from './random-floats.js'
 
-/** The tensors of a Whisper, by the names of Hugging Face. */
+/** The tensors of a Whisper model, by their Hugging Face names. */
 export type WhisperWeights = ReadonlyMap<string, {shape: readonly number[]; data: Float32Array}>
 
 export interface WhisperShape {
@@ -9,12 +9,12 @@ export interface WhisperShape {
   heads: number
   vocabulary: number
   bins: number
-  /** Positions of the encoder, and of the decoder. */
+  /** Positions of the encoder and of the decoder. */
   audio: number
   text: number
 }
 
-/** As small as a Whisper can be: a window of two seconds, ten words. */
+/** A minimal Whisper: a window of two seconds and ten words. */
 export const microShape: WhisperShape = {
   size: 32,
   layers: 2,
@@ -40,7 +40,7 @@ export const whisperConfig = ({size, layers, heads, vocabulary, bins, audio, tex
   max_target_positions: text,
 })
 
-/** Random weights that let signals through: a model that says nonsense, and always the same. */
+/** Seeded random weights large enough for signals to pass, so that the output is meaningless but deterministic. */
 export function randomWhisper(
   {size, layers, vocabulary, bins, audio, text}: WhisperShape,
   seed = 1,

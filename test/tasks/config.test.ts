@@ -201,10 +201,10 @@ describe('the capabilities that agents have by default', () => {
 })
 
 describe('settings that contradict each other', () => {
-  const agents = 'orchestrator.min_agents is 9, more than the 8 of orchestrator.max_agents'
+  const agents = 'orchestrator.min_agents (9) is larger than orchestrator.max_agents (8)'
   const thresholds = (low: number, high: number) =>
-    `orchestrator.socrates_policy.abstain_threshold is ${low}, more than the ${high} of ` +
-    'orchestrator.socrates_policy.ask_for_help_threshold'
+    `orchestrator.socrates_policy.abstain_threshold (${low}) is larger than ` +
+    `orchestrator.socrates_policy.ask_for_help_threshold (${high})`
   const cases: [toml: string, env: Record<string, string>, faults: string[]][] = [
     ['[orchestrator]\nmin_agents = 8', {}, []],
     ['[orchestrator]\nmin_agents = 9', {}, [agents]],

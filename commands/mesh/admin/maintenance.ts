@@ -8,10 +8,11 @@ const minuteMs = 60_000
 const latestTimeMs = 8_640_000_000_000_000
 
 export default class MeshAdminMaintenance extends MeshCommand<typeof MeshAdminMaintenance> {
-  static override summary = 'Start or stop maintenance mode of a node.'
+  static override summary = 'Set or clear maintenance mode on a node.'
   static override description =
     `A node in maintenance drains: it receives no new leases or messages, but can renew and finish existing ones until the
-deadline. Without a deadline, maintenance lasts until it is turned off. Requires a token of the role admin or mesh.`
+deadline. Without a deadline, maintenance lasts until it is cleared with --state off. Requires a token of the role admin
+or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> node-7f3a --state on --for-minutes 30',
     '<%= config.bin %> <%= command.id %> node-7f3a --state off',
@@ -21,14 +22,14 @@ deadline. Without a deadline, maintenance lasts until it is turned off. Requires
     ...controlUrlFlag,
     state: stateFlag(),
     'until-unix-ms': Flags.integer({
-      description: 'End of maintenance, in Unix milliseconds.',
+      description: 'End of maintenance in Unix milliseconds, instead of --for-minutes.',
       min: 1,
       max: latestTimeMs,
       helpValue: 'MS',
       exclusive: ['for-minutes'],
     }),
     'for-minutes': Flags.integer({
-      description: 'Duration of maintenance, at most a week.',
+      description: 'Duration of maintenance, at most one week. (default: until cleared)',
       min: 1,
       max: 10_080,
       helpValue: 'MINUTES',

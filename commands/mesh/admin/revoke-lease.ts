@@ -4,7 +4,7 @@ import {asLease, controlUrlFlag, MeshCommand} from '../../../src/cli/index.js'
 export default class MeshAdminRevokeLease extends MeshCommand<typeof MeshAdminRevokeLease> {
   static override summary = 'Revoke a lease.'
   static override description =
-    `The holder learns of it at its next renewal and must then stop the leased work. Late results can be recognised by their older
+    `The next renewal by the holder fails; the holder must then stop the leased work. Reject late results by their older
 lease id. Requires a token of the role admin or mesh.`
   static override examples = ['<%= config.bin %> <%= command.id %> 17']
   static override args = {

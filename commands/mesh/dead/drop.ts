@@ -3,8 +3,9 @@ import {controlUrlFlag, DeadMessagesCommand, deadMessagesArg} from '../../../src
 export default class MeshDeadDrop extends DeadMessagesCommand<typeof MeshDeadDrop> {
   static override summary = 'Delete dead letters.'
   static override description =
-    `Deletes the contents of the messages; the audit log records who dropped them. For a day, a message with the same idempotency
-key is not stored again. Exits with status 3 if a message is not a dead letter. Requires a token of the role admin or mesh.`
+    `Deletes the contents of the messages; the audit log records who dropped them. For one day, a message with the same
+idempotency key is still treated as a duplicate. Exits with status 3 if a message is not a dead letter. Requires a token
+of the role admin or mesh.`
   static override examples = ['<%= config.bin %> <%= command.id %> 1042 1043']
   static override args = deadMessagesArg
   static override flags = {...controlUrlFlag}

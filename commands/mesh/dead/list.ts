@@ -3,8 +3,8 @@ import {controlUrlFlag, formatDeadMessages, MeshCommand, pageFlags} from '../../
 export default class MeshDeadList extends MeshCommand<typeof MeshDeadList> {
   static override summary = 'List dead letters.'
   static override description =
-    `A message becomes a dead letter after 16 claims without an acknowledgement. It is in no inbox and is deleted after seven days. Lists the
-newest first. Requires a token of the role admin or mesh.`
+    `Lists dead letters, newest first. A message becomes a dead letter after 16 claims without an acknowledgement. Dead
+letters are removed from the inbox and deleted after seven days. Requires a token of the role admin or mesh.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json | jq ".messages[].id" | xargs <%= config.bin %> mesh dead retry',

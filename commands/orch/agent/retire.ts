@@ -7,7 +7,7 @@ const retireAgent = commandCall(operationNamed('retire_agent'))
 export default class OrchAgentRetire extends OperationCommand<typeof OrchAgentRetire> {
   static override summary = retireAgent.operation.summary
   static override description =
-    'Its tasks, including the running one, are requeued on other agents. Fails if no other agent can run them.'
+    `The tasks of the agent, including its running task, are requeued on other agents. Fails if no other agent can run them.`
   static override examples = ['<%= config.bin %> <%= command.id %> builder']
   static override args = operationArgs(retireAgent)
 

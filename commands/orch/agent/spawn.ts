@@ -7,8 +7,8 @@ const spawnAgent = commandCall(operationNamed('spawn_agent'))
 export default class OrchAgentSpawn extends OperationCommand<typeof OrchAgentSpawn> {
   static override summary = spawnAgent.operation.summary
   static override description =
-    `The agent has the configured capabilities of all agents, those of this machine, and the labels given here. It exists until
-it is retired.`
+    `The agent has the capabilities configured for all agents, the capabilities of this machine, and the labels of --label.
+It exists until it is retired.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> builder --label pool=dev',
     '<%= config.bin %> <%= command.id %> reviewer --parent builder --model run-7',

@@ -7,7 +7,8 @@ const listPlans = commandCall(operationNamed('list_plans'))
 export default class OrchPlanList extends OperationCommand<typeof OrchPlanList> {
   static override summary = listPlans.operation.summary
   static override description =
-    'A plan is pending until it is executed, then active until it is completed or failed: all steps are completed, or no remaining step can run.'
+    `A plan is pending until it is executed, and then active. It is completed when all its steps are completed, and failed
+when no remaining step can run.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --status active',
     "<%= config.bin %> <%= command.id %> --json | jq -r '.plans[].session_id'",

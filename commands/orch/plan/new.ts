@@ -7,9 +7,9 @@ const newPlan = commandCall(operationNamed('new_plan'))
 export default class OrchPlanNew extends OperationCommand<typeof OrchPlanNew> {
   static override summary = newPlan.operation.summary
   static override description =
-    `Each line, numbered item and clause of the goal becomes a step that depends on the previous one; a final step checks the
-work. If orchestrator.planning_llm_synthesis_enabled is true, a model creates the steps instead. No task is submitted before
-svc orch plan execute.`
+    `Each line, numbered item and clause of the goal becomes a step that depends on the previous one; a final step verifies
+the work. If orchestrator.planning_llm_synthesis_enabled is true, a model creates the steps instead. Tasks are submitted
+only by svc orch plan execute.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "Add paging to the inbox; update the docs" --scope-file src/inbox.ts',
     '<%= config.bin %> <%= command.id %> - --write < GOAL.md',

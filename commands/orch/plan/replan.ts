@@ -6,8 +6,8 @@ const replan = commandCall(operationNamed('replan'))
 export default class OrchPlanReplan extends OperationCommand<typeof OrchPlanReplan> {
   static override summary = replan.operation.summary
   static override description =
-    `Adds DELTA to the goal and creates a new version of the plan. Completed steps are kept; all other steps are planned
-again, and their tasks are cancelled, even running ones. Start the new version with svc orch plan execute.`
+    `Appends DELTA to the goal and creates a new version of the plan. Completed steps are kept. All other steps are planned
+again, and their tasks are cancelled, even if they are running. Start the new version with svc orch plan execute.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11 "Keep the old cursor working"',
   ]

@@ -7,7 +7,8 @@ const planStatus = commandCall(operationNamed('plan_status'))
 export default class OrchPlanStatus extends OperationCommand<typeof OrchPlanStatus> {
   static override summary = planStatus.operation.summary
   static override description =
-    `Shows the latest version. For each step: its task, its attempts, and why it failed or could not be submitted.`
+    `Shows the latest version of the plan. For each step, shows its task, its attempts, and why it failed or could not be
+submitted.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11',
     '<%= config.bin %> <%= command.id %> "$plan" --json | jq .step_counts',

@@ -31,6 +31,6 @@ export const appSettings = settings('app', () => ({
     env: ['SVC_PORT'],
     toml: ['db.port'],
     default: 3000,
-    doc: 'Port to listen on; 0 picks a free port.',
+    doc: 'Port to listen on; 0 selects a free port.',
   },
 }))

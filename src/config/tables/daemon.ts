@@ -6,8 +6,9 @@ export const daemonSettings = settings('daemon', () => ({
   socket: {
     type: text('stdio, or HOST:PORT'),
     flag: 'listen',
+    placeholder: 'ADDRESS',
     env: ['SVC_ORCHESTRATOR_DAEMON_SOCKET'],
-    doc: 'Address of the daemon, for itself and its clients: stdio or HOST:PORT.',
+    doc: 'Address that the daemon listens on and clients connect to: HOST:PORT, or stdio for svc daemon run.',
   },
   token: {
     type: text('a token'),

@@ -15,7 +15,7 @@ export const engineSettings = sectionSettings('engine', () => ({
     flag: 'num-ctx',
     env: ['SVC_NUM_CTX'],
     default: 0,
-    doc: 'Context length in tokens; 0 uses the trained length of the model, up to 8192.',
+    doc: 'Context length in tokens; 0 uses the trained context length of the model, but at most 8192.',
   },
   maxTokens: {
     type: integer({min: 1}),

@@ -27,7 +27,7 @@ export const hubSettings = settings('hub', () => ({
     env: ['SVC_SPEECH_OFFLINE', 'HF_HUB_OFFLINE'],
     toml: ['speech.offline'],
     default: false,
-    doc: 'Use only models that are already on disk, without downloads.',
+    doc: 'Use only models that are already on disk; download nothing.',
   },
   hfRetryAttempts: {
     type: integer({min: 1, clamp: true}),

@@ -12,9 +12,10 @@ export const mcpSettings = sectionSettings('mcp', () => ({
   tiers: {
     type: tierList(),
     flag: 'tiers',
+    placeholder: 'TIER,...',
     env: ['SVC_MCP_TIERS'],
     default: ['core'] as const,
-    doc: 'Tool tiers to list: core, dev, advanced or all; tools that are not listed can still be called.',
+    doc: 'Tiers of the tools to list: core, dev, advanced or all. Other tools can still be called.',
   },
   askTimeoutMs: {
     type: milliseconds(1),

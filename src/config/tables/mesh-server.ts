@@ -21,7 +21,7 @@ export const meshServerSettings = sectionSettings('mesh', () => ({
     env: ['SVC_MESH_HOST'],
     implied: fromAddress(({hostname}) => (loopback.test(hostname) ? hostname.replace(/[[\]]/g, '') : undefined)),
     default: '127.0.0.1',
-    doc: 'Address to listen on; if unset, a loopback host in SVC_MESH_CONTROL_ADDR is used.',
+    doc: 'Address to listen on; the host in SVC_MESH_CONTROL_ADDR is used only if it is a loopback host.',
   },
   port: {
     type: integer({min: 0, max: 65_535}),
@@ -29,7 +29,7 @@ export const meshServerSettings = sectionSettings('mesh', () => ({
     env: ['SVC_MESH_PORT'],
     implied: fromAddress(({port}) => (port === '' ? undefined : Number(port))),
     default: 9847,
-    doc: 'Port to listen on; 0 picks a free port.',
+    doc: 'Port to listen on; 0 selects a free port.',
   },
   dbPath: {
     type: path(),

@@ -58,13 +58,13 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
     flag: 'chunk-sec',
     env: ['SVC_SPEECH_CHUNK_SEC'],
     default: 0,
-    doc: 'Length of the chunks of a long recording, 5 to 28 seconds; 0 splits it at pauses instead.',
+    doc: 'Chunk length for long recordings, 5 to 28 seconds; 0 splits recordings at pauses instead.',
   },
   chunkOverlapSec: {
     type: number({min: 0}),
     flag: 'chunk-overlap-sec',
     env: ['SVC_SPEECH_CHUNK_OVERLAP_SEC'],
     default: 0.5,
-    doc: 'Overlap of two chunks, in seconds, up to two fifths of a chunk.',
+    doc: 'Overlap of adjacent chunks in seconds, at most 40% of the chunk length.',
   },
 }))

@@ -8,7 +8,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     flag: 'profile',
     env: ['SVC_SPEECH_PROFILE'],
     default: 'balanced',
-    doc: 'How aggressively a transcript is corrected.',
+    doc: 'Degree of transcript correction.',
   },
   domainMode: {
     type: choice('general', 'code'),
@@ -74,9 +74,10 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
   sessionHotwords: {
     type: phrases(),
     flag: 'hotwords',
+    placeholder: 'PHRASE,...',
     env: ['SVC_SPEECH_SESSION_HOTWORDS'],
     default: [] as readonly string[],
-    doc: 'Comma-separated words and phrases to expect; preferred over alternatives that are up to 20 times more likely.',
+    doc: 'Words and phrases to prefer over alternatives that are up to 20 times as likely.',
   },
   maxBiasPhrases: {
     type: integer({min: 1, clamp: true}),

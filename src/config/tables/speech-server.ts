@@ -8,14 +8,14 @@ export const speechServerSettings = sectionSettings('speech', () => ({
     flag: 'host',
     env: ['SVC_DASH_HOST'],
     default: '127.0.0.1',
-    doc: 'Address for the speech server to listen on.',
+    doc: 'Address to listen on.',
   },
   dashPort: {
     type: integer({min: 0, max: 65_535}),
     flag: 'port',
     env: ['SVC_DASH_PORT'],
     default: 3847,
-    doc: 'Port for the speech server to listen on; 0 picks a free port.',
+    doc: 'Port to listen on; 0 selects a free port.',
   },
   token: {
     type: text('a token'),
@@ -63,6 +63,12 @@ export const speechServerSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_STREAM_MAX_BUFFER_MS'],
     default: 300_000,
     doc: 'Maximum live audio to keep, in milliseconds.',
+  },
+  sessionTtlSecs: {
+    type: integer({min: 1}),
+    env: ['SVC_SPEECH_SESSION_TTL_SECS'],
+    default: 300,
+    doc: 'Time for which a live session without a client can be resumed, in seconds.',
   },
   canaryKpi: {
     type: path(),

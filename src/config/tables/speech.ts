@@ -73,7 +73,7 @@ export const speechSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_TASK'],
     default: 'transcribe',
     strict: true,
-    doc: 'Transcribe the speech, or translate it to English.',
+    doc: 'Transcribe the speech, or translate it into English.',
   },
   beamSize: {
     type: integer({min: 1, max: 64}),
@@ -108,13 +108,13 @@ export const speechSettings = sectionSettings('speech', () => ({
     flag: 'no-speech-threshold',
     env: ['SVC_SPEECH_NO_SPEECH_THRESHOLD'],
     default: 0.6,
-    doc: 'Probability of silence above which a low-confidence text is discarded.',
+    doc: 'Probability of silence above which low-confidence text is discarded.',
   },
   initialPrompt: {
     type: text(),
     flag: 'prompt',
     env: ['SVC_SPEECH_INITIAL_PROMPT'],
-    doc: 'Text that sets style and spelling, as if it preceded the recording.',
+    doc: 'Initial prompt: text that guides style and spelling, as if spoken before the recording.',
   },
   wordTimestamps: {
     type: boolean('lenient'),

@@ -10,12 +10,12 @@ const noProgram =
 export const assistantErrors = rows(() => ({
   context_file_unusable: usage({
     message: (p: {path: string; reason: string}) => `Cannot use the context file ${p.path}: ${p.reason}.`,
-    hint: 'Remove it from context_files, or use another file.',
+    hint: 'Remove the file from context_files, or use another file.',
     param: () => 'context_files',
   }),
   context_file_missing: notFound({
     message: (p: {path: string}) => `The context file ${p.path} does not exist.`,
-    hint: 'Remove it from context_files, or use another file.',
+    hint: 'Remove the file from context_files, or use another file.',
     param: () => 'context_files',
   }),
   answer_empty: failed({
@@ -44,7 +44,7 @@ export const assistantErrors = rows(() => ({
   }),
   validation_failed: failed({
     http: 422,
-    message: noProgram('returned no program without errors'),
+    message: noProgram('returned only programs with errors'),
     hint: 'Ask for a smaller program, or raise max_retries.',
   }),
 }))

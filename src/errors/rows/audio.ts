@@ -6,21 +6,25 @@ export const audioErrors = rows(() => ({
     http: 415,
     message: (p: {file: string; found: string}) => `${p.file} is not audio: it looks like ${p.found}.`,
     hint: 'Use a recording in WAV, FLAC, MP3 or Ogg, or install ffmpeg for other audio formats.',
+    param: (_: object) => 'file',
   }),
   audio_invalid: failed({
     http: 400,
     message: (p: {file: string; reason: string}) => `Cannot decode ${p.file}: ${p.reason}.`,
     hint: 'Play the file to check whether it is damaged, or export it again as WAV.',
+    param: (_: object) => 'file',
   }),
   audio_empty: failed({
     http: 400,
     message: (p: {file: string}) => `${p.file} contains no audio samples.`,
-    hint: 'Record it again, or check the program that wrote the file.',
+    hint: 'Record the audio again, or check the program that wrote the file.',
+    param: (_: object) => 'file',
   }),
   audio_track_missing: failed({
     http: 400,
     message: (p: {file: string}) => `${p.file} has no audio track.`,
     hint: 'Use a file with sound, for example the original recording.',
+    param: (_: object) => 'file',
   }),
   invalid_path: usage({
     message: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is invalid: ${p.reason}.`,
@@ -33,6 +37,7 @@ export const audioErrors = rows(() => ({
   missing_audio_field: usage({
     message: () => 'The upload contains no recording.',
     hint: 'Send the recording as multipart/form-data in a part named audio or file.',
+    param: (_: object) => 'file',
   }),
   multipart_read_failed: usage({
     message: (p: {reason: string}) => `Cannot read the upload: ${p.reason}.`,
@@ -53,16 +58,17 @@ export const audioErrors = rows(() => ({
   recorder_missing: unavailable({
     message: (p: {programs: readonly string[]}) =>
       `No program that records from a microphone is on the PATH; svc looked for ${p.programs.join(', ')}.`,
-    hint: 'Install one of them, such as alsa-utils (arecord) on Linux or sox on macOS, or pass a file or - instead.',
+    hint: 'Install a recording program, such as alsa-utils (arecord) on Linux or sox on macOS, or pass a file or - instead.',
   }),
   recorder_failed: unavailable({
     message: (p: {program: string; reason: string}) => `Recording with ${p.program} failed: ${p.reason}.`,
-    hint: 'Check that a microphone is connected, or choose one of svc listen --list-microphones with --microphone.',
+    hint: 'Check that a microphone is connected, or select one with --microphone; svc listen --list-microphones lists them.',
   }),
   decoder_unavailable: unavailable({
     http: 501,
     message: (p: {file: string; format: string}) =>
       `Cannot decode ${p.file}: ${p.format} requires ffmpeg, and ffmpeg is not on the PATH.`,
     hint: 'Install ffmpeg, or convert the recording to WAV, FLAC, MP3 or Ogg.',
+    param: (_: object) => 'file',
   }),
 }))

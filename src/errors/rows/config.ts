@@ -24,7 +24,7 @@ export const configErrors = rows(() => ({
     http: 500,
     message: (p: {faults: readonly string[]}) =>
       `The orchestrator settings contradict each other: ${p.faults.join('; ')}.`,
-    hint: 'Change one setting of each pair; svc config show lists where the values come from.',
+    hint: 'Change one setting of each pair; svc config show lists the source of each value.',
   }),
   contract_unknown: notFound({
     message: (p: {id: string; suggestion?: string | undefined}) =>
@@ -46,6 +46,6 @@ export const configErrors = rows(() => ({
     http: 400,
     openai: 'invalid_json',
     message: (p: {subject: string; reason: string}) => `Cannot parse ${p.subject}: ${p.reason}.`,
-    hint: 'Correct the document: JSON, or YAML if its name ends in .yaml or .yml.',
+    hint: 'Correct the syntax; files named .yaml or .yml are parsed as YAML, all others as JSON.',
   }),
 }))

@@ -42,12 +42,12 @@ export const daemonErrors = rows(() => ({
   subscriptions_exhausted: unavailable({
     http: 429,
     message: (p: {limit: number}) => `The limit of ${p.limit} subscriptions per connection is reached.`,
-    hint: 'Cancel one with orch.events.unsubscribe, or subscribe once to several types.',
+    hint: 'Cancel a subscription with orch.events.unsubscribe, or subscribe once to several types.',
   }),
   daemon_token_refused: conflict({
     http: 403,
     message: () => 'The token of the daemon is missing or invalid.',
-    hint: 'Set SVC_DAEMON_TOKEN to the token of the daemon, or send it first with orch.hello.',
+    hint: 'Set SVC_DAEMON_TOKEN to the token of the daemon, or send the token with orch.hello as the first request.',
   }),
   daemon_full: unavailable({
     message: (p: {limit: number}) => `The limit of ${p.limit} connections to the daemon is reached.`,
@@ -75,7 +75,7 @@ export const daemonErrors = rows(() => ({
   }),
   daemon_not_running: notFound({
     message: () => 'No daemon is running in this workspace.',
-    hint: 'Start one with svc daemon start.',
+    hint: 'Start the daemon with svc daemon start.',
   }),
   daemon_silent: conflict({
     message: (p: {pid: number}) => `The daemon of this workspace (pid ${p.pid}) does not accept requests.`,

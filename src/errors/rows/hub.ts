@@ -21,7 +21,7 @@ export const hubErrors = rows(() => ({
     http: 403,
     message: (p: {id: string; status: number; tokenSent: boolean}) =>
       `Hugging Face denied access to ${p.id} (status ${p.status}); ${p.tokenSent ? 'the token does not grant access' : 'no token was sent'}.`,
-    hint: 'Accept the conditions on the page of the model, and set HF_TOKEN to a token that can read it.',
+    hint: 'Accept the conditions on the model page, and set HF_TOKEN to a token that can read it.',
   }),
   hub_unreachable: unavailable({
     message: (p: {endpoint: string; reason: string}) => `Cannot download from ${p.endpoint}: ${p.reason}.`,
@@ -45,7 +45,7 @@ export const hubErrors = rows(() => ({
   checksum_mismatch: failed({
     http: 502,
     message: (p: {file: string; expected: string; actual: string}) =>
-      `The download of ${p.file} is corrupt: expected checksum ${p.expected}, got ${p.actual}.`,
+      `The download of ${p.file} is corrupt: expected ${p.expected}, got ${p.actual}.`,
     hint: 'Run the command again; if the error persists, check whether a proxy changes files.',
   }),
 }))

@@ -37,7 +37,7 @@ export const mcpErrors = rows(() => ({
   }),
   origin_denied: conflict({
     http: 403,
-    message: (p: {origin: string}) => `Requests from the origin ${p.origin} are not allowed.`,
+    message: (p: {origin: string}) => `Requests from ${p.origin} are not allowed.`,
     hint: 'Open the page from a loopback address, or use a client that is not a browser.',
   }),
   mcp_session_missing: usage({
@@ -50,6 +50,6 @@ export const mcpErrors = rows(() => ({
   }),
   mcp_sessions_full: unavailable({
     message: (p: {limit: number}) => `The limit of ${p.limit} sessions is reached, and all of them are in use.`,
-    hint: 'End a session with a DELETE request, or raise SVC_MCP_HTTP_MAX_SESSIONS.',
+    hint: 'Close a session with a DELETE request, or raise SVC_MCP_HTTP_MAX_SESSIONS.',
   }),
 }))

@@ -87,10 +87,10 @@ export const meshErrors = rows(() => ({
   }),
   lease_not_found: notFound({
     message: (p: {lease: string}) => `Lease ${p.lease} does not exist; it may have expired.`,
-    hint: 'Stop the work that it covered, and request a new lease.',
+    hint: 'Stop the work that the lease covered, and request a new lease.',
   }),
   dead_message_not_found: notFound({
-    message: (p: {message: number}) => `There is no dead letter ${p.message}.`,
+    message: (p: {message: number}) => `Dead letter ${p.message} does not exist.`,
     hint: 'Run svc mesh dead list to list the dead letters.',
   }),
   bootstrap_disabled: notFound({
@@ -103,7 +103,7 @@ export const meshErrors = rows(() => ({
   }),
   not_lease_holder: conflict({
     message: (p: {what: string}) => `This node does not hold ${p.what}.`,
-    hint: 'Stop working on it, and discard the result.',
+    hint: 'Stop the work, and discard its result.',
   }),
   duplicate_node_id: conflict({
     message: (p: {node: string}) => `Another process has joined as ${p.node}.`,
@@ -112,12 +112,12 @@ export const meshErrors = rows(() => ({
   bootstrap_consumed: conflict({
     http: 410,
     message: () => 'The bootstrap token was already used; it works only once.',
-    hint: 'Create another one with svc mesh init --bootstrap.',
+    hint: 'Create another bootstrap token with svc mesh init --bootstrap.',
   }),
   bootstrap_expired: conflict({
     http: 410,
     message: () => 'The bootstrap token has expired.',
-    hint: 'Create another one with svc mesh init --bootstrap.',
+    hint: 'Create another bootstrap token with svc mesh init --bootstrap.',
   }),
   idempotency_key_reused: conflict({
     http: 422,
@@ -128,7 +128,7 @@ export const meshErrors = rows(() => ({
   inbox_full: unavailable({
     http: 429,
     message: (p: {limit: number}) => `The limit of ${p.limit} unacknowledged messages is reached.`,
-    hint: 'Wait until some are acknowledged, then send the message again.',
+    hint: 'Wait until some messages are acknowledged, then send the message again.',
   }),
   store_unavailable: unavailable({
     message: (p: {reason: string}) => `The control plane cannot use its database: ${p.reason}.`,
@@ -151,7 +151,7 @@ export const meshErrors = rows(() => ({
   mesh_tokens_equal: usage({
     http: 500,
     message: (p: {first: string; second: string}) => `${p.first} and ${p.second} have the same value.`,
-    hint: 'Set a different secret for each; svc mesh init creates them.',
+    hint: 'Set a different secret for each variable; svc mesh init creates the secrets.',
   }),
   mesh_secret_weak: usage({
     http: 500,
@@ -165,7 +165,7 @@ export const meshErrors = rows(() => ({
   mesh_secrets_overruled: usage({
     http: 500,
     message: (p: {variables: readonly string[]}) =>
-      `The issued tokens would be ignored: ${p.variables.join(', ')} is set in the environment or another file.`,
+      `The issued tokens would be ignored: ${p.variables.join(', ')} ${p.variables.length === 1 ? 'is' : 'are'} set in the environment or another file.`,
     hint: (p: {variables: readonly string[]}) =>
       `Unset ${p.variables.join(' and ')} and join again; the bootstrap token was not consumed.`,
   }),
@@ -187,7 +187,7 @@ export const meshErrors = rows(() => ({
   mesh_missing: notFound({
     http: 502,
     message: refusalMessage,
-    hint: 'Check the id with svc mesh nodes, svc mesh leases or svc mesh dead list; it may have expired or been removed.',
+    hint: 'Check the id with svc mesh nodes, svc mesh leases or svc mesh dead list; the entry may have expired or been removed.',
   }),
   mesh_unavailable: unavailable({
     http: 502,
@@ -203,7 +203,7 @@ export const meshErrors = rows(() => ({
   }),
   control_plane_missing: unavailable({
     http: 502,
-    message: (p: {url: string; reason: string}) => `No control plane at ${p.url}: ${p.reason}.`,
+    message: (p: {url: string; reason: string}) => `The server at ${p.url} is not a control plane: ${p.reason}.`,
     hint: 'Correct the address in --control-url, SVC_MESH_CONTROL_ADDR, or control_url under [mesh] in Svc.toml.',
   }),
   mesh_address_missing: usage({

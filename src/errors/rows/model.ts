@@ -26,7 +26,7 @@ export const modelErrors = rows(() => ({
   model_file_missing: notFound({
     http: 500,
     message: (p: {file: string; tried: readonly string[]}) => `The model has no ${p.file}. Searched:${places(p.tried)}`,
-    hint: 'Copy the file from the original model into one of these places.',
+    hint: 'Copy the file from the original model to one of these locations.',
   }),
   model_format_unsupported: failed({
     message: (p: {path: string; missing: string; found: string; convert?: string}) =>
@@ -54,7 +54,7 @@ export const modelErrors = rows(() => ({
     http: 500,
     message: (p: {base: string; tried: readonly string[]}) =>
       `The base model ${p.base} of the adapter was not found. Searched:${places(p.tried)}`,
-    hint: 'Copy the shards of the base model into the run directory, or pass its directory to svc serve or merge with --base.',
+    hint: 'Copy the shards of the base model into the run directory, or pass its directory to svc serve or svc merge with --base.',
   }),
   adapter_missing: notFound({
     http: 500,
@@ -88,7 +88,7 @@ export const modelErrors = rows(() => ({
   }),
   eval_gate_failed: failed({
     message: (p: {file: string}) => `The training run failed its evaluation; see ${p.file}.`,
-    hint: 'Train the adapter again; svc serve and merge accept it with --ignore-eval-gate.',
+    hint: 'Train the adapter again, or pass --ignore-eval-gate to svc serve or svc merge to use it anyway.',
   }),
   safetensors_invalid: failed({
     message: (p: {file: string; reason: string}) => `${p.file} is not a valid safetensors file: ${p.reason}.`,
@@ -133,12 +133,12 @@ export const modelErrors = rows(() => ({
   }),
   prompt_empty: usage({
     message: () => 'The prompt is empty.',
-    hint: 'Write at least one character.',
+    hint: 'Pass a prompt of at least one character.',
   }),
   prompt_too_long: usage({
     openai: 'context_length_exceeded',
     message: (p: {length: string; context: number}) =>
-      `The prompt is ${p.length} long and leaves no room in the context of ${p.context} tokens.`,
+      `The prompt is ${p.length} long and does not fit in the context window of ${p.context} tokens.`,
     hint: 'Shorten the prompt, or raise --num-ctx if the model allows more.',
   }),
   chat_template_failed: failed({

@@ -25,12 +25,12 @@ export const networkErrors = rows(() => ({
   certificate_untrusted: unavailable({
     http: 502,
     message: (p: {url: string; reason: string}) => `The certificate of ${p.url} is not trusted: ${p.reason}.`,
-    hint: 'Set SVC_TLS_CA_FILE to the PEM file of the certificate authority that issued it.',
+    hint: 'Set SVC_TLS_CA_FILE to the PEM file of the certificate authority that issued the certificate.',
   }),
   unreachable: unavailable({
     http: 502,
     message: (p: {url: string; reason: string}) => `Cannot reach ${p.url}: ${p.reason}.`,
-    hint: 'Check that the server is running, and the address in the flag, variable or setting of the command.',
+    hint: 'Check that the server is running and that its address is correct.',
   }),
   timeout: unavailable({
     http: 504,
@@ -111,7 +111,7 @@ export const networkErrors = rows(() => ({
     http: 501,
     openai: 'not_implemented',
     message: (p: {what: string}) => `${p.what} not implemented by this server`,
-    hint: 'Use a server that implements it.',
+    hint: 'Use a server that implements this route.',
   }),
   rate_limited: unavailable({
     http: 429,

@@ -11,6 +11,6 @@ export const operationErrors = rows(() => ({
     http: 403,
     message: (p: {path: string; reason: string}) =>
       `Access to the path ${JSON.stringify(p.path)} is denied: ${p.reason}.`,
-    hint: 'Use a file inside the workspace, or inside SVC_SPEECH_WORKSPACE for recordings if that is set.',
+    hint: 'Use a path inside the workspace; for recordings, use the directory of SVC_SPEECH_WORKSPACE if it is set.',
   }),
 }))

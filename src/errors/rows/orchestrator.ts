@@ -36,10 +36,10 @@ export const orchestratorErrors = rows(() => ({
     hint: (p: {dependency: string; status: string}) =>
       p.status === 'Failed'
         ? `Retry ${p.dependency} first with svc orch retry ${p.dependency}.`
-        : 'Submit that task again, and depend on the new task.',
+        : `Submit the work of ${p.dependency} as a new task, and depend on that task.`,
   }),
   dependency_cycle: usage({
-    message: (p: {cycle: readonly string[]}) => `The tasks of the batch depend on each other: ${p.cycle.join(' -> ')}.`,
+    message: (p: {cycle: readonly string[]}) => `The dependencies of the batch form a cycle: ${p.cycle.join(' -> ')}.`,
     hint: 'Remove one of these dependencies; nothing was submitted.',
   }),
   idempotency_mismatch: conflict({
@@ -50,13 +50,13 @@ export const orchestratorErrors = rows(() => ({
   lock_conflict: conflict({
     message: (p: {path: string; holder: string; kind: string}) =>
       `${p.path} is ${p.kind === 'exclusively_held' ? 'locked' : 'being read'} by a task of ${p.holder}.`,
-    hint: 'Wait for the task of that agent, or assign this task to it with --agent.',
+    hint: 'Wait until that task has finished, or assign this task to the same agent with --agent.',
   }),
   scope_denied: conflict({
     http: 403,
     message: (p: {agent: string; path: string}) =>
-      `The agent ${p.agent} may not write ${p.path}: it is outside its scope.`,
-    hint: 'Assign the task to an agent with that scope, or extend the scope in .svc/agents/NAME.md.',
+      `The agent ${p.agent} is not allowed to write ${p.path}, which is outside its scope.`,
+    hint: 'Assign the task to an agent whose scope includes the file, or extend the scope in .svc/agents/NAME.md.',
   }),
   queue_full: conflict({
     http: 429,
@@ -78,7 +78,7 @@ export const orchestratorErrors = rows(() => ({
   }),
   last_agent: conflict({
     message: (p: {agent: string; tasks: number}) =>
-      `${p.agent} has ${p.tasks} unfinished task${p.tasks === 1 ? '' : 's'}, and no other agent is active.`,
+      `Cannot drain or retire ${p.agent}: it has ${p.tasks} unfinished task${p.tasks === 1 ? '' : 's'}, and no other agent is active.`,
     hint: 'Start another agent first with svc orch agent spawn or svc orch agent resume.',
   }),
   delegation_parent_not_found: notFound({
@@ -97,7 +97,7 @@ export const orchestratorErrors = rows(() => ({
   }),
   no_task_to_claim: notFound({
     message: () => 'No task is waiting to be claimed.',
-    hint: 'Submit one with svc orch submit --processor external, or wait for one with svc orch claim --wait.',
+    hint: 'Submit a task with svc orch submit --processor external, or wait for one with svc orch claim --wait.',
   }),
   task_not_successful: failed({
     http: 422,

@@ -51,7 +51,7 @@ export const planErrors = rows(() => ({
   }),
   plan_step_replaced: conflict({
     message: (p: {task: string; plan: string; node: string; version: number}) =>
-      `${p.task} was for ${p.node} of ${p.plan}, which version ${p.version} of the plan replaced.`,
+      `${p.task} belongs to step ${p.node} of ${p.plan}, which was replaced in version ${p.version}.`,
     hint: 'Run the current version with svc orch plan execute.',
   }),
   plan_file_blocked: conflict({

@@ -36,7 +36,7 @@ export const processorErrors = rows(() => ({
   exec_template_unknown: notFound({
     message: (p: {template: string; suggestion?: string | undefined}) =>
       `Unknown command template ${p.template}.${didYouMean(p.suggestion)}`,
-    hint: 'Use a template that svc orch config lists, or define this one under orchestrator.exec.templates in Svc.toml.',
+    hint: 'Use a template that svc orch config lists, or define the template under orchestrator.exec.templates in Svc.toml.',
     param: () => 'exec.template',
   }),
   exec_template_invalid: usage({

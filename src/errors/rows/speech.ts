@@ -38,18 +38,21 @@ export const speechErrors = rows(() => ({
   words_unsupported: usage({
     message: (p: {model: string}) => `The model ${p.model} outputs no cross-attention, which word timestamps require.`,
     hint: 'Use the safetensors of the same model, or an export whose name ends in _timestamped.',
+    param: (_: object) => 'timestamp_granularities',
   }),
   task_unsupported: usage({
     message: (p: {model: string}) => `The model ${p.model} supports only one language and cannot translate.`,
     hint: 'Use a multilingual model, such as openai/whisper-tiny, for --task translate.',
+    param: (_: object) => 'model',
   }),
   language_unsupported: usage({
     message: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
       `The model ${p.model} does not support the language ${p.language}.${didYouMean(p.suggestion)}`,
     hint: (p: {known: readonly string[]}) =>
       p.known.length === 1
-        ? `Use a multilingual model, such as openai/whisper-tiny; this one supports only ${p.known[0]}.`
+        ? `Use a multilingual model, such as openai/whisper-tiny; the selected model supports only ${p.known[0]}.`
         : `Use a language such as ${p.known.slice(0, 3).join(', ')}, or omit the language to detect it.`,
+    param: (_: object) => 'language',
   }),
   dataset_invalid: usage({
     message: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
@@ -70,6 +73,17 @@ export const speechErrors = rows(() => ({
   output_dir_needed: usage({
     message: (p: {format: string}) => `Cannot write several ${p.format} transcripts to standard output.`,
     hint: 'Pass --output DIR to write one file per recording.',
+  }),
+  speech_session_not_found: notFound({
+    http: 404,
+    message: (p: {id: string}) => `The speech session ${p.id} does not exist, or has expired.`,
+    hint: 'Connect without a session to start a new one.',
+  }),
+  speech_gap_too_long: usage({
+    http: 400,
+    message: (p: {from: number; next_sample: number; limit: number}) =>
+      `Sample ${p.from} is more than ${p.limit} s after ${p.next_sample}, the next one of the session.`,
+    hint: 'Connect without a session to start a new one.',
   }),
   speech_capture_timeout: failed({
     http: 408,

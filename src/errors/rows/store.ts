@@ -25,7 +25,7 @@ export const storeErrors = rows(() => ({
   store_damaged: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `${p.path} is not a valid SQLite database: ${p.reason}.`,
-    hint: 'Move the file away, and restore a backup (FILE.backup-*) if there is one.',
+    hint: 'Rename the file, then restore a backup (FILE.backup-*) if one exists.',
   }),
   store_busy: unavailable({
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
@@ -39,7 +39,7 @@ export const storeErrors = rows(() => ({
   store_newer: conflict({
     http: 500,
     message: (p: {path: string; fragment: string; found: number; known: number}) =>
-      `${p.path} was written by a newer svc: ${p.fragment} is at version ${p.found}, and this svc supports ${p.known}.`,
+      `${p.path} was written by a newer svc: ${p.fragment} is at version ${p.found}, but this svc supports up to ${p.known}.`,
     hint: 'Update svc, or use another database file.',
   }),
   vector_engine_missing: unavailable({

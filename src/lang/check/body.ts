@@ -158,9 +158,10 @@ function converted(ir: Ir, expected: Type): Ir {
 
 function hintFor(found: Type, expected: Type): string | undefined {
   if (found.kind === 'option' && fits(found.of, expected)) return 'The value may be absent: use match, unwrap_or or ?.'
-  if (expected.kind === 'option' && fits(found, expected.of)) return 'Wrap it: Some(...).'
-  if (expected.kind === 'result' && fits(found, expected.ok)) return 'Wrap it: Ok(...).'
-  if (expected.kind === 'str' && isNumber(found)) return 'Convert it with str(...).'
-  if (expected.kind === 'int' && (found.kind === 'float' || found.kind === 'str')) return 'Convert it with int(...).'
+  if (expected.kind === 'option' && fits(found, expected.of)) return 'Wrap the value in Some(...).'
+  if (expected.kind === 'result' && fits(found, expected.ok)) return 'Wrap the value in Ok(...).'
+  if (expected.kind === 'str' && isNumber(found)) return 'Convert the value with str(...).'
+  if (expected.kind === 'int' && (found.kind === 'float' || found.kind === 'str'))
+    return 'Convert the value with int(...).'
   return undefined
 }

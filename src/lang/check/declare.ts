@@ -96,7 +96,7 @@ function isNewTypeName({diagnostics, declared}: Declaring, name: Name): boolean 
   const {text} = name
   const before = declared.tables.get(text) ?? declared.records.get(text) ?? declared.sums.get(text)
   if (before === undefined && !isBuiltinType(text)) return true
-  const details = before === undefined ? {} : {related: [{...before.span, message: 'declared first'}]}
+  const details = before === undefined ? {} : {related: [{...before.span, message: 'first declared'}]}
   diagnostics.report('typecheck.duplicate_name', name, `Type ${text} is already declared.`, details)
   return false
 }
@@ -104,7 +104,7 @@ function isNewTypeName({diagnostics, declared}: Declaring, name: Name): boolean 
 function checkLength({diagnostics}: Declaring, name: Name): void {
   // Names are ASCII, so one character is one byte.
   if (name.text.length > maxNameBytes)
-    diagnostics.report('typecheck.table_name', name, `Name exceeds ${maxNameBytes} bytes.`)
+    diagnostics.report('typecheck.table_name', name, `Name '${name.text}' is longer than ${maxNameBytes} bytes.`)
 }
 
 // Type contents
@@ -152,7 +152,11 @@ function declareVariants(d: Declaring, decl: SumDecl): void {
 function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
   const {diagnostics} = d
   if (decl.fields.length >= maxColumns)
-    diagnostics.report('typecheck.table_name', decl.name, `The table exceeds ${maxColumns - 1} columns.`)
+    diagnostics.report(
+      'typecheck.table_name',
+      decl.name,
+      `Table '${table.name}' has more than ${maxColumns - 1} columns.`,
+    )
   const seen = new Set<string>()
   for (const {name, type: node} of decl.fields) {
     const {text} = name

@@ -107,7 +107,7 @@ function checkGetRoute(made: FunctionType, route: Span, effects: Effects, diagno
     'lint.http_get_writes',
     route,
     `http get should only read; ${path === '' ? what : `${path}() -> ${what}`} writes. Browsers and proxies repeat GET requests.`,
-    {related: places.map(({span}) => ({...span, message: 'writes here'}))},
+    {related: places.map(({span}) => ({...span, message: 'database write'}))},
   )
 }
 

@@ -40,7 +40,7 @@ export function checkMember(c: Checker, expr: MemberExpr): Ir {
 
 function memberHint(type: Type, name: string): DiagnosticDetails {
   const family = familyOf(type)
-  if (family !== undefined && Object.hasOwn(methods[family], name)) return {hints: [`Call it: .${name}(...)`]}
+  if (family !== undefined && Object.hasOwn(methods[family], name)) return {hints: [`Call the method: .${name}(...)`]}
   if (type.kind === 'option') return {hints: ['The value may be absent: use match, unwrap_or or ?.']}
   if (type.kind === 'sum') return {hints: ['Use match to read the fields of a variant.']}
   return {}

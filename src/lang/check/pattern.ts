@@ -41,7 +41,7 @@ const misfit = (c: Checker, pattern: Pattern, message: string) => c.report('type
 function tuple(c: Checker, pattern: Pattern & {kind: 'tuple'}, type: Type, mutable: boolean): IrPattern {
   const items = type.kind === 'tuple' ? type.items : []
   if (type.kind === 'tuple' ? items.length !== pattern.items.length : !isUnknown(type))
-    misfit(c, pattern, `A tuple of ${pattern.items.length} cannot match ${show(type)}.`)
+    misfit(c, pattern, `A tuple of ${pattern.items.length} elements cannot match ${show(type)}.`)
   return {kind: 'tuple', items: pattern.items.map((item, i) => checkPattern(c, item, items[i] ?? unknown, mutable))}
 }
 

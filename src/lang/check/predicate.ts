@@ -115,8 +115,8 @@ class WhereChecker {
     if (text === 'not' && value.kind === 'object') return [{kind: 'not', arg: this.object(value)}]
     const isLogic = text === 'and' || text === 'or' || text === 'not'
     if (isLogic && !this.#table.columns.some(({name}) => name === text)) {
-      const expected = text === 'not' ? 'an object' : 'a list of objects'
-      shape(this.#c, value, `${text} needs ${expected} as a literal.`)
+      const expected = text === 'not' ? 'an object literal' : 'a list literal of objects'
+      shape(this.#c, value, `'${text}' requires ${expected}.`)
       return []
     }
     const column = columnOf(this.#c, this.#table, key, text)
@@ -222,7 +222,7 @@ class WhereChecker {
       return this.#skip(value)
     }
     if (!top || this.#ranked) {
-      shape(c, value, 'near ranks all rows of a query: use it once at most, and not inside or, not.')
+      shape(c, value, "near ranks all rows of a query; use it at most once, and not inside 'or' or 'not'.")
       return []
     }
     this.#ranked = true

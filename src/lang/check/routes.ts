@@ -45,7 +45,7 @@ export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics):
         span,
         `Route ${route.method} ${route.path} is already declared.`,
         {
-          related: [{...other.function.span, message: 'declared first'}],
+          related: [{...other.function.span, message: 'first declared'}],
         },
       )
     else seen.set(key, route)

@@ -25,7 +25,7 @@ export function declareFunction(d: Declaring, decl: FunctionDecl): void {
   d.symbols?.define(name, () => signature(made.function), decl.doc)
   if (before !== undefined)
     d.diagnostics.report('typecheck.duplicate_name', name, `Function ${name.text} is already declared.`, {
-      related: [{...before.span, message: 'declared first'}],
+      related: [{...before.span, message: 'first declared'}],
     })
   else functions.set(name.text, made.function)
   bodies.push(made)

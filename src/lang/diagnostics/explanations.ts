@@ -34,7 +34,7 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
   },
   'parse.int_range': {
     cause: 'Integers beyond ±(2^53 - 1) cannot be represented exactly.',
-    fix: 'Use a smaller number, or store it as str or dec.',
+    fix: 'Use a smaller number, or store the value as str or dec.',
     example: 'fn most() to int { return 9007199254740993 }\n',
     fixed: 'fn most() to int { return 9007199254740991 }\n',
   },
@@ -88,7 +88,8 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     fixed: 'fn one() to int { return 1 }\n',
   },
   'parse.unsupported_declaration': {
-    cause: 'The declaration belongs to the full language, of which the data language is a subset; it is skipped.',
+    cause:
+      'The declaration belongs to the full language but not to its subset, the data language, so the checker skips it.',
     fix: 'Remove the declaration.',
     example: 'import charts\n\nfn one() to int { return 1 }\n',
     fixed: 'fn one() to int { return 1 }\n',
@@ -161,7 +162,7 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
   },
   'typecheck.arg_name': {
     cause: 'A named argument does not match a parameter, or the parameter already has a value.',
-    fix: 'Use each parameter name at most once.',
+    fix: 'Correct the argument name, and pass each parameter at most once.',
     example: 'fn twice(n: int = 1) to int { return n + n }\nfn four() to int { return twice(m = 2) }\n',
     fixed: 'fn twice(n: int = 1) to int { return n + n }\nfn four() to int { return twice(n = 2) }\n',
   },
@@ -191,8 +192,8 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     fixed: 'type Point { x: int, y: int }\n\nfn origin() to Point { return { x: 0, y: 0 } }\n',
   },
   'typecheck.predicate_shape': {
-    cause: 'filter() only compares columns with values; conditions with operators belong in where().',
-    fix: 'Use where() for the condition.',
+    cause: 'The argument of filter() or where() has an unsupported form; for example, filter() accepts no operators.',
+    fix: 'Use where() for operators, or write the argument in the form that the message shows.',
     example: `${task}fn urgent() to List[Task] { return db.Task.filter({ priority: { gt: 2 } }) }\n`,
     fixed: `${task}fn urgent() to List[Task] { return db.Task.where({ priority: { gt: 2 } }) }\n`,
   },
@@ -262,7 +263,7 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
   },
   'typecheck.hint_constant': {
     cause: 'The argument of live() or using() must be a constant.',
-    fix: 'Write the topic as a string literal.',
+    fix: 'Write the argument as a literal, such as live("tasks") or using(fts).',
     example: `${task}fn watch(topic: str) to List[Task] { return db.Task.all().live(topic) }\n`,
     fixed: `${task}fn watch() to List[Task] { return db.Task.all().live("tasks") }\n`,
   },

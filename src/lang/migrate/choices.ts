@@ -42,7 +42,7 @@ export function readChoices(program: Program, steps: readonly Step[], decisions:
       throw new SvcError('migration_choice', {flag, value, fault})
     }
     const [, tableName = '', columnName = '', text = ''] =
-      /^(\w+)\.(\w+)=(.*)$/s.exec(value) ?? refuse(`write Table.column=${form}`)
+      /^(\w+)\.(\w+)=(.*)$/s.exec(value) ?? refuse(`it is not of the form Table.column=${form}`)
     const table = tableOf(flag, value, tableName)
     const column = table.columns.find(({name}) => name === columnName)
     return column === undefined ? refuse(`table ${table.name} has no column ${columnName}`) : [table, column, text]
@@ -54,7 +54,11 @@ export function readChoices(program: Program, steps: readonly Step[], decisions:
   const usings = decisions.usings.map((value): [string, string] => {
     const [table, column, text] = columnOf('--using', value, 'expression')
     if (changes(steps, table, column)) return [`${table.sqlName}.${column.name}`, text]
-    throw new SvcError('migration_choice', {flag: '--using', value, fault: 'no step changes the values of this column'})
+    throw new SvcError('migration_choice', {
+      flag: '--using',
+      value,
+      fault: 'no migration step changes the values of this column',
+    })
   })
   // A value for a changed column also decides on the rebuild of its table.
   const decided = steps.filter(
@@ -86,7 +90,7 @@ function defaultLiteral(column: Column, text: string, value: string): string {
     return literalOf(column, JSON.parse(text))
   } catch (error) {
     if (error instanceof SyntaxError) return refuse('the value is not JSON; quote text with "')
-    if (error instanceof TypeMismatch) return refuse(`the column is ${show(column.type)}`)
+    if (error instanceof TypeMismatch) return refuse(`the value must be ${show(column.type)}`)
     throw error
   }
 }
@@ -103,7 +107,7 @@ function readDrop(program: Program, steps: readonly Step[], value: string): stri
     throw new SvcError('migration_choice', {
       flag: '--drop',
       value,
-      fault: 'no step drops it: it is declared or does not exist',
+      fault: 'no migration step drops it, because it is declared or does not exist',
     })
   return column === undefined ? table : `${table}.${column}`
 }

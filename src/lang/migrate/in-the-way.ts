@@ -30,7 +30,7 @@ function duplicates(database: Database, {table, columns}: Index): string | undef
     .map(({ids, count}) => nameRows(ids.split(',', mostRows).map(Number), count))
     .join('; ')
   const what = columns.map(({name}) => name).join(', ')
-  return `the same ${what} in ${named}${groups.length > mostGroups ? '; …' : ''}`
+  return `duplicate values of ${what} in ${named}${groups.length > mostGroups ? '; …' : ''}`
 }
 
 function otherLengths(database: Database, {table, columns, dimensions}: Index): string | undefined {

@@ -59,7 +59,8 @@ export function rebuildTable(rebuild: Rebuild): void {
     throw error
   }
   const after = rowCount(database, fresh)
-  if (after !== before) throw new RebuildFailed(`${before} rows of ${table.sqlName} became ${after}`)
+  if (after !== before)
+    throw new RebuildFailed(`the rebuilt table ${table.sqlName} has ${after} rows instead of ${before}`)
   for (const index of program.indexes)
     if (index.table === table && index.style !== 'btree') run(`DROP TABLE IF EXISTS ${quoted(index.sqlName)};`)
   run(`DROP TABLE ${name};`)

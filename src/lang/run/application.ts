@@ -293,7 +293,7 @@ export class Application {
     } catch (thrown) {
       // Deeply nested bodies exhaust the JavaScript stack before the limit on calls.
       if (thrown instanceof RangeError && /call stack/.test(thrown.message))
-        throw new Failure('STACK_LIMIT', 'calls are nested too deep', {cause: thrown})
+        throw new Failure('STACK_LIMIT', 'calls are nested too deeply', {cause: thrown})
       throw thrown
     }
   }

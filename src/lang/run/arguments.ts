@@ -11,13 +11,16 @@ export class BadArgument extends Error {
   }
 }
 
+/** Maximum length of a value in a message, in characters. */
+const longestQuote = 60
+
 /** Reads assignments `name=value`, where a value is JSON or plain text. @throws BadArgument */
 export function readArguments({params}: FunctionType, assignments: readonly string[]): Value[] {
   const texts = new Map<string, string>()
   for (const assignment of assignments) {
     const at = assignment.indexOf('=')
     const name = at < 0 ? assignment : assignment.slice(0, at)
-    if (at < 0) throw new BadArgument(name, 'write name=value')
+    if (at < 0) throw new BadArgument(name, 'it is not of the form name=value')
     if (!params.some((param) => param.name === name)) throw new BadArgument(name, 'the endpoint has no such parameter')
     texts.set(name, assignment.slice(at + 1))
   }
@@ -37,7 +40,8 @@ function readValue(name: string, text: string, type: FunctionType['params'][numb
     } catch (error) {
       if (!(error instanceof TypeMismatch)) throw error
     }
-  throw new BadArgument(name, `it must be ${show(type)}`)
+  const excerpt = text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text
+  throw new BadArgument(name, `it must be ${show(type)}, not ${JSON.stringify(excerpt)}`)
 }
 
 function parsed(text: string): unknown {

@@ -104,7 +104,7 @@ export class Context {
 
   enter(): void {
     if (++this.#depth > this.#limits.depth)
-      throw new Failure('STACK_LIMIT', `calls are nested more than ${this.#limits.depth} deep`)
+      throw new Failure('STACK_LIMIT', `calls are nested more than ${this.#limits.depth} levels deep`)
     this.step()
   }
 

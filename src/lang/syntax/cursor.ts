@@ -193,8 +193,8 @@ export class Cursor {
 
   /** Stops parsing: the rest of the source is skipped. */
   deep(span: Span): void {
-    this.report('parse.too_deep', span, 'The code is nested too deeply.', {
-      hints: ['Bind a part of it with let, or move it into a function.'],
+    this.report('parse.too_deep', span, `The code is nested more than ${maxLevel} levels deep.`, {
+      hints: ['Bind a part of the expression with let, or move the code into a function.'],
     })
     this.#tooDeep = true
     this.at = this.tokens.count - 1

@@ -52,7 +52,7 @@ const retired: Readonly<Record<string, string>> = {
   '@query': 'write @endpoint(kind: query)',
   '@mutation': 'write @endpoint(kind: mutation)',
   '@server': 'write @endpoint(kind: server)',
-  '@component': 'user interface is outside the data language',
+  '@component': 'user interfaces are outside the data language',
 }
 
 const methods: ReadonlySet<string> = new Set(['get', 'post', 'put', 'delete'])

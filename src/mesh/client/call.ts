@@ -179,11 +179,11 @@ function refusal(reply: Reply): MeshHttpError {
 
 function causeOf({status, text, operation, baseUrl, url, hasToken}: Reply, problem: ReportedProblem): SvcError {
   const {method, path, plane} = routes[operation]
-  if (status < 400) return new SvcError('http_status', {url, status, detail: 'a redirect is not followed'})
+  if (status < 400) return new SvcError('http_status', {url, status, detail: 'redirects are not followed'})
   if (status === 404 && isElsewhere(operation, text, problem))
     return new SvcError('control_plane_missing', {
       url: baseUrl,
-      reason: `the server there does not support ${method} ${path}`,
+      reason: `it does not support ${method} ${path}`,
     })
   const variables = variablesFor(plane)
   if (status === 401 && !hasToken && variables.length > 0)

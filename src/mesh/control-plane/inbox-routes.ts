@@ -1,4 +1,4 @@
-import type {FastifyReply} from 'fastify'
+import {clientGone} from '../../net/index.js'
 import type {StoredMessage} from '../protocol/message.js'
 import {
   type InboxBody,
@@ -92,14 +92,4 @@ async function messagesFor(inbox: InboxBody, store: MeshStore, scope: Scope): Pr
   if (claimer === undefined) return store.peek(scope, {receiver, limit, before, types, order})
   const message = await store.claim(scope, {receiver, claimer, exclude, types})
   return message === undefined ? [] : [message]
-}
-
-/** Aborts when the client disconnects before the complete response is sent. */
-function clientGone({raw}: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  if (raw.destroyed) gone.abort()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort()
-  })
-  return gone.signal
 }

@@ -78,7 +78,7 @@ export const agentOperations: readonly Operation[] = [
         dynamic: flag('Retire the agent automatically if it is idle.'),
         parent_agent_id: {
           type: ['integer', 'string'],
-          description: 'Agent that delegates to it: its name or id.',
+          description: 'Name or id of the agent that delegates tasks to the new agent.',
         },
         source_task_id: taskId,
         delegation_reason: text('Reason for spawning the agent.', {maxLength: 4096}),
@@ -118,7 +118,7 @@ export const agentOperations: readonly Operation[] = [
   operation<Naming, object>({
     name: 'pause_agent',
     title: 'Pause an agent',
-    summary: 'Pause an agent: it starts no new tasks.',
+    summary: 'Pause an agent, so that it starts no new tasks.',
     effect: 'write',
     idempotent: true,
     input: named,

@@ -110,7 +110,10 @@ export const doubtOperations: readonly Operation[] = [
     summary: 'Complete a doubted task despite the doubt.',
     effect: 'write',
     idempotent: false,
-    input: object({task_id: taskId, reason: text('Reason.', {maxLength: 4096})}, {required: ['task_id']}),
+    input: object(
+      {task_id: taskId, reason: text('Reason for overruling the doubt.', {maxLength: 4096})},
+      {required: ['task_id']},
+    ),
     output: object({ok: flag(), task}, {required: ['ok', 'task']}),
     bindings: {
       rpc: {method: 'orch.overrule_doubt'},

@@ -12,7 +12,10 @@ const step = object(
 const reversed = object({ok: flag(), operation: loggedOperation}, {required: ['ok', 'operation']})
 const which = object(
   {
-    op_id: text('Operation, such as OP-000007 or 7, or submitted task, such as T-0042.', {minLength: 1, maxLength: 32}),
+    op_id: text('Operation id, such as OP-000007 or 7, or id of a submitted task, such as T-0042.', {
+      minLength: 1,
+      maxLength: 32,
+    }),
   },
   {required: ['op_id']},
 )
@@ -59,7 +62,7 @@ export const journeyOperations: readonly Operation[] = [
   operation<Which, Reversed>({
     name: 'redo_operation',
     title: 'Redo an operation',
-    summary: 'Redo an undone operation; an agent or task gets a new id.',
+    summary: 'Redo an undone operation.',
     effect: 'write',
     idempotent: false,
     input: which,

@@ -20,11 +20,11 @@ const agentNamed = (description: string) => ({...agentId, description})
 const sender = agentNamed('Sending agent: its name, or its id such as A-03.')
 const type = text('Message type, such as help_request; an unknown type becomes free_form.', {maxLength: 256})
 const payload = text('Content of the message, JSON by convention.')
-const priority = text('Priority: low, normal, high or critical.', {maxLength: 16})
-const session = text('Session of the agent; required if the agent is bound to one.', {maxLength: 2048})
+const priority = text('Priority: low, normal, high or critical; default: normal.', {maxLength: 16})
+const session = text('Session id of the agent; required if the agent is bound to a session.', {maxLength: 2048})
 const route = text('Route: local (this process), db (durable) or mesh (other machines).', {maxLength: 16})
 const source = text('Source: local, db, mesh or merged (all of them).', {maxLength: 16})
-const claimer = text('Consumer name of the claim; required over RPC and MCP.', {
+const claimer = text('Consumer name of the claim; JSON-RPC and MCP clients must set it.', {
   minLength: 1,
   maxLength: 256,
 })
@@ -49,10 +49,12 @@ export const messageOperations: readonly Operation[] = [
         msg_type: type,
         payload,
         route,
-        idempotency_key: text('A message is sent only once per key; default: the correlation id.'),
-        correlation_id: text('Correlation id of related messages.'),
-        thread_id: text('Conversation of the message.'),
-        tenant_id: text('Tenant of the message.'),
+        idempotency_key: text(
+          'Idempotency key: a message with a key that was already used is not sent; default: the correlation id.',
+        ),
+        correlation_id: text('Id shared by related messages.'),
+        thread_id: text('Conversation id of the message.'),
+        tenant_id: text('Tenant id of the message.'),
         priority,
         sender_session_id: session,
       },
@@ -77,7 +79,15 @@ export const messageOperations: readonly Operation[] = [
         },
         args: ['from', 'to', 'type', 'payload'],
         piped: ['payload'],
-        placeholders: {route: 'ROUTE', key: 'KEY', thread: 'ID', session: 'ID', correlation_id: 'ID', tenant_id: 'ID'},
+        placeholders: {
+          priority: 'PRIORITY',
+          route: 'ROUTE',
+          key: 'KEY',
+          thread: 'ID',
+          session: 'ID',
+          correlation_id: 'ID',
+          tenant_id: 'ID',
+        },
       },
     },
     run: send,
@@ -93,11 +103,14 @@ export const messageOperations: readonly Operation[] = [
       {
         agent_id: agentId,
         source,
-        max_messages: integer('Maximum number of messages.', {minimum: 1, maximum: 2048}),
-        before_message_id: integer('Only messages with a smaller id, for the next page.', {minimum: 1}),
+        max_messages: integer('Maximum number of messages; default: 256, or SVC_A2A_CLAIM_LIMIT if set.', {
+          minimum: 1,
+          maximum: 2048,
+        }),
+        before_message_id: integer('Only messages with a smaller id, to get the next page.', {minimum: 1}),
         claim: flag('Claim the messages, so that no other consumer receives them.'),
         consumer_id: claimer,
-        dead: flag('Show dead letters instead: messages delivered too often, or left by a retired agent (use its id).'),
+        dead: flag('Show dead letters instead of unread messages; use the id of a retired agent.'),
         agent_session_id: session,
       },
       {required: ['agent_id']},
@@ -150,7 +163,7 @@ export const messageOperations: readonly Operation[] = [
           description: 'Message id as the inbox shows it, such as 12 or mesh:12, or the UUID of a durable message.',
         },
         route,
-        error: text('Reason why the message could not be handled; it is redelivered.', {maxLength: 4096}),
+        error: text('Reason for rejecting the message, which is then redelivered.', {maxLength: 4096}),
         consumer_id: claimer,
         agent_session_id: session,
       },

@@ -9,19 +9,22 @@ import {planPath, reportPlan} from '../written-plan.js'
 const goalLength = {minLength: 1, maxLength: 65_536}
 const goal = text('Goal to plan.', goalLength)
 const plan = text('Id of the plan.', {minLength: 1, maxLength: 2048})
-const origin = text('Session that the goal comes from; the plan gets its own id.', {maxLength: 2048})
+const origin = text('Id of the session that the goal comes from; the plan has its own id.', {maxLength: 2048})
 const mode = oneOf(
   ['auto', 'direct', 'force_plan', 'workflow_only'],
-  'auto or force_plan for several steps, direct for one step; workflow_only is not supported.',
+  'Planning mode: auto and force_plan create several steps, direct creates one; workflow_only is not supported; default: auto.',
 )
 const path = text(undefined, {minLength: 1, maxLength: 4096})
 const mostPaths = {maxItems: 4096}
-const scopeFiles = list(path, 'Files that the goal concerns.', mostPaths)
+const scopeFiles = list(path, 'Files that the goal affects.', mostPaths)
 const stepLimits = {minimum: 1, maximum: 2000, default: 30}
 const maxTasks = integer('Maximum number of steps.', stepLimits)
 const toDisk = flag('Also write the plan to PLAN.md.')
-const tenant = text('Tenant of the plan.', {maxLength: 256})
-const forceRisky = text('Reason for keeping risky or vague steps.', {minLength: 1, maxLength: 4096})
+const tenant = text('Tenant id of the plan.', {maxLength: 256})
+const forceRisky = text('Reason for keeping risky or vague steps.', {
+  minLength: 1,
+  maxLength: 4096,
+})
 
 const planMembers = {
   session_id: text(),
@@ -164,7 +167,7 @@ export const planOperations: readonly Operation[] = [
     input: object(
       {
         session_id: plan,
-        delta_hint: text('Change of the goal, in a sentence; added to the goal.', {minLength: 1, maxLength: 65_536}),
+        delta_hint: text('Change to append to the goal, in one sentence.', {minLength: 1, maxLength: 65_536}),
         mode,
         write_to_disk: toDisk,
         force_risky_reason: forceRisky,
@@ -204,7 +207,7 @@ export const planOperations: readonly Operation[] = [
   operation<{session_id: string}, PlanStatus>({
     name: 'plan_status',
     title: 'Show plan status',
-    summary: 'Show the status of a plan and each of its steps.',
+    summary: 'Show the status of a plan and of each of its steps.',
     effect: 'read',
     idempotent: true,
     input: object({session_id: plan}, {required: ['session_id']}),
@@ -248,7 +251,7 @@ export const planOperations: readonly Operation[] = [
   operation<{session_id: string; tenant_id?: string; mode?: PlanMode}, Execution>({
     name: 'execute_plan',
     title: 'Execute a plan',
-    summary: 'Execute a plan: submit its steps as tasks when ready.',
+    summary: 'Execute a plan by submitting its steps as tasks.',
     effect: 'write',
     idempotent: true,
     input: object({session_id: plan, tenant_id: tenant, mode}, {required: ['session_id']}),

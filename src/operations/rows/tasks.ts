@@ -181,7 +181,7 @@ export const taskOperations: readonly Operation[] = [
       agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its name or id.'},
       session_id: text('Only tasks of this session.', {maxLength: 2048}),
       limit: integer('Maximum number of tasks.', {minimum: 1, maximum: 1000, default: 50}),
-      before_id: integer('Only tasks with a smaller id, for the next page.', {minimum: 1}),
+      before_id: integer('Only tasks with a smaller id, to get the next page.', {minimum: 1}),
     }),
     output: object({tasks: list(task)}, {required: ['tasks']}),
     bindings: {

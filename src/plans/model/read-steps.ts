@@ -140,7 +140,7 @@ function requireOrder(steps: readonly DraftStep[]): void {
     const dependencies = steps.map(({dependsOn}) => dependsOn)
     batchOrder(dependencies, (place) => `Step ${place + 1}`)
   } catch (error) {
-    if (error instanceof SvcError) throw new Unfit('its steps depend on each other')
+    if (error instanceof SvcError) throw new Unfit('the dependencies of its steps form a cycle')
     throw error
   }
 }

@@ -119,7 +119,7 @@ function reportOf(
     } catch (error) {
       // The next write includes this piece, or the end of the run includes everything; an error at the end fails the
       // task.
-      logger('svc.orchestrator').warn({err: error}, `the output of ${task.display_id} is not stored yet`)
+      logger('svc.orchestrator').warn({err: error}, `cannot store the output of ${task.display_id} yet`)
     }
   }
   let processTimer: NodeJS.Timeout | undefined

@@ -79,8 +79,8 @@ function offsetsAfter(offset: number, tokens: readonly TokenLogprob[] = []): num
 }
 
 /**
- * Where the tokens of a prompt begin in its text. One that the text does not show, such as a beginning-of-text token,
- * takes no room; neither does the blank with which some tokenizers begin every text.
+ * Offsets of the tokens of a prompt in its text. Tokens without text, such as a beginning-of-text token, have no
+ * length; neither has the space that some tokenizers add at the start of every text.
  */
 function offsetsWithin({text, logprobs = []}: PromptText): number[] {
   let rest = Buffer.from(text)

@@ -1,7 +1,7 @@
-import type {ServedModel} from '../served-model.js'
+import type {ModelEntry, ServedModel} from '../served-model.js'
 
 /** `GET /v1/models/{id}` */
-export const modelEntry = (model: ServedModel) => ({
+export const modelEntry = (model: ServedModel): ModelEntry => ({
   id: model.name,
   object: 'model',
   created: Math.floor(model.modifiedAt.getTime() / 1000),
@@ -9,4 +9,4 @@ export const modelEntry = (model: ServedModel) => ({
 })
 
 /** `GET /v1/models` */
-export const modelList = (models: readonly ServedModel[]) => ({object: 'list', data: models.map(modelEntry)})
+export const modelList = (data: readonly ModelEntry[]) => ({object: 'list', data})

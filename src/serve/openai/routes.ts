@@ -2,9 +2,9 @@ import {randomUUID} from 'node:crypto'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {asOpenAiError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent, GenerateRequest, GenerateSummary} from '../../llm/index.js'
-import {type HttpApp, type ReplyStream, sseStream} from '../../net/index.js'
+import {clientGone, type HttpApp, type ReplyStream, sseStream, streamEvents} from '../../net/index.js'
 import {generate, type ServeContext} from '../context.js'
-import {clientGone, ReplyCollector, refuseRoute, streamEvents} from '../reply.js'
+import {ReplyCollector, refuseRoute} from '../reply.js'
 import {type OpenAiRequest, readChatCompletion} from './chat-request.js'
 import {chatCompletion, chatDelta, chatEnd, chatOpening, chatUsage} from './chat-response.js'
 import {readCompletion} from './completion-request.js'
@@ -75,10 +75,12 @@ const completionWire: Wire = {
 
 /** The routes of the OpenAI API. */
 export function openaiRoutes(app: HttpApp, context: ServeContext): void {
-  const {host, promptBodyLimit: bodyLimit} = context
-  app.get('/v1/models', async () => modelList([host.served]))
-  app.get<{Params: {id: string}}>('/v1/models/:id', async ({params}) => {
-    host.resolve(params.id)
+  const {host, otherModels, promptBodyLimit: bodyLimit} = context
+  app.get('/v1/models', async () => modelList([modelEntry(host.served), ...(await otherModels())]))
+  app.get<{Params: {id: string}}>('/v1/models/:id', async ({params: {id}}) => {
+    const other = (await otherModels()).find((entry) => entry.id === id)
+    if (other !== undefined && id !== host.served.name) return other
+    host.resolve(id)
     return modelEntry(host.served)
   })
   app.post('/v1/chat/completions', {bodyLimit}, (request, reply) => answer(context, chatWire, request, reply))

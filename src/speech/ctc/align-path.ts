@@ -13,7 +13,7 @@ export interface TokenSpan {
 /**
  * Finds the most likely path through the emissions for these tokens: Viterbi over tokens with blanks between them.
  * Source: Graves et al. 2006, "Connectionist temporal classification".
- * @returns undefined where the sound has too few positions for the tokens
+ * @returns undefined if there are too few positions for the tokens
  */
 export function alignPath(emissions: Emissions, tokens: readonly number[], blank: number): TokenSpan[] | undefined {
   const {positions, vocabulary, logprobs} = emissions

@@ -171,13 +171,13 @@ class Reader {
 
   text(key: string, fallback?: string): string {
     const value = this.#json[key] ?? fallback
-    return typeof value === 'string' && value !== '' ? value : this.fail(key, 'a text')
+    return typeof value === 'string' && value !== '' ? value : this.fail(key, 'a non-empty string')
   }
 
   texts(key: string, fallback: readonly string[]): readonly string[] {
     const value = this.#json[key] ?? fallback
     const sound = Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
-    return sound ? value : this.fail(key, 'a list of texts')
+    return sound ? value : this.fail(key, 'a list of strings')
   }
 
   /** Reads a file name next to the configuration. */
@@ -217,7 +217,7 @@ class Reader {
     const value = this.#json[key]
     if (!Array.isArray(value) || value.length === 0 || value.length > mostLayers)
       return this.fail(key, 'a list of layers')
-    if (this.#at(key).split('layers').length > deepest) return this.fail(key, 'less deep')
+    if (this.#at(key).split('layers').length > deepest) return this.fail(key, 'nested less deeply')
     return value.map((row, i) => {
       const read = new Reader((row ?? {}) as Json, this.#file, `${this.#at(key)}[${i}]`)
       return readLayer[read.choice('type', layerTypes)](read)

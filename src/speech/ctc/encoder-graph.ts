@@ -125,7 +125,10 @@ const compute: {[T in CtcLayer['type']]: Compute<T>} = {
   conv1d({graph, weights, file, carry}, layer, {value, channels}) {
     const {name, kernel, stride, dilation, groups} = layer
     if (channels % groups !== 0 || layer.channels % groups !== 0)
-      throw new SvcError('model_file_invalid', {file, reason: `${name}: ${channels} channels are no ${groups} groups`})
+      throw new SvcError('model_file_invalid', {
+        file,
+        reason: `${name} cannot split ${channels} input and ${layer.channels} output channels into ${groups} groups`,
+      })
     const span = dilation * (kernel - 1)
     const before = Math.floor(span / 2)
     const input = carry?.join(value, channels, before) ?? value
@@ -209,7 +212,7 @@ const compute: {[T in CtcLayer['type']]: Compute<T>} = {
   residual(parts, {layers}, flow) {
     const inner = computeAll(parts, layers, flow)
     if (inner.channels !== flow.channels) {
-      const reason = `a residual of ${flow.channels} channels has layers that give ${inner.channels}`
+      const reason = `a residual block has ${flow.channels} input channels but ${inner.channels} output channels`
       throw new SvcError('model_file_invalid', {file: parts.file, reason})
     }
     const {graph, carry} = parts

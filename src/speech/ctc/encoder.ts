@@ -91,7 +91,7 @@ export async function openExportedEncoder(
       }
       const result = await session.run(feeds, {[output.name]: null})
       const logits = result[output.name]
-      if (logits === undefined) throw new SvcError('model_file_invalid', {file, reason: 'it gives no logits'})
+      if (logits === undefined) throw new SvcError('model_file_invalid', {file, reason: 'it outputs no logits'})
       const emissions = emissionsOf(logits.data as Float32Array, logits.dims.at(-1) as number)
       return {emissions, ...cover, featuresMs: ready - started, encodeMs: performance.now() - ready}
     },

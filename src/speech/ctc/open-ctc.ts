@@ -57,7 +57,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
   const size = encoder.vocabularySize ?? vocabulary.texts.length
   if (size < vocabulary.texts.length) {
     await encoder.release()
-    const reason = `it has ${vocabulary.texts.length} tokens, the model writes ${size}`
+    const reason = `it has ${vocabulary.texts.length} tokens, but the model outputs ${size}`
     throw new SvcError('tokenizer_mismatch', {file: vocabularyFile, reason})
   }
   const streaming =
@@ -128,7 +128,7 @@ async function readExportConfig(
   const files = names.flatMap((name) => [`onnx/${name}.onnx`, `${name}.onnx`])
   const encoder = files.find((name) => existsSync(join(folder, name)))
   if (encoder === undefined) {
-    const found = `a ${String(json.model_type)} runs from its ONNX export, and there is no onnx/model.onnx`
+    const found = `it has no onnx/model.onnx, which models of type ${String(json.model_type)} require`
     throw new SvcError('speech_model_unknown', {path: folder, found})
   }
   return {

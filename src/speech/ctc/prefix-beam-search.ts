@@ -98,7 +98,7 @@ function extend(
   for (let token = 0; token < row.length; token++) {
     const logprob = row[token]!
     if (token === blank || logprob < leastLogprob) continue
-    // A token that comes again is a new one only after a blank.
+    // A repeated token counts as a new one only after a blank.
     const reach = token === last ? prefix.blank : total
     if (reach === -Infinity) continue
     const longer = entryOf(next, longerText(text, token), () => {

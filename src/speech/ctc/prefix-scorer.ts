@@ -22,7 +22,7 @@ export function scoreOf<S>(scorer: PrefixScorer<S>, tokens: readonly number[]): 
   return total + scorer.close(state)
 }
 
-/** Adds up what two scorers say. */
+/** Adds the scores of two scorers. */
 export function bothScorers<A, B>(a: PrefixScorer<A>, b: PrefixScorer<B>): PrefixScorer<readonly [A, B]> {
   return {
     start: [a.start, b.start],

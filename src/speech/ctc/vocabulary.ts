@@ -27,11 +27,11 @@ export function readCtcVocabulary(
   for (const [token, value] of ids) {
     const id = Number.isSafeInteger(value) ? (value as number) : -1
     if (id < 0 || id >= ids.length || tokens[id] !== undefined)
-      throw fail(`the id of ${JSON.stringify(token)} must be its own place`)
+      throw fail(`the id of ${JSON.stringify(token)} must be a unique integer from 0 to ${ids.length - 1}`)
     tokens[id] = token
   }
   const blank = tokens.indexOf(blankToken)
-  if (blank < 0) throw fail(`it has no ${blankToken}, which separates the tokens of CTC`)
+  if (blank < 0) throw fail(`it has no blank token ${blankToken}, which CTC requires`)
   const delimiter = tokens.indexOf(wordDelimiterToken)
   return {
     texts: tokens.map((token, id) => {

@@ -4,31 +4,32 @@ import type {CtcVocabulary} from './vocabulary.js'
 
 /** Progress of a hypothesis within a word. */
 export interface WordState {
-  /** Undefined where no known word begins so. */
+  /** Undefined if no word of the list starts with these letters. */
   readonly node: number | undefined
   /** Score of the word so far. */
   readonly given: number
-  /** Rank of the word before; -1 where there is none, or it is not known. */
+  /** Rank of the previous word; -1 if there is none or it is not in the list. */
   readonly before: number
 }
 
 export interface WordListOptions {
   /** Weight of word frequency: the score decreases by this for each e-fold of the rank. */
   weight: number
-  /** Score of a word that is not in the list, beside that of the rarest one that is. */
+  /** Score of a word that is not in the list, relative to that of the least frequent word of the list. */
   unknown: number
-  /** Words that often follow each other, and what is added where they do. */
+  /** Words that often follow each other. */
   pairs: readonly (readonly [string, string])[]
+  /** Score added for each occurrence of such a pair. */
   pair: number
 }
 
 const root = 0
 
 /**
- * The words that a model of letters knows, most frequent first, as shallow fusion: a word's score falls with the
- * logarithm of its rank (Zipf 1949), two words that often follow each other are worth more, and a word that is being spelt has the best score that it can still get, so that no
- * hypothesis is dropped too early. Source of the look-ahead: Ortmanns et al. 1996, "Language-model look-ahead for large
- * vocabulary speech recognition".
+ * Shallow fusion of a character model with a word list, most frequent words first. The score of a word decreases with
+ * the logarithm of its rank (Zipf 1949) and increases if it often follows the previous word. An incomplete word has the
+ * best score that it can still reach, so that no hypothesis is dropped too early. Source of the look-ahead: Ortmanns et
+ * al. 1996, "Language-model look-ahead for large vocabulary speech recognition".
  */
 export class WordList implements PrefixScorer<WordState> {
   readonly start: WordState = {node: root, given: 0, before: -1}
@@ -37,11 +38,11 @@ export class WordList implements PrefixScorer<WordState> {
   readonly #unknown: number
   /** The trie: node by `node * size + token`. */
   readonly #next = new Map<number, number>()
-  /** By node: score of the word that ends there, -Infinity where none does. */
+  /** By node: score of the word that ends there; -Infinity if there is none. */
   readonly #word = [-Infinity]
-  /** By node: best score of all words that begin so. */
+  /** By node: best score of all words with this prefix. */
   readonly #best = [-Infinity]
-  /** By node: rank of the word that ends there, -1 where none does. */
+  /** By node: rank of the word that ends there; -1 if there is none. */
   readonly #rank = [-1]
   /** Second ranks by the first. */
   readonly #pairs = new Map<number, Set<number>>()

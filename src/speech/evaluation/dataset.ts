@@ -45,8 +45,9 @@ function sampleOf(text: string, place: {file: string; line: number}): Sample {
     throw fail('it is not JSON')
   }
   const {path, expected, language} = (row ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof path !== 'string' || path === '') throw fail('path must be a text')
-  if (typeof expected !== 'string') throw fail('expected must be a text')
-  if (language !== undefined && language !== null && typeof language !== 'string') throw fail('language must be a text')
+  if (typeof path !== 'string' || path === '') throw fail('path must be a non-empty string')
+  if (typeof expected !== 'string') throw fail('expected must be a string')
+  if (language !== undefined && language !== null && typeof language !== 'string')
+    throw fail('language must be a string')
   return {path: resolve(dirname(place.file), path), expected, language: language ?? undefined}
 }

@@ -1,4 +1,4 @@
-import type {SpeechRegion, VoiceActivityDetector} from '../../audio/index.js'
+import type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from '../../audio/index.js'
 import {type RecognitionOptions, type SpeechModel, sampleRate} from '../model.js'
 import type {FinishedText} from '../text/finish.js'
 import {WindowMemo} from '../transcribe/window-memo.js'
@@ -17,6 +17,22 @@ export interface Partial extends Pick<FinishedText, 'confidence' | 'nBest'> {
 
 /** Why an utterance ended without a commit of the caller. */
 export type Endpoint = 'silence' | 'duration'
+
+/** Where an utterance starts and ends, samples from the start of the live audio, and its language as specified. */
+export interface UtteranceSpan {
+  start: number
+  end: number
+  hint: string | undefined
+}
+
+/** A state from which live transcription can continue: from the audio at `start` on, it has the same results. */
+export interface LiveCheckpoint {
+  /** Start of the current utterance, samples. */
+  start: number
+  /** Position up to which `detector` has processed the audio, samples. */
+  at: number
+  detector: VoiceActivityState | undefined
+}
 
 /** An utterance that has ended. */
 export interface EndedUtterance<F> {
@@ -37,7 +53,9 @@ export interface LiveOptions<F> {
   /** Returns the code of a language. @throws language_unsupported */
   languageCode(hint: string | undefined): string | undefined
   stability: StabilityRules
-  /** Time of silence after which an utterance ends, and its maximum duration; if both are undefined, `commit` ends it. */
+  /**
+   * Time of silence after which an utterance ends, and its maximum duration; if both are undefined, `commit` ends it.
+   */
   endpoint: {silenceMs: number | undefined; maxDurationMs: number | undefined}
   /** Maximum audio to keep, ms. */
   maxBufferMs: number
@@ -47,15 +65,19 @@ export interface LiveOptions<F> {
   onPartial(partial: Partial): void
   /** An utterance ended on its own. */
   onEndpoint?: ((ended: EndedUtterance<F>, endpoint: Endpoint) => void) | undefined
+  /** State to continue from; the audio from its `start` on has to be pushed again. */
+  from?: LiveCheckpoint | undefined
+  /** A later state to continue from, and the utterance that ended with it. */
+  onCheckpoint?: ((checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined) => void) | undefined
   /** A partial result failed; later ones are tried again. */
   onDraftFailure?: ((error: unknown) => void) | undefined
-  /** A fault of the detector, or too much audio (`AudioOverflow`); the transcription is of no more use. */
+  /** The detector failed or there is too much audio (`AudioOverflow`); the transcription cannot continue. */
   onFailure(error: unknown): void
   /** Clock of the partial results, ms. */
   now?: (() => number) | undefined
 }
 
-/** Thrown to `onFailure` when more audio arrives than is kept. */
+/** Passed to `onFailure` if more audio arrives than can be buffered. */
 export class AudioOverflow extends Error {}
 
 interface Current {
@@ -73,6 +95,10 @@ interface Current {
 
 /** Audio of a silence that is kept before the next utterance, samples. */
 const keptSilence = sampleRate
+/** Audio is processed up to multiples of this position, so that results do not depend on how it arrives, samples. */
+const blockSize = sampleRate / 20
+/** Silence after which a checkpoint is reported again, samples. */
+const checkpointEvery = 5 * sampleRate
 
 /**
  * Transcribes live audio. Partial results appear while audio arrives; the final result is that of the offline
@@ -81,7 +107,13 @@ const keptSilence = sampleRate
 export class LiveTranscription<F> {
   readonly #options: LiveOptions<F>
   readonly #now: () => number
+  /** Position up to which the detector had processed the audio at the start. */
+  readonly #detectedTo: number
   #current: Current
+  /** Samples that do not fill a block yet. */
+  #rest: Float32Array[] = []
+  #restLength = 0
+  #checkpointAt: number
   /** Audio is processed in order. */
   #queue: Promise<void> = Promise.resolve()
   #drafting: Promise<void> | undefined
@@ -98,7 +130,10 @@ export class LiveTranscription<F> {
     this.#now = options.now ?? (() => performance.now())
     this.#recognition = options.recognition
     this.#hint = options.hint
-    this.#current = this.#begin(0)
+    const {start, at} = options.from ?? {start: 0, at: 0}
+    this.#detectedTo = at
+    this.#checkpointAt = at
+    this.#current = this.#begin(start)
   }
 
   /** Audio that was encoded for partial results, seconds. */
@@ -108,13 +143,21 @@ export class LiveTranscription<F> {
 
   /** Adds samples, mono at 16 kHz. */
   push(samples: Float32Array): void {
-    this.#enqueue(() => this.#take(samples))
+    this.#enqueue(async () => {
+      for (const block of this.#blocks(samples)) await this.#take(block)
+    })
   }
 
   /** Ends the utterance after the audio so far, and starts the next one. */
   commit(): Promise<EndedUtterance<F>> {
     return new Promise((resolve, reject) => {
-      this.#enqueue(async () => resolve(this.#finish()), reject)
+      this.#enqueue(async () => {
+        const rest = joined(this.#rest, this.#restLength)
+        this.#rest = []
+        this.#restLength = 0
+        if (rest.length > 0) await this.#take(rest)
+        resolve(this.#finish())
+      }, reject)
     })
   }
 
@@ -178,10 +221,29 @@ export class LiveTranscription<F> {
     }
   }
 
+  /** Cuts audio at the ends of blocks; what remains waits for more. */
+  *#blocks(samples: Float32Array): Generator<Float32Array, void, undefined> {
+    let from = 0
+    for (;;) {
+      const position = this.#current.audio.end + this.#restLength
+      const to = from + blockSize - (position % blockSize)
+      if (to > samples.length) break
+      const block = joined([...this.#rest, samples.subarray(from, to)], this.#restLength + to - from)
+      this.#rest = []
+      this.#restLength = 0
+      yield block
+      from = to
+    }
+    if (from === samples.length) return
+    this.#rest.push(samples.subarray(from))
+    this.#restLength += samples.length - from
+  }
+
   async #take(samples: Float32Array): Promise<void> {
     const {detector, maxBufferMs} = this.#options
     this.#current.audio.add(samples)
     if (this.#current.audio.durationMs > maxBufferMs) throw new AudioOverflow()
+    if (this.#current.audio.end <= this.#detectedTo) return
     if (detector !== undefined) this.#notice(await detector.push(samples), detector.open)
     this.#endpoint()
     this.#draft()
@@ -207,6 +269,7 @@ export class LiveTranscription<F> {
     const {audio} = this.#current
     if (silenceMs !== undefined && this.#spokenFrom === undefined) {
       audio.dropBefore(audio.end - keptSilence)
+      if (audio.end - this.#checkpointAt >= checkpointEvery) this.#checkpoint(undefined)
       return
     }
     const quietMs = (1000 * (audio.end - (this.#spokenTo ?? audio.end))) / sampleRate
@@ -219,11 +282,29 @@ export class LiveTranscription<F> {
     const hint = this.#hint
     this.#end(this.#current)
     this.#current = this.#begin(audio.end)
+    const {start, end} = audio
+    this.#checkpoint({start, end, hint})
+    return this.#ended({start, end, hint}, () => audio.from(start), memo)
+  }
+
+  /** An utterance that ended before the state from which this transcription continues. @param samples its audio */
+  endedBefore(span: UtteranceSpan, samples: Float32Array): EndedUtterance<F> {
+    return this.#ended(span, () => samples, new WindowMemo())
+  }
+
+  #ended({start, end, hint}: UtteranceSpan, audio: () => Float32Array, memo: WindowMemo): EndedUtterance<F> {
     return {
-      startMs: (1000 * audio.start) / sampleRate,
-      endMs: (1000 * audio.end) / sampleRate,
-      transcribe: (signal) => this.#options.transcribe(audio.from(audio.start), hint, memo, signal),
+      startMs: (1000 * start) / sampleRate,
+      endMs: (1000 * end) / sampleRate,
+      transcribe: (signal) => this.#options.transcribe(audio(), hint, memo, signal),
     }
+  }
+
+  #checkpoint(ended: UtteranceSpan | undefined): void {
+    const {detector, onCheckpoint} = this.#options
+    const {start, end: at} = this.#current.audio
+    this.#checkpointAt = at
+    if (onCheckpoint !== undefined) onCheckpoint({start, at, detector: detector?.snapshot()}, ended)
   }
 
   #end(current: Current): void {
@@ -280,4 +361,16 @@ export class LiveTranscription<F> {
     const {audio, memo} = current
     this.#options.transcribe(audio.from(audio.start), this.#hint, memo, stop.signal).catch(() => undefined)
   }
+}
+
+function joined(pieces: readonly Float32Array[], length: number): Float32Array {
+  const [first] = pieces
+  if (pieces.length === 1 && first !== undefined) return first
+  const all = new Float32Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
 }

@@ -6,12 +6,18 @@ import type {StabilityRules} from '../live/stable-text.js'
 import {sampleRate} from '../model.js'
 import {ModelHolder, type ModelSource} from '../model-holder.js'
 import {partialWriter} from '../partial-file.js'
-import {transcribePayload} from '../payload.js'
+import {type PayloadOptions, transcribePayload} from '../payload.js'
 import {LiveSession, type LiveSessionOptions} from '../session/live-session.js'
 import {newSessionId, type SessionLimits, sessionLimits} from '../session/session.js'
 import {SessionResult} from '../session/session-result.js'
 import {transcribeWithin} from '../session/within-limits.js'
-import {isTextFile, Transcriber, type TranscriberOptions} from '../transcriber.js'
+import {
+  isTextFile,
+  type TranscribedFile,
+  type TranscribeHandlers,
+  Transcriber,
+  type TranscriberOptions,
+} from '../transcriber.js'
 import {RequestQueue} from './queue.js'
 
 /** The settings of one call. */
@@ -48,6 +54,10 @@ export interface SettingChoice {
   profile?: RefineProfile
   task?: 'transcribe' | 'translate'
   word_timestamps?: boolean
+  /** Text that sets style and spelling, as if it preceded the recording. */
+  prompt?: string
+  /** Initial decoding temperature, 0 to 1. */
+  temperature?: number
 }
 
 export type RefineProfile = TranscriberOptions['text']['profile']
@@ -66,6 +76,12 @@ export interface CallHooks {
   signal: AbortSignal
   report: (progress: {done: number; total?: number; message?: string}) => void
   notice: (text: string) => void
+}
+
+/** A transcribed recording, with what belongs to its payload. */
+interface TranscribedCall extends Required<Pick<PayloadOptions, 'correlationId' | 'diagnostics'>> {
+  file: TranscribedFile
+  settings: SpeechCallSettings
 }
 
 interface LoadedModel {
@@ -114,18 +130,44 @@ export class SpeechService {
     request: SessionRequest,
     hooks: CallHooks,
   ): Promise<TranscribeV1> {
+    const {file, settings, ...call} = await this.#transcribe(input, request, hooks)
+    return transcribePayload(file, {
+      ...call,
+      path: name,
+      refined: true,
+      minConfidence: settings.minConfidence,
+      runtime: request.debug_parser_payload === true ? settings.runtime : undefined,
+    })
+  }
+
+  /**
+   * Transcribes a recording from anywhere.
+   * @throws what `transcribe` throws
+   */
+  async transcribeFile(
+    input: AudioInput,
+    request: SessionRequest,
+    hooks: CallHooks & Pick<TranscribeHandlers, 'onSegment'>,
+  ): Promise<TranscribedFile> {
+    return (await this.#transcribe(input, request, hooks)).file
+  }
+
+  async #transcribe(
+    input: AudioInput,
+    request: SessionRequest,
+    {onSegment, ...hooks}: CallHooks & Pick<TranscribeHandlers, 'onSegment'>,
+  ): Promise<TranscribedCall> {
     const limits = sessionLimits(requestedLimits(request), {})
     const signal = AbortSignal.any([hooks.signal, this.#closing.signal])
     return this.queue.run(
       () =>
         this.#use(request, async (settings, transcriber) => {
-          const {minConfidence, runtime} = settings
           const correlationId = randomUUID()
           const progress = reportProgress(hooks.report, request.heartbeat_ms ?? settings.heartbeatMs)
           const partial =
             settings.partial && partialWriter(settings.partial.path, {...settings.partial, sessionId: correlationId})
           try {
-            const {file, diagnostics} = await transcribeWithin(limits, transcriber, input, {
+            const transcribed = await transcribeWithin(limits, transcriber, input, {
               signal,
               language: request.language_hint ?? undefined,
               onWarning: ({message}) => hooks.notice(`warning: ${message}`),
@@ -133,17 +175,11 @@ export class SpeechService {
                 progress.start(durationSec)
                 partial?.start(durationSec)
               },
+              onSegment,
               onProgress: progress.advance,
               onChunk: partial?.write,
             })
-            return transcribePayload(file, {
-              path: name,
-              correlationId,
-              refined: true,
-              minConfidence,
-              diagnostics,
-              runtime: request.debug_parser_payload === true ? runtime : undefined,
-            })
+            return {...transcribed, correlationId, settings}
           } finally {
             progress.stop()
           }
@@ -212,7 +248,23 @@ export class SpeechService {
    */
   async live(
     request: SessionRequest,
-    options: Pick<LiveSessionOptions, 'silenceMs' | 'once' | 'emit' | 'onDraftFailure' | 'signal'>,
+    {
+      id,
+      ...options
+    }: Pick<
+      LiveSessionOptions,
+      | 'id'
+      | 'correlationId'
+      | 'silenceMs'
+      | 'once'
+      | 'resume'
+      | 'emit'
+      | 'onCheckpoint'
+      | 'beforeFinal'
+      | 'onIdle'
+      | 'onDraftFailure'
+      | 'signal'
+    >,
   ): Promise<{session: LiveSession; close(): Promise<void>}> {
     this.queue.refuseIfFull()
     const settings = await this.#options.settings(request)
@@ -220,7 +272,7 @@ export class SpeechService {
     try {
       const {heartbeat_ms: heartbeatMs = settings.heartbeatMs, language_hint: hint} = request
       const session = await LiveSession.start({
-        ...liveDefaults(settings),
+        ...liveDefaults(settings, id),
         transcriber: new Transcriber({...settings.transcriber, model: model.holder}),
         limits: sessionLimits(requestedLimits(request), settings.limits),
         language: hint ?? undefined,

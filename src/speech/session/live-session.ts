@@ -1,7 +1,13 @@
 import {randomUUID} from 'node:crypto'
 import type {SpeechEventV1, SpeechFinalV1} from '../../contracts/index.js'
 import {asAudioError, SvcError} from '../../errors/index.js'
-import {AudioOverflow, type EndedUtterance, type LiveTranscription} from '../live/live-transcription.js'
+import {
+  AudioOverflow,
+  type EndedUtterance,
+  type LiveCheckpoint,
+  type LiveTranscription,
+  type UtteranceSpan,
+} from '../live/live-transcription.js'
 import type {StabilityRules} from '../live/stable-text.js'
 import type {Segment} from '../model.js'
 import {round} from '../text/confidence.js'
@@ -11,6 +17,15 @@ import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionS
 export interface LiveSessionOptions {
   transcriber: Transcriber
   id?: string | undefined
+  correlationId?: string | undefined
+  /** Continues an earlier session. */
+  resume?: LiveResumption | undefined
+  /** Receives each state from which the session could continue, and the utterance that ended with it. */
+  onCheckpoint?: ((checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined) => void) | undefined
+  /** Called with the final result of an utterance before it is emitted, or with undefined if the utterance failed. */
+  beforeFinal?: ((event: FinalEvent | undefined, index: number) => Promise<void>) | undefined
+  /** Called if no audio arrives for the timeout; without it, the session fails. */
+  onIdle?: ((error: SvcError<'speech_capture_timeout'>) => void) | undefined
   /** Audio can be pushed; otherwise no model is loaded, and only texts can be added. */
   isLive?: boolean
   /** Limits of each utterance. */
@@ -37,6 +52,15 @@ export interface LiveSessionOptions {
   signal: AbortSignal
 }
 
+/** What a session continues from; the audio from the start of the checkpoint on has to be pushed again. */
+export interface LiveResumption {
+  checkpoint: LiveCheckpoint
+  /** Utterances that had ended. */
+  utterances: number
+  /** Those of them without a final result, with their audio. */
+  pending: readonly {index: number; span: UtteranceSpan; samples: Float32Array}[]
+}
+
 /** What a live session reports, in the form in which clients receive it. */
 export type LiveEvent = SpeechEventV1
 type FinalEvent = SpeechFinalV1
@@ -44,7 +68,8 @@ type FinalEvent = SpeechFinalV1
 /** A final result with all that is known about it. */
 export interface FinishedUtterance {
   event: FinalEvent
-  file: TranscribedFile
+  /** Undefined if another machine has recognised it. */
+  file?: TranscribedFile
 }
 
 /**
@@ -53,7 +78,7 @@ export interface FinishedUtterance {
  */
 export class LiveSession {
   readonly id: string
-  readonly correlationId = randomUUID()
+  readonly correlationId: string
   /** The state of the current utterance. */
   #session: SpeechSession
   readonly #options: LiveSessionOptions
@@ -62,7 +87,7 @@ export class LiveSession {
   /** Final results are reported in order. */
   #finals: Promise<void> = Promise.resolve()
   #failures = 0
-  #utterances = 0
+  #utterances: number
   #language: string | undefined
   /** Number of callers that wait for results and send no audio meanwhile. */
   #settling = 0
@@ -77,6 +102,8 @@ export class LiveSession {
     this.#onFinal = onFinal
     this.#language = options.language
     this.id = options.id ?? newSessionId()
+    this.correlationId = options.correlationId ?? randomUUID()
+    this.#utterances = options.resume?.utterances ?? 0
     this.#session = this.#newUtterance()
   }
 
@@ -96,6 +123,10 @@ export class LiveSession {
   ): Promise<LiveSession> {
     const session = new LiveSession(options, onFinal)
     if (options.isLive !== false) session.#live = await session.#startLive()
+    for (const {index, span, samples} of options.resume?.pending ?? []) {
+      const ended = session.#live?.endedBefore(span, samples)
+      if (ended !== undefined) session.#finalize(ended, index, session.#newUtterance())
+    }
     session.#emit({
       type: 'ready',
       correlation_id: session.correlationId,
@@ -115,6 +146,8 @@ export class LiveSession {
       stability,
       maxBufferMs,
       endpoint: {silenceMs, maxDurationMs: limits.maxDurationMs},
+      from: this.#options.resume?.checkpoint,
+      onCheckpoint: this.#options.onCheckpoint,
       onPartial: ({seq, text, stableText, confidence, nBest = null}) =>
         this.#emit({
           type: 'partial',
@@ -127,7 +160,7 @@ export class LiveSession {
         }),
       onDraftFailure: this.#options.onDraftFailure,
       onEndpoint: (ended) => this.#finish(ended),
-      onFailure: (error) => this.#fail(error),
+      onFailure: (error) => this.fail(error),
     })
   }
 
@@ -197,6 +230,16 @@ export class LiveSession {
     }
   }
 
+  /** While paused, no audio is expected. */
+  pause(): void {
+    this.#settling++
+  }
+
+  continue(): void {
+    this.#settling--
+    this.#lastAudioAt = performance.now()
+  }
+
   /** Stops without a result for the current utterance. */
   async close(): Promise<void> {
     clearInterval(this.#idle)
@@ -209,8 +252,12 @@ export class LiveSession {
     if (this.isDone) return
     const index = this.#utterances++
     const session = this.#session
-    const {perform = (work) => work()} = this.#options
     this.#session = this.#newUtterance()
+    this.#finalize(ended, index, session)
+  }
+
+  #finalize(ended: EndedUtterance<TranscribedFile>, index: number, session: SpeechSession): void {
+    const {perform = (work) => work(), beforeFinal} = this.#options
     this.#finals = this.#finals.then(async () => {
       try {
         const {value: file, ...times} = await perform(() =>
@@ -219,7 +266,8 @@ export class LiveSession {
             return ended.transcribe(signal)
           }, this.#options.signal),
         )
-        const event = this.#finalEvent(ended, file, times)
+        const event = this.#finalEvent(ended, index, file, times)
+        await beforeFinal?.(event, index)
         this.#emit(event)
         const {segments} = file.transcript
         const {start_ms: start, end_ms: end, raw_text: text} = event
@@ -233,13 +281,16 @@ export class LiveSession {
         })
         await this.#onFinal?.({event, file})
       } catch (error) {
-        if (!this.#options.signal.aborted) this.#report(error)
+        if (this.#options.signal.aborted) return
+        await beforeFinal?.(undefined, index)
+        this.#report(error, {utterance: index, end_ms: Math.round(ended.endMs)})
       }
     })
   }
 
   #finalEvent(
     {startMs, endMs}: EndedUtterance<TranscribedFile>,
+    utterance: number,
     {finished, asrConfidence, transcript}: TranscribedFile,
     {totalMs, transcribeMs, diagnostics}: {totalMs: number; transcribeMs: number; diagnostics: DeadlineDiagnostic[]},
   ): FinalEvent {
@@ -247,6 +298,7 @@ export class LiveSession {
     return {
       type: 'final',
       correlation_id: this.correlationId,
+      utterance,
       start_ms: Math.round(startMs),
       end_ms: Math.round(endMs),
       raw_text: rawText,
@@ -272,27 +324,32 @@ export class LiveSession {
   }
 
   #waitForAudio(): void {
-    const {timeoutMs} = this.#options.limits
+    const {
+      limits: {timeoutMs},
+      onIdle,
+    } = this.#options
     if (timeoutMs === undefined) return
     this.#idle = setInterval(
       () => {
         const waited = performance.now() - this.#lastAudioAt
-        if (this.#settling === 0 && waited >= timeoutMs) this.#fail(this.#session.captureTimeout(waited))
+        if (this.#settling > 0 || waited < timeoutMs) return
+        if (onIdle === undefined) this.fail(this.#session.captureTimeout(waited))
+        else onIdle(this.#session.captureTimeout(waited))
       },
       Math.max(10, timeoutMs / 10),
     ).unref()
   }
 
   /** Reports an error of one utterance; the session continues. */
-  #report(error: unknown): void {
+  #report(error: unknown, utterance: {utterance: number; end_ms: number}): void {
     const known = SvcError.from(error)
     this.#failures++
     this.#options.onFailure?.(known)
-    this.#emit({type: 'error', correlation_id: this.correlationId, ...asAudioError(known)})
+    this.#emit({type: 'error', correlation_id: this.correlationId, ...asAudioError(known), ...utterance})
   }
 
   /** Reports an error that ends the session. */
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (this.#ended.signal.aborted) return
     const overflow = error instanceof AudioOverflow
     const {maxBufferMs} = this.#options

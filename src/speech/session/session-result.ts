@@ -24,12 +24,12 @@ export class SessionResult {
     if (event.raw_text.trim() === '') return
     this.#raw.push(event.raw_text.trim())
     this.#refined.push(event.refined_text)
-    this.#trace = [...this.#trace, ...file.finished.trace].slice(-maxCorrections)
+    this.#trace = [...this.#trace, ...(file?.finished.trace ?? [])].slice(-maxCorrections)
     this.#confidence = Math.min(this.#confidence, event.confidence)
     this.#transcribeMs += event.timings.transcribe_ms
     this.#diagnostics = event.deadline_diagnostics
     this.#nBest = this.#raw.length === 1 ? (event.n_best ?? undefined) : undefined
-    this.#language ??= file.languageDiagnostics
+    this.#language ??= file?.languageDiagnostics
   }
 
   /** The result of `svc listen` and `svc_speech_listen`: the confidence is that of the least certain utterance. */

@@ -37,13 +37,15 @@ export function sessionLimits(requested: SessionLimits, defaults: SessionLimits)
   }
   const {timeoutMs = 0, maxDurationMs = Infinity} = limits
   if (timeoutMs > maxDurationMs) {
-    const reason = `timeout_ms is ${timeoutMs}, longer than max_duration_ms, ${maxDurationMs}.`
+    const reason = `timeout_ms (${timeoutMs}) must not exceed max_duration_ms (${maxDurationMs}).`
     throw new SvcError('usage', {reason})
   }
   return limits
 }
 
-export const newSessionId = (): string => `speech-${Date.now()}-${randomBytes(2).toString('hex')}`
+/** @param randomLength bytes that nobody can guess */
+export const newSessionId = (randomLength = 2): string =>
+  `speech-${Date.now()}-${randomBytes(randomLength).toString('hex')}`
 
 /** The result of a session, and the times that were checked. */
 export interface Finalized<T> {

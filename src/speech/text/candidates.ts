@@ -17,8 +17,9 @@ export function candidatesOf(refined: string, raw: string): string[] {
 
 /**
  * Ranks candidate texts by the number of phrases that they contain; ties keep their order.
- * @param alternatives other texts, which come behind all of these: which text was said is decided where it is heard
- * @param rank puts another reading first where it knows better, such as one that parses as code
+ * @param alternatives other texts of the recogniser, always listed after the candidates, because ranking must not
+ *   override recognition
+ * @param rank returns the index of the best candidate if it can decide, for example one that parses as code
  */
 export function rankCandidates(
   candidates: readonly string[],

@@ -61,7 +61,7 @@ async function readText(path: string): Promise<string> {
 /**
  * Parses a lexicon. Entries without a canonical word are ignored; if two entries have the same alias, the later one
  * applies.
- * @throws SyntaxError, TypeError where the text is no lexicon
+ * @throws SyntaxError, TypeError if the text is not a lexicon
  */
 export function parseLexicon(text: string): Lexicon {
   const document: unknown = JSON.parse(text)

@@ -22,12 +22,12 @@ const mostWords = 16
 const slackSec = 1
 
 /**
- * Removes what two neighbours have both heard: where the last words of the left one are the first of the right one,
- * each keeps its half of them, since a recogniser is surest far from a cut; where no words agree, both are cut in the
- * middle of the overlap.
+ * Removes words that two consecutive chunks both contain. If the last words of the left one match the first words of
+ * the right one, each keeps its half of them, because recognition is most reliable far from a cut. If no words match,
+ * both are cut in the middle of the overlap.
  *
- * The alignment is the one of the sliding token match that chunked recognition commonly uses: the shift with the
- * largest share of equal words, longer ones first among equals.
+ * The alignment is the sliding match commonly used for chunked recognition: the shift with the largest share of equal
+ * words, and the longest of equally good ones.
  */
 export function mergeOverlap(
   left: readonly Segment[],

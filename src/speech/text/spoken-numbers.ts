@@ -28,7 +28,7 @@ export function writeSpokenNumbers(words: readonly string[]): string[] {
   return out
 }
 
-/** No number that is spoken is longer, words. */
+/** Maximum length of a spoken number, words. */
 const mostWords = 24
 
 interface Read {
@@ -58,7 +58,7 @@ function readCardinal(words: readonly string[]): Read | undefined {
   let total = 0
   let group = 0
   let length = 0
-  // The least part said so far decides what may follow: after "twenty" a unit, after "hundred" what is below it.
+  // The smallest part so far limits what can follow: after "twenty" a unit, after "hundred" anything below 100.
   let room = Infinity
   let scale = Infinity
   for (const [i, word] of words.entries()) {

@@ -1,6 +1,6 @@
 /**
- * A word as it is written between blanks: what stands before it, itself, and what stands after it. A symbol that may
- * belong to a name, such as `@`, `-` or `_`, is part of the word. The three together are the text.
+ * A whitespace-separated word with the punctuation before and after it. A symbol that may belong to a name, such as
+ * `@`, `-` or `_`, is part of the word. The concatenation of the three is the original text.
  */
 export interface WrittenWord {
   lead: string
@@ -21,20 +21,20 @@ export function splitWord(text: string): WrittenWord {
 
 export const joinWord = ({lead, core, trail}: WrittenWord): string => lead + core + trail
 
-/** Words between blanks. */
+/** Splits a text at whitespace. */
 export const splitWords = (text: string): WrittenWord[] => text.split(/\s+/u).filter(Boolean).map(splitWord)
 
 export const joinWords = (words: readonly WrittenWord[]): string => words.map(joinWord).join(' ')
 
-/** How words are compared and looked up: without marks around them and in lower case. */
+/** Key for comparison and lookup of words: without surrounding punctuation, in lower case. */
 export const wordKey = ({core}: WrittenWord): string => core.normalize('NFC').toLowerCase()
 
-/** True if a sentence ends with these marks; an ellipsis goes on. */
+/** True if this punctuation ends a sentence; an ellipsis does not. */
 const endsSentence = (trail: string) => /[.!?。！？।؟]/u.test(trail) && !/\.\.|…/u.test(trail)
 
 const abbreviations = new Set('mr mrs ms dr prof st vs etc e.g i.e cf approx'.split(' '))
 
-/** True if a new sentence begins after this word; initials and common abbreviations end in a full stop as well. */
+/** True if the word ends a sentence. The full stop of initials and common abbreviations does not. */
 export function closesSentence(word: WrittenWord): boolean {
   if (!endsSentence(word.trail)) return false
   if (/[!?。！？।؟]/u.test(word.trail)) return true

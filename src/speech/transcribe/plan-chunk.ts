@@ -19,8 +19,8 @@ export interface ChunkSize {
  * Plans the end of a chunk and the start of the next one, in samples. A chunk ends in the longest pause of its second
  * half, and the next one starts there. Without a pause it has its full length, and the next one overlaps it. A
  * remainder shorter than a quarter of a chunk is included.
- * @param end of the recording, where that is known
- * @param speech where people speak; undefined where nobody knows
+ * @param end of the recording, if known
+ * @param speech detected speech; undefined if unknown
  */
 export function planChunk(
   from: number,

@@ -14,8 +14,8 @@ interface Known {
 }
 
 /**
- * Results of earlier passes over the same audio, when less of it was there. More audio moves the detected edges of speech
- * by a frame or two, which does not change the text.
+ * Results of earlier passes over the same audio with less of it available. More audio moves the detected boundaries of
+ * speech by a frame or two, which does not change the text.
  */
 export class WindowMemo {
   #known: Known[] = []

@@ -91,7 +91,7 @@ function readHeader(reader: FieldReader): GgmlHeader {
   reader.integer()
   const {textState, ...header} = fields as unknown as GgmlHeader & {textState: number}
   if (textState !== header.hiddenSize)
-    throw reader.invalid(`the width of its encoder is ${header.hiddenSize}, that of its decoder ${textState}`)
+    throw reader.invalid(`its encoder has width ${header.hiddenSize}, but its decoder has width ${textState}`)
   return header
 }
 

@@ -36,7 +36,9 @@ function addAgent(context: TaskContext, spawn: Spawn): AgentRow {
   const {kind = 'reserved', parent, sourceTaskId, reason, labels = [], model} = spawn
   const name = spawn.name.trim()
   if (name === '' || name.length > longestName || /[\p{Cc}/\\]/u.test(name))
-    throw new SvcError('usage', {reason: `${JSON.stringify(spawn.name)} is not a valid agent name.`})
+    throw new SvcError('usage', {
+      reason: `${JSON.stringify(spawn.name)} is not a valid agent name; use 1 to ${longestName} characters without slashes or control characters.`,
+    })
   const others = agentRows(context)
   const taken = others.find((agent) => agent.name === name)
   if (taken !== undefined) throw new SvcError('agent_exists', {name, agent: displayAgent(taken.id)})

@@ -61,13 +61,13 @@ function amount(name: string, value: unknown): number {
 }
 
 function text(name: string, value: unknown): string {
-  if (typeof value !== 'string') throw wrong(name, 'text', value)
+  if (typeof value !== 'string') throw wrong(name, 'a string', value)
   return value.trim()
 }
 
 function labels(value: unknown): string[] {
   if (!Array.isArray(value) || value.some((label) => typeof label !== 'string'))
-    throw wrong('labels', 'an array of text', value)
+    throw wrong('labels', 'an array of strings', value)
   return distinctLabels(value as string[])
 }
 

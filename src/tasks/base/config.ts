@@ -134,4 +134,4 @@ function contradictions({minAgents, maxAgents, socratesPolicy}: OrchestratorConf
 }
 
 const atMost = (lower: string, low: number, upper: string, high: number): string[] =>
-  low <= high ? [] : [`${lower} is ${low}, more than the ${high} of ${upper}`]
+  low <= high ? [] : [`${lower} (${low}) is larger than ${upper} (${high})`]

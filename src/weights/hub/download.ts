@@ -62,7 +62,8 @@ async function fetchRest(task: Download, options: HubOptions): Promise<void> {
     if (!complete) await append(handle, hash, start, task, options)
     const actual = hash.digest('hex')
     const expected = file.checksum?.hex ?? actual
-    if (actual !== expected) throw new SvcError('checksum_mismatch', {file: file.name, expected, actual})
+    if (actual !== expected)
+      throw new SvcError('checksum_mismatch', {file: file.name, expected: `checksum ${expected}`, actual})
     // Sync before the rename: the final name guarantees correct contents, even after a power failure.
     await handle.datasync()
   } catch (error) {
@@ -123,8 +124,8 @@ async function append(
 const tooLong = (file: string, size: number) =>
   new SvcError('checksum_mismatch', {
     file,
-    expected: `that of a file of ${size} bytes`,
-    actual: 'that of a longer file',
+    expected: `${size} bytes`,
+    actual: 'more',
   })
 
 /** Repeats partial writes: a disk that is almost full writes fewer bytes without an error. */

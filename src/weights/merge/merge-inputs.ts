@@ -94,7 +94,7 @@ async function readManifest(weights: string, meta: string | undefined): Promise<
   }
   const manifest = await readAdapterManifest(dirname(weights))
   if (manifest === undefined)
-    throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its folder'})
+    throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its directory'})
   return manifest
 }
 

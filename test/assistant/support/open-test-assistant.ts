@@ -16,30 +16,30 @@ import {temporaryFolder} from '../../support/temporary.js'
 export interface TestAssistant {
   assistant: Assistant
   root: string
-  /** Costs that were told as events. */
+  /** Costs emitted as events. */
   costs: ModelUsage[]
-  /** Work that a model was chosen for. */
+  /** Work for which a model was chosen. */
   works: Work[]
 }
 
 export interface TestOptions {
-  /** Of the inference server. */
+  /** URL of the inference server. */
   url?: string
   env?: Readonly<Record<string, string>>
-  /** A workspace that is there already. */
+  /** An existing workspace. */
   root?: string
   isKept?: boolean
   repositoryId?: string
   now?: () => number
 }
 
-/** The moment at which a test happens. */
+/** Default time of a test, Unix ms. */
 export const nowMs = 1_764_000_000_500
 
-/** What two models cost, US dollars per token: the others cost nothing. */
+/** Prices in US dollars per token. Other models are free. */
 const prices: Readonly<Record<string, number>> = {'run-a': 0.001, 'run-b': 0.0001}
 
-/** A workspace with a store of its own, in which a model can be asked. */
+/** Opens an assistant in a workspace with its own store. */
 export async function openTestAssistant(
   test: Pick<TestContext, 'after'>,
   {
@@ -71,29 +71,29 @@ export async function openTestAssistant(
   return {assistant, root: folder, costs, works}
 }
 
-export const journeyOf = (given: Partial<Journey> = {}): Journey => ({
+export const journeyOf = (members: Partial<Journey> = {}): Journey => ({
   envelope_version: 1,
   journey_id: 'journey-1',
   session_id: 'default',
   repository_id: 'repo-1',
   origin_surface: 'mcp',
-  ...given,
+  ...members,
 })
 
-/** Nothing ends these calls. */
+/** Hooks of a call that is never aborted. */
 export const unstopped: {signal: AbortSignal} = {signal: new AbortController().signal}
 
-/** The error of a call that is refused with this code. */
+/** Asserts that the call rejects with this error code, and returns the error. */
 export async function refused<C extends ErrorCode>(code: C, call: Promise<unknown>): Promise<SvcError<C>> {
   const thrown = await call.then(
-    () => assert.fail(`the call went through, ${code} was expected`),
+    () => assert.fail(`the call succeeded, ${code} was expected`),
     (error: unknown) => error,
   )
   assert.ok(isErrorOf(thrown, code), `${code} was expected, not ${(thrown as Error).stack}`)
   return thrown
 }
 
-/** Everything that is kept of what was said, and of what it took. */
+/** All stored conversations, messages and usage records. */
 export const kept = ({assistant: {store}}: TestAssistant) => ({
   conversations: store.all<Record<string, unknown>>('SELECT * FROM conversations ORDER BY id'),
   messages: store.all<Record<string, unknown>>('SELECT * FROM conversation_messages ORDER BY id'),

@@ -1,6 +1,6 @@
 /**
- * A process that sends one message in a workspace and prints what came of it. Arguments: the workspace, the address of
- * the inference server, the message.
+ * A process that sends one message in a workspace and prints the resulting history. Arguments: the workspace, the URL
+ * of the inference server, the message.
  */
 import {sendMessage} from '../../../src/assistant/index.js'
 import {journeyOf, openTestAssistant, unstopped} from './open-test-assistant.js'

@@ -1,7 +1,7 @@
 import {checkProgram} from '../../../src/lang/index.js'
 import {median, round} from '../measure.js'
 
-/** A program of so many lines: tables, indexes, queries, mutations and plain functions, as people write them. */
+/** A program with a number of lines: typical tables, indexes, queries, mutations and plain functions. */
 export function generateProgram(lines: number): string {
   const parts: string[] = []
   const perPart = 39
@@ -31,7 +31,7 @@ fn add${i}(title: str, note: Option[str]) to Result[Id[Thing${i}]] {
     return Ok(id)
 }
 
-// Weighs all that is not done.
+// Sums the weights of all open items.
 fn weigh${i}(things: List[Thing${i}]) to float {
     let mut sum = 0.0
     for thing in things {
@@ -48,7 +48,7 @@ fn weigh${i}(things: List[Thing${i}]) to float {
   return parts.join('\n')
 }
 
-/** JSON of the same number of bytes, made of objects such as programs are made of. */
+/** JSON of the same number of bytes, with objects similar to those of programs. */
 function jsonOfSize(bytes: number): string {
   const rows: object[] = []
   let size = 2
@@ -66,7 +66,10 @@ function time(run: () => unknown): number {
   return performance.now() - started
 }
 
-/** Checking a generated program against `JSON.parse` of as many bytes, and four times the program against one. */
+/**
+ * Time to check a generated program, relative to `JSON.parse` of as many bytes; and that of a program four times as
+ * long.
+ */
 export async function langCheck() {
   const [small, large] = [generateProgram(20_000), generateProgram(80_000)]
   const json = jsonOfSize(small.length)

@@ -21,7 +21,9 @@ interface RawRow {
   note: string | null
 }
 
-/** 100 rows of a million by an index: the program in process, against the raw statement with its rows decoded. */
+/**
+ * Selects 100 of a million rows by an index: the program in process, compared with the raw statement and decoded rows.
+ */
 export async function langFilter() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const path = join(folder, 'readings.db')

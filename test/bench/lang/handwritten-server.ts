@@ -1,4 +1,4 @@
-/** What somebody would write by hand: fastify and better-sqlite3, two routes, prepared statements, JSON in and out. */
+/** A handwritten server for comparison: fastify and better-sqlite3, two JSON routes, prepared statements. */
 import type {AddressInfo} from 'node:net'
 import {fastify} from 'fastify'
 import {Driver} from '../../support/sqlite.js'

@@ -14,7 +14,7 @@ const source = `@table type Task { title: str, done: bool, n: int }
 @endpoint(kind: mutation) fn add(title: str, n: int) to Id[Task] { return db.Task.insert({ title: title, done: false, n: n }) }
 `
 
-/** Requests that are under way at once. */
+/** Number of concurrent requests. */
 const connections = 16
 const roundMs = 1200
 const rounds = 7
@@ -24,7 +24,7 @@ interface Server {
   pool: Pool
 }
 
-/** Starts a server that says in its first line where it listens. */
+/** Starts a server whose first line of output contains its address. */
 async function start(args: readonly string[]): Promise<Server> {
   const child = spawn(process.execPath, args, {stdio: ['ignore', 'pipe', 'inherit']})
   const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string]
@@ -45,7 +45,7 @@ async function request(pool: Pool, kind: 'read' | 'insert', i: number): Promise<
   if (statusCode !== 200) throw new Error(`${kind} was answered with ${statusCode}`)
 }
 
-/** Requests per second over a while. */
+/** Requests per second during a time. */
 async function load({pool}: Server, kind: 'read' | 'insert'): Promise<number> {
   let done = 0
   const started = performance.now()
@@ -56,7 +56,7 @@ async function load({pool}: Server, kind: 'read' | 'insert'): Promise<number> {
   return (done * 1000) / (performance.now() - started)
 }
 
-/** Read by primary key and insert through the real server, against a handler that was written by hand. */
+/** Reads by primary key and inserts with the real server, compared with a handwritten handler. */
 export async function langHttp() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const program = join(folder, 'tasks.svc')

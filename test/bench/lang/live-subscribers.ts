@@ -1,4 +1,4 @@
-/** Opens streams and counts their events: says `ready`, then how many there were once all have theirs. */
+/** Opens streams and counts their events: prints `ready`, then the number of events once all streams are complete. */
 import {once} from 'node:events'
 import {get, type IncomingMessage} from 'node:http'
 
@@ -7,7 +7,7 @@ const expected = Number(count) * Number(wanted)
 const mark = Buffer.from('event: change')
 let received = 0
 
-/** Counts the marks of a stream, also one that two chunks share. */
+/** Counts the marks of a stream, including marks split between two chunks. */
 function counter(): (chunk: Buffer) => void {
   let tail = Buffer.alloc(0)
   return (chunk) => {

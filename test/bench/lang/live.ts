@@ -17,7 +17,7 @@ const subscribers = 200
 const writes = 1000
 const rounds = 5
 
-/** Subscribers in a process of their own, so that they do not slow the writer's client. */
+/** Subscribers in a separate process, so that they do not slow down the client of the writer. */
 class Subscribers {
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string>
@@ -30,7 +30,7 @@ class Subscribers {
     this.#lines = lines[Symbol.asyncIterator]()
   }
 
-  /** The next thing they say: that all are there, then how many events they got. */
+  /** Their next line: first that all are connected, then the number of received events. */
   async next(): Promise<string> {
     return (await this.#lines.next()).value as string
   }
@@ -54,7 +54,7 @@ async function write(client: Client): Promise<number> {
   return performance.now() - started
 }
 
-/** 1,000 writes with 200 subscribers on the stream, against the same writes with none. */
+/** 1,000 writes with 200 subscribers, compared with the same writes without subscribers. */
 export async function langLive() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const program = join(folder, 'chat.svc')

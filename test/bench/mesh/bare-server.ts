@@ -1,6 +1,6 @@
 /**
- * The peer of the control plane: fastify with a route that reads a JSON body and answers so many bytes of JSON, and
- * nothing else. `bare-server BYTES`; prints its address as a line of JSON.
+ * The peer of the control plane: a fastify server with a single route that reads a JSON body and returns a number of
+ * bytes of JSON. `bare-server BYTES`; prints its address as a line of JSON.
  */
 import type {AddressInfo} from 'node:net'
 import {fastify} from 'fastify'

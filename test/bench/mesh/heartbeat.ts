@@ -5,19 +5,22 @@ import {processorMs} from './processor.js'
 import {nodeId, type Server, startBareServer, startControlPlane} from './servers.js'
 
 const lanes = 64
-/** Heartbeats of each connection in one round: some tenths of a second, so that both sides see the same machine. */
+/**
+ * Heartbeats per connection and round. Rounds last some tenths of a second, so that the load of the machine is the same
+ * for both.
+ */
 const beats = 100
 const warmUp = 8
 
-/** A server that is sent heartbeats, and what was seen of it in each round. */
+/** A server that receives heartbeats, and the measurements of each round. */
 interface Run {
   nodes: number
-  /** Heartbeats of each connection before this round. */
+  /** Heartbeats per connection before this round. */
   beaten: number
   server: Server
   connections: Connection[]
   perSecond: number[]
-  /** Processor time of the server for one heartbeat, µs. */
+  /** Processor time of the server per heartbeat, µs. */
   cost: number[]
 }
 
@@ -32,7 +35,7 @@ const runOf = async (server: Server, nodes: number): Promise<Run> => ({
 
 let sent = 0
 
-/** A slim heartbeat, the next one of its node. */
+/** The next short heartbeat of a node. */
 const heartbeat = (node: number) =>
   JSON.stringify({
     id: nodeId(node),
@@ -43,8 +46,8 @@ const heartbeat = (node: number) =>
   })
 
 /**
- * Sends one round. Each connection has nodes of its own, as in life, and goes through them by a stride that leads to all
- * of them: no heartbeat comes late, and none finds its node in a cache for the reason that its neighbour was there.
+ * Sends one round. Each connection has its own nodes and visits all of them with a large stride, so that no node
+ * becomes stale and none is cached because of its neighbour.
  */
 async function beat(run: Run): Promise<void> {
   const {nodes, beaten, server, connections, perSecond, cost} = run
@@ -58,7 +61,9 @@ async function beat(run: Run): Promise<void> {
   cost.push(((processorMs(server.pid) - before) * 1000) / (lanes * beats))
 }
 
-/** Rounds on several servers in turn, so that a machine whose speed drifts treats all alike. */
+/**
+ * Alternates rounds between several servers, so that changes in the speed of the machine affect all of them equally.
+ */
 async function beatInTurn(runs: readonly Run[], rounds: number): Promise<void> {
   for (let n = 0; n < warmUp; n++) for (const one of runs) await beat(one)
   for (const {perSecond, cost} of runs) perSecond.length = cost.length = 0
@@ -72,14 +77,14 @@ async function stop(runs: readonly Run[]): Promise<void> {
 
 const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length
 
-/** The median of what one is to the other, round by round. */
+/** The median of the ratios of corresponding rounds. */
 const ratio = (ones: readonly number[], others: readonly number[]) =>
   round(median(ones.map((one, i) => one / (others[i] as number))), 3)
 
 /**
- * Heartbeats over HTTP, with a token and with a thousand nodes, beside fastify that reads the same body and answers as
- * many bytes without a store. `mesh_to_bare` is what both get done in a second, where the one that asks has to share the
- * machine with them; `bare_to_mesh_cpu` is the processor time of both for one heartbeat, and knows nothing of the others.
+ * Heartbeats over HTTP with a token and a thousand nodes, compared with a fastify server that reads the same body and
+ * returns as many bytes without a store. `mesh_to_bare` is the ratio of requests per second, which includes the load of
+ * the client on the same machine. `bare_to_mesh_cpu` is the ratio of processor times per heartbeat without the client.
  */
 export async function meshHeartbeat() {
   const nodes = 1000
@@ -105,8 +110,9 @@ export async function meshHeartbeat() {
 }
 
 /**
- * What a heartbeat costs as the mesh grows. Means, not medians: now and then a control plane brings what it has noted
- * into the rows of its nodes, which takes longer the more there are. So every node beats often enough to see that.
+ * Cost of a heartbeat by size of the mesh. Uses means instead of medians, because the control plane occasionally writes
+ * its buffered heartbeats to the rows of the nodes, which takes longer for more nodes. Each node sends enough
+ * heartbeats to include that.
  */
 export async function meshHeartbeatScale() {
   const sizes = [100, 1000, 10_000, 100_000]

@@ -7,15 +7,15 @@ export interface Target {
   token?: string
 }
 
-/** One keep-alive connection that sends a request and reads its answer, with as little work as can be. */
+/** A keep-alive connection that sends requests and reads responses with minimal work. */
 export interface Connection {
   post(path: string, body: string): Promise<string>
   end(): void
 }
 
 /**
- * Opens a connection that costs less than the server it is to load: requests are written as bytes, and of an answer only
- * its length is looked for. An answer that is no success ends everything.
+ * Opens a connection that needs less processor time than the server under load: it writes requests as bytes, and only
+ * parses the length of a response. An unsuccessful response is an error.
  */
 export async function connect({baseUrl, token}: Target): Promise<Connection> {
   const {hostname, port} = new URL(baseUrl)
@@ -68,8 +68,8 @@ function readAnswers(socket: Socket): () => Promise<string> {
 }
 
 /**
- * How often some work is done in a second, on all connections at once and on each one time after the other.
- * @param work done once on a connection: the number of the connection, and of the time
+ * Operations per second on all connections concurrently, sequential on each connection.
+ * @param work an operation on a connection; receives the number of the connection and of the operation
  */
 export async function throughput(
   connections: readonly Connection[],

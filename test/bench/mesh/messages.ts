@@ -8,7 +8,7 @@ import {type Connection, connectMany, throughput} from './load.js'
 import {limits, nodeId, startControlPlane} from './servers.js'
 
 const lanes = 32
-/** Messages of each connection in a round, of the only one of another round, and of the statements alone. */
+/** Messages per round: per connection, for a single connection, and for the bare statements. */
 const many = 15
 const alone = 60
 const direct = 60
@@ -19,7 +19,7 @@ const payload = JSON.stringify({task: 'x'.repeat(900)})
 
 let sent = 0
 
-/** Delivers a message, claims it and acknowledges it: three requests. Each connection has a receiver of its own. */
+/** Delivers, claims and acknowledges a message: three requests. Each connection has its own receiver. */
 async function passOn(connection: Connection, lane: number): Promise<void> {
   const receiver_agent_id = String(lane + 1)
   const claimer_node_id = nodeId(lane)
@@ -39,7 +39,7 @@ async function passOn(connection: Connection, lane: number): Promise<void> {
   await ask(routes.a2a_ack.path, {receiver_agent_id, message_id, claimer_node_id})
 }
 
-/** The three statements, on the tables of a store, each a transaction that is on the disk when it ends. */
+/** The three statements on the tables of a store, each in a transaction that is flushed to disk. */
 async function statements() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const path = join(folder, 'mesh.db')
@@ -79,8 +79,8 @@ WHERE id = (SELECT id FROM mesh_messages WHERE scope_id = '' AND receiver = '1' 
 }
 
 /**
- * Deliver, claim and acknowledge over HTTP, by many at once and by one alone, beside the three statements issued one
- * after the other. What counts is the disk, which is waited for at each of the three: many share the wait.
+ * Delivers, claims and acknowledges messages over HTTP, with many concurrent clients and with one, compared with the
+ * three statements in sequence. The flush to disk dominates; concurrent requests share it.
  */
 export async function meshMessages() {
   const mesh = await startControlPlane(lanes)

@@ -8,12 +8,12 @@ import {mainThreadMs} from './processor.js'
 import {fill, limits} from './servers.js'
 
 const nodes = 5000
-/** Lists in a round, and calls of `JSON.stringify`: one alone is shorter than the tick that its time is measured in. */
+/** Lists, or calls of `JSON.stringify`, per round: a single one is shorter than the resolution of the measurement. */
 const atOnce = 20
 const warmUp = 2
 const rounds = 15
 
-/** Asks from a thread of its own, so that this one has only the server to run, and tells how many bytes came. */
+/** Sends requests from a separate thread, so that this one only runs the server, and reports the received bytes. */
 const asker = `
 const {parentPort} = require('node:worker_threads')
 const {get} = require('node:http')
@@ -24,8 +24,8 @@ parentPort.on('message', (url) => get(url, {agent: false}, (response) => {
 }))`
 
 /**
- * How long this thread works for something, ms for each of so many times: processor time where it is known, or else the
- * time in which the event loop did not wait.
+ * Work of this thread per call, ms, over a number of calls: processor time if available, else the active time of the
+ * event loop.
  */
 async function work(times: number, one: () => Promise<unknown> | unknown): Promise<number> {
   const processor = mainThreadMs()
@@ -36,7 +36,7 @@ async function work(times: number, one: () => Promise<unknown> | unknown): Promi
   return (Number.isNaN(spent) ? active : spent) / times
 }
 
-/** The longest time between two turns of the event loop while something goes on, ms. */
+/** The longest iteration of the event loop during an operation, ms. */
 async function longestTurn(one: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let last = performance.now()
@@ -54,9 +54,9 @@ async function longestTurn(one: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * A list of 5,000 nodes, in the process that serves it: the work of a whole answer, from the accepted connection to the
- * last byte that is sent, beside `JSON.stringify` of its value; and how long the event loop stands still for it. Of that
- * the median is given, and the least: others on the machine can only make it longer.
+ * A list of 5,000 nodes, measured in the server process: the work of a response, from the accepted connection to the
+ * last byte, compared with `JSON.stringify` of its value; and the longest time for which it blocks the event loop, as
+ * median and minimum, because other load on the machine can only increase it.
  */
 export async function meshNodes() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))

@@ -2,8 +2,8 @@ import {readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 
 /**
- * Processor time that all threads of a process have had, ms: what it takes to do something, however many others want the
- * processors too. Known on Linux alone, and there as of the last tick of the scheduler, some ms ago.
+ * Processor time of all threads of a process, ms, which is independent of other load on the machine. Only on Linux,
+ * with the resolution of the scheduler, some ms.
  */
 export function processorMs(pid: number): number {
   try {
@@ -14,7 +14,7 @@ export function processorMs(pid: number): number {
   }
 }
 
-/** The same of the thread that runs the event loop. */
+/** The same for the thread of the event loop. */
 export function mainThreadMs(pid = process.pid): number {
   try {
     return threadMs(`/proc/${pid}/task/${pid}`)
@@ -23,5 +23,5 @@ export function mainThreadMs(pid = process.pid): number {
   }
 }
 
-/** The first of three numbers is nanoseconds on a processor. */
+/** The first of three numbers is the time on a processor, ns. */
 const threadMs = (task: string) => Number(readFileSync(join(task, 'schedstat'), 'utf8').split(' ')[0]) / 1e6

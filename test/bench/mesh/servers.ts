@@ -14,12 +14,12 @@ export interface Server extends Target {
   stop(): Promise<void>
 }
 
-/** Limits of a control plane that nobody has configured. */
+/** Default limits of a control plane. */
 export const limits = {leaseMs: 120_000, maxMessages: 500_000, maxMessagesPerReceiver: 10_000}
 
 const token = 'bench-token-bench-token-bench-token'
 
-/** A node as it joins, with about as much to tell as a real one has. */
+/** The record with which a node joins, about as large as a real one. */
 export const nodeFacts = (i: number) => ({
   id: nodeId(i),
   version: '0.4.1',
@@ -39,7 +39,7 @@ export const nodeFacts = (i: number) => ({
 
 export const nodeId = (i: number) => `node-${String(i).padStart(6, '0')}`
 
-/** A control plane as a process of its own, whose store has so many nodes already. */
+/** A control plane in a separate process, with a number of existing nodes. */
 export async function startControlPlane(nodes: number): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const path = join(folder, 'mesh.db')
@@ -58,7 +58,7 @@ export async function startControlPlane(nodes: number): Promise<Server> {
   }
 }
 
-/** Joins many nodes without a wire. */
+/** Adds many nodes directly to the store. */
 export async function fill(path: string, nodes: number): Promise<void> {
   const store = await openSqliteMeshStore(path, limits)
   for (let i = 0; i < nodes; i += 500)
@@ -66,11 +66,11 @@ export async function fill(path: string, nodes: number): Promise<void> {
   await store.close()
 }
 
-/** Fastify alone, which answers every heartbeat with so many bytes. */
+/** A bare fastify server that responds to every heartbeat with a number of bytes. */
 export const startBareServer = (bytes: number): Promise<Server> =>
   start([fileURLToPath(new URL('./bare-server.js', import.meta.url)), String(bytes)], {})
 
-/** Runs a program until it is stopped, and waits for the line of JSON that says where it listens. */
+/** Runs a program until it is stopped, and waits for the line of JSON with its address. */
 async function start(args: readonly string[], env: Record<string, string>): Promise<Server> {
   const child: ResultPromise<{extendEnv: false; env: Record<string, string>}> = execa(process.execPath, args, {
     extendEnv: false,

@@ -5,7 +5,7 @@ import {withOrchestrator} from './workspace.js'
 const depths = [100, 1000, 10_000, 100_000]
 const samples = 400
 
-/** Claiming a task and completing it, with 100 to 100,000 tasks queued: µs each, and how much the depth costs. */
+/** Time to claim and complete a task with 100 to 100,000 queued tasks, µs, and the effect of the queue depth. */
 export async function orchestratorDequeue() {
   const costs: {queued: number; claim_us: number; complete_us: number}[] = []
   for (const queued of depths) costs.push({queued, ...(await costAt(queued))})
@@ -33,7 +33,7 @@ const costAt = (queued: number) =>
       const claimedAt = performance.now()
       completeTask(orchestrator, claimed.id, {text: 'done'}, {generation})
       const completedAt = performance.now()
-      // The queue is as deep for the last one as for the first.
+      // Keeps the queue depth constant.
       submitBatch(orchestrator, [task(i + 20)])
       if (i < 0) continue
       claims.push((claimedAt - started) * 1000)

@@ -5,10 +5,10 @@ import {round} from '../measure.js'
 import {withOrchestrator} from './workspace.js'
 
 const taskCount = 100_000
-/** Tasks that wait for one before them, and so on: as many chains as this run side by side. */
+/** Number of parallel chains of dependent tasks. */
 const chains = 100
 
-/** 100,000 tasks in chains, submitted in one batch and drained by the loop with 8 agents; out of order is an error. */
+/** Submits 100,000 tasks in chains in one batch and runs them with 8 agents. A wrong order is an error. */
 export const orchestratorDrain = () =>
   withOrchestrator({SVC_ORCHESTRATOR_MIN_AGENTS: '8'}, async (orchestrator) => {
     const submitting = performance.now()

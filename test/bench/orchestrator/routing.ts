@@ -8,7 +8,7 @@ const agentCount = 64
 const rounds = 41
 const perRound = 2000
 
-/** Everything that can be scored is. */
+/** Settings that enable all scores. */
 const policy: RoutingPolicy = {
   attentionEnabled: true,
   attentionTrustRoutingWeight: 2,
@@ -27,7 +27,7 @@ const policy: RoutingPolicy = {
   fallbackToSingleAgent: true,
 }
 
-/** One task among 64 agents, with files, groups, needs and every setting that costs time: µs per decision. */
+/** Time to route a task among 64 agents with files, groups, requirements and all costly settings, µs per decision. */
 export async function orchestratorRouting() {
   const random = uniformFloats(64)
   const agents = Array.from(

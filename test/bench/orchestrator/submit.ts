@@ -13,8 +13,8 @@ const submission = (i: number) => ({
 })
 
 /**
- * Tasks accepted per second, one transaction each and 2,000 in one, with files, locks, placement and events; beside
- * them a bare insert of the same text in a transaction of its own, as the peer that nothing can beat.
+ * Accepted tasks per second with files, locks, placement and events, in one transaction each and 2,000 in one. Compared
+ * with a bare insert of the same text in its own transaction, which is an upper bound.
  */
 export const orchestratorSubmit = () =>
   withOrchestrator({}, async (orchestrator) => {

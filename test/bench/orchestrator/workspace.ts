@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {type Orchestrator, openOrchestrator} from '../../../src/orchestrator/index.js'
 
-/** An orchestrator on a real file, with the settings of the program and nobody else's. */
+/** An orchestrator with a database file and the default settings. */
 export async function withOrchestrator<T>(
   env: Readonly<Record<string, string>>,
   use: (orchestrator: Orchestrator) => Promise<T>,

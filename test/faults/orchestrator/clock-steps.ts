@@ -7,7 +7,7 @@ import {timeoutMs} from '../../support/until.js'
 import {openClockedWorkspace} from './clocked-workspace.js'
 import {workspaceEnv} from './workspace.js'
 
-/** What a process with a clock of its own can be asked to do. */
+/** A step of a process with an adjustable clock. */
 export type ClockStep =
   | {step: 'clock'; ms: number}
   | {step: 'submit'; submission: SubmitTaskV1}
@@ -20,27 +20,27 @@ export type ClockStep =
 export interface ClockAnswer {
   id?: number
   generation?: number
-  /** Code of the error. */
+  /** Error code. */
   refused?: string
 }
 
-/** A user of a workspace whose clock the test sets. */
+/** A user of a workspace with an adjustable clock. */
 export interface Clocked {
-  /** Sets how far its clock is off, ms. */
+  /** Sets the offset of the clock, ms. */
   clock(ms: number): Promise<ClockAnswer>
   ask(step: ClockStep): Promise<ClockAnswer>
 }
 
 export const hour = 3_600_000
 
-/** Opens the workspace in this process, until the test ends. */
+/** Opens the workspace in this process until the test ends. */
 export async function clockedHere(test: Pick<TestContext, 'after'>, root: string): Promise<Clocked> {
   const workspace = await openClockedWorkspace(root, {PATH: process.env.PATH, HOME: root, ...workspaceEnv})
   test.after(() => workspace.close())
   return {ask: workspace.take, clock: (ms) => workspace.take({step: 'clock', ms})}
 }
 
-/** Opens the workspace in a process of its own, which ends with the test. Steps are taken one after the other. */
+/** Opens the workspace in a child process until the test ends. Steps run sequentially. */
 export async function clockedProcess(test: Pick<TestContext, 'after'>, root: string): Promise<Clocked> {
   const child: ChildProcess = fork(projectFile('dist/test/faults/orchestrator/clocked.js'), [root], {
     cwd: root,

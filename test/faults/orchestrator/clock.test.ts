@@ -22,7 +22,7 @@ const statuses = (root: string): Status[] =>
     database.prepare<[], Status>('SELECT id, status, status_reason FROM orch_tasks ORDER BY id').all(),
   )
 
-/** Waits for a state of the tasks. */
+/** Waits until the tasks satisfy a condition. */
 const untilTasks = (root: string, holds: (tasks: readonly Status[]) => boolean) =>
   until(
     () => holds(statuses(root)),
@@ -31,18 +31,18 @@ const untilTasks = (root: string, holds: (tasks: readonly Status[]) => boolean) 
 
 const allCompleted = (tasks: readonly Status[]) => tasks.every(({status}) => status === 'Completed')
 
-/** What holds whichever way clocks went: everything was done, each thing once, in order. */
+/** Asserts the conditions that hold for any clock step: each task ran once and in order. */
 function assertSound(root: string): void {
   const traces = readTraces(root)
   for (const name of [
     'every task is completed',
-    'a task is completed once',
-    'an attempt starts once',
-    'nothing starts once it is completed',
-    'attempts at a task never overlap',
-    'the attempt that counts is the last one',
+    'each task is completed once',
+    'each attempt starts once',
+    'no completed task starts again',
+    'attempts of a task do not overlap',
+    'the recorded attempt is the last one',
     'dependencies end first',
-    'agents are counted right',
+    'agent counters are correct',
   ] as const)
     assert.deepEqual(oracles[name](traces as never), [], name)
 }
@@ -53,11 +53,11 @@ const work = (seconds: number, more: object = {}) => ({
   ...more,
 })
 
-/** Keeps work from ending until `letGo`. */
+/** Prevents tasks from finishing until `release`. */
 const hold = (root: string) => writeFileSync(join(root, 'hold'), '')
-const letGo = (root: string) => rmSync(join(root, 'hold'))
+const release = (root: string) => rmSync(join(root, 'hold'))
 
-/** Unix ms at which the term of the daemon ends. */
+/** End of the lease of the daemon, Unix ms. */
 const leaseEnd = (root: string): number =>
   readStore(root, (database) => database.prepare('SELECT expires_at_ms FROM orch_leases').pluck().get() as number)
 
@@ -68,7 +68,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
     ['forward', hour],
     ['back', -hour],
   ] as const) {
-    it(`${direction} between submission and dispatch are all run, once and in order`, async (test) => {
+    it(`${direction} between submission and dispatch all run once and in order`, async (test) => {
       const root = await temporaryWorkspace(test)
       const submitter = await clockedHere(test, root)
       for (let i = 0; i < 12; i++) {
@@ -86,7 +86,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       assert.deepEqual(order.slice(0, 4), [1, 2, 3, 4])
     })
 
-    it(`${direction} while they run are all run, and none a second time`, async (test) => {
+    it(`${direction} while they run all complete and do not run again`, async (test) => {
       const root = await temporaryWorkspace(test)
       const daemon = await clockedHere(test, root)
       const submitter = await clockedHere(test, root)
@@ -97,7 +97,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
           await submitter.ask({step: 'submit', submission: work(0.01, {target_agent})})
         await untilTasks(root, (tasks) => tasks.filter(({status}) => status === 'InProgress').length === 2)
         await daemon.clock(off)
-        letGo(root)
+        release(root)
         await untilTasks(root, allCompleted)
       }
       await submitter.clock(ms)
@@ -108,7 +108,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       assert.deepEqual(await daemon.ask({step: 'end'}), {})
     })
 
-    it(`${direction} keep their daemon: no other one takes its place`, async (test) => {
+    it(`${direction} keep their daemon, and a second daemon is rejected`, async (test) => {
       const root = await temporaryWorkspace(test)
       const first = await clockedProcess(test, root)
       await first.ask({step: 'daemon'})
@@ -117,7 +117,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       assert.deepEqual(await second.ask({step: 'daemon'}), {refused: 'daemon_running'})
       const before = leaseEnd(root)
       await first.clock(ms)
-      // The next renewal goes by the new clock.
+      // The next renewal uses the new clock.
       await until(
         () => Math.sign(ms) * (leaseEnd(root) - before) > hour / 2,
         () => `the lease ends at ${leaseEnd(root)}, before the jump at ${before}`,
@@ -127,7 +127,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       assertSound(root)
     })
 
-    it(`${direction} write a file one after the other, not side by side`, async (test) => {
+    it(`${direction} do not write the same file concurrently`, async (test) => {
       const root = await temporaryWorkspace(test)
       const daemon = await clockedHere(test, root)
       const submitter = await clockedHere(test, root)
@@ -143,7 +143,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
         submission: work(0.01, {target_agent: 'bob', file_manifest}),
       })
       assert.deepEqual(second, {refused: 'lock_conflict'})
-      letGo(root)
+      release(root)
       await untilTasks(root, allCompleted)
       const third = await submitter.ask({
         step: 'submit',
@@ -154,7 +154,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       assertSound(root)
     })
 
-    it(`${direction} while a client has one give it to another, and take the end of one of them`, async (test) => {
+    it(`${direction} while a client has claimed one can be claimed by another, and complete once`, async (test) => {
       const root = await temporaryWorkspace(test)
       const client = await clockedHere(test, root)
       const other = await clockedHere(test, root)
@@ -172,7 +172,7 @@ describe('tasks of a workspace whose clock jumps by an hour', {concurrency: 3}, 
       assert.equal(events.filter(({type}) => type === 'task_completed').length, 1)
     })
 
-    it(`${direction} while their server talks nonsense are tried again soon, and end`, async (test) => {
+    it(`${direction} while the inference server returns invalid responses are retried soon, and fail`, async (test) => {
       let calls = 0
       const server = createServer((request, response) => {
         if (request.url === '/api/generate') calls++

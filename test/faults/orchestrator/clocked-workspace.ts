@@ -7,10 +7,10 @@ import {localProcessors, runDaemon} from '../../../src/scheduler/index.js'
 import {claimTask, completeTask, renewClaim, retryTask, submitTask} from '../../../src/tasks/index.js'
 import type {ClockAnswer, ClockStep} from './clock-steps.js'
 
-/** A workspace that is opened with a clock of its own. */
+/** An open workspace with an adjustable clock. */
 export interface ClockedWorkspace {
   take(step: ClockStep): Promise<ClockAnswer>
-  /** Stops the daemon, if there is one, and closes the store. */
+  /** Stops the daemon, if any, and closes the store. */
   close(): Promise<void>
 }
 

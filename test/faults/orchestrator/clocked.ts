@@ -1,6 +1,6 @@
 /**
- * The orchestrator of the workspace ROOT in a process whose clock is wrong, and jumps: `clocked ROOT`, over a channel
- * to its parent. Each message is a step; its answer is the result.
+ * The orchestrator of the workspace ROOT in a process with an adjustable clock: `clocked ROOT`. Each IPC message from
+ * the parent is a step; the reply is its result.
  */
 
 import type {ClockAnswer, ClockStep} from './clock-steps.js'

@@ -1,6 +1,6 @@
 /**
- * A daemon of the workspace ROOT that is gone between the start of its first command and the moment at which the store
- * knows the process, as when it is killed right then: `die-before-recording ROOT`.
+ * A daemon of the workspace ROOT that kills itself after the start of its first command, before it stores the process:
+ * `die-before-recording ROOT`.
  */
 import {join} from 'node:path'
 import {readConfigFile} from '../../../src/config/index.js'

@@ -4,7 +4,7 @@ import {Driver} from '../../support/sqlite.js'
 import {type JournalLine, readJournal} from './journal.js'
 import {storeOf} from './workspace.js'
 
-/** A task as the store has it at the end. */
+/** A task in the store at the end of a run. */
 export interface StoredTask {
   id: number
   idempotency_key: string
@@ -20,9 +20,9 @@ export interface StoredEvent {
   id: number
   type: string
   task_id: number | null
-  /** Of a start. */
+  /** Set for `task_started`. */
   generation: number | null
-  /** Of a task that was queued again. */
+  /** Set for `task_requeued`. */
   reason: string | null
 }
 
@@ -37,7 +37,7 @@ export interface StoredAgent {
   load: number
 }
 
-/** What a workspace itself shows once everything is over. */
+/** The contents of a workspace at the end of a run. */
 export interface Traces {
   tasks: readonly StoredTask[]
   dependencies: readonly {task_id: number; depends_on: number}[]
@@ -46,21 +46,21 @@ export interface Traces {
   journal: readonly JournalLine[]
 }
 
-/** What happened in a run with kills, as those saw it who took part. */
+/** The workspace after a run with kills, and the observations of the participating processes. */
 export interface Evidence extends Traces {
-  /** Ids that submitters printed, each once its call had returned. */
+  /** Ids that submitters printed after their calls had returned. */
   accepted: readonly {key: string; id: number}[]
-  /** Daemons that were killed. */
+  /** Number of killed daemons. */
   kills: number
-  /** What became of two daemons that were started at the same moment. */
+  /** Results of starting two daemons at the same time. */
   contests: readonly Contest[]
-  /** Ids of the events that each daemon printed, in the order of its lines. */
+  /** Ids of the events that each daemon printed, in order. */
   printed: readonly (readonly number[])[]
-  /** Ids of the events that one follower saw from the beginning to the end. */
+  /** Ids of the events that a follower printed during the whole run. */
   followed: readonly number[]
-  /** Answers of integrity checks, one after each kill. */
+  /** Results of the integrity check after each kill. */
   integrity: readonly string[]
-  /** Processes of attempts that were there after the end. */
+  /** Processes of attempts that were still running after the end. */
   leftover: readonly number[]
 }
 
@@ -69,7 +69,7 @@ export interface Contest {
   losers: readonly {exitCode: number | null; code: string}[]
 }
 
-/** Opens the store as a stranger would: with SQL of its own, only to read. */
+/** Opens the store read-only and independently of the program. */
 export function readStore<T>(root: string, read: (database: Database) => T): T {
   const database = new Driver(storeOf(root), {readonly: true, timeout: 20_000})
   try {

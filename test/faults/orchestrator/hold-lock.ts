@@ -1,4 +1,4 @@
-/** Has the write lock of a database for a while: `hold-lock FILE MS`. Prints `held` once it has it. */
+/** Holds the write lock of a database for a time: `hold-lock FILE MS`. Prints `held` once it has the lock. */
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Driver} from '../../support/sqlite.js'
 

@@ -31,7 +31,7 @@ async function submit(root: string, ...descriptions: string[]): Promise<void> {
   assert.equal(exitCode, 0, stderr)
 }
 
-/** What `svc orch tasks` shows, the oldest first, once all tasks are over. */
+/** The output of `svc orch tasks` once all tasks have ended, oldest first. */
 async function shownAtEnd(root: string): Promise<ShownTask[]> {
   const open = () =>
     readStore(root, (database) =>
@@ -39,13 +39,13 @@ async function shownAtEnd(root: string): Promise<ShownTask[]> {
     )
   await until(
     () => open().length === 0,
-    () => `these are not over: ${JSON.stringify(open())}`,
+    () => `these have not ended: ${JSON.stringify(open())}`,
   )
   const {stdout} = await svcInTurn(['orch', 'tasks', '--json'], {cwd: root, env: workspaceEnv})
   return (JSON.parse(stdout) as {tasks: ShownTask[]}).tasks.reverse()
 }
 
-/** What is shown of the only task. */
+/** The only task, once it has ended. */
 async function taskAtEnd(root: string): Promise<ShownTask> {
   const [task] = await shownAtEnd(root)
   return task as ShownTask
@@ -58,57 +58,60 @@ const says =
   (response) =>
     response.writeHead(200, {'content-type': type}).end(text)
 
-/** Writes the same again and again until the client has gone. */
+/** Writes a text repeatedly until the client disconnects. */
 async function forever(response: ServerResponse, text: string): Promise<void> {
   while (!response.destroyed)
     if (!response.write(text)) await Promise.race([sleep(5), new Promise((resolve) => response.once('drain', resolve))])
 }
 
-/** Ways in which a server lies, and what the task that it was asked for says then. */
-const lies: Readonly<Record<string, readonly [answer: Answer, reason: RegExp]>> = {
-  'an answer that breaks off': [says(first), /its answer is incomplete/],
-  nothing: [says(''), /its answer is incomplete/],
+/** Invalid responses of a server, and the resulting error of the task. */
+const invalidResponses: Readonly<Record<string, readonly [answer: Answer, reason: RegExp]>> = {
+  'an incomplete answer': [says(first), /its answer is incomplete/],
+  'an empty body': [says(''), /its answer is incomplete/],
   'a web page': [says('<!doctype html>', 'text/html'), /a web page/],
-  'a page that calls itself JSON': [says('<html>'), /line 1 is not JSON/],
-  'half a line': [says(`${first}{"response":`), /line 2 is not JSON/],
-  'bytes that are no text': [says(Uint8Array.of(0x7b, 0xff, 0x0a)), /not UTF-8/],
+  'a web page declared as JSON': [says('<html>'), /line 1 is not JSON/],
+  'an incomplete line': [says(`${first}{"response":`), /line 2 is not JSON/],
+  'invalid UTF-8': [says(Uint8Array.of(0x7b, 0xff, 0x0a)), /not UTF-8/],
   'a list': [says('[]\n'), /not a JSON object/],
   null: [says('null\n'), /not a JSON object/],
-  'a number for the text': [says(line({response: 7, done: false})), /"response" in a line is not a string/],
-  'a word for done': [says(line({response: 'x', done: 'yes'})), /"done" in a line is not a boolean/],
-  'no done': [says(line({response: 'x'})), /"done" in a line is not/],
-  'a count below zero': [says(answerLines('x', {eval_count: -1})), /"eval_count" is not a token count/],
-  'a count of halves': [says(answerLines('x', {prompt_eval_count: 1.5})), /"prompt_eval_count" is not a token count/],
+  'a number as text': [says(line({response: 7, done: false})), /"response" in a line is not a string/],
+  'a string as done': [says(line({response: 'x', done: 'yes'})), /"done" in a line is not a boolean/],
+  'a missing done': [says(line({response: 'x'})), /"done" in a line is not/],
+  'a negative count': [says(answerLines('x', {eval_count: -1})), /"eval_count" is not a token count/],
+  'a fractional count': [says(answerLines('x', {prompt_eval_count: 1.5})), /"prompt_eval_count" is not a token count/],
   'one endless line': [(response) => forever(response, 'x'.repeat(65_536)), /a line is longer than/],
   'an endless answer': [
     (response) => forever(response, line({response: 'x'.repeat(4096), done: false})),
     /its answer is longer than/,
   ],
   'an error in the stream': [says(`${first}{"error":"out of memory"}\n`), /inference_failed: .*out of memory/],
-  'a refusal': [(response) => response.writeHead(404).end('{"error":"no such model"}'), /http_status: .*no such model/],
-  'a way elsewhere': [(response) => response.writeHead(302, {location: '/login'}).end(), /status 302/],
-  'no words at all': [says(answerLines(' ')), /returned an empty answer/],
+  'an error status': [
+    (response) => response.writeHead(404).end('{"error":"no such model"}'),
+    /http_status: .*no such model/,
+  ],
+  'a redirect': [(response) => response.writeHead(302, {location: '/login'}).end(), /status 302/],
+  'an answer without words': [says(answerLines(' ')), /returned an empty answer/],
 }
 
 const wellBehaved: Answer = (response) => response.end(answerLines('Seven.'))
 
-describe('a task whose inference server lies', () => {
-  it('fails with the reason, each in its own way, and the daemon goes on', async (test) => {
+describe('tasks whose inference server returns invalid responses', () => {
+  it('fail with the reason, and the daemon continues', async (test) => {
     const server = await scriptedInference(test, (response, call, count) => {
-      const lie = Object.entries(lies).find(([kind]) => call.prompt.includes(`(${kind})`))
-      return (lie?.[1][0] ?? wellBehaved)(response, call, count)
+      const invalid = Object.entries(invalidResponses).find(([kind]) => call.prompt.includes(`(${kind})`))
+      return (invalid?.[1][0] ?? wellBehaved)(response, call, count)
     })
     const root = await workspace(test, server.baseUrl)
-    await submit(root, ...Object.keys(lies).map((kind) => `think (${kind})`), 'think')
+    await submit(root, ...Object.keys(invalidResponses).map((kind) => `think (${kind})`), 'think')
     const daemon = startDaemonInTurn(root)
     const shown = await shownAtEnd(root)
-    for (const [i, [kind, [, reason]]] of Object.entries(lies).entries()) {
+    for (const [i, [kind, [, reason]]] of Object.entries(invalidResponses).entries()) {
       const task = shown[i]
       assert.deepEqual([kind, task?.status, task?.retry_count], [kind, 'Failed', 0])
       assert.match(task?.status_reason ?? '', reason, kind)
       assert.doesNotMatch(task?.status_reason ?? '', /\n|internal/, kind)
     }
-    const last = shown[Object.keys(lies).length]
+    const last = shown[Object.keys(invalidResponses).length]
     assert.deepEqual([last?.status, last?.result?.text], ['Completed', 'Seven.'])
     daemon.kill('SIGTERM')
     assert.equal(await daemon.exited, 0)
@@ -116,7 +119,7 @@ describe('a task whose inference server lies', () => {
 })
 
 describe('a task whose inference server', () => {
-  it('is down fails with its address', async (test) => {
+  it('is unreachable fails with its address', async (test) => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const {port} = server.address() as AddressInfo
@@ -129,7 +132,7 @@ describe('a task whose inference server', () => {
     assert.ok(reason.startsWith('unreachable: ') && reason.includes(`127.0.0.1:${port}`), reason)
   })
 
-  it('is slower than a task may take fails as timed out, and the server is left', async (test) => {
+  it('is too slow fails with a timeout and disconnects', async (test) => {
     const server = await scriptedInference(test, (response) => response.write(first))
     const root = await workspace(test, server.baseUrl, 'task_timeout_ms = 700\nmax_task_retries = 3')
     await submit(root, 'think')
@@ -140,7 +143,7 @@ describe('a task whose inference server', () => {
     assert.equal(server.calls.length, 1)
   })
 
-  it('dies in the middle of an answer and comes back is tried again, after a pause each time', async (test) => {
+  it('dies during an answer and recovers is retried with increasing delays', async (test) => {
     const server = await scriptedInference(test, (response, call, count) =>
       count <= 2 ? void response.write(first, () => response.destroy()) : wellBehaved(response, call, count),
     )
@@ -149,7 +152,7 @@ describe('a task whose inference server', () => {
     startDaemonInTurn(root)
     const task = await taskAtEnd(root)
     assert.deepEqual([task.status, task.retry_count, task.result?.text], ['Completed', 2, 'Seven.'])
-    // Two broken ones, then the six phases.
+    // Two failed calls, then one per phase.
     assert.equal(server.calls.length, 8)
     const requeued = readStore(root, (database) =>
       database
@@ -166,7 +169,7 @@ FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
     for (const {reason} of requeued) assert.match(reason, /^unreachable: /)
   })
 
-  it('never recovers fails once the retries are used up', async (test) => {
+  it('never recovers fails after the maximum number of retries', async (test) => {
     const server = await scriptedInference(test, says('no\n'))
     const root = await workspace(test, server.baseUrl, 'max_task_retries = 1')
     await submit(root, 'think')
@@ -176,7 +179,7 @@ FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
     assert.match(reason, /^inference_protocol: /)
   })
 
-  it('answers nothing is not asked again: the work went wrong, not the server', async (test) => {
+  it('returns an empty answer fails without a retry', async (test) => {
     const server = await scriptedInference(test, (response) => response.end(answerLines(' ')))
     const root = await workspace(test, server.baseUrl, 'max_task_retries = 3')
     await submit(root, 'think')
@@ -185,7 +188,7 @@ FROM orch_events WHERE type = 'task_requeued' ORDER BY id`,
     assert.deepEqual([status, retries], ['Failed', 0])
   })
 
-  it('lies while its daemon is killed is asked again by the next one', async (test) => {
+  it('was busy when the daemon was killed is run again by the next daemon', async (test) => {
     const server = await scriptedInference(test, (response, call, count) =>
       count === 1 ? response.write(first) : wellBehaved(response, call, count),
     )

@@ -1,24 +1,24 @@
 import {readFileSync, readlinkSync} from 'node:fs'
 import {join} from 'node:path'
 
-/** What the work itself says of an attempt at a task: a line of `journal.txt`. */
+/** A line that an attempt of a task writes to `journal.txt`. */
 export interface JournalLine {
   what: 'start' | 'end'
   task: number
-  /** Generation of the claim under which it runs. */
+  /** Generation of the claim. */
   attempt: number
-  /** Of a start: the process. */
+  /** Process id; set for a start. */
   pid: number
 }
 
-/** @throws Error where a line is not whole */
+/** @throws Error if a line is incomplete */
 export function parseJournal(text: string): JournalLine[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
       const [, what, task, attempt, pid = '0'] = /^(start|end) (\d+) (\d+)(?: (\d+))?$/.exec(line) ?? []
-      if (what === undefined) throw new Error(`${JSON.stringify(line)} is no line of a journal.`)
+      if (what === undefined) throw new Error(`${JSON.stringify(line)} is not a line of a journal.`)
       return {what: what as JournalLine['what'], task: Number(task), attempt: Number(attempt), pid: Number(pid)}
     })
 }
@@ -26,9 +26,7 @@ export function parseJournal(text: string): JournalLine[] {
 export const readJournal = (root: string): JournalLine[] =>
   parseJournal(readFileSync(join(root, 'journal.txt'), 'utf8'))
 
-/**
- * Processes of attempts that work in the workspace still; none where the system does not tell where a process works.
- */
+/** Processes of attempts that are still running in the workspace. Empty on systems without `/proc`. */
 export const stillAtWork = (root: string, journal: readonly JournalLine[]): number[] =>
   journal.flatMap(({what, pid}) => (what === 'start' && worksIn(pid, root) ? [pid] : []))
 

@@ -4,8 +4,8 @@ import {killDaemon} from './kill-daemon.js'
 import {faultsOf} from './oracles.js'
 import {temporaryWorkspace} from './process.js'
 
-describe('a daemon that is killed again and again', () => {
-  it('loses no task and runs none twice', async (test) => {
+describe('a daemon that is killed repeatedly', () => {
+  it('loses no task and completes none twice', async (test) => {
     const seed = 20
     const root = await temporaryWorkspace(test)
     const kills: string[] = []

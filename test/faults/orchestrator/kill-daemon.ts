@@ -8,29 +8,29 @@ import {endPrograms, type RunningDaemon, type Started, startCommand, startDaemon
 import {writeWorkspace} from './workspace.js'
 
 export interface KillOptions {
-  /** How often a daemon is killed. */
+  /** Number of kills. */
   kills: number
   seed: number
-  /** Of each submitter. */
+  /** Number of tasks of each submitter. */
   tasks: number
-  /** An empty folder, by its real path. */
+  /** Real path of an empty folder. */
   root: string
-  /** Told after each kill. */
+  /** Called after each kill. */
   onKill?: (kill: Kill) => void
 }
 
 export interface Kill {
   number: number
   when: When
-  /** From the start of the daemon, or from its being ready, ms. */
+  /** Time since the daemon reached the state `when`, ms. */
   afterMs: number
-  /** Two daemons were started for this one. */
+  /** True if two daemons were started at the same time. */
   contested: boolean
 }
 
 type When = 'starting' | 'ready' | 'working'
 
-/** When a daemon dies, how often, and how long it has by then, ms. */
+/** When a daemon is killed, with the share of kills and the maximum delay, ms. */
 const moments: readonly (readonly [when: When, share: number, afterMs: number])[] = [
   ['starting', 0.2, 400],
   ['ready', 0.2, 5],
@@ -38,14 +38,13 @@ const moments: readonly (readonly [when: When, share: number, afterMs: number])[
 ]
 
 const submitterNames = ['east', 'west'] as const
-/** Longest that everything may take once nobody is killed any more, ms. */
+/** Time limit for the remaining tasks after the last kill, ms. */
 const longestEndMs = 600_000
 
 /**
- * Runs a workspace in which daemons are killed at random moments while tasks are submitted and run, lets the last
- * daemon finish, and gives what everybody saw. The same seed gives the same tasks and the same plan of kills; what
- * meets what is up to the machine.
- * @throws Error where a submitter fails, or the tasks do not come to an end
+ * Kills daemons at random times while tasks are submitted and run, waits until the last daemon has run all tasks, and
+ * returns the evidence. The seed determines the tasks and the planned kills, but not their relative timing.
+ * @throws Error if a submitter fails or the tasks do not end
  */
 export async function killDaemon(options: KillOptions): Promise<Evidence> {
   await writeWorkspace(options.root)
@@ -76,7 +75,7 @@ class Run {
     let follower: Started | undefined
     for (let number = 1; number <= kills; number++) {
       await this.#kill(number)
-      // There is a store by now, whoever made it.
+      // A daemon or a submitter has created the store by now.
       follower ??= startCommand(['orch', 'events', '--follow', '--since', '0', '--json'], {root})
       this.#integrity.push(checkIntegrity(root))
       const unlucky = Math.floor(this.#random() * submitters.length * 3)
@@ -84,7 +83,7 @@ class Run {
     }
     const last = this.#startDaemon()
     for (const submitter of submitters) await this.#finish(submitter)
-    await this.#untilOver(last)
+    await this.#untilEnded(last)
     last.kill('SIGTERM')
     const exitCode = await last.exited
     if (exitCode !== 0) throw new Error(`The daemon ended with ${exitCode}: ${last.stderr()}${last.lines.at(-1)}`)
@@ -115,7 +114,7 @@ class Run {
     if (when === 'working') await this.#untilWorking()
     await sleep(afterMs)
     daemon.kill('SIGKILL')
-    // As long as nobody has asked how it ended, the system counts it as a process.
+    // Until its exit status has been read, the system still lists the process.
     await daemon.exited
     this.#options.onKill?.({number, when, afterMs, contested})
   }
@@ -130,7 +129,7 @@ class Run {
     return {when: 'working', afterMs: 0}
   }
 
-  /** Starts two daemons at the same moment, and gives the one that is left. */
+  /** Starts two daemons at the same time and returns the one that stays. */
   async #contest(): Promise<RunningDaemon> {
     const both = [this.#startDaemon(), this.#startDaemon()] as const
     const areReady = await Promise.all(both.map(({ready}) => ready))
@@ -146,7 +145,7 @@ class Run {
     if (!(await daemon.ready)) throw new Error(`The daemon does not start: ${daemon.stderr()}${daemon.lines.at(-1)}`)
   }
 
-  /** A slow submitter may have nothing accepted by the time the daemon is ready. */
+  /** A slow submitter may not have submitted anything when the daemon is ready. */
   async #untilWorking(): Promise<void> {
     const isWorking = () =>
       readStore(this.#options.root, (database) => {
@@ -169,7 +168,7 @@ class Run {
     })
   }
 
-  /** Kills a submitter, and starts one that goes on by its keys; one that is done stays as it is. */
+  /** Kills a submitter and starts another one that submits the same keys, unless it has finished. */
   async #replace(submitter: Started, which: number): Promise<Started> {
     submitter.kill('SIGKILL')
     const exitCode = await submitter.exited
@@ -183,7 +182,7 @@ class Run {
     if (exitCode !== 0) throw new Error(`A submitter ended with ${exitCode}: ${submitter.stderr()}`)
   }
 
-  async #untilOver(daemon: RunningDaemon): Promise<void> {
+  async #untilEnded(daemon: RunningDaemon): Promise<void> {
     await this.#untilReady(daemon)
     const deadline = performance.now() + longestEndMs
     const open = () =>

@@ -14,13 +14,13 @@ import {oracles} from './oracles.js'
 import {startDaemon, startNode, temporaryWorkspace} from './process.js'
 import {workspaceEnv} from './workspace.js'
 
-/** Work whose first attempt takes so long that it can only be killed, while later ones end at once. */
+/** Work whose first attempt must be killed, while later ones end immediately. */
 const work = `echo "start $SVC_TASK_ID $SVC_TASK_ATTEMPT $$" >> journal.txt
 if [ "$SVC_TASK_ATTEMPT" = 1 ]; then sleep 600; fi
 echo "end $SVC_TASK_ID $SVC_TASK_ATTEMPT" >> journal.txt
 `
 
-/** A workspace with one task that is queued. */
+/** A workspace with one queued task. */
 async function withWork(test: TestContext): Promise<string> {
   const root = await temporaryWorkspace(test)
   await writeFiles(root, {'work.sh': work})
@@ -39,8 +39,8 @@ const readTask = (root: string) =>
 
 const untilCompleted = (root: string) => until(() => readTask(root)?.status === 'Completed', 'the task is completed')
 
-describe('a command that its daemon left behind', () => {
-  it('is ended before the task is run again', async (test) => {
+describe('a command of a killed daemon', () => {
+  it('is killed before the task runs again', async (test) => {
     const root = await withWork(test)
     const first = startDaemon(root)
     await until(() => readJournal(root).length > 0, 'the first attempt has started')
@@ -61,7 +61,7 @@ describe('a command that its daemon left behind', () => {
     assert.deepEqual(stillAtWork(root, journal), [])
   })
 
-  it('is ended also where the daemon died before it could write down which process it is', async (test) => {
+  it('is killed even if the daemon died before it stored the process', async (test) => {
     const root = await withWork(test)
     const program = projectFile('dist/test/faults/orchestrator/die-before-recording.js')
     assert.equal(await startNode([program, root], {root}).exited, null)
@@ -70,15 +70,15 @@ describe('a command that its daemon left behind', () => {
     const {journal} = readTraces(root)
     assert.equal(journal.at(-1)?.attempt, 3)
     assert.deepEqual(stillAtWork(root, journal), [])
-    const overlaps = oracles['attempts at a task never overlap']({journal} as never)
+    const overlaps = oracles['attempts of a task do not overlap']({journal} as never)
     assert.deepEqual(overlaps, [])
   })
 })
 
-describe('a daemon that was killed, and whose parent has not asked how it ended', () => {
-  it('counts as dead', {skip: process.platform === 'win32' && 'needs a POSIX shell'}, async (test) => {
+describe('a killed daemon whose parent has not read its exit status', () => {
+  it('does not block another daemon', {skip: process.platform === 'win32' && 'needs a POSIX shell'}, async (test) => {
     const root = await temporaryWorkspace(test)
-    // The shell becomes a program that never waits for children. Standard output is that of the daemon alone.
+    // The shell is replaced by a program that never waits for its children. Only the daemon writes to standard output.
     const parent = spawn(
       'sh',
       ['-c', '"$0" "$@" & exec sleep 600 >&-', process.execPath, svcBinary, 'daemon', 'run', '--json'],

@@ -3,14 +3,14 @@ import type {JournalLine} from './journal.js'
 
 type Oracle = (evidence: Evidence) => string[]
 
-/** What must be true after any number of kills; each gives a sentence for whatever is not. */
+/** Conditions that must hold after any number of kills. Each returns a message per violation. */
 export const oracles = {
-  'what was accepted is there': ({accepted, tasks}) => {
+  'accepted tasks are stored': ({accepted, tasks}) => {
     const there = new Set(tasks.map(({id}) => id))
     return accepted.filter(({id}) => !there.has(id)).map(({id, key}) => `task ${id} (${key}) is lost`)
   },
 
-  'a key has one task': ({accepted, tasks}) => {
+  'each key has one task': ({accepted, tasks}) => {
     const stored = tasks.map(({id, idempotency_key: key}) => ({id, key}))
     return [...grouped([...stored, ...accepted], ({key}) => key)].flatMap(([key, all]) => {
       const ids = [...new Set(all.map(({id}) => id))]
@@ -21,7 +21,7 @@ export const oracles = {
   'every task is completed': ({tasks}) =>
     tasks.filter(({status}) => status !== 'Completed').map(({id, status}) => `task ${id} is ${status}`),
 
-  'a task is completed once': ({tasks, events}) => {
+  'each task is completed once': ({tasks, events}) => {
     const completions = grouped(
       events.filter(({type}) => type === 'task_completed'),
       (event) => event.task_id,
@@ -32,12 +32,12 @@ export const oracles = {
     })
   },
 
-  'an attempt starts once': ({journal}) =>
+  'each attempt starts once': ({journal}) =>
     [...grouped(starts(journal), ({task, attempt}) => `${task}/${attempt}`)].flatMap(([attempt, lines]) =>
       lines.length === 1 ? [] : [`attempt ${attempt} started ${lines.length} times`],
     ),
 
-  'nothing starts once it is completed': ({journal, events, tasks}) => {
+  'no completed task starts again': ({journal, events, tasks}) => {
     const counted = new Map(tasks.map(({id, claim_generation: attempt}) => [id, attempt]))
     const over = new Set<number>()
     const worked = journal.flatMap(({what, task, attempt}) => {
@@ -52,17 +52,17 @@ export const oracles = {
     return [...worked, ...started]
   },
 
-  'attempts at a task never overlap': ({journal}) => {
+  'attempts of a task do not overlap': ({journal}) => {
     const latest = new Map<number, number>()
     return journal.flatMap(({what, task, attempt}) => {
       if (what === 'start') latest.set(task, attempt)
       const current = latest.get(task)
-      // What ends after its successor has begun was alive beside it.
-      return current === attempt ? [] : [`attempt ${attempt} at task ${task} still ran when ${current} had begun`]
+      // An attempt that ends after the next one has started overlapped with it.
+      return current === attempt ? [] : [`attempt ${attempt} at task ${task} still ran when ${current} had started`]
     })
   },
 
-  'the attempt that counts is the last one': ({journal, events, tasks}) => {
+  'the recorded attempt is the last one': ({journal, events, tasks}) => {
     const lines = grouped(journal, ({task}) => task)
     const begun = grouped(
       events.filter(({type}) => type === 'task_started'),
@@ -94,13 +94,13 @@ export const oracles = {
       .map(({task_id, depends_on}) => `task ${task_id} started before task ${depends_on} had ended`)
   },
 
-  'agents are counted right': ({agents, tasks}) =>
+  'agent counters are correct': ({agents, tasks}) =>
     agents
       .map((agent) => [agent, recounted(agent.id, tasks)] as const)
       .filter(([kept, found]) => JSON.stringify(kept) !== JSON.stringify(found))
       .map(([kept, found]) => `${JSON.stringify(kept)} should be ${JSON.stringify(found)}`),
 
-  'events come once and in order': ({printed, followed, events}) => {
+  'events are printed once and in order': ({printed, followed, events}) => {
     const stored = new Set(events.map(({id}) => id))
     const lists = printed.map((ids, i) => [`daemon ${i + 1}`, ids] as const)
     const printedWrong = [...lists, ['the follower', followed] as const].flatMap(([who, ids]) => {
@@ -111,7 +111,7 @@ export const oracles = {
     return missed === 0 ? printedWrong : [...printedWrong, `the follower missed ${missed} events`]
   },
 
-  'more attempts come from kills alone': ({events, tasks, agents, kills, journal}) => {
+  'only kills cause further attempts': ({events, tasks, agents, kills, journal}) => {
     const begun = grouped(
       events.filter(({type}) => type === 'task_started'),
       (event) => event.task_id,
@@ -133,7 +133,7 @@ export const oracles = {
     ]
   },
 
-  'one daemon wins': ({contests, events, kills}) => {
+  'one of two daemons gets the lease': ({contests, events, kills}) => {
     const terms = events.filter(({type}) => type === 'daemon_started').length
     return [
       ...contests
@@ -146,17 +146,17 @@ export const oracles = {
     ]
   },
 
-  'the file is sound after each kill': ({integrity, kills}) => [
+  'the database is intact after each kill': ({integrity, kills}) => [
     ...integrity.filter((answer) => answer !== 'ok'),
-    ...(integrity.length < kills ? ['a check was left out'] : []),
+    ...(integrity.length < kills ? ['a check is missing'] : []),
   ],
 
-  'nothing is left running': ({leftover}) => leftover.map((pid) => `process ${pid} still works`),
+  'no process is left running': ({leftover}) => leftover.map((pid) => `process ${pid} is still running`),
 } satisfies Readonly<Record<string, Oracle>>
 
 export type OracleName = keyof typeof oracles
 
-/** Everything that is wrong: name of the oracle, then its sentence. */
+/** All violations, each with the name of its oracle. */
 export const faultsOf = (evidence: Evidence): string[] =>
   Object.entries(oracles).flatMap(([name, oracle]) => oracle(evidence).map((fault) => `${name}: ${fault}`))
 
@@ -173,7 +173,7 @@ function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
   return groups
 }
 
-/** Load per point of complexity, in 25ths: background, normal, urgent. */
+/** Load per point of complexity, in units of 1/25: background, normal, urgent. */
 const weights = [2, 5, 15]
 
 function recounted(id: number, tasks: readonly StoredTask[]): StoredAgent {

@@ -10,15 +10,15 @@ import {killDaemon} from './kill-daemon.js'
 import {faultsOf, type OracleName, oracles} from './oracles.js'
 import {storeOf} from './workspace.js'
 
-/** What a program with a fault would have left behind. */
-interface Planted {
+/** An injected fault: the state that a faulty program would leave. */
+interface InjectedFault {
   caught: OracleName
   fault: string
   /** Statements on a copy of the store. */
   sql?: string
   /** A change to a copy of the journal. */
   journal?: (lines: readonly string[]) => string[]
-  /** A change to what those saw who took part. */
+  /** A change to the collected evidence. */
   seen?: (evidence: Evidence) => Partial<Evidence>
 }
 
@@ -26,66 +26,66 @@ const isStart = (line: string) => line.startsWith('start ')
 const firstStart = (lines: readonly string[]): string => lines.find(isStart) ?? ''
 
 const someTask = "(SELECT min(id) FROM orch_tasks WHERE status = 'Completed')"
-/** The task that was completed first, or last. */
+/** The first or last completed task. */
 const completed = (order: 'ASC' | 'DESC') =>
   `(SELECT task_id FROM orch_events WHERE type = 'task_completed' ORDER BY id ${order} LIMIT 1)`
-/** The first task of the journal, which is there once. */
+/** The first task of the journal, and lines of a later attempt of it. */
 const withLaterAttempt = (lines: readonly string[]) => {
   const [, task = ''] = firstStart(lines).split(' ')
   return {task, later: [`start ${task} 99 1`, `end ${task} 99`]}
 }
 
-const planted: readonly Planted[] = [
+const injectedFaults: readonly InjectedFault[] = [
   {
-    caught: 'what was accepted is there',
-    fault: 'a task that was accepted is gone',
+    caught: 'accepted tasks are stored',
+    fault: 'an accepted task is missing',
     sql: `DELETE FROM orch_tasks WHERE id = ${someTask}`,
   },
   {
-    caught: 'a key has one task',
-    fault: 'a key was taken twice',
+    caught: 'each key has one task',
+    fault: 'two tasks have the same key',
     sql: `DROP INDEX orch_tasks_key; UPDATE orch_tasks SET idempotency_key = 'east-0' WHERE id = (SELECT max(id) FROM orch_tasks)`,
   },
   {
-    caught: 'a key has one task',
-    fault: 'a submitter got another id for the same key',
+    caught: 'each key has one task',
+    fault: 'a submitter received another id for the same key',
     seen: ({accepted}) => ({accepted: [...accepted, {key: accepted[0]?.key ?? '', id: accepted.at(-1)?.id ?? 0}]}),
   },
   {
     caught: 'every task is completed',
-    fault: 'a queue stands still',
+    fault: 'a task stays queued',
     sql: `UPDATE orch_tasks SET status = 'Queued' WHERE id = ${someTask}`,
   },
   {
-    caught: 'a task is completed once',
-    fault: 'a late end counted too',
+    caught: 'each task is completed once',
+    fault: 'a late completion was recorded as well',
     sql: `INSERT INTO orch_events (repository_id, timestamp_ms, type, task_id, payload)
 SELECT repository_id, timestamp_ms, type, task_id, payload FROM orch_events WHERE type = 'task_completed' LIMIT 1`,
   },
   {
-    caught: 'a task is completed once',
-    fault: 'a completion was written without its event',
+    caught: 'each task is completed once',
+    fault: 'a completion has no event',
     sql: `DELETE FROM orch_events WHERE id = (SELECT max(id) FROM orch_events WHERE type = 'task_completed')`,
   },
   {
-    caught: 'an attempt starts once',
-    fault: 'one claim was given to two runs',
+    caught: 'each attempt starts once',
+    fault: 'two runs got the same claim',
     journal: (lines) => [firstStart(lines), ...lines],
   },
   {
-    caught: 'nothing starts once it is completed',
-    fault: 'a task that was over was run again',
+    caught: 'no completed task starts again',
+    fault: 'a finished task ran again',
     journal: (lines) => [...lines, ...withLaterAttempt(lines).later],
   },
   {
-    caught: 'nothing starts once it is completed',
-    fault: 'a task that was over was claimed again',
+    caught: 'no completed task starts again',
+    fault: 'a finished task was claimed again',
     sql: `INSERT INTO orch_events (repository_id, timestamp_ms, type, task_id, payload)
 SELECT repository_id, timestamp_ms, type, task_id, payload FROM orch_events WHERE type = 'task_started' LIMIT 1`,
   },
   {
-    caught: 'attempts at a task never overlap',
-    fault: 'a command of a killed daemon lived on beside the next attempt',
+    caught: 'attempts of a task do not overlap',
+    fault: 'a command of a killed daemon ran during the next attempt',
     journal: (lines) => {
       const start = firstStart(lines)
       const [, task] = start.split(' ')
@@ -93,94 +93,94 @@ SELECT repository_id, timestamp_ms, type, task_id, payload FROM orch_events WHER
     },
   },
   {
-    caught: 'the attempt that counts is the last one',
-    fault: 'the end of an attempt counted that was not the last',
+    caught: 'the recorded attempt is the last one',
+    fault: 'an attempt other than the last one was recorded',
     sql: `UPDATE orch_tasks SET claim_generation = claim_generation + 2 WHERE id = ${someTask}`,
   },
   {
-    caught: 'the attempt that counts is the last one',
-    fault: 'a task was completed whose work never ended',
+    caught: 'the recorded attempt is the last one',
+    fault: 'a task was completed before its work had ended',
     journal: (lines) => lines.slice(0, -1),
   },
   {
     caught: 'dependencies end first',
-    fault: 'a task did not wait',
+    fault: 'a task did not wait for its dependency',
     sql: `INSERT OR IGNORE INTO orch_dependencies VALUES (${completed('ASC')}, ${completed('DESC')}, 1)`,
   },
   {
-    caught: 'agents are counted right',
-    fault: 'a counter was not taken down',
+    caught: 'agent counters are correct',
+    fault: 'a counter was not decremented',
     sql: 'UPDATE orch_agents SET queued_normal = queued_normal + 1 WHERE id = 1',
   },
   {
-    caught: 'agents are counted right',
-    fault: 'the load was not taken down',
+    caught: 'agent counters are correct',
+    fault: 'the load was not reduced',
     sql: 'UPDATE orch_agents SET load = load + 5 WHERE id = 1',
   },
   {
-    caught: 'events come once and in order',
-    fault: 'a daemon told an event twice',
+    caught: 'events are printed once and in order',
+    fault: 'a daemon printed an event twice',
     seen: ({printed}) => ({
       printed: [...printed.slice(0, -1), [...(printed.at(-1) ?? []), printed.at(-1)?.at(-1) ?? 0]],
     }),
   },
   {
-    caught: 'events come once and in order',
-    fault: 'a daemon told of what never came to be',
+    caught: 'events are printed once and in order',
+    fault: 'a daemon printed an event that was not stored',
     seen: ({printed}) => ({printed: [...printed, [999_999_999]]}),
   },
   {
-    caught: 'events come once and in order',
-    fault: 'a follower missed one',
+    caught: 'events are printed once and in order',
+    fault: 'a follower missed an event',
     seen: ({followed}) => ({followed: followed.toSpliced(followed.length >> 1, 1)}),
   },
   {
-    caught: 'more attempts come from kills alone',
-    fault: 'a task was run again although no daemon had died',
+    caught: 'only kills cause further attempts',
+    fault: 'a task ran again although no daemon had been killed',
     sql: `UPDATE orch_events SET payload = json_set(payload, '$.reason', 'timeout') WHERE type = 'task_requeued'`,
   },
   {
-    caught: 'more attempts come from kills alone',
-    fault: 'an attempt was made that was never written down',
+    caught: 'only kills cause further attempts',
+    fault: 'an attempt was not recorded',
     journal: (lines) => {
       const {task, later} = withLaterAttempt(lines)
       return [...later, ...lines].filter((line) => line !== `end ${task} 99`)
     },
   },
   {
-    caught: 'more attempts come from kills alone',
-    fault: 'a task was claimed twice without having been queued again',
+    caught: 'only kills cause further attempts',
+    fault: 'a task was claimed twice without being requeued',
     sql: `DELETE FROM orch_events WHERE id = (SELECT max(id) FROM orch_events WHERE type = 'task_requeued')`,
   },
   {
-    caught: 'one daemon wins',
+    caught: 'one of two daemons gets the lease',
     fault: 'two daemons got the lease',
     seen: () => ({contests: [{winners: 2, losers: []}]}),
   },
   {
-    caught: 'one daemon wins',
-    fault: 'the loser ended as if it had been asked to',
+    caught: 'one of two daemons gets the lease',
+    fault: 'the losing daemon exited with status 0',
     seen: () => ({contests: [{winners: 1, losers: [{exitCode: 0, code: ''}]}]}),
   },
   {
-    caught: 'the file is sound after each kill',
-    fault: 'a kill tore a page',
+    caught: 'the database is intact after each kill',
+    fault: 'a kill corrupted a page',
     seen: ({integrity}) => ({integrity: [...integrity.slice(1), 'row 7 missing from index orch_tasks_status']}),
   },
   {
-    caught: 'nothing is left running',
-    fault: 'a command outlived everything',
+    caught: 'no process is left running',
+    fault: 'a command is still running',
     seen: () => ({leftover: [4711]}),
   },
 ]
 
-describe('the judgement of a run with kills', () => {
+describe('the oracles of a run with kills', () => {
   let folder = ''
   let sound: Evidence
   const faults: string[] = []
   before(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-test-')))
-    // The first run in which a task was run again: some faults are those of second attempts.
+    // Uses the first run in which a task was requeued, because some faults concern second attempts.
     for (let seed = 1; seed <= 5; seed++) {
       const root = join(folder, `run-${seed}`)
       mkdirSync(root)
@@ -193,23 +193,23 @@ describe('the judgement of a run with kills', () => {
   after(() => rm(folder, {recursive: true, force: true}))
 
   // A run with more kills is in `kill-daemon.slow.ts`.
-  it('finds no lost task and none that ran twice where a daemon was killed', () => {
+  it('report no violation in a run with killed daemons', () => {
     assert.deepEqual(faults, [])
     assert.ok(sound.tasks.length >= 80, `${sound.tasks.length} tasks`)
     assert.ok(sound.events.some(({type}) => type === 'task_requeued'))
   })
 
-  it('has a planted fault for everything that it looks at', () => {
-    assert.deepEqual([...new Set(planted.map(({caught}) => caught))].sort(), Object.keys(oracles).sort())
+  it('each have an injected fault', () => {
+    assert.deepEqual([...new Set(injectedFaults.map(({caught}) => caught))].sort(), Object.keys(oracles).sort())
   })
 
-  for (const {caught, fault, sql, journal, seen} of planted)
-    it(`finds it out where ${fault}`, () => {
-      const root = join(folder, 'doctored')
+  for (const {caught, fault, sql, journal, seen} of injectedFaults)
+    it(`report that ${fault}`, () => {
+      const root = join(folder, 'modified')
       rmSync(root, {recursive: true, force: true})
       cpSync(join(folder, 'sound'), root, {recursive: true})
-      if (sql !== undefined) doctorStore(root, sql)
-      if (journal !== undefined) doctorJournal(root, journal)
+      if (sql !== undefined) modifyStore(root, sql)
+      if (journal !== undefined) modifyJournal(root, journal)
       const found = faultsOf({...sound, ...readTraces(root), ...seen?.(sound)})
       assert.ok(
         found.some((sentence) => sentence.startsWith(`${caught}: `)),
@@ -218,14 +218,14 @@ describe('the judgement of a run with kills', () => {
     })
 })
 
-function doctorStore(root: string, sql: string): void {
+function modifyStore(root: string, sql: string): void {
   const database = new Driver(storeOf(root))
   database.pragma('foreign_keys = OFF')
   database.exec(sql)
   database.close()
 }
 
-function doctorJournal(root: string, change: (lines: readonly string[]) => string[]): void {
+function modifyJournal(root: string, change: (lines: readonly string[]) => string[]): void {
   const file = join(root, 'journal.txt')
   writeFileSync(file, `${change(readFileSync(file, 'utf8').trimEnd().split('\n')).join('\n')}\n`)
 }

@@ -9,15 +9,15 @@ import {startInTurn} from '../../support/svc-in-turn.js'
 import {readJournal, stillAtWork} from './journal.js'
 import {workspaceEnv, writeWorkspace} from './workspace.js'
 
-/** A program of a workspace that runs, and may be killed at any moment. */
+/** A running program of a workspace. */
 export interface Started {
   readonly pid: number
-  /** Whole lines of standard output so far; one that a kill cut off is left out. */
+  /** Complete lines of standard output so far. */
   readonly lines: readonly string[]
   /** Standard error so far. */
   stderr(): string
   kill(signal: NodeJS.Signals): void
-  /** Resolves when it has gone and all its output is read. Null where a signal ended it. */
+  /** Resolves with the exit status after all output was read. Null if a signal ended it. */
   readonly exited: Promise<number | null>
 }
 
@@ -26,7 +26,7 @@ export interface StartOptions {
   onLine?: (line: string) => void
 }
 
-/** Runs a file with this Node. */
+/** Runs a file with this version of Node. */
 export function startNode(args: readonly string[], {root, onLine}: StartOptions): Started {
   const child = spawn(process.execPath, args, {
     cwd: root,
@@ -61,11 +61,11 @@ export function startNode(args: readonly string[], {root, onLine}: StartOptions)
   return started
 }
 
-/** What ends the programs of each workspace. */
+/** Functions that end the programs of each workspace. */
 const running = new Map<string, (() => Promise<unknown>)[]>()
 const endLater = (root: string, end: () => Promise<unknown>) => running.set(root, [...(running.get(root) ?? []), end])
 
-/** Ends every program that was started in a workspace, and the commands that they left behind. */
+/** Ends all programs of a workspace, and the commands that they left running. */
 export async function endPrograms(root: string): Promise<void> {
   const ends = running.get(root) ?? []
   running.delete(root)
@@ -73,7 +73,7 @@ export async function endPrograms(root: string): Promise<void> {
   for (const pid of stillAtWork(root, readJournal(root))) process.kill(pid, 'SIGKILL')
 }
 
-/** A workspace that ends with the test, with everything that was started in it. */
+/** Creates a workspace. It is removed when the test ends, after all its programs were ended. */
 export async function temporaryWorkspace(test: Pick<TestContext, 'after'>, toml?: string): Promise<string> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'svc-test-')))
   test.after(async () => {
@@ -85,24 +85,24 @@ export async function temporaryWorkspace(test: Pick<TestContext, 'after'>, toml?
 }
 
 function pidOf({pid}: ChildProcess): number {
-  if (pid === undefined) throw new Error('A process that has started has an id.')
+  if (pid === undefined) throw new Error('The process did not start.')
   return pid
 }
 
 export const startCommand = (args: readonly string[], options: StartOptions): Started =>
   startNode([svcBinary, ...args], options)
 
-/** A daemon of a workspace, as its lines tell it. */
+/** A running daemon with the contents of its output. */
 export interface RunningDaemon extends Started {
-  /** Resolves with true when it is ready, with false when it has ended without. */
+  /** Resolves with true when it is ready, or with false when it has ended before. */
   readonly ready: Promise<boolean>
-  /** Ids of the events that it printed. */
+  /** Ids of the printed events. */
   readonly events: readonly number[]
-  /** Of the error that it ended with. */
+  /** Code of the printed error; empty if there is none. */
   errorCode(): string
 }
 
-/** A daemon in a process that has run others before, for tests that look at the workspace alone. */
+/** Starts a daemon in a reused process, for tests that only examine the workspace. */
 export function startDaemonInTurn(root: string): Pick<RunningDaemon, 'errorCode' | 'exited' | 'kill'> {
   const {lines, signal, ended, close} = startInTurn(['daemon', 'run', '--json'], {cwd: root, env: workspaceEnv})
   endLater(root, close)

@@ -7,7 +7,7 @@ import {svc} from '../../support/svc.js'
 import {svcInTurn} from '../../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
-/** Every command of the orchestrator, with arguments that are right in themselves. */
+/** All commands of the orchestrator with valid arguments. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   'daemon call': ['orch.ping'],
   'daemon run': [],
@@ -72,13 +72,13 @@ async function refusal(root: string, command: string): Promise<Refusal> {
   return error
 }
 
-describe('a Svc.toml that cannot be read', () => {
-  it('has been tried on every command', () => {
+describe('an unparsable Svc.toml', () => {
+  it('is tested with every command', () => {
     assert.deepEqual(found.sort(), Object.keys(commands).sort())
   })
 
   for (const command of Object.keys(commands))
-    it(`ends svc ${command} with its line and column, and nothing is made`, async (test) => {
+    it(`makes svc ${command} fail with line and column, without creating files`, async (test) => {
       const root = await temporaryFolder(test)
       await writeFiles(root, {'Svc.toml': '[orchestrator]\nmax_agents = 4\nmin_agents = = 2\n'})
       const {code, exit, message} = await refusal(root, command)
@@ -87,7 +87,7 @@ describe('a Svc.toml that cannot be read', () => {
       assert.equal(existsSync(join(root, '.svc')), false)
     })
 
-  it('says so in one line to a person', async (test) => {
+  it('is reported in one line and a hint without --json', async (test) => {
     const root = await temporaryFolder(test)
     await writeFiles(root, {'Svc.toml': 'x = "\n'})
     const {stdout, stderr, exitCode} = await svc(['orch', 'status'], {cwd: root})
@@ -99,11 +99,11 @@ describe('a Svc.toml that cannot be read', () => {
     ['random bytes', Uint8Array.from({length: 4096}, (_, i) => (i * 197 + 13) % 256)],
     ['NUL bytes', new Uint8Array(64)],
     ['UTF-16', Buffer.from('\uFEFF[orchestrator]\nmax_agents = 4\n', 'utf16le')],
-    ['half a table', '[orchestrator.exec.templates]\nwork = ["sh", '],
-    ['a key twice', '[orchestrator]\nmax_agents = 1\nmax_agents = 2\n'],
+    ['an incomplete table', '[orchestrator.exec.templates]\nwork = ["sh", '],
+    ['a duplicate key', '[orchestrator]\nmax_agents = 1\nmax_agents = 2\n'],
   ]
   for (const [kind, bytes] of garbage)
-    it(`may hold ${kind}`, async (test) => {
+    it(`is reported if it contains ${kind}`, async (test) => {
       const root = await temporaryFolder(test)
       await writeFiles(root, {'Svc.toml': bytes})
       const {code, message} = await refusal(root, 'orch submit')
@@ -112,7 +112,7 @@ describe('a Svc.toml that cannot be read', () => {
     })
 })
 
-describe('a Svc.toml with values that cannot be', () => {
+describe('a Svc.toml with invalid values', () => {
   const cases: readonly [toml: string, code: string, message: RegExp][] = [
     ['orchestrator.max_agents = "many"', 'config_type', /orchestrator\.max_agents must be .*, not "many"\.$/],
     ['orchestrator.max_agents = 0', 'config_type', /orchestrator\.max_agents must be .*, not 0\.$/],
@@ -131,16 +131,16 @@ describe('a Svc.toml with values that cannot be', () => {
     [
       'orchestrator.min_agents = 5\norchestrator.max_agents = 2',
       'orchestrator_config_invalid',
-      /orchestrator\.min_agents is 5, more than the 2 of orchestrator\.max_agents\.$/,
+      /orchestrator\.min_agents \(5\) is larger than orchestrator\.max_agents \(2\)\.$/,
     ],
     [
       'orchestrator.socrates_policy.abstain_threshold = 0.9\norchestrator.socrates_policy.ask_for_help_threshold = 0.1',
       'orchestrator_config_invalid',
-      /abstain_threshold is 0\.9, more than the 0\.1 of /,
+      /abstain_threshold \(0\.9\) is larger than \S+ \(0\.1\)/,
     ],
   ]
   for (const [toml, code, message] of cases)
-    it(`is refused: ${toml.replace('\n', ', ')}`, async (test) => {
+    it(`is rejected: ${toml.replace('\n', ', ')}`, async (test) => {
       const root = await temporaryFolder(test)
       await writeFiles(root, {'Svc.toml': `${toml}\n`})
       for (const command of ['orch submit', 'orch status', 'daemon run']) {

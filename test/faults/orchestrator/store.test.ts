@@ -22,7 +22,7 @@ async function submit(root: string, ...more: string[]): Promise<void> {
   assert.equal(exitCode, 0, stderr)
 }
 
-/** A workspace that has one task, and the bytes of its store. */
+/** A workspace with one task, and the bytes of its store. */
 async function withTask(test: Parameters<typeof temporaryWorkspace>[0]) {
   const root = await temporaryWorkspace(test)
   await submit(root)
@@ -36,7 +36,7 @@ interface Refusal {
   exit: number
 }
 
-/** The error of a command that was refused: one value, one sentence, the exit status that it names. */
+/** The error of a failed command. Asserts that its message is one sentence and the exit status matches. */
 function refusal({stdout, exitCode}: SvcResult): Refusal {
   const {error} = JSON.parse(stdout) as {error: Refusal}
   assert.equal(exitCode, error.exit)
@@ -45,7 +45,7 @@ function refusal({stdout, exitCode}: SvcResult): Refusal {
   return error
 }
 
-/** What every command on a store must say that cannot be used. */
+/** Asserts that all commands fail with this error if the store is unusable. */
 async function refusedEverywhere(root: string, code: string, exit: number): Promise<void> {
   for (const args of [['submit', 'more'], ['tasks'], ['task', '1'], ['status'], ['cancel', '1'], ['claim']]) {
     const error = refusal(await orch(root, [...args, '--json']))
@@ -57,7 +57,7 @@ async function refusedEverywhere(root: string, code: string, exit: number): Prom
   assert.deepEqual([exitCode, error.code], [exit, code])
 }
 
-/** The task is there as it was. */
+/** Asserts that the task is unchanged. */
 async function assertNothingLost(root: string): Promise<void> {
   const {stdout} = await orch(root, ['tasks', '--json'])
   const {tasks} = JSON.parse(stdout) as {tasks: {id: number; status: string}[]}
@@ -67,11 +67,11 @@ async function assertNothingLost(root: string): Promise<void> {
   )
 }
 
-/** Somebody whom file permissions hold back. */
+/** A user for whom file permissions apply, unlike root. */
 const nobody = process.getuid?.() === 0 ? {uid: 65_534, gid: 65_534} : {}
 
-describe('a store that cannot be written', () => {
-  it('is told by its name, and stays as it is', async (test) => {
+describe('a store that is not writable', () => {
+  it('is reported and not changed', async (test) => {
     const {root, bytes} = await withTask(test)
     await chmod(join(root, '.svc'), 0o555)
     await chmod(storeOf(root), 0o444)
@@ -91,9 +91,9 @@ describe('a store that cannot be written', () => {
     await assertNothingLost(root)
   })
 
-  it('is not replaced by that of the user: its tasks are nowhere else', async (test) => {
+  it('is not replaced by the user store', async (test) => {
     const {root} = await withTask(test)
-    await writeFile(storeOf(root), 'no database at all, whatever its name says')
+    await writeFile(storeOf(root), 'not a database')
     const data = join(root, 'data')
     const {stdout, exitCode} = await orch(root, ['submit', 'more', '--processor', 'external'], {SVC_DATA_DIR: data})
     assert.deepEqual([stdout, exitCode, existsSync(data)], ['', 5, false])
@@ -101,7 +101,7 @@ describe('a store that cannot be written', () => {
 })
 
 describe('a store whose folder', () => {
-  it('is not there is made anew', async (test) => {
+  it('was deleted is created again', async (test) => {
     const {root} = await withTask(test)
     await rm(join(root, '.svc'), {recursive: true})
     await submit(root)
@@ -115,12 +115,12 @@ describe('a store whose folder', () => {
     await refusedEverywhere(root, 'store_unopenable', 5)
   })
 
-  it('goes away under a daemon ends it with a sentence, or lets it go on: it never invents tasks', async (test) => {
+  it('is deleted while a daemon runs is not created again by the daemon', async (test) => {
     const {root} = await withTask(test)
     const daemon = startDaemon(root)
     assert.equal(await daemon.ready, true)
     await rm(join(root, '.svc'), {recursive: true})
-    // Whatever it does about it, it does in a round of upkeep, one each second.
+    // The daemon detects the loss in its maintenance, once per second, if at all.
     await Promise.race([daemon.exited, sleep(1100)])
     daemon.kill('SIGTERM')
     const exitCode = await daemon.exited
@@ -129,12 +129,12 @@ describe('a store whose folder', () => {
   })
 })
 
-describe('a store that is damaged', () => {
+describe('a damaged store', () => {
   for (const [where, from, length] of [
-    ['at its beginning', 0, 200],
+    ['in its header', 0, 200],
     ['in its tables', 4096, 60_000],
   ] as const)
-    it(`${where} is told by its name, and works again once it is restored`, async (test) => {
+    it(`${where} is reported and not changed, and works again once it is restored`, async (test) => {
       const {root, bytes} = await withTask(test)
       const file = await open(storeOf(root), 'r+')
       await file.write(Buffer.alloc(Math.min(length, bytes.length - from), 0xa5), 0, undefined, from)
@@ -146,7 +146,7 @@ describe('a store that is damaged', () => {
       await assertNothingLost(root)
     })
 
-  it('in a page that is looked at late ends a daemon with its sentence', async (test) => {
+  it('in a page that is read late ends a daemon with an error', async (test) => {
     const root = await temporaryWorkspace(test)
     await submit(root)
     const database = new Driver(storeOf(root))
@@ -164,7 +164,7 @@ describe('a store that is damaged', () => {
 })
 
 describe('a store of a newer version', () => {
-  it('is refused, unchanged, until the program is new enough', async (test) => {
+  it('is rejected and not changed', async (test) => {
     const {root} = await withTask(test)
     const change = (sql: string) => {
       const database = new Driver(storeOf(root))
@@ -180,54 +180,54 @@ describe('a store of a newer version', () => {
   })
 })
 
-describe('a store that another process has locked', {concurrency: true}, () => {
-  /** Takes the lock for so long, or until it is let go. */
+describe('a store locked by another process', {concurrency: true}, () => {
+  /** Holds the lock for a time, or until it is released. */
   async function lock(root: string, ms: number) {
     const program = projectFile('dist/test/faults/orchestrator/hold-lock.js')
-    return new Promise<{letGo(): Promise<unknown>; released: Promise<unknown>}>((resolve, reject) => {
-      const letGo = () => {
+    return new Promise<{release(): Promise<unknown>; released: Promise<unknown>}>((resolve, reject) => {
+      const release = () => {
         holder.kill('SIGKILL')
         return holder.exited
       }
       const holder = startNode([program, storeOf(root), String(ms)], {
         root,
-        onLine: () => resolve({letGo, released: holder.exited}),
+        onLine: () => resolve({release, released: holder.exited}),
       })
       void holder.exited.then(() => reject(new Error(holder.stderr())))
     })
   }
 
-  it('can be read; what writes waits, then says who is to blame, and goes through later', async (test) => {
+  it('can be read, but writing fails after a timeout and can be repeated later', async (test) => {
     const {root} = await withTask(test)
     const more = ['submit', 'more', '--processor', 'external', '--key', 'k', '--json']
-    const {letGo} = await lock(root, 600_000)
+    const {release} = await lock(root, 600_000)
     const [writing, reading] = await Promise.all([orch(root, more), orch(root, ['tasks', '--json'])])
     assert.equal(reading.exitCode, 0)
     const error = refusal(writing)
     assert.deepEqual([error.code, error.exit], ['store_busy', 5])
     assert.match(error.message, /locked by another process/)
     await assertNothingLost(root)
-    await letGo()
+    await release()
     const later = await orch(root, more)
     assert.equal(later.exitCode, 0, later.stdout)
     assert.equal((JSON.parse(later.stdout) as {task_id: number}).task_id, 2)
   })
 
-  it('for a moment only makes writers wait', async (test) => {
+  it('for a short time only delays writers', async (test) => {
     const {root} = await withTask(test)
     await lock(root, 2000)
     await submit(root)
     assert.equal(readTraces(root).tasks.length, 2)
   })
 
-  it('loses no task of a daemon that runs them, and has none completed twice', async (test) => {
+  it('causes a running daemon neither to lose a task nor to complete one twice', async (test) => {
     const root = await temporaryWorkspace(test)
     for (const seconds of ['1', '0.01', '0.01'])
       await orch(root, ['submit', 'work', '--exec', 'work', '--param', `seconds=${seconds}`])
     let daemon = startDaemon(root)
     await until(() => readTraces(root).journal.length > 0, 'the first task has started')
     const {released} = await lock(root, 7000)
-    // Whether it waits or gives up: the error that it ends with says why.
+    // The daemon may wait or exit; if it exits, it reports the reason.
     const alive = released.then(() => sleep(1000, 'alive'))
     if ((await Promise.race([daemon.exited, alive])) !== 'alive') {
       assert.deepEqual([await daemon.exited, daemon.errorCode()], [5, 'store_busy'])

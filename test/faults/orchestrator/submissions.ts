@@ -3,26 +3,26 @@ import {randomSource} from '../../../src/sampling/index.js'
 import {priorities} from '../../../src/tasks/index.js'
 import {agentNames} from './workspace.js'
 
-/** One call: a task alone, or a batch. */
+/** One call: a single task or a batch. */
 export interface Call {
   tasks: readonly PlannedTask[]
   isBatch: boolean
-  /** Before the call, ms. */
+  /** Pause before the call, ms. */
   pauseMs: number
 }
 
 export interface PlannedTask {
   submission: SubmitTaskV1 & {idempotency_key: string}
-  /** Tasks of earlier calls that it waits for, by their keys. */
+  /** Keys of its dependencies, which are tasks of earlier calls. */
   after: readonly string[]
 }
 
-/** A task may wait for so many before it. */
+/** A task may depend on this many previous tasks. */
 const reach = 30
 
 /**
- * What a submitter submits: always the same for a seed, so that one which was killed says the same again under the same
- * keys.
+ * The calls of a submitter. They depend only on the seed, so that the successor of a killed submitter repeats them with
+ * the same keys.
  */
 export function planCalls(name: string, count: number, seed: number): Call[] {
   const random = randomSource(seed)
@@ -36,7 +36,7 @@ export function planCalls(name: string, count: number, seed: number): Call[] {
     keys.push(key)
     const waits = random() < 0.3 && earlier.length > 0
     const after = waits ? Array.from({length: 1 + below(3)}, () => earlier[below(earlier.length)] as string) : []
-    // One in twenty still works when the next daemon is there.
+    // One in twenty is still running when the next daemon starts.
     const ms = random() < 0.05 ? 500 + below(1000) : 5 + below(36)
     return {
       after: [...new Set(after)],

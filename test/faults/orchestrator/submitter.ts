@@ -1,6 +1,6 @@
 /**
- * Submits tasks until it is killed or done: `submitter ROOT NAME COUNT SEED`. Prints a line of key and id for each task
- * once the call that took it has returned. Started again, it says everything again under the same keys.
+ * Submits tasks until it is killed or done: `submitter ROOT NAME COUNT SEED`. Prints a line with key and id for each
+ * task after its call has returned. A restarted submitter submits everything again with the same keys.
  */
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'

@@ -17,12 +17,12 @@ const env = {SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: '0'}
 /** Tasks as JSON lines. */
 export const lines = (tasks: readonly unknown[]): string => tasks.map((task) => `${JSON.stringify(task)}\n`).join('')
 
-/** Submits to the workspace of a folder, and looks at what becomes of it. */
+/** Functions that submit input to a workspace and check the result. */
 export function takingIn(root: string) {
   const orch = (args: readonly string[], input: string | Uint8Array = '') =>
     svcInTurn(['orch', ...args], {cwd: root, env, input})
 
-  /** How many tasks there are, whatever their state. */
+  /** Number of tasks in any state. */
   const taskCount = (): number =>
     existsSync(storeOf(root))
       ? readStore(root, (database) => database.prepare('SELECT count(*) FROM orch_tasks').pluck().get() as number)
@@ -31,20 +31,20 @@ export function takingIn(root: string) {
   return {
     orch,
     taskCount,
-    /** As a process of its own, with a pipe to read from. */
+    /** Runs in a separate process that reads from a pipe. */
     alone: (args: readonly string[], input: string | Uint8Array) => svc(['orch', ...args], {cwd: root, env, input}),
     batch: (input: string | Uint8Array) => orch(['submit', '--batch', '-', '--json'], input),
 
-    /** The error of what was refused: of one value, one readable sentence, and no task the more. */
+    /** Asserts that a call fails with one short message and creates no task. */
     async refused(call: () => Promise<SvcResult>, code: string, exit: number, message: RegExp): Promise<void> {
       const before = taskCount()
       const {stdout, exitCode} = await call()
       const {error} = JSON.parse(stdout) as {error?: Refusal}
-      assert.ok(error !== undefined, `it was taken: ${stdout.slice(0, 200)}`)
+      assert.ok(error !== undefined, `it was accepted: ${stdout.slice(0, 200)}`)
       assert.deepEqual([error.code, error.exit, exitCode], [code, exit, exit], error.message.slice(0, 500))
       assert.match(error.message, message)
       assert.match(error.message, /\.$/)
-      assert.ok(error.message.length < 4000, `a sentence of ${error.message.length} characters`)
+      assert.ok(error.message.length < 4000, `a message of ${error.message.length} characters`)
       assert.equal(taskCount(), before)
     },
 

@@ -128,7 +128,7 @@ describe('error response', () => {
         const error = await failure(everyOperation[operation].ask(client))
         const reported = SvcError.from(error)
         assert.deepEqual([reported.code, reported.exit, error.status], ['control_plane_missing', Exit.unavailable, 404])
-        assert.ok(reported.message.startsWith(`No control plane at ${plane.url}: `), reported.message)
+        assert.ok(reported.message.startsWith(`The server at ${plane.url} is not a control plane: `), reported.message)
         assert.equal(error.isMissing, false)
       }
     })
@@ -190,7 +190,7 @@ describe('error response', () => {
       const elsewhere = await scriptedControlPlane(t, (response) => reply(response, 200, {nodes: []}))
       const error = await refused(t, (response) => reply(response, status, {}, {location: `${elsewhere.url}/`}))
       assert.deepEqual([error.kind, error.status, error.isTransient], ['http_status', status, false])
-      assert.match(error.message, /a redirect is not followed/)
+      assert.match(error.message, /redirects are not followed/)
       assert.deepEqual(elsewhere.asked, [])
     })
 })
@@ -218,7 +218,10 @@ describe('invalid response', () => {
   it('that is not JSON is reported as a missing control plane', async (t) => {
     const error = await refused(t, (response) => response.end('<html>'))
     assert.deepEqual([error.kind, error.status, error.isTransient], ['json', 200, false])
-    assert.match(error.message, /^No control plane at http:\/\/127\.0\.0\.1:\d+: .*is not valid JSON\.$/)
+    assert.match(
+      error.message,
+      /^The server at http:\/\/127\.0\.0\.1:\d+ is not a control plane: .*is not valid JSON\.$/,
+    )
     assert.deepEqual(
       [SvcError.from(error).code, SvcError.from(error).exit],
       ['control_plane_missing', Exit.unavailable],

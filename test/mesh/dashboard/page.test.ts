@@ -181,7 +181,7 @@ describe('dashboard in a browser', {skip: chromiumPath === undefined && noChromi
     await shows(page, '#waiting-figure', '1')
     await press(`Drop message ${ids[1]}`)
     await press('Drop message')
-    await shows(page, '#dead-empty', 'No dead messages.')
+    await shows(page, '#dead-empty', 'No dead letters.')
     const {pending_count: pending, dead_count: dead} = await plane.store.queueStats('')
     assert.deepEqual([pending, dead, faults], [1, 0, []])
   })

@@ -34,23 +34,23 @@ export async function openWithAgents(test: Pick<TestContext, 'after'>, options: 
 
 const nowhere = {sources: {env: {}}}
 
-/** Sends within this machine, where nobody is waited for. */
+/** Sends within this machine, which is synchronous. */
 export const sendHere = (orchestrator: MessageContext, request: SendRequest): Sent =>
   atOnce(sendRouted(orchestrator, request, nowhere))
 
-/** Acknowledges a message of this machine. */
+/** Acknowledges a message of this machine, which is synchronous. */
 export const ackHere = (orchestrator: MessageContext, request: AckRequest, owner: string): Acknowledged =>
   atOnce(ackRouted(orchestrator, request, owner, nowhere))
 
 function atOnce<T extends object>(answer: T | Promise<T>): T {
-  if (answer instanceof Promise) throw new TypeError('it went over the mesh')
+  if (answer instanceof Promise) throw new TypeError('the call went over the mesh')
   return answer
 }
 
-/** Someone who reads. */
+/** A reader of inboxes. */
 export const consumer = (owner = 'tester', limit = 256): Consumer => ({owner, limit})
 
-/** Gives an agent a session, as an assistant that works for it would have. */
+/** Sets the session of an agent, as an assistant that works for it would. */
 export const giveSession = ({store}: TestOrchestrator, agent: string, session: string): void => {
   store.run('UPDATE orch_agents SET session_id = ? WHERE name = ?', [session, agent])
 }

@@ -1,6 +1,6 @@
 /**
- * A consumer in a process of its own: claims messages of bert, a few at a time, and acknowledges them, until none is
- * unread. Prints the payload and the number of deliveries of each. Arguments: the workspace, the owner.
+ * A consumer process: claims messages of bert, a few at a time, and acknowledges them until none is unread. Prints the
+ * payload and the number of deliveries of each. Arguments: the workspace, the owner.
  */
 import {setTimeout as sleep} from 'node:timers/promises'
 import {readInbox} from '../../../src/messages/index.js'

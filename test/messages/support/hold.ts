@@ -1,4 +1,4 @@
-/** A consumer that claims all messages of bert, says so, and never comes back to them. Arguments: the workspace, the owner. */
+/** Claims all messages of bert, prints their number and never acknowledges them. Arguments: the workspace, the owner. */
 
 import {readInbox} from '../../../src/messages/index.js'
 import {openOrchestrator} from '../../../src/orchestrator/index.js'

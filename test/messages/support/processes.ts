@@ -4,11 +4,11 @@ import {writeFile} from 'node:fs/promises'
 import {projectFile} from '../../support/project.js'
 import {gateFile} from './gate.js'
 
-/** A program of this folder, in a process of its own. */
+/** A program of this folder in a child process. */
 export interface RunningProgram {
-  /** What it has printed by the time that it ends. */
+  /** Its complete standard output, once it has ended. */
   readonly output: Promise<string>
-  /** Resolves when it has printed something. */
+  /** Resolves at its first output. */
   readonly printed: Promise<unknown>
   kill(): Promise<void>
 }
@@ -29,7 +29,7 @@ export function startProgram(
   return {output: outputOf(child, closed), printed: once(child.stdout, 'data'), kill}
 }
 
-/** Starts a program several times, lets all go at once, and gives what each printed after that. */
+/** Starts several processes of a program, which wait for each other, and returns the output of each as JSON. */
 export async function race<T>(
   test: {after(work: () => Promise<void>): void},
   name: string,

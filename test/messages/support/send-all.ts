@@ -1,7 +1,6 @@
 /**
- * A sender in a process of its own: sends so many messages from anna to bert, each with its number, with a key of its own;
- * then as many without a key. Prints the uuids of both, and how many were there already. Arguments: the workspace, how
- * many.
+ * A sender process: sends numbered messages from anna to bert, each with its own key, then as many without a key.
+ * Prints the uuids of both kinds and the numbers of duplicates. Arguments: the workspace, the number of messages.
  */
 
 import {sendMessage} from '../../../src/messages/index.js'

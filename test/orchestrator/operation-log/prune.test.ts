@@ -9,8 +9,8 @@ import {openTestOrchestrator, refused} from '../support/open-test-orchestrator.j
 
 const day = 86_400_000
 
-describe('operations of long ago', () => {
-  it('are forgotten, and can be undone no more; others stay', async (t) => {
+describe('pruneOperations', () => {
+  it('deletes operations older than the limit, which can then no longer be undone', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'a'})
     orchestrator.clock.ms += day
@@ -27,7 +27,7 @@ describe('operations of long ago', () => {
     )
   })
 
-  it('are forgotten by the daemon, after as many days as events', async (t) => {
+  it('runs in the daemon with the retention of events', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {
       clock: 'real',
       toml: '[orchestrator]\nevent_retention_days = 3\n',
@@ -38,17 +38,17 @@ describe('operations of long ago', () => {
     ago(3.1, 1)
     ago(2.9, 2)
     await startDaemon(t, orchestrator, new ScriptedProcessor())
-    await until(() => listOperations(orchestrator).length === 1, 'the upkeep of the daemon')
+    await until(() => listOperations(orchestrator).length === 1, 'the maintenance of the daemon')
     assert.equal(listOperations(orchestrator)[0]?.op_id, 'OP-000002')
   })
 })
 
 describe('the table of operations', () => {
   for (const {name, sql, params, index} of [
-    {name: 'the submission of a task', sql: submissionSql, params: ['r', 1], index: 'submissions'},
-    {name: 'what is old', sql: pruneSql, params: ['r', 0, 10], index: 'age'},
+    {name: 'submissions of a task', sql: submissionSql, params: ['r', 1], index: 'submissions'},
+    {name: 'old operations', sql: pruneSql, params: ['r', 0, 10], index: 'age'},
   ])
-    it(`finds ${name} by the index of ${index}, and reads no more`, async (t) => {
+    it(`finds ${name} by the index agent_oplog_${index} without a scan or a sort`, async (t) => {
       const {store} = await openTestOrchestrator(t)
       const steps = store.all<{detail: string}>(`EXPLAIN QUERY PLAN ${sql}`, params).map(({detail}) => detail)
       const searches = new RegExp(

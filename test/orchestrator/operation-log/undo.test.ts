@@ -31,11 +31,11 @@ import {start, statusOf, submit, submitWriter} from '../support/tasks.js'
 
 const agentNames = (orchestrator: TestOrchestrator) => listAgents(orchestrator).map(({name}) => name)
 
-/** The operations of the log as a person reads them, the latest first. */
+/** The operations of the log in a readable form, latest first. */
 const log = (orchestrator: TestOrchestrator) =>
   listOperations(orchestrator).map(({op_id, summary, undone}) => `${op_id} ${undone ? 'undone' : 'done'}: ${summary}`)
 
-/** Why it cannot be done; and nothing has changed by trying. */
+/** The message of the conflict. Asserts that the failed attempt changed nothing. */
 function conflict(orchestrator: TestOrchestrator, call: () => unknown): string {
   const before = [contents(orchestrator), listOperations(orchestrator)]
   const error: SvcError<'operation_conflict'> = refused('operation_conflict', call)
@@ -44,8 +44,8 @@ function conflict(orchestrator: TestOrchestrator, call: () => unknown): string {
   return error.message
 }
 
-describe('a priority that was changed', () => {
-  it('is changed back and forth', async (t) => {
+describe('undo of a priority change', () => {
+  it('restores the previous priority, and redo sets the new one again', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     reorderTask(orchestrator, id, 'urgent')
@@ -66,7 +66,7 @@ describe('a priority that was changed', () => {
     assert.deepEqual(log(orchestrator), ['OP-000001 undone: T-0001 priority changed from normal to urgent'])
   })
 
-  it('stays where somebody has changed it since', async (t) => {
+  it('fails if the priority has changed since', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     reorderTask(orchestrator, id, 'urgent')
@@ -80,7 +80,7 @@ describe('a priority that was changed', () => {
     assert.equal(requireTask(orchestrator, id).priority, 'normal')
   })
 
-  it('stays where the task is being run', async (t) => {
+  it('fails while the task is in progress', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     reorderTask(orchestrator, id, 'urgent')
@@ -92,7 +92,7 @@ describe('a priority that was changed', () => {
     assert.equal(requireTask(orchestrator, id).priority, 'urgent')
   })
 
-  it('stays where the task is over, and is not made again either', async (t) => {
+  it('fails after the task has ended, and so does redo', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     reorderTask(orchestrator, id, 'urgent')
@@ -109,15 +109,15 @@ describe('a priority that was changed', () => {
     )
   })
 
-  it('is nothing to undo where it was that before', async (t) => {
+  it('does not exist if the priority was already the same', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     reorderTask(orchestrator, submit(orchestrator), 'normal')
     assert.deepEqual(listOperations(orchestrator), [])
   })
 })
 
-describe('a pause', () => {
-  it('ends and begins again', async (t) => {
+describe('undo of a pause', () => {
+  it('resumes the agent, and redo pauses it again', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'builder'})
     setPaused(orchestrator, 'builder', true)
@@ -137,7 +137,7 @@ describe('a pause', () => {
     ])
   })
 
-  it('is that of the agent, whatever others are called', async (t) => {
+  it('identifies the agent by id, even if another one is named like the id', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'builder'})
     setPaused(orchestrator, 'builder', true)
@@ -152,7 +152,7 @@ describe('a pause', () => {
     )
   })
 
-  it('cannot be undone where somebody has ended it, or the agent', async (t) => {
+  it('fails if the agent has been resumed or retired since', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'builder'})
     setPaused(orchestrator, 'builder', true)
@@ -164,8 +164,8 @@ describe('a pause', () => {
   })
 })
 
-describe('an agent that was spawned', () => {
-  it('retires, and comes back under another id with all that it had', async (t) => {
+describe('undo of a spawned agent', () => {
+  it('retires the agent, and redo spawns it with the same properties and a new id', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const parent = spawnAgent(orchestrator, {name: 'lead'})
     const labels = ['region=eu']
@@ -182,7 +182,7 @@ describe('an agent that was spawned', () => {
     assert.deepEqual(agentNames(orchestrator), ['lead'])
   })
 
-  it('stays while it has something to do', async (t) => {
+  it('fails while the agent has tasks', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'builder'})
     submit(orchestrator, {target_agent: 'builder', requires_approval: true})
@@ -194,7 +194,7 @@ describe('an agent that was spawned', () => {
     assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) now has 1 tasks.')
   })
 
-  it('stays while it has not read what others wrote to it', async (t) => {
+  it('fails while the agent has unread messages', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     for (const name of ['builder', 'reviewer']) spawnAgent(orchestrator, {name})
     const message = {sender: 'builder', receiver: 'reviewer', type: 'help_request', payload: 'look', route: 'db'}
@@ -208,7 +208,7 @@ describe('an agent that was spawned', () => {
     assert.deepEqual(agentNames(orchestrator), ['builder'])
   })
 
-  it('cannot be spawned again where its name is taken', async (t) => {
+  it('cannot be redone if the name is taken', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     spawnAgent(orchestrator, {name: 'builder'})
     undoOperation(orchestrator, '1')
@@ -219,7 +219,7 @@ describe('an agent that was spawned', () => {
     assert.equal(listOperations(orchestrator)[1]?.undone, true)
   })
 
-  it('is in the log only where a person wanted it', async (t) => {
+  it('exists only for explicitly spawned agents', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmin_agents = 2\n'})
     submit(orchestrator, {target_agent: 'routed'})
     rebalance(orchestrator)
@@ -229,7 +229,7 @@ describe('an agent that was spawned', () => {
   })
 })
 
-describe('a task that was submitted', () => {
+describe('undo of a submitted task', () => {
   const whole: SubmitTaskV1 = {
     description: 'Write\nit',
     priority: 'urgent',
@@ -262,7 +262,7 @@ describe('a task that was submitted', () => {
     },
   }
 
-  it('is cancelled, and submitted again as it was under another id', async (t) => {
+  it('cancels the task, and redo submits it unchanged under a new id', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const first = submit(orchestrator)
     const {task_id: id} = submitTask(orchestrator, {
@@ -281,7 +281,7 @@ describe('a task that was submitted', () => {
 
     const redone = redoOperation(orchestrator, 'OP-000001')
     assert.deepEqual([redone.task_id, redone.summary], [3, 'T-0003 submitted in place of T-0002: Write it'])
-    // The key stays with the task that was there first.
+    // The idempotency key stays with the original task.
     const same = (task: object) => ({...task, id: 0, display_id: '', uid: '', idempotency_key: ''})
     assert.deepEqual(same(requireTask(orchestrator, 3)), same(before))
 
@@ -291,7 +291,7 @@ describe('a task that was submitted', () => {
     assert.deepEqual(log(orchestrator), ['OP-000001 done: T-0004 submitted in place of T-0003: Write it'])
   })
 
-  it('gives its files back', async (t) => {
+  it('releases the file locks of the task', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submitWriter(orchestrator, ['a.ts'], {target_agent: 'one'})
     const second = () => submitWriter(orchestrator, ['a.ts'], {target_agent: 'two'})
@@ -302,13 +302,13 @@ describe('a task that was submitted', () => {
     assert.equal(listTasks(orchestrator).length, 2)
   })
 
-  it('writes nothing into the log until it is undone', async (t) => {
+  it('needs no log entry for the submission', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator)
     assert.deepEqual(listOperations(orchestrator), [])
   })
 
-  it('stays once somebody has started it, though it waits again', async (t) => {
+  it('fails once the task has started, even if it is queued again', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external'})
     claimTask(orchestrator, {owner: 'me', ttlMs: 1000})
@@ -321,7 +321,7 @@ describe('a task that was submitted', () => {
     assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 has already started.')
   })
 
-  it('stays while another one waits for it', async (t) => {
+  it('fails while another task depends on it', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     const later = submit(orchestrator, {depends_on: [id]})
@@ -332,7 +332,7 @@ describe('a task that was submitted', () => {
     assert.equal(statusOf(orchestrator, id), 'Cancelled')
   })
 
-  it('stays where it does a step of a plan, which would wait for it for ever', async (t) => {
+  it('fails if the task belongs to a step of a plan', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const {session_id: plan} = diamond(orchestrator)
     const {task_ids} = executePlan(orchestrator, plan)
@@ -344,7 +344,7 @@ describe('a task that was submitted', () => {
     assert.equal(planStatus(orchestrator, plan).status, 'active')
   })
 
-  it('is not undone twice, nor redone where it was not undone', async (t) => {
+  it('fails the second time, and redo fails without an undo', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator)
     refused('operation_not_found', () => redoOperation(orchestrator, 'T-0001'))
@@ -362,8 +362,8 @@ describe('a task that was submitted', () => {
   })
 })
 
-describe('the log of operations', () => {
-  it('gives the latest first, and as many as are asked for', async (t) => {
+describe('the operation log', () => {
+  it('is listed latest first, up to the limit', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     for (const name of ['a', 'b', 'c']) spawnAgent(orchestrator, {name})
     assert.deepEqual(
@@ -372,7 +372,7 @@ describe('the log of operations', () => {
     )
   })
 
-  it('is that of its repository, though another one keeps its tasks in the same file', async (t) => {
+  it('contains only the operations of its repository, even in a shared store', async (t) => {
     const first = await openTestOrchestrator(t)
     const env = {SVC_WORKSPACE_JOURNEY_STORE: 'canonical', SVC_DB_PATH: first.store.path}
     const second = await openTestOrchestrator(t, {env})
@@ -382,7 +382,7 @@ describe('the log of operations', () => {
     assert.deepEqual(agentNames(first), ['a'])
   })
 
-  it('does not take what is no operation', async (t) => {
+  it('rejects unknown and invalid operation ids', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     refused('operation_not_found', () => undoOperation(orchestrator, 'OP-000009'))
     refused('task_not_found', () => undoOperation(orchestrator, 'T-0009'))
@@ -390,14 +390,14 @@ describe('the log of operations', () => {
       refused('usage', () => undoOperation(orchestrator, word))
   })
 
-  it('tells of what is undone and done again', async (t) => {
+  it('emits an event for each undo and redo', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator)
     undoOperation(orchestrator, 'T-0001')
     redoOperation(orchestrator, 'OP-000001')
-    const told = readEvents(orchestrator, {types: ['operation_undone', 'operation_redone']})
+    const events = readEvents(orchestrator, {types: ['operation_undone', 'operation_redone']})
     assert.deepEqual(
-      told.map(({kind}) => kind),
+      events.map(({kind}) => kind),
       [
         {
           type: 'operation_undone',

@@ -4,12 +4,12 @@ import {requireTask, submitBatch} from '../../../src/tasks/index.js'
 import {openTestOrchestrator} from './open-test-orchestrator.js'
 import {fail, runAll} from './tasks.js'
 
-/** Tests of tasks that depend on each other in a row. */
+/** Tests of a chain of dependent tasks. */
 export function describeChain(length: number): void {
   describe(`a chain of ${length} tasks`, () => {
     const chain = Array.from({length}, (_, i) => ({description: 'link', ...(i > 0 ? {temp_deps: [i - 1]} : {})}))
 
-    it('runs link by link', async (t) => {
+    it('runs in order', async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const links = submitBatch(orchestrator, chain).map(({task_id}) => task_id)
       assert.equal(links.length, length)

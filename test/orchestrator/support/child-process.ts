@@ -4,7 +4,7 @@ import {projectFile} from '../../support/project.js'
 
 const execute = promisify(execFile)
 
-/** Runs a program of this folder in a process of its own; what it printed. */
+/** Runs a program of this folder in a child process and returns its standard output. */
 export async function runProgram(name: string, ...args: string[]): Promise<string> {
   const {stdout} = await execute(
     process.execPath,

@@ -1,6 +1,6 @@
 /**
- * A client in a process of its own: claims tasks of a workspace and completes them until none is left. Prints the ids
- * of those that it completed. Arguments: the workspace, the name of the client.
+ * A client that runs in a child process. It claims and completes tasks of a workspace until none are left, then prints
+ * the ids of the completed tasks. Arguments: the workspace, the name of the client.
  */
 import {isErrorOf} from '../../../src/errors/index.js'
 import {openOrchestrator} from '../../../src/orchestrator/index.js'

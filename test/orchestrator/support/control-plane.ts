@@ -5,11 +5,11 @@ import type {TestContext} from 'node:test'
 
 export interface ControlPlane {
   url: string
-  /** In order. */
+  /** In order of arrival. */
   requests: {method: string | undefined; url: string | undefined; authorization: string | undefined}[]
 }
 
-/** A control plane of a mesh that answers as a test wants it to. It ends with the test. */
+/** A scripted mesh control plane. It stops at the end of the test. */
 export async function controlPlane(
   test: Pick<TestContext, 'after'>,
   answer: (response: ServerResponse) => unknown,

@@ -12,11 +12,11 @@ export type Script = (task: Task, report: RunReport, signal: AbortSignal) => Pro
 
 export const done = (text = 'done'): Outcome => ({text, details: {}})
 
-/** A processor that does as it is told, and counts how many tasks each agent has at once. */
+/** A processor that runs a script, and counts the concurrent tasks of each agent. */
 export class ScriptedProcessor implements Processor {
-  /** Ids of the tasks in the order in which they were started. */
+  /** Ids of the tasks in start order. */
   readonly started: number[] = []
-  /** Most tasks that one agent has had at once. */
+  /** Maximum number of concurrent tasks of one agent. */
   mostAtOnce = 0
   readonly #script: Script
   readonly #running = new Map<number, number>()
@@ -39,7 +39,7 @@ export class ScriptedProcessor implements Processor {
   }
 }
 
-/** Runs until it is aborted, and ends with what it was aborted with. */
+/** Rejects with the abort reason once the signal is aborted. */
 export const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), {once: true})
@@ -47,14 +47,14 @@ export const untilAborted = (signal: AbortSignal): Promise<never> =>
   })
 
 export interface RunningDaemon {
-  /** Resolves or rejects when the loop has ended. */
+  /** Settles when the loop has ended. */
   readonly ended: Promise<void>
   readonly recovered: number
-  /** Ends the loop, and waits for it. */
+  /** Stops the loop and waits for its end. */
   stop(): Promise<void>
 }
 
-/** Starts the loop in this process, and waits until it holds the lease. */
+/** Starts the daemon loop in this process and waits until it holds the lease. */
 export async function startDaemon(
   test: {after(work: () => Promise<unknown>): void},
   orchestrator: Orchestrator,

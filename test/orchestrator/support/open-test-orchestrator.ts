@@ -7,28 +7,28 @@ import {type Orchestrator, openOrchestrator} from '../../../src/orchestrator/ind
 import {randomSource} from '../../../src/sampling/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
-/** A clock that stands still until a test moves it, also backwards. Unix ms. */
+/** A clock that only a test changes, possibly backwards. Unix ms. */
 export interface Clock {
   ms: number
 }
 
-/** An orchestrator of a workspace of its own, in a file of its own. */
+/** An orchestrator with its own workspace and database file. */
 export type TestOrchestrator = Orchestrator & {clock: Clock}
 
 export interface TestOptions {
   /** `Svc.toml` of the workspace. */
   toml?: string
   env?: Readonly<Record<string, string>>
-  /** Workspace that is there already: another process looks at it. */
+  /** An existing workspace, opened as by another process. */
   root?: string
   /** Shared by several handles, or real time. */
   clock?: Clock | 'real'
 }
 
-/** The moment at which the clock of a test starts. */
+/** Initial time of the test clock, Unix ms. */
 export const startMs = 1_764_000_000_000
 
-/** Opens a workspace in a temporary folder, as a process would; nothing outside of the folder is touched. */
+/** Opens a workspace in a temporary folder, as a process would. Changes nothing outside the folder. */
 export async function openTestOrchestrator(
   test: Pick<TestContext, 'after'>,
   {toml = '', env = {}, root, clock = {ms: startMs}}: TestOptions = {},
@@ -48,7 +48,7 @@ export async function openTestOrchestrator(
   return {...orchestrator, clock: frozen}
 }
 
-/** The error of a call that is refused with this code. */
+/** Asserts that the call throws an error with this code, and returns the error. */
 export function refused<C extends ErrorCode>(code: C, call: () => unknown): SvcError<C> {
   try {
     call()
@@ -56,7 +56,7 @@ export function refused<C extends ErrorCode>(code: C, call: () => unknown): SvcE
     assert.ok(isErrorOf(error, code), `${code} was expected, not ${(error as Error).stack}`)
     return error
   }
-  assert.fail(`the call went through, ${code} was expected`)
+  assert.fail(`the call succeeded, ${code} was expected`)
 }
 
 const tables = [
@@ -69,6 +69,6 @@ const tables = [
   'orch_awards',
 ]
 
-/** Everything that is kept about tasks and agents, to be compared with what is there later. */
+/** All rows about tasks and agents, for a later comparison. */
 export const contents = ({store}: Orchestrator): Record<string, unknown[]> =>
   Object.fromEntries(tables.map((table) => [table, store.all(`SELECT * FROM ${table}`)]))

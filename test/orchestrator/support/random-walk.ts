@@ -28,13 +28,13 @@ import {sweepLocks} from '../../../src/tasks/locks.js'
 import type {TestOrchestrator} from './open-test-orchestrator.js'
 import {startOne} from './tasks.js'
 
-/** What one step tried, and whether it was refused. */
+/** The action of a step, and the error code if it was rejected. */
 export interface Step {
   name: string
   refused?: string
 }
 
-/** Does what users, clients and a daemon do, in random order: a generator of steps, the same ones for the same seed. */
+/** Performs actions of users, clients and a daemon in random order. The seed determines the steps. */
 export function* randomWalk(orchestrator: TestOrchestrator, steps: number, seed: number): Generator<Step> {
   const walk = new Walk(orchestrator, seed)
   for (let i = 0; i < steps; i++) yield walk.step()
@@ -96,7 +96,7 @@ class Walk {
     return items[Math.floor(this.#random() * items.length)] as T
   }
 
-  /** Any task, or one in a state; an id that nobody has where there is none. */
+  /** A random task, optionally with a status; an unused id if there is none. */
   #task(status?: TaskStatus): number {
     const found = this.#orchestrator.store.all<{id: number}>(
       'SELECT id FROM orch_tasks WHERE status = ? OR (? AND id > (SELECT max(id) - 60 FROM orch_tasks))',
@@ -105,7 +105,7 @@ class Walk {
     return found.length === 0 ? 999_999 : this.#pick(found).id
   }
 
-  /** Ends a task as its holder, or by taking it over. */
+  /** Ends a task with its claim, or by force. */
   #end(work: (id: number, finisher: {generation?: number; force?: boolean}) => unknown): void {
     const id = this.#task('InProgress')
     work(id, id % 5 === 0 ? {force: true} : {generation: requireTask(this.#orchestrator, id).generation})

@@ -8,18 +8,18 @@ interface Counters {
   running: number
   doubted: number
   completed: number
-  /** In 25ths. */
+  /** In units of 1/25. */
   load: number
 }
 
-/** What the store says that each agent has. */
+/** The counters of each agent in the store. */
 export const keptCounters = ({store}: Orchestrator): Counters[] =>
   store.all<Counters>(
     `SELECT id, queued_background, queued_normal, queued_urgent, running, doubted, completed, load
 FROM orch_agents ORDER BY id`,
   )
 
-/** What each agent has, counted from its tasks. */
+/** The counters of each agent, computed from its tasks. */
 export function recount({store}: Orchestrator): Counters[] {
   const tasks = store.all<{agent_id: number; status: string; priority: number; complexity: number}>(
     'SELECT agent_id, status, priority, complexity FROM orch_tasks',

@@ -13,19 +13,19 @@ import {
 } from '../../../src/tasks/index.js'
 import {startNext} from '../../../src/tasks/lifecycle/dispatch.js'
 
-/** Submits a task and gives its id. */
+/** Submits a task and returns its id. */
 export const submit = (orchestrator: Orchestrator, submission: Partial<SubmitTaskV1> = {}): number =>
   submitTask(orchestrator, {description: 'work', ...submission}).task_id
 
-/** Submits a task that names files to write. */
+/** Submits a task that writes these files. */
 export const submitWriter = (orchestrator: Orchestrator, paths: string[], submission: Partial<SubmitTaskV1> = {}) =>
   submit(orchestrator, {file_manifest: paths.map((path) => ({path, access: 'write'})), ...submission})
 
-/** Starts the next task of an agent as the daemon would; its id, or undefined where none can be started. */
+/** Starts the next task of an agent as the daemon would. Returns its id, or undefined if none can start. */
 export const startOne = (orchestrator: Orchestrator, agentId: number): number | undefined =>
   orchestrator.store.transaction(() => startNext(orchestrator, agentId, {owner: 'test'}))?.task.id
 
-/** Starts all tasks of an agent, one after the other, and completes each; their ids. */
+/** Starts and completes all tasks of an agent in turn, and returns their ids. */
 export function runAll(orchestrator: Orchestrator, agentId: number): number[] {
   const ids: number[] = []
   for (let id = startOne(orchestrator, agentId); id !== undefined; id = startOne(orchestrator, agentId)) {
@@ -35,21 +35,21 @@ export function runAll(orchestrator: Orchestrator, agentId: number): number[] {
   return ids
 }
 
-/** Starts a task that nothing goes before in its queue. */
+/** Starts a task that is first in its queue. */
 export function start(orchestrator: Orchestrator, id: number): number {
   assert.equal(startOne(orchestrator, requireTask(orchestrator, id).agent_id), id)
   return id
 }
 
-/** Completes a task that nothing goes before in its queue. */
+/** Completes a task that is first in its queue. */
 export const complete = (orchestrator: Orchestrator, id: number) =>
   completeTask(orchestrator, start(orchestrator, id), undefined, claimOf(orchestrator, id))
 
-/** Fails a task that nothing goes before in its queue. */
+/** Fails a task that is first in its queue. */
 export const fail = (orchestrator: Orchestrator, id: number, reason = 'broken') =>
   failTask(orchestrator, start(orchestrator, id), reason, claimOf(orchestrator, id))
 
-/** The claim under which a task is held now, to end it as its holder does. */
+/** The current claim on a task, which its holder needs to end it. */
 export const claimOf = (orchestrator: Orchestrator, id: number): {generation: number} => {
   const {generation} = requireTask(orchestrator, id)
   return {generation}
@@ -57,7 +57,7 @@ export const claimOf = (orchestrator: Orchestrator, id: number): {generation: nu
 
 export const statusOf = (orchestrator: Orchestrator, id: number) => requireTask(orchestrator, id).status
 
-/** A task in a given state, in a workspace that has no others but for one that it may wait for. Gives its id. */
+/** Creates a task with a given status in an empty workspace, and its dependency if it is blocked. Returns its id. */
 export function taskThatIs(orchestrator: Orchestrator, status: TaskStatus): number {
   const external = {processor: 'external'} as const
   const claimed = () => {

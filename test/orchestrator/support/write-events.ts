@@ -1,5 +1,5 @@
 /**
- * A process that submits tasks to a workspace, one after the other. Arguments: the workspace, how many, and a word for
+ * A process that submits tasks to a workspace in turn. Arguments: the workspace, the number of tasks, and a word for
  * their descriptions.
  */
 import {openOrchestrator} from '../../../src/orchestrator/index.js'

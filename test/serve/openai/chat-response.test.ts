@@ -74,7 +74,7 @@ describe('a stream of chat completion chunks', () => {
     '"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]',
   ]
 
-  it('is as the sheet shows, byte for byte', () =>
+  it('matches the specification byte for byte', () =>
     assert.deepEqual(
       chunks(false).map((chunk) => JSON.stringify(chunk)),
       choices.map((choice) => `${begin}${choice}}`),

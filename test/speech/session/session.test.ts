@@ -27,7 +27,7 @@ describe('sessionLimits', () => {
     assert.throws(
       () => sessionLimits({timeoutMs: 200, maxDurationMs: 100}, {}),
       (error) =>
-        isErrorOf(error, 'usage') && error.message.includes('timeout_ms is 200, longer than max_duration_ms, 100'),
+        isErrorOf(error, 'usage') && error.message.includes('timeout_ms (200) must not exceed max_duration_ms (100)'),
     )
   })
 })

@@ -158,6 +158,7 @@ function detectorOf(words: readonly Word[], gapSec: number, lengthSec: number): 
     get settled() {
       return Math.min(regions[given]?.start ?? Infinity, at, lengthSec * rate)
     },
+    snapshot: () => ({length: at}),
   }
 }
 

@@ -214,7 +214,7 @@ describe('an invalid whisper.cpp file', () => {
   const nonsense: Record<string, {at: number; value: number; reason: RegExp}> = {
     layers: {at: 20, value: 2_000_000_000, reason: /audioLayers is 2000000000/},
     heads: {at: 16, value: 1_000_000, reason: /audioHeads is 1000000/},
-    'width of the decoder': {at: 28, value: 64, reason: /width of its encoder is 32, that of its decoder 64/},
+    'width of the decoder': {at: 28, value: 64, reason: /its encoder has width 32, but its decoder has width 64/},
     'mel filters': {at: 48, value: -1, reason: /count of -1,/},
     'number of tokens': {at: atVocabulary, value: 0x7fff_ffff, reason: /count of 2147483647,/},
     'length of a token': {at: atVocabulary + 4, value: 1 << 30, reason: /count of 1073741824,/},

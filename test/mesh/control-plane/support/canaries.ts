@@ -127,7 +127,7 @@ export function testCanaries(select: TokenSelection): void {
 
       // Reload with valid and invalid secrets.
       const reloads = () =>
-        server.stderr().match(/":"(The secrets were read again|Keeping the current secrets)/g)?.length ?? 0
+        server.stderr().match(/":"(The secrets were reloaded|Keeping the current secrets)/g)?.length ?? 0
       for (const [before, text] of [
         `SVC_MESH_TOKEN=${newToken}\nSVC_MESH_ADMIN_TOKEN=${newToken}\n`,
         `SVC_MESH_TOKEN="${newToken}\n`,
@@ -138,7 +138,7 @@ export function testCanaries(select: TokenSelection): void {
         server.signal('SIGHUP')
         await until(() => reloads() > before, 'the outcome of a reload in the log')
       }
-      await server.hasTold('The secrets were read again.')
+      await server.hasTold('The secrets were reloaded.')
       await provoke('GET', '/v1/mesh/nodes', {token: newToken})
       assert.equal(await server.stop(), 0)
     })

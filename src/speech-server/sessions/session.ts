@@ -1,0 +1,325 @@
+import {randomUUID} from 'node:crypto'
+import {join} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import {logger} from '../../log/index.js'
+import {
+  type LiveEvent,
+  type LiveResumption,
+  type LiveSession,
+  newSessionId,
+  type SessionRequest,
+  type SpeechService,
+} from '../../speech/index.js'
+import {SessionFiles, type SessionInfo, type StoredSession} from './session-files.js'
+
+/** Rate of the audio, Hz. */
+const sampleRate = 16_000
+/** Maximum audio without a stored result, and maximum gap in the audio of a client, seconds. */
+const maxKeptSec = 300
+/** Share of it from which a client has to wait. */
+const busyShare = 0.8
+/** Time after which a partial result is repeated to report the progress of the files, ms. */
+const announceEveryMs = 500
+
+/** A client of a session. */
+export interface SessionClient {
+  emit(event: LiveEvent): void
+  /** Another client has resumed the session. */
+  replaced(): void
+  /** No audio arrives. @param error as an event reports it */
+  idle(error: SvcError): void
+}
+
+/** How a client connects to a session. */
+export interface Attachment {
+  /** Position of the first sample that the client sends; default: the end of the audio that the session has. */
+  from?: number | undefined
+  /** Number of final results that the client has. */
+  finals?: number | undefined
+}
+
+export interface SessionOptions {
+  silenceMs?: number | undefined
+  once: boolean
+  request: SessionRequest
+}
+
+export interface SessionContext {
+  service: SpeechService
+  /** Directory with a directory for each session; undefined keeps nothing. */
+  folder: string | undefined
+  onEnd(session: Session): void
+}
+
+type Partial = Extract<LiveEvent, {type: 'partial'}>
+type Final = Extract<LiveEvent, {type: 'final'}>
+type Ready = Extract<LiveEvent, {type: 'ready'}>
+
+/**
+ * A live session that outlives its connections. Audio and final results are in files, so that a client that lost its
+ * connection, or a server that was killed, continues where it stopped.
+ */
+export class Session {
+  readonly info: SessionInfo
+  readonly #context: SessionContext
+  readonly #ended = new AbortController()
+  #live: {session: LiveSession; close(): Promise<void>} | undefined
+  #files: SessionFiles | undefined
+  #ready: Ready | undefined
+  #finals: Final[] = []
+  #client: SessionClient | undefined
+  /** Audio of the client that the session already has, samples. */
+  #skip = 0
+  #received = 0
+  /** The partial result of the current utterance, and its number. */
+  #partial: Partial | undefined
+  #seq = 0
+  /** When and up to where the progress of the files was reported last. */
+  #announcedAt = 0
+  #announced = 0
+  #announcement: NodeJS.Timeout | undefined
+  #isPaused = false
+
+  private constructor(info: SessionInfo, context: SessionContext) {
+    this.info = info
+    this.#context = context
+  }
+
+  /** Starts a session, and loads the model if necessary. @throws overloaded; what `SpeechService.live` throws */
+  static async create({silenceMs, once, request}: SessionOptions, context: SessionContext): Promise<Session> {
+    const info = {id: newSessionId(16), correlationId: randomUUID(), silenceMs, once}
+    const session = new Session(info, context)
+    await session.#start(request, undefined)
+    if (context.folder === undefined) return session
+    const state = {
+      checkpoint: {start: 0, at: 0, detector: undefined},
+      utterances: 0,
+      pending: [],
+      language: request.language_hint ?? undefined,
+    }
+    const folder = join(context.folder, info.id)
+    session.#files = await SessionFiles.create(folder, info, state, (error) => session.#fail(error))
+    return session
+  }
+
+  /** Continues a session of an earlier process from its files. @throws if they are incomplete; as `create` does */
+  static async restore(folder: string, context: SessionContext): Promise<Session> {
+    let session: Session | undefined
+    const stored = await SessionFiles.load(folder, (error) => {
+      if (session !== undefined) session.#fail(error)
+    })
+    session = new Session(stored.info, context)
+    session.#files = stored.files
+    session.#finals = stored.finals
+    session.#received = stored.files.end
+    const {state, audio, audioStart} = stored
+    const from = 2 * (state.checkpoint.start - audioStart)
+    await session.#start({language_hint: state.language ?? null}, resumption(stored))
+    session.#live?.session.push(samplesOf(audio.subarray(from)))
+    return session
+  }
+
+  get id(): string {
+    return this.info.id
+  }
+
+  get correlationId(): string {
+    return this.info.correlationId
+  }
+
+  /** True while a client is connected. */
+  get isAttached(): boolean {
+    return this.#client !== undefined
+  }
+
+  /** Aborts when the session has failed, with its error as the reason. */
+  get failed(): AbortSignal | undefined {
+    return this.#live?.session.ended
+  }
+
+  /** Duration of the audio so far, seconds. */
+  get receivedSec(): number {
+    return this.#received / sampleRate
+  }
+
+  /**
+   * Connects a client, in place of the previous one: it receives `ready`, and the final results that it does not have.
+   * @throws speech_gap_too_long
+   */
+  async attach(client: SessionClient, {from, finals = 0}: Attachment = {}): Promise<void> {
+    await this.#files?.flush()
+    const position = from ?? this.#received
+    const gap = position - this.#received
+    if (gap > maxKeptSec * sampleRate)
+      throw new SvcError('speech_gap_too_long', {from: position, next_sample: this.#received, limit: maxKeptSec})
+    this.#client?.replaced()
+    this.#client = client
+    if (this.#isPaused) this.#live?.session.continue()
+    this.#isPaused = false
+    // Audio that the client no longer has is silence, so that times stay right.
+    if (gap > 0) this.#take(Buffer.alloc(2 * gap))
+    this.#skip = Math.max(0, -gap)
+    if (this.#ready !== undefined) this.#send(this.#ready)
+    for (const final of this.#finals) if (final.utterance >= finals) this.#send(final)
+  }
+
+  /** Disconnects a client; without it, the session expects no audio. Does nothing if another one has replaced it. */
+  detach(client: SessionClient): boolean {
+    if (this.#client !== client) return false
+    this.#client = undefined
+    this.#live?.session.pause()
+    this.#isPaused = true
+    return true
+  }
+
+  /** True if there is nothing to come back for: no audio, and no result. */
+  get isEmpty(): boolean {
+    return this.#received === 0 && this.#finals.length === 0
+  }
+
+  /** Adds complete samples, s16le mono at 16 kHz. */
+  push(audio: Buffer): void {
+    const skipped = Math.min(audio.length / 2, this.#skip)
+    this.#skip -= skipped
+    if (2 * skipped < audio.length) this.#take(audio.subarray(2 * skipped))
+  }
+
+  /** True if so much audio has no stored result that more should wait. */
+  get isBehind(): boolean {
+    return (this.#files?.kept ?? 0) > busyShare * maxKeptSec * sampleRate
+  }
+
+  /** Resolves when the audio so far is processed. */
+  async settle(): Promise<void> {
+    await this.#live?.session.settle()
+  }
+
+  /** Ends the utterance; resolves when its final result was sent. */
+  async commit(): Promise<void> {
+    await this.#live?.session.commit()
+  }
+
+  /** @throws language_unsupported, and keeps the previous language */
+  setLanguage(hint: string | undefined): void {
+    this.#live?.session.setLanguage(hint)
+    void this.#files?.update({language: hint})
+  }
+
+  /** Ends the session and deletes its files. */
+  async end(): Promise<void> {
+    this.#stop()
+    this.#context.onEnd(this)
+    await this.#live?.close()
+    await this.#files?.remove()
+  }
+
+  /** Stops without deleting the files. */
+  async suspend(): Promise<void> {
+    this.#stop()
+    await this.#files?.close()
+    await this.#live?.close()
+  }
+
+  #stop(): void {
+    clearTimeout(this.#announcement)
+    this.#ended.abort(new SvcError('interrupted', {}))
+  }
+
+  async #start(request: SessionRequest, resume: LiveResumption | undefined): Promise<void> {
+    const {service, folder} = this.#context
+    const {id, correlationId, silenceMs, once} = this.info
+    const hasFiles = folder !== undefined
+    this.#live = await service.live(request, {
+      id,
+      correlationId,
+      silenceMs,
+      once,
+      resume,
+      emit: (event) => this.#emit(event),
+      onCheckpoint: (checkpoint, ended) => {
+        if (ended !== undefined) {
+          this.#partial = undefined
+          this.#seq = 0
+        }
+        void this.#files?.checkpoint(checkpoint, ended)
+      },
+      beforeFinal: async (event, index) => this.#files?.finish(index, event),
+      onIdle: hasFiles ? (error) => this.#client?.idle(error) : undefined,
+      onDraftFailure: (err) => logger('speech_server').warn({err}, 'a partial result failed'),
+      signal: this.#ended.signal,
+    })
+  }
+
+  #take(audio: Buffer): void {
+    this.#received += audio.length / 2
+    this.#live?.session.push(samplesOf(audio))
+    const files = this.#files
+    if (files === undefined) return
+    files.append(audio)
+    const limit = maxKeptSec * sampleRate
+    if (files.kept > limit) this.#fail(new SvcError('buffer_overflow', {max_buffer_ms: 1000 * maxKeptSec}))
+    else this.#announceSoon()
+  }
+
+  #emit(event: LiveEvent): void {
+    if (event.type === 'ready') {
+      this.#ready = event
+      return
+    }
+    if (event.type === 'final') this.#finals.push(event)
+    if (event.type === 'partial') this.#partial = {...event, seq: ++this.#seq}
+    this.#send(event.type === 'partial' ? (this.#partial ?? event) : event)
+  }
+
+  #announceSoon(): void {
+    const wait = this.#announcedAt + announceEveryMs - performance.now()
+    this.#announcement ??= setTimeout(
+      () => {
+        this.#announcement = undefined
+        if ((this.#files?.durable ?? 0) > this.#announced) this.#announce()
+        if (this.#announced < this.#received && !this.#ended.signal.aborted) this.#announceSoon()
+      },
+      Math.max(announceEveryMs / 10, wait),
+    ).unref()
+  }
+
+  /** Repeats the partial result to report how much audio is on the disk. */
+  #announce(): void {
+    const {correlationId} = this.info
+    const nothing = {text: '', stable_text: '', confidence: 0, n_best: null}
+    const partial = this.#partial ?? {type: 'partial', correlation_id: correlationId, ...nothing}
+    this.#partial = {...partial, seq: ++this.#seq}
+    this.#send(this.#partial)
+  }
+
+  #send(event: LiveEvent): void {
+    const reports = event.type === 'ready' || event.type === 'partial' || event.type === 'final'
+    if (reports) {
+      this.#announcedAt = performance.now()
+      this.#announced = this.#files?.durable ?? 0
+    }
+    this.#client?.emit(reports && this.#files !== undefined ? {...event, next_sample: this.#files.durable} : event)
+  }
+
+  /** Ends the session because its files or its buffer failed. */
+  #fail(error: unknown): void {
+    this.#live?.session.fail(error)
+  }
+}
+
+const resumption = ({state, audio, audioStart}: StoredSession): LiveResumption => ({
+  checkpoint: state.checkpoint,
+  utterances: state.utterances,
+  pending: state.pending.map(({index, span}) => ({
+    index,
+    span,
+    samples: samplesOf(audio.subarray(2 * (span.start - audioStart), 2 * (span.end - audioStart))),
+  })),
+})
+
+/** Converts 16-bit little-endian samples. */
+export function samplesOf(bytes: Buffer): Float32Array {
+  const samples = new Float32Array(bytes.length / 2)
+  for (let i = 0; i < samples.length; i++) samples[i] = bytes.readInt16LE(2 * i) / 32_768
+  return samples
+}

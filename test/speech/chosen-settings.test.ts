@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
+import {chosenSettings, transcriberOptions} from '../../src/speech/index.js'
+
+const sources = {flags: {}, env: {SVC_SPEECH_INITIAL_PROMPT: 'Minutes.', SVC_SPEECH_TEMPERATURE: '0.2'}}
+const settings = {
+  speech: resolveSettings(speechSettings, sources).values,
+  audio: resolveSettings(speechAudioSettings, sources).values,
+  refine: resolveSettings(speechRefineSettings, sources).values,
+}
+const options = (...[choice]: [Parameters<typeof chosenSettings>[1]]) =>
+  transcriberOptions(chosenSettings(settings, choice), {entries: []})
+
+describe('the fields of a request', () => {
+  it('replace settings', () => {
+    const {decoding, text} = options({
+      profile: 'aggressive',
+      task: 'translate',
+      word_timestamps: true,
+      prompt: 'Own machines.',
+      temperature: 0.8,
+    })
+    assert.deepEqual(
+      [text.profile, decoding.task, decoding.wordTimestamps, decoding.prompt, decoding.temperatures],
+      ['aggressive', 'translate', true, 'Own machines.', [0.8, 1]],
+    )
+  })
+
+  it('leave the settings as they are if they are absent', () => {
+    assert.deepEqual(options({}), transcriberOptions(settings, {entries: []}))
+    assert.deepEqual([options({}).decoding.prompt, options({}).decoding.temperatures[0]], ['Minutes.', 0.2])
+  })
+})
