@@ -178,15 +178,24 @@ export async function bundle(compiled) {
 }
 
 /** Folders below `src` with the static files of pages that servers send, and the modules of their scripts. */
-const pages = ['mesh/dashboard/page']
+const pages = ['mesh/dashboard/page', 'speech-server/page']
 
-/** Copies the files of each page next to the compiled modules and bundles its script into one file. */
+/**
+ * Copies the document of each page next to the compiled modules, puts the common style before its own, and bundles its
+ * script, which may import modules in TypeScript, into one file.
+ */
 export async function bundlePages(source, compiled) {
   for (const page of pages) {
     const [from, to] = [join(source, page), join(compiled, 'src', page)]
     mkdirSync(to, {recursive: true})
-    for (const file of ['index.html', 'style.css']) copyFileSync(join(from, file), join(to, file))
-    const build = await rolldown({input: join(from, 'script', 'start.js'), checks: {pluginTimings: false}})
+    copyFileSync(join(from, 'index.html'), join(to, 'index.html'))
+    const styles = [join(source, 'net/page/base.css'), join(from, 'style.css')]
+    writeFileSync(join(to, 'style.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'))
+    const build = await rolldown({
+      input: join(from, 'script', 'start.js'),
+      resolve: {extensionAlias: {'.js': ['.ts', '.js']}},
+      checks: {pluginTimings: false},
+    })
     await build.write({file: join(to, 'script.js'), format: 'iife', strict: true})
     await build.close()
   }

@@ -1,5 +1,4 @@
 import {once} from 'node:events'
-import {readFile} from 'node:fs/promises'
 import {resolve} from 'node:path'
 import {Flags} from '@oclif/core'
 import {SvcCommand, settingFlags} from '../../src/cli/index.js'
@@ -13,7 +12,7 @@ import {
 } from '../../src/config/index.js'
 import type {MeshReadyV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {ControlPlane, ControlPlaneOptions, Credentials} from '../../src/mesh/index.js'
+import type {ControlPlane, Credentials} from '../../src/mesh/index.js'
 
 /** Time that running requests have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
@@ -81,9 +80,10 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
   async #start(credentials: Credentials): Promise<{server: ControlPlane; database: string}> {
     const {host, port, dbPath, leaseMs, maxMessages, rateLimit, ratePerSec, rateBurst, ...settings} =
       this.settings(meshServerSettings)
+    const {readTlsFiles} = await import('../../src/net/index.js')
     const {openSqliteMeshStore, startControlPlane, userFile} = await import('../../src/mesh/index.js')
-    const {maxBodyBytes, stalePruneMs, heartbeatsPerSec} = settings
-    const tls = await this.#tls()
+    const {maxBodyBytes, stalePruneMs, heartbeatsPerSec, tlsCertPath, tlsKeyPath, tlsMinVersion} = settings
+    const tls = await readTlsFiles({cert: tlsCertPath, key: tlsKeyPath, minVersion: tlsMinVersion})
     const database = dbPath === undefined ? userFile(process.env, 'mesh', 'mesh.db') : resolve(dbPath)
     const maxMessagesPerReceiver = Math.min(maxPerReceiver, maxMessages)
     const store = await openSqliteMeshStore(database, {leaseMs, maxMessages, maxMessagesPerReceiver})
@@ -101,16 +101,6 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
       bootstrapGrants: this.flags['bootstrap-grants'],
     })
     return {server, database}
-  }
-
-  /** @throws tls_unusable; file_not_found, file_unreadable */
-  async #tls(): Promise<ControlPlaneOptions['tls']> {
-    const {tlsCertPath: cert, tlsKeyPath: key, tlsMinVersion: minVersion} = this.settings(meshServerSettings)
-    if (cert === undefined && key === undefined) return undefined
-    if (cert === undefined) throw new SvcError('tls_unusable', {reason: 'the key has no certificate'})
-    if (key === undefined) throw new SvcError('tls_unusable', {reason: 'the certificate has no key'})
-    const [certificate, privateKey] = await Promise.all([readFile(cert, 'utf8'), readFile(key, 'utf8')])
-    return {cert: certificate, key: privateKey, minVersion}
   }
 
   /** Reloads the secrets, or keeps the current ones if the new ones are invalid. Logs the outcome. */

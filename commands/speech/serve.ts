@@ -9,22 +9,23 @@ const drainMs = 5000
 export default class SpeechServe extends SpeechCommand<typeof SpeechServe> {
   static override summary = 'Serve speech recognition over HTTP and WebSocket.'
   static override description =
-    `Routes: POST /api/audio/transcribe for recordings in the workspace, POST /api/audio/transcribe/upload for uploads, GET
-/api/audio/transcribe/stream for live audio over WebSocket, GET /api/audio/status, /health and /metrics. For OpenAI
-clients: POST /v1/audio/transcriptions, POST /v1/audio/translations and GET /v1/models. Paths outside the workspace, or
-outside SVC_SPEECH_WORKSPACE if that is set, are refused.
+    `The page at / transcribes files and the microphone in a browser. Routes: POST /api/audio/transcribe for recordings in the
+workspace, POST /api/audio/transcribe/upload for uploads, GET /api/audio/transcribe/stream for live audio over WebSocket,
+GET /api/audio/status, /health and /metrics. For OpenAI clients: POST /v1/audio/transcriptions, POST /v1/audio/translations
+and GET /v1/models. Paths outside the workspace, or outside SVC_SPEECH_WORKSPACE if that is set, are refused.
 
-Listens on the loopback interface by default. On another address, clients must send a token. Recordings are transcribed
-one at a time, concurrently with live audio; up to 16 requests are queued. Changes to the configuration files apply to
-the next request. On SIGTERM, in-flight requests have five seconds to finish; then the server exits with status 0.`
+Listens on the loopback interface by default. On another address, clients must send a token, and browsers allow the page to
+use the microphone only with --tls-cert and --tls-key. Recordings are transcribed one at a time, concurrently with live
+audio; up to 16 requests are queued. Changes to the configuration files apply to the next request. On SIGTERM, in-flight
+requests have five seconds to finish; then the server exits with status 0.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model openai/whisper-base',
     'curl -s http://127.0.0.1:3847/api/audio/transcribe/upload -F file=@meeting.wav | jq -r .text',
-    'SVC_SPEECH_TOKEN=$(openssl rand -hex 16) <%= config.bin %> <%= command.id %> --host 0.0.0.0',
+    'SVC_SPEECH_TOKEN=$(openssl rand -hex 16) <%= config.bin %> <%= command.id %> --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
   ]
   static override flags = {
     ...speechFlags,
-    ...settingFlags(speechServerSettings, 'dashHost', 'dashPort'),
+    ...settingFlags(speechServerSettings, 'dashHost', 'dashPort', 'tlsCertPath', 'tlsKeyPath'),
     'token-env': Flags.string({
       description: 'Environment variable that contains the token clients must send.',
       default: 'SVC_SPEECH_TOKEN',
@@ -40,14 +41,17 @@ the next request. On SIGTERM, in-flight requests have five seconds to finish; th
       maxUploadBytes,
       workspace,
       token: configured,
+      tlsCertPath: cert,
+      tlsKeyPath: key,
     } = this.settings(speechServerSettings)
     const variable = this.flags['token-env']
     const token = process.env[variable]?.trim() || (variable === 'SVC_SPEECH_TOKEN' ? configured : undefined)
-    const {isLoopback} = await import('../../src/net/index.js')
+    const {isLoopback, readTlsFiles} = await import('../../src/net/index.js')
     if (token === undefined && !isLoopback(host)) throw new SvcError('app_unprotected', {host, variable})
     const {configureLog} = await import('../../src/log/index.js')
     const log = this.logOptions()
     configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})
+    const tls = await readTlsFiles({cert, key, minVersion: '1.3'})
     const service = await this.openSpeechService()
     try {
       await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))
@@ -56,20 +60,28 @@ the next request. On SIGTERM, in-flight requests have five seconds to finish; th
       const server = await startSpeechServer(service, {
         address: {host, port},
         token,
+        tls,
         root: workspace ?? this.workspace.root,
         maxUploadBytes,
         status: () => this.speechStatus(),
         sessions,
       })
-      await this.warnWithoutTls(host)
+      if (tls === undefined) await this.warnWithoutTls(host)
       await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid})
       this.output.notice(`Listening on ${server.baseUrl}.`)
+      if (process.stderr.isTTY && !this.output.json) this.output.notice(`Page: ${pageUrl(server, token)}`)
       await aborted(this.signal)
       await server.close(drainMs)
     } finally {
       await service.close()
     }
   }
+}
+
+/** Address of the page for this machine, with the token in the fragment, which browsers do not send. */
+function pageUrl({baseUrl}: {baseUrl: string}, token: string | undefined): string {
+  const url = baseUrl.replace(/\/\/(0\.0\.0\.0|\[::\])/, '//localhost')
+  return token === undefined ? `${url}/` : `${url}/#token=${encodeURIComponent(token)}`
 }
 
 const aborted = (signal: AbortSignal) =>

@@ -1,6 +1,19 @@
+import {join} from 'node:path'
 import type {SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
 import {asAudioError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
-import {clientGone, createApp, type HttpApp, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
+import {packageRoot} from '../files/index.js'
+import {
+  clientGone,
+  createApp,
+  type HttpApp,
+  isLoopback,
+  type Listening,
+  listen,
+  loadPage,
+  metricsType,
+  type TlsOptions,
+  type WebPage,
+} from '../net/index.js'
 import type {SpeechService} from '../speech/index.js'
 import {guardAccess} from './access.js'
 import {callHooks} from './call-hooks.js'
@@ -18,6 +31,8 @@ export interface SpeechServerOptions {
   address: {host: string; port: number}
   /** The token that clients must send; undefined accepts every client. */
   token: string | undefined
+  /** Enables HTTPS. */
+  tls?: TlsOptions | undefined
   /** Directory that contains all recordings requested by path. */
   root: string
   /** Maximum size of an uploaded recording, bytes. */
@@ -34,6 +49,11 @@ export interface SpeechServer extends Listening {
   close(drainMs: number): Promise<void>
 }
 
+/** Build output of `page/`. */
+const pageFolder = join(packageRoot, 'dist', 'src', 'speech-server', 'page')
+/** The page plays audio of its own, and the module of its audio thread is part of its script. */
+const pageSources = {'script-src': 'blob:', 'media-src': 'blob:'}
+
 /** Maximum size of a JSON body, bytes. */
 const bodyLimit = 64 << 10
 
@@ -41,6 +61,7 @@ interface Context {
   service: SpeechService
   metrics: SpeechMetrics
   options: SpeechServerOptions
+  page: WebPage
   uploads: Uploads
   connections: Set<LiveConnection>
   sessions: Sessions
@@ -48,10 +69,11 @@ interface Context {
 
 /**
  * Serves speech recognition over HTTP and WebSocket. The caller closes the service afterwards.
- * @throws port_in_use, address_unavailable, write_failed
+ * @throws port_in_use, address_unavailable, tls_unusable, write_failed
  */
 export async function startSpeechServer(service: SpeechService, options: SpeechServerOptions): Promise<SpeechServer> {
-  const {address, token, maxUploadBytes} = options
+  const {address, token, maxUploadBytes, tls} = options
+  const page = await loadPage(pageFolder, pageSources)
   const app = createApp({
     target: 'speech_server',
     renderer,
@@ -59,6 +81,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     loopbackOnly: isLoopback(address.host),
     bodies: 'json',
     headers: {'cache-control': 'no-store'},
+    tls,
   })
   const served: string[] = []
   app.addHook('onRoute', ({method, url}) => {
@@ -69,6 +92,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     service,
     metrics: new SpeechMetrics(),
     options,
+    page,
     uploads: await Uploads.open(app, service, maxUploadBytes),
     connections: await acceptWebSockets(app),
     sessions: options.sessions,
@@ -100,7 +124,8 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
 const renderer = (path: string): ErrorRenderer => (/^\/v1(\/|$)/.test(path) ? asOpenAiError : asAudioError)
 
 function routes(app: HttpApp, context: Context, listening: () => Listening): void {
-  const {service, metrics, options, uploads} = context
+  const {service, metrics, options, page, uploads} = context
+  app.get('/', async (_request, reply) => reply.headers(page.headers).type('text/html; charset=utf-8').send(page.html))
   app.get('/health', async () => ({status: 'ok'}))
   app.get('/metrics', async (_request, reply) =>
     reply.type(metricsType).send(metrics.render(service, options.sessions.attached)),

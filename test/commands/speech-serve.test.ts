@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {copyFile, writeFile} from 'node:fs/promises'
+import {copyFile, rm, writeFile} from 'node:fs/promises'
+import {get as httpsGet} from 'node:https'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
+import {execa} from 'execa'
 import {contractViolations} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
-import {startSvc} from '../support/svc.js'
+import {selfSigned} from '../support/self-signed.js'
+import {environment, startSvc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder} from '../support/temporary.js'
 
@@ -14,9 +17,9 @@ const folder = suiteFolder()
 const env = {HOME: folder, SVC_SPEECH_THREADS: '1'}
 
 /** Starts a server in a workspace with `hello.wav`, and waits until it is ready. */
-async function serve(t: TestContext, args: readonly string[] = []) {
+async function serve(t: TestContext, args: readonly string[] = [], more: Readonly<Record<string, string>> = {}) {
   await copyFile(projectFile('examples/hello.wav'), join(folder, 'hello.wav'))
-  const running = startSvc(['speech', 'serve', '--port', '0', '--json', ...args], {cwd: folder, env})
+  const running = startSvc(['speech', 'serve', '--port', '0', '--json', ...args], {cwd: folder, env: {...env, ...more}})
   t.after(() => running.kill('SIGKILL'))
   const [line] = (await once(createInterface({input: running.stdout as NodeJS.ReadableStream}), 'line')) as [string]
   const ready = JSON.parse(line) as {base_url: string}
@@ -45,6 +48,7 @@ describe('svc speech serve', () => {
 
   it('uses edited settings for the next request, and ignores an invalid file with a warning', async (t) => {
     const path = join(folder, 'Svc.toml')
+    t.after(() => rm(path))
     await writeFile(path, '[speech]\ntool_route_min_confidence = 0.1\n')
     const {running, transcribe} = await serve(t)
     assert.equal((await transcribe({path: 'hello.wav'})).clarification_recommended, false)
@@ -54,6 +58,56 @@ describe('svc speech serve', () => {
     assert.equal((await transcribe({path: 'hello.wav'})).clarification_recommended, true)
     running.kill('SIGTERM')
     assert.match(String((await running).stderr), /warning: Changes in .*Svc\.toml are ignored: /)
+  })
+
+  it('serves HTTPS with the configured certificate, and never prints the token without a terminal', async (t) => {
+    const {cert, key} = selfSigned()
+    const [certPath, keyPath] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+    await writeFile(certPath, cert)
+    await writeFile(keyPath, key)
+    const token = 'sesame-sesame-sesame'
+    const {running, ready} = await serve(t, ['--host', '0.0.0.0', '--tls-cert', certPath], {
+      SVC_SPEECH_TLS_KEY_PATH: keyPath,
+      SVC_SPEECH_TOKEN: token,
+      SVC_LOG: 'debug',
+    })
+    const {port} = new URL(ready.base_url)
+    const status = await new Promise((resolve, reject) => {
+      httpsGet(`https://127.0.0.1:${port}/health`, {ca: cert, agent: false}, ({statusCode}) => resolve(statusCode))
+        .on('error', reject)
+        .end()
+    })
+    assert.equal(status, 200)
+    running.kill('SIGTERM')
+    const {stdout, stderr} = await running
+    assert.doesNotMatch(String(stderr), /not encrypted/)
+    assert.ok(!`${stdout}${stderr}`.includes(token))
+    for (const [args, code] of [
+      [['--tls-cert', certPath], 'tls_unusable'],
+      [['--tls-cert', certPath, '--tls-key', certPath], 'tls_unusable'],
+      [['--tls-cert', certPath, '--tls-key', join(folder, 'none.pem')], 'file_not_found'],
+    ] as const) {
+      const refused = await svcInTurn(['speech', 'serve', '--port', '0', '--json', ...args], {cwd: folder, env})
+      assert.equal(JSON.parse(refused.stdout).error.code, code, args.join(' '))
+    }
+  })
+
+  it('prints the address of the page with the token on a terminal', async (t) => {
+    const command = `${process.execPath} ${svcBinary} speech serve --port 0`
+    const terminal = execa('script', ['-qec', command, '/dev/null'], {
+      cwd: folder,
+      env: {...environment(env), SVC_SPEECH_TOKEN: 'sesame+sesame-sesame', TERM: 'xterm'},
+      extendEnv: false,
+      reject: false,
+      stdin: 'pipe',
+    })
+    t.after(() => terminal.kill('SIGKILL'))
+    let text = ''
+    for await (const chunk of terminal.stdout) {
+      text += chunk
+      if (/#token=\S+\s/.test(text)) break
+    }
+    assert.match(text, /^Page: http:\/\/127\.0\.0\.1:\d+\/#token=sesame%2Bsesame-sesame\r$/m)
   })
 
   it('requires a token on an address of the network', async () => {

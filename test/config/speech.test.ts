@@ -400,6 +400,8 @@ const variables: Record<string, Variable> = {
     refuses: ['65536', 'http', '-1'],
   },
   SVC_SPEECH_TOKEN: {setting: 'speech.token', default: undefined, reads: anyText},
+  SVC_SPEECH_TLS_CERT_PATH: {setting: 'speech.tls_cert_path', default: undefined, reads: anyPath},
+  SVC_SPEECH_TLS_KEY_PATH: {setting: 'speech.tls_key_path', default: undefined, reads: anyPath},
   SVC_SPEECH_WORKSPACE: {setting: 'speech.workspace', default: undefined, reads: anyPath},
   SVC_SPEECH_MAX_UPLOAD_BYTES: {
     setting: 'speech.max_upload_bytes',

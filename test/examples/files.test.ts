@@ -38,7 +38,9 @@ describe('the packed program', () => {
     const paths = packed?.files.map(({path}) => path) ?? []
     const unwanted = paths.filter((path) => /\.map$|^examples\/train-|^dist\/test/.test(path))
     assert.deepEqual(unwanted, [])
-    const page = ['index.html', 'style.css', 'script.js'].map((file) => `dist/src/mesh/dashboard/page/${file}`)
+    const page = ['mesh/dashboard', 'speech-server'].flatMap((server) =>
+      ['index.html', 'style.css', 'script.js'].map((file) => `dist/src/${server}/page/${file}`),
+    )
     const model = 'examples/runs/guide/MODEL_CARD.md'
     for (const path of ['bin/svc.js', 'dist/bundle/svc.js', 'man/svc-db-serve.1', model, ...page])
       assert.ok(paths.includes(path), path)

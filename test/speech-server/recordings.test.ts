@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
+import {get as httpsGet} from 'node:https'
 import {connect} from 'node:net'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
+import {selfSigned} from '../support/self-signed.js'
 import {suiteFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
+import {assertSelfContained} from '../support/web-page.js'
 import {boundary, type Client, form, hello, helloText, speechSuite} from './support.js'
 
 const {root, service, start, uploads, withSettings} = speechSuite()
@@ -305,10 +308,10 @@ describe('settings of the speech server', () => {
 })
 
 describe('access to the speech server', () => {
-  it('requires the token except for /health', async () => {
+  it('requires the token except for / and /health', async () => {
     const secured = await start({token: 'sesame-sesame-sesame'})
     const bearer = {authorization: 'Bearer sesame-sesame-sesame'}
-    assert.equal((await secured.send('/health')).status, 200)
+    for (const path of ['/', '/health']) assert.equal((await secured.send(path)).status, 200)
     for (const path of ['/metrics', '/api/audio/status']) {
       assert.equal((await secured.send(path)).status, 401)
       assert.equal((await secured.send(path, {headers: bearer})).status, 200)
@@ -325,6 +328,42 @@ describe('access to the speech server', () => {
     const {status, body} = await rawRequest(client, 'evil.example')
     assert.equal(status, 403)
     assert.match(body, /host_forbidden/)
+  })
+
+  it('accepts its own page under the name of the Host header', async () => {
+    const token = 'sesame-sesame-sesame'
+    const remote = await start({token, address: {host: '0.0.0.0', port: 0}})
+    const host = `svc.test:${remote.server.port}`
+    const status = async (origin: string) => (await rawRequest(remote, host, {origin})).status
+    assert.equal(await status(`http://${host}`), 200)
+    assert.equal(await status(`https://${host.toUpperCase()}`), 200)
+    for (const origin of ['http://svc.test', `http://evil.svc.test:${remote.server.port}`, 'null'])
+      assert.equal(await status(origin), 403, origin)
+    assert.equal((await rawRequest(client, host, {origin: `http://${host}`})).status, 403)
+  })
+
+  it('serves a self-contained page with a strict content security policy', async () => {
+    const {headers, text} = await client.send('/')
+    assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+    assertSelfContained(text, headers.get('content-security-policy') ?? '')
+    assert.match(headers.get('content-security-policy') ?? '', /media-src blob:/)
+    assert.equal(headers.get('referrer-policy'), 'no-referrer')
+  })
+
+  it('serves HTTPS and WSS with a certificate', async () => {
+    const {cert, key} = selfSigned()
+    const secure = await start({tls: {cert, key, minVersion: '1.3'}})
+    assert.match(secure.server.baseUrl, /^https:/)
+    const stream = secure.live('', {ca: cert})
+    await stream.next('ready')
+    stream.op({op: 'cancel'})
+    await stream.closed
+    const text = await new Promise<string>((resolve, reject) => {
+      httpsGet(`${secure.server.baseUrl}/api/audio/status`, {ca: cert, agent: false}, async (response) =>
+        resolve(String(Buffer.concat(await response.toArray()))),
+      ).on('error', reject)
+    })
+    assert.match(JSON.parse(text).streaming.stream_ws_url, /^wss:/)
   })
 
   it('reports status and metrics', async () => {
@@ -347,15 +386,20 @@ describe('access to the speech server', () => {
 })
 
 /** A request with a Host header that fetch would not send. */
-function rawRequest({server}: Client, host: string): Promise<{status: number; body: string}> {
+function rawRequest(
+  {server}: Client,
+  host: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{status: number; body: string}> {
   return new Promise((resolve, reject) => {
-    const socket = connect(server.port, server.host)
+    const socket = connect(server.port, '127.0.0.1')
     let text = ''
     socket.on('data', (data) => {
       text += String(data)
     })
     socket.on('error', reject)
     socket.on('end', () => resolve({status: Number(text.split(' ')[1]), body: text}))
-    socket.write(`GET /health HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(`GET /health HTTP/1.1\r\nhost: ${host}\r\n${more.join('')}connection: close\r\n\r\n`)
   })
 }

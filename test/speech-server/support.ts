@@ -58,6 +58,18 @@ export const defaultSettings: SpeechCallSettings = {
   runtime: {},
 }
 
+/** The status with the starter model. */
+export const defaultStatus = async () =>
+  speechStatus(
+    {...speech, ...refine, ...session, ...hub},
+    {
+      version: '0.0.0',
+      cudaInstalled: false,
+      cudaRequested: false,
+      activeModel: {name: 'starter', dir: projectFile('examples/models/starter')},
+    },
+  )
+
 /** A response of the server. */
 export interface Answer {
   status: number
@@ -125,16 +137,7 @@ export function speechSuite() {
         root,
         maxUploadBytes: 1 << 20,
         sessions: options.sessions ?? (await Sessions.start(service, undefined)),
-        status: async () =>
-          speechStatus(
-            {...speech, ...refine, ...session, ...hub},
-            {
-              version: '0.0.0',
-              cudaInstalled: false,
-              cudaRequested: false,
-              activeModel: {name: 'starter', dir: projectFile('examples/models/starter')},
-            },
-          ),
+        status: defaultStatus,
         ...options,
       })
       const server = await starting.finally(() => restore({TMPDIR, TEMP}))

@@ -31,13 +31,13 @@ const switches = [
  * because a new page per test takes four times as much processor time. The page runs a script before those of each
  * document.
  */
-export function suitePage(executablePath: string, script: string): () => Promise<Page> {
+export function suitePage(executablePath: string, script: string, more: readonly string[] = []): () => Promise<Page> {
   let browser: Browser | undefined
   let page: Promise<Page> | undefined
   after(() => browser?.close())
   async function open(): Promise<Page> {
-    browser = await chromium.launch({executablePath, headless: true, args: switches})
-    const opened = await browser.newPage()
+    browser = await chromium.launch({executablePath, headless: true, args: [...switches, ...more]})
+    const opened = await browser.newPage({ignoreHTTPSErrors: true})
     await opened.addInitScript(script)
     return opened
   }

@@ -23,6 +23,18 @@ export const speechServerSettings = sectionSettings('speech', () => ({
     secret: true,
     doc: 'Bearer token of the speech server; required to listen beyond loopback.',
   },
+  tlsCertPath: {
+    type: path(),
+    flag: 'tls-cert',
+    env: ['SVC_SPEECH_TLS_CERT_PATH'],
+    doc: 'PEM file of the certificate chain; together with a key it enables HTTPS.',
+  },
+  tlsKeyPath: {
+    type: path(),
+    flag: 'tls-key',
+    env: ['SVC_SPEECH_TLS_KEY_PATH'],
+    doc: 'PEM file of the private key for the certificate.',
+  },
   workspace: {
     type: path(),
     env: ['SVC_SPEECH_WORKSPACE'],

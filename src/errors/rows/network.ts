@@ -15,7 +15,7 @@ export const networkErrors = rows(() => ({
   tls_unusable: usage({
     http: 500,
     message: (p: {reason: string}) => `Cannot use the TLS certificate and its key: ${p.reason}.`,
-    hint: 'Set a certificate chain and the private key of its first certificate, both in PEM, under [mesh.transport].',
+    hint: 'Set the files of a certificate chain and of the private key of its first certificate, both in PEM.',
   }),
   tls_ca_unusable: usage({
     http: 500,

@@ -1,12 +1,13 @@
 import {randomBytes} from 'node:crypto'
+import {join} from 'node:path'
 import {asProblem, SvcError} from '../../errors/index.js'
+import {packageRoot} from '../../files/index.js'
 import {registerSecret} from '../../log/index.js'
-import {createApp, eventStream, type HttpApp, type Listening, listen} from '../../net/index.js'
+import {createApp, eventStream, type HttpApp, type Listening, listen, loadPage} from '../../net/index.js'
 import type {MeshClient} from '../client/client.js'
 import {actions} from './actions.js'
 import {StateFeed} from './feed.js'
 import {demandOwnPage, hasKey} from './guard.js'
-import {loadPage} from './page.js'
 import {readState} from './read-state.js'
 
 export interface DashboardOptions {
@@ -26,14 +27,8 @@ export interface Dashboard extends Listening {
 /** Maximum body of an action, bytes. */
 const bodyLimit = 16 << 10
 
-const securityHeaders = (contentPolicy: string) => ({
-  'cache-control': 'no-store',
-  'content-security-policy': contentPolicy,
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-})
+/** Build output of `page/`. The page receives its data as an event stream. */
+const pageFolder = join(packageRoot, 'dist', 'src', 'mesh', 'dashboard', 'page')
 
 const lost = `The address of this page contains a key that changes each time svc mesh dashboard starts.
 Open the address that it printed.
@@ -46,8 +41,7 @@ Open the address that it printed.
 export async function startDashboard({client, address, staleAfterMs}: DashboardOptions): Promise<Dashboard> {
   const key = randomBytes(18).toString('base64url')
   registerSecret(key)
-  const {html, contentPolicy} = await loadPage()
-  const headers = securityHeaders(contentPolicy)
+  const {html, headers} = await loadPage(pageFolder)
   const app = createApp({target: 'dashboard', renderer: () => asProblem, bodyLimit, bodies: 'text', headers})
   const feed = new StateFeed((before) => readState(client, before, {staleAfterMs, now: Date.now}), Date.now)
   addPage(app, key, html)

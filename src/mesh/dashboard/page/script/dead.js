@@ -1,6 +1,7 @@
 /** Table of dead messages, newest first. */
+
+import {byId, element, setText} from '../../../../net/page/elements.js'
 import {ask, dropOf, retryOf} from './dialog.js'
-import {byId, element, setText} from './elements.js'
 import {ago, dateFormat, number} from './format.js'
 import {keyedTable, openPart, tableRow} from './table.js'
 

@@ -1,6 +1,7 @@
 /** Table of active leases. */
+
+import {byId, element, setText} from '../../../../net/page/elements.js'
 import {ask, revocationOf} from './dialog.js'
-import {byId, element, setText} from './elements.js'
 import {now, number, until} from './format.js'
 import {keyedTable, openPart, tableRow} from './table.js'
 

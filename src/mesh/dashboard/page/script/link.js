@@ -1,5 +1,5 @@
 /** State of the connections from the page to the dashboard and from there to the control plane. */
-import {announce, byId, setHidden, setText} from './elements.js'
+import {announce, byId, setHidden, setText} from '../../../../net/page/elements.js'
 import {timeFormat} from './format.js'
 
 const linkWords = {

@@ -1,6 +1,7 @@
 /** Table of nodes, its filter and its announcements. */
+
+import {announce, byId, element, fill, setHidden, setText} from '../../../../net/page/elements.js'
 import {ask, maintenanceOf, quarantineOf} from './dialog.js'
-import {announce, byId, element, fill, setHidden, setText} from './elements.js'
 import {ago, conditionWords, count, dateFormat, duration, now, number} from './format.js'
 import {keyedTable, openPart, tableRow} from './table.js'
 

@@ -1,5 +1,5 @@
 /** Statistics of pending messages. */
-import {byId, element, fill, setHidden, setText} from './elements.js'
+import {byId, element, fill, setHidden, setText} from '../../../../net/page/elements.js'
 import {number} from './format.js'
 import {openPart} from './table.js'
 

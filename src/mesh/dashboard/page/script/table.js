@@ -1,5 +1,5 @@
 /** Table that updates only changed rows, so that focus and selection are preserved. */
-import {byId, element, setHidden, setText} from './elements.js'
+import {byId, element, setHidden, setText} from '../../../../net/page/elements.js'
 import {number} from './format.js'
 
 const pageSize = 200
