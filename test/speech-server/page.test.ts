@@ -3,9 +3,10 @@ import {readFile} from 'node:fs/promises'
 import {describe, it, type TestContext} from 'node:test'
 import type {ConsoleMessage, Page} from 'playwright-core'
 import {createFormat, type Segment} from '../../src/speech/index.js'
-import type {SpeechServerOptions} from '../../src/speech-server/index.js'
+import {Sessions, type SpeechServerOptions} from '../../src/speech-server/index.js'
 import {findChromium, noChromium, suitePage} from '../support/chromium.js'
 import {selfSigned} from '../support/self-signed.js'
+import {temporaryFolder} from '../support/temporary.js'
 import {type Client, defaultStatus, hello, helloText, speechSuite} from './support.js'
 
 const token = 'sesame+sesame-sesame'
@@ -25,7 +26,7 @@ const suite = suitePage(
     '--autoplay-policy=no-user-gesture-required',
   ],
 )
-const {start} = speechSuite()
+const {service, start} = speechSuite()
 
 interface Shown {
   client: Client
@@ -302,7 +303,7 @@ describe('the speech page in a browser', {skip: chromiumPath === undefined && no
     assert.deepEqual(faults, [])
   })
 
-  it('reports why a live connection is refused, and a server that stops', async (t) => {
+  it('reports why a live connection is refused', async (t) => {
     const {page, client} = await show(t)
     const live = Array.from({length: 32}, () => client.live())
     await Promise.all(live.map((each) => each.next('ready')))
@@ -310,12 +311,28 @@ describe('the speech page in a browser', {skip: chromiumPath === undefined && no
     await shows(page, '#fault', '32 live sessions')
     for (const each of live) each.op({op: 'cancel'})
     await Promise.all(live.map((each) => each.closed))
-    await press(page, 'Record')
-    await shows(page, '#partial', /hello/)
-    await client.server.close(0)
-    await shows(page, '#fault', 'The server is not reachable.')
-    await page.locator('#audio').waitFor({state: 'visible'})
   })
+
+  for (const [what, keeps] of [
+    ['that continues its session', true],
+    ['that keeps no sessions', false],
+  ] as const)
+    it(`continues a recording after the restart of a server ${what}`, async (t) => {
+      const folder = await temporaryFolder(t)
+      const sessions = () => Sessions.start(service, keeps ? {folder, ttlMs: 60_000} : undefined)
+      const {page, client} = await show(t, {sessions: await sessions()})
+      await press(page, 'Record')
+      await shows(page, '#partial', /^hello and/)
+      await client.server.close(0)
+      await shows(page, '#link', 'Connecting again')
+      await start({address: {host: '127.0.0.1', port: client.server.port}, sessions: await sessions()})
+      await shows(page, '#link', 'Connected')
+      await shows(page, '#segments li', helloText)
+      await press(page, 'Stop')
+      await page.getByRole('button', {name: 'Record', exact: true}).waitFor()
+      const {text} = await saved(page, 'TXT')
+      assert.equal(text, `${helloText}\n`)
+    })
 
   it('fits a phone, in dark mode', async (t) => {
     const phone = await suite()

@@ -6,6 +6,7 @@ import type {RealtimeServerEvent} from 'openai/resources/realtime/realtime'
 import WebSocket from 'ws'
 import {resampler} from '../../src/audio/index.js'
 import {Sessions} from '../../src/speech-server/index.js'
+import {selfSigned} from '../support/self-signed.js'
 import {readClip} from '../support/sounds.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
@@ -155,9 +156,11 @@ describe('the Realtime API', () => {
     peer.socket.close(1000)
   })
 
-  it('works with the official client', async () => {
-    const openai = new OpenAI({apiKey: 'none', baseURL: `${client.server.baseUrl}/v1`})
-    const realtime = new OpenAIRealtimeWS({model: 'whisper-1', options: {}}, openai)
+  it('works with the official client, which requires TLS', async () => {
+    const {cert, key} = selfSigned()
+    const secure = await start({tls: {cert, key, minVersion: '1.2'}})
+    const openai = new OpenAI({apiKey: 'none', baseURL: `${secure.server.baseUrl}/v1`})
+    const realtime = new OpenAIRealtimeWS({model: 'whisper-1', options: {ca: cert}}, openai)
     const done = new Promise<string>((resolve, reject) => {
       realtime.on('error', reject)
       realtime.on(completed, ({transcript}) => resolve(transcript))

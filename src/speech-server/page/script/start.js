@@ -183,7 +183,9 @@ function takeEvent(event) {
   else if (event.type === 'final') {
     endPartial(event.text)
     addSegments([event])
-  } else if (event.type === 'error') showFault(new Error(`${event.message} ${event.hint}`))
+  } else if (event.type === 'link')
+    setLink(event.isConnected ? 'answers' : 'lost', event.isConnected ? 'Connected' : 'Connecting again')
+  else if (event.type === 'error') showFault(new Error(`${event.message} ${event.hint}`))
 }
 
 byId('choose').onclick = () => byId('file').click()
