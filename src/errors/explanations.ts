@@ -861,7 +861,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
   speech_session_not_found: [
-    'A client resumes a session that has ended, or that nobody resumed within SVC_SPEECH_SESSION_TTL_SECS.',
+    'The session has ended, or no client was connected to it for SVC_SPEECH_SESSION_TTL_SECS.',
     {id: 'speech-1760000000000-ab12'},
   ],
   speech_gap_too_long: [

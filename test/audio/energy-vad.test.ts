@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {deserialize, serialize} from 'node:v8'
 import {energyVad, type SpeechRegion} from '../../src/audio/index.js'
 import {microClips, microData} from '../support/micro-whisper.js'
 import {sharedData, skipWithout} from '../support/project.js'
@@ -77,6 +78,22 @@ describe('energyVad: a recording with speech', {skip: skipWithout('clips/jfk.wav
     const sound = await jfk()
     const whole = await regionsOf(sound)
     for (const piece of [777, sound.length]) assert.deepEqual(await regionsOf(sound, {}, piece), whole)
+  })
+
+  it('continues from a snapshot at any position, which later audio does not change', async () => {
+    const sound = await jfk()
+    for (const live of [false, true]) {
+      const whole = await regionsOf(sound, {live})
+      for (const cut of [777, 20_000, 55_555, 100_000]) {
+        const first = energyVad({live})
+        const before = await first.push(sound.subarray(0, cut))
+        const state = first.snapshot()
+        await first.push(sound)
+        const second = energyVad({live, state: deserialize(serialize(state))})
+        const after = [...(await second.push(sound.subarray(cut))), ...(await second.flush())]
+        assert.deepEqual([...before, ...after], whole, `${cut}`)
+      }
+    }
   })
 
   it('splits regions at the maximum length', async () => {

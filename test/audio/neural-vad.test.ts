@@ -67,6 +67,17 @@ describe('neuralVad', () => {
     assert.deepEqual(await regionsOf(neuralVad(modelOf('state')), sound, 100), whole)
   })
 
+  it('continues from a snapshot, which later audio does not change', async () => {
+    const whole = await regionsOf(neuralVad(modelOf('state')), sound)
+    const first = neuralVad(modelOf('state'))
+    const cut = Math.round(sound.length / 2)
+    const before = await first.push(sound.subarray(0, cut))
+    const state = first.snapshot()
+    await first.push(sound)
+    const after = await regionsOf(neuralVad(modelOf('state'), {state}), sound.subarray(cut))
+    assert.deepEqual([...before, ...after], whole)
+  })
+
   it('rejects a model with other inputs', () => {
     assert.throws(() => neuralVad({...modelOf('state'), inputNames: ['x']}), TypeError)
   })

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {copyFile, rm, writeFile} from 'node:fs/promises'
+import {copyFile, readdir, readFile, rm, writeFile} from 'node:fs/promises'
 import {get as httpsGet} from 'node:https'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
+import WebSocket from 'ws'
 import {contractViolations} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
 import {selfSigned} from '../support/self-signed.js'
+import {readClip} from '../support/sounds.js'
 import {environment, startSvc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder} from '../support/temporary.js'
+import {until} from '../support/until.js'
 
 const folder = suiteFolder()
 const env = {HOME: folder, SVC_SPEECH_THREADS: '1'}
@@ -35,6 +38,13 @@ async function serve(t: TestContext, args: readonly string[] = [], more: Readonl
       return (await response.json()) as {text: string; clarification_recommended: boolean}
     },
   }
+}
+
+/** The bytes of all files below a directory. */
+async function contents(directory: string): Promise<Buffer> {
+  const entries = await readdir(directory, {recursive: true, withFileTypes: true})
+  const files = entries.filter((entry) => entry.isFile()).map(({parentPath, name}) => join(parentPath, name))
+  return Buffer.concat(await Promise.all(files.map((file) => readFile(file))))
 }
 
 describe('svc speech serve', () => {
@@ -108,6 +118,32 @@ describe('svc speech serve', () => {
       if (/#token=\S+\s/.test(text)) break
     }
     assert.match(text, /^Page: http:\/\/127\.0\.0\.1:\d+\/#token=sesame%2Bsesame-sesame\r$/m)
+  })
+
+  it('leaves no audio or text of a session in its logs, nor in files after it has expired', async (t) => {
+    const {running, ready} = await serve(t, [], {SVC_SPEECH_SESSION_TTL_SECS: '1', RUST_LOG: 'trace'})
+    const samples = await readClip(projectFile('examples/hello.wav'))
+    const audio = Buffer.from(Int16Array.from(samples, (x) => Math.round(32_767 * x)).buffer)
+    const socket = new WebSocket(`${ready.base_url.replace('http', 'ws')}/api/audio/transcribe/stream?continuous=1`)
+    await once(socket, 'open')
+    socket.send(audio)
+    socket.send('{"op": "commit"}')
+    const texts: string[] = []
+    socket.on('message', (data) => texts.push(String(data)))
+    await until(() => texts.some((text) => text.includes('"final"')), 'the final result')
+    // The second utterance stays without a result.
+    socket.send(audio.subarray(0, 50_000))
+    const sessions = join(folder, '.svc', 'speech-sessions')
+    const files = async () => (await readdir(sessions, {recursive: true})).filter((name) => name.includes('speech-'))
+    await until(async () => (await files()).some((name) => name.endsWith('.pcm')), 'the audio is stored')
+    assert.ok((await contents(sessions)).includes('welcome'), 'the result is stored')
+    socket.terminate()
+    await until(async () => (await files()).length === 0, 'the session has expired')
+    running.kill('SIGTERM')
+    const {stdout, stderr} = await running
+    const left = Buffer.concat([await contents(join(folder, '.svc')), Buffer.from(`${stdout}${stderr}`)])
+    assert.ok(!left.includes('welcome'))
+    assert.ok(!left.includes(audio.subarray(20_000, 20_064)))
   })
 
   it('requires a token on an address of the network', async () => {

@@ -16,6 +16,7 @@ import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {after, before, describe, it} from 'node:test'
 import {execa} from 'execa'
+import {skipWithoutFfmpeg} from '../support/ffmpeg.js'
 import {projectFile} from '../support/project.js'
 import {svcBinary} from '../support/svc.js'
 import {suiteFolder} from '../support/temporary.js'
@@ -157,7 +158,9 @@ export function testGuide(path: string): void {
     for (const {language, words, text, line} of blocks) {
       const isSkipped = words.some((word) => word.startsWith('skip='))
       if (language === 'console' && !isSkipped)
-        it(`line ${line}: ${text.split('\n')[0]}`, {timeout}, () => runBlock(shell, text, words))
+        it(`line ${line}: ${text.split('\n')[0]}`, {timeout, skip: /\bffmpeg -/.test(text) && skipWithoutFfmpeg}, () =>
+          runBlock(shell, text, words),
+        )
       else if (language !== 'console' && words.length > 0)
         it(`line ${line}: ${words[0]}`, () => writeBlock(join(workspace, words[0]!), text))
     }
