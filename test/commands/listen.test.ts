@@ -272,7 +272,7 @@ describe('svc listen with a microphone', () => {
     const bin = await temporaryFolder(test)
     const {stderr, exitCode} = await svc(['listen'], {cwd: folder, env: {...env, PATH: bin}})
     assert.match(stderr, /No program that records from a microphone is on the PATH.*arecord.*\(recorder_missing\)/)
-    assert.match(stderr, /hint: Install one of them/)
+    assert.match(stderr, /hint: Install a recording program, such as /)
     assert.equal(exitCode, 5)
   })
 

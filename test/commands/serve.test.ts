@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import {once} from 'node:events'
 import {createReadStream} from 'node:fs'
 import {rename, writeFile} from 'node:fs/promises'
+import type {ClientRequest, IncomingMessage} from 'node:http'
 import {connect} from 'node:net'
 import {join} from 'node:path'
 import {text} from 'node:stream/consumers'
@@ -9,9 +11,11 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {Ollama} from 'ollama'
 import OpenAI from 'openai'
 import {request as httpRequest} from 'undici'
+import WebSocket from 'ws'
 import {packagesLoadedBy} from '../support/loads.js'
 import {projectFile, sharedData, skipWithout} from '../support/project.js'
 import {type RunningServer, startServer} from '../support/server.js'
+import {readClip} from '../support/sounds.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
@@ -802,7 +806,10 @@ describe('svc serve --speech-model', () => {
   before(async () => {
     await writeTinyModel(model)
     const args = ['--model', model, '--model-name', 'tiny', '--speech-model', 'starter']
-    server = await startServer(args, {env: {SVC_INFERENCE_API_KEY: key, SVC_SPEECH_THREADS: '1', HOME: model}})
+    server = await startServer(args, {
+      cwd: model,
+      env: {SVC_INFERENCE_API_KEY: key, SVC_SPEECH_THREADS: '1', HOME: model},
+    })
     openai = new OpenAI({baseURL: `${server.baseUrl}/v1`, apiKey: key, maxRetries: 0})
   })
   after(() => server.stop())
@@ -840,6 +847,34 @@ describe('svc serve --speech-model', () => {
     assert.equal(await status(path, {authorization, origin: 'https://evil.example'}), 403)
     assert.equal(await status(path, {authorization}), 400)
     assert.equal(await status('/api/audio/transcribe', {authorization}), 404)
+  })
+
+  it('transcribes live audio over the Realtime API, with the key', async () => {
+    const url = `${server.baseUrl.replace('http', 'ws')}/v1/realtime?intent=transcription`
+    const refused = new WebSocket(url)
+    const [, response] = (await once(refused, 'unexpected-response')) as [ClientRequest, IncomingMessage]
+    assert.equal(response.statusCode, 401)
+    refused.on('error', () => undefined).terminate()
+    const socket = new WebSocket(url, ['realtime', `openai-insecure-api-key.${key}`])
+    const completed = new Promise<string>((resolve) => {
+      socket.on('message', (data) => {
+        const {type, transcript} = JSON.parse(String(data)) as {type: string; transcript?: string}
+        if (type.endsWith('transcription.completed')) resolve(transcript ?? '')
+      })
+    })
+    await once(socket, 'open')
+    const samples = await readClip(projectFile('examples/hello.wav'))
+    const audio = Buffer.from(Int16Array.from(samples, (x) => Math.round(32_767 * x)).buffer).toString('base64')
+    const input = {format: {type: 'audio/pcm', rate: 16_000}}
+    for (const event of [
+      {type: 'session.update', session: {type: 'transcription', audio: {input}}},
+      {type: 'input_audio_buffer.append', audio},
+      {type: 'input_audio_buffer.commit'},
+    ])
+      socket.send(JSON.stringify(event))
+    assert.equal(await completed, spoken)
+    socket.close(1000)
+    await once(socket, 'close')
   })
 
   it('names both models when it is ready, and stops with status 0', async () => {

@@ -158,6 +158,7 @@ describe('a live session that loses its connection', () => {
     const one = await speaker(test, await startKeeping(folder, 1), {maxKept})
     const {target} = one.proxy
     await say(one, 0, 4)
+    await until(() => one.finals().length === 1, 'the first final')
     one.proxy.target = 1
     one.proxy.cut()
     await until(async () => (await sessionFolders(folder)).length === 0, 'the session has expired')

@@ -109,8 +109,13 @@ export class Session {
       language: request.language_hint ?? undefined,
     }
     const folder = join(context.folder, info.id)
-    session.#files = await SessionFiles.create(folder, info, state, (error) => session.#fail(error))
-    return session
+    try {
+      session.#files = await SessionFiles.create(folder, info, state, (error) => session.#fail(error))
+      return session
+    } catch (error) {
+      await session.end()
+      throw error
+    }
   }
 
   /** Continues a session of an earlier process from its files. @throws if they are incomplete; as `create` does */
@@ -140,6 +145,11 @@ export class Session {
 
   get correlationId(): string {
     return this.info.correlationId
+  }
+
+  /** True while a client is connected. */
+  get isAttached(): boolean {
+    return this.#client !== undefined
   }
 
   /** Number of the current utterance. */

@@ -167,6 +167,9 @@ export class Sessions {
   async #expire(id: string): Promise<void> {
     this.#expiries.delete(id)
     const session = await this.#open.get(id)
+    if (session?.isAttached) return
+    // Nobody can enter it any more.
+    this.#open.delete(id)
     if (session !== undefined) await session.end()
     else await removeSession(join(this.#keeping?.folder ?? '', id))
   }
