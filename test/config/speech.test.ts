@@ -427,6 +427,12 @@ const variables: Record<string, Variable> = {
     reads: clampedTo(1000),
     refuses: notCount,
   },
+  SVC_SPEECH_SESSION_TTL_SECS: {
+    setting: 'speech.session_ttl_secs',
+    default: 300,
+    reads: count(1),
+    refuses: [...notCount, '0'],
+  },
   SVC_SPEECH_CANARY_KPI: {setting: 'speech.canary_kpi', default: undefined, reads: anyPath},
 
   SVC_ACTIVE_FILE: {setting: 'ide.active_file', default: undefined, reads: anyPath},
