@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import {before, describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
-import {LiveSession, RemoteSession} from '../../src/speech/index.js'
+import {RemoteSession} from '../../src/speech/index.js'
 import {startCutProxy} from '../support/cut-proxy.js'
 import {freePort} from '../support/free-port.js'
 import {uniformFloats} from '../support/random-floats.js'
 import {startSvc} from '../support/svc.js'
 import {talkOf} from '../support/talk.js'
 import {temporaryFolder} from '../support/temporary.js'
-import {speechSuite} from './support.js'
+import {results, speechSuite} from './support.js'
 
-const {transcriber} = speechSuite()
+const {startSession} = speechSuite()
 const rate = 16_000
 /** Length of the stream, seconds; seeds; and how many streams run at once. */
 const seconds = 60
@@ -19,8 +19,6 @@ const runs = Number(process.env.SESSION_RUNS ?? 20)
 const atOnce = 4
 
 type Final = Extract<SpeechEventV1, {type: 'final'}>
-const results = (finals: readonly Final[]) => finals.map(({start_ms, end_ms, text}) => ({start_ms, end_ms, text}))
-
 let talk: Float32Array
 let uninterrupted: ReturnType<typeof results>
 before(async () => {
@@ -31,18 +29,7 @@ before(async () => {
 /** The final results of a session without a connection. */
 async function finalsOf(audio: Float32Array): Promise<Final[]> {
   const finals: Final[] = []
-  const session = await LiveSession.start({
-    transcriber: transcriber(),
-    limits: {},
-    silenceMs: 400,
-    heartbeatMs: 3000,
-    stability: {quietMs: 350, maxWaitMs: 2500},
-    maxBufferMs: 300_000,
-    emit: (event) => {
-      if (event.type === 'final') finals.push(event)
-    },
-    signal: new AbortController().signal,
-  })
+  const session = await startSession(finals)
   for (let at = 0; at < audio.length; at += rate) {
     session.push(audio.slice(at, at + rate))
     await session.settle()
@@ -113,18 +100,7 @@ describe('a real-time stream of a minute with three lost connections and a kille
 describe('a session of two hours', () => {
   it('has the same results for the same phrases at its end, in constant memory', async () => {
     const finals: Final[] = []
-    const session = await LiveSession.start({
-      transcriber: transcriber(),
-      limits: {maxDurationMs: 120_000},
-      silenceMs: 400,
-      heartbeatMs: 3000,
-      stability: {quietMs: 350, maxWaitMs: 2500},
-      maxBufferMs: 300_000,
-      emit: (event) => {
-        if (event.type === 'final') finals.push(event)
-      },
-      signal: new AbortController().signal,
-    })
+    const session = await startSession(finals)
     const used: number[] = []
     for (let minute = 0; minute < 120; minute++) {
       for (let at = 0; at < talk.length; at += rate) {

@@ -4,36 +4,23 @@ import {cp, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promise
 import {join} from 'node:path'
 import {before, describe, it, type TestContext} from 'node:test'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
-import {LiveSession, RemoteSession} from '../../src/speech/index.js'
+import {RemoteSession} from '../../src/speech/index.js'
 import {Sessions} from '../../src/speech-server/index.js'
 import {type CutProxy, startCutProxy} from '../support/cut-proxy.js'
 import {talkOf} from '../support/talk.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
-import {type Client, hello, helloText, pcmOf, speechSuite} from './support.js'
+import {type Client, hello, helloText, pcmOf, results, speechSuite} from './support.js'
 
-const {service, start, withSettings, transcriber} = speechSuite()
+const {service, start, startSession, withSettings} = speechSuite()
 
 type Final = Extract<SpeechEventV1, {type: 'final'}>
-const results = (finals: readonly Final[]) => finals.map(({start_ms, end_ms, text}) => ({start_ms, end_ms, text}))
-
 let talk: Float32Array
 let uninterrupted: ReturnType<typeof results>
 before(async () => {
   talk = await talkOf(14)
   const finals: Final[] = []
-  const session = await LiveSession.start({
-    transcriber: transcriber(),
-    limits: {},
-    silenceMs: 400,
-    heartbeatMs: 3000,
-    stability: {quietMs: 350, maxWaitMs: 2500},
-    maxBufferMs: 300_000,
-    emit: (event) => {
-      if (event.type === 'final') finals.push(event)
-    },
-    signal: new AbortController().signal,
-  })
+  const session = await startSession(finals)
   session.push(talk)
   await session.commit()
   await session.close()

@@ -12,9 +12,10 @@ import {
   speechSettings,
   speechStatus,
 } from '../../src/config/index.js'
-import type {SpeechEventV1} from '../../src/contracts/index.js'
+import type {SpeechEventV1, SpeechFinalV1} from '../../src/contracts/index.js'
 import {
   chosenSettings,
+  LiveSession,
   ModelHolder,
   type SpeechCallSettings,
   SpeechService,
@@ -106,16 +107,27 @@ export function speechSuite() {
   return {
     root,
     service,
-    /** A transcriber with the same model and settings, apart from the service. */
-    transcriber(): Transcriber {
-      const model = new ModelHolder(defaultSettings.source)
-      after(() => model.close())
-      return new Transcriber({...defaultSettings.transcriber, model})
-    },
     /** Names of the recordings that the servers have received and not deleted. */
     async uploads(): Promise<string[]> {
       const folders = await readdir(temporary)
       return (await Promise.all(folders.map((name) => readdir(join(temporary, name))))).flat()
+    },
+    /** Starts a live session without a server, which adds its final results to a list. */
+    startSession(finals: SpeechFinalV1[]): Promise<LiveSession> {
+      const model = new ModelHolder(defaultSettings.source)
+      after(() => model.close())
+      return LiveSession.start({
+        transcriber: new Transcriber({...defaultSettings.transcriber, model}),
+        limits: {maxDurationMs: 120_000},
+        silenceMs: 400,
+        heartbeatMs: 3000,
+        stability: {quietMs: 350, maxWaitMs: 2500},
+        maxBufferMs: 300_000,
+        emit: (event) => {
+          if (event.type === 'final') finals.push(event)
+        },
+        signal: new AbortController().signal,
+      })
     },
     /** Replaces settings for the calls of one test. */
     async withSettings(changes: Partial<SpeechCallSettings>, work: () => Promise<void>): Promise<void> {
@@ -269,3 +281,7 @@ export async function pcmOf(path: string): Promise<Buffer> {
   }
   return Buffer.concat(pieces)
 }
+
+/** What final results say, and when. */
+export const results = (finals: readonly SpeechFinalV1[]) =>
+  finals.map(({start_ms, end_ms, text}) => ({start_ms, end_ms, text}))
