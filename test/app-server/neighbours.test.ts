@@ -124,8 +124,7 @@ describe('a lock of another process', () => {
       }
       const {utilization} = performance.eventLoopUtilization(before)
       assert.equal(isDone, false)
-      // A thread that waits for the lock itself is busy all the time. On a slow machine, the requests take most of it.
-      assert.ok(utilization < 0.97, `the thread was busy for ${utilization} of the time`)
+      assert.ok(utilization < 0.8, `the thread was busy for ${utilization} of the time`)
       database.exec('COMMIT')
       assert.equal((await write).status, 200)
     })
