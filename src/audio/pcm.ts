@@ -39,6 +39,18 @@ export function decodePcm(
   return mono
 }
 
+/** Decodes 16-bit little-endian samples of one channel. */
+export const decodeS16le = (bytes: Uint8Array): Float32Array =>
+  decodePcm(bytes, {encoding: 's16le', channels: 1, frameBytes: 2})
+
+/** Encodes samples of one channel as 16-bit little-endian samples; louder ones are clipped. */
+export function encodeS16le(samples: Float32Array): Buffer {
+  const bytes = Buffer.alloc(2 * samples.length)
+  for (let i = 0; i < samples.length; i++)
+    bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(32_768 * samples[i]!))), 2 * i)
+  return bytes
+}
+
 /** The mean of planar channels. */
 export function mixDown(channels: readonly Float32Array[]): Float32Array {
   const [first] = channels

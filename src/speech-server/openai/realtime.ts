@@ -1,12 +1,12 @@
 import {randomUUID} from 'node:crypto'
 import type {FastifyRequest} from 'fastify'
 import type {WebSocket} from 'ws'
-import {resampler} from '../../audio/index.js'
+import {decodeS16le, encodeS16le, resampler} from '../../audio/index.js'
 import {asOpenAiError, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import type {HttpApp} from '../../net/index.js'
 import {type LiveEvent, newSessionId, type UtteranceSpan} from '../../speech/index.js'
-import {type Attachment, type Session, type SessionClient, samplesOf} from '../sessions/session.js'
+import type {Attachment, Session, SessionClient} from '../sessions/session.js'
 import type {Sessions} from '../sessions/sessions.js'
 import {type LiveConnection, readAttachment} from '../sockets.js'
 import {requireServed, type ServedSpeechModel} from './models.js'
@@ -261,7 +261,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
     if (rate === sessionRate) session.push(bytes)
     else {
       this.#resampler ??= resampler(rate, sessionRate)
-      session.push(bytesOf(this.#resampler.push(samplesOf(bytes))))
+      session.push(encodeS16le(this.#resampler.push(decodeS16le(bytes))))
     }
     if (session.isBehind) await session.settle()
   }
@@ -327,12 +327,4 @@ function parseEvent(data: Buffer): ClientEvent {
     if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event
   } catch {}
   throw new SvcError('bad_request', {reason: 'A message is not a JSON object.'})
-}
-
-/** Converts to 16-bit little-endian samples. */
-function bytesOf(samples: Float32Array): Buffer {
-  const bytes = Buffer.alloc(2 * samples.length)
-  for (const [i, sample] of samples.entries())
-    bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(32_768 * sample))), 2 * i)
-  return bytes
 }

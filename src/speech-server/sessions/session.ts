@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto'
 import {join} from 'node:path'
+import {decodeS16le} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import {
@@ -135,7 +136,7 @@ export class Session {
     const {prompt} = stored.info
     const request = {language_hint: state.language ?? null, ...(prompt === undefined ? {} : {prompt})}
     await session.#start(request, resumption(stored))
-    session.#live?.session.push(samplesOf(audio.subarray(from)))
+    session.#live?.session.push(decodeS16le(audio.subarray(from)))
     return session
   }
 
@@ -287,7 +288,7 @@ export class Session {
 
   #take(audio: Buffer): void {
     this.#received += audio.length / 2
-    this.#live?.session.push(samplesOf(audio))
+    this.#live?.session.push(decodeS16le(audio))
     const files = this.#files
     if (files === undefined) return
     files.append(audio)
@@ -302,8 +303,9 @@ export class Session {
       return
     }
     if (event.type === 'final') this.#finals.push(event)
-    if (event.type === 'partial') this.#partial = {...event, seq: ++this.#seq}
-    this.#send(event.type === 'partial' ? (this.#partial ?? event) : event)
+    const sent = event.type === 'partial' ? {...event, seq: ++this.#seq} : event
+    if (sent.type === 'partial') this.#partial = sent
+    this.#send(sent)
   }
 
   #announceSoon(): void {
@@ -348,13 +350,6 @@ const resumption = ({state, audio, audioStart}: StoredSession): LiveResumption =
   pending: state.pending.map(({index, span}) => ({
     index,
     span,
-    samples: samplesOf(audio.subarray(2 * (span.start - audioStart), 2 * (span.end - audioStart))),
+    samples: decodeS16le(audio.subarray(2 * (span.start - audioStart), 2 * (span.end - audioStart))),
   })),
 })
-
-/** Converts 16-bit little-endian samples. */
-export function samplesOf(bytes: Buffer): Float32Array {
-  const samples = new Float32Array(bytes.length / 2)
-  for (let i = 0; i < samples.length; i++) samples[i] = bytes.readInt16LE(2 * i) / 32_768
-  return samples
-}

@@ -1,4 +1,5 @@
 import WebSocket from 'ws'
+import {encodeS16le} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
 import type {FinishedUtterance, LiveEvent} from './live-session.js'
@@ -111,10 +112,7 @@ export class RemoteSession {
   /** Adds samples, mono at 16 kHz. */
   push(samples: Float32Array): void {
     if (this.#isClosed || this.#ended.signal.aborted) return
-    const audio = Buffer.alloc(2 * samples.length)
-    for (const [i, sample] of samples.entries())
-      audio.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(32_768 * sample))), 2 * i)
-    this.#kept.push(audio)
+    this.#kept.push(encodeS16le(samples))
     this.#end += samples.length
     this.#drop(this.#end - this.#maxKept)
     this.#send()
@@ -209,7 +207,7 @@ export class RemoteSession {
     return address.href
   }
 
-  /** The error of a refused connection; undefined if another attempt can succeed. */
+  /** The error of a refused connection. Ends the session unless another attempt can succeed. */
   #refusal(status: number): SvcError {
     const {url} = this.#options
     if (status === 401) return new SvcError('unauthorized', {})
