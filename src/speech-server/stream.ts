@@ -7,30 +7,14 @@ import type {LiveEvent} from '../speech/index.js'
 import type {SpeechMetrics} from './metrics.js'
 import type {Session, SessionClient} from './sessions/session.js'
 import type {Sessions} from './sessions/sessions.js'
-import {type LiveConnection, readAttachment} from './sockets.js'
+import {Close, interruptions, type LiveConnection, maxWaitingBytes, readAttachment} from './sockets.js'
 
 export const streamPath = '/api/audio/transcribe/stream'
 
 /** Number of invalid messages after which the connection is closed. */
 const maxInvalid = 10
-/** Maximum output that waits for a slow client, bytes. */
-const maxWaitingBytes = 1 << 20
 /** Silence that ends an utterance of a continuous connection, ms. */
 const endpointMs = 400
-
-/** Close codes of WebSocket (RFC 6455). */
-const Close = {
-  normal: 1000,
-  away: 1001,
-  lost: 1006,
-  policy: 1008,
-  tooBig: 1009,
-  internal: 1011,
-  shutdown: 1012,
-  busy: 1013,
-} as const
-/** Close codes after which a client may come back to its session. */
-const interruptions: ReadonlySet<number> = new Set([Close.away, Close.lost, Close.internal, Close.shutdown])
 
 interface StreamContext {
   sessions: Sessions

@@ -8,7 +8,7 @@ import type {HttpApp} from '../../net/index.js'
 import {type LiveEvent, newSessionId, type UtteranceSpan} from '../../speech/index.js'
 import type {Attachment, Session, SessionClient} from '../sessions/session.js'
 import type {Sessions} from '../sessions/sessions.js'
-import {type LiveConnection, readAttachment} from '../sockets.js'
+import {Close, interruptions, type LiveConnection, maxWaitingBytes, readAttachment} from '../sockets.js'
 import {requireServed, type ServedSpeechModel} from './models.js'
 import {defaultRealtimeSettings, type RealtimeSettings, sessionObject, updatedSettings} from './realtime-session.js'
 
@@ -16,9 +16,6 @@ export const realtimePath = '/v1/realtime'
 
 /** Rate of sessions, Hz. */
 const sessionRate = 16_000
-/** Maximum output that waits for a slow client, bytes. */
-const maxWaitingBytes = 1 << 20
-
 export interface RealtimeOptions {
   sessions: Sessions
   model(): Promise<ServedSpeechModel>
@@ -85,7 +82,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
     this.#id = this.#attachment.session ?? newSessionId(16)
     socket.removeAllListeners('error')
     socket.on('error', (err) => logger('speech_server').info({err, id}, 'a connection failed'))
-    socket.once('close', (code) => this.#leave(![1001, 1006, 1011, 1012].includes(code)))
+    socket.once('close', (code) => this.#leave(!interruptions.has(code)))
   }
 
   async start(): Promise<void> {
@@ -104,11 +101,11 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   fail(thrown: unknown): void {
     this.#sendError(SvcError.from(thrown), undefined)
     this.#socket.resume()
-    this.#socket.close(1011)
+    this.#socket.close(Close.internal)
   }
 
   shutDown(): void {
-    this.#socket.close(1012, 'the server is stopping')
+    this.#socket.close(Close.shutdown, 'the server is stopping')
   }
 
   terminate(): void {
@@ -116,7 +113,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   }
 
   replaced(): void {
-    this.#socket.close(1008, 'another connection continues the session')
+    this.#socket.close(Close.policy, 'another connection continues the session')
   }
 
   /** Clients of this API may be silent for any time. */
@@ -197,7 +194,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
     const error = {type: 'server_error', code, message, param: null}
     if (utterance === undefined) {
       this.#send('error', {error: {...error, event_id: null}})
-      if (this.#session?.failed?.aborted) this.#socket.close(code === 'buffer_overflow' ? 1009 : 1011)
+      if (this.#session?.failed?.aborted) this.#socket.close(code === 'buffer_overflow' ? Close.tooBig : Close.internal)
     } else
       this.#send('conversation.item.input_audio_transcription.failed', {
         item_id: this.#item(utterance),
