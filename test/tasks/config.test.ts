@@ -9,7 +9,8 @@ import {
   settingTables,
 } from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
-import {type OrchestratorConfig, resolveOrchestratorConfig, socratesDefaults} from '../../src/tasks/base/config.js'
+import {type OrchestratorConfig, resolveOrchestratorConfig} from '../../src/tasks/base/config.js'
+import {confidencePolicy} from '../../src/tasks/base/policy.js'
 import {executionRoles, priorities, processorNames} from '../../src/tasks/base/vocabulary.js'
 import {withoutPlanned} from '../support/other-warnings.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -152,7 +153,7 @@ describe('the configuration of a workspace', () => {
   it('keeps the thresholds that are set', async (t) => {
     const {config} = await configure(t, '[orchestrator.socrates_policy]\nask_for_help_threshold = 0.6')
     assert.deepEqual(config.socratesPolicy, {askForHelpThreshold: 0.6})
-    assert.equal({...socratesDefaults, ...config.socratesPolicy}.abstainThreshold, 0.35)
+    assert.equal(confidencePolicy(config.socratesPolicy).abstainThreshold, 0.35)
   })
 })
 

@@ -1,11 +1,30 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, integer, number} from '../types.js'
+import {boolean, choice, integer, list, number} from '../types.js'
 
 /** Maximum number of times that a gate returns the same task. */
 const iterations = integer({min: 0, max: 255})
 
 /** Checks that a task must pass before it is completed. */
 export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
+  behavioralGateOnComplete: {
+    type: boolean('strict'),
+    default: false,
+    planned: true,
+    doc: 'Run the commands of behavioral_gate_command before a task is completed.',
+  },
+  behavioralGateCommand: {
+    type: list(),
+    default: [] as readonly string[],
+    planned: true,
+    doc: 'Command templates that must succeed before a task is completed.',
+  },
+  harnessCompletionGuard: {
+    type: choice('off', 'shadow', 'warn', 'enforce', 'strict'),
+    env: ['SVC_ORCHESTRATOR_HARNESS_COMPLETION_GUARD'],
+    default: 'off',
+    planned: true,
+    doc: 'Whether acceptance lines and required checks are ignored (off), only recorded (shadow) or required (enforce).',
+  },
   toestubGate: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_TOESTUB_GATE'],
@@ -33,6 +52,41 @@ export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
     default: 3,
     planned: true,
     doc: 'Maximum number of times that missing evidence returns a task.',
+  },
+  completionMarkdownLinkAuditEnabled: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_COMPLETION_MARKDOWN_LINK_AUDIT_ENABLED'],
+    default: true,
+    planned: true,
+    doc: 'Check the links in the Markdown files that a task wrote.',
+  },
+  completionGroundingShadow: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_COMPLETION_GROUNDING_SHADOW'],
+    default: false,
+    planned: true,
+    doc: 'Record citations and figures of a result that its evidence does not contain.',
+  },
+  completionGroundingEnforce: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_COMPLETION_GROUNDING_ENFORCE'],
+    default: false,
+    planned: true,
+    doc: 'Return a task if its evidence does not contain its citations and figures.',
+  },
+  contextLifecycleShadow: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_CONTEXT_LIFECYCLE_SHADOW'],
+    default: false,
+    planned: true,
+    doc: 'Record context envelopes that do not match their contract.',
+  },
+  contextLifecycleEnforce: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_CONTEXT_LIFECYCLE_ENFORCE'],
+    default: false,
+    planned: true,
+    doc: 'Reject context envelopes that do not match their contract.',
   },
   socratesGateShadow: {
     type: boolean('strict'),

@@ -26,6 +26,7 @@ import {
 import {SvcError} from '../../errors/index.js'
 import type {Capabilities} from './capabilities.js'
 import {withoutUndefined} from './members.js'
+import {confidencePolicy, type SocratesThresholds} from './policy.js'
 
 type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
 
@@ -46,27 +47,12 @@ export type OrchestratorConfig = Readonly<FlatValues> & {
   /** This machine as a mesh node, with the other credentials that it presents to a control plane. */
   readonly meshNode: Readonly<Values<typeof meshNodeSettings>>
   readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
-  /** Only the thresholds that are set; `socratesDefaults` has the others. */
+  /** Only the thresholds that are set; `confidencePolicy` adds the others. */
   readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
   readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
   readonly interruptionCalibration: Readonly<Values<typeof interruptionCalibrationSettings>>
   readonly defaultAgentCapabilities: Readonly<Capabilities>
 }
-
-/**
- * Confidence thresholds, 0 to 1; the last two are percentages. Settings override them one by one.
- */
-export const socratesDefaults = {
-  abstainThreshold: 0.35,
-  askForHelpThreshold: 0.55,
-  maxContradictionRatioForAnswer: 0.4,
-  minPersistConfidence: 0.6,
-  minTrainingPairConfidence: 0.75,
-  minReviewFindingConfidence: 80,
-  minPromptReportConfidence: 80,
-}
-
-export type SocratesThresholds = typeof socratesDefaults
 
 /**
  * Resolves the configuration from the environment and the file.
@@ -121,7 +107,7 @@ function agentCapabilities(
 }
 
 function contradictions({minAgents, maxAgents, socratesPolicy}: OrchestratorConfig): string[] {
-  const {abstainThreshold, askForHelpThreshold} = {...socratesDefaults, ...socratesPolicy}
+  const {abstainThreshold, askForHelpThreshold} = confidencePolicy(socratesPolicy)
   return [
     atMost('orchestrator.min_agents', minAgents, 'orchestrator.max_agents', maxAgents),
     atMost(

@@ -11,6 +11,8 @@ import {fragment} from '../../store/index.js'
  *   3.0, 1.0 and 0.4 per 5 points of complexity are whole numbers: 15, 5 and 2 per point.
  * - Command output is stored in pieces in a separate table, each at its byte offset, so that listing tasks does not
  *   read it. Only the output of the latest run is kept, under the generation of that run.
+ * - Evidence for the completion of a task is in a separate table, which listing tasks does not read. Times of the
+ *   context store are Unix seconds; 0 means no expiry.
  * - `start_after_ms` is the requested start time; `not_before_ms` is the end of a pause between two runs.
  */
 export const orchestratorFragment = fragment(
@@ -306,4 +308,59 @@ BEGIN
 END;
 `,
   'ALTER TABLE orch_tasks ADD COLUMN start_after_ms INTEGER;',
+  `
+ALTER TABLE orch_tasks ADD COLUMN approval_tier TEXT
+  CHECK (approval_tier IN ('auto_approve', 'confirm', 'review', 'blocked'));
+
+CREATE TABLE orch_task_evidence (
+  task_id INTEGER PRIMARY KEY REFERENCES orch_tasks (id) ON DELETE CASCADE,
+  repository_id TEXT NOT NULL,
+  envelope TEXT,
+  baseline TEXT,
+  evaluation TEXT,
+  evaluated_at_ms INTEGER
+) STRICT;
+
+CREATE TABLE orch_context (
+  repository_id TEXT NOT NULL,
+  key TEXT NOT NULL,
+  agent_id INTEGER,
+  value TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  set_at INTEGER NOT NULL,
+  PRIMARY KEY (repository_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE trust_observations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  repository_id TEXT NOT NULL,
+  entity_type TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  dimension TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  class TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  value REAL NOT NULL,
+  weight REAL NOT NULL,
+  task_id INTEGER,
+  observed_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX trust_observations_age ON trust_observations (repository_id, observed_at_ms);
+
+CREATE TABLE trust_rollups (
+  repository_id TEXT NOT NULL,
+  entity_type TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  dimension TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  class TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  score REAL NOT NULL,
+  observations INTEGER NOT NULL,
+  updated_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (repository_id, entity_type, entity_id, dimension, domain, class, provider, model)
+) STRICT, WITHOUT ROWID;
+`,
 )

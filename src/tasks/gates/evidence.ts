@@ -1,0 +1,136 @@
+import type {OrchestratorConfig} from '../base/config.js'
+import type {Finding} from '../base/finding.js'
+import type {SocratesThresholds} from '../base/policy.js'
+import type {Task} from '../base/task.js'
+
+/**
+ * How much a piece of evidence can be trusted, least first: the agent claims it, the agent reports a check, `svc`
+ * observed it (an exit status or a changed file), or `svc` ran the check for this completion.
+ */
+export const grades = ['claimed', 'reported', 'observed', 'verified'] as const
+export type Grade = (typeof grades)[number]
+
+export const isAtLeast = (grade: Grade, least: Grade): boolean => grades.indexOf(grade) >= grades.indexOf(least)
+
+/** What the agent says about its finished work. */
+export interface Attestation {
+  completion_summary?: string
+  checks_passed?: readonly string[]
+  evidence_citations?: readonly string[]
+  artifact_paths?: readonly string[]
+  declared_non_placeholder?: boolean
+  force_risky?: boolean
+  force_risky_reason?: string
+  observation_summary?: string
+  /** Evidence for the acceptance lines of the task. */
+  acceptance?: readonly AcceptanceClaim[]
+}
+
+/** The evidence that the agent names for an acceptance line. */
+export interface AcceptanceClaim {
+  /** The text of the line, or its position from 1. */
+  line: string | number
+  /** Name of a check. */
+  check?: string
+  /** Path of a file that the task changed. */
+  file?: string
+}
+
+/** A file that the task lists, as it is on the disk now. */
+export interface ObservedFile {
+  /** Relative to the workspace root. */
+  path: string
+  change: 'created' | 'modified' | 'deleted' | 'unchanged'
+  /** Where the file is listed: in the task, or by the agent. */
+  listed: 'task' | 'agent'
+  bytes: number
+  /** SHA-256 in hexadecimal; absent for deleted files. */
+  digest?: string
+  /** Time of the last write, Unix ms; it cannot be set back without changing the clock. */
+  written_at_ms: number
+  findings: readonly Finding[]
+}
+
+/** The result of a check. */
+export interface CheckResult {
+  /** Name of the command template, or the name that the agent reported. */
+  check: string
+  grade: Grade
+  passed: boolean
+  /** Why it did not pass. */
+  reason?: string
+  exit_code?: number
+  started_at_ms?: number
+  finished_at_ms?: number
+  /** SHA-256 of the output in hexadecimal. */
+  output_digest?: string
+  /** The last part of the output. */
+  output?: string
+  /** The task that ran the check. */
+  task_id?: number
+}
+
+/** What must be shown for a task to be done. */
+export interface Harness {
+  required_checks: readonly RequiredCheck[]
+  required_artifacts: readonly string[]
+  /** Acceptance lines. */
+  accept: readonly string[]
+}
+
+export interface RequiredCheck {
+  /** Name of a command template. */
+  check: string
+  /** Patterns of the files that the check covers; default: all files of the task. */
+  covers?: readonly string[]
+}
+
+/** How well the sources of an answer support it. */
+export interface EvidenceContext {
+  risk_budget?: string
+  factual_mode: boolean
+  required_citations: number
+  evidence_count: number
+  contradiction_hints: number
+  retrieval_tier?: string
+  retrieval_used_vector?: boolean
+  retrieval_used_lexical_fallback?: boolean
+  source_diversity: number
+  /** 0 to 1. */
+  evidence_quality: number
+  /** 0 to 1. */
+  citation_coverage: number
+  verification_performed: boolean
+  verification_reason?: string
+  recommended_next_action?: string
+  retrieval_diagnosis?: {evidence_shape?: string}
+  fabricated_tool_claims?: readonly string[]
+}
+
+/** Everything that the gates judge: what `svc` observed, and what the agent claims. */
+export interface CompletionEvidence {
+  task: Task
+  attestation: Attestation
+  /** The result text: the summary of the agent, or the answer of the processor. */
+  summary: string
+  /** Files that the task or the agent lists. */
+  files: readonly ObservedFile[]
+  /** Changed files that nobody can be credited with, and other observations. */
+  observations: readonly Finding[]
+  checks: readonly CheckResult[]
+  harness: Harness
+  context: EvidenceContext | undefined
+  /** Text of the context envelope in which citations are looked up; undefined without an envelope. */
+  envelopeText: string | undefined
+  /** Stored reliability of the agent, 0 to 1. */
+  reliability: number | undefined
+  /** Stored trust that the agent completes tasks, 0 to 1, with the number of outcomes. */
+  completionTrust: {score: number; outcomes: number} | undefined
+  /** Who approved the task, and who worked on it. */
+  approvals: readonly {by: string}[]
+  worker: string | undefined
+  /** The agent asks for strict evidence even if the gate is off. */
+  blocksLowConfidence: boolean
+  policy: SocratesThresholds
+  config: OrchestratorConfig
+}
