@@ -32,7 +32,6 @@ export {
   matchTaskId,
   parseTaskId,
 } from './base/ids.js'
-export {KeptOutput} from './base/kept-output.js'
 export {withoutNulls, withoutUndefined} from './base/members.js'
 export {orchestratorFragment} from './base/schema.js'
 export {momentOf, readState, writeState} from './base/state.js'
@@ -96,5 +95,6 @@ export {meetsRequirements} from './routing/meets-requirements.js'
 export {isGpuEligible, isSchedulable, type RemoteHint} from './routing/remote.js'
 export {type ExecPolicy, planExec} from './submission/exec-argv.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
+export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
 export {longest} from './submission/submission.js'
 export {type Accepted, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'

@@ -3,8 +3,8 @@ import {PassThrough} from 'node:stream'
 import {describe, it, type TestContext} from 'node:test'
 import {SvcError} from '../../src/errors/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
+import {KeptOutput} from '../../src/process/index.js'
 import type {RunReport} from '../../src/scheduler/index.js'
-import {KeptOutput} from '../../src/tasks/base/kept-output.js'
 import {
   cancelTask,
   listTasks,

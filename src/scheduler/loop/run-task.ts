@@ -1,7 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
-import type {KeptOutput} from '../../tasks/index.js'
+import type {KeptOutput} from '../../process/index.js'
 import {
   appendEvent,
   completeTask,

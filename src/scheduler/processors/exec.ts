@@ -1,34 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {processStart} from '../../process/index.js'
-import {type ExecPolicy, planExec, type Task} from '../../tasks/index.js'
-import {type GroupEnd, runInGroup} from './process-group.js'
+import {type ExecOptions, runTemplate, type TemplateEnd} from '../../tasks/index.js'
 import type {Outcome, Processor} from './processor.js'
-
-/** @property root of the workspace, the working directory of every command */
-export interface ExecOptions extends ExecPolicy {
-  timeoutMs: number
-  /** Maximum number of output bytes to keep: a quarter from the beginning, the rest from the end. */
-  maxOutputBytes: number
-  /** Environment of this process, from which a command inherits a few harmless variables. */
-  env: Readonly<Record<string, string | undefined>>
-}
-
-const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
-
-/** Task ids in the environment of a command. */
-const taskVariables: readonly (readonly [variable: string, of: (task: Task) => string | number | undefined])[] = [
-  ['SVC_TASK_ID', ({id}) => id],
-  ['SVC_TASK_UID', ({uid}) => uid],
-  ['SVC_TASK_ATTEMPT', ({generation}) => generation],
-  ['SVC_TASK_AGENT_ID', ({agent_id}) => agent_id],
-  ['SVC_TASK_TRACE_ID', ({trace_id}) => trace_id],
-  ['SVC_TASK_CORRELATION_ID', ({correlation_id}) => correlation_id],
-  ['SVC_TASK_SESSION_ID', ({session_id}) => session_id],
-  ['SVC_TASK_THREAD_ID', ({thread_id}) => thread_id],
-  ['SVC_TASK_JOURNEY_ID', ({journey_id}) => journey_id],
-  ['SVC_TASK_TENANT_ID', ({tenant_id}) => tenant_id],
-  ['SVC_TASK_CAMPAIGN_ID', ({campaign_id}) => campaign_id],
-]
 
 /** Number of lines of standard error in an error message. */
 const repeatedLines = 3
@@ -36,73 +9,33 @@ const repeatedLines = 3
 /** Runs commands from the workspace's configuration; a task only selects one and fills in its values. */
 export const execProcessor = (options: ExecOptions): Processor => ({
   async run(task, report, signal) {
-    const argv = planExec(task, options)
-    const {root: cwd, maxOutputBytes} = options
-    const timeoutMs = task.task_timeout_ms ?? options.timeoutMs
-    const env = environment(options.env, task)
     const template = task.exec?.template ?? ''
-    const command = {argv, cwd, env, timeoutMs, maxOutputBytes}
-    const onStart = (pid: number) => report.process(pid, processStart(pid) ?? '')
-    const end = await runInGroup(command, signal, onStart, report.output).catch((error: unknown) => {
-      signal.throwIfAborted()
-      throw startError(template, argv[0], error)
+    const end = await runTemplate(task, options, signal, {
+      onStart: (pid) => report.process(pid, processStart(pid) ?? ''),
+      onOutput: report.output,
     })
-    const failure = failureOf(end, timeoutMs)
-    if (failure !== undefined)
+    if (end.failure !== undefined)
       throw new SvcError('task_run_failed', {
-        reason: `${template} ${failure}`,
+        reason: `${template} ${end.failure}`,
         exitCode: end.exitCode ?? undefined,
         stderr: end.output.lastLines(repeatedLines),
       })
-    return outcome(template, argv[0], end)
+    return outcome(template, end)
   },
 })
 
-function environment(parent: ExecOptions['env'], task: Task): Record<string, string> {
-  const variables = [
-    ...inherited.map((name) => [name, parent[name]] as const),
-    ...taskVariables.map(([name, of]) => [name, of(task)] as const),
-  ]
-  return Object.fromEntries(
-    variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
-  )
-}
-
-/** Errors of the machine, not of the task: another attempt may succeed. */
-const transient = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
-
-const permanent: Readonly<Record<string, (program: string) => string>> = {
-  ENOENT: (program) => `the program ${program} was not found`,
-  EACCES: (program) => `the program ${program} is not executable`,
-  E2BIG: () => 'its command line is too long for this system',
-}
-
-function startError(template: string, program: string, error: unknown): unknown {
-  const {code = '', message} = error as NodeJS.ErrnoException
-  if (error instanceof SvcError || transient.has(code)) return error
-  const reason = `${template} cannot be started: ${permanent[code]?.(program) ?? message}`
-  return new SvcError('task_run_failed', {reason}, {cause: error})
-}
-
-/** Why the command failed, as a predicate of the template's name. */
-function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): string | undefined {
-  if (timedOut) return `timed out after ${timeoutMs} ms`
-  if (signal !== null) return `was terminated by ${signal}`
-  return exitCode === 0 ? undefined : `exited with status ${exitCode}`
-}
-
-function outcome(template: string, program: string, end: GroupEnd): Outcome {
-  const stdout = end.output.text('stdout')
+function outcome(template: string, {program, exitCode, durationMs, output}: TemplateEnd): Outcome {
+  const stdout = output.text('stdout')
   return {
     text: stdout.trim(),
     details: {
       template,
       program,
-      exit_code: end.exitCode,
-      duration_ms: end.durationMs,
+      exit_code: exitCode,
+      duration_ms: durationMs,
       stdout,
-      stderr: end.output.text('stderr'),
-      truncated: end.output.missing > 0,
+      stderr: output.text('stderr'),
+      truncated: output.missing > 0,
     },
   }
 }

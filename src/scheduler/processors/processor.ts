@@ -1,4 +1,5 @@
-import type {KeptOutput, Task, TaskPhase, Usage} from '../../tasks/index.js'
+import type {KeptOutput} from '../../process/index.js'
+import type {Task, TaskPhase, Usage} from '../../tasks/index.js'
 
 /** The result of a run. */
 export interface Outcome {

@@ -1,5 +1,5 @@
+import {type KeptOutput, type OutputPiece, withGap} from '../../process/index.js'
 import type {TaskContext} from '../base/context.js'
-import {type KeptOutput, type OutputPiece, withGap} from '../base/kept-output.js'
 import type {Task, TaskOutput} from '../base/task.js'
 import {requireTask} from './task-rows.js'
 

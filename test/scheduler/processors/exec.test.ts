@@ -9,9 +9,10 @@ import {promisify} from 'node:util'
 import {execa} from 'execa'
 import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {isAlive} from '../../../src/process/index.js'
-import {type ExecOptions, execProcessor} from '../../../src/scheduler/processors/exec.js'
+import {execProcessor} from '../../../src/scheduler/processors/exec.js'
 import type {Outcome, RunReport} from '../../../src/scheduler/processors/processor.js'
 import type {Task} from '../../../src/tasks/base/task.js'
+import type {ExecOptions} from '../../../src/tasks/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 import {aTask, recordedReport, underCollection, unstopped} from './a-task.js'
 
@@ -329,7 +330,7 @@ describe('kill in execa', () => {
 describe('a command whose run is aborted', () => {
   it('ends with it', async (test) => {
     const {root} = await workspace(test, '')
-    const module = new URL('../../../src/scheduler/processors/process-group.js', import.meta.url)
+    const module = new URL('../../../src/process/process-group.js', import.meta.url)
     const parent = `
       import {existsSync} from 'node:fs'
       import {runInGroup} from ${JSON.stringify(module)}

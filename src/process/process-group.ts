@@ -1,6 +1,6 @@
 import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {KeptOutput} from '../../tasks/index.js'
+import {KeptOutput} from './kept-output.js'
 
 /** A program that inherits only what is listed here. */
 export interface GroupCommand {

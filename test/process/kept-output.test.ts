@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {PassThrough} from 'node:stream'
 import {describe, it} from 'node:test'
 import {registerSecret} from '../../src/log/index.js'
-import {KeptOutput, type OutputSource} from '../../src/tasks/base/kept-output.js'
+import {KeptOutput, type OutputSource} from '../../src/process/index.js'
 
 type Write = readonly [source: OutputSource, bytes: string | Buffer]
 

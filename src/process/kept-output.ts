@@ -1,6 +1,6 @@
 import type {Readable} from 'node:stream'
 import {StringDecoder} from 'node:string_decoder'
-import {redactedStream} from '../../log/index.js'
+import {redactedStream} from '../log/index.js'
 
 /** The output streams of a command. */
 export type OutputSource = 'stdout' | 'stderr'
