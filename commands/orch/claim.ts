@@ -34,15 +34,17 @@ generation to svc orch complete or svc orch fail. If the claim expires, the task
     }
     const claim = () => {
       try {
-        return modules.tasks.claimTask(orchestrator, request)
+        return modules.tasks.takeClaim(orchestrator, request)
       } catch (error) {
         if (wait && isErrorOf(error, 'no_task_to_claim')) return undefined
         throw error
       }
     }
     for await (const started of readings(orchestrator, claim, this.signal))
-      if (started !== undefined)
+      if (started !== undefined) {
+        await modules.tasks.recordBaseline(orchestrator, started)
         return this.output.result(started, ({task, generation}) => `${task.display_id} ${generation}`)
+      }
     this.signal.throwIfAborted()
   }
 }

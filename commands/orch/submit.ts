@@ -71,6 +71,27 @@ const taskFlags = {
   'min-vram-mb': Flags.integer({description: 'Minimum GPU memory of the agent in MiB.', min: 1, helpValue: 'MIB'}),
   'min-cpu-cores': Flags.integer({description: 'Minimum CPU cores of the agent.', min: 1, helpValue: 'N'}),
   label: Flags.string({description: 'Required label of the agent; may be repeated.', helpValue: 'LABEL', ...many}),
+  accept: Flags.string({
+    description: 'Acceptance line, a condition that the finished work meets; may be repeated.',
+    helpValue: 'TEXT',
+    ...many,
+  }),
+  'harness-spec': Flags.string({
+    description:
+      'JSON or YAML file with required checks, required artifacts and acceptance lines; - reads standard input.',
+    helpValue: 'FILE',
+  }),
+  'context-envelope': Flags.string({
+    description: 'JSON or YAML file with the context envelope of the task; - reads standard input.',
+    helpValue: 'FILE',
+    exclusive: ['retrieval'],
+  }),
+  retrieval: Flags.string({
+    description:
+      'JSON or YAML file with the answer of the retrieval that the task is based on; - reads standard input.',
+    helpValue: 'FILE',
+    exclusive: ['context-envelope'],
+  }),
   'requires-approval': Flags.boolean({
     description: 'Do not queue the task until it is approved with svc orch approve.',
   }),
@@ -114,6 +135,10 @@ runs it.
 A batch is a JSON array, or one JSON object per line. Its tasks match the contract orchestration/submit-task.v1, with
 files relative to the workspace root. All tasks are submitted, or none if a task is invalid. Prints one line per task.
 
+A harness specification matches the contract orchestration/harness-spec.v1, a context envelope the contract
+orchestration/context-envelope.v1. Required checks are command templates whose only placeholders are {task_id},
+{description} and {root}. The files must be JSON if they are read from standard input.
+
 With --retries, a failed task is retried with a delay that doubles each time. Failures include a non-zero exit status, a
 run longer than --task-timeout and an unavailable server. A missing template is not retried. A task with --not-before
 stays queued until then, even if the daemon restarts, and locks no files.
@@ -127,6 +152,7 @@ svc orch task ID --wait.`
     '<%= config.bin %> <%= command.id %> "Review it" --after $id --wait --timeout 600',
     'git diff | <%= config.bin %> <%= command.id %> - --category review --json',
     '<%= config.bin %> <%= command.id %> "Build it" --exec build --task-timeout 10m --retries 2 --not-before +2h',
+    '<%= config.bin %> <%= command.id %> "Fix the parser" --accept "Empty input returns []" --harness-spec harness.json',
     '<%= config.bin %> <%= command.id %> --batch tasks.jsonl',
   ]
   static override args = {
@@ -163,8 +189,18 @@ svc orch task ID --wait.`
         ? submissions.map((submission) => modules.tasks.submitTask(orchestrator, submission))
         : modules.tasks.submitBatch(orchestrator, submissions)
     const isBatch = batch !== undefined
+    this.#noteUnenforced(submissions, orchestrator)
     if (wait) await this.#wait(modules, orchestrator, accepted, isBatch)
     else await this.#print(accepted, isBatch)
+  }
+
+  /** Prints a notice if a task has a harness that the settings do not enforce. */
+  #noteUnenforced(submissions: readonly SubmitTaskV1[], {config}: Orchestrator): void {
+    if (config.harnessCompletionGuard !== 'off' || !submissions.some(hasHarness)) return
+    this.output.notice(
+      'notice: Acceptance lines and required checks are recorded but not enforced. To enforce them, set ' +
+        'harness_completion_guard = "enforce" under [orchestrator] in Svc.toml.',
+    )
   }
 
   async #print(accepted: readonly Accepted[], isBatch: boolean): Promise<void> {
@@ -195,10 +231,16 @@ svc orch task ID --wait.`
   async #task(): Promise<SubmitTaskV1> {
     if (this.args.description === undefined)
       throw new SvcError('usage', {reason: 'Missing task description. Pass it as an argument, or use --batch.'})
+    this.#requireOneReader()
     const description = await this.textOf(this.args.description)
     if (description.trim() === '')
       throw new SvcError('task_invalid', {place: 'The task', fault: 'its description is empty'})
     const {flags} = this
+    const [spec, envelope, retrieval] = [
+      await this.#readDocument(flags['harness-spec']),
+      await this.#readDocument(flags['context-envelope']),
+      await this.#readDocument(flags.retrieval),
+    ]
     const needs = defined({
       gpu_cuda: flags['needs-gpu'] || undefined,
       prefer_gpu_compute: flags['prefer-gpu'] || undefined,
@@ -225,6 +267,10 @@ svc orch task ID --wait.`
         exec: flags.exec === undefined ? undefined : {template: flags.exec, params: params(flags.param)},
         capability_requirements: ifAny(needs),
         enqueue_hints: ifAny(hints),
+        accept: flags.accept,
+        harness_spec_json: JSON.stringify(spec),
+        context_envelope_json: JSON.stringify(envelope),
+        retrieval: retrieval as SubmitTaskV1['retrieval'],
         requires_approval: flags['requires-approval'] || undefined,
         task_timeout_ms: flags['task-timeout'],
         retries: flags.retries,
@@ -240,6 +286,27 @@ svc orch task ID --wait.`
     }
   }
 
+  /** Only one value can be read from standard input. @throws usage */
+  #requireOneReader(): void {
+    const {'harness-spec': spec, 'context-envelope': envelope, retrieval} = this.flags
+    const readers = Object.entries({
+      'the description': this.args.description,
+      '--harness-spec': spec,
+      '--context-envelope': envelope,
+      '--retrieval': retrieval,
+    }).flatMap(([name, value]) => (value === '-' ? [name] : []))
+    if (readers.length > 1)
+      throw new SvcError('usage', {reason: `Only one of ${readers.join(' and ')} can read standard input.`})
+  }
+
+  /** @throws document_unparsable and the errors of `readInput` */
+  async #readDocument(path: string | undefined): Promise<unknown> {
+    if (path === undefined) return undefined
+    const {readDocument} = await import('../../src/contracts/index.js')
+    const text = (await readInput(path, this.signal)).toString('utf8').replace(/^\uFEFF/, '')
+    return readDocument(text, path === '-' ? 'standard input' : path)
+  }
+
   async #readBatch(path: string): Promise<SubmitTaskV1[]> {
     if (this.args.description !== undefined)
       throw new SvcError('usage', {reason: 'A description cannot be combined with --batch.'})
@@ -251,6 +318,9 @@ svc orch task ID --wait.`
       .map(({line, number}) => parse(line, `line ${number}`) as SubmitTaskV1)
   }
 }
+
+const hasHarness = ({accept = [], harness_spec_json: spec, enqueue_hints: hints}: SubmitTaskV1): boolean =>
+  accept.length > 0 || spec !== undefined || hints?.harness_spec_json !== undefined
 
 /** @throws task_invalid */
 function parse(text: string, what: string): unknown {

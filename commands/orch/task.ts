@@ -1,5 +1,13 @@
 import {Flags} from '@oclif/core'
-import {followOutput, formatTask, notCompleted, OrchCommand, taskArg} from '../../src/cli/index.js'
+import {
+  followOutput,
+  formatEvidence,
+  formatGates,
+  formatTask,
+  notCompleted,
+  OrchCommand,
+  taskArg,
+} from '../../src/cli/index.js'
 
 export default class OrchTask extends OrchCommand<typeof OrchTask> {
   static override summary = 'Show a task, its output and its result.'
@@ -9,18 +17,27 @@ dropped. The task is shown with the last lines; --output and --json print the co
 
 --wait waits until the task is finished and then prints it. --follow prints the output of the command while it runs.
 Both exit with status 1 if the task was not completed. With --follow --json, each chunk of output is a line such as
-{"text": "…"}; the last line is the task.`
+{"text": "…"}; the last line is the task.
+
+--evidence prints what supports the completion of the task: required checks, artifacts and acceptance lines, the results
+of checks, and the files that it changed. For a task in progress, the evidence is collected now, without running
+checks.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> T-0042',
     '<%= config.bin %> <%= command.id %> T-0042 --output | less',
     '<%= config.bin %> <%= command.id %> $id --wait',
     '<%= config.bin %> <%= command.id %> $id --follow',
+    '<%= config.bin %> <%= command.id %> T-0042 --evidence',
     '<%= config.bin %> <%= command.id %> 42 --json | jq -r .result.text',
   ]
   static override args = {id: taskArg}
   static override flags = {
     output: Flags.boolean({description: 'Print only the output of the command of the task.'}),
     follow: Flags.boolean({char: 'f', description: 'Follow the output until the task is finished.'}),
+    evidence: Flags.boolean({
+      description: 'Print only the evidence for its completion, with grade and age.',
+      exclusive: ['follow', 'output', 'wait'],
+    }),
     wait: Flags.boolean({description: 'Wait until the task is finished.', exclusive: ['follow', 'output']}),
   }
 
@@ -40,7 +57,11 @@ Both exit with status 1 if the task was not completed. With --follow --json, eac
       this.warnWithoutDaemon(modules, orchestrator, [task])
       return this.printEnd(await this.waitFor(modules, orchestrator, task), modules)
     }
-    const task = modules.tasks.taskWithOutput(orchestrator, id)
+    if (this.flags.evidence) {
+      const evaluation = await modules.tasks.taskEvidence(orchestrator, id, {signal: this.signal})
+      return this.output.result(evaluation, (found) => `${formatEvidence(found)}${formatGates(found)}`)
+    }
+    const task = modules.tasks.taskInDetail(orchestrator, id)
     if (this.flags.output && !this.output.json) await this.output.piece(task.output?.text ?? '')
     else await this.output.result(task, () => formatTask(task, modules.tasks))
   }

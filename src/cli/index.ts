@@ -60,6 +60,8 @@ export {
   eventTypes,
   excerpt,
   formatAgents,
+  formatEvidence,
+  formatGates,
   formatStatus,
   formatTask,
   formatTasks,

@@ -88,7 +88,7 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
       const show = ({status, current_phase: phase}: Task) => print(phase === undefined ? status : `${status}, ${phase}`)
       return waitForTask(orchestrator, look, {signal, limit, show})
     })
-    return modules.tasks.taskWithOutput(orchestrator, id)
+    return modules.tasks.taskInDetail(orchestrator, id)
   }
 
   /** Prints a notice if no daemon is running that could run the tasks. */

@@ -59,9 +59,46 @@ export function formatTask(task: Task, names: IdNames): string {
   const [first = [], ...others] = facts
   const parts = [formatTable(first, others), `${plain(task.description)}\n`]
   if (task.audit_report !== undefined) parts.push(`Report: ${plain(task.audit_report)}\n`)
+  const gates = task.evaluation === undefined ? '' : formatGates(task.evaluation)
+  if (gates !== '') parts.push(gates)
   if (task.result !== undefined) parts.push(`Result:\n${plain(task.result.text)}\n`)
   else if (task.output !== undefined) parts.push(outputEnd(task.display_id, plain(task.output.text).split('\n')))
   return parts.join('\n')
+}
+
+type Evaluation = NonNullable<Task['evaluation']>
+
+/** The findings of the gates that did not simply pass, one per line. */
+export function formatGates({gates, gate, iteration, cap}: Evaluation): string {
+  const notable = gates.filter(({verdict, findings}) => verdict !== 'pass' || findings.length > 0)
+  const lines = notable.flatMap(({gate: name, verdict, shadow, findings}) => [
+    `  ${name}: ${verdict}${shadow ? ' (shadow)' : ''}`,
+    ...findings.map(({severity, path, line, message, rule}) => {
+      const place = path === undefined ? '' : `${oneLine(path)}${line === undefined ? '' : `:${line}`}: `
+      return `    ${severity}: ${place}${oneLine(message)} (${rule})`
+    }),
+  ])
+  if (lines.length === 0) return ''
+  const title = gate === undefined ? 'Gates:' : `Gates: returned by ${gate}, ${iteration} of ${cap}`
+  return [title, ...lines, ''].join('\n')
+}
+
+/** The evidence for a completion with its grade and age. */
+export function formatEvidence({files, checks, owed, observations, evaluated_at_ms: at}: Evaluation): string {
+  const age = (ms: number | undefined) => (ms === undefined ? '-' : `${Math.max(0, Math.round((at - ms) / 1000))} s`)
+  const rows = [
+    ...owed.map(({kind, item, state, grade = '-', at_ms}) => [kind, oneLine(item), state, grade, age(at_ms)]),
+    ...checks.map(({check, passed, grade, started_at_ms}) => [
+      'result',
+      oneLine(check),
+      passed ? 'passed' : 'failed',
+      grade,
+      age(started_at_ms),
+    ]),
+    ...files.map(({path, change, written_at_ms}) => ['file', oneLine(path), change, 'observed', age(written_at_ms)]),
+  ]
+  const table = rows.length === 0 ? 'No evidence.\n' : formatTable(['KIND', 'ITEM', 'STATE', 'GRADE', 'AGE'], rows)
+  return [table, ...observations.map(({message}) => `${oneLine(message)}\n`)].join('')
 }
 
 const maxOutputLines = 20
@@ -85,6 +122,9 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['after', ({depends_on: ids}, {displayTask}) => ids.map(displayTask).join(', ')],
   ['waits for', ({blocked_on: id}, {displayTask}) => (id === undefined ? undefined : displayTask(id))],
   ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : requirementsText(needs))],
+  ['checks', ({harness}) => harness?.required_checks.map(({check}) => check).join(', ')],
+  ['artifacts', ({harness}) => harness?.required_artifacts.join(', ')],
+  ['accept', ({harness}) => harness?.accept.map((line, i) => `${i + 1}. ${line}`).join(' ')],
   ['claim', ({claim}) => (claim === undefined ? undefined : `${claim.generation} of ${claim.owner}`)],
   ['timeout', ({task_timeout_ms: ms}) => (ms === undefined ? undefined : `${ms / 1000} s`)],
   ['retries', ({retry_count: count, retries}) => retriesText(count, retries)],
@@ -205,10 +245,16 @@ const descriptions: Descriptions = {
   task_cancelled: ({reason}, task) => `${task} cancelled${because(reason)}`,
   task_requeued: ({reason}, task, agent) => `${task} requeued on ${agent}: ${reason}`,
   task_unblocked: (_, task, agent) => `${task} unblocked, queued on ${agent}`,
-  task_approved: (_, task) => `${task} approved`,
+  task_approved: ({by}, task) => `${task} approved${by === undefined ? '' : ` by ${by}`}`,
+  task_gated: ({outcome, gate, iteration, cap, gates}, task) =>
+    gate === undefined
+      ? `${task} ${outcome}; findings of ${gates.map((each) => each.gate).join(', ')}`
+      : `${task} ${outcome} by the gate ${gate}, ${iteration} of ${cap}`,
   task_reordered: ({priority}, task) => `${task} priority changed to ${priority}`,
   task_moved: ({from_agent_id: from}, task, agent, {displayAgent}) =>
     `${task} moved from ${displayAgent(from)} to ${agent}`,
+  task_handed_off: ({from_agent_id: from, handoff_count: count}, task, agent, {displayAgent}) =>
+    `${task} handed over from ${displayAgent(from)} to ${agent}, hand-over ${count}`,
   task_claim_overridden: ({owner, generation}, task) => `${task} claim ${generation} of ${owner} overridden`,
   task_claim_expired: ({owner, generation}, task) => `${task} claim ${generation} of ${owner} expired`,
   task_doubted: ({reason}, task, agent) => `${task} doubted by ${agent}${because(reason)}`,
@@ -219,6 +265,8 @@ const descriptions: Descriptions = {
   agent_resumed: (_, __, agent) => `${agent} resumed`,
   agent_heartbeat: ({activity}, _, agent) => `${agent} is ${activity}`,
   scope_violation: ({path, reason}, _, agent) => `${path} is outside the scope of ${agent}: ${reason}`,
+  context_envelope_violation: ({key, violations}, task) =>
+    `context envelope of ${task === '' ? (key ?? 'a session') : task} does not match its contract: ${violations.join('; ')}`,
   cost_incurred: ({model, input_tokens: input, output_tokens: output, cost_usd: cost}, task) =>
     `${task === '' ? 'a call' : task} cost ${cost} USD: ${model}, ${input} input tokens, ${output} output tokens`,
   message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent, {displayAgent}) =>

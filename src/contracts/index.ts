@@ -12,6 +12,7 @@ export {
   type Schema,
 } from './catalogue.js'
 export {readDocument} from './document.js'
+export {plainViolations} from './plain-check.js'
 export type * from './types.js'
 export {
   assertContract,

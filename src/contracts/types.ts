@@ -859,7 +859,19 @@ export interface SubmitTaskV1 {
     active_skill?: string
     is_detached?: boolean
     requires_approval?: boolean
+    /** Alias of harness_spec_json. */
+    harness_spec_json?: string
+    /** How well sources support an answer. */
+    socrates_context?: {[k: string]: unknown}
   }
+  /** Acceptance lines: conditions that the finished work meets. */
+  accept?: string[]
+  /** JSON text that matches the contract orchestration/harness-spec.v1. */
+  harness_spec_json?: string
+  /** JSON text that matches the contract orchestration/context-envelope.v1; excludes retrieval. */
+  context_envelope_json?: string
+  /** Answer of the retrieval that the task is based on; excludes context_envelope_json. */
+  retrieval?: {[k: string]: unknown}
   requires_approval?: boolean
   /** Timeout of one run in milliseconds; overrides the limits of the workspace. */
   task_timeout_ms?: number
@@ -946,6 +958,20 @@ export interface OrchTaskV1 {
   model_override?: string
   benchmark_tier?: string
   budget?: {max_cost_usd?: number; max_latency_ms?: number}
+  /** What must be shown for the task to be done. */
+  harness?: {
+    /** Checks that must pass. */
+    required_checks: {
+      /** Command template that runs the check. */
+      check: string
+      /** Patterns of the files that the check covers. (default: all files of the task) */
+      covers?: string[]
+    }[]
+    /** Files that the task must create or change, relative to the workspace root. */
+    required_artifacts: string[]
+    /** Acceptance lines: conditions that the finished work meets. */
+    accept: string[]
+  }
   tool_hints: string[]
   research_hints: string[]
   active_skill?: string
@@ -976,6 +1002,10 @@ export interface OrchTaskV1 {
     missing_bytes: number
   }
   audit_report?: string
+  /** Digest of the evidence with which it was completed; svc orch verify recomputes it. */
+  receipt?: string
+  approval_tier?: 'auto_approve' | 'confirm' | 'review' | 'blocked'
+  evaluation?: Evaluation
   retry_count: number
   debug_iterations: number
   toestub_iterations: number
@@ -1034,8 +1064,97 @@ export interface Capabilities {
   arch?: string
   hostname?: string
   routing_tier?: string
+  /** Results of the agent need strong evidence even if the Socrates gate is off. */
+  is_low_confidence_bypass_blocked?: boolean
   /** Labels, key=value by convention; an agent must have all labels of a task. */
   labels: string[]
+}
+
+/** The latest evaluation of the completion gates, with its evidence. */
+export interface Evaluation {
+  outcome: 'completed' | 'requeued' | 'failed' | 'pending'
+  /** Gate that did not accept the result. */
+  gate?: string
+  iteration?: number
+  cap?: number
+  /** Start of the work: the first claim, in Unix milliseconds. */
+  since_ms: number
+  evaluated_at_ms: number
+  gates: GateResult[]
+  files: {
+    path: string
+    change: 'created' | 'modified' | 'deleted' | 'unchanged'
+    /** Who lists the file. */
+    listed: 'task' | 'agent'
+    bytes: number
+    /** SHA-256 in hexadecimal. */
+    digest?: string
+    /** Time of the last write, in Unix milliseconds. */
+    written_at_ms: number
+  }[]
+  checks: {
+    check: string
+    grade: Grade
+    passed: boolean
+    reason?: string
+    exit_code?: number
+    started_at_ms?: number
+    finished_at_ms?: number
+    /** SHA-256 in hexadecimal. */
+    output_digest?: string
+    /** Task that ran the check. */
+    task_id?: number
+  }[]
+  /** Required checks, artifacts and acceptance lines. */
+  owed: {
+    kind: 'check' | 'artifact' | 'accept'
+    item: string
+    /** void: the evidence failed or is older than the last write; unverified: only the agent says so. */
+    state: 'met' | 'owed' | 'void' | 'unverified'
+    grade?: Grade
+    /** Why the state is not met. */
+    reason?: string
+    /** Time of the evidence, in Unix milliseconds. */
+    at_ms?: number
+    /** The check or the file that is the evidence. */
+    source?: string
+  }[]
+  observations: Finding[]
+  scan: ScanReport
+}
+
+/** The result of a completion gate. */
+export interface GateResult {
+  gate: 'behavioral' | 'research' | 'approval' | 'trust' | 'harness' | 'toestub' | 'links' | 'grounding' | 'socrates'
+  /** relaxed: the gate failed, but the agent is exempt because of its reliability. */
+  verdict: 'pass' | 'fail' | 'relaxed'
+  /** The gate is only recorded and prevents nothing. */
+  shadow: boolean
+  findings: Finding[]
+  /** Values of the gate, such as a confidence. */
+  details?: {[k: string]: unknown}
+}
+
+/** Something that a check found. */
+export interface Finding {
+  /** Stable id, such as stub/todo-comment. */
+  rule: string
+  /** Errors and critical findings prevent completion; findings from before the task are info. */
+  severity: 'info' | 'warning' | 'error' | 'critical'
+  path?: string
+  line?: number
+  message: string
+}
+
+/** Grade of evidence: the agent claims it, reports a check, svc observed it, or svc ran the check. */
+export type Grade = 'claimed' | 'reported' | 'observed' | 'verified'
+
+/** Findings in the files that the task wrote. */
+export interface ScanReport {
+  passed: boolean
+  error_count: number
+  warning_count: number
+  findings: Finding[]
 }
 
 /** Result of svc orch cancel --json and svc orch retry --json for several tasks. */
@@ -1071,6 +1190,20 @@ export interface OrchPruneV1 {
     /** Their command is still being stopped. */
     run: number
   }
+}
+
+/** The receipt of a completed task, recomputed from the stored evidence, as printed by svc orch verify --json. */
+export interface OrchVerifyV1 {
+  task_id: number
+  display_id: string
+  status: string
+  /** The stored receipt equals the recomputed one. */
+  valid: boolean
+  /** The stored receipt; absent if no gate accepted the task. */
+  receipt?: string
+  recomputed: string
+  /** Files that the task changed, compared with their state at the completion. */
+  files: {path: string; state: 'same' | 'changed' | 'missing'}[]
 }
 
 /** Result of svc orch status --json. */
@@ -1118,6 +1251,19 @@ export interface OrchStatusV1 {
     /** Start time of the daemon, in Unix milliseconds. */
     since_ms: number
   } | null
+  /** The latest 100 entries of the context store by key. */
+  context_entries: {
+    [k: string]: {
+      /** Agent that set the entry, if known. */
+      agent_id: number | null
+      /** The first 200 characters of the value. */
+      value: string
+      /** Unix seconds; 0: never. */
+      expires_at: number
+      /** Unix seconds. */
+      set_at: number
+    }
+  }
   agents: {id: number; display_id: string; [k: string]: unknown}[]
 }
 
@@ -1137,18 +1283,47 @@ export interface OrchAgentV1 {
   capabilities: Capabilities
   /** Model of the agent, if it has its own. */
   model?: string
+  /** Deprecated: use agent_session_id. */
   session_id?: string
   activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
+  /** Number of queued tasks of all priorities. */
   queued: number
+  /** Deprecated: use urgent_count. */
   queued_urgent: number
+  /** Deprecated: use normal_count. */
   queued_normal: number
+  /** Deprecated: use background_count. */
   queued_background: number
+  /** Number of tasks in progress. */
   running: number
+  /** Deprecated: use doubted_count. */
   doubted: number
+  /** Number of completed tasks. */
   completed: number
+  /** Number of queued urgent tasks. */
+  urgent_count: number
+  /** Number of queued tasks with normal priority. */
+  normal_count: number
+  /** Number of queued background tasks. */
+  background_count: number
+  /** Number of doubted tasks that it holds. */
+  doubted_count: number
+  /** Whether a task of the agent is in progress. */
+  in_progress: boolean
+  /** Whether the agent is paused. */
+  paused: boolean
+  /** Whether the agent was spawned by routing or scaling. */
+  dynamic: boolean
+  /** Session that the agent is mapped to; null if there is none. */
+  agent_session_id: string | null
+  /** Highest number of hand-overs among its unfinished tasks. */
+  max_handoff_count: number
+  /** Skill of its task in progress; null if there is none. */
+  active_skill: string | null
   /** Sum of priority weight times complexity / 5 over its queued and running tasks. */
   weighted_load: number
   owned_files: number
+  /** Phase of its task in progress, if it has one. */
   current_phase?: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
   tokens_used: number
   cost_usd: number
@@ -1210,6 +1385,142 @@ export interface OrchOperationV1 {
   task_id?: number
   /** Current agent of the operation. */
   agent_id?: number
+}
+
+/** Context of a task or a session, such as retrieved evidence or a summary, with its origin and how far it can be trusted. */
+export interface ContextEnvelopeV1 {
+  schema_version: number
+  envelope_id: string
+  envelope_type:
+    | 'chat_turn'
+    | 'session_summary'
+    | 'retrieval_evidence'
+    | 'task_context'
+    | 'handoff_context'
+    | 'agent_note'
+    | 'policy_hint'
+    | 'execution_context'
+  created_at_unix_ms: number
+  /** Time after which the envelope is not accepted, in Unix milliseconds. */
+  expires_at_unix_ms?: number
+  /** Time after its creation during which the envelope is accepted, in seconds. */
+  ttl_seconds?: number
+  /** Origin of the envelope. */
+  provenance: {
+    source_plane: 'mcp' | 'orchestrator' | 'search' | 'mesh' | 'database' | 'manual' | 'external'
+    source_system: string
+    capture_mode: 'inline' | 'derived' | 'retrieved' | 'compacted' | 'handed_off' | 'imported'
+    source_tool?: string
+    source_path?: string
+    producer_agent_id?: number | string
+    producer_node_id?: string
+    producer_session_id?: string
+    producer_thread_id?: string
+    policy_version?: number | string
+    observed_via?: string[]
+    trace_id?: string
+    correlation_id?: string
+  }
+  /** How far the content can be trusted. */
+  trust: {
+    trust_tier: 'untrusted' | 'advisory' | 'trusted' | 'system_verified'
+    authority_rank: number
+    freshness_tier: 'volatile' | 'recent' | 'stable' | 'archival'
+    confidence?: number
+    /** Share of the content that contradicts the rest. */
+    contradiction_ratio?: number
+    requires_citation?: boolean
+    may_override_lower_authority?: boolean
+  }
+  /** Envelopes and records that this one was made from. */
+  lineage?: {
+    root_envelope_id?: string
+    parent_envelope_ids?: string[]
+    root_conversation_id?: string
+    root_task_id?: number | string
+    hop_count?: number
+    compaction_generation?: number
+    derived_from?: {kind: 'message' | 'task' | 'artifact' | 'retrieval' | 'summary' | 'handoff'; ref: string}[]
+  }
+  /** What the envelope is about. */
+  subject: {
+    repository_id: string
+    workspace_id?: string
+    session_id?: string
+    thread_id?: string
+    task_id?: number | string
+    goal_id?: string
+    agent_id?: number | string
+    receiver_agent_id?: number | string
+    node_id?: string
+    mesh_scope_id?: string
+    surface?: 'chat' | 'plan' | 'task_submit' | 'handoff' | 'retrieval' | 'remote_execute' | 'memory'
+  }
+  /** The context itself. */
+  content: {
+    summary_text: string
+    facts?: {
+      fact_id: string
+      text: string
+      /** Sources of the fact. */
+      evidence_refs?: string[]
+      supersedes_fact_ids?: string[]
+    }[]
+    repo_paths?: string[]
+    artifact_refs?: string[]
+    citations?: string[]
+    tags?: string[]
+    /** Data for programs; any members. */
+    structured_payload?: {[k: string]: unknown}
+  }
+  /** How the envelope is combined with others about the same subject. */
+  conflict_policy: {
+    merge_strategy:
+      | 'append_only'
+      | 'last_write_wins'
+      | 'confidence_weighted'
+      | 'authority_precedence'
+      | 'crdt_merge'
+      | 'manual_review'
+    stale_after_ms?: number
+    dedupe_key?: string
+    overwrite_requires_evidence?: boolean
+    conflict_class?: 'temporal' | 'semantic' | 'authority' | 'source_trust' | 'policy'
+  }
+  /** How the content is passed to a model. */
+  budget: {
+    priority: 'low' | 'normal' | 'high' | 'critical'
+    injection_mode: 'inline' | 'summary_only' | 'reference_only' | 'tool_required'
+    token_estimate?: number
+    max_tokens_for_injection?: number
+    retrieval_cost_class?: 'cheap' | 'moderate' | 'expensive'
+    must_refresh_before_use?: boolean
+  }
+  /** Evidence that an answer based on the content requires. */
+  safety?: {
+    risk_budget?: string
+    /** The answer states facts. */
+    factual_mode?: boolean
+    required_citations?: number
+  }
+}
+
+/** What must be shown for a task to be done, submitted as harness_spec_json. */
+export interface HarnessSpecV1 {
+  /** Checks that must pass; a string is the check of an object without other members. */
+  required_checks?: (
+    | string
+    | {
+        /** Command template of the workspace that runs the check, without placeholders of its own. */
+        check: string
+        /** Patterns of the files that the check covers. (default: all files of the task) */
+        covers?: string[]
+      }
+  )[]
+  /** Files that the task must create or change, relative to the workspace root. */
+  required_artifacts?: string[]
+  /** Acceptance lines: conditions that the finished work meets. */
+  accept?: string[]
 }
 
 /** Context of a request, stored with everything that is recorded about it. Other members are allowed. */
@@ -1314,9 +1625,29 @@ export interface OrchestrationEventV1 {
     | {type: 'task_failed'; task_id: number; agent_id: number; error: string}
     | {type: 'task_cancelled'; task_id: number; agent_id: number; reason?: string}
     | {type: 'task_requeued'; task_id: number; agent_id: number; reason: string; not_before_ms?: number}
-    | {type: 'task_unblocked' | 'task_approved'; task_id: number; agent_id: number}
+    | {type: 'task_unblocked'; task_id: number; agent_id: number}
+    | {
+        type: 'task_approved'
+        task_id: number
+        agent_id: number
+        /** Person who approved; absent if a model did. */
+        by?: string
+      }
+    | {
+        type: 'task_gated'
+        task_id: number
+        agent_id: number
+        outcome: 'completed' | 'requeued' | 'failed'
+        /** Gate that did not accept the result. */
+        gate?: string
+        iteration?: number
+        cap?: number
+        gates: GateResult[]
+        scan?: ScanReport
+      }
     | {type: 'task_reordered'; task_id: number; agent_id: number; priority: 'background' | 'normal' | 'urgent'}
     | {type: 'task_moved'; task_id: number; agent_id: number; from_agent_id: number}
+    | {type: 'task_handed_off'; task_id: number; agent_id: number; from_agent_id: number; handoff_count: number}
     | {type: 'task_claim_expired'; task_id: number; agent_id: number; owner: string; generation: number}
     | {type: 'task_claim_overridden'; task_id: number; agent_id: number; owner: string; generation: number}
     | {type: 'task_doubted'; task_id: number; agent_id: number; reason?: string}
@@ -1330,6 +1661,15 @@ export interface OrchestrationEventV1 {
         activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
       }
     | {type: 'scope_violation'; agent_id: number; path: string; reason: string}
+    | {
+        type: 'context_envelope_violation'
+        task_id?: number
+        agent_id?: number
+        /** Key in the context store, if it was not submitted with a task. */
+        key?: string
+        /** The first violations. */
+        violations: string[]
+      }
     | {
         type: 'cost_incurred'
         task_id?: number

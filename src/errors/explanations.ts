@@ -687,6 +687,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {task: 'T-0042', from: 'Completed', to: 'Cancelled'},
   ],
   task_path_escapes: ['A path is blank or too long, or leads out of the workspace.', {path: '../other/readme.md'}],
+  completion_refused: [
+    'A completion gate of the workspace found that the evidence does not support the result.',
+    {task: 'T-0042', gate: 'toestub', outcome: 'requeued', iteration: 1, cap: 3},
+  ],
+  receipt_invalid: [
+    'The task was completed without gates, or its description, result or evidence was changed in the store.',
+    {task: 'T-0042', receipt: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'},
+  ],
   dependency_unknown: ['--after, or depends_on in a batch, names a task that does not exist.', {dependency: 'T-0041'}],
   dependency_failed: [
     '--after, or depends_on in a batch, names a task that failed or was cancelled.',
@@ -708,6 +716,15 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'orchestrator.scope_enforcement is strict, and the scope of the agent does not include the file.',
     {agent: 'reviewer', path: 'src/parser.ts'},
   ],
+  evidence_insufficient: [
+    'orchestrator.socrates_gate_enforce is true, and the evidence of the task is too weak or contradicts itself.',
+    {confidence: 0.12},
+  ],
+  context_invalid: [
+    'The key or the value of an entry of the context store violates a limit, or the value is not a context envelope.',
+    {key: 'context_envelope:s1', fault: 'its context envelope is not a JSON object'},
+  ],
+  context_full: ['The number of entries of the context store reached its limit.', {limit: 10_000}],
   queue_full: ['The number of queued tasks reached its limit.', {queued: 1000, limit: 1000}],
   agent_not_found: ['No agent of this workspace has this name or id.', {agent: 'bulider', suggestion: 'builder'}],
   agent_exists: ['Agent names are unique within a workspace.', {name: 'builder', agent: 'A-01'}],
@@ -724,6 +741,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   claim_lost: [
     'The claim expired, another client took the task over, or the task is finished.',
     {task: 'T-0042', generation: 1, current: 2, status: 'InProgress'},
+  ],
+  stale_handoff: [
+    'The task has moved to another agent, or its claim has changed, since the agent decided to hand it over.',
+    {task: 'T-0042', reason: 'it belongs to builder, not to core'},
+  ],
+  handoff_invariant: [
+    'Only unfinished tasks can be handed over, to a different agent, and everything that a task owes stays owed.',
+    {task: 'T-0042', reason: 'the task is Completed'},
   ],
   no_task_to_claim: 'No queued task uses the processor external, or none of them belongs to the specified agent.',
   task_not_successful: [

@@ -36,8 +36,8 @@ export {
  * @example
  * const workspace = await openWorkspace('.')
  * const {task_id} = submitTask(workspace, {description: 'Review the parser', processor: 'external'})
- * const {task, generation} = claimTask(workspace, {owner: 'reviewer'})
- * completeTask(workspace, task.id, {text: 'Looks fine.'}, {generation})
+ * const {task, generation} = await claimTask(workspace, {owner: 'reviewer'})
+ * await completeTask(workspace, task.id, {text: 'Looks fine.'}, {generation})
  * workspace.close()
  */
 export async function openWorkspace(

@@ -1,6 +1,6 @@
 import type {Draft, LoopMode, NewPlan, Plan, PlanDepth, RefinementRequest} from '../plans/index.js'
 import type {OperationContext} from './context.js'
-import {planPath, reportPlan} from './written-plan.js'
+import {planPath, reportPlan, type WrittenPlan} from './written-plan.js'
 
 /** Drafts steps with the configured model. */
 async function draft(
@@ -84,7 +84,7 @@ const metadataOf = ({madeBy, depth, tokens, adequacy}: Draft, input: PlanGoal) =
 
 /** The answer of the tool: a page of steps, drafting details, and gaps of the plan. */
 function answer(
-  {session_id, goal: asked, summary, versions: [{steps}], written_to_disk}: Plan & {written_to_disk: boolean},
+  {session_id, goal: asked, summary, versions: [{steps}], written_to_disk, socrates}: Plan & WrittenPlan,
   {depth, rounds, stopReason, adequacy, madeBy}: Draft,
   input: PlanGoal,
   plan_md: string,
@@ -113,6 +113,7 @@ function answer(
     plan_adequacy_score: adequacy.score,
     plan_too_thin: adequacy.tooThin,
     planned_by: madeBy,
+    socrates,
     last_aggregate_gap_risk: adequacy.meanRisk,
     ...(stopReason === undefined ? {} : {loop_stop_reason: stopReason}),
     ...(adequacy.codes.length === 0 ? {} : {adequacy_reason_codes: adequacy.codes}),

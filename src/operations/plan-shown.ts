@@ -1,8 +1,20 @@
 import type {PlanStatus} from '../plans/index.js'
+import type {Socrates} from './socrates.js'
+
+export interface JudgedPlanStatus extends PlanStatus {
+  socrates: Socrates
+}
 
 const longestDescription = 200
 
-export const presentStatus = ({session_id, status, latest_version, steps, step_counts}: PlanStatus) => ({
+export const presentStatus = ({
+  session_id,
+  status,
+  latest_version,
+  steps,
+  step_counts,
+  socrates,
+}: JudgedPlanStatus) => ({
   session_id,
   status,
   source: 'database',
@@ -19,6 +31,7 @@ export const presentStatus = ({session_id, status, latest_version, steps, step_c
     held_reason: each.held_reason ?? null,
   })),
   progress: {total: steps.length, completed: step_counts.completed, failed: step_counts.failed},
+  socrates,
 })
 
 const cut = (description: string): string =>

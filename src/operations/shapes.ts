@@ -1,5 +1,5 @@
 import type {Schema} from '../contracts/index.js'
-import {flag, integer, list, object, text} from './schema.js'
+import {flag, integer, list, number, object, oneOf, text} from './schema.js'
 
 // Shapes shared by several operations. They list only the members that callers depend on; answers have more.
 
@@ -42,6 +42,19 @@ export const message = object(
   {required: ['id', 'sender', 'receiver', 'msg_type', 'payload', 'route', 'delivery_plane'], open: true},
 )
 
+/** How well the evidence of a session supports an answer; only `reason` without evidence. */
+export const socrates = object(
+  {
+    risk_decision: oneOf(['answer', 'ask', 'abstain']),
+    confidence_estimate: number(),
+    contradiction_ratio: number(),
+    band: oneOf(['low', 'medium', 'high']),
+    citation_coverage: number(),
+    reason: oneOf(['no_evidence_context']),
+  },
+  {open: true},
+)
+
 /** Shapes by their names in the contract of the daemon methods. */
 export const shapes: Readonly<Record<string, Schema>> = {
   Task: task,
@@ -49,4 +62,5 @@ export const shapes: Readonly<Record<string, Schema>> = {
   LoggedOperation: loggedOperation,
   PlanVersion: planVersion,
   InboxEntry: message,
+  Socrates: socrates,
 }

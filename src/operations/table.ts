@@ -1,7 +1,9 @@
 import type {Operation} from './operation.js'
 import {agentOperations} from './rows/agents.js'
 import {assistantOperations} from './rows/assistant.js'
+import {contextOperations} from './rows/context.js'
 import {doubtOperations} from './rows/doubt.js'
+import {handoffOperations} from './rows/handoff.js'
 import {journeyOperations} from './rows/journeys.js'
 import {meshOperations} from './rows/mesh.js'
 import {messageOperations} from './rows/messages.js'
@@ -13,8 +15,10 @@ import {workspaceOperations} from './rows/workspace.js'
 export const operations: readonly Operation[] = [
   ...taskOperations,
   ...doubtOperations,
+  ...handoffOperations,
   ...agentOperations,
   ...workspaceOperations,
+  ...contextOperations,
   ...planOperations,
   ...messageOperations,
   ...journeyOperations,

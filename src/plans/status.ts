@@ -60,6 +60,12 @@ export function planStatus(context: TaskContext, planId: string): PlanStatus {
   }
 }
 
+/** Ids of the sessions of a plan: its own, and that of its goal if there is one. @throws plan_not_found */
+export function planSessions(context: TaskContext, planId: string): string[] {
+  const {plan_session_id, origin_session_id} = requirePlan(context, planId)
+  return origin_session_id === null ? [plan_session_id] : [plan_session_id, origin_session_id]
+}
+
 const counted: Partial<Record<NodeStatus, keyof StepCounts>> = {
   completed: 'completed',
   failed: 'failed',

@@ -1,6 +1,7 @@
 /**
- * The tasks of a workspace: rows, statuses, events, locks, agents and routing. The store is the single source of truth:
- * every operation is one transaction, with or without a daemon. Other modules act on changes through listeners.
+ * The tasks of a workspace: rows, statuses, events, locks, agents, routing and completion gates. The store is the single
+ * source of truth: every operation is one transaction, with or without a daemon. Other modules act on changes through
+ * listeners.
  */
 export {
   type AgentRow,
@@ -17,6 +18,7 @@ export {
 } from './agents/agent-rows.js'
 export {readScopes} from './agents/scope.js'
 export {ensureAgents, mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
+export {completionTrustOf, pruneObservations, reliabilityOfAgent} from './agents/trust.js'
 export type {Agent, AgentKind, AgentState} from './base/agent.js'
 export type {Capabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
@@ -33,6 +35,7 @@ export {
   parseTaskId,
 } from './base/ids.js'
 export {withoutNulls, withoutUndefined} from './base/members.js'
+export {confidencePolicy} from './base/policy.js'
 export {orchestratorFragment} from './base/schema.js'
 export {momentOf, readState, writeState} from './base/state.js'
 export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'
@@ -50,19 +53,46 @@ export {
   taskPhases,
   taskStatuses,
 } from './base/vocabulary.js'
+export {claimTask, recordBaseline} from './completion/claim-task.js'
+export {
+  applyJudgement,
+  type Completion,
+  completeTask,
+  type Judged,
+  judgeCompletion,
+} from './completion/complete-task.js'
+export type {RecordedEvaluation} from './completion/record.js'
+export {taskEvidence, taskInDetail} from './completion/task-evidence.js'
+export {verifyTask} from './completion/verify.js'
+export {
+  type ContextEntry,
+  type ContextFilter,
+  contextLimits,
+  contextListener,
+  getContext,
+  type ListedContextEntry,
+  listContext,
+  type NewContextEntry,
+  reportContext,
+  setContext,
+} from './context/context-store.js'
+export {envelopeKey} from './context/envelope.js'
+export {evidenceContextOf, evidenceOfSession, taskEnvelope} from './context/evidence-context.js'
 export {type Award, awardsOf} from './events/awards.js'
 export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
 export {appendEvent, type EventFilter, followEvents, lastEventId, pruneEvents, readEvents} from './events/event-log.js'
 export {isLogged} from './events/level.js'
 export {appendPlanLineage, linkLineage} from './events/lineage.js'
+export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'
+export {type Handoff, type HandoffResult, handoffTask, longestHandoff} from './handoff/handoff.js'
 export {cancelRow} from './lifecycle/cancel.js'
-export {approveTask, reorderTask, retryTask} from './lifecycle/change.js'
-export {type ClaimRequest, claimTask, freeDeadClaims, longestClaimMs, renewClaim} from './lifecycle/claim.js'
+export {approveTask, localUser, reorderTask, retryTask} from './lifecycle/change.js'
+export {type ClaimRequest, freeDeadClaims, longestClaimMs, renewClaim, takeClaim} from './lifecycle/claim.js'
 export {batchOrder} from './lifecycle/dependencies.js'
 export {type Started, startNext} from './lifecycle/dispatch.js'
 export {doubtTask, overruleDoubt, type Resolution, resolveDoubt} from './lifecycle/doubt.js'
-export {type Completion, cancelTask, completeTask, failTask, giveBackTask, requeueRow} from './lifecycle/finish.js'
+export {cancelTask, failTask, giveBackTask, requeueRow} from './lifecycle/finish.js'
 export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
 export {moveToAgent} from './lifecycle/move-to-agent.js'
 export {outputStart, pruneOutput, readOutput, taskWithOutput, writeOutput} from './lifecycle/output.js'

@@ -15,6 +15,7 @@ import {meshMessages} from './mesh/messages.js'
 import {meshNodes} from './mesh/nodes.js'
 import {orchestratorDequeue} from './orchestrator/dequeue.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
+import {orchestratorGates} from './orchestrator/gates.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
 import {orchestratorSubmit} from './orchestrator/submit.js'
 import {serveNeighbours} from './serve-neighbours.js'
@@ -41,6 +42,7 @@ const benchmarks = {
   'orchestrator-routing': orchestratorRouting,
   'orchestrator-dequeue': orchestratorDequeue,
   'orchestrator-drain': orchestratorDrain,
+  'orchestrator-gates': orchestratorGates,
   'daemon-submit': daemonSubmit,
   'mesh-heartbeat': meshHeartbeat,
   'mesh-heartbeat-scale': meshHeartbeatScale,

@@ -84,7 +84,26 @@ orchestrator.exec.templates = {nap = ["sleep", "1"], break = ["false"], say = ["
 `
 const programs = `orchestrator.exec.enabled = true${templates}`
 
+/** Submits a task with an invalid context envelope. Returns its status and the number of recorded violations. */
+async function submitEnvelope(orch: Orch) {
+  await writeFiles(orch.cwd, {'envelope.json': '{"schema_version": 1}'})
+  const status = await submit(orch, '--context-envelope', 'envelope.json')
+  return [status, (await orch.events('context_envelope_violation')).length]
+}
+
 const intake: readonly Effect[] = [
+  {
+    setting: 'SVC_ORCHESTRATOR_CONTEXT_LIFECYCLE_ENFORCE',
+    controls: 'whether an invalid context envelope is rejected',
+    outcomes: {true: ['task_invalid', 0], false: ['Queued', 0]},
+    see: submitEnvelope,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_CONTEXT_LIFECYCLE_SHADOW',
+    controls: 'whether an invalid context envelope is recorded',
+    outcomes: {true: ['Queued', 1], false: ['Queued', 0]},
+    see: submitEnvelope,
+  },
   {
     setting: 'SVC_ORCHESTRATOR_ENABLED',
     controls: 'whether tasks are accepted',
@@ -378,6 +397,184 @@ const routing: readonly Effect[] = [
     controls: 'the agent of a group of files',
     outcomes: {'[{name = "docs", patterns = ["docs/**"]}]': 'docs', '[]': 'core'},
     see: (orch) => agentFor(orch, '-f', 'docs/a.md'),
+  },
+]
+
+interface Work {
+  /** Arguments of `submit`. */
+  task?: readonly string[]
+  /** Files that exist before the claim, and files that the worker writes. */
+  before?: Readonly<Record<string, string>>
+  files?: Readonly<Record<string, string>>
+  /** Arguments of `complete`. */
+  claims?: readonly string[]
+}
+
+/**
+ * Works on a task and completes it. Returns the gate that refused the completion or `completed`, the new status, and
+ * the gates with findings.
+ */
+const completing =
+  ({task = [], before = {}, files = {}, claims = []}: Work) =>
+  async (orch: Orch) => {
+    await writeFiles(orch.cwd, before)
+    const {task_id, error: refused} = await orch.ask<OrchAcceptedV1>('submit', 'work', ...external, ...task)
+    if (refused !== undefined) return refused.code
+    await orch.ask('claim')
+    await writeFiles(orch.cwd, files)
+    const {error} = await orch.ask('complete', String(task_id), '--claim', '1', ...claims)
+    const {status} = await orch.ask<OrchTaskV1>('task', String(task_id))
+    const [event] = await orch.events('task_gated')
+    const found = event?.gates.map(({gate}) => gate) ?? []
+    return [error === undefined ? 'completed' : /the gate (\w+)/.exec(error.message)?.[1], status, ...found]
+  }
+
+const stub = {files: {'a.js': '// TODO: write it\n'}, task: ['-f', 'a.js']}
+const envelopeFile = {
+  'envelope.json': JSON.stringify({
+    content: {summary_text: 'The latency was 12 ms.', citations: ['notes.md']},
+    safety: {required_citations: 2},
+  }),
+}
+/** The citation supports an answer only in part: the confidence is 0.5. */
+const cited = {
+  before: envelopeFile,
+  task: ['--context-envelope', 'envelope.json'],
+  claims: ['--summary', 'The latency was 12 ms [[svccite:notes.md]].'],
+}
+const invented = {...cited, claims: ['--summary', 'The latency was 5 ms [[svccite:memo.md]].']}
+
+const gates: readonly Effect[] = [
+  {
+    setting: 'SVC_ORCHESTRATOR_TOESTUB_GATE',
+    controls: 'whether a stub is refused',
+    outcomes: {true: ['toestub', 'Queued', 'toestub'], false: ['completed', 'Completed']},
+    see: completing(stub),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS',
+    controls: 'how often a stub returns a task',
+    outcomes: {0: ['toestub', 'Failed', 'toestub'], 1: ['toestub', 'Queued', 'toestub']},
+    see: completing(stub),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS',
+    controls: 'how often a result in the wrong form returns a task',
+    outcomes: {0: ['research', 'Failed', 'research'], 1: ['research', 'Queued', 'research']},
+    see: completing({task: ['--category', 'research'], claims: ['--summary', 'It is in the report.']}),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS',
+    controls: 'how often an unsupported result returns a task',
+    env: {SVC_ORCHESTRATOR_COMPLETION_GROUNDING_ENFORCE: 'true'},
+    outcomes: {0: ['grounding', 'Failed', 'grounding'], 1: ['grounding', 'Queued', 'grounding']},
+    see: completing(invented),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_HARNESS_COMPLETION_GUARD',
+    controls: 'whether acceptance lines need evidence',
+    outcomes: {
+      off: ['completed', 'Completed'],
+      shadow: ['completed', 'Completed', 'harness'],
+      warn: ['completed', 'Completed', 'harness'],
+      enforce: ['harness', 'Queued', 'harness'],
+      strict: ['harness', 'Queued', 'harness'],
+    },
+    see: completing({task: ['--accept', 'It works']}),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_COMPLETION_MARKDOWN_LINK_AUDIT_ENABLED',
+    controls: 'whether a broken link is refused',
+    outcomes: {true: ['links', 'Queued', 'links'], false: ['completed', 'Completed']},
+    see: completing({task: ['-f', 'a.md'], files: {'a.md': '[b](b.md)\n'}}),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_COMPLETION_GROUNDING_SHADOW',
+    controls: 'whether an invented citation is recorded',
+    outcomes: {true: ['completed', 'Completed', 'grounding'], false: ['completed', 'Completed']},
+    see: completing(invented),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_COMPLETION_GROUNDING_ENFORCE',
+    controls: 'whether an invented citation is refused',
+    outcomes: {true: ['grounding', 'Queued', 'grounding'], false: ['completed', 'Completed']},
+    see: completing(invented),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_SOCRATES_GATE_SHADOW',
+    controls: 'whether weak evidence is recorded',
+    outcomes: {true: ['completed', 'Completed', 'socrates'], false: ['completed', 'Completed']},
+    see: completing(cited),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE',
+    controls: 'whether weak evidence is refused',
+    outcomes: {true: ['socrates', 'Queued', 'socrates'], false: ['completed', 'Completed']},
+    see: completing(cited),
+  },
+  {
+    setting: 'orchestrator.socrates_policy.abstain_threshold',
+    controls: 'the confidence below which a task is not accepted',
+    env: {SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE: 'true'},
+    outcomes: {'0.1': ['socrates', 'Queued', 'socrates'], '0.51': 'evidence_insufficient'},
+    see: completing(cited),
+  },
+  {
+    setting: 'orchestrator.socrates_policy.ask_for_help_threshold',
+    controls: 'the confidence below which a result is refused',
+    env: {SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE: 'true'},
+    outcomes: {'0.36': ['completed', 'Completed'], '0.9': ['socrates', 'Queued', 'socrates']},
+    see: completing(cited),
+  },
+  {
+    setting: 'orchestrator.socrates_policy.max_contradiction_ratio_for_answer',
+    controls: 'how much the evidence may contradict itself',
+    env: {SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE: 'true'},
+    outcomes: {'0.1': ['socrates', 'Queued', 'socrates'], '0.4': ['completed', 'Completed']},
+    see: completing({
+      before: {
+        'envelope.json': JSON.stringify({
+          content: {summary_text: 'The latency was 12 ms.', citations: ['notes.md']},
+          trust: {contradiction_ratio: 0.28},
+        }),
+      },
+      task: cited.task,
+      claims: cited.claims,
+    }),
+  },
+  {
+    setting: 'orchestrator.default_agent_capabilities.is_low_confidence_bypass_blocked',
+    controls: 'whether weak evidence is refused for an agent although the gate is off',
+    outcomes: {true: ['socrates', 'Queued', 'socrates'], false: ['completed', 'Completed']},
+    see: completing(cited),
+  },
+  {
+    setting: 'orchestrator.behavioral_gate_on_complete',
+    controls: 'whether commands must succeed',
+    toml: `${programs}orchestrator.behavioral_gate_command = ["break"]\n`,
+    outcomes: {true: ['behavioral', 'Queued', 'behavioral'], false: ['completed', 'Completed']},
+    see: completing({}),
+  },
+  {
+    setting: 'orchestrator.behavioral_gate_command',
+    controls: 'which commands must succeed',
+    toml: `${programs}orchestrator.behavioral_gate_on_complete = true\n`,
+    outcomes: {
+      '["say"]': ['completed', 'Completed'],
+      '["say", "break"]': ['behavioral', 'Queued', 'behavioral'],
+      '["unknown"]': ['behavioral', 'Queued', 'behavioral'],
+      '[]': ['behavioral', 'Queued', 'behavioral'],
+    },
+    see: completing({}),
+  },
+  {
+    setting: 'orchestrator.trust_task_completion_floor',
+    controls: 'whether an agent that has failed needs a check',
+    outcomes: {0: ['completed', 'Completed'], '0.25': ['trust', 'Queued', 'trust']},
+    async see(orch) {
+      await orch.past({core: Array(5).fill('failed')})
+      return completing({})(orch)
+    },
   },
 ]
 
@@ -874,12 +1071,6 @@ const mesh: readonly Effect[] = [
 /** Planned variables without effect: a value, and how it is shown. Each moves up when it is implemented. */
 const withoutEffect: readonly (readonly [variable: string, text: string, shown: unknown])[] = [
   // Gates before a task is completed.
-  ['SVC_ORCHESTRATOR_TOESTUB_GATE', 'false', false],
-  ['SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS', '7', 7],
-  ['SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS', '8', 8],
-  ['SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS', '9', 9],
-  ['SVC_ORCHESTRATOR_SOCRATES_GATE_SHADOW', 'true', true],
-  ['SVC_ORCHESTRATOR_SOCRATES_GATE_ENFORCE', 'true', true],
   // Attention budget.
   ['SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS', '1000', 1000],
   ['SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD', '0.5', 0.5],
@@ -910,6 +1101,7 @@ const withoutEffect: readonly (readonly [variable: string, text: string, shown: 
 describe('intake settings of the orchestrator', {concurrency: 2}, () => testEffects(intake))
 describe('agent settings of the orchestrator', {concurrency: 2}, () => testEffects(agents))
 describe('routing settings of the orchestrator', {concurrency: 2}, () => testEffects(routing))
+describe('gate settings of the orchestrator', {concurrency: 2}, () => testEffects(gates))
 describe('scaling settings of the orchestrator', {concurrency: 2}, () => testEffects(scaling))
 describe('execution settings of the orchestrator', {concurrency: 2}, () => testEffects(running))
 describe('planning settings of the orchestrator', {concurrency: 2}, () => testEffects(planning))
@@ -930,7 +1122,9 @@ describe('environment variables of the orchestrator', () => {
     const variablesOf = ({rows}: SettingTable) => Object.values(rows).flatMap(({env = []}) => env)
     const {journeyStore, journeyFallbackCanonical} = workspaceSettings.rows
     const declared = [...orchestratorTables.flatMap(variablesOf), ...journeyStore.env, ...journeyFallbackCanonical.env]
-    const tested = [intake, agents, routing, scaling, running, planning, sessions, mesh].flat().filter(isVariable)
+    const tested = [intake, agents, routing, gates, scaling, running, planning, sessions, mesh]
+      .flat()
+      .filter(isVariable)
     const known = [...tested.map(({setting}) => setting), ...withoutEffect.map(([variable]) => variable)]
     assert.deepEqual(known.sort(), [...new Set(declared)].sort())
   })

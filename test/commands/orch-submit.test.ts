@@ -87,6 +87,42 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.deepEqual(found, {...found, ...expected})
   })
 
+  it('records a harness and a context, with a notice that they are not enforced', async (t) => {
+    const {cwd, run, task, text} = await orchWorkspace(t, `${templates}test = ["true"]\n`)
+    await writeFiles(cwd, {
+      'harness.yaml': 'required_checks: [test]\nrequired_artifacts: [a.md]\n',
+      'retrieval.json': '{"repo_hits": 1}',
+    })
+    const accept = ['--accept', 'Empty input returns []', '--accept', 'Fast']
+    const files = ['--harness-spec', 'harness.yaml', '--context-envelope', '-', '--session-id', 's1']
+    const {stdout, stderr} = await run(['orch', 'submit', 'Fix it', ...accept, ...files], {input: '{"content": {}}'})
+    assert.equal(stdout, 'T-0001\n')
+    assert.match(stderr, /notice: .* recorded but not enforced\. .* harness_completion_guard = "enforce"/)
+    assert.deepEqual((await task(1)).harness, {
+      required_checks: [{check: 'test'}],
+      required_artifacts: ['a.md'],
+      accept: ['Empty input returns []', 'Fast'],
+    })
+    assert.match(
+      await text(['orch', 'task', '1']),
+      /checks +test\nartifacts +a\.md\naccept +1\. Empty input returns \[\] 2\. Fast\n/,
+    )
+    const enforced = {env: {SVC_ORCHESTRATOR_HARNESS_COMPLETION_GUARD: 'enforce'}}
+    assert.doesNotMatch((await run(['orch', 'submit', 'x', ...accept], enforced)).stderr, /not enforced/)
+    assert.equal((await run(['orch', 'submit', 'x', '--retrieval', 'retrieval.json'])).exitCode, 0)
+    const batch = await run(['orch', 'submit', '--batch', '-'], {input: '{"description": "b", "accept": ["Fast"]}'})
+    assert.match(batch.stderr, /not enforced/)
+    for (const [args, exitCode, message] of [
+      [['-', '--harness-spec', '-'], 2, /Only one of the description and --harness-spec can read standard input/],
+      [['x', '--retrieval', 'retrieval.json', '--context-envelope', 'retrieval.json'], 2, /cannot also be provided/],
+      [['x', '--retrieval', 'none.json'], 3, /none\.json/],
+      [['x', '--context-envelope', '-'], 1, /standard input/],
+    ] as const) {
+      const failed = await run(['orch', 'submit', ...args], {input: '{'})
+      assert.deepEqual([failed.exitCode, message.test(failed.stderr)], [exitCode, true], failed.stderr)
+    }
+  })
+
   it('accepts timeout, retries and earliest start, and shows them', async (t) => {
     const {submit, text, task, fails, run} = await orchWorkspace(t)
     const before = Date.now()

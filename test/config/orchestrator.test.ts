@@ -551,6 +551,7 @@ describe('settings of the file only', () => {
     ['socrates_policy.min_training_pair_confidence', undefined, [0, 1], [-0.01, 1.01]],
     ['socrates_policy.min_review_finding_confidence', undefined, [0, 100], [-1, 101]],
     ['socrates_policy.min_prompt_report_confidence', undefined, [0, 100], [-1, 101]],
+    ['default_agent_capabilities.is_low_confidence_bypass_blocked', undefined, [true, false], ['true', 1]],
     ...['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu', 'visual_eligible', 'multi_modal'].map(
       (name): [string, unknown, unknown[], unknown[]] => [
         `default_agent_capabilities.${name}`,

@@ -25,6 +25,7 @@ const sections: readonly (readonly [table: string, title: string])[] = [
   ['ide', 'Editor context'],
   ['orchestrator', 'Tasks and scheduling'],
   ['orchestrator.exec', 'Command templates'],
+  ['orchestrator.socrates_policy', 'Confidence thresholds'],
   ['orchestrator.orchestration_migration', 'Migration of orchestrator data'],
   ['orchestrator.default_agent_capabilities', 'Default capabilities of agents'],
   ['orchestrator.session', 'Sessions of agents'],

@@ -94,12 +94,13 @@ for (const [transport, open] of transports)
       const done = await call<TaskAnswer & {outcome: string}>('svc_complete_task', {
         task_id,
         generation,
-        completion_summary: 'It tries three times.',
+        completion_summary: 'The client tries three times.',
         checks_passed: ['npm test'],
+        artifact_paths: ['src/client.ts'],
       })
       assert.deepEqual(
         [done.outcome, done.task.status, done.task.result?.text],
-        ['completed', 'Completed', 'It tries three times.'],
+        ['completed', 'Completed', 'The client tries three times.'],
       )
       const {tasks} = await call<{tasks: {id: number; status: string}[]}>('svc_task_list', {status: ['Completed']})
       assert.deepEqual(

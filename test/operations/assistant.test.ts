@@ -84,8 +84,9 @@ describe('a chat message', () => {
   it('is answered in the conversation of its session, with a journey', async (test) => {
     const {call, progress} = await workspace(test, ['Seven is one.'])
     const answer = await call('chat_message', {prompt: 'Name a prime number.', trace_id: 'trace-9', journey_id: 'j-1'})
-    const {message, history, journey, ...rest} = answer as never as Record<string, Record<string, unknown>>
+    const {message, history, journey, socrates, ...rest} = answer as never as Record<string, Record<string, unknown>>
     assert.deepEqual(rest, {model_used: 'run-a', tokens: 10, session_id: 'default'})
+    assert.deepEqual(socrates, {reason: 'no_evidence_context'})
     assert.equal(message?.content, 'Seven is one.')
     assert.deepEqual(history, [
       {role: 'user', content: 'Name a prime number.'},
@@ -103,6 +104,23 @@ describe('a chat message', () => {
         [3, 'one.'],
       ],
     )
+  })
+
+  it('has a judgement of the evidence of its session', async (test) => {
+    const {call} = await workspace(test, ['It is.', 'It was.'])
+    const value = JSON.stringify({safety: {required_citations: 2}, content: {citations: ['a']}})
+    await call('context_set', {key: 'context_envelope:mine', value})
+    const {socrates} = await call('chat_message', {prompt: 'Is it?', session_id: 'mine'})
+    assert.deepEqual(socrates, {
+      risk_decision: 'ask',
+      confidence_estimate: 0.5,
+      contradiction_ratio: 0,
+      band: 'medium',
+      citation_coverage: 0,
+      research: {should_research: true, trigger: 'missing_citations', suggested_query: 'Is it?'},
+    })
+    const other = await call('chat_message', {prompt: 'Was it?', session_id: 'other'})
+    assert.deepEqual(other.socrates, {reason: 'no_evidence_context'})
   })
 
   it('is in the history of its session, and only there', async (test) => {

@@ -164,7 +164,7 @@ describe('a session with all operations on tasks, doubts and agents', () => {
         [4, 'Completed', undefined, undefined],
         [3, 'Failed', 'dependency_failed:T-0002', undefined],
         [2, 'Cancelled', 'Late.', undefined],
-        [1, 'Completed', undefined, 'Written.'],
+        [1, 'Completed', undefined, 'The announcement is written.'],
       ],
     )
     assert.deepEqual(tasks[3]?.result?.checks_passed, ['build'])
@@ -204,7 +204,7 @@ describe('a session with all operations on tasks, doubts and agents', () => {
     const context = await openContext(t)
     const endings = [
       {attestation: {completion_summary: ''}},
-      {attestation: {checks_passed: ['lint']}},
+      {attestation: {observation_summary: 'quiet'}},
       {attestation: {}},
       {attestation: null},
       {},
@@ -218,7 +218,7 @@ describe('a session with all operations on tasks, doubts and agents', () => {
       }
       results.push(task.result)
     }
-    assert.deepEqual(results, [{text: ''}, {text: '', checks_passed: ['lint']}, undefined, undefined, undefined])
+    assert.deepEqual(results, [{text: ''}, {text: '', observation_summary: 'quiet'}, undefined, undefined, undefined])
   })
 
   it('asks the person behind the caller about a doubt, and resolves it with the answer', async (t) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {presentStatus} from '../../src/operations/plan-shown.js'
-import type {PlanStatus} from '../../src/plans/index.js'
+import {type JudgedPlanStatus, presentStatus} from '../../src/operations/plan-shown.js'
 
 const present = (description: string) => {
   const step = {node_id: 'n1', status: 'pending', description, attempts: 0}
@@ -11,8 +10,9 @@ const present = (description: string) => {
     latest_version: 2,
     steps: [step],
     step_counts: {completed: 0, failed: 0},
+    socrates: {reason: 'no_evidence_context'},
   }
-  return presentStatus(plan as unknown as PlanStatus)
+  return presentStatus(plan as unknown as JudgedPlanStatus)
 }
 
 describe('presentStatus of a plan', () => {
@@ -44,6 +44,7 @@ describe('presentStatus of a plan', () => {
         },
       ],
       progress: {total: 1, completed: 0, failed: 0},
+      socrates: {reason: 'no_evidence_context'},
     })
   })
 })

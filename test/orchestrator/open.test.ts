@@ -6,13 +6,13 @@ import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
 import {reportStatus, spawnAgent} from '../../src/orchestrator/index.js'
 import {
-  claimTask,
   lastEventId,
   listAgents,
   listTasks,
   readEvents,
   requireTask,
   submitTask,
+  takeClaim,
 } from '../../src/tasks/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
@@ -157,8 +157,8 @@ describe('two repositories in one store', () => {
     assert.deepEqual([listTasks(two), listAgents(two), readEvents(two)], [[], [], []])
     assert.deepEqual(reportStatus(two).total_queued, 0)
     refused('task_not_found', () => requireTask(two, task))
-    refused('agent_not_found', () => claimTask(two, {owner: 'x', agent: 'mine'}))
-    refused('no_task_to_claim', () => claimTask(two, {owner: 'x'}))
+    refused('agent_not_found', () => takeClaim(two, {owner: 'x', agent: 'mine'}))
+    refused('no_task_to_claim', () => takeClaim(two, {owner: 'x'}))
     refused('dependency_unknown', () => submit(two, {depends_on: [task]}))
     const other = submit(two, {description: 'something else', idempotency_key: 'k'})
     assert.notEqual(other, task)

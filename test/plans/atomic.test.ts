@@ -3,8 +3,9 @@ import {spawn} from 'node:child_process'
 import {once} from 'node:events'
 import {describe, it} from 'node:test'
 import {executePlan, listPlans, planStatus, replan} from '../../src/plans/index.js'
-import {claimTask, completeTask, requireTask} from '../../src/tasks/index.js'
+import {requireTask, takeClaim} from '../../src/tasks/index.js'
 import type {TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {acceptTask} from '../orchestrator/support/tasks.js'
 import {projectFile} from '../support/project.js'
 import {until} from '../support/until.js'
 import {diamond, doNext, nodesNow, openUnattended} from './support.js'
@@ -30,14 +31,14 @@ describe('a plan with a failing store', () => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
-    const {task, generation} = claimTask(orchestrator, {owner: 'me'})
+    const {task, generation} = takeClaim(orchestrator, {owner: 'me'})
     refuse(orchestrator, 'plan_node_tasks')
-    assert.throws(() => completeTask(orchestrator, task.id, undefined, {generation}))
+    assert.throws(() => acceptTask(orchestrator, task.id, undefined, {generation}))
     assert.equal(requireTask(orchestrator, task.id).status, 'InProgress')
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 in_progress', 'n2 pending', 'n3 pending', 'n4 pending'])
     assert.equal(planStatus(orchestrator, id).steps[0]?.attempts, 0)
     orchestrator.store.run('DROP TRIGGER refused')
-    completeTask(orchestrator, task.id, undefined, {generation})
+    acceptTask(orchestrator, task.id, undefined, {generation})
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 queued', 'n3 queued', 'n4 pending'])
   })
 

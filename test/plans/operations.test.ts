@@ -133,6 +133,7 @@ describe('svc_plan', () => {
       plan_adequacy_score: 1,
       plan_too_thin: false,
       planned_by: 'model',
+      socrates: {reason: 'no_evidence_context'},
       last_aggregate_gap_risk: 0,
     })
     assert.match(text, /^# Plan\n.*- \[ \] 3\. Run the test suite \(after 1, 2\)\n$/s)
@@ -432,6 +433,23 @@ describe('ai.plan.new', () => {
   })
 })
 
+describe('the judgement of the evidence for a plan', () => {
+  it('is of the session of the goal, or of the session of the plan', async (t) => {
+    const {call} = await workspace(t)
+    const setEvidence = (session: string, citations: string[]) => {
+      const value = JSON.stringify({safety: {required_citations: 1}, content: {citations}})
+      return call('context_set', {key: `context_envelope:${session}`, value})
+    }
+    await setEvidence('talk', [])
+    const {session_id: id, socrates} = await call('new_plan', {goal: 'Add the parser', session_id: 'talk'})
+    assert.deepEqual([socrates.risk_decision, socrates.research.trigger], ['abstain', 'missing_citations'])
+    await setEvidence(id, ['RFC 9110'])
+    const {result, shown: presented} = await call('plan_status', {session_id: id})
+    assert.equal(result.socrates.risk_decision, 'answer')
+    assert.deepEqual(presented.socrates, result.socrates)
+  })
+})
+
 describe('ai.plan.status and svc_plan_status', () => {
   it('report the status of a plan, each in its own format', async (t) => {
     const {call, orchestrator} = await workspace(t)
@@ -450,6 +468,7 @@ describe('ai.plan.status and svc_plan_status', () => {
       source: 'database',
       plan_version: 1,
       progress: {total: 3, completed: 1, failed: 1},
+      socrates: {reason: 'no_evidence_context'},
     })
     const node = {
       workflow: null,

@@ -5,8 +5,6 @@ import {executePlan, listPlans, newPlan, type Plan, planStatus} from '../../src/
 import {
   approveTask,
   cancelTask,
-  claimTask,
-  completeTask,
   doubtTask,
   failTask,
   overruleDoubt,
@@ -14,9 +12,11 @@ import {
   requireTask,
   retryTask,
   submitTask,
+  takeClaim,
 } from '../../src/tasks/index.js'
 import {done, ScriptedProcessor, startDaemon} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
+import {acceptTask} from '../orchestrator/support/tasks.js'
 import {until} from '../support/until.js'
 import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps, unattended} from './support.js'
 
@@ -191,10 +191,10 @@ describe('an executed plan', () => {
     assert.deepEqual(executePlan(orchestrator, id), {task_ids: [], ok: true})
 
     approveTask(orchestrator, 1)
-    const {task: claimed, generation} = claimTask(orchestrator, {owner: 'me'})
+    const {task: claimed, generation} = takeClaim(orchestrator, {owner: 'me'})
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 in_progress', 'n2 pending', 'n3 pending'])
     orchestrator.clock.ms += 1500
-    completeTask(orchestrator, claimed.id, undefined, {generation})
+    acceptTask(orchestrator, claimed.id, undefined, {generation})
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 queued', 'n3 pending'])
     assert.equal(requireTask(orchestrator, 2).status, 'BlockedOnApproval')
     assert.notEqual(requireTask(orchestrator, 2).thread_id, task.thread_id)
@@ -226,7 +226,7 @@ describe('an executed plan', () => {
     doNext(orchestrator)
     assert.deepEqual(nodesNow(orchestrator, id).at(-1), 'n4 queued')
     assert.equal(doNext(orchestrator), 'Add the fourth part')
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x'}))
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'x'}))
     assert.deepEqual(planStatus(orchestrator, id).step_counts, {
       pending: 0,
       completed: 4,
@@ -288,7 +288,7 @@ describe('an executed plan', () => {
     const orchestrator = await openUnattended(t)
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
-    claimTask(orchestrator, {owner: 'me'})
+    takeClaim(orchestrator, {owner: 'me'})
     doubtTask(orchestrator, 1, 'which parser?')
     assert.equal(nodesNow(orchestrator, id)[0], 'n1 queued')
     overruleDoubt(orchestrator, 1)
@@ -353,7 +353,7 @@ describe('an executed plan', () => {
     const {session_id: id} = diamond(orchestrator)
     executePlan(orchestrator, id)
     doNext(orchestrator)
-    const {task, generation} = claimTask(orchestrator, {owner: 'me'})
+    const {task, generation} = takeClaim(orchestrator, {owner: 'me'})
     assert.equal(submitTask(orchestrator, {description: 'other work'}).status, 'Queued')
     failTask(orchestrator, task.id, 'broken', {generation})
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 failed', 'n3 pending', 'n4 pending'])
@@ -388,7 +388,7 @@ describe('an executed plan', () => {
     for (let round = 0; round < 2; round++) await nextUpkeep(client)
     assert.deepEqual([nodesNow(client, id)[2], held().length], ['n3 pending', 1])
     // This does not end any part of the plan, which only waits for the room in the queue.
-    claimTask(client, {owner: 'me'})
+    takeClaim(client, {owner: 'me'})
     await until(() => nodesNow(client, id)[2] === 'n3 queued', 'the step is queued')
     assert.equal(held().length, 1)
     await daemon.stop()
@@ -432,7 +432,7 @@ describe('an executed plan', () => {
     executePlan(orchestrator, id)
     orchestrator.store.run("UPDATE plan_nodes SET execution_policy_json = 'unread' WHERE node_id IN ('n1', 'n4')")
     doNext(orchestrator)
-    assert.equal(claimTask(orchestrator, {owner: 'me'}).task.description, 'Add the second part')
+    assert.equal(takeClaim(orchestrator, {owner: 'me'}).task.description, 'Add the second part')
   })
 
   it('is not executed while planning or the orchestrator is disabled', async (t) => {

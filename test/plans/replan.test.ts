@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {executePlan, newPlan, type Plan, planStatus, replan, replanRequest} from '../../src/plans/index.js'
-import {claimTask, completeTask, failTask, readEvents, requireTask, retryTask} from '../../src/tasks/index.js'
+import {failTask, readEvents, requireTask, retryTask, takeClaim} from '../../src/tasks/index.js'
 import {refused, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {acceptTask} from '../orchestrator/support/tasks.js'
 import {diamond, doNext, failNext, nodesNow, openUnattended, threeSteps} from './support.js'
 
 /** All nodes of all versions, as `1 n1 completed`. */
@@ -38,7 +39,7 @@ describe('a replanned plan', () => {
     const {session_id: id} = newPlan(orchestrator, {goal: threeSteps, originSessionId: 'talk'})
     executePlan(orchestrator, id)
     doNext(orchestrator)
-    const {task, generation} = claimTask(orchestrator, {owner: 'me'})
+    const {task, generation} = takeClaim(orchestrator, {owner: 'me'})
 
     const made = replan(orchestrator, id, {delta: 'Keep the comments in place'})
     assert.deepEqual([made.session_id, made.replan_version, made.versions[0].version], [id, 2, 2])
@@ -68,9 +69,9 @@ describe('a replanned plan', () => {
     ])
     const {status, status_reason: reason} = requireTask(orchestrator, task.id)
     assert.deepEqual([status, reason], ['Cancelled', `superseded by version 2 of ${id}`])
-    refused('claim_lost', () => completeTask(orchestrator, task.id, undefined, {generation}))
+    refused('claim_lost', () => acceptTask(orchestrator, task.id, undefined, {generation}))
     assert.equal(planStatus(orchestrator, id).status, 'pending')
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x'}))
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'x'}))
 
     assert.equal(executePlan(orchestrator, id).task_ids.length, 1)
     assert.deepEqual(
@@ -286,7 +287,7 @@ describe('a failed step with a replan trigger', () => {
     const {session_id: id} = plan
     executePlan(orchestrator, id)
     doNext(orchestrator)
-    const [second, third] = [claimTask(orchestrator, {owner: 'a'}), claimTask(orchestrator, {owner: 'b'})]
+    const [second, third] = [takeClaim(orchestrator, {owner: 'a'}), takeClaim(orchestrator, {owner: 'b'})]
     orchestrator.clock.ms += 1000
     failTask(orchestrator, second.task.id, 'The printer is out of paper.', {generation: second.generation})
     // The third step was started before the second version existed, and its status has not changed since.
@@ -301,7 +302,7 @@ describe('a failed step with a replan trigger', () => {
       ],
     )
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n5 queued', 'n3 in_progress', 'n4 pending'])
-    completeTask(orchestrator, third.task.id, undefined, {generation: third.generation})
+    acceptTask(orchestrator, third.task.id, undefined, {generation: third.generation})
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n5 queued', 'n3 completed', 'n4 pending'])
     doNext(orchestrator)
     doNext(orchestrator)

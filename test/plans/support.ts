@@ -1,12 +1,13 @@
 import type {TestContext} from 'node:test'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import {type NewPlan, newPlan, type Plan, planStatus} from '../../src/plans/index.js'
-import {claimTask, completeTask, failTask} from '../../src/tasks/index.js'
+import {failTask, takeClaim} from '../../src/tasks/index.js'
 import {
   openTestOrchestrator,
   type TestOptions,
   type TestOrchestrator,
 } from '../orchestrator/support/open-test-orchestrator.js'
+import {acceptTask} from '../orchestrator/support/tasks.js'
 
 /** Steps are external tasks that need no approval. */
 export const unattended = `[orchestrator]
@@ -51,14 +52,14 @@ export const nodesNow = (context: Orchestrator, planId: string): string[] =>
 
 /** Claims and completes the next task; returns its description. */
 export function doNext(context: Orchestrator): string {
-  const {task, generation} = claimTask(context, {owner: 'client'})
-  completeTask(context, task.id, {text: 'done'}, {generation})
+  const {task, generation} = takeClaim(context, {owner: 'client'})
+  acceptTask(context, task.id, {text: 'done'}, {generation})
   return task.description
 }
 
 /** Claims and fails the next task; returns its id. */
 export function failNext(context: Orchestrator, reason = 'broken'): number {
-  const {task, generation} = claimTask(context, {owner: 'client'})
+  const {task, generation} = takeClaim(context, {owner: 'client'})
   failTask(context, task.id, reason, {generation})
   return task.id
 }

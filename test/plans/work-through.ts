@@ -7,7 +7,8 @@ import {readConfigFile} from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {openOrchestrator} from '../../src/orchestrator/index.js'
 import {executePlan} from '../../src/plans/index.js'
-import {claimTask, completeTask} from '../../src/tasks/index.js'
+import {takeClaim} from '../../src/tasks/index.js'
+import {acceptTask} from '../orchestrator/support/tasks.js'
 import {diamond} from './support.js'
 
 const [root = ''] = process.argv.slice(2)
@@ -15,8 +16,8 @@ const file = await readConfigFile(join(root, 'Svc.toml'))
 const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: join(root, 'data')}, file}})
 for (;;)
   try {
-    const {task, generation} = claimTask(orchestrator, {owner: 'worker'})
-    completeTask(orchestrator, task.id, {text: 'done'}, {generation})
+    const {task, generation} = takeClaim(orchestrator, {owner: 'worker'})
+    acceptTask(orchestrator, task.id, {text: 'done'}, {generation})
     process.stdout.write('done\n')
   } catch (error) {
     if (!isErrorOf(error, 'no_task_to_claim')) throw error

@@ -5,12 +5,12 @@ import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {reportStatus, setPaused, spawnAgent} from '../../src/orchestrator/index.js'
 import {
   cancelTask,
-  claimTask,
   doubtTask,
   type EventRecord,
   readEvents,
   requireTask,
   submitBatch,
+  takeClaim,
 } from '../../src/tasks/index.js'
 import {done, type Script, ScriptedProcessor, startDaemon, untilAborted} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
@@ -39,7 +39,7 @@ describe('a daemon that runs no tasks', () => {
     await startDaemon(t, orchestrator, processor, {runsTasks: false})
     const id = submit(client)
     const external = submit(client, {processor: 'external'})
-    claimTask(client, {owner: 'ada', ttlMs: 1})
+    takeClaim(client, {owner: 'ada', ttlMs: 1})
     await until(() => statusOf(client, external) === 'Queued', 'the claim is over')
     assert.deepEqual([statusOf(client, id), processor.started], ['Queued', []])
   })

@@ -3,11 +3,11 @@ import {spawn} from 'node:child_process'
 import {once} from 'node:events'
 import {describe, it, type TestContext} from 'node:test'
 import {processStart} from '../../src/process/index.js'
-import {claimTask, completeTask, readEvents, requireTask} from '../../src/tasks/index.js'
+import {readEvents, requireTask, takeClaim} from '../../src/tasks/index.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {ScriptedProcessor, startDaemon, untilAborted} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator, refused, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
-import {start, statusOf, submit} from '../orchestrator/support/tasks.js'
+import {acceptTask, start, statusOf, submit} from '../orchestrator/support/tasks.js'
 import {projectFile} from '../support/project.js'
 import {until} from '../support/until.js'
 
@@ -17,7 +17,7 @@ describe('a daemon after a killed one', () => {
   it('requeues the tasks of the killed daemon, but not those of clients', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const claimed = submit(orchestrator, {processor: 'external'})
-    const {generation} = claimTask(orchestrator, {owner: 'client'})
+    const {generation} = takeClaim(orchestrator, {owner: 'client'})
     const orphan = start(orchestrator, submit(orchestrator))
     const younger = submit(orchestrator)
     const processor = new ScriptedProcessor()
@@ -29,8 +29,8 @@ describe('a daemon after a killed one', () => {
     assert.equal(requireTask(client, orphan).retry_count, 1)
     const [event] = readEvents(client, {types: ['task_requeued']})
     assert.equal(event?.kind.type === 'task_requeued' && event.kind.reason, 'daemon_restarted')
-    assert.equal(completeTask(client, claimed, undefined, {generation}).outcome, 'completed')
-    refused('claim_lost', () => completeTask(client, orphan, undefined, {generation: 1}))
+    assert.equal(acceptTask(client, claimed, undefined, {generation}).outcome, 'completed')
+    refused('claim_lost', () => acceptTask(client, orphan, undefined, {generation: 1}))
   })
 
   it('kills the processes left by its commands', async (t) => {
@@ -75,7 +75,7 @@ describe('a daemon after a killed one', () => {
     const {recovered} = await startDaemon(t, orchestrator, new ScriptedProcessor())
     assert.equal(recovered, 1)
     await until(() => statusOf(orchestrator, id) === 'Completed', 'the task is completed')
-    refused('claim_lost', () => completeTask(orchestrator, id, undefined, {generation: late}))
+    refused('claim_lost', () => acceptTask(orchestrator, id, undefined, {generation: late}))
     assert.deepEqual(orchestrator.store.all('SELECT fence FROM orch_leases'), [{fence: 2}])
   })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {redoOperation, undoOperation} from '../../src/orchestrator/index.js'
-import {approveTask, claimTask, failTask, listTasks, requireTask} from '../../src/tasks/index.js'
+import {approveTask, failTask, listTasks, requireTask, takeClaim} from '../../src/tasks/index.js'
 import {giveBackTask} from '../../src/tasks/lifecycle/finish.js'
 import {ScriptedProcessor, startDaemon, untilAborted} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
@@ -28,9 +28,9 @@ describe('a task with not_before_ms', () => {
   it('cannot be claimed before that time', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external', not_before_ms: startMs + hourMs})
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'me'}))
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'me'}))
     orchestrator.clock.ms += hourMs
-    assert.equal(claimTask(orchestrator, {owner: 'me'}).task.id, id)
+    assert.equal(takeClaim(orchestrator, {owner: 'me'}).task.id, id)
   })
 
   it('reserves no files until then, even if it is approved', async (t) => {
@@ -120,9 +120,9 @@ describe('a task with task_timeout_ms', () => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external', task_timeout_ms: 5000, retries: 1})
     for (const status of ['Queued', 'Failed']) {
-      claimTask(orchestrator, {owner: 'me'})
+      takeClaim(orchestrator, {owner: 'me'})
       orchestrator.clock.ms += 5001
-      refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'you'}))
+      refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'you'}))
       const {status: found, status_reason: reason} = requireTask(orchestrator, id)
       assert.deepEqual([found, reason], [status, 'timeout'])
       orchestrator.clock.ms += 1000

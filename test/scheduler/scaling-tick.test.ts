@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {spawnAgent} from '../../src/orchestrator/index.js'
 import {scalingTick} from '../../src/scheduler/scaling/tick.js'
-import {claimTask, completeTask, listAgents, readEvents, submitBatch} from '../../src/tasks/index.js'
+import {listAgents, readEvents, submitBatch, takeClaim} from '../../src/tasks/index.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
-import {claimOf, runAll, startOne, submit} from '../orchestrator/support/tasks.js'
+import {acceptTask, claimOf, runAll, startOne, submit} from '../orchestrator/support/tasks.js'
 
 /** A workspace with these scaling settings. */
 const scaled = (t: TestContext, settings: Readonly<Record<string, string | number | boolean>> = {}) => {
@@ -205,16 +205,16 @@ describe('a tick without load', () => {
     submit(orchestrator, {target_agent: waiting})
     orchestrator.clock.ms += 86_400_000
     assert.deepEqual(tick(orchestrator).retired, [])
-    completeTask(orchestrator, task, undefined, claimOf(orchestrator, task))
+    acceptTask(orchestrator, task, undefined, claimOf(orchestrator, task))
   })
 
   it('keeps an agent that has just finished a long external task', async (t) => {
     const {orchestrator, spawned} = await idle(t)
     const [name = ''] = spawned
     const id = submit(orchestrator, {target_agent: name, processor: 'external'})
-    const {generation} = claimTask(orchestrator, {owner: 'client', ttlMs: 900_000})
+    const {generation} = takeClaim(orchestrator, {owner: 'client', ttlMs: 900_000})
     orchestrator.clock.ms += 600_000
-    completeTask(orchestrator, id, undefined, {generation})
+    acceptTask(orchestrator, id, undefined, {generation})
     orchestrator.clock.ms += 1000
     assert.ok(!tick(orchestrator).retired.includes(name))
   })

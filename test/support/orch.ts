@@ -4,15 +4,9 @@ import type {TestContext} from 'node:test'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {spawnAgent} from '../../src/orchestrator/index.js'
 import {openDatabase} from '../../src/store/index.js'
-import {
-  claimTask,
-  completeTask,
-  type EventType,
-  failTask,
-  type OrchestratorEvent,
-  submitTask,
-} from '../../src/tasks/index.js'
+import {type EventType, failTask, type OrchestratorEvent, submitTask, takeClaim} from '../../src/tasks/index.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {acceptTask} from '../orchestrator/support/tasks.js'
 import {jsonLines, orchWorkspace} from './orch-workspace.js'
 
 /** Output of a command with `--json`: its result or its error. */
@@ -94,8 +88,8 @@ export async function orchUnder(test: TestContext, {toml = '', env: given = {}}:
       for (const [name, ends] of Object.entries(agents))
         for (const end of ends) {
           submitTask(orchestrator, {description: 'work', processor: 'external', target_agent: name})
-          const {task, generation} = claimTask(orchestrator, {owner: 'client'})
-          if (end === 'completed') completeTask(orchestrator, task.id, undefined, {generation})
+          const {task, generation} = takeClaim(orchestrator, {owner: 'client'})
+          if (end === 'completed') acceptTask(orchestrator, task.id, undefined, {generation})
           else failTask(orchestrator, task.id, 'broken', {generation})
         }
     },

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {reorderTask, setPaused, spawnAgent} from '../../src/orchestrator/index.js'
 import {
-  claimTask,
-  completeTask,
   doubtTask,
   drainAgent,
   listAgents,
   listTasks,
+  mapSession,
   readEvents,
   requireAgent,
   requireTask,
   retireAgent,
+  takeClaim,
 } from '../../src/tasks/index.js'
 import {requeueRow} from '../../src/tasks/lifecycle/finish.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
@@ -21,7 +21,17 @@ import {
   refused,
   type TestOrchestrator,
 } from '../orchestrator/support/open-test-orchestrator.js'
-import {claimOf, fail, runAll, start, startOne, statusOf, submit, submitWriter} from '../orchestrator/support/tasks.js'
+import {
+  acceptTask,
+  claimOf,
+  fail,
+  runAll,
+  start,
+  startOne,
+  statusOf,
+  submit,
+  submitWriter,
+} from '../orchestrator/support/tasks.js'
 
 const coreOf = (orchestrator: TestOrchestrator) => requireAgent(orchestrator, 'core').id
 
@@ -159,16 +169,58 @@ describe('a new agent', () => {
   })
 })
 
+describe('the status of an agent', () => {
+  it('counts its tasks and describes its task in progress', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    for (const name of ['core', 'other']) spawnAgent(orchestrator, {name})
+    const target_agent = 'core'
+    const running = submit(orchestrator, {target_agent, enqueue_hints: {active_skill: 'sql'}})
+    for (const priority of ['urgent', 'normal', 'normal', 'background'])
+      submit(orchestrator, {target_agent, priority, processor: 'external'})
+    orchestrator.store.run('UPDATE orch_tasks SET handoff_count = id')
+    start(orchestrator, running)
+    orchestrator.store.run("UPDATE orch_tasks SET current_phase = 'act' WHERE id = ?", [running])
+    doubtTask(orchestrator, submit(orchestrator, {target_agent}))
+    mapSession(orchestrator, 'core', 's-1')
+    setPaused(orchestrator, 'core', true)
+    spawnAgent(orchestrator, {name: 'extra', kind: 'dynamic'})
+    const statusRow = (name: string) => {
+      const agent = listAgents(orchestrator).find((each) => each.name === name) ?? assert.fail(name)
+      const {queued, urgent_count, normal_count, background_count, doubted_count, completed, max_handoff_count} = agent
+      const {in_progress, paused, dynamic, agent_session_id, active_skill, current_phase} = agent
+      return [
+        [queued, urgent_count, normal_count, background_count, doubted_count, completed, max_handoff_count],
+        [in_progress, paused, dynamic, agent_session_id, active_skill, current_phase],
+      ]
+    }
+    assert.deepEqual(statusRow('core'), [
+      [4, 1, 2, 1, 0, 0, 5],
+      [true, true, false, 's-1', 'sql', 'act'],
+    ])
+    assert.deepEqual(statusRow('resolution'), [
+      [0, 0, 0, 0, 1, 0, 0],
+      [false, false, false, null, null, undefined],
+    ])
+    assert.deepEqual(statusRow('extra'), [
+      [0, 0, 0, 0, 0, 0, 0],
+      [false, false, true, null, null, undefined],
+    ])
+    acceptTask(orchestrator, running, undefined, claimOf(orchestrator, running))
+    for (const id of runAll(orchestrator, coreOf(orchestrator))) assert.fail(String(id))
+    assert.deepEqual(statusRow('core')[1], [false, true, false, 's-1', null, undefined])
+  })
+})
+
 describe('a paused agent', () => {
   it('finishes its task and starts no other until it is resumed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const [first, second] = [1, 2].map(() => submit(orchestrator, {processor: 'external'}))
-    const claimed = claimTask(orchestrator, {owner: 'client'}).task.id
+    const claimed = takeClaim(orchestrator, {owner: 'client'}).task.id
     setPaused(orchestrator, 'core', true)
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'client', agent: 'core'}))
-    assert.equal(completeTask(orchestrator, claimed, undefined, claimOf(orchestrator, claimed)).task.id, first)
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'client', agent: 'core'}))
+    assert.equal(acceptTask(orchestrator, claimed, undefined, claimOf(orchestrator, claimed)).task.id, first)
     setPaused(orchestrator, 'core', false)
-    assert.equal(claimTask(orchestrator, {owner: 'client'}).task.id, second)
+    assert.equal(takeClaim(orchestrator, {owner: 'client'}).task.id, second)
   })
 
   it('gets no new task while another agent is available', async (t) => {
@@ -226,7 +278,7 @@ describe('a drained agent', () => {
     for (const id of moved) assert.equal(requireTask(orchestrator, id).agent_name, 'other')
     assert.deepEqual([statusOf(orchestrator, running), statusOf(orchestrator, doubted)], ['InProgress', 'Doubted'])
     assert.equal(requireTask(orchestrator, submit(orchestrator)).agent_name, 'other')
-    completeTask(orchestrator, running, undefined, claimOf(orchestrator, running))
+    acceptTask(orchestrator, running, undefined, claimOf(orchestrator, running))
     assert.deepEqual(runAll(orchestrator, requireAgent(orchestrator, 'other').id).slice(0, 4), [...queued, blocked])
   })
 
@@ -267,7 +319,7 @@ describe('a retired agent', () => {
     const {claim_generation: generation} = requireRow(orchestrator, running)
     retireAgent(orchestrator, 'worker')
     const before = contents(orchestrator)
-    refused('claim_lost', () => completeTask(orchestrator, running, {text: 'late'}, {generation}))
+    refused('claim_lost', () => acceptTask(orchestrator, running, {text: 'late'}, {generation}))
     assert.deepEqual(contents(orchestrator), before)
   })
 

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {
   cancelTask,
-  claimTask,
-  completeTask,
   failTask,
   longestClaimMs,
   readEvents,
   renewClaim,
   requireTask,
   submitBatch,
+  takeClaim,
 } from '../../src/tasks/index.js'
 import {freeDeadClaims} from '../../src/tasks/lifecycle/claim.js'
 import {runProgram} from '../orchestrator/support/child-process.js'
@@ -19,7 +18,7 @@ import {
   refused,
   type TestOptions,
 } from '../orchestrator/support/open-test-orchestrator.js'
-import {start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
+import {acceptTask, start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
 
 const external = {processor: 'external'} as const
 
@@ -27,7 +26,7 @@ const external = {processor: 'external'} as const
 async function claimed(t: {after(work: () => void): void}, options: TestOptions = {}) {
   const orchestrator = await openTestOrchestrator(t, options)
   const id = submit(orchestrator, external)
-  const {generation} = claimTask(orchestrator, {owner: 'first', ttlMs: 20_000})
+  const {generation} = takeClaim(orchestrator, {owner: 'first', ttlMs: 20_000})
   const wait = (ms: number) => {
     orchestrator.clock.ms += ms
   }
@@ -36,18 +35,18 @@ async function claimed(t: {after(work: () => void): void}, options: TestOptions 
 
 /** The calls of a client under its claim. */
 const words = {
-  complete: (o, id, generation) => completeTask(o, id, {text: 'late'}, {generation}),
+  complete: (o, id, generation) => acceptTask(o, id, {text: 'late'}, {generation}),
   fail: (o, id, generation) => failTask(o, id, 'late', {generation}),
   heartbeat: (o, id, generation) => renewClaim(o, id, {generation}),
-} satisfies Record<string, (o: Parameters<typeof completeTask>[0], id: number, generation: number) => unknown>
+} satisfies Record<string, (o: Parameters<typeof acceptTask>[0], id: number, generation: number) => unknown>
 
 /** The same calls without a claim. */
 const ends = {
-  complete: (o, id, finisher) => completeTask(o, id, {text: 'mine'}, finisher),
+  complete: (o, id, finisher) => acceptTask(o, id, {text: 'mine'}, finisher),
   fail: (o, id, finisher) => failTask(o, id, 'mine', finisher),
 } satisfies Record<
   string,
-  (o: Parameters<typeof completeTask>[0], id: number, finisher: Parameters<typeof completeTask>[3]) => unknown
+  (o: Parameters<typeof acceptTask>[0], id: number, finisher: Parameters<typeof acceptTask>[3]) => unknown
 >
 
 describe('a claimed task', () => {
@@ -92,9 +91,9 @@ describe('a claiming client', () => {
     submit(orchestrator, {priority: 'urgent'})
     const [first, second] = [submit(orchestrator, external), submit(orchestrator, external)]
     const urgent = submit(orchestrator, {...external, priority: 'urgent'})
-    const ids = [1, 2, 3].map(() => claimTask(orchestrator, {owner: 'x'}).task.id)
+    const ids = [1, 2, 3].map(() => takeClaim(orchestrator, {owner: 'x'}).task.id)
     assert.deepEqual(ids, [urgent, first, second])
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x'}))
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'x'}))
   })
 
   it('gets tasks that the daemon never runs', async (t) => {
@@ -107,13 +106,13 @@ describe('a claiming client', () => {
     const orchestrator = await openTestOrchestrator(t)
     const one = submit(orchestrator, {...external, target_agent: 'one'})
     const two = submit(orchestrator, {...external, target_agent: 'two'})
-    assert.equal(claimTask(orchestrator, {owner: 'x', agent: 'two'}).task.id, two)
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x', agent: 'two'}))
+    assert.equal(takeClaim(orchestrator, {owner: 'x', agent: 'two'}).task.id, two)
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'x', agent: 'two'}))
     assert.equal(
-      claimTask(orchestrator, {owner: 'x', agent: `A-0${requireTask(orchestrator, one).agent_id}`}).task.id,
+      takeClaim(orchestrator, {owner: 'x', agent: `A-0${requireTask(orchestrator, one).agent_id}`}).task.id,
       one,
     )
-    refused('agent_not_found', () => claimTask(orchestrator, {owner: 'x', agent: 'three'}))
+    refused('agent_not_found', () => takeClaim(orchestrator, {owner: 'x', agent: 'three'}))
   })
 
   it('is shown with its claim until the task has ended', async (t) => {
@@ -121,7 +120,7 @@ describe('a claiming client', () => {
     const {claim, status} = requireTask(orchestrator, id)
     assert.deepEqual(claim, {owner: 'first', generation: 1, expires_at_ms: orchestrator.clock.ms + 20_000})
     assert.equal(status, 'InProgress')
-    completeTask(orchestrator, id, {text: 'done'}, {generation})
+    acceptTask(orchestrator, id, {text: 'done'}, {generation})
     const {claim: gone, result} = requireTask(orchestrator, id)
     assert.deepEqual([gone, result], [undefined, {text: 'done'}])
   })
@@ -133,13 +132,13 @@ describe('a claiming client', () => {
       assert.equal(renewClaim(orchestrator, id, {generation, ttlMs: 20_000}), orchestrator.clock.ms + 20_000)
       assert.equal(freeDeadClaims(orchestrator), 0)
     }
-    assert.equal(completeTask(orchestrator, id, undefined, {generation}).outcome, 'completed')
+    assert.equal(acceptTask(orchestrator, id, undefined, {generation}).outcome, 'completed')
   })
 
   it('loses its claim four intervals after its last heartbeat by default', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nheartbeat_interval_ms = 100\n'})
     submit(orchestrator, external)
-    claimTask(orchestrator, {owner: 'x'})
+    takeClaim(orchestrator, {owner: 'x'})
     orchestrator.clock.ms += 399
     assert.equal(freeDeadClaims(orchestrator), 0)
     orchestrator.clock.ms += 1
@@ -149,8 +148,8 @@ describe('a claiming client', () => {
   it('does not lose a claim immediately if it asks for more than the maximum', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator, external)
-    claimTask(orchestrator, {owner: 'first', ttlMs: longestClaimMs + 1})
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'second'}))
+    takeClaim(orchestrator, {owner: 'first', ttlMs: longestClaimMs + 1})
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'second'}))
   })
 })
 
@@ -159,10 +158,10 @@ describe('a client without heartbeats', () => {
     const {orchestrator, id, wait} = await claimed(t)
     const younger = submit(orchestrator, external)
     wait(20_000)
-    const {task, generation} = claimTask(orchestrator, {owner: 'second'})
+    const {task, generation} = takeClaim(orchestrator, {owner: 'second'})
     assert.deepEqual([task.id, task.retry_count, task.claim?.owner], [id, 1, 'second'])
     assert.ok(generation > 1)
-    assert.equal(claimTask(orchestrator, {owner: 'third'}).task.id, younger)
+    assert.equal(takeClaim(orchestrator, {owner: 'third'}).task.id, younger)
     const [event] = readEvents(orchestrator, {types: ['task_claim_expired']})
     assert.deepEqual(event?.kind, {
       type: 'task_claim_expired',
@@ -187,11 +186,11 @@ describe('a client without heartbeats', () => {
     it(`is rejected with a late ${word} while another client works on it`, async (t) => {
       const {orchestrator, id, generation, wait} = await claimed(t)
       wait(20_000)
-      const second = claimTask(orchestrator, {owner: 'second'})
+      const second = takeClaim(orchestrator, {owner: 'second'})
       const before = contents(orchestrator)
       refused('claim_lost', () => say(orchestrator, id, generation))
       assert.deepEqual(contents(orchestrator), before)
-      completeTask(orchestrator, id, {text: 'in time'}, {generation: second.generation})
+      acceptTask(orchestrator, id, {text: 'in time'}, {generation: second.generation})
       assert.equal(requireTask(orchestrator, id).result?.text, 'in time')
       refused('claim_lost', () => say(orchestrator, id, second.generation))
     })
@@ -220,7 +219,7 @@ describe('a client without heartbeats', () => {
     wait(19_000)
     renewClaim(orchestrator, id, {generation, ttlMs: 20_000})
     wait(12_000)
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'second'}))
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'second'}))
     assert.equal(statusOf(orchestrator, id), 'Failed')
   })
 })
@@ -235,10 +234,10 @@ describe('a claim while the clock changes', () => {
         toml: '[orchestrator]\ntask_timeout_ms = 7200000\n',
       })
       wait(ms)
-      const second = claimTask(orchestrator, {owner: 'second'})
+      const second = takeClaim(orchestrator, {owner: 'second'})
       assert.equal(second.task.id, id)
-      refused('claim_lost', () => completeTask(orchestrator, id, undefined, {generation}))
-      completeTask(orchestrator, id, undefined, {generation: second.generation})
+      refused('claim_lost', () => acceptTask(orchestrator, id, undefined, {generation}))
+      acceptTask(orchestrator, id, undefined, {generation: second.generation})
     })
 
   it('survives a small step back', async (t) => {
@@ -246,7 +245,7 @@ describe('a claim while the clock changes', () => {
     wait(-60_000)
     assert.equal(freeDeadClaims(orchestrator), 0)
     renewClaim(orchestrator, id, {generation})
-    completeTask(orchestrator, id, undefined, {generation})
+    acceptTask(orchestrator, id, undefined, {generation})
   })
 })
 

@@ -3,7 +3,6 @@ import {describe, it} from 'node:test'
 import {
   approveTask,
   cancelTask,
-  completeTask,
   doubtTask,
   overruleDoubt,
   readEvents,
@@ -13,7 +12,7 @@ import {
 } from '../../src/tasks/index.js'
 import {describeChain} from '../orchestrator/support/chain.js'
 import {contents, openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
-import {claimOf, complete, fail, runAll, start, statusOf, submit} from '../orchestrator/support/tasks.js'
+import {acceptTask, claimOf, complete, fail, runAll, start, statusOf, submit} from '../orchestrator/support/tasks.js'
 
 describe('a task that depends on others', () => {
   it('is blocked by the last of them, and queued when all are completed', async (t) => {
@@ -26,9 +25,9 @@ describe('a task that depends on others', () => {
     complete(orchestrator, first)
     assert.equal(statusOf(orchestrator, child), 'Blocked')
     start(orchestrator, second)
-    completeTask(orchestrator, start(orchestrator, third), undefined, claimOf(orchestrator, third))
+    acceptTask(orchestrator, start(orchestrator, third), undefined, claimOf(orchestrator, third))
     assert.equal(requireTask(orchestrator, child).blocked_on, second)
-    completeTask(orchestrator, second, undefined, claimOf(orchestrator, second))
+    acceptTask(orchestrator, second, undefined, claimOf(orchestrator, second))
     const queued = requireTask(orchestrator, child)
     assert.equal(queued.status, 'Queued')
     assert.equal(queued.blocked_on, undefined)

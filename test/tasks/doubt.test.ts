@@ -5,8 +5,6 @@ import {
   approveTask,
   awardsOf,
   cancelTask,
-  claimTask,
-  completeTask,
   doubtTask,
   listAgents,
   overruleDoubt,
@@ -16,10 +14,11 @@ import {
   retireAgent,
   retryTask,
   type TaskStatus,
+  takeClaim,
   taskStatuses,
 } from '../../src/tasks/index.js'
 import {contents, openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
-import {runAll, start, startOne, statusOf, submit, taskThatIs} from '../orchestrator/support/tasks.js'
+import {acceptTask, runAll, start, startOne, statusOf, submit, taskThatIs} from '../orchestrator/support/tasks.js'
 
 const justified = {validated: false, report: 'Use the second table.'}
 
@@ -37,7 +36,7 @@ describe('a doubted task', () => {
       const [event] = readEvents(orchestrator, {types: ['task_doubted']})
       assert.deepEqual(event?.kind, {type: 'task_doubted', task_id: id, agent_id, reason: 'Which table?'})
       const before = contents(orchestrator)
-      refused('claim_lost', () => completeTask(orchestrator, id, {text: 'late'}, {generation: 1}))
+      refused('claim_lost', () => acceptTask(orchestrator, id, {text: 'late'}, {generation: 1}))
       assert.deepEqual(contents(orchestrator), before)
     })
 
@@ -54,7 +53,7 @@ describe('a doubted task', () => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external'})
     doubtTask(orchestrator, id)
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'x'}))
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'x'}))
     for (const agent of listAgents(orchestrator)) assert.equal(startOne(orchestrator, agent.id), undefined)
   })
 

@@ -3,7 +3,6 @@ import {describe, it} from 'node:test'
 import {pruneEvents} from '../../src/tasks/events/event-log.js'
 import {
   awardsOf,
-  claimTask,
   doubtTask,
   type EventRecord,
   followEvents,
@@ -11,6 +10,7 @@ import {
   readEvents,
   resolveDoubt,
   type TaskContext,
+  takeClaim,
 } from '../../src/tasks/index.js'
 import {runProgram} from '../orchestrator/support/child-process.js'
 import {openTestOrchestrator, startMs} from '../orchestrator/support/open-test-orchestrator.js'
@@ -85,7 +85,7 @@ describe('the events of a workspace', () => {
     submit(orchestrator)
     const last = lastEventId(orchestrator)
     assert.throws(() => submit(orchestrator, {depends_on: [99]}))
-    assert.throws(() => claimTask(orchestrator, {owner: 'x'}))
+    assert.throws(() => takeClaim(orchestrator, {owner: 'x'}))
     assert.equal(lastEventId(orchestrator), last)
     submit(orchestrator)
     assert.equal(readEvents(orchestrator, {since: last})[0]?.id, last + 1)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {reportStatus} from '../../src/orchestrator/index.js'
-import {cancelTask, completeTask, failTask, readEvents, requireTask} from '../../src/tasks/index.js'
+import {cancelTask, failTask, readEvents, requireTask} from '../../src/tasks/index.js'
 import {giveBackTask, retryPauseMs} from '../../src/tasks/lifecycle/finish.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
-import {start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
+import {acceptTask, start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
 
 describe('a finished task', () => {
   it('has its result and times and counts for its agent if it succeeded', async (t) => {
@@ -14,7 +14,7 @@ describe('a finished task', () => {
     orchestrator.clock.ms += 10
     start(orchestrator, id)
     orchestrator.clock.ms += 20
-    const {outcome, task} = completeTask(orchestrator, id, {text: 'done', exit_status: 0}, {generation: 1})
+    const {outcome, task} = acceptTask(orchestrator, id, {text: 'done', exit_status: 0}, {generation: 1})
     assert.equal(outcome, 'completed')
     const {status, result, created_at_ms, started_at_ms, finished_at_ms} = task
     assert.deepEqual(
@@ -46,7 +46,7 @@ describe('a finished task', () => {
     const {claim_generation: generation} = requireRow(orchestrator, id)
     const {status, status_reason} = cancelTask(orchestrator, id, 'not needed')
     assert.deepEqual([status, status_reason], ['Cancelled', 'not needed'])
-    refused('claim_lost', () => completeTask(orchestrator, id, undefined, {generation}))
+    refused('claim_lost', () => acceptTask(orchestrator, id, undefined, {generation}))
     const [event] = readEvents(orchestrator, {types: ['task_cancelled']})
     assert.deepEqual(event?.kind, {type: 'task_cancelled', task_id: id, agent_id: 1, reason: 'not needed'})
   })

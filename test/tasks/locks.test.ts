@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {reportStatus, spawnAgent} from '../../src/orchestrator/index.js'
-import {cancelTask, claimTask, completeTask, doubtTask, requireTask, retireAgent} from '../../src/tasks/index.js'
+import {cancelTask, doubtTask, requireTask, retireAgent, takeClaim} from '../../src/tasks/index.js'
 import {sweepLocks} from '../../src/tasks/locks.js'
 import {
   contents,
@@ -11,6 +11,7 @@ import {
   type TestOrchestrator,
 } from '../orchestrator/support/open-test-orchestrator.js'
 import {
+  acceptTask,
   claimOf,
   complete,
   fail,
@@ -63,11 +64,11 @@ describe('a file written by a task', () => {
     const manifest = {processor: 'external', target_agent: 'one'} as const
     const first = submitWriter(orchestrator, ['a.ts'], manifest)
     const second = submitWriter(orchestrator, ['a.ts'], manifest)
-    assert.equal(claimTask(orchestrator, {owner: 'x'}).task.id, first)
-    refused('no_task_to_claim', () => claimTask(orchestrator, {owner: 'y'}))
-    completeTask(orchestrator, first, undefined, claimOf(orchestrator, first))
+    assert.equal(takeClaim(orchestrator, {owner: 'x'}).task.id, first)
+    refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'y'}))
+    acceptTask(orchestrator, first, undefined, claimOf(orchestrator, first))
     orchestrator.clock.ms += 1000
-    assert.equal(claimTask(orchestrator, {owner: 'y'}).task.id, second)
+    assert.equal(takeClaim(orchestrator, {owner: 'y'}).task.id, second)
   })
 
   it('is not read by another agent while the task runs', async (t) => {
@@ -76,7 +77,7 @@ describe('a file written by a task', () => {
     const reader = use('two', 'read')
     assert.equal(startOne(orchestrator, one), writer)
     assert.equal(startOne(orchestrator, two), undefined)
-    completeTask(orchestrator, writer, undefined, claimOf(orchestrator, writer))
+    acceptTask(orchestrator, writer, undefined, claimOf(orchestrator, writer))
     orchestrator.clock.ms += 1000
     assert.equal(startOne(orchestrator, two), reader)
   })
@@ -104,7 +105,7 @@ describe('a file read by tasks', () => {
     const reader = use('one', 'read')
     const writer = use('one', 'write')
     assert.equal(startOne(orchestrator, one), reader)
-    completeTask(orchestrator, reader, undefined, claimOf(orchestrator, reader))
+    acceptTask(orchestrator, reader, undefined, claimOf(orchestrator, reader))
     assert.equal(startOne(orchestrator, one), writer)
   })
 
@@ -177,7 +178,7 @@ describe('the locks of a task', () => {
     orchestrator.clock.ms += 86_400_000
     assert.equal(sweepLocks(orchestrator), 0)
     refused('lock_conflict', () => use('two', 'write'))
-    completeTask(orchestrator, id, undefined, claimOf(orchestrator, id))
+    acceptTask(orchestrator, id, undefined, claimOf(orchestrator, id))
     use('two', 'write')
   })
 

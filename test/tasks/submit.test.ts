@@ -4,14 +4,13 @@ import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {reportStatus, spawnAgent} from '../../src/orchestrator/index.js'
 import {
   cancelTask,
-  claimTask,
-  completeTask,
   listAgents,
   listTasks,
   readEvents,
   requireTask,
   submitTask,
   type Task,
+  takeClaim,
 } from '../../src/tasks/index.js'
 import {
   contents,
@@ -20,7 +19,7 @@ import {
   startMs,
   type TestOrchestrator,
 } from '../orchestrator/support/open-test-orchestrator.js'
-import {claimOf, complete, statusOf, submit, submitWriter} from '../orchestrator/support/tasks.js'
+import {acceptTask, claimOf, complete, statusOf, submit, submitWriter} from '../orchestrator/support/tasks.js'
 
 /** A task as it is stored. */
 const stored = (orchestrator: TestOrchestrator, submission: Partial<SubmitTaskV1>): Task =>
@@ -158,8 +157,8 @@ describe('a submitted task', () => {
     const off = await openTestOrchestrator(t, {root: orchestrator.root, env: {SVC_ORCHESTRATOR_ENABLED: 'false'}})
     refused('orchestrator_disabled', () => submit(off))
     assert.equal(reportStatus(off).enabled, false)
-    const {task} = claimTask(off, {owner: 'x'})
-    completeTask(off, task.id, undefined, claimOf(off, task.id))
+    const {task} = takeClaim(off, {owner: 'x'})
+    acceptTask(off, task.id, undefined, claimOf(off, task.id))
   })
 
   it('waits for approval if it asks for it', async (t) => {

@@ -5,7 +5,6 @@ import {type Orchestrator, reorderTask} from '../../src/orchestrator/index.js'
 import {
   approveTask,
   cancelTask,
-  completeTask,
   doubtTask,
   failTask,
   overruleDoubt,
@@ -18,7 +17,7 @@ import {
 import {moveTask} from '../../src/tasks/lifecycle/status.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {contents, openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
-import {statusOf, taskThatIs} from '../orchestrator/support/tasks.js'
+import {acceptTask, statusOf, taskThatIs} from '../orchestrator/support/tasks.js'
 import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'
 
 /** Allowed transitions from each state, other than to itself. */
@@ -81,7 +80,7 @@ const requests: readonly {
   ask: (orchestrator: Orchestrator, id: number) => unknown
   becomes: Partial<Record<TaskStatus, TaskStatus>>
 }[] = [
-  {name: 'complete', ask: (o, id) => completeTask(o, id, undefined, holder(o, id)), becomes: {InProgress: 'Completed'}},
+  {name: 'complete', ask: (o, id) => acceptTask(o, id, undefined, holder(o, id)), becomes: {InProgress: 'Completed'}},
   {name: 'fail', ask: (o, id) => failTask(o, id, 'broken', holder(o, id)), becomes: {InProgress: 'Failed'}},
   {
     name: 'cancel',

@@ -33,6 +33,10 @@ export const defaultAgentCapabilitySettings = sectionSettings('orchestrator.defa
     default: false,
     doc: 'Agents can view screen content.',
   },
+  is_low_confidence_bypass_blocked: {
+    type: boolean('strict'),
+    doc: 'Results of agents need strong evidence even if the Socrates gate is off.',
+  },
   multi_modal: {
     type: boolean('strict'),
     default: false,

@@ -69,7 +69,6 @@ export const orchestratorRoutingSettings = sectionSettings('orchestrator', () =>
   repoReduceConflictCooldownMs: {
     type: milliseconds(),
     default: 300_000,
-    planned: true,
     doc: 'Time for which a merge conflict counts against an agent, in milliseconds.',
   },
   meshRoutingExperimental: {

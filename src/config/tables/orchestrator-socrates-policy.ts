@@ -8,17 +8,14 @@ const percentage = number({min: 0, max: 100})
 export const socratesPolicySettings = sectionSettings('orchestrator.socrates_policy', () => ({
   abstainThreshold: {
     type: share,
-    planned: true,
     doc: 'Confidence below which no answer is given.',
   },
   askForHelpThreshold: {
     type: share,
-    planned: true,
     doc: 'Confidence below which the user is asked.',
   },
   maxContradictionRatioForAnswer: {
     type: share,
-    planned: true,
     doc: 'Maximum share of contradictions for a plain answer.',
   },
   minPersistConfidence: {

@@ -19,6 +19,15 @@ export const orchestratorErrors = rows(() => ({
     message: (p: {place: string; fault: string}) => `${p.place} cannot be submitted: ${p.fault}.`,
     hint: 'Correct the task and submit again; nothing was submitted.',
   }),
+  context_invalid: usage({
+    message: (p: {key: string; fault: string}) =>
+      `The context entry ${JSON.stringify(p.key)} was not stored: ${p.fault}.`,
+    hint: 'Correct the entry and set it again.',
+  }),
+  context_full: conflict({
+    message: (p: {limit: number}) => `The context store is full: it has ${p.limit} entries, and none of them expires.`,
+    hint: 'Set entries that are no longer needed again, with a short ttl_secs.',
+  }),
   invalid_transition: conflict({
     message: (p: {task: string; from: string; to: string}) => `${p.task} is ${p.from} and cannot become ${p.to}.`,
     hint: (p: {task: string}) => `Run svc orch task ${p.task} to see its status.`,
@@ -26,6 +35,23 @@ export const orchestratorErrors = rows(() => ({
   task_path_escapes: usage({
     message: (p: {path: string}) => `The path ${JSON.stringify(p.path)} is not a valid path inside the workspace.`,
     hint: 'Use a path relative to the root of the workspace.',
+  }),
+  completion_refused: failed({
+    message: (p: {task: string; gate: string; outcome: string; iteration: number; cap: number}) =>
+      p.outcome === 'failed'
+        ? `${p.task} failed: the gate ${p.gate} did not accept the result, and has returned the task ${p.iteration} times.`
+        : `${p.task} is queued again: the gate ${p.gate} did not accept the result (${p.iteration} of ${p.cap}).`,
+    hint: (p: {task: string; outcome: string}) =>
+      p.outcome === 'failed'
+        ? `Correct the findings, which svc orch task ${p.task} shows, and run svc orch retry ${p.task}.`
+        : `Correct the findings, which svc orch task ${p.task} shows, claim the task again, and complete it.`,
+  }),
+  receipt_invalid: failed({
+    message: (p: {task: string; receipt: string | undefined}) =>
+      p.receipt === undefined
+        ? `${p.task} has no receipt: the completion gates did not accept it.`
+        : `The stored evidence of ${p.task} does not match its receipt.`,
+    hint: (p: {task: string}) => `Run svc orch task ${p.task} --evidence to see the stored evidence.`,
   }),
   dependency_unknown: notFound({
     message: (p: {dependency: string}) => `Task ${p.dependency}, which this task depends on, does not exist.`,
@@ -57,6 +83,12 @@ export const orchestratorErrors = rows(() => ({
     message: (p: {agent: string; path: string}) =>
       `The agent ${p.agent} is not allowed to write ${p.path}, which is outside its scope.`,
     hint: 'Assign the task to an agent whose scope includes the file, or extend the scope in .svc/agents/NAME.md.',
+  }),
+  evidence_insufficient: conflict({
+    http: 403,
+    message: (p: {confidence: number}) =>
+      `The evidence of the task does not support an answer: the confidence is ${p.confidence}.`,
+    hint: 'Add sources to the context envelope or the retrieval of the task, and submit it again.',
   }),
   queue_full: conflict({
     http: 429,
@@ -94,6 +126,14 @@ export const orchestratorErrors = rows(() => ({
     message: (p: {task: string; generation: number; current: number; status: string}) =>
       `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status} with claim ${p.current}.`,
     hint: 'Discard the result, and claim another task with svc orch claim.',
+  }),
+  stale_handoff: conflict({
+    message: (p: {task: string; reason: string}) => `Cannot hand over ${p.task}: ${p.reason}.`,
+    hint: (p: {task: string}) => `Run svc orch task ${p.task} to see its agent and its claim, then try again.`,
+  }),
+  handoff_invariant: conflict({
+    message: (p: {task: string; reason: string}) => `Cannot hand over ${p.task}: ${p.reason}.`,
+    hint: 'Correct the request; nothing was changed.',
   }),
   no_task_to_claim: notFound({
     message: () => 'No task is waiting to be claimed.',

@@ -4,6 +4,8 @@ import {SvcError} from '../../errors/index.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
+import {socrates} from '../shapes.js'
+import {type Socrates, socratesOf} from '../socrates.js'
 import {DetailedError, toolAnswer} from '../tool-answer.js'
 
 const id = (maxLength: number): Record<string, unknown> => text(undefined, {maxLength})
@@ -104,7 +106,7 @@ interface GeneratedCode {
 
 /** Chat and code generation. */
 export const assistantOperations: readonly Operation[] = [
-  operation<ChatMessage, MessageAnswer>({
+  operation<ChatMessage, MessageAnswer & {socrates: Socrates}>({
     name: 'chat_message',
     title: 'Send a chat message',
     summary: 'Send a message to the model in a stored conversation.',
@@ -142,6 +144,7 @@ export const assistantOperations: readonly Operation[] = [
         tokens: integer(),
         session_id: text(),
         journey: object({}, {open: true}),
+        socrates,
       },
       {required: ['message', 'model_used', 'session_id', 'journey']},
     ),
@@ -167,7 +170,7 @@ export const assistantOperations: readonly Operation[] = [
       )
       const {sendMessage} = await import('../../assistant/index.js')
       let pieces = 0
-      return sendMessage(
+      const answer = await sendMessage(
         await openFor(context),
         {
           prompt: message,
@@ -185,6 +188,7 @@ export const assistantOperations: readonly Operation[] = [
         journey,
         {signal, onDelta: (piece) => report({done: ++pieces, message: piece})},
       )
+      return {...answer, socrates: socratesOf(context, [answer.session_id], message)}
     },
   }),
   operation<

@@ -1,10 +1,11 @@
-import type {Execution, Plan, PlanMode, PlanStatus, PlanStatusWord, PlanSummary, Replanned} from '../../plans/index.js'
+import type {Execution, Plan, PlanMode, PlanStatusWord, PlanSummary, Replanned} from '../../plans/index.js'
 import {type Operation, operation} from '../operation.js'
 import {type PlanGoal, planGoal, stepsByModel} from '../plan-goal.js'
-import {presentStatus} from '../plan-shown.js'
+import {type JudgedPlanStatus, presentStatus} from '../plan-shown.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
-import {planVersion} from '../shapes.js'
-import {planPath, reportPlan} from '../written-plan.js'
+import {planVersion, socrates} from '../shapes.js'
+import {socratesOf} from '../socrates.js'
+import {planPath, reportPlan, type WrittenPlan} from '../written-plan.js'
 
 const goalLength = {minLength: 1, maxLength: 65_536}
 const goal = text('Goal to plan.', goalLength)
@@ -32,6 +33,7 @@ const planMembers = {
   summary: text(),
   versions: list(planVersion),
   written_to_disk: flag(),
+  socrates,
 }
 const planRequired = ['session_id', 'versions']
 
@@ -48,7 +50,7 @@ export const planOperations: readonly Operation[] = [
       tenant_id?: string
       force_risky_reason?: string
     },
-    Plan & {written_to_disk: boolean}
+    Plan & WrittenPlan
   >({
     name: 'new_plan',
     title: 'Plan a goal',
@@ -139,6 +141,7 @@ export const planOperations: readonly Operation[] = [
         ),
         plan_total_tasks: integer(),
         plan_too_thin: flag(),
+        socrates,
       },
       {required: ['session_id', 'plan_md', 'tasks', 'plan_too_thin'], open: true},
     ),
@@ -157,7 +160,7 @@ export const planOperations: readonly Operation[] = [
   }),
   operation<
     {session_id: string; delta_hint: string; mode?: PlanMode; write_to_disk?: boolean; force_risky_reason?: string},
-    Replanned & {written_to_disk: boolean}
+    Replanned & WrittenPlan
   >({
     name: 'replan',
     title: 'Replan',
@@ -204,7 +207,7 @@ export const planOperations: readonly Operation[] = [
       return reportPlan(context, path, stored)
     },
   }),
-  operation<{session_id: string}, PlanStatus>({
+  operation<{session_id: string}, JudgedPlanStatus>({
     name: 'plan_status',
     title: 'Show plan status',
     summary: 'Show the status of a plan and of each of its steps.',
@@ -220,6 +223,7 @@ export const planOperations: readonly Operation[] = [
         latest_version: integer(),
         step_counts: object({}, {open: true}),
         recent_events: list(object({}, {open: true})),
+        socrates,
       },
       {
         required: ['session_id', 'goal', 'status', 'execution_mode', 'latest_version', 'step_counts', 'recent_events'],
@@ -239,6 +243,7 @@ export const planOperations: readonly Operation[] = [
             plan_version: integer(),
             nodes: list(object({node_id: text(), status: text()}, {required: ['node_id', 'status'], open: true})),
             progress: object({}, {open: true}),
+            socrates,
           },
           {required: ['session_id', 'status', 'plan_version', 'nodes'], open: true},
         ),
@@ -246,7 +251,11 @@ export const planOperations: readonly Operation[] = [
       },
       cli: {command: 'orch plan status', renames: {plan: 'session_id'}, args: ['plan']},
     },
-    run: ({session_id}, {modules, orchestrator}) => modules.plans.planStatus(orchestrator, session_id),
+    run({session_id}, {modules, orchestrator}) {
+      const status = modules.plans.planStatus(orchestrator, session_id)
+      const sessions = modules.plans.planSessions(orchestrator, session_id)
+      return {...status, socrates: socratesOf({modules, orchestrator}, sessions, status.goal)}
+    },
   }),
   operation<{session_id: string; tenant_id?: string; mode?: PlanMode}, Execution>({
     name: 'execute_plan',

@@ -39,13 +39,16 @@ interface Attestation {
 
 const attested = {
   completion_summary: text('Result of the task.', {maxLength: 131_072}),
-  checks_passed: list(text(), undefined, {maxItems: 1000}),
-  evidence_citations: list(text(), undefined, {maxItems: 1000}),
-  artifact_paths: list(text(), undefined, {maxItems: 1000}),
-  declared_non_placeholder: flag('The work is complete and not a stub.'),
-  force_risky: flag(),
-  force_risky_reason: text(undefined, {maxLength: 4096}),
-  observation_summary: text(undefined, {maxLength: 131_072}),
+  checks_passed: list(text(), 'Check that passed.', {maxItems: 1000}),
+  evidence_citations: list(text(), 'Source in the context envelope that supports the result.', {maxItems: 1000}),
+  artifact_paths: list(text(), 'File that was written.', {maxItems: 1000}),
+  acceptance: list(text(), 'Evidence for an acceptance line, such as 2=check:test or 1=file:src/a.ts.', {
+    maxItems: 1000,
+  }),
+  declared_non_placeholder: flag('Declare that the work is complete and not a stub.'),
+  force_risky: flag('Skip the check of these declarations; requires a reason, which is recorded.'),
+  force_risky_reason: text('Reason for skipping the check of the declarations.', {maxLength: 4096}),
+  observation_summary: text('What was observed during the work.', {maxLength: 131_072}),
 }
 const attestation = object(attested)
 /** For bindings that flatten the members of the attestation into the input, or omit them. */
@@ -89,15 +92,26 @@ export const taskOperations: readonly Operation[] = [
           required_labels: 'enqueue_hints.required_labels',
           is_detached: 'enqueue_hints.is_detached',
           active_skill: 'enqueue_hints.active_skill',
+          socrates_context: 'enqueue_hints.socrates_context',
         },
         unlisted: [
-          ...['trace_id', 'correlation_id', 'tenant_id'],
-          ...['campaign_id', 'benchmark_tier', 'research_hints', 'is_detached'].map((name) => `enqueue_hints.${name}`),
+          ...[
+            'trace_id',
+            'correlation_id',
+            'tenant_id',
+            'campaign_id',
+            'benchmark_tier',
+            'research_hints',
+            'is_detached',
+          ],
+          ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context'],
         ],
         // The task has members of the same meaning as these hints.
         hidden: [
           ...['temp_deps', 'files', 'task_timeout_ms', 'retries', 'not_before_ms'],
-          ...['thread_id', 'trace_id', 'tenant_id', 'requires_approval'].map((name) => `enqueue_hints.${name}`),
+          ...['thread_id', 'trace_id', 'tenant_id', 'requires_approval', 'harness_spec_json'].map(
+            (name) => `enqueue_hints.${name}`,
+          ),
         ],
       },
       cli: {command: 'orch submit', own: true},
@@ -145,14 +159,18 @@ export const taskOperations: readonly Operation[] = [
       return {task_id, status: label, agent_id, agent_name, ...reason, updated_at_ms}
     },
   }),
-  operation<{task_id: number; output?: boolean}, {task: Task}>({
+  operation<{task_id: number; output?: boolean; evidence?: boolean}, {task: Task}>({
     name: 'get_task',
     title: 'Show a task',
     summary: 'Show a task with its request, status and result.',
     effect: 'read',
     idempotent: true,
     input: object(
-      {task_id: taskId, output: flag('Include the output of the latest run of its command.')},
+      {
+        task_id: taskId,
+        output: flag('Include the output of the latest run of its command.'),
+        evidence: flag('Include the evidence for its completion.'),
+      },
       {required: ['task_id']},
     ),
     output: object({task}, {required: ['task']}),
@@ -161,11 +179,11 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_get_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch task', own: true},
     },
-    run: ({task_id, output = false}, {modules, orchestrator}) => ({
-      task: output
-        ? modules.tasks.taskWithOutput(orchestrator, task_id)
-        : modules.tasks.requireTask(orchestrator, task_id),
-    }),
+    async run({task_id, output = false, evidence = false}, {modules, orchestrator, signal}) {
+      const {requireTask, taskEvidence, taskWithOutput} = modules.tasks
+      const task = output ? taskWithOutput(orchestrator, task_id) : requireTask(orchestrator, task_id)
+      return {task: evidence ? {...task, evaluation: await taskEvidence(orchestrator, task_id, {signal})} : task}
+    },
   }),
   operation<
     {status?: Task['status'][]; agent_id?: string | number; session_id?: string; limit?: number; before_id?: number},
@@ -203,14 +221,26 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; attestation?: Attestation | null; generation?: number; force?: boolean}, object>({
     name: 'complete_task',
     title: 'Complete a task',
-    summary: 'Mark a task in progress as completed.',
+    summary: 'Complete a task whose evidence passes the gates.',
     effect: 'write',
     idempotent: false,
     input: object(
       {task_id: taskId, attestation: {...attestation, type: ['object', 'null']}, generation, force},
       {required: ['task_id']},
     ),
-    output: object({ok: flag(), outcome: text(), task}, {required: ['ok', 'outcome', 'task']}),
+    output: object(
+      {
+        ok: flag(),
+        outcome: oneOf(['completed', 'requeued', 'failed']),
+        task,
+        receipt: text('Digest of the accepted evidence, which verify_task recomputes.'),
+        gate: text('Gate that did not accept the result.'),
+        iteration: integer('Number of times that gates of this kind have returned the task.'),
+        cap: integer('Maximum number of times; then the task fails.'),
+        report: text('What to correct.'),
+      },
+      {required: ['ok', 'outcome', 'task']},
+    ),
     bindings: {
       rpc: {method: 'orch.complete_task'},
       tool: {
@@ -218,18 +248,35 @@ export const taskOperations: readonly Operation[] = [
         tier: 'core',
         lane: 'workflow',
         renames: Object.fromEntries(attestationPaths),
+        unlisted: ['force_risky', 'force_risky_reason', 'observation_summary', 'acceptance'],
         hidden: ['force'],
+        output: object(
+          {ok: flag(), outcome: oneOf(['completed', 'requeued', 'failed']), report: text('What to correct.'), task},
+          {required: ['ok', 'outcome', 'task'], open: true},
+        ),
       },
       cli: {
         command: 'orch complete',
-        renames: {id: 'task_id', summary: 'attestation.completion_summary', claim: 'generation'},
-        hidden: attestationPaths.map(([, path]) => path).filter((path) => path !== 'attestation.completion_summary'),
+        renames: {
+          id: 'task_id',
+          summary: 'attestation.completion_summary',
+          claim: 'generation',
+          artifact: 'attestation.artifact_paths',
+          check: 'attestation.checks_passed',
+          cite: 'attestation.evidence_citations',
+          met: 'attestation.acceptance',
+          non_placeholder: 'attestation.declared_non_placeholder',
+          force_risky: 'attestation.force_risky',
+          force_risky_reason: 'attestation.force_risky_reason',
+        },
+        hidden: ['attestation.observation_summary'],
         args: ['id'],
         piped: ['summary'],
+        placeholders: {artifact: 'PATH', check: 'NAME', cite: 'SOURCE', met: 'LINE=EVIDENCE'},
       },
     },
-    run: ({task_id, attestation: attested, ...finisher}, {modules, orchestrator}) =>
-      modules.tasks.completeTask(orchestrator, task_id, toResult(attested ?? undefined), finisher),
+    run: ({task_id, attestation: attested, ...finisher}, {modules, orchestrator, signal}) =>
+      modules.tasks.completeTask(orchestrator, task_id, toResult(attested ?? undefined), finisher, {signal}),
   }),
   operation<{task_id: number; reason?: string; generation?: number; force?: boolean}, object>({
     name: 'fail_task',
@@ -332,20 +379,40 @@ export const taskOperations: readonly Operation[] = [
     run: ({task_id, priority: word = 'normal'}, {modules, orchestrator}) =>
       ok(modules.reorderTask(orchestrator, task_id, modules.tasks.parsePriority(word))),
   }),
-  operation<{task_id: number}, object>({
+  operation<{task_id: number; by?: string}, object>({
     name: 'approve_task',
     title: 'Approve a task',
-    summary: 'Approve a task that requires approval.',
+    summary: 'Approve a task that requires approval or review.',
     effect: 'write',
     idempotent: false,
-    input: object({task_id: taskId}, {required: ['task_id']}),
+    input: object(
+      {task_id: taskId, by: text('Name of the person who approves.', {minLength: 1, maxLength: 256})},
+      {required: ['task_id']},
+    ),
     output: done,
     bindings: {
       rpc: {method: 'orch.approve_task'},
-      tool: {name: 'svc_approve_task', tier: 'dev', lane: 'workflow'},
-      cli: {command: 'orch approve', renames: {id: 'task_id'}, args: ['id']},
+      // Approval through a tool comes from a model: it starts a task, but does not count as a person's review.
+      tool: {name: 'svc_approve_task', tier: 'dev', lane: 'workflow', hidden: ['by']},
+      cli: {command: 'orch approve', renames: {id: 'task_id', as: 'by'}, args: ['id'], placeholders: {as: 'NAME'}},
     },
-    run: ({task_id}, {modules, orchestrator}) => ok(modules.tasks.approveTask(orchestrator, task_id)),
+    run: ({task_id, by}, {modules, orchestrator, surface}) =>
+      ok(modules.tasks.approveTask(orchestrator, task_id, surface === 'cli' ? (by ?? modules.tasks.localUser()) : by)),
+  }),
+  operation<{task_id: number}, object>({
+    name: 'verify_task',
+    title: 'Verify a receipt',
+    summary: 'Verify the receipt of a completed task.',
+    effect: 'read',
+    idempotent: true,
+    input: object({task_id: taskId}, {required: ['task_id']}),
+    output: partOf(contractSchema('cli/orch-verify.v1')),
+    bindings: {
+      rpc: {method: 'orch.verify_task'},
+      tool: {name: 'svc_verify_task', tier: 'advanced', lane: 'workflow'},
+      cli: {command: 'orch verify', renames: {id: 'task_id'}, args: ['id']},
+    },
+    run: ({task_id}, {modules, orchestrator}) => modules.tasks.verifyTask(orchestrator, task_id),
   }),
   operation<{owner: string; agent_id?: string | number; ttl_ms?: number}, object>({
     name: 'claim_task',

@@ -86,6 +86,7 @@ export const workspaceOperations: readonly Operation[] = [
         event_feed_mode: oneOf(['database_and_transient', 'transient_only']),
         scaling_profile: text(),
         effective_scale_up_threshold: number('Load per agent at which another agent is started.'),
+        context_entries: object({}, {open: true}),
         oplog_count: integer('Number of operations that can be undone or redone.'),
         planning: object(
           {active_sessions: integer(), total_sessions: integer()},

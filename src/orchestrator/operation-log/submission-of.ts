@@ -6,6 +6,7 @@ import {
   type TaskContext,
   type TaskRequest,
   type TaskRow,
+  taskEnvelope,
   withoutUndefined,
 } from '../../tasks/index.js'
 
@@ -14,9 +15,18 @@ import {
  * is omitted because it stays with the existing task.
  */
 export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
-  const {depends_on, exec, capability_requirements, requires_approval, task_timeout_ms, retries, ...hints} = JSON.parse(
-    row.request,
-  ) as TaskRequest
+  const {
+    depends_on,
+    exec,
+    capability_requirements,
+    requires_approval,
+    task_timeout_ms,
+    retries,
+    harness,
+    retrieval,
+    socrates_context,
+    ...hints
+  } = JSON.parse(row.request) as TaskRequest
   const agent = agentRows(context).find(({id, kind}) => id === row.agent_id && kind !== 'resolution')
   return {
     description: row.description,
@@ -29,6 +39,7 @@ export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
       ...(hints as NonNullable<SubmitTaskV1['enqueue_hints']>),
       task_category: row.category,
       complexity: row.complexity,
+      ...(socrates_context === undefined ? {} : {socrates_context: {...socrates_context}}),
       ...withoutUndefined({execution_role: row.execution_role ?? undefined, campaign_id: row.campaign_id ?? undefined}),
     },
     ...withoutUndefined({
@@ -38,6 +49,9 @@ export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
       requires_approval,
       task_timeout_ms,
       retries,
+      harness_spec_json: harness === undefined ? undefined : JSON.stringify(harness),
+      context_envelope_json: taskEnvelope(context, row.id),
+      retrieval: retrieval as SubmitTaskV1['retrieval'],
       not_before_ms: row.start_after_ms ?? undefined,
       journey_id: row.journey_id ?? undefined,
       session_id: row.session_id ?? undefined,

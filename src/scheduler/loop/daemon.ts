@@ -12,6 +12,7 @@ import {
   notify,
   type ProcessorName,
   pruneEvents,
+  pruneObservations,
   pruneOutput,
   readEvents,
   type Started,
@@ -182,6 +183,7 @@ class Loop {
       scalingTick(this.#context, usage)
       pruneEvents(this.#context, config.eventRetentionDays)
       pruneOutput(this.#context, config.eventRetentionDays)
+      pruneObservations(this.#context, config.eventRetentionDays)
       notify(this.#context, 'cleanup', {retentionDays: config.eventRetentionDays})
       this.#sessions.tick()
     })

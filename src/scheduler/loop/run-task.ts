@@ -1,13 +1,16 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
-import type {KeptOutput} from '../../process/index.js'
+import {type KeptOutput, processStart} from '../../process/index.js'
 import {
   appendEvent,
-  completeTask,
+  applyJudgement,
   emitCost,
   failTask,
   giveBackTask,
+  type Judged,
+  judgeCompletion,
+  recordBaseline,
   requeueRow,
   requireRow,
   type Started,
@@ -58,13 +61,12 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
   const end = (why: Ending) => controller.abort(new RunEnded(why))
   const timer = setTimeout(() => end('timeout'), task.task_timeout_ms ?? context.config.taskTimeoutMs)
   const {report, storeOutput, close} = reportOf(context, started)
-  const done = Promise.resolve()
-    .then(() => processor.run(task, report, controller.signal))
+  const done = work(context, started, {processor, report, signal: controller.signal})
     .then(
-      (outcome) =>
+      (finished) =>
         settle(context, lease, started, () => {
           storeOutput()
-          writeOutcome(context, started, outcome)
+          writeOutcome(context, finished)
         }),
       (error: unknown) =>
         settle(context, lease, started, () => {
@@ -77,6 +79,25 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
       close()
     })
   return {taskId: task.id, agentId: task.agent_id, generation, done, end}
+}
+
+interface Finished {
+  outcome: Outcome
+  judged: Judged
+}
+
+/** Runs the processor and evaluates the completion gates; nothing is stored yet. */
+async function work(
+  context: TaskContext,
+  started: Started,
+  {processor, report, signal}: {processor: Processor; report: RunReport; signal: AbortSignal},
+): Promise<Finished> {
+  const {task, generation} = started
+  await recordBaseline(context, started)
+  const outcome = await processor.run(task, report, signal)
+  const result = {...outcome.details, text: outcome.text}
+  const onCheck = (pid: number) => report.process(pid, processStart(pid) ?? '')
+  return {outcome, judged: await judgeCompletion(context, task.id, result, {generation}, {signal, onCheck})}
 }
 
 /** The report interface of a run, with functions to store its last output and to stop the timer of the next piece. */
@@ -162,10 +183,10 @@ function reportOf(
   return {report, storeOutput, close}
 }
 
-function writeOutcome(context: TaskContext, {task, generation}: Started, outcome: Outcome): void {
-  const {task: completed} = completeTask(context, task.id, {...outcome.details, text: outcome.text}, {generation})
-  idle(context, completed)
-  if (outcome.usage !== undefined) charge(context, completed, outcome.usage)
+function writeOutcome(context: TaskContext, {outcome, judged}: Finished): void {
+  const {task} = applyJudgement(context, judged)
+  idle(context, task)
+  if (outcome.usage !== undefined) charge(context, task, outcome.usage)
 }
 
 function writeFailure(context: TaskContext, started: Started, error: unknown): void {
@@ -218,8 +239,9 @@ async function settle(context: TaskContext, lease: Lease, started: Started, writ
     if (isErrorOf(error, 'daemon_replaced') || isErrorOf(error, 'store_busy')) throw error
     if (!isErrorOf(error, 'claim_lost')) await writeHeld(context, lease, () => writeFault(context, started, error))
   }
-  // The command has ended, whichever process holds the task now.
-  if (started.task.processor === 'exec') await writeHeld(context, lease, () => forgetProcess(context, started))
+  // The command and the checks have ended, whichever process holds the task now.
+  if (started.task.processor === 'exec' || context.config.behavioralGateOnComplete)
+    await writeHeld(context, lease, () => forgetProcess(context, started))
 }
 
 function writeFault(context: TaskContext, {task, generation}: Started, error: unknown): void {

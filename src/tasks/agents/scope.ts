@@ -6,6 +6,7 @@ import {matchesGlob} from '../base/glob.js'
 import type {ManifestEntry} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import type {AgentRow} from './agent-rows.js'
+import {reliabilityOfAgent} from './trust.js'
 
 type Writer = Pick<AgentRow, 'id' | 'name'>
 
@@ -56,16 +57,25 @@ function readYaml<T>(path: string, read: () => T): T {
  * @throws scope_denied
  */
 export function checkScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): void {
-  const {scopes, config} = context
-  const scope = scopes.get(agent.name)
-  if (scope === undefined || config.scopeEnforcement === 'disabled') return
-  const outside = writes.filter(({path}) => !scope.some((pattern) => covers(pattern, path)))
-  const [first] = outside
-  if (first === undefined) return
-  if (config.scopeEnforcement === 'strict' && !isRelaxed(context, agent))
-    throw new SvcError('scope_denied', {agent: agent.name, path: first.path})
-  for (const {path} of outside)
+  const [denied] = deniedByScope(context, agent, writes)
+  if (denied !== undefined) throw new SvcError('scope_denied', {agent: agent.name, path: denied})
+  const scope = context.scopes.get(agent.name) ?? []
+  for (const path of outsideScope(context, agent, writes))
     appendEvent(context, {type: 'scope_violation', agent_id: agent.id, path, reason: `scope is ${scope.join(', ')}`})
+}
+
+/** The files that strict enforcement does not let an agent write. */
+export function deniedByScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): string[] {
+  if (context.config.scopeEnforcement !== 'strict') return []
+  const outside = outsideScope(context, agent, writes)
+  return outside.length > 0 && isRelaxed(context, agent) ? [] : outside
+}
+
+/** The files outside the scope of an agent, if scopes are enforced. */
+function outsideScope({scopes, config}: TaskContext, {name}: Writer, writes: readonly ManifestEntry[]): string[] {
+  const scope = scopes.get(name)
+  if (scope === undefined || config.scopeEnforcement === 'disabled') return []
+  return writes.map(({path}) => path).filter((path) => !scope.some((pattern) => covers(pattern, path)))
 }
 
 /** A pattern covers its matches, everything under a folder that it names, and the parent folders of the pattern. */
@@ -73,11 +83,9 @@ const covers = (pattern: string, path: string): boolean =>
   matchesGlob(path, pattern) || path.startsWith(`${pattern.replace(/\/$/, '')}/`) || pattern.startsWith(`${path}/`)
 
 /** True if strict enforcement is relaxed for an agent because of its reliability. */
-function isRelaxed({store, repositoryId, config}: TaskContext, {name}: Writer): boolean {
-  if (!config.trustGateRelaxEnabled) return false
-  const stored = store.get<{reliability: number}>(
-    "SELECT reliability FROM reliability_scores WHERE repository_id = ? AND entity_type = 'agent' AND entity_id = ?",
-    [repositoryId, name],
-  )
-  return stored !== undefined && stored.reliability >= config.trustGateRelaxMinReliability
+function isRelaxed(context: TaskContext, {name}: Writer): boolean {
+  const {trustGateRelaxEnabled: isEnabled, trustGateRelaxMinReliability: least} = context.config
+  if (!isEnabled) return false
+  const reliability = reliabilityOfAgent(context, name)
+  return reliability !== undefined && reliability >= least
 }

@@ -1,27 +1,76 @@
 import type {TaskContext} from '../base/context.js'
-import {newStanding, observeOutcome as observe, reliabilityOf, rollUp, type TrustTier} from './reliability.js'
+import type {Task, TaskResult} from '../base/task.js'
+import {newStanding, observeOutcome as observe, reliabilityOf, type TrustTier} from './reliability.js'
+import {recordObservation, type TrustDimension} from './trust.js'
 
 /** @property request JSON of the task request */
 interface Subject {
+  id: number
   agent_id: number
   agent_name: string
+  phase_label: string
+  category: Task['category']
   request: string
 }
 
 /**
- * Records the outcome of a task: the agent's reliability, the reliability of the skill it used, and its trust. The
- * records are keyed by agent name, which outlives the agent.
+ * Records the outcome of a task: the agent's reliability, the reliability of the skill it used, its trust, and the
+ * penalties that routing applies to its next tasks. The records are keyed by agent name, which outlives the agent.
  */
-export function observeOutcome(
-  context: TaskContext,
-  {agent_id, agent_name: name, request}: Subject,
-  succeeded: boolean,
-): void {
+export function observeOutcome(context: TaskContext, subject: Subject, succeeded: boolean, result?: TaskResult): void {
+  const {agent_id, agent_name: name, request} = subject
   context.store.run('UPDATE orch_agents SET last_active_ms = ? WHERE id = ?', [context.now(), agent_id])
   count(context, 'agent', name, succeeded)
   const {active_skill: skill} = JSON.parse(request) as {active_skill?: string}
   if (skill !== undefined) count(context, 'agent_skill', `${name}\0${skill}`, succeeded)
-  trust(context, name, succeeded)
+  observeTrust(context, 'task_completion', subject, succeeded, modelOf(result))
+  penalise(context, subject, succeeded)
+}
+
+/** Records whether a hand-over by an agent was accepted, which is not an outcome of the task. */
+export const observeHandoff = (context: TaskContext, subject: Subject, accepted: boolean): void =>
+  observeTrust(context, 'handoff', subject, accepted)
+
+function observeTrust(
+  context: TaskContext,
+  dimension: TrustDimension,
+  {id: taskId, agent_name: agentName, phase_label: phase, category}: Subject,
+  succeeded: boolean,
+  model?: string,
+): void {
+  trust(context, agentName, succeeded)
+  const score = recordObservation(context, {agentName, dimension, taskId, phase, category, model, succeeded})
+  // Routing reads the rollups; the column is kept for other programs that read it.
+  if (dimension === 'task_completion')
+    context.store.run('UPDATE agent_trust SET completion = ? WHERE repository_id = ? AND agent_name = ?', [
+      score,
+      context.repositoryId,
+      agentName,
+    ])
+}
+
+/** Maximum length of a model name, as in a submission. */
+const longestModel = 512
+
+/** The model that the processor of a task reported. */
+function modelOf(result: TaskResult | undefined): string | undefined {
+  const model: unknown = result?.model
+  return typeof model === 'string' ? model.slice(0, longestModel) : undefined
+}
+
+/** Updates what the routing terms of shard tasks read: failed validations in a row, and the pause of a reducer. */
+function penalise(context: TaskContext, {agent_id: id, phase_label: phase}: Subject, succeeded: boolean): void {
+  const {store, now, config} = context
+  if (phase === 'shard_validate')
+    store.run('UPDATE orch_agents SET validation_failures = iif(?, 0, validation_failures + 1) WHERE id = ?', [
+      succeeded ? 1 : 0,
+      id,
+    ])
+  if (phase === 'reduce' && !succeeded)
+    store.run('UPDATE orch_agents SET reducer_cooldown_until_ms = ? WHERE id = ?', [
+      now() + config.repoReduceConflictCooldownMs,
+      id,
+    ])
 }
 
 function count({store, repositoryId, now}: TaskContext, type: string, id: string, succeeded: boolean): void {
@@ -42,7 +91,6 @@ VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET reliability = excluded.re
 interface TrustRow {
   score: number
   variance: number
-  completion: number | null
   tier: TrustTier
   outcomes: number
   below_floor: number
@@ -50,7 +98,7 @@ interface TrustRow {
 
 function trust({store, repositoryId, now, config}: TaskContext, name: string, succeeded: boolean): void {
   const row = store.get<TrustRow>(
-    'SELECT score, variance, completion, tier, outcomes, below_floor FROM agent_trust WHERE repository_id = ? AND agent_name = ?',
+    'SELECT score, variance, tier, outcomes, below_floor FROM agent_trust WHERE repository_id = ? AND agent_name = ?',
     [repositoryId, name],
   )
   const before =
@@ -58,18 +106,16 @@ function trust({store, repositoryId, now, config}: TaskContext, name: string, su
       ? newStanding
       : {...newStanding, ...row, trust: row.score, belowFloor: row.below_floor, pinned: row.tier === 'system'}
   const standing = observe(before, succeeded, config)
-  const completion = rollUp(row?.completion ?? undefined, {value: succeeded ? 1 : 0}, config.trustEwmaAlpha)
   store.run(
-    `INSERT INTO agent_trust (repository_id, agent_name, score, variance, completion, tier, outcomes, below_floor, updated_at_ms)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET score = excluded.score, variance = excluded.variance,
-  completion = excluded.completion, tier = excluded.tier, outcomes = excluded.outcomes,
+    `INSERT INTO agent_trust (repository_id, agent_name, score, variance, tier, outcomes, below_floor, updated_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET score = excluded.score, variance = excluded.variance,
+  tier = excluded.tier, outcomes = excluded.outcomes,
   below_floor = excluded.below_floor, updated_at_ms = excluded.updated_at_ms`,
     [
       repositoryId,
       name,
       standing.trust,
       standing.variance,
-      completion,
       standing.tier,
       standing.outcomes,
       standing.belowFloor,

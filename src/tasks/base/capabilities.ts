@@ -43,6 +43,8 @@ export function parseCapabilities(value: unknown): Capabilities {
     const word = hasValue(members, name) ? text(name, members[name]) : ''
     if (word !== '') read[name] = word
   }
+  const strict = 'is_low_confidence_bypass_blocked'
+  if (hasValue(members, strict) && flag(strict, members[strict])) read[strict] = true
   if (hasValue(members, 'labels')) read.labels = labels(members.labels)
   return read
 }

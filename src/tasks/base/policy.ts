@@ -19,3 +19,25 @@ export const confidencePolicy = (overrides: Readonly<Partial<SocratesThresholds>
   ...socratesDefaults,
   ...overrides,
 })
+
+/** Constants of the confidence formula. They are added to or subtracted from a confidence between 0 and 1. */
+export const confidenceFormula = {
+  rankedRetrievalBonus: 0.05,
+  lexicalFallbackPenalty: 0.08,
+  /** Multiplied by the quality of the evidence, 0 to 1. */
+  qualityBonus: 0.1,
+  diverseSourcesBonus: 0.04,
+  verificationBonus: 0.03,
+  /** Minimum quality of the evidence for the verification bonus. */
+  minQualityForVerificationBonus: 0.6,
+  shapePenalties: {contradictory: 0.1, empty: 0.12, narrow: 0.03} as Readonly<Record<string, number>>,
+  /** Contradiction ratio for 0, 1 and 2 hints. */
+  contradictionOfFewHints: [0, 0.15, 0.28],
+  /** Contradiction ratio per hint if there are more. */
+  contradictionPerHint: 0.22,
+  /** Contradictory evidence with at least this citation coverage is of low instead of medium confidence. */
+  minCoverageForLowBand: 0.3,
+} as const
+
+/** Limits for agents that request strict evidence even if the gate is off. */
+export const strictConfidence = {minConfidence: 0.7, maxContradictionRatio: 0.3} as const

@@ -309,6 +309,7 @@ END;
 `,
   'ALTER TABLE orch_tasks ADD COLUMN start_after_ms INTEGER;',
   `
+ALTER TABLE orch_tasks ADD COLUMN receipt TEXT;
 ALTER TABLE orch_tasks ADD COLUMN approval_tier TEXT
   CHECK (approval_tier IN ('auto_approve', 'confirm', 'review', 'blocked'));
 
@@ -362,5 +363,11 @@ CREATE TABLE trust_rollups (
   updated_at_ms INTEGER NOT NULL,
   PRIMARY KEY (repository_id, entity_type, entity_id, dimension, domain, class, provider, model)
 ) STRICT, WITHOUT ROWID;
+`,
+  `
+INSERT INTO trust_rollups (repository_id, entity_type, entity_id, dimension, domain, class, provider, model, score,
+  observations, updated_at_ms)
+SELECT repository_id, 'agent', agent_name, 'task_completion', '', '', '', '', completion, outcomes, updated_at_ms
+FROM agent_trust WHERE completion IS NOT NULL;
 `,
 )

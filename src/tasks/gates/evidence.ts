@@ -7,10 +7,13 @@ import type {Task} from '../base/task.js'
  * How much a piece of evidence can be trusted, least first: the agent claims it, the agent reports a check, `svc`
  * observed it (an exit status or a changed file), or `svc` ran the check for this completion.
  */
-export const grades = ['claimed', 'reported', 'observed', 'verified'] as const
-export type Grade = (typeof grades)[number]
+const grades = ['claimed', 'reported', 'observed', 'verified'] as const satisfies readonly CheckResult['grade'][]
+export type Grade = CheckResult['grade']
 
 export const isAtLeast = (grade: Grade, least: Grade): boolean => grades.indexOf(grade) >= grades.indexOf(least)
+
+/** How much approval a task needs before it is done. */
+export type ApprovalTier = NonNullable<Task['approval_tier']>
 
 /** What the agent says about its finished work. */
 export interface Attestation {
@@ -36,38 +39,15 @@ export interface AcceptanceClaim {
   file?: string
 }
 
-/** A file that the task lists, as it is on the disk now. */
-export interface ObservedFile {
-  /** Relative to the workspace root. */
-  path: string
-  change: 'created' | 'modified' | 'deleted' | 'unchanged'
-  /** Where the file is listed: in the task, or by the agent. */
-  listed: 'task' | 'agent'
-  bytes: number
-  /** SHA-256 in hexadecimal; absent for deleted files. */
-  digest?: string
-  /** Time of the last write, Unix ms; it cannot be set back without changing the clock. */
-  written_at_ms: number
-  findings: readonly Finding[]
-}
+type Evaluation = NonNullable<Task['evaluation']>
 
-/** The result of a check. */
-export interface CheckResult {
-  /** Name of the command template, or the name that the agent reported. */
-  check: string
-  grade: Grade
-  passed: boolean
-  /** Why it did not pass. */
-  reason?: string
-  exit_code?: number
-  started_at_ms?: number
-  finished_at_ms?: number
-  /** SHA-256 of the output in hexadecimal. */
-  output_digest?: string
+/** A file that the task or the agent lists, as it is on the disk now. */
+export type ObservedFile = Evaluation['files'][number] & {findings: readonly Finding[]}
+
+/** The result of a check: a command template, or a name that the agent reported. */
+export type CheckResult = Evaluation['checks'][number] & {
   /** The last part of the output. */
   output?: string
-  /** The task that ran the check. */
-  task_id?: number
 }
 
 /** What must be shown for a task to be done. */
@@ -126,6 +106,8 @@ export interface CompletionEvidence {
   reliability: number | undefined
   /** Stored trust that the agent completes tasks, 0 to 1, with the number of outcomes. */
   completionTrust: {score: number; outcomes: number} | undefined
+  /** Approval that the task needs; absent if nobody has decided that it needs any. */
+  approval_tier?: ApprovalTier | undefined
   /** Who approved the task, and who worked on it. */
   approvals: readonly {by: string}[]
   worker: string | undefined

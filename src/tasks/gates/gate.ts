@@ -12,8 +12,8 @@ export interface Gate {
   readonly family: GateFamily
   /** A gate that is off is not evaluated; one in shadow mode is recorded and changes nothing. */
   mode(evidence: CompletionEvidence): GateMode
-  /** Reliable agents can be exempted. */
-  readonly relaxes?: true
+  /** Whether a reliable agent is exempted from a failure of this gate. Default: no. */
+  relaxes?(evidence: CompletionEvidence): boolean
   /** Pure: reads nothing but the evidence. Fails if any finding is an error or critical. */
   evaluate(evidence: CompletionEvidence): readonly Finding[]
   /** Members for the record, such as a confidence. */

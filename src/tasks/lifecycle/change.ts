@@ -1,3 +1,4 @@
+import {userInfo} from 'node:os'
 import {notify, type TaskContext} from '../base/context.js'
 import type {ManifestEntry, Task} from '../base/task.js'
 import {type Priority, priorities} from '../base/vocabulary.js'
@@ -44,6 +45,8 @@ function retryRow(context: TaskContext, row: TaskRow): void {
     agent_id: agentId,
     retry_count: row.retry_count + 1,
     fault_count: 0,
+    // The limit of hand-overs applies to the new attempt.
+    handoff_count: 0,
     status_reason: null,
     not_before_ms: null,
     unmet_dependencies: open.length,
@@ -90,17 +93,32 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
 }
 
 /**
- * Approves a task that waits for approval.
+ * Approves a task that waits for approval. For a task in progress that requires a review, this records the review.
+ * @param by name of the person; undefined if no person has approved
  * @throws task_not_found, invalid_transition, lock_conflict
  */
-export function approveTask(context: TaskContext, id: number): Task {
+export function approveTask(context: TaskContext, id: number, by?: string): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
-    requireStatus(row, ['BlockedOnApproval'], 'Queued')
-    const isReady = row.unmet_dependencies === 0
-    moveTask(context, row, isReady ? 'Queued' : 'Blocked', {blocked_on: lastOpen(context, id)})
-    if (isReady) lockAgain(context, row)
-    appendEvent(context, {type: 'task_approved', task_id: id, agent_id: row.agent_id})
+    const isReview = row.status === 'InProgress' && row.approval_tier !== null
+    if (!isReview) release(context, row)
+    appendEvent(context, {
+      type: 'task_approved',
+      task_id: id,
+      agent_id: row.agent_id,
+      ...(by === undefined ? {} : {by}),
+    })
     return requireTask(context, id)
   })
 }
+
+/** Queues a task that waits for approval. @throws invalid_transition, lock_conflict */
+function release(context: TaskContext, row: TaskRow): void {
+  requireStatus(row, ['BlockedOnApproval'], 'Queued')
+  const isReady = row.unmet_dependencies === 0
+  moveTask(context, row, isReady ? 'Queued' : 'Blocked', {blocked_on: lastOpen(context, row.id)})
+  if (isReady) lockAgain(context, row)
+}
+
+/** Name of the user of this machine who runs the process. */
+export const localUser = (): string => userInfo().username

@@ -32,7 +32,7 @@ export interface ClaimRequest {
  * the returned generation. Expired claims are released first.
  * @throws no_task_to_claim, agent_not_found
  */
-export function claimTask(context: TaskContext, {owner, agent, ttlMs}: ClaimRequest): Started {
+export function takeClaim(context: TaskContext, {owner, agent, ttlMs}: ClaimRequest): Started {
   // In a transaction of its own: released claims stay released even if there is no task to claim.
   freeDeadClaims(context)
   return context.store.transaction(() => {

@@ -66,7 +66,7 @@ export function resolveDoubt(context: TaskContext, id: number, resolution: Resol
     const doubted = requireDoubted(context, id)
     const {doubted_status: former} = doubted
     if (validated && (resume ? ends.has(former) : former === 'Completed')) restoreEnd(context, doubted, report)
-    else if (validated && !resume) completeRow(context, giveBack(context, doubted), undefined, report)
+    else if (validated && !resume) completeRow(context, giveBack(context, doubted), undefined, {auditReport: report})
     else {
       const description = validated ? doubted.description : withReport(doubted.description, report)
       resumeTask(context, giveBack(context, doubted), former, {description, report})
@@ -87,7 +87,7 @@ export function overruleDoubt(context: TaskContext, id: number, reason = ''): Ta
     const doubted = requireDoubted(context, id)
     const report = `OVERRULED: ${reason}`.trim()
     if (doubted.doubted_status === 'Completed') restoreEnd(context, doubted, report)
-    else completeRow(context, giveBack(context, doubted), undefined, report)
+    else completeRow(context, giveBack(context, doubted), undefined, {auditReport: report})
     return requireTask(context, id)
   })
 }

@@ -22,44 +22,22 @@ export interface Finisher {
   isFinal?: boolean
 }
 
-/** The result of a request to complete a task. */
-export interface Completion {
-  ok: true
-  outcome: 'completed'
-  task: Task
-}
-
-/**
- * Completes a task in progress: its locks are released, its agent keeps the affinity to its files, and its dependants
- * are queued.
- * @throws task_not_found, invalid_transition, claim_required, claim_lost
- */
-export function completeTask(
-  context: TaskContext,
-  id: number,
-  result: TaskResult | undefined,
-  finisher: Finisher = {},
-): Completion {
-  return context.store.transaction(() => {
-    const row = requireClaim(context, requireRow(context, id), finisher)
-    requireStatus(row, ['InProgress'], 'Completed')
-    completeRow(context, row, result)
-    return {ok: true, outcome: 'completed', task: requireTask(context, id)}
-  })
-}
-
 /** Completes a task from any state that allows it. */
 export function completeRow(
   context: TaskContext,
   row: TaskRow,
   result: TaskResult | undefined,
-  auditReport?: string,
+  {auditReport, receipt}: {auditReport?: string; receipt?: string} = {},
 ): void {
   moveTask(context, row, 'Completed', {
-    ...withoutUndefined({result: result === undefined ? undefined : JSON.stringify(result), audit_report: auditReport}),
+    ...withoutUndefined({
+      result: result === undefined ? undefined : JSON.stringify(result),
+      audit_report: auditReport,
+      receipt,
+    }),
   })
   releaseLocks(context, row.id)
-  observeOutcome(context, row, true)
+  observeOutcome(context, row, true, result ?? resultOf(row))
   const {id, agent_id} = row
   appendEvent(context, {
     type: 'task_completed',
@@ -72,6 +50,10 @@ export function completeRow(
   notify(context, 'taskEnded', {taskId: id})
 }
 
+/** The result of an earlier run, which a person has accepted. */
+const resultOf = ({result}: TaskRow): TaskResult | undefined =>
+  result === null ? undefined : (JSON.parse(result) as TaskResult)
+
 /**
  * Fails a task in progress: its locks and file affinities are released, and its dependants fail. A task with retries
  * left is queued again instead, unless the failure is forced or final.
@@ -79,7 +61,7 @@ export function completeRow(
  */
 export function failTask(context: TaskContext, id: number, reason: string, finisher: Finisher = {}): Task {
   return context.store.transaction(() => {
-    const row = requireClaim(context, requireRow(context, id), finisher)
+    const row = takeOver(context, requireRow(context, id), finisher)
     requireStatus(row, ['InProgress'], 'Failed')
     if (finisher.force || finisher.isFinal) failRow(context, row, reason)
     else failOrRetry(context, row, reason)
@@ -139,7 +121,7 @@ export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** fau
  */
 export function giveBackTask(context: TaskContext, id: number, reason: string, finisher: Finisher): Task {
   return context.store.transaction(() => {
-    const row = requireClaim(context, requireRow(context, id), finisher)
+    const row = takeOver(context, requireRow(context, id), finisher)
     const limit = retriesOf(row) ?? context.config.maxTaskRetries
     if (!requeuedAfterFault(context, row, reason, limit)) failRow(context, row, reason, false)
     return requireTask(context, id)
@@ -147,38 +129,43 @@ export function giveBackTask(context: TaskContext, id: number, reason: string, f
 }
 
 /** Returns a running task to the front of its queue. */
-export function requeueRow(
-  context: TaskContext,
-  row: TaskRow,
-  reason: string,
-  pause: Pick<TaskChanges, 'fault_count' | 'not_before_ms'> = {},
-): void {
+export function requeueRow(context: TaskContext, row: TaskRow, reason: string, changes: TaskChanges = {}): void {
   moveTask(context, row, 'Queued', {
     retry_count: row.retry_count + 1,
     status_reason: reason,
     not_before_ms: null,
-    ...pause,
+    ...changes,
     // Invalidates the claim of a process that still works on the task.
     claim_generation: row.claim_generation + 1,
   })
-  const due = pause.not_before_ms == null ? {} : {not_before_ms: pause.not_before_ms}
+  const due = changes.not_before_ms == null ? {} : {not_before_ms: changes.not_before_ms}
   appendEvent(context, {type: 'task_requeued', task_id: row.id, agent_id: row.agent_id, reason, ...due})
 }
 
 /**
- * Checks that the caller holds the claim on a task, or forces the end, which revokes the claim of the holder.
+ * Checks that the caller holds the claim on a task, or may override it.
  * @throws claim_required, claim_lost
  */
-function requireClaim(context: TaskContext, row: TaskRow, {generation, force}: Finisher): TaskRow {
-  const {id, agent_id, claim_generation: current, claim_owner: owner} = row
-  const isHeld = row.status === 'InProgress' && owner !== null
-  if (isHeld ? generation === current : generation === undefined) return row
-  if (isHeld && force) {
-    context.store.run('UPDATE orch_tasks SET claim_generation = claim_generation + 1 WHERE id = ?', [id])
-    appendEvent(context, {type: 'task_claim_overridden', task_id: id, agent_id, owner, generation: current})
-    return requireRow(context, id)
-  }
+export function requireClaim(row: TaskRow, {generation, force}: Finisher): void {
+  const {id, claim_generation: current, claim_owner: owner} = row
+  const held = isHeld(row)
+  if (held ? generation === current || force : generation === undefined) return
   const task = displayTask(id)
   if (generation === undefined) throw new SvcError('claim_required', {task, owner: owner ?? ''})
   throw new SvcError('claim_lost', {task, generation, current, status: labelOf(row)})
+}
+
+const isHeld = ({status, claim_owner: owner}: TaskRow): boolean => status === 'InProgress' && owner !== null
+
+/**
+ * Checks the claim, and revokes that of another holder if the caller forces the end.
+ * @throws claim_required, claim_lost
+ */
+export function takeOver(context: TaskContext, row: TaskRow, finisher: Finisher): TaskRow {
+  requireClaim(row, finisher)
+  const {id, agent_id, claim_generation: current, claim_owner: owner} = row
+  if (!isHeld(row) || finisher.generation === current) return row
+  context.store.run('UPDATE orch_tasks SET claim_generation = claim_generation + 1 WHERE id = ?', [id])
+  appendEvent(context, {type: 'task_claim_overridden', task_id: id, agent_id, owner: owner ?? '', generation: current})
+  return requireRow(context, id)
 }

@@ -40,6 +40,10 @@ export interface TaskChanges {
   current_phase?: string | null
   result?: string | null
   audit_report?: string
+  receipt?: string | null
+  debug_iterations?: number
+  toestub_iterations?: number
+  socrates_iterations?: number
   retry_count?: number
   fault_count?: number
   handoff_count?: number
@@ -50,9 +54,9 @@ export interface TaskChanges {
 
 /** Column changes on entering each state. */
 const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
-  Queued: () => ({...released, blocked_on: null, finished_at_ms: null}),
+  Queued: () => ({...released, blocked_on: null, finished_at_ms: null, receipt: null}),
   InProgress: (now) => ({status_reason: null, not_before_ms: null, started_at_ms: now}),
-  Blocked: () => ({...released, finished_at_ms: null}),
+  Blocked: () => ({...released, finished_at_ms: null, receipt: null}),
   BlockedOnApproval: () => released,
   Doubted: () => released,
   Completed: (now) => ({...released, status_reason: null, finished_at_ms: now}),

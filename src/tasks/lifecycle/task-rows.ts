@@ -4,6 +4,7 @@ import {displayTask} from '../base/ids.js'
 import {withoutNulls} from '../base/members.js'
 import type {Task} from '../base/task.js'
 import {type ExecutionRole, priorities, type TaskLabel, type TaskStatus} from '../base/vocabulary.js'
+import type {EvidenceContext} from '../gates/evidence.js'
 
 /** A row of `orch_tasks` with the name of its agent. */
 export interface TaskRow {
@@ -46,6 +47,8 @@ export interface TaskRow {
   transcript: string
   result: string | null
   audit_report: string | null
+  receipt: string | null
+  approval_tier: NonNullable<Task['approval_tier']> | null
   retry_count: number
   fault_count: number
   debug_iterations: number
@@ -76,7 +79,14 @@ export type TaskRequest = Pick<
   | 'is_detached'
   | 'task_timeout_ms'
   | 'retries'
-> & {requires_approval?: true}
+  | 'harness'
+> & {
+  requires_approval?: true
+  /** Evidence of the caller for the answer. */
+  socrates_context?: EvidenceContext
+  /** Answer of the retrieval that the task is based on. */
+  retrieval?: Readonly<Record<string, unknown>>
+}
 
 export const selectTask = 'SELECT t.*, a.name AS agent_name FROM orch_tasks t JOIN orch_agents a ON a.id = t.agent_id'
 
@@ -114,7 +124,7 @@ export function toTask(row: TaskRow): Task {
     request,
     ...columns
   } = row
-  const {requires_approval, ...asked} = JSON.parse(request) as TaskRequest
+  const {requires_approval, socrates_context, retrieval, ...asked} = JSON.parse(request) as TaskRequest
   const task = {
     ...columns,
     ...asked,

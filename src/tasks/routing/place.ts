@@ -1,6 +1,7 @@
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {capabilitiesOf, findAgentNamed, loadUnits, type WorkingAgent} from '../agents/agent-rows.js'
 import {ensureAgents, spawnAgent} from '../agents/spawn.js'
+import {completionTrusts} from '../agents/trust.js'
 import type {Capabilities} from '../base/capabilities.js'
 import type {TaskContext} from '../base/context.js'
 import {groupOf} from '../base/groups.js'
@@ -61,7 +62,10 @@ function route(context: TaskContext, task: Placeable, agents: readonly WorkingAg
   // If every agent is paused, the task waits for one of them.
   const candidates = active.length > 0 ? active : others
   const request = describeRequest(context, task)
-  const choice = chooseAgent(request, describeAgents(context, candidates), config, {remote: [], random})
+  const choice = chooseAgent(request, describeAgents(context, candidates, request.phaseLabel), config, {
+    remote: [],
+    random,
+  })
   if (choice.kind === 'agent') {
     const terms = Object.fromEntries(choice.score.terms.map(({term, points}) => [term, points]))
     return {agent: candidates.find(({id}) => id === choice.agent.id) as WorkingAgent, terms}
@@ -117,8 +121,8 @@ interface Standing {
 
 const newcomer: Standing = {trust: 0.5, skills: {}}
 
-function describeAgents(context: TaskContext, agents: readonly WorkingAgent[]): RoutingAgent[] {
-  const standings = readStandings(context)
+function describeAgents(context: TaskContext, agents: readonly WorkingAgent[], phase: string): RoutingAgent[] {
+  const standings = readStandings(context, agents, phase)
   return agents.map((row) => {
     const {trust, completion, reliability, skills} = standings.get(row.name) ?? newcomer
     return {
@@ -138,23 +142,27 @@ function describeAgents(context: TaskContext, agents: readonly WorkingAgent[]): 
 }
 
 /** Reliability and trust of agents by name, read only if they affect routing. */
-function readStandings({store, repositoryId, config}: TaskContext): ReadonlyMap<string, Standing> {
+function readStandings(
+  context: TaskContext,
+  agents: readonly WorkingAgent[],
+  phase: string,
+): ReadonlyMap<string, Standing> {
+  const {store, repositoryId, config} = context
   const standings = new Map<string, Standing>()
   const of = (name: string): Standing => {
     const found = standings.get(name) ?? {...newcomer, skills: {}}
     standings.set(name, found)
     return found
   }
-  if (config.attentionEnabled || config.socratesReputationRouting)
-    for (const row of store.all<{agent_name: string; score: number; completion: number | null}>(
-      'SELECT agent_name, score, completion FROM agent_trust WHERE repository_id = ?',
+  if (config.attentionEnabled)
+    for (const row of store.all<{agent_name: string; score: number}>(
+      'SELECT agent_name, score FROM agent_trust WHERE repository_id = ?',
       [repositoryId],
-    )) {
-      const standing = of(row.agent_name)
-      standing.trust = row.score
-      if (row.completion !== null) standing.completion = row.completion
-    }
-  if (config.socratesReputationRouting)
+    ))
+      of(row.agent_name).trust = row.score
+  if (config.socratesReputationRouting) {
+    const names = agents.map(({name}) => name)
+    for (const [name, {score}] of completionTrusts(context, names, phase)) of(name).completion = score
     for (const row of store.all<{entity_type: string; entity_id: string; reliability: number}>(
       "SELECT entity_type, entity_id, reliability FROM reliability_scores WHERE repository_id = ? AND entity_type IN ('agent', 'agent_skill')",
       [repositoryId],
@@ -164,5 +172,6 @@ function readStandings({store, repositoryId, config}: TaskContext): ReadonlyMap<
         const [name = '', skill = ''] = row.entity_id.split('\0')
         of(name).skills[skill] = row.reliability
       }
+  }
   return standings
 }

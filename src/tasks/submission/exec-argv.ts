@@ -17,6 +17,12 @@ export const execBuiltins = ({id, description}: Pick<Task, 'id' | 'description'>
   root,
 })
 
+/** Placeholders of a template, each once, that only a request can fill. */
+export function unfilledPlaceholders(argv: readonly string[]): string[] {
+  const builtins = execBuiltins({id: 0, description: ''}, '')
+  return [...new Set(argv.flatMap(placeholdersOf))].filter((name) => !Object.hasOwn(builtins, name))
+}
+
 const placeholder = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /**

@@ -3,7 +3,7 @@ import {isDeepStrictEqual} from 'node:util'
 import type {SubmitTaskV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {parseCapabilities} from '../base/capabilities.js'
-import type {OrchestratorConfig} from '../base/config.js'
+import type {TaskContext} from '../base/context.js'
 import {withoutUndefined} from '../base/members.js'
 import type {Correlation, ManifestEntry, Task} from '../base/task.js'
 import {
@@ -15,9 +15,12 @@ import {
   processorNames,
   taskCategories,
 } from '../base/vocabulary.js'
+import {checkEnvelope, longestEnvelope} from '../context/envelope.js'
+import {readEvidenceContext} from '../context/evidence-context.js'
 import type {TaskRequest} from '../lifecycle/task-rows.js'
 import {readTags} from './description-tags.js'
 import {planExec} from './exec-argv.js'
+import {readHarness} from './harness.js'
 import {normaliseManifest} from './manifest.js'
 
 /** A validated submission, with normalised paths and all defaults filled in. */
@@ -36,6 +39,10 @@ export interface NewTask extends Correlation {
   idempotency_key?: string
   not_before_ms?: number
   request: TaskRequest
+  /** The context envelope as JSON text. */
+  envelope?: string
+  /** Violations of the contract of the envelope, if they are to be recorded. */
+  envelope_violations: readonly string[]
 }
 
 /** Maximum lengths in characters, as in the contract: a submission may reach this module without being validated. */
@@ -52,7 +59,13 @@ export const longest = {
   model_preference: 256,
   model_override: 512,
   active_skill: 256,
+  harness_spec_json: 262_144,
+  context_envelope_json: longestEnvelope,
 } as const
+
+/** Maximum length of a retrieval as JSON, in characters. */
+const longestRetrieval = 262_144
+const deepestRetrieval = 64
 
 const longestDescription = 131_072
 const mostFiles = 10_000
@@ -61,12 +74,14 @@ const mostFiles = 10_000
  * Reads a submission. Enumerations are case-insensitive, blank strings count as missing, and complexity is clamped to
  * 1 to 10.
  * @param place name of the task in errors: `The task`, or `Task 3 of the batch ("Review it")`
- * @throws task_invalid, task_path_escapes
+ * @throws task_invalid, task_path_escapes, and the errors of `planExec`
  */
 export function readSubmission(
   submission: SubmitTaskV1,
-  {root, config, place = 'The task'}: {root: string; config: OrchestratorConfig; place?: string},
+  context: Pick<TaskContext, 'root' | 'config' | 'now'>,
+  place = 'The task',
 ): NewTask {
+  const {root, config} = context
   const refuse = (fault: string): never => {
     throw new SvcError('task_invalid', {place, fault})
   }
@@ -104,6 +119,12 @@ export function readSubmission(
   const role = word('execution role', hints.execution_role, executionRoles)
   const tier = word('benchmark tier', hints.benchmark_tier, benchmarkTiers) ?? known(tags.tier, benchmarkTiers)
   const needed = capabilities(submission, place)
+  const harness = readHarness(submission, context, refuse)
+  const retrieval = retrievalOf(submission, refuse)
+  const envelope = text(submission.context_envelope_json)
+  if (envelope !== undefined && retrieval !== undefined)
+    refuse('context_envelope_json and retrieval cannot be combined; specify only one of them')
+  const violations = envelope === undefined ? [] : checkEnvelope(envelope, context, refuse)
 
   return {
     description,
@@ -115,6 +136,8 @@ export function readSubmission(
       execution_role: role,
       not_before_ms: submission.not_before_ms,
     }),
+    ...withoutUndefined({envelope}),
+    envelope_violations: violations,
     processor,
     category: categoryOf(hints.task_category ?? tags.category),
     complexity: Math.min(10, Math.max(1, Math.round(hints.complexity ?? 5))),
@@ -144,6 +167,9 @@ export function readSubmission(
         active_skill: text(hints.active_skill),
         task_timeout_ms: submission.task_timeout_ms,
         retries: submission.retries,
+        harness,
+        socrates_context: socratesContextOf(hints.socrates_context, refuse),
+        retrieval,
         requires_approval:
           (submission.requires_approval ?? hints.requires_approval) === true ? (true as const) : undefined,
       }),
@@ -157,6 +183,35 @@ function filesOf({file_manifest: manifest, files}: SubmitTaskV1, refuse: (fault:
     refuse('its files and its file_manifest differ; specify only one of them')
   return manifest ?? files ?? []
 }
+
+/** @throws task_invalid (by `refuse`) */
+function retrievalOf({retrieval}: SubmitTaskV1, refuse: (fault: string) => never) {
+  if (retrieval === undefined) return undefined
+  if (!isObject(retrieval)) return refuse('its retrieval is not an object')
+  // Functions that compare and print values are recursive.
+  if (isDeeperThan(retrieval, deepestRetrieval))
+    refuse(`its retrieval is nested more than ${deepestRetrieval} levels deep`)
+  const {length} = JSON.stringify(retrieval)
+  if (length > longestRetrieval)
+    refuse(`its retrieval has ${length} characters as JSON; the limit is ${longestRetrieval}`)
+  return retrieval
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  let level = [value]
+  for (let i = 0; i <= depth && level.length > 0; i++)
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  return level.length > 0
+}
+
+/** @throws task_invalid (by `refuse`) */
+function socratesContextOf(asked: unknown, refuse: (fault: string) => never) {
+  if (asked === undefined) return undefined
+  return isObject(asked) ? readEvidenceContext(asked) : refuse('its socrates_context is not an object')
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function capabilities({capability_requirements: needed, enqueue_hints: hints}: SubmitTaskV1, place: string) {
   const labels = hints?.required_labels ?? []

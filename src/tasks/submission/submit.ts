@@ -5,11 +5,17 @@ import {checkScope} from '../agents/scope.js'
 import type {TaskContext} from '../base/context.js'
 import {excerpt} from '../base/excerpt.js'
 import {displayTask} from '../base/ids.js'
+import {confidencePolicy} from '../base/policy.js'
 import type {TaskStatus} from '../base/vocabulary.js'
+import {putContext} from '../context/context-store.js'
+import {envelopeKey, envelopeTtlSecs} from '../context/envelope.js'
+import {evidenceContextOf, taskEnvelope} from '../context/evidence-context.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
+import {droppedFrom, noHarness} from '../gates/dropped-items.js'
+import {judgeEvidence} from '../gates/judge-evidence.js'
 import {batchOrder, openDependencies} from '../lifecycle/dependencies.js'
-import {selectTask, type TaskRequest, type TaskRow} from '../lifecycle/task-rows.js'
+import {requireRow, selectTask, type TaskRequest, type TaskRow} from '../lifecycle/task-rows.js'
 import {isDue, recordAffinity, reserveWrites, writesOf} from '../locks.js'
 import {type Placement, placeTask} from '../routing/place.js'
 import {emitPlacement} from '../routing/placement-event.js'
@@ -26,35 +32,33 @@ export interface Accepted extends OrchAcceptedV1 {
  * Submits a task in one transaction: validates it, finds an agent, reserves its files, and inserts it with its events.
  * @throws orchestrator_disabled, task_invalid, task_path_escapes, dependency_unknown, dependency_failed,
  *   lock_conflict, scope_denied, exec_disabled and the errors of `resolveArgv`, max_agents_reached, queue_full,
- *   idempotency_mismatch
+ *   idempotency_mismatch, context_full
  */
 export function submitTask(context: TaskContext, submission: SubmitTaskV1): Accepted {
-  const {store, root, config} = context
   requireEnabled(context)
-  const task = readSubmission(submission, {root, config})
+  const task = readSubmission(submission, context)
   if (task.batch_dependencies.length > 0)
     throw new SvcError('task_invalid', {
       place: 'The task',
       fault: 'temp_deps is only allowed in a batch',
     })
-  return store.transaction(() => acceptTask(context, task, task.request.depends_on))
+  return context.store.transaction(() => acceptTask(context, task, task.request.depends_on))
 }
 
 const largestBatch = 200_000
 
 /** Submits a batch, all tasks or none; tasks may depend on each other. @throws as `submitTask`, and dependency_cycle */
 export function submitBatch(context: TaskContext, submissions: readonly SubmitTaskV1[]): Accepted[] {
-  const {store, root, config} = context
   requireEnabled(context)
   if (submissions.length > largestBatch)
     throw new SvcError('task_invalid', {place: 'The batch', fault: `it has more than ${largestBatch} tasks`})
   const nameOf = (place: number) => taskOfBatch(place, submissions[place])
   const tasks = submissions.map((submission, i) =>
-    inBatch(nameOf(i), () => readSubmission(submission, {root, config, place: nameOf(i)})),
+    inBatch(nameOf(i), () => readSubmission(submission, context, nameOf(i))),
   )
   const dependencies = tasks.map(({batch_dependencies: places}) => places)
   const order = batchOrder(dependencies, (place) => taskOfBatch(place, submissions[place], ''))
-  return store.transaction(() => {
+  return context.store.transaction(() => {
     const taken: Accepted[] = []
     for (const place of order) {
       const task = tasks[place] as NewTask
@@ -107,8 +111,21 @@ function acceptTask(context: TaskContext, task: NewTask, dependsOn: readonly num
   const placement = place(context, task, dependsOn)
   const row = insertTask(context, task, {placement, dependsOn, open})
   reserveFiles(context, task, row)
+  storeEnvelope(context, task, row)
+  requireAnswerable(context, row.id)
   recordSubmission(context, task, row, placement)
   return accepted(context, {...row, agent_name: placement.agent.name})
+}
+
+/** Rejects a task whose evidence is too weak for any answer, if answers need evidence. @throws evidence_insufficient */
+function requireAnswerable(context: TaskContext, id: number): void {
+  const {config} = context
+  if (!config.socratesGateEnforce) return
+  const {context: evidence} = evidenceContextOf(context, requireRow(context, id))
+  if (evidence === undefined) return
+  const judgement = judgeEvidence(evidence, confidencePolicy(config.socratesPolicy))
+  if (judgement.risk_decision === 'abstain')
+    throw new SvcError('evidence_insufficient', {confidence: judgement.confidence_estimate})
 }
 
 function findDuplicate({store, repositoryId}: TaskContext, task: NewTask): TaskRow | undefined {
@@ -118,22 +135,31 @@ function findDuplicate({store, repositoryId}: TaskContext, task: NewTask): TaskR
     repositoryId,
     key,
   ])
-  if (row !== undefined && !asksTheSame(row, task))
+  if (row !== undefined && !(asksTheSame(row, task) && taskEnvelope({store}, row.id) === task.envelope))
     throw new SvcError('idempotency_mismatch', {key, task: displayTask(row.id)})
   return row
 }
 
-/** True if an existing task has the same request as a new one; the ids of dependencies in a batch may differ. */
+/**
+ * True if an existing task has the same request as a new one. The ids of dependencies in a batch may differ, and the
+ * task may have gained blocks in its description and requirements in its harness.
+ */
 function asksTheSame(row: TaskRow, task: NewTask): boolean {
-  const {depends_on: _, ...known} = JSON.parse(row.request) as TaskRequest
-  const {depends_on: __, ...asked} = task.request
+  const {depends_on: _, harness: owed = noHarness, ...known} = JSON.parse(row.request) as TaskRequest
+  const {depends_on: __, harness = noHarness, ...asked} = task.request
+  const hasGained = hasGainedBlocks(row.description, task.description)
   return (
-    row.description === task.description &&
+    (hasGained ? droppedFrom(harness, owed).length === 0 : isDeepStrictEqual(owed, harness)) &&
+    (hasGained || row.description === task.description) &&
     row.processor === task.processor &&
     row.file_manifest === JSON.stringify(task.file_manifest) &&
     isDeepStrictEqual(known, JSON.parse(JSON.stringify(asked)))
   )
 }
+
+/** True if a description is a submitted one followed by blocks such as `[RESOLUTION]`, each after a blank line. */
+const hasGainedBlocks = (description: string, submitted: string): boolean =>
+  description.startsWith(submitted) && /^\n\n\[[A-Z][A-Z0-9 -]*\]/.test(description.slice(submitted.length))
 
 /** Finds the agent for a task. @throws queue_full, max_agents_reached, scope_denied */
 function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Placement {
@@ -158,6 +184,32 @@ function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]
 function reserveFiles(context: TaskContext, task: NewTask, row: InsertedTask): void {
   if (row.status === 'Queued' && isDue(context, task.not_before_ms)) reserveWrites(context, row, task.file_manifest)
   recordAffinity(context, row.agent_id, writesOf(task.file_manifest))
+}
+
+/**
+ * Stores the context envelope of a task with it, and as the current one of its session. Other tasks have no row of
+ * evidence before they are completed.
+ */
+function storeEnvelope(
+  context: TaskContext,
+  {envelope, envelope_violations: violations, session_id}: NewTask,
+  {id, agent_id}: InsertedTask,
+): void {
+  if (envelope === undefined) return
+  context.store.run('INSERT INTO orch_task_evidence (task_id, repository_id, envelope) VALUES (?, ?, ?)', [
+    id,
+    context.repositoryId,
+    envelope,
+  ])
+  if (session_id !== undefined)
+    putContext(context, {key: envelopeKey(session_id), value: envelope, ttlSecs: envelopeTtlSecs})
+  if (violations.length > 0)
+    appendEvent(context, {
+      type: 'context_envelope_violation',
+      task_id: id,
+      agent_id,
+      violations: [...violations],
+    })
 }
 
 function recordSubmission(

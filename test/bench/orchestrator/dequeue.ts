@@ -1,4 +1,5 @@
-import {cancelTask, claimTask, completeTask, submitBatch} from '../../../src/tasks/index.js'
+import {cancelTask, submitBatch, takeClaim} from '../../../src/tasks/index.js'
+import {acceptTask} from '../../orchestrator/support/tasks.js'
 import {median, round} from '../measure.js'
 import {withOrchestrator} from './workspace.js'
 
@@ -29,9 +30,9 @@ const costAt = (queued: number) =>
     const completions: number[] = []
     for (let i = -20; i < samples; i++) {
       const started = performance.now()
-      const {task: claimed, generation} = claimTask(orchestrator, {owner: 'bench'})
+      const {task: claimed, generation} = takeClaim(orchestrator, {owner: 'bench'})
       const claimedAt = performance.now()
-      completeTask(orchestrator, claimed.id, {text: 'done'}, {generation})
+      acceptTask(orchestrator, claimed.id, {text: 'done'}, {generation})
       const completedAt = performance.now()
       // Keeps the queue depth constant.
       submitBatch(orchestrator, [task(i + 20)])
@@ -39,6 +40,6 @@ const costAt = (queued: number) =>
       claims.push((claimedAt - started) * 1000)
       completions.push((completedAt - claimedAt) * 1000)
     }
-    cancelTask(orchestrator, claimTask(orchestrator, {owner: 'bench'}).task.id)
+    cancelTask(orchestrator, takeClaim(orchestrator, {owner: 'bench'}).task.id)
     return {claim_us: round(median(claims)), complete_us: round(median(completions))}
   })

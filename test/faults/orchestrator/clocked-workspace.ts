@@ -4,7 +4,8 @@ import {SvcError} from '../../../src/errors/index.js'
 import {resolveEndpoint} from '../../../src/inference-client/index.js'
 import {openOrchestrator} from '../../../src/orchestrator/index.js'
 import {localProcessors, runDaemon} from '../../../src/scheduler/index.js'
-import {claimTask, completeTask, renewClaim, retryTask, submitTask} from '../../../src/tasks/index.js'
+import {renewClaim, retryTask, submitTask, takeClaim} from '../../../src/tasks/index.js'
+import {acceptTask} from '../../orchestrator/support/tasks.js'
 import type {ClockAnswer, ClockStep} from './clock-steps.js'
 
 /** An open workspace with an adjustable clock. */
@@ -32,7 +33,7 @@ export async function openClockedWorkspace(
     },
     submit: ({submission}) => ({id: submitTask(orchestrator, submission).task_id}),
     claim: ({ttlMs}) => {
-      const {task, generation} = claimTask(orchestrator, {owner: 'client', ttlMs})
+      const {task, generation} = takeClaim(orchestrator, {owner: 'client', ttlMs})
       return {id: task.id, generation}
     },
     renew: ({id, generation}) => {
@@ -40,7 +41,7 @@ export async function openClockedWorkspace(
       return {}
     },
     complete: ({id, generation}) => {
-      completeTask(orchestrator, id, {text: 'done'}, {generation})
+      acceptTask(orchestrator, id, {text: 'done'}, {generation})
       return {}
     },
     retry: ({id}) => {

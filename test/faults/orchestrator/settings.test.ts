@@ -48,6 +48,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orch task': ['1'],
   'orch tasks': [],
   'orch undo': ['1'],
+  'orch verify': ['1'],
 }
 
 const found = ['orch', 'daemon'].flatMap((topic) =>

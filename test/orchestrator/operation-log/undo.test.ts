@@ -14,7 +14,6 @@ import {executePlan, planStatus} from '../../../src/plans/index.js'
 import {rebalance} from '../../../src/scheduler/index.js'
 import {
   cancelTask,
-  claimTask,
   drainAgent,
   listAgents,
   listTasks,
@@ -23,6 +22,7 @@ import {
   requireTask,
   retireAgent,
   submitTask,
+  takeClaim,
 } from '../../../src/tasks/index.js'
 import {ackHere, sendHere} from '../../messages/support/agents.js'
 import {diamond} from '../../plans/support.js'
@@ -311,7 +311,7 @@ describe('undo of a submitted task', () => {
   it('fails once the task has started, even if it is queued again', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const id = submit(orchestrator, {processor: 'external'})
-    claimTask(orchestrator, {owner: 'me', ttlMs: 1000})
+    takeClaim(orchestrator, {owner: 'me', ttlMs: 1000})
     const undo = () => undoOperation(orchestrator, 'T-0001')
     assert.equal(conflict(orchestrator, undo), 'T-0001 cannot be undone: T-0001 is now InProgress.')
     const {agent_name} = requireTask(orchestrator, id)

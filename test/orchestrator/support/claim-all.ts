@@ -4,15 +4,16 @@
  */
 import {isErrorOf} from '../../../src/errors/index.js'
 import {openOrchestrator} from '../../../src/orchestrator/index.js'
-import {claimTask, completeTask} from '../../../src/tasks/index.js'
+import {takeClaim} from '../../../src/tasks/index.js'
+import {acceptTask} from './tasks.js'
 
 const [root = '', owner = ''] = process.argv.slice(2)
 const orchestrator = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: `${root}/data`}}})
 const ids: number[] = []
 try {
   for (;;) {
-    const {task, generation} = claimTask(orchestrator, {owner})
-    completeTask(orchestrator, task.id, {text: owner}, {generation})
+    const {task, generation} = takeClaim(orchestrator, {owner})
+    acceptTask(orchestrator, task.id, {text: owner}, {generation})
     ids.push(task.id)
   }
 } catch (error) {

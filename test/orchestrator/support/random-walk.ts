@@ -6,8 +6,6 @@ import {scalingTick} from '../../../src/scheduler/scaling/tick.js'
 import {
   approveTask,
   cancelTask,
-  claimTask,
-  completeTask,
   doubtTask,
   drainAgent,
   failTask,
@@ -22,11 +20,12 @@ import {
   submitBatch,
   submitTask,
   type TaskStatus,
+  takeClaim,
 } from '../../../src/tasks/index.js'
 import {freeDeadClaims} from '../../../src/tasks/lifecycle/claim.js'
 import {sweepLocks} from '../../../src/tasks/locks.js'
 import type {TestOrchestrator} from './open-test-orchestrator.js'
-import {startOne} from './tasks.js'
+import {acceptTask, startOne} from './tasks.js'
 
 /** The action of a step, and the error code if it was rejected. */
 export interface Step {
@@ -53,9 +52,9 @@ class Walk {
       ['submit', 14, () => submitTask(o, this.#submission())],
       ['submit a batch', 2, () => submitBatch(o, this.#batch())],
       ['start', 9, () => startOne(o, this.#agent())],
-      ['claim', 5, () => claimTask(o, {owner: 'client'})],
+      ['claim', 5, () => takeClaim(o, {owner: 'client'})],
       ['renew', 2, () => renewClaim(o, this.#task('InProgress'), {generation: 1})],
-      ['complete', 8, () => this.#end((id, claim) => completeTask(o, id, {text: 'done'}, claim))],
+      ['complete', 8, () => this.#end((id, claim) => acceptTask(o, id, {text: 'done'}, claim))],
       ['fail', 3, () => this.#end((id, claim) => failTask(o, id, 'broken', claim))],
       ['cancel', 2, () => cancelTask(o, this.#task())],
       ['doubt', 3, () => doubtTask(o, this.#task())],

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import type {Orchestrator} from '../../../src/orchestrator/index.js'
+import type {TaskResult} from '../../../src/tasks/base/task.js'
 import {
+  applyJudgement,
+  type Completion,
   cancelTask,
-  claimTask,
-  completeTask,
   doubtTask,
   failTask,
   requireTask,
   submitTask,
   type TaskStatus,
+  takeClaim,
 } from '../../../src/tasks/index.js'
 import {startNext} from '../../../src/tasks/lifecycle/dispatch.js'
+import type {Finisher} from '../../../src/tasks/lifecycle/finish.js'
 
 /** Submits a task and returns its id. */
 export const submit = (orchestrator: Orchestrator, submission: Partial<SubmitTaskV1> = {}): number =>
@@ -20,6 +23,28 @@ export const submit = (orchestrator: Orchestrator, submission: Partial<SubmitTas
 /** Submits a task that writes these files. */
 export const submitWriter = (orchestrator: Orchestrator, paths: string[], submission: Partial<SubmitTaskV1> = {}) =>
   submit(orchestrator, {file_manifest: paths.map((path) => ({path, access: 'write'})), ...submission})
+
+/** Completes a task in progress as if its gates had accepted it. */
+export const acceptTask = (
+  orchestrator: Orchestrator,
+  id: number,
+  result?: TaskResult,
+  finisher: Finisher = {},
+): Completion =>
+  orchestrator.store.transaction(() => {
+    const {generation} = requireTask(orchestrator, id)
+    const evidence = {files: [], checks: [], observations: [], harness: noHarness, attestation: {}} as never
+    return applyJudgement(orchestrator, {
+      id,
+      result,
+      finisher,
+      generation,
+      collected: {evidence, sinceMs: 0},
+      evaluation: {results: []},
+    })
+  })
+
+const noHarness = {required_checks: [], required_artifacts: [], accept: []}
 
 /** Starts the next task of an agent as the daemon would. Returns its id, or undefined if none can start. */
 export const startOne = (orchestrator: Orchestrator, agentId: number): number | undefined =>
@@ -30,7 +55,7 @@ export function runAll(orchestrator: Orchestrator, agentId: number): number[] {
   const ids: number[] = []
   for (let id = startOne(orchestrator, agentId); id !== undefined; id = startOne(orchestrator, agentId)) {
     ids.push(id)
-    completeTask(orchestrator, id, undefined, claimOf(orchestrator, id))
+    acceptTask(orchestrator, id, undefined, claimOf(orchestrator, id))
   }
   return ids
 }
@@ -43,7 +68,7 @@ export function start(orchestrator: Orchestrator, id: number): number {
 
 /** Completes a task that is first in its queue. */
 export const complete = (orchestrator: Orchestrator, id: number) =>
-  completeTask(orchestrator, start(orchestrator, id), undefined, claimOf(orchestrator, id))
+  acceptTask(orchestrator, start(orchestrator, id), undefined, claimOf(orchestrator, id))
 
 /** Fails a task that is first in its queue. */
 export const fail = (orchestrator: Orchestrator, id: number, reason = 'broken') =>
@@ -62,7 +87,7 @@ export function taskThatIs(orchestrator: Orchestrator, status: TaskStatus): numb
   const external = {processor: 'external'} as const
   const claimed = () => {
     const id = submit(orchestrator, external)
-    assert.equal(claimTask(orchestrator, {owner: 'test'}).task.id, id)
+    assert.equal(takeClaim(orchestrator, {owner: 'test'}).task.id, id)
     return id
   }
   const make: Readonly<Record<TaskStatus, () => number>> = {
@@ -71,7 +96,7 @@ export function taskThatIs(orchestrator: Orchestrator, status: TaskStatus): numb
     Blocked: () => submit(orchestrator, {depends_on: [submit(orchestrator)]}),
     BlockedOnApproval: () => submit(orchestrator, {requires_approval: true}),
     Doubted: () => doubtTask(orchestrator, submit(orchestrator)).id,
-    Completed: () => completeTask(orchestrator, claimed(), undefined, {generation: 1}).task.id,
+    Completed: () => acceptTask(orchestrator, claimed(), undefined, {generation: 1}).task.id,
     Failed: () => failTask(orchestrator, claimed(), 'broken', {generation: 1}).id,
     Cancelled: () => cancelTask(orchestrator, submit(orchestrator)).id,
   }

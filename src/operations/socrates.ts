@@ -1,0 +1,24 @@
+import type {Judgement} from '../tasks/index.js'
+import type {OperationContext} from './context.js'
+
+/** How well the evidence of a session supports an answer; only a reason if the session has no evidence. */
+export type Socrates = Judgement | {reason: 'no_evidence_context'}
+
+/**
+ * Judges the evidence in the current context envelope of a session.
+ * @param sessions ids of sessions; the first with an envelope counts
+ * @param question basis of a suggested query
+ */
+export function socratesOf(
+  {modules, orchestrator}: Pick<OperationContext, 'modules' | 'orchestrator'>,
+  sessions: readonly (string | undefined)[],
+  question: string,
+): Socrates {
+  const {confidencePolicy, evidenceOfSession, judgeEvidence} = modules.tasks
+  for (const session of sessions) {
+    const evidence = session === undefined ? undefined : evidenceOfSession(orchestrator, session.trim())
+    if (evidence !== undefined)
+      return judgeEvidence(evidence, confidencePolicy(orchestrator.config.socratesPolicy), question)
+  }
+  return {reason: 'no_evidence_context'}
+}

@@ -1,0 +1,186 @@
+import {SvcError} from '../../errors/index.js'
+import type {OrchestratorConfig} from '../base/config.js'
+import type {TaskContext} from '../base/context.js'
+import {displayTask} from '../base/ids.js'
+import {withoutUndefined} from '../base/members.js'
+import type {Task, TaskResult} from '../base/task.js'
+import {appendEvent} from '../events/event-log.js'
+import {type Collected, collectEvidence} from '../evidence/collect.js'
+import {storeEvaluation} from '../evidence/evidence-rows.js'
+import {type Evaluation, evaluateGates} from '../gates/gates.js'
+import {longestClaimMs} from '../lifecycle/claim.js'
+import {completeRow, type Finisher, failRow, requeueRow, requireClaim, takeOver} from '../lifecycle/finish.js'
+import {labelOf, requireRow, requireStatus, requireTask, type TaskRow} from '../lifecycle/task-rows.js'
+import {feedback, withFeedback} from './feedback.js'
+import {receiptOf} from './receipt.js'
+import {hasContent, isNotable, type RecordedEvaluation, recordOf} from './record.js'
+
+/** The result of a request to complete a task. */
+export type Completion =
+  | {ok: true; outcome: 'completed'; receipt: string; task: Task}
+  | ({ok: true; outcome: 'requeued'} & Refusal)
+  | ({ok: false; outcome: 'failed'} & Refusal)
+
+/** Why a task is not completed. */
+export interface Refusal {
+  /** The gate that decided. */
+  gate: string
+  /** Number of times that a gate of this kind has returned the task, this one included. */
+  iteration: number
+  /** Maximum number of times. */
+  cap: number
+  /** What to correct, as text. */
+  report: string
+  /** The task, with the evaluation. */
+  task: Task
+}
+
+export interface CompletionOptions {
+  signal?: AbortSignal | undefined
+  /** Called with the pid of each command that runs as a check. */
+  onCheck?: (pid: number) => void
+}
+
+/** A judged completion that is not stored yet. */
+export interface Judged {
+  id: number
+  result: TaskResult | undefined
+  finisher: Finisher
+  /** Generation of the claim at the time of judgement. */
+  generation: number
+  collected: Collected
+  evaluation: Evaluation
+}
+
+/**
+ * Completes a task in progress if the completion gates accept it: its locks are released, its agent keeps the affinity
+ * to its files, and its dependants are queued. Otherwise the task is queued again with the findings in its description,
+ * or fails if a gate has returned it too often.
+ * @throws task_not_found, invalid_transition, claim_required, claim_lost; the reason of the signal
+ */
+export async function completeTask(
+  context: TaskContext,
+  id: number,
+  result: TaskResult | undefined,
+  finisher: Finisher = {},
+  options: CompletionOptions = {},
+): Promise<Completion> {
+  const judged = await judgeCompletion(context, id, result, finisher, options)
+  return context.store.transaction(() => applyJudgement(context, judged))
+}
+
+/**
+ * Collects the evidence for a completion and evaluates the gates. Changes nothing but the end of the claim, which is
+ * extended for the duration of the checks.
+ * @throws as `completeTask`
+ */
+export async function judgeCompletion(
+  context: TaskContext,
+  id: number,
+  result: TaskResult | undefined,
+  finisher: Finisher,
+  {signal, onCheck}: CompletionOptions = {},
+): Promise<Judged> {
+  const row = requireRow(context, id)
+  requireClaim(row, finisher)
+  requireStatus(row, ['InProgress'], 'Completed')
+  extendClaim(context, row)
+  const collected = await collectEvidence(context, row, result, {runsChecks: true, signal, onStart: onCheck})
+  const evaluation = evaluateGates(collected.evidence)
+  return {id, result, finisher, generation: row.claim_generation, collected, evaluation}
+}
+
+/** Extends a client's claim until the checks have ended, with some time to inspect the files. */
+function extendClaim({store, config, now}: TaskContext, {id, claim_expires_ms: expires}: TaskRow): void {
+  if (expires === null || !config.behavioralGateOnComplete || config.behavioralGateCommand.length === 0) return
+  const needed = config.behavioralGateCommand.length * config.exec.timeoutMs + inspectionMs
+  store.run('UPDATE orch_tasks SET claim_expires_ms = max(claim_expires_ms, ?) WHERE id = ?', [
+    now() + Math.min(needed, longestClaimMs),
+    id,
+  ])
+}
+
+const inspectionMs = 60_000
+
+/**
+ * Stores a judgement, in the transaction of the caller. The task must still be held by the claim under which it was
+ * judged.
+ * @throws task_not_found, invalid_transition, claim_required, claim_lost
+ */
+export function applyJudgement(context: TaskContext, judged: Judged): Completion {
+  const {id, finisher, generation, evaluation} = judged
+  const seen = requireRow(context, id)
+  requireClaim(seen, finisher)
+  requireStatus(seen, ['InProgress'], 'Completed')
+  if (seen.claim_generation !== generation)
+    throw new SvcError('claim_lost', {
+      task: displayTask(id),
+      generation,
+      current: seen.claim_generation,
+      status: labelOf(seen),
+    })
+  const row = takeOver(context, seen, finisher)
+  const {blocking} = evaluation
+  return blocking === undefined ? accept(context, row, judged) : refuse(context, row, judged, blocking)
+}
+
+function accept(context: TaskContext, row: TaskRow, judged: Judged): Completion {
+  const {id, result} = judged
+  const record = recordOf(judged, {outcome: 'completed'}, context.now())
+  if (hasContent(record)) storeEvaluation(context, id, record)
+  if (record.gates.some(isNotable)) emitGated(context, row, record)
+  const receipt = receiptOf(row, result === undefined ? null : JSON.stringify(result), record)
+  completeRow(context, row, result, {receipt})
+  return {ok: true, outcome: 'completed', receipt, task: requireTask(context, id)}
+}
+
+/** The column in which each kind of gate counts, and its maximum. */
+const counters = {
+  debug: {column: 'debug_iterations', capOf: ({maxDebugIterations}: OrchestratorConfig) => maxDebugIterations},
+  toestub: {
+    column: 'toestub_iterations',
+    capOf: ({maxToestubDebugIterations}: OrchestratorConfig) => maxToestubDebugIterations,
+  },
+  socrates: {
+    column: 'socrates_iterations',
+    capOf: ({maxSocratesDebugIterations}: OrchestratorConfig) => maxSocratesDebugIterations,
+  },
+} as const
+
+function refuse(
+  context: TaskContext,
+  row: TaskRow,
+  judged: Judged,
+  {gate, family}: NonNullable<Evaluation['blocking']>,
+): Completion {
+  const {id} = judged
+  const {column, capOf} = counters[family]
+  const cap = capOf(context.config)
+  const isExhausted = row[column] >= cap
+  const iteration = isExhausted ? row[column] : row[column] + 1
+  const record = recordOf(judged, {outcome: isExhausted ? 'failed' : 'requeued', gate, iteration, cap}, context.now())
+  storeEvaluation(context, id, record)
+  emitGated(context, row, record)
+  const report = feedback(record)
+  if (isExhausted) failRow(context, row, `gate_exhausted:${gate}`)
+  else
+    requeueRow(context, row, `gate:${gate}`, {
+      [column]: iteration,
+      description: withFeedback(row.description, {family, gate, iteration, cap, report}),
+    })
+  const refusal = {gate, iteration, cap, report, task: {...requireTask(context, id), evaluation: record}}
+  return isExhausted ? {ok: false, outcome: 'failed', ...refusal} : {ok: true, outcome: 'requeued', ...refusal}
+}
+
+function emitGated(context: TaskContext, {id, agent_id}: TaskRow, record: RecordedEvaluation): void {
+  const {outcome, gate, iteration, cap, gates, scan} = record
+  appendEvent(context, {
+    type: 'task_gated',
+    task_id: id,
+    agent_id,
+    outcome: outcome === 'pending' ? 'requeued' : outcome,
+    ...withoutUndefined({gate, iteration, cap}),
+    gates: gates.filter(isNotable),
+    ...(scan.findings.length === 0 ? {} : {scan}),
+  })
+}
