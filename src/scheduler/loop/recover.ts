@@ -9,7 +9,7 @@ import {type Lease, requireLease} from './lease.js'
  * @returns the number of tasks queued again
  */
 export function recoverRuns(context: TaskContext, lease: Lease): number {
-  const {store, repositoryId} = context
+  const {store, repositoryId, config} = context
   return store.transaction(() => {
     requireLease(context, lease)
     const left = store.all<TaskRow>(
@@ -17,7 +17,7 @@ export function recoverRuns(context: TaskContext, lease: Lease): number {
   OR (t.status = 'InProgress' AND t.claim_expires_ms IS NULL AND t.remote_delegate IS NULL)) ORDER BY t.id`,
       {repository: repositoryId},
     )
-    for (const row of left) endCommand(row)
+    for (const row of left) endCommand(row, config.behavioralGateOnComplete)
     store.run('UPDATE orch_tasks SET run_process = NULL WHERE repository_id = ? AND run_process IS NOT NULL', [
       repositoryId,
     ])
@@ -30,11 +30,12 @@ export function recoverRuns(context: TaskContext, lease: Lease): number {
 /**
  * Kills what a command left behind: its process group, if the leader is still the recorded process, and every process
  * with the id of the task in its environment. A pid alone is not sufficient, since pids are reused.
+ * @param runsChecks tasks of every processor may have left the command of a check
  */
-function endCommand({uid, processor, run_process}: TaskRow): void {
+function endCommand({uid, processor, run_process}: TaskRow, runsChecks: boolean): void {
   const group = run_process === null ? undefined : (JSON.parse(run_process) as {pid: number; start: string})
   if (group !== undefined && group.start !== '' && processStart(group.pid) === group.start) kill(-group.pid)
-  if (processor !== 'exec') return
+  if (processor !== 'exec' && !runsChecks) return
   for (const pid of processesWith('SVC_TASK_UID', uid)) kill(pid)
 }
 

@@ -6,7 +6,7 @@ import {withoutUndefined} from '../base/members.js'
 import type {Task, TaskResult} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {type Collected, collectEvidence} from '../evidence/collect.js'
-import {storeEvaluation} from '../evidence/evidence-rows.js'
+import {readEvaluation, storeEvaluation} from '../evidence/evidence-rows.js'
 import {type Evaluation, evaluateGates} from '../gates/gates.js'
 import {longestClaimMs} from '../lifecycle/claim.js'
 import {completeRow, type Finisher, failRow, requeueRow, requireClaim, takeOver} from '../lifecycle/finish.js'
@@ -91,13 +91,17 @@ export async function judgeCompletion(
 }
 
 /** Extends a client's claim until the checks have ended, with some time to inspect the files. */
-function extendClaim({store, config, now}: TaskContext, {id, claim_expires_ms: expires}: TaskRow): void {
+function extendClaim(
+  {store, config, now}: TaskContext,
+  {id, claim_generation: generation, claim_expires_ms: expires}: TaskRow,
+): void {
   if (expires === null || !config.behavioralGateOnComplete || config.behavioralGateCommand.length === 0) return
   const needed = config.behavioralGateCommand.length * config.exec.timeoutMs + inspectionMs
-  store.run('UPDATE orch_tasks SET claim_expires_ms = max(claim_expires_ms, ?) WHERE id = ?', [
-    now() + Math.min(needed, longestClaimMs),
-    id,
-  ])
+  store.run(
+    `UPDATE orch_tasks SET claim_expires_ms = max(claim_expires_ms, ?)
+WHERE id = ? AND status = 'InProgress' AND claim_generation = ?`,
+    [now() + Math.min(needed, longestClaimMs), id, generation],
+  )
 }
 
 const inspectionMs = 60_000
@@ -127,7 +131,8 @@ export function applyJudgement(context: TaskContext, judged: Judged): Completion
 function accept(context: TaskContext, row: TaskRow, judged: Judged): Completion {
   const {id, result} = judged
   const record = recordOf(judged, {outcome: 'completed'}, context.now())
-  if (hasContent(record)) storeEvaluation(context, id, record)
+  // An empty evaluation replaces that of an earlier attempt, which does not belong to this receipt.
+  if (hasContent(record) || readEvaluation(context, id) !== undefined) storeEvaluation(context, id, record)
   if (record.gates.some(isNotable)) emitGated(context, row, record)
   const receipt = receiptOf(row, result === undefined ? null : JSON.stringify(result), record)
   completeRow(context, row, result, {receipt})
