@@ -18,6 +18,7 @@ import {
   submitTask,
   type TaskResult,
   type TaskStatus,
+  taskEnvelope,
 } from '../../../src/tasks/index.js'
 import {gateFaults} from './gate-invariants.js'
 
@@ -84,8 +85,8 @@ class Walk {
       ['claim', 14, () => this.#claim()],
       ['complete honestly', 14, () => this.#complete(true)],
       ['complete falsely', 10, () => this.#complete(false)],
-      ['break the check', 2, () => writeFile(join(o.root, 'broken'), '')],
-      ['repair the check', 4, () => rm(join(o.root, 'broken'), {force: true})],
+      ['break the check', 1, () => writeFile(join(o.root, 'broken'), '')],
+      ['repair the check', 6, () => rm(join(o.root, 'broken'), {force: true})],
       ['fail', 2, () => this.#end((id, finisher) => failTask(o, id, 'broken', finisher))],
       ['cancel', 1, () => cancelTask(o, this.#task())],
       ['doubt', 3, () => doubtTask(o, this.#task())],
@@ -207,25 +208,26 @@ class Walk {
       const completion = await completeTask(
         this.#orchestrator,
         id,
-        this.#resultOf(paths, isHonest || unfinished),
+        this.#resultOf(id, paths, isHonest || unfinished),
         finisher,
       )
       return completion.outcome === 'requeued' ? `requeued by ${completion.gate}` : completion.outcome
     })
   }
 
-  #resultOf(paths: readonly string[], isHonest: boolean): TaskResult | undefined {
+  #resultOf(id: number, paths: readonly string[], isHonest: boolean): TaskResult | undefined {
     if (!isHonest)
       return this.#chance(0.5)
         ? {text: 'The median latency was 5 ms [[svccite:notes/run-9.md]].'}
         : ({text: 'Done.', checks_passed: ['all of them']} as TaskResult)
-    if (this.#chance(0.2)) return undefined
+    const isCiting = taskEnvelope(this.#orchestrator, id) !== undefined
+    const answer = isCiting ? 'The median latency was 12 ms [[svccite:notes/run-7.md]].' : 'The work is finished.'
     return {
-      text: '```json\n{"answer": "The median latency was 12 ms [[svccite:notes/run-7.md]]."}\n```',
+      text: `\`\`\`json\n${JSON.stringify({answer})}\n\`\`\``,
       artifact_paths: paths,
       declared_non_placeholder: true,
       checks_passed: ['human_review_approved'],
-      evidence_citations: ['notes/run-7.md'],
+      ...(isCiting ? {evidence_citations: ['notes/run-7.md']} : {}),
     } as TaskResult
   }
 
