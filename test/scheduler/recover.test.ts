@@ -47,6 +47,27 @@ describe('a daemon after a killed one', () => {
     assert.equal((await ended)[1], 'SIGKILL')
   })
 
+  it('kills the checks of tasks of every processor, even if their processes were not stored', async (t) => {
+    if (processStart(process.pid) === undefined) return t.skip('this system has no /proc')
+    const toml = `[orchestrator]
+behavioral_gate_on_complete = true
+behavioral_gate_command = ["check"]
+[orchestrator.exec]
+enabled = true
+[orchestrator.exec.templates]
+check = ["true"]
+`
+    const orchestrator = await openTestOrchestrator(t, {toml, clock: 'real'})
+    const id = start(orchestrator, submit(orchestrator, {processor: 'ai'}))
+    const env = {SVC_TASK_UID: requireTask(orchestrator, id).uid}
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {stdio: 'ignore', env})
+    t.after(() => child.kill('SIGKILL'))
+    await once(child, 'spawn')
+    const ended = once(child, 'exit')
+    await startDaemon(t, orchestrator, new ScriptedProcessor())
+    assert.equal((await ended)[1], 'SIGKILL')
+  })
+
   it('does not kill a process with a reused pid', async (t) => {
     if (processStart(process.pid) === undefined) return t.skip('this system does not tell when a process started')
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
