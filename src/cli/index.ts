@@ -60,6 +60,7 @@ export {
   eventTypes,
   excerpt,
   formatAgents,
+  formatAttention,
   formatEvidence,
   formatGates,
   formatStatus,

@@ -1,3 +1,4 @@
+import type {OrchAttentionV1} from '../contracts/index.js'
 import type {StatusReport} from '../orchestrator/index.js'
 import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
 import {formatTable} from './table.js'
@@ -202,6 +203,29 @@ export function formatStatus(report: StatusReport, width?: number): string {
 const describeDaemon = ({pid, host, since_ms}: NonNullable<StatusReport['daemon']>) =>
   `pid ${pid} on ${host}, since ${time(since_ms)}`
 
+/** The attention budget, and the latest events. */
+export function formatAttention({budget, events}: OrchAttentionV1, displayTask: IdNames['displayTask']): string {
+  const {spent_ms: spent, max_attention_ms: max, spent_ratio: ratio, signal, total_requests: total} = budget
+  const facts = formatTable(
+    ['attention', `${duration(spent)} of ${duration(max)} spent (${Math.round(100 * ratio)} %), ${signal}`],
+    [
+      ['focus', `${budget.focus_depth}, ${budget.interrupt_freq_per_hour.toFixed(1)} interruptions per hour`],
+      ['requests', `${total}, ${budget.auto_approved} approved automatically, ${budget.rejected} rejected`],
+      ...(budget.enabled ? [] : [['enabled', 'no: nothing is counted']]),
+    ],
+  )
+  if (events.length === 0) return facts
+  const rows = events.map((event) => [
+    time(event.timestamp_ms),
+    event.event_type,
+    event.task_id === undefined ? '-' : displayTask(event.task_id),
+    event.tier ?? '-',
+    duration(event.cost_ms),
+    event.outcome ?? event.policy_reason ?? '-',
+  ])
+  return `${facts}\n${formatTable(['TIME', 'REQUEST', 'TASK', 'TIER', 'COST', 'OUTCOME'], rows)}`
+}
+
 /** Functions that format ids. A parameter, because their module is loaded on demand. */
 export interface IdNames {
   displayTask: (id: number) => string
@@ -232,6 +256,8 @@ type EventOf<K, E = OrchestratorEvent> = E extends {type: infer T} ? (K extends 
 type Descriptions = {
   readonly [K in EventType]: (event: EventOf<K>, task: string, agent: string, names: IdNames) => string
 }
+
+const duration = (ms: number) => `${Math.round(ms / 1000)} s`
 
 const because = (reason: string | undefined) => (reason === undefined ? '' : `: ${reason}`)
 
@@ -279,6 +305,10 @@ const descriptions: Descriptions = {
     `${plan} replanned as version ${version}${task === '' ? '' : ` after ${task}`}: ${reason}`,
   plan_node_status: ({plan_session_id: plan, node_id, status, reason}, task) =>
     `${node_id} of ${plan} is ${status}${task === '' ? '' : ` (${task})`}${because(reason)}`,
+  attention_budget_alert: ({spent_ms: spent, max_ms: max}) =>
+    `attention budget: ${duration(spent)} of ${duration(max)} spent`,
+  attention_budget_reset: ({spent_ms: spent, cause}) =>
+    `attention budget reset ${cause === 'user' ? 'by hand' : 'at midnight'}; ${duration(spent)} were spent`,
   urgent_rebalance_triggered: ({moved}) => `${moved} urgent tasks moved`,
   daemon_started: ({holder, fence}) => `daemon ${holder} started, term ${fence}`,
   daemon_stopped: ({holder, fence}) => `daemon ${holder} stopped, term ${fence}`,

@@ -51,6 +51,7 @@ export {
   attentionTlxWeightSettings,
   interruptionCalibrationSettings,
   orchestratorAttentionSettings,
+  tierGateSettings,
 } from './tables/orchestrator-attention.js'
 export {orchestratorDelegationSettings} from './tables/orchestrator-delegation.js'
 export {orchestratorExecSettings} from './tables/orchestrator-exec.js'

@@ -1005,6 +1005,8 @@ export interface OrchTaskV1 {
   /** Digest of the evidence with which it was completed; svc orch verify recomputes it. */
   receipt?: string
   approval_tier?: 'auto_approve' | 'confirm' | 'review' | 'blocked'
+  /** Attention that the task takes, as a multiple of one interruption; only with attention_enabled. */
+  attention_weight?: number
   evaluation?: Evaluation
   retry_count: number
   debug_iterations: number
@@ -1192,6 +1194,100 @@ export interface OrchPruneV1 {
   }
 }
 
+/** Result of svc orch attention --json. */
+export interface OrchAttentionV1 {
+  budget: AttentionBudget
+  /** The latest attention events, newest first. */
+  events: AttentionEvent[]
+}
+
+export interface AttentionBudget {
+  /** Value of attention_enabled; while it is false, nothing is counted. */
+  enabled: boolean
+  max_attention_ms: number
+  /** Attention spent since the start of the period. */
+  spent_ms: number
+  /** Share of the budget that is spent; exhausted from 1. */
+  spent_ratio: number
+  /** high: above the alert threshold; critical: exhausted. */
+  signal: 'normal' | 'high' | 'critical'
+  /** How often the user is interrupted; questions cost more with depth. */
+  focus_depth: 'ambient' | 'focused' | 'deep'
+  /** Share of the requests that were not rejected. */
+  efficiency: number
+  /** Submissions of agents. */
+  total_requests: number
+  auto_approved: number
+  /** Tasks that were cancelled instead of approved. */
+  rejected: number
+  /** Questions that were deferred, batched or not asked. */
+  inbox_suppressed_count: number
+  /** Moving average of interruptions per hour. */
+  interrupt_freq_per_hour: number
+  /** Unix milliseconds; 0: never. */
+  last_interrupt_ms: number
+  /** Unix milliseconds; 0: not used yet. */
+  period_start_ms: number
+}
+
+export interface AttentionEvent {
+  agent_id: number
+  task_id?: number
+  event_type:
+    | 'command_approval'
+    | 'code_review'
+    | 'task_submission'
+    | 'a2a_interrupt'
+    | 'error_report'
+    | 'plan_review'
+    | 'policy_deferred'
+    | 'policy_proceed_auto'
+    | 'clarification_answered'
+  tier?: 'auto_approve' | 'confirm' | 'review' | 'blocked'
+  /** Attention charged. */
+  cost_ms: number
+  /** Absent while nobody has decided. */
+  outcome?: 'approved' | 'rejected' | 'modified' | 'auto_approved' | 'timed_out'
+  trust_score_at_time: number
+  effective_complexity: number
+  /** Uncertainty of the outcome of the agent's tasks. */
+  decision_entropy_bits: number
+  /** Unix milliseconds. */
+  timestamp_ms: number
+  channel?: InterruptionChannel
+  /** Reason for which the task waits for a person or was started. */
+  policy_reason?: string
+  decision?: InterruptionDecision
+}
+
+/** Where a question comes from. */
+export type InterruptionChannel =
+  'chat_clarification' | 'plan_review' | 'task_submit' | 'a2a_escalation' | 'inline_assist' | 'other'
+
+/** A decision whether a question interrupts the user. */
+export interface InterruptionDecision {
+  surface: string
+  channel?: InterruptionChannel
+  decision:
+    | 'interrupt_now'
+    | 'defer_until_checkpoint'
+    | 'batch_with_existing_prompt'
+    | 'proceed_autonomously'
+    | 'require_human_before_continue'
+  reason: string
+  scaled_cost_ms?: number
+  signals?: {
+    expected_information_gain_bits?: number
+    expected_user_cost?: number
+    confidence_estimate?: number
+    contradiction_ratio?: number
+    pending_clarification_backlog?: number
+    trust_score?: number
+    irreversible_or_high_risk?: boolean
+  }
+  timestamp_ms: number
+}
+
 /** The receipt of a completed task, recomputed from the stored evidence, as printed by svc orch verify --json. */
 export interface OrchVerifyV1 {
   task_id: number
@@ -1265,6 +1361,7 @@ export interface OrchStatusV1 {
     }
   }
   agents: {id: number; display_id: string; [k: string]: unknown}[]
+  attention_budget: AttentionBudget
 }
 
 /** Result of svc orch agent spawn, pause and resume with --json. */
@@ -1669,6 +1766,20 @@ export interface OrchestrationEventV1 {
         key?: string
         /** The first violations. */
         violations: string[]
+      }
+    | {
+        type: 'attention_budget_alert'
+        agent_id: number
+        /** Share of the budget. */
+        threshold: number
+        spent_ms: number
+        max_ms: number
+      }
+    | {
+        type: 'attention_budget_reset'
+        /** Attention spent before the reset. */
+        spent_ms: number
+        cause: 'midnight' | 'user'
       }
     | {
         type: 'cost_incurred'

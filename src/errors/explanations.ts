@@ -725,6 +725,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {key: 'context_envelope:s1', fault: 'its context envelope is not a JSON object'},
   ],
   context_full: ['The number of entries of the context store reached its limit.', {limit: 10_000}],
+  approval_blocked: [
+    'orchestrator.attention_enabled is true, and a model tried to approve a task that is risky or has effects outside the workspace.',
+    {task: 'T-0042'},
+  ],
+  attention_exhausted: [
+    'orchestrator.attention_enabled is true, and an agent submitted work after the user had approved and rejected enough for the day.',
+    {spentMs: 3_600_000, maxMs: 3_600_000},
+  ],
   queue_full: ['The number of queued tasks reached its limit.', {queued: 1000, limit: 1000}],
   agent_not_found: ['No agent of this workspace has this name or id.', {agent: 'bulider', suggestion: 'builder'}],
   agent_exists: ['Agent names are unique within a workspace.', {name: 'builder', agent: 'A-01'}],

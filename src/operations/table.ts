@@ -1,6 +1,7 @@
 import type {Operation} from './operation.js'
 import {agentOperations} from './rows/agents.js'
 import {assistantOperations} from './rows/assistant.js'
+import {attentionOperations} from './rows/attention.js'
 import {contextOperations} from './rows/context.js'
 import {doubtOperations} from './rows/doubt.js'
 import {handoffOperations} from './rows/handoff.js'
@@ -18,6 +19,7 @@ export const operations: readonly Operation[] = [
   ...handoffOperations,
   ...agentOperations,
   ...workspaceOperations,
+  ...attentionOperations,
   ...contextOperations,
   ...planOperations,
   ...messageOperations,

@@ -1,6 +1,13 @@
 import type {OrchStatusV1} from '../contracts/index.js'
 import {isHeld, loadOutlook, readLease, scaleUpThreshold} from '../scheduler/index.js'
-import {type Agent, listAgents, reportContext, type TaskContext, type TaskStatus} from '../tasks/index.js'
+import {
+  type Agent,
+  attentionBudget,
+  listAgents,
+  reportContext,
+  type TaskContext,
+  type TaskStatus,
+} from '../tasks/index.js'
 import {activeStore} from './open.js'
 
 /** The state of the orchestrator of a workspace. */
@@ -66,6 +73,7 @@ WHERE t.repository_id = ? AND t.status = 'Queued' AND t.file_manifest <> '[]' AN
     event_feed_mode: context.isKept ? 'database_and_transient' : 'transient_only',
     registered_worker_processes: daemon === null ? 0 : 1,
     daemon,
+    attention_budget: attentionBudget(context),
     context_entries: reportContext(context),
     agents,
   }

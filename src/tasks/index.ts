@@ -19,6 +19,22 @@ export {
 export {readScopes} from './agents/scope.js'
 export {ensureAgents, mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
 export {completionTrustOf, pruneObservations, reliabilityOfAgent} from './agents/trust.js'
+export {
+  type AttentionBudget,
+  type AttentionEvent,
+  attentionBudget,
+  attentionHistory,
+  attentionState,
+  recordAttention,
+  requireAttention,
+  resetAttention,
+} from './attention/budget.js'
+export {
+  type AttentionState,
+  decideInterruption,
+  type InterruptionDecision,
+  type InterruptionSignals,
+} from './attention/decide.js'
 export type {Agent, AgentKind, AgentState} from './base/agent.js'
 export type {Capabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'

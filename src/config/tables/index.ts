@@ -20,6 +20,7 @@ import {
   attentionTlxWeightSettings,
   interruptionCalibrationSettings,
   orchestratorAttentionSettings,
+  tierGateSettings,
 } from './orchestrator-attention.js'
 import {orchestratorDelegationSettings} from './orchestrator-delegation.js'
 import {orchestratorExecSettings} from './orchestrator-exec.js'
@@ -48,6 +49,7 @@ export const orchestratorTables: readonly SettingTable[] = [
   orchestratorPlanningSettings,
   socratesPolicySettings,
   orchestratorAttentionSettings,
+  tierGateSettings,
   attentionTlxWeightSettings,
   interruptionCalibrationSettings,
   orchestrationMigrationSettings,

@@ -90,6 +90,17 @@ export const orchestratorErrors = rows(() => ({
       `The evidence of the task does not support an answer: the confidence is ${p.confidence}.`,
     hint: 'Add sources to the context envelope or the retrieval of the task, and submit it again.',
   }),
+  approval_blocked: conflict({
+    http: 403,
+    message: (p: {task: string}) => `${p.task} requires the approval of a person.`,
+    hint: (p: {task: string}) => `Ask the user to run svc orch approve ${p.task}.`,
+  }),
+  attention_exhausted: conflict({
+    http: 429,
+    message: (p: {spentMs: number; maxMs: number}) =>
+      `The attention budget of the user is exhausted: ${p.spentMs} of ${p.maxMs} ms are spent.`,
+    hint: 'Ask the user to run svc orch attention --reset, or wait until midnight.',
+  }),
   queue_full: conflict({
     http: 429,
     message: (p: {queued: number; limit: number}) => `The queue is full: ${p.queued} of ${p.limit} tasks are queued.`,

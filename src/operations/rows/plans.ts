@@ -1,4 +1,5 @@
 import type {Execution, Plan, PlanMode, PlanStatusWord, PlanSummary, Replanned} from '../../plans/index.js'
+import {requireAttention} from '../attention.js'
 import {type Operation, operation} from '../operation.js'
 import {type PlanGoal, planGoal, stepsByModel} from '../plan-goal.js'
 import {type JudgedPlanStatus, presentStatus} from '../plan-shown.js'
@@ -82,6 +83,7 @@ export const planOperations: readonly Operation[] = [
       },
     },
     async run(input, context) {
+      requireAttention(context)
       const {modules, orchestrator} = context
       const path = await planPath(context, input.write_to_disk)
       const request = {goal: input.goal, mode: input.mode, scopeFiles: input.scope_files, maxTasks: input.max_tasks}
@@ -156,7 +158,10 @@ export const planOperations: readonly Operation[] = [
         ],
       },
     },
-    run: planGoal,
+    run(input, context) {
+      requireAttention(context)
+      return planGoal(input, context)
+    },
   }),
   operation<
     {session_id: string; delta_hint: string; mode?: PlanMode; write_to_disk?: boolean; force_risky_reason?: string},
@@ -193,6 +198,7 @@ export const planOperations: readonly Operation[] = [
       },
     },
     async run(input, context) {
+      requireAttention(context)
       const {modules, orchestrator} = context
       const path = await planPath(context, input.write_to_disk)
       const {session_id: id, delta_hint: delta, mode: planMode} = input
@@ -279,8 +285,11 @@ export const planOperations: readonly Operation[] = [
         placeholders: {tenant_id: 'ID'},
       },
     },
-    run: ({session_id, tenant_id, mode: planMode}, {modules, orchestrator}) =>
-      modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: planMode}),
+    run({session_id, tenant_id, mode: planMode}, context) {
+      requireAttention(context)
+      const {modules, orchestrator} = context
+      return modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: planMode})
+    },
   }),
   operation<{status?: PlanStatusWord; session_id?: string; limit?: number}, {plans: PlanSummary[]}>({
     name: 'list_plans',

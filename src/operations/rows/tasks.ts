@@ -1,5 +1,6 @@
 import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
 import type {FinishedStatus, Task} from '../../tasks/index.js'
+import {requireAttention, submitterOf} from '../attention.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
@@ -116,7 +117,11 @@ export const taskOperations: readonly Operation[] = [
       },
       cli: {command: 'orch submit', own: true},
     },
-    run: (input, {modules, orchestrator}) => modules.tasks.submitTask(orchestrator, input),
+    run(input, context) {
+      requireAttention(context)
+      const {modules, orchestrator} = context
+      return modules.tasks.submitTask(orchestrator, input, {submitter: submitterOf(context)})
+    },
   }),
   operation<{tasks: SubmitTaskV1[]}, object>({
     name: 'submit_batch',
@@ -130,7 +135,11 @@ export const taskOperations: readonly Operation[] = [
       rpc: {method: 'orch.submit_batch'},
       tool: {name: 'svc_submit_batch', tier: 'advanced', lane: 'workflow'},
     },
-    run: ({tasks}, {modules, orchestrator}) => ({tasks: modules.tasks.submitBatch(orchestrator, tasks)}),
+    run({tasks}, context) {
+      requireAttention(context)
+      const {modules, orchestrator} = context
+      return {tasks: modules.tasks.submitBatch(orchestrator, tasks, {submitter: submitterOf(context)})}
+    },
   }),
   operation<{task_id: number}, object>({
     name: 'task_status',

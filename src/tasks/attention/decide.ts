@@ -74,11 +74,17 @@ export interface InterruptionDecision {
 /** Calibrated signals: all of them are present and in range. */
 type Calibrated = Required<InterruptionSignals>
 
+/** Channels in which no module asks questions yet. */
 const offsets: Partial<Record<InterruptionChannel, keyof InterruptionCalibration>> = {
   plan_review: 'planReviewGainOffsetBits',
-  task_submit: 'taskSubmitGainOffsetBits',
   a2a_escalation: 'a2aEscalationGainOffsetBits',
   inline_assist: 'inlineAssistGainOffsetBits',
+}
+
+function gainOffset(channel: InterruptionChannel, calibration: InterruptionCalibration): number {
+  if (channel === 'task_submit') return calibration.taskSubmitGainOffsetBits
+  const offset = offsets[channel]
+  return offset === undefined ? 0 : calibration[offset]
 }
 
 /** Bits added to the limit below which a question joins an open one. */
@@ -101,8 +107,7 @@ export function decideInterruption(signals: InterruptionSignals, state: Attentio
 
 function calibrate(signals: InterruptionSignals, calibration: InterruptionCalibration): Calibrated {
   const {channel, pending_clarification_backlog: backlog = 0, trust_score: trust = 0.3} = signals
-  const offset = offsets[channel]
-  const gain = signals.expected_information_gain_bits + (offset === undefined ? 0 : calibration[offset])
+  const gain = signals.expected_information_gain_bits + gainOffset(channel, calibration)
   const penalty = 1 + Math.max(0, backlog * calibration.backlogCostPenaltyPerItem)
   return {
     clarification_turn_index: 0,

@@ -22,6 +22,7 @@ import {
   type SettingValues,
   type SettingWarning,
   socratesPolicySettings,
+  tierGateSettings,
 } from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {Capabilities} from './capabilities.js'
@@ -49,6 +50,7 @@ export type OrchestratorConfig = Readonly<FlatValues> & {
   readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
   /** Only the thresholds that are set; `confidencePolicy` adds the others. */
   readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
+  readonly tierGate: Readonly<Values<typeof tierGateSettings>>
   readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
   readonly interruptionCalibration: Readonly<Values<typeof interruptionCalibrationSettings>>
   readonly defaultAgentCapabilities: Readonly<Capabilities>
@@ -85,6 +87,7 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     meshNode: read(meshNodeSettings),
     meshSecrets: read(meshSecretSettings),
     socratesPolicy: withoutUndefined(read(socratesPolicySettings)),
+    tierGate: read(tierGateSettings),
     attentionTlxWeights: read(attentionTlxWeightSettings),
     interruptionCalibration: read(interruptionCalibrationSettings),
     defaultAgentCapabilities: agentCapabilities(read(defaultAgentCapabilitySettings), mesh),

@@ -370,4 +370,14 @@ INSERT INTO trust_rollups (repository_id, entity_type, entity_id, dimension, dom
 SELECT repository_id, 'agent', agent_name, 'task_completion', '', '', '', '', completion, outcomes, updated_at_ms
 FROM agent_trust WHERE completion IS NOT NULL;
 `,
+  `
+ALTER TABLE orch_tasks ADD COLUMN attention_weight REAL;
+
+CREATE TABLE orch_attention_events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  repository_id TEXT NOT NULL,
+  event TEXT NOT NULL
+) STRICT;
+CREATE INDEX orch_attention_events_order ON orch_attention_events (repository_id, id);
+`,
 )

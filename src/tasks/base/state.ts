@@ -1,5 +1,19 @@
 import type {TaskContext} from './context.js'
 
+/** Use of the user's attention since the start of the period. Times are Unix ms unless noted. */
+export interface AttentionCounts {
+  spent_ms: number
+  total_requests: number
+  auto_approved: number
+  rejected: number
+  inbox_suppressed_count: number
+  /** Moving average. */
+  interrupt_freq_per_hour: number
+  /** 0: never. */
+  last_interrupt_ms: number
+  period_start_ms: number
+}
+
 /** Small values of the workspace that outlive a process, each stored as JSON under its own name. */
 interface StoredState {
   /** Weighted loads of the last ticks, latest last. */
@@ -8,6 +22,7 @@ interface StoredState {
   last_rebalance_ms: number
   /** Id of the last event that the award consumer has processed. */
   awards_cursor: number
+  attention_budget: AttentionCounts
 }
 
 export function readState<K extends keyof StoredState>(

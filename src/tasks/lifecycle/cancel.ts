@@ -1,9 +1,11 @@
+import {recordVerdict} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
 import {withoutUndefined} from '../base/members.js'
 import type {ManifestEntry} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {forgetAffinity, releaseLocks, writesOf} from '../locks.js'
+import {attentionSubject} from './attention-subject.js'
 import {dependencyFailed, doomedBy} from './dependencies.js'
 import {moveTask} from './status.js'
 import {requireRow, type TaskRow, toTask} from './task-rows.js'
@@ -13,6 +15,7 @@ import {requireRow, type TaskRow, toTask} from './task-rows.js'
  * @throws invalid_transition
  */
 export function cancelRow(context: TaskContext, row: TaskRow, reason?: string): void {
+  if (row.status === 'BlockedOnApproval') recordVerdict(context, attentionSubject(row), 'rejected')
   moveTask(context, row, 'Cancelled', {
     status_reason: reason ?? null,
     claim_generation: row.claim_generation + 1,

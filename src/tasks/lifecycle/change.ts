@@ -1,9 +1,13 @@
 import {userInfo} from 'node:os'
+import {SvcError} from '../../errors/index.js'
+import {recordVerdict} from '../attention/review.js'
 import {notify, type TaskContext} from '../base/context.js'
+import {displayTask} from '../base/ids.js'
 import type {ManifestEntry, Task} from '../base/task.js'
 import {type Priority, priorities} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import {isDue, reserveWrites} from '../locks.js'
+import {attentionSubject} from './attention-subject.js'
 import {lastOpen, lostDependency, reopenDependencies} from './dependencies.js'
 import {homeAgent} from './home-agent.js'
 import {moveTask} from './status.js'
@@ -95,12 +99,16 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
 /**
  * Approves a task that waits for approval. For a task in progress that requires a review, this records the review.
  * @param by name of the person; undefined if no person has approved
- * @throws task_not_found, invalid_transition, lock_conflict
+ * @throws task_not_found, invalid_transition, lock_conflict, approval_blocked
  */
 export function approveTask(context: TaskContext, id: number, by?: string): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
     const isReview = row.status === 'InProgress' && row.approval_tier !== null
+    if (by === undefined && row.status === 'BlockedOnApproval' && row.status_reason?.startsWith(personPrefix))
+      throw new SvcError('approval_blocked', {task: displayTask(id)})
+    // An approval by a model costs no attention.
+    if (by !== undefined) recordVerdict(context, attentionSubject(row), 'approved')
     if (!isReview) release(context, row)
     appendEvent(context, {
       type: 'task_approved',
@@ -116,9 +124,17 @@ export function approveTask(context: TaskContext, id: number, by?: string): Task
 function release(context: TaskContext, row: TaskRow): void {
   requireStatus(row, ['BlockedOnApproval'], 'Queued')
   const isReady = row.unmet_dependencies === 0
-  moveTask(context, row, isReady ? 'Queued' : 'Blocked', {blocked_on: lastOpen(context, row.id)})
+  moveTask(context, row, isReady ? 'Queued' : 'Blocked', {
+    blocked_on: lastOpen(context, row.id),
+    status_reason: null,
+  })
   if (isReady) lockAgain(context, row)
 }
+
+const personPrefix = 'person_required: '
+
+/** The status reason of a task that only a person can approve. */
+export const personRequired = (reason: string): string => `${personPrefix}${reason}`
 
 /** Name of the user of this machine who runs the process. */
 export const localUser = (): string => userInfo().username

@@ -49,6 +49,7 @@ export interface TaskRow {
   audit_report: string | null
   receipt: string | null
   approval_tier: NonNullable<Task['approval_tier']> | null
+  attention_weight: number | null
   retry_count: number
   fault_count: number
   debug_iterations: number

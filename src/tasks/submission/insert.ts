@@ -1,6 +1,8 @@
 import {randomUUID} from 'node:crypto'
+import type {SubmissionReview} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
 import {type PlacementReason, priorities, type TaskStatus} from '../base/vocabulary.js'
+import {personRequired} from '../lifecycle/change.js'
 import {writeDependencies} from '../lifecycle/dependencies.js'
 import type {Placement} from '../routing/place.js'
 import type {NewTask} from './submission.js'
@@ -19,19 +21,25 @@ interface Placed {
   dependsOn: readonly number[]
   /** Dependencies that are not completed. */
   open: readonly number[]
+  review: SubmissionReview | undefined
 }
 
 /** Inserts a task with its dependencies. */
-export function insertTask(context: TaskContext, task: NewTask, {placement, dependsOn, open}: Placed): InsertedTask {
+export function insertTask(
+  context: TaskContext,
+  task: NewTask,
+  {placement, dependsOn, open, review}: Placed,
+): InsertedTask {
   const {store, repositoryId, now} = context
   const uid = randomUUID()
-  const status = firstStatus(task, open)
+  const status = review?.parked === undefined ? firstStatus(task, open) : 'BlockedOnApproval'
   const at = now()
   const {lastInsertRowid} = store.run(
     `INSERT INTO orch_tasks (uid, repository_id, idempotency_key, status, blocked_on, unmet_dependencies, agent_id, priority,
   complexity, category, phase_label, execution_role, processor, description, file_manifest, request, journey_id, session_id,
-  thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, start_after_ms, created_at_ms, updated_at_ms)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, start_after_ms, created_at_ms, updated_at_ms,
+  status_reason, approval_tier, attention_weight)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       uid,
       repositoryId,
@@ -60,10 +68,14 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
       task.not_before_ms ?? null,
       at,
       at,
+      review?.parked === undefined ? null : personRequired(review.parked),
+      review?.tier ?? null,
+      review?.weight ?? null,
     ],
   )
   const id = Number(lastInsertRowid)
   writeDependencies(context, id, dependsOn, open)
+  review?.record(id)
   return {
     id,
     uid,

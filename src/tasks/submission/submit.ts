@@ -2,6 +2,7 @@ import {isDeepStrictEqual} from 'node:util'
 import type {OrchAcceptedV1, SubmitTaskV1} from '../../contracts/index.js'
 import {Exit, SvcError} from '../../errors/index.js'
 import {checkScope} from '../agents/scope.js'
+import {reviewSubmission, type Submitter} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
 import {excerpt} from '../base/excerpt.js'
 import {displayTask} from '../base/ids.js'
@@ -28,13 +29,25 @@ export interface Accepted extends OrchAcceptedV1 {
   status: TaskStatus
 }
 
+export interface SubmitOptions {
+  /**
+   * With `attention_enabled`, tasks of agents may need the approval of a person. Submissions through the tool server and
+   * JSON-RPC count as those of an agent; those by command or by a program that uses the library, as those of a person.
+   */
+  submitter?: Submitter
+}
+
 /**
  * Submits a task in one transaction: validates it, finds an agent, reserves its files, and inserts it with its events.
  * @throws orchestrator_disabled, task_invalid, task_path_escapes, dependency_unknown, dependency_failed,
  *   lock_conflict, scope_denied, exec_disabled and the errors of `resolveArgv`, max_agents_reached, queue_full,
  *   idempotency_mismatch, context_full
  */
-export function submitTask(context: TaskContext, submission: SubmitTaskV1): Accepted {
+export function submitTask(
+  context: TaskContext,
+  submission: SubmitTaskV1,
+  {submitter = 'person'}: SubmitOptions = {},
+): Accepted {
   requireEnabled(context)
   const task = readSubmission(submission, context)
   if (task.batch_dependencies.length > 0)
@@ -42,13 +55,17 @@ export function submitTask(context: TaskContext, submission: SubmitTaskV1): Acce
       place: 'The task',
       fault: 'temp_deps is only allowed in a batch',
     })
-  return context.store.transaction(() => acceptTask(context, task, task.request.depends_on))
+  return context.store.transaction(() => acceptTask(context, task, {dependsOn: task.request.depends_on, submitter}))
 }
 
 const largestBatch = 200_000
 
 /** Submits a batch, all tasks or none; tasks may depend on each other. @throws as `submitTask`, and dependency_cycle */
-export function submitBatch(context: TaskContext, submissions: readonly SubmitTaskV1[]): Accepted[] {
+export function submitBatch(
+  context: TaskContext,
+  submissions: readonly SubmitTaskV1[],
+  {submitter = 'person'}: SubmitOptions = {},
+): Accepted[] {
   requireEnabled(context)
   if (submissions.length > largestBatch)
     throw new SvcError('task_invalid', {place: 'The batch', fault: `it has more than ${largestBatch} tasks`})
@@ -64,7 +81,7 @@ export function submitBatch(context: TaskContext, submissions: readonly SubmitTa
       const task = tasks[place] as NewTask
       const within = task.batch_dependencies.map((other) => (taken[other] as Accepted).task_id)
       const dependsOn = [...new Set([...task.request.depends_on, ...within])]
-      taken[place] = inBatch(nameOf(place), () => acceptTask(context, task, dependsOn))
+      taken[place] = inBatch(nameOf(place), () => acceptTask(context, task, {dependsOn, submitter}))
     }
     return taken
   })
@@ -104,12 +121,19 @@ function requireEnabled({config}: TaskContext): void {
  * Accepts a validated task in a transaction of the caller: finds its duplicate, places it, inserts it, reserves its
  * files and records its events.
  */
-function acceptTask(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Accepted {
+function acceptTask(
+  context: TaskContext,
+  task: NewTask,
+  {dependsOn, submitter}: {dependsOn: readonly number[]; submitter: Submitter},
+): Accepted {
   const duplicate = findDuplicate(context, task)
   if (duplicate !== undefined) return {...accepted(context, duplicate), duplicate: true}
   const open = openDependencies(context, dependsOn)
   const placement = place(context, task, dependsOn)
-  const row = insertTask(context, task, {placement, dependsOn, open})
+  const {file_manifest: files} = task
+  const subject = {...task, files: files.length, writes: writesOf(files).length, agent: placement.agent}
+  const review = reviewSubmission(context, subject, submitter)
+  const row = insertTask(context, task, {placement, dependsOn, open, review})
   reserveFiles(context, task, row)
   storeEnvelope(context, task, row)
   requireAnswerable(context, row.id)
