@@ -9,15 +9,17 @@ import type {
   OrchAcceptedV1,
   OrchAgentsV1,
   OrchAgentV1,
+  OrchAttentionV1,
   OrchClaimV1,
   OrchStatusV1,
   OrchTaskV1,
+  SubmitTaskV1,
 } from '../../src/contracts/index.js'
 import type {SvcError} from '../../src/errors/index.js'
 import {meshSnapshot} from '../../src/orchestrator/index.js'
 import type {Plan, PlanStatus} from '../../src/plans/index.js'
 import {openSessions} from '../../src/sessions/index.js'
-import {submitTask} from '../../src/tasks/index.js'
+import {requireTask, submitTask} from '../../src/tasks/index.js'
 import {controlPlane} from '../orchestrator/support/control-plane.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {type Orch, type OrchOptions, orchUnder} from '../support/orch.js'
@@ -1068,20 +1070,120 @@ const mesh: readonly Effect[] = [
   },
 ]
 
+const withAttention = {SVC_ORCHESTRATOR_ATTENTION_ENABLED: 'true'}
+
+/** Submits a task as an agent does. Returns the stored task. */
+async function submitByAgent(orch: Orch, test: TestContext, env: Readonly<Record<string, string>>, task: SubmitTaskV1) {
+  const orchestrator = await openTestOrchestrator(test, {root: orch.cwd, env, clock: 'real'})
+  return requireTask(orchestrator, submitTask(orchestrator, task, {submitter: 'agent'}).task_id)
+}
+
+/** Approves a task. Returns the attention that this took. */
+async function approvalCost(orch: Orch) {
+  await submit(orch, '--requires-approval', ...external)
+  await orch.ask('approve', 'T-0001')
+  return (await orch.ask<OrchAttentionV1>('attention')).budget?.spent_ms
+}
+
+/** Submits a task after one was rejected. Returns the attention that it takes. */
+async function weightOfTask(orch: Orch) {
+  await submit(orch, '--requires-approval', ...external)
+  await orch.ask('cancel', 'T-0001')
+  await submit(orch, ...external)
+  return (await orch.ask<OrchTaskV1>('task', 'T-0002')).attention_weight?.toFixed(3)
+}
+
+/** Submits a task that writes a file to a trusted agent. Returns the approval that it needs. */
+async function tierOfTrusted(orch: Orch, test: TestContext, env: Readonly<Record<string, string>>) {
+  await orch.past({good: Array(20).fill('completed')})
+  const files = [{path: 'a.ts', access: 'write' as const}]
+  const task = await submitByAgent(orch, test, env, {description: 'work', files, target_agent: 'good'})
+  return task.approval_tier
+}
+
+const attention: readonly Effect[] = [
+  {
+    setting: 'SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS',
+    controls: 'when the attention of the user is exhausted',
+    env: withAttention,
+    outcomes: {0: 'critical', 1000: 'normal'},
+    see: async (orch) => (await orch.ask<OrchAttentionV1>('attention')).budget?.signal,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD',
+    controls: 'how much attention raises an alert',
+    env: {...withAttention, SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS: '100000'},
+    outcomes: {'0.05': ['BlockedOnApproval', 1], '0.9': ['BlockedOnApproval', 0]},
+    async see(orch, test, env) {
+      const {status} = await submitByAgent(orch, test, env, {description: 'Deploy the site'})
+      await orch.ask('approve', 'T-0001')
+      return [status, (await orch.events('attention_budget_alert')).length]
+    },
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS',
+    controls: 'how much attention an approval takes',
+    env: withAttention,
+    outcomes: {100: 24, 1000: 244},
+    see: approvalCost,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY',
+    controls: 'how much more attention an approval takes while tasks wait',
+    env: {...withAttention, SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS: '1000'},
+    outcomes: {0: 232, 1: 464},
+    see: approvalCost,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_TLX_MENTAL',
+    controls: 'the weight of complexity in the attention that a task takes',
+    env: {...withAttention, SVC_ORCHESTRATOR_TLX_FRUSTRATION: '0'},
+    outcomes: {0: '0.265', 1: '0.465'},
+    see: weightOfTask,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_TLX_TEMPORAL',
+    controls: 'the weight of urgency',
+    env: {...withAttention, SVC_ORCHESTRATOR_TLX_FRUSTRATION: '0'},
+    outcomes: {0: '0.210', 1: '0.710'},
+    see: weightOfTask,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_TLX_FRUSTRATION',
+    controls: 'the weight of rejected tasks',
+    env: withAttention,
+    outcomes: {0: '0.335', 1: '0.502'},
+    see: weightOfTask,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_TLX_TRUST_DISCOUNT',
+    controls: 'the weight of missing trust',
+    env: {...withAttention, SVC_ORCHESTRATOR_TLX_FRUSTRATION: '0'},
+    outcomes: {0: '0.195', 1: '0.895'},
+    see: weightOfTask,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_TIER_GATE_ENTROPY_THRESHOLD',
+    controls: 'how predictable an agent must be for automatic approval',
+    env: withAttention,
+    outcomes: {0: 'confirm', '0.15': 'auto_approve'},
+    see: tierOfTrusted,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_TIER_GATE_MIN_OBSERVATIONS',
+    controls: 'how many tasks an agent must finish for automatic approval',
+    env: withAttention,
+    outcomes: {10: 'auto_approve', 99: 'confirm'},
+    see: tierOfTrusted,
+  },
+]
+
 /** Planned variables without effect: a value, and how it is shown. Each moves up when it is implemented. */
 const withoutEffect: readonly (readonly [variable: string, text: string, shown: unknown])[] = [
   // Gates before a task is completed.
-  // Attention budget.
-  ['SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS', '1000', 1000],
-  ['SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD', '0.5', 0.5],
-  ['SVC_ORCHESTRATOR_ATTENTION_INTERRUPT_COST_MS', '100', 100],
-  ['SVC_ORCHESTRATOR_TLX_MENTAL', '0.1', 0.1],
-  ['SVC_ORCHESTRATOR_TLX_TEMPORAL', '0.15', 0.15],
-  ['SVC_ORCHESTRATOR_TLX_FRUSTRATION', '0.3', 0.3],
-  ['SVC_ORCHESTRATOR_TLX_TRUST_DISCOUNT', '0.45', 0.45],
+  // Questions about plans and of other agents.
   ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN', '0.02', 0.02],
   ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN', '-0.02', -0.02],
-  ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_BACKLOG_PENALTY', '0.25', 0.25],
   // Remote execution on other nodes.
   ['SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL', 'true', true],
   ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL', 'true', true],
@@ -1102,6 +1204,7 @@ describe('intake settings of the orchestrator', {concurrency: 2}, () => testEffe
 describe('agent settings of the orchestrator', {concurrency: 2}, () => testEffects(agents))
 describe('routing settings of the orchestrator', {concurrency: 2}, () => testEffects(routing))
 describe('gate settings of the orchestrator', {concurrency: 2}, () => testEffects(gates))
+describe('attention settings of the orchestrator', {concurrency: 2}, () => testEffects(attention))
 describe('scaling settings of the orchestrator', {concurrency: 2}, () => testEffects(scaling))
 describe('execution settings of the orchestrator', {concurrency: 2}, () => testEffects(running))
 describe('planning settings of the orchestrator', {concurrency: 2}, () => testEffects(planning))
@@ -1122,7 +1225,7 @@ describe('environment variables of the orchestrator', () => {
     const variablesOf = ({rows}: SettingTable) => Object.values(rows).flatMap(({env = []}) => env)
     const {journeyStore, journeyFallbackCanonical} = workspaceSettings.rows
     const declared = [...orchestratorTables.flatMap(variablesOf), ...journeyStore.env, ...journeyFallbackCanonical.env]
-    const tested = [intake, agents, routing, gates, scaling, running, planning, sessions, mesh]
+    const tested = [intake, agents, routing, gates, attention, scaling, running, planning, sessions, mesh]
       .flat()
       .filter(isVariable)
     const known = [...tested.map(({setting}) => setting), ...withoutEffect.map(([variable]) => variable)]
