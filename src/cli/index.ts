@@ -72,6 +72,7 @@ export {
 export {overwriteFlag} from './overwrite-flag.js'
 export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
 export {byteProgress, withProgress} from './progress.js'
+export {formatQuestions} from './question-text.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
 export {liveLimitFlags, recordingLimitFlags, sessionLimitsOf} from './session-flags.js'

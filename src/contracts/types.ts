@@ -1467,6 +1467,33 @@ export interface OrchHeartbeatV1 {
   expires_at_ms: number
 }
 
+/** Result of svc orch questions --json, oldest first, and of svc orch questions answer --json, which prints the answered question. */
+export interface OrchQuestionsV1 {
+  questions: {
+    question_id: string
+    session_id: string
+    /** Task that the question is about. */
+    task_id?: number
+    /** Number of earlier questions in this clarification. */
+    turn_index: number
+    question_kind: 'multiple_choice' | 'open_ended' | 'entry' | 'assumption_confirm'
+    prompt: string
+    options: {
+      option_id: string
+      label: string
+      /** The answer may be any text instead. */
+      is_other: boolean
+    }[]
+    expected_information_gain_bits: number
+    expected_user_cost: number
+    utility_bits_per_cost: number
+    created_at_ms: number
+    answered_at_ms?: number
+    /** Id of the chosen option, or the text. */
+    answer?: string
+  }[]
+}
+
 /** Result of svc orch undo --json and svc orch redo --json. */
 export interface OrchOperationV1 {
   id: number
@@ -1745,6 +1772,15 @@ export interface OrchestrationEventV1 {
     | {type: 'task_reordered'; task_id: number; agent_id: number; priority: 'background' | 'normal' | 'urgent'}
     | {type: 'task_moved'; task_id: number; agent_id: number; from_agent_id: number}
     | {type: 'task_handed_off'; task_id: number; agent_id: number; from_agent_id: number; handoff_count: number}
+    | {
+        type: 'question_asked'
+        question_id: string
+        question_kind: 'multiple_choice' | 'open_ended' | 'entry' | 'assumption_confirm'
+        session_id: string
+        task_id?: number
+        agent_id?: number
+      }
+    | {type: 'question_answered'; question_id: string; session_id: string; task_id?: number; agent_id?: number}
     | {type: 'task_claim_expired'; task_id: number; agent_id: number; owner: string; generation: number}
     | {type: 'task_claim_overridden'; task_id: number; agent_id: number; owner: string; generation: number}
     | {type: 'task_doubted'; task_id: number; agent_id: number; reason?: string}

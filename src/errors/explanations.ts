@@ -720,6 +720,23 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'orchestrator.socrates_gate_enforce is true, and the evidence of the task is too weak or contradicts itself.',
     {confidence: 0.12},
   ],
+  question_not_found: [
+    'No question of this workspace has this id, or it was closed because its task has ended.',
+    {question: 'Q-0007'},
+  ],
+  question_answered: ['Each question is answered exactly once.', {question: 'Q-0007'}],
+  question_invalid: [
+    'A question or an answer violates a limit, or the answer is not one of the options of the question.',
+    {place: 'The answer to Q-0007', fault: 'it must be one of: json, yaml'},
+  ],
+  question_refused: [
+    'A session has asked as many questions as allowed, or the question costs the user too much for what it gains.',
+    {session: 's1', reason: 'max_clarification_turns'},
+  ],
+  question_pending: [
+    'A session with an unanswered question cannot submit tasks, and a task that waits for an answer cannot be approved.',
+    {subject: 'The session "s1"', question: 'Q-0007'},
+  ],
   context_invalid: [
     'The key or the value of an entry of the context store violates a limit, or the value is not a context envelope.',
     {key: 'context_envelope:s1', fault: 'its context envelope is not a JSON object'},

@@ -11,6 +11,15 @@ export {messageListener} from './listener.js'
 export {meshClientOf} from './mesh/mesh-client.js'
 export type {Message} from './message.js'
 export {pruneMessages} from './prune.js'
+export {
+  type AgentAnswer,
+  type AgentQuestion,
+  type AnsweredQuestion,
+  answerAgent,
+  askAgent,
+  type PendingAgentQuestion,
+  pendingAgentQuestions,
+} from './questions.js'
 export {ackRouted, readRouted, sendRouted} from './route.js'
 export {messageFragment} from './schema.js'
 export {type Sending, type SendRequest, type Sent, sendMessage} from './send.js'

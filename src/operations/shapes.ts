@@ -51,8 +51,23 @@ export const socrates = object(
     band: oneOf(['low', 'medium', 'high']),
     citation_coverage: number(),
     reason: oneOf(['no_evidence_context']),
+    questioning: object({}, {open: true}),
   },
   {open: true},
+)
+
+/** A question in the inbox. */
+export const question = object(
+  {
+    question_id: text(),
+    session_id: text(),
+    task_id: integer(),
+    question_kind: text(),
+    prompt: text(),
+    options: list(object({option_id: text(), label: text(), is_other: flag()}, {open: true})),
+    answer: text('The id of the chosen option, or the text; absent if unanswered.'),
+  },
+  {required: ['question_id', 'session_id', 'question_kind', 'prompt', 'options'], open: true},
 )
 
 /** Shapes by their names in the contract of the daemon methods. */
@@ -63,4 +78,5 @@ export const shapes: Readonly<Record<string, Schema>> = {
   PlanVersion: planVersion,
   InboxEntry: message,
   Socrates: socrates,
+  Question: question,
 }

@@ -1,5 +1,8 @@
-import type {Judgement} from '../tasks/index.js'
+import type {Judgement, Questioning} from '../tasks/index.js'
 import type {OperationContext} from './context.js'
+
+/** The judgement of a chat, with the question that would improve its answer. */
+export type ChatSocrates = (Judgement & {questioning: Questioning}) | {reason: 'no_evidence_context'}
 
 /** How well the evidence of a session supports an answer; only a reason if the session has no evidence. */
 export type Socrates = Judgement | {reason: 'no_evidence_context'}
@@ -21,4 +24,16 @@ export function socratesOf(
       return judgeEvidence(evidence, confidencePolicy(orchestrator.config.socratesPolicy), question)
   }
   return {reason: 'no_evidence_context'}
+}
+
+/** Judges the evidence of a chat. A question that would help is only reported, not asked. */
+export function chatSocratesOf(
+  context: Pick<OperationContext, 'modules' | 'orchestrator'>,
+  session: string,
+  question: string,
+): ChatSocrates {
+  const judgement = socratesOf(context, [session], question)
+  if ('reason' in judgement) return judgement
+  const {questioningOf, questionTurns} = context.modules.tasks
+  return {...judgement, questioning: questioningOf(judgement, question, questionTurns(context.orchestrator, session))}
 }

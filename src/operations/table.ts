@@ -9,6 +9,7 @@ import {journeyOperations} from './rows/journeys.js'
 import {meshOperations} from './rows/mesh.js'
 import {messageOperations} from './rows/messages.js'
 import {planOperations} from './rows/plans.js'
+import {questionOperations} from './rows/questions.js'
 import {speechOperations} from './rows/speech.js'
 import {taskOperations} from './rows/tasks.js'
 import {workspaceOperations} from './rows/workspace.js'
@@ -16,6 +17,7 @@ import {workspaceOperations} from './rows/workspace.js'
 export const operations: readonly Operation[] = [
   ...taskOperations,
   ...doubtOperations,
+  ...questionOperations,
   ...handoffOperations,
   ...agentOperations,
   ...workspaceOperations,

@@ -8,7 +8,13 @@ import {MessageBus, type MessageContext, messageFragment, messageListener} from 
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
 import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
-import {contextListener, type OrchestratorConfig, orchestratorFragment, type TaskContext} from '../tasks/index.js'
+import {
+  contextListener,
+  type OrchestratorConfig,
+  orchestratorFragment,
+  questionListener,
+  type TaskContext,
+} from '../tasks/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
@@ -69,7 +75,7 @@ export async function openOrchestrator({
       return live.current.scopes
     },
     bus: new MessageBus(now),
-    listeners: [planListener, messageListener, operationLogListener, contextListener],
+    listeners: [planListener, messageListener, operationLogListener, contextListener, questionListener],
     now,
     random,
     placementLog: logger('svc.orchestrator.placement'),

@@ -22,7 +22,7 @@ import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.
 
 /** Allowed transitions from each state, other than to itself. */
 const allowed: Readonly<Record<TaskStatus, string>> = {
-  Queued: 'InProgress Doubted Cancelled',
+  Queued: 'InProgress BlockedOnApproval Doubted Cancelled',
   InProgress: 'Queued Blocked BlockedOnApproval Doubted Completed Failed Cancelled',
   Blocked: 'Queued Doubted Failed Cancelled',
   BlockedOnApproval: 'Queued InProgress Blocked Doubted Failed Cancelled',

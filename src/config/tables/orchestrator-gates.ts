@@ -22,6 +22,12 @@ export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
     default: 'off',
     doc: 'Whether acceptance lines and required checks are ignored (off), only recorded (shadow) or required (enforce).',
   },
+  submitTaskBypassQuestioningGate: {
+    type: boolean('lenient'),
+    env: ['SVC_SUBMIT_TASK_BYPASS_QUESTIONING_GATE'],
+    default: false,
+    doc: 'Let programs submit tasks of a session that has an unanswered question.',
+  },
   toestubGate: {
     type: boolean('strict'),
     env: ['SVC_ORCHESTRATOR_TOESTUB_GATE'],

@@ -101,6 +101,27 @@ export const orchestratorErrors = rows(() => ({
       `The attention budget of the user is exhausted: ${p.spentMs} of ${p.maxMs} ms are spent.`,
     hint: 'Ask the user to run svc orch attention --reset, or wait until midnight.',
   }),
+  question_not_found: notFound({
+    message: (p: {question: string}) => `Question ${p.question} does not exist, or no longer needs an answer.`,
+    hint: 'Run svc orch questions to list the questions that need an answer.',
+  }),
+  question_answered: conflict({
+    message: (p: {question: string}) => `Question ${p.question} has already been answered.`,
+    hint: 'Run svc orch questions to list the questions that need an answer.',
+  }),
+  question_invalid: usage({
+    message: (p: {place: string; fault: string}) => `${p.place} is not valid: ${p.fault}.`,
+    hint: 'Correct it and try again; nothing was stored.',
+  }),
+  question_refused: conflict({
+    message: (p: {session: string; reason: string}) =>
+      `No further question can be asked in the session ${JSON.stringify(p.session)}: ${p.reason}.`,
+    hint: 'Continue with the best assumption, and report it with the result.',
+  }),
+  question_pending: conflict({
+    message: (p: {subject: string; question: string}) => `${p.subject} waits for the answer to ${p.question}.`,
+    hint: (p: {question: string}) => `Answer it with svc orch questions answer ${p.question} TEXT.`,
+  }),
   queue_full: conflict({
     http: 429,
     message: (p: {queued: number; limit: number}) => `The queue is full: ${p.queued} of ${p.limit} tasks are queued.`,

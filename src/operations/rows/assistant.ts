@@ -5,7 +5,7 @@ import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
 import {socrates} from '../shapes.js'
-import {type Socrates, socratesOf} from '../socrates.js'
+import {type ChatSocrates, chatSocratesOf} from '../socrates.js'
 import {DetailedError, toolAnswer} from '../tool-answer.js'
 
 const id = (maxLength: number): Record<string, unknown> => text(undefined, {maxLength})
@@ -106,7 +106,7 @@ interface GeneratedCode {
 
 /** Chat and code generation. */
 export const assistantOperations: readonly Operation[] = [
-  operation<ChatMessage, MessageAnswer & {socrates: Socrates}>({
+  operation<ChatMessage, MessageAnswer & {socrates: ChatSocrates}>({
     name: 'chat_message',
     title: 'Send a chat message',
     summary: 'Send a message to the model in a stored conversation.',
@@ -188,7 +188,7 @@ export const assistantOperations: readonly Operation[] = [
         journey,
         {signal, onDelta: (piece) => report({done: ++pieces, message: piece})},
       )
-      return {...answer, socrates: socratesOf(context, [answer.session_id], message)}
+      return {...answer, socrates: chatSocratesOf(context, answer.session_id, message)}
     },
   }),
   operation<

@@ -1,6 +1,7 @@
 import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
 import type {FinishedStatus, Task} from '../../tasks/index.js'
 import {requireAttention, submitterOf} from '../attention.js'
+import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
@@ -58,6 +59,12 @@ const attestationPaths = Object.keys(attested).map((name) => [name, `attestation
 function toResult(attestation: Attestation = {}) {
   const {completion_summary: summary = '', ...details} = attestation
   return Object.keys(attestation).length === 0 ? undefined : {...details, text: summary}
+}
+
+/** Rejects tasks of sessions with an unanswered question. @throws question_pending */
+function requireAnswers({modules, orchestrator}: OperationContext, tasks: readonly SubmitTaskV1[]): void {
+  for (const session of new Set(tasks.map(({session_id}) => session_id)))
+    modules.tasks.requireNoQuestion(orchestrator, session)
 }
 
 /** Submitting, inspecting and finishing tasks. */
@@ -119,6 +126,7 @@ export const taskOperations: readonly Operation[] = [
     },
     run(input, context) {
       requireAttention(context)
+      requireAnswers(context, [input])
       const {modules, orchestrator} = context
       return modules.tasks.submitTask(orchestrator, input, {submitter: submitterOf(context)})
     },
@@ -137,6 +145,7 @@ export const taskOperations: readonly Operation[] = [
     },
     run({tasks}, context) {
       requireAttention(context)
+      requireAnswers(context, tasks)
       const {modules, orchestrator} = context
       return {tasks: modules.tasks.submitBatch(orchestrator, tasks, {submitter: submitterOf(context)})}
     },

@@ -9,6 +9,9 @@ export const displayAgent = display('A', 2)
 /** `OP-000007` */
 export const displayOperation = display('OP', 6)
 
+/** `Q-0007` */
+export const displayQuestion = display('Q', 4)
+
 /** Parses `42` or `T-0042`. @throws usage */
 export const parseTaskId = (text: string): number => parseId(text, 'T', 'task')
 /** Parses `3` or `A-03`; undefined if the text is not an id, since agents also have names. */
@@ -17,6 +20,17 @@ export const matchAgentId = (text: string): number | undefined => matchId(text, 
 export const matchOperationId = (text: string): number | undefined => matchId(text, 'OP')
 /** Parses `42` or `T-0042`. */
 export const matchTaskId = (text: string): number | undefined => matchId(text, 'T')
+/** Parses `7` or `Q-0007`. */
+export const matchQuestionId = (text: string): number | undefined => matchId(text, 'Q')
+
+const questionPrefix = 'question:'
+
+/** The status reason of a task that waits for the answer to a question: `question:Q-0007`. */
+export const questionReason = (question: string): string => `${questionPrefix}${question}`
+
+/** The question that a task with this status reason waits for. */
+export const questionOfReason = (reason: string | null): string | undefined =>
+  reason?.startsWith(questionPrefix) ? reason.slice(questionPrefix.length) : undefined
 
 function matchId(text: string, letter: string): number | undefined {
   const digits = new RegExp(`^(?:${letter}-)?0*([1-9]\\d{0,14})$`, 'i').exec(text.trim())?.[1]

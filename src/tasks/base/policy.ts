@@ -39,5 +39,19 @@ export const confidenceFormula = {
   minCoverageForLowBand: 0.3,
 } as const
 
+/**
+ * Limits of clarifying questions. Gains are in bits; costs to the user and confidences are between 0 and 1; times are in
+ * milliseconds.
+ */
+export const questioningPolicy = {
+  maxTurns: 3,
+  minGainBits: 0.08,
+  maxUserCost: 0.8,
+  /** Lower costs count as this cost when gains are compared, so that free questions have a finite utility. */
+  minUserCost: 0.05,
+  targetConfidence: 0.72,
+  maxAttentionMs: 3_600_000,
+} as const
+
 /** Limits for agents that request strict evidence even if the gate is off. */
 export const strictConfidence = {minConfidence: 0.7, maxContradictionRatio: 0.3} as const

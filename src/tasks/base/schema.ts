@@ -380,4 +380,48 @@ CREATE TABLE orch_attention_events (
 ) STRICT;
 CREATE INDEX orch_attention_events_order ON orch_attention_events (repository_id, id);
 `,
+  `
+CREATE TABLE question_sessions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id TEXT NOT NULL,
+  repository_id TEXT NOT NULL DEFAULT '',
+  task_id TEXT,
+  policy_version TEXT NOT NULL DEFAULT 'v1',
+  started_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER,
+  resolution_status TEXT NOT NULL DEFAULT 'open',
+  belief_state_json TEXT
+) STRICT;
+CREATE INDEX question_sessions_open ON question_sessions (repository_id, session_id) WHERE ended_at_ms IS NULL;
+CREATE INDEX question_sessions_task ON question_sessions (task_id) WHERE task_id IS NOT NULL;
+
+CREATE TABLE question_events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  question_session_id INTEGER NOT NULL REFERENCES question_sessions (id) ON DELETE CASCADE,
+  question_id TEXT NOT NULL,
+  turn_index INTEGER NOT NULL,
+  actor TEXT NOT NULL DEFAULT 'assistant',
+  question_kind TEXT NOT NULL,
+  prompt TEXT NOT NULL,
+  expected_information_gain_bits REAL NOT NULL DEFAULT 0,
+  expected_user_cost REAL NOT NULL DEFAULT 0,
+  utility_bits_per_cost REAL NOT NULL DEFAULT 0,
+  answer_text TEXT,
+  answer_type TEXT,
+  answered_at_ms INTEGER,
+  created_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX question_events_session ON question_events (question_session_id);
+
+CREATE TABLE question_options (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  question_event_id INTEGER NOT NULL REFERENCES question_events (id) ON DELETE CASCADE,
+  option_id TEXT NOT NULL,
+  label TEXT NOT NULL,
+  prior_probability REAL,
+  posterior_probability REAL,
+  is_other INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (question_event_id, option_id)
+) STRICT;
+`,
 )

@@ -31,6 +31,8 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   plan_node_status: 'info',
   plan_session_created: 'info',
   plan_version_created: 'info',
+  question_answered: 'info',
+  question_asked: 'info',
   task_approved: 'info',
   task_cancelled: 'info',
   task_completed: 'info',

@@ -2,7 +2,7 @@ import {userInfo} from 'node:os'
 import {SvcError} from '../../errors/index.js'
 import {recordVerdict} from '../attention/review.js'
 import {notify, type TaskContext} from '../base/context.js'
-import {displayTask} from '../base/ids.js'
+import {displayTask, questionOfReason} from '../base/ids.js'
 import type {ManifestEntry, Task} from '../base/task.js'
 import {type Priority, priorities} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
@@ -99,7 +99,7 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
 /**
  * Approves a task that waits for approval. For a task in progress that requires a review, this records the review.
  * @param by name of the person; undefined if no person has approved
- * @throws task_not_found, invalid_transition, lock_conflict, approval_blocked
+ * @throws task_not_found, invalid_transition, question_pending, lock_conflict, approval_blocked
  */
 export function approveTask(context: TaskContext, id: number, by?: string): Task {
   return context.store.transaction(() => {
@@ -120,9 +120,11 @@ export function approveTask(context: TaskContext, id: number, by?: string): Task
   })
 }
 
-/** Queues a task that waits for approval. @throws invalid_transition, lock_conflict */
+/** Queues a task that waits for approval. @throws invalid_transition, question_pending, lock_conflict */
 function release(context: TaskContext, row: TaskRow): void {
   requireStatus(row, ['BlockedOnApproval'], 'Queued')
+  const question = questionOfReason(row.status_reason)
+  if (question !== undefined) throw new SvcError('question_pending', {subject: displayTask(row.id), question})
   const isReady = row.unmet_dependencies === 0
   moveTask(context, row, isReady ? 'Queued' : 'Blocked', {
     blocked_on: lastOpen(context, row.id),

@@ -1,5 +1,6 @@
 import {ensureResolutionAgent} from '../agents/spawn.js'
 import {notify, type TaskContext} from '../base/context.js'
+import {questionOfReason} from '../base/ids.js'
 import type {Task} from '../base/task.js'
 import type {TaskStatus} from '../base/vocabulary.js'
 import {awardForResolutions} from '../events/awards.js'
@@ -69,7 +70,7 @@ export function resolveDoubt(context: TaskContext, id: number, resolution: Resol
     else if (validated && !resume) completeRow(context, giveBack(context, doubted), undefined, {auditReport: report})
     else {
       const description = validated ? doubted.description : withReport(doubted.description, report)
-      resumeTask(context, giveBack(context, doubted), former, {description, report})
+      resumeTask(context, giveBack(context, doubted), doubted, {description, report})
     }
     // The agent that doubted gets the award, wherever the task is now.
     appendEvent(context, {type: 'task_resolved', task_id: id, agent_id: formerAgent(doubted), validated, report})
@@ -125,11 +126,11 @@ function restoreEnd(context: TaskContext, doubted: TaskRow, report: string): voi
   notify(context, 'taskEnded', {taskId: row.id})
 }
 
-/** A resolved doubt does not replace other preconditions of the task: approval or its dependencies. */
+/** A resolved doubt does not replace other preconditions of the task: approval, an answer or its dependencies. */
 function resumeTask(
   context: TaskContext,
   row: TaskRow,
-  former: TaskStatus | null,
+  {doubted_status: former, doubted_reason: reason}: TaskRow,
   {description, report}: {description: string; report: string},
 ): void {
   if (ends.has(former)) notify(context, 'taskReopening', {taskId: row.id})
@@ -137,7 +138,7 @@ function resumeTask(
   const next = awaitsConsent ? 'BlockedOnApproval' : row.unmet_dependencies > 0 ? 'Blocked' : 'Queued'
   moveTask(context, row, next, {
     audit_report: report,
-    status_reason: null,
+    status_reason: awaitsConsent && questionOfReason(reason) !== undefined ? reason : null,
     result: null,
     description,
     blocked_on: next === 'Blocked' ? lastOpen(context, row.id) : null,

@@ -79,6 +79,7 @@ const removals = [
   'DELETE FROM plan_node_tasks WHERE task_id IN (ids)',
   'UPDATE plan_node_attempts SET task_id = NULL WHERE task_id IN (ids)',
   "DELETE FROM agent_oplog WHERE operation IN ('submit_task', 'reorder_task') AND payload ->> 'task_id' IN (ids)",
+  'DELETE FROM question_sessions WHERE CAST(task_id AS INTEGER) IN (ids)',
   'DELETE FROM orch_tasks WHERE id IN (ids)',
 ].map((sql) => sql.replaceAll('(ids)', '(SELECT value FROM json_each(@ids))'))
 

@@ -5,11 +5,12 @@ import type {TaskStatus} from '../base/vocabulary.js'
 
 /**
  * Allowed status transitions. `Completed` and `Cancelled` are final except for a doubt, which can also return to them.
- * Keeping the status is always allowed and only changes its details. `Failed` to `Blocked` is a retry with unmet
+ * Keeping the status is always allowed and only changes its details. A queued or running task is `BlockedOnApproval`
+ * while it waits for the answer to a question. `Failed` to `Blocked` is a retry with unmet
  * dependencies.
  */
 export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
-  Queued: ['InProgress', 'Doubted', 'Cancelled'],
+  Queued: ['InProgress', 'BlockedOnApproval', 'Doubted', 'Cancelled'],
   InProgress: ['Queued', 'Completed', 'Failed', 'Cancelled', 'Blocked', 'BlockedOnApproval', 'Doubted'],
   Blocked: ['Queued', 'Failed', 'Cancelled', 'Doubted'],
   BlockedOnApproval: ['Queued', 'Blocked', 'InProgress', 'Failed', 'Cancelled', 'Doubted'],

@@ -1,0 +1,102 @@
+import {SvcError} from '../../errors/index.js'
+import type {TaskContext} from '../base/context.js'
+import {appendEvent} from '../events/event-log.js'
+import {requireRow} from '../lifecycle/task-rows.js'
+import {normalise, questionLimits} from './ask-question.js'
+import {pendingRows, type Question, type QuestionRow, requireQuestion, toQuestion} from './question-rows.js'
+import {releaseTask} from './release-task.js'
+
+export interface AnswerRequest {
+  /** Default: the oldest unanswered question of the session. */
+  question_id?: string
+  session_id?: string
+  /** The id or label of an option, or a text if the question allows it. */
+  answer: string
+}
+
+/**
+ * Answers a question, once. A task that waits for it continues, with the answer in its description.
+ * @throws question_not_found, question_answered, question_invalid
+ */
+export function answerQuestion(context: TaskContext, request: AnswerRequest): Question {
+  const {store, now} = context
+  return store.transaction(() => {
+    const row = questionFor(context, request)
+    if (row.answered_at_ms !== null) throw new SvcError('question_answered', {question: row.question_id})
+    if (row.ended_at_ms !== null) throw new SvcError('question_not_found', {question: row.question_id})
+    const {stored, type, shown} = readAnswer(toQuestion(context, row), request.answer)
+    store.run('UPDATE question_events SET answer_text = ?, answer_type = ?, answered_at_ms = ? WHERE id = ?', [
+      stored,
+      type,
+      now(),
+      row.id,
+    ])
+    const task = row.task_id === null ? undefined : requireRow(context, Number(row.task_id))
+    appendEvent(context, {
+      type: 'question_answered',
+      question_id: row.question_id,
+      session_id: row.session_id,
+      ...(task === undefined ? {} : {task_id: task.id, agent_id: task.agent_id}),
+    })
+    releaseTask(context, row, `\n\n[ANSWER]\n${row.prompt}\n${shown}`)
+    return toQuestion(context, requireQuestion(context, row.question_id))
+  })
+}
+
+/** @throws question_not_found */
+function questionFor(context: TaskContext, {question_id: question, session_id}: AnswerRequest): QuestionRow {
+  const session = session_id?.trim()
+  const row =
+    question === undefined
+      ? pendingRows(context, {sessionId: session ?? '', limit: 1})[0]
+      : requireQuestion(context, question)
+  if (row !== undefined && (session === undefined || row.session_id === session)) return row
+  throw new SvcError('question_not_found', {question: question ?? `of the session ${JSON.stringify(session ?? '')}`})
+}
+
+interface Answer {
+  stored: string
+  type: 'option' | 'text'
+  /** For the description of the task. */
+  shown: string
+}
+
+/** @throws question_invalid */
+function readAnswer({question_id, options}: Question, text: string): Answer {
+  const answer = text.trim()
+  const refuse = (fault: string): never => {
+    throw new SvcError('question_invalid', {place: `The answer to ${question_id}`, fault})
+  }
+  if (answer === '') refuse('it is blank')
+  if (answer.length > questionLimits.answer) refuse(`it is longer than ${questionLimits.answer} characters`)
+  const chosen = options.find(({option_id, label}) =>
+    [option_id, label].some((each) => normalise(each) === normalise(answer)),
+  )
+  if (chosen !== undefined) return {stored: chosen.option_id, type: 'option', shown: chosen.label}
+  if (options.length > 0 && !options.some(({is_other}) => is_other))
+    refuse(`it must be one of: ${options.map(({option_id}) => option_id).join(', ')}`)
+  return {stored: answer, type: 'text', shown: answer}
+}
+
+/**
+ * Rejects a submission of a session with an unanswered question.
+ * @throws question_pending
+ */
+export function requireNoQuestion(context: TaskContext, sessionId: string | undefined): void {
+  const session = sessionId?.trim()
+  if (!session || context.config.submitTaskBypassQuestioningGate) return
+  const [question] = pendingRows(context, {sessionId: session, limit: 1})
+  if (question !== undefined)
+    throw new SvcError('question_pending', {
+      subject: `The session ${JSON.stringify(session)}`,
+      question: question.question_id,
+    })
+}
+
+/** The number of questions in the open question session of a session. */
+export const questionTurns = ({store, repositoryId}: TaskContext, sessionId: string): number =>
+  store.get<{turns: number}>(
+    `SELECT count(*) AS turns FROM question_events e JOIN question_sessions s ON s.id = e.question_session_id
+WHERE s.repository_id = ? AND s.session_id = ? AND s.task_id IS NULL AND s.ended_at_ms IS NULL`,
+    [repositoryId, sessionId.trim()],
+  )?.turns ?? 0

@@ -1,0 +1,50 @@
+import type {TaskContext, TaskListener} from '../base/context.js'
+import type {TaskStatus} from '../base/vocabulary.js'
+import {pendingRows, type QuestionFilter} from './question-rows.js'
+import {releaseTask} from './release-task.js'
+
+/** How a question session ended: its questions were answered, or they no longer need an answer. */
+export type SessionEnd = 'resolved' | 'closed'
+
+export function endSession({store, now}: Pick<TaskContext, 'store' | 'now'>, id: number, end: SessionEnd): void {
+  store.run('UPDATE question_sessions SET ended_at_ms = ?, resolution_status = ? WHERE id = ?', [now(), end, id])
+}
+
+/** Ends question sessions. Their unanswered questions leave the inbox, and no task waits for them any longer. */
+export function closeQuestions(context: TaskContext, {sessionId, taskId}: QuestionFilter): void {
+  const {store, repositoryId} = context
+  store.transaction(() => {
+    const sessions = store.all<{id: number}>(
+      `SELECT id FROM question_sessions WHERE repository_id = @repository AND ended_at_ms IS NULL
+  AND (@session IS NULL OR session_id = @session) AND (@task IS NULL OR task_id = @task)`,
+      {
+        repository: repositoryId,
+        session: sessionId?.trim() ?? null,
+        task: taskId === undefined ? null : String(taskId),
+      },
+    )
+    if (sessions.length === 0) return
+    const pending = pendingRows(context, {sessionId, taskId})
+    for (const {id} of sessions) endSession(context, id, 'closed')
+    for (const row of pending) releaseTask(context, row)
+  })
+}
+
+const finals: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['Completed', 'Failed', 'Cancelled'])
+const dayMs = 86_400_000
+/** Maximum number of question sessions deleted per cleanup. */
+const pruneSize = 1000
+
+/** Closes the questions of a task that ends, and deletes old question sessions. */
+export const questionListener: TaskListener = {
+  taskMoved(context, {taskId, status}) {
+    if (finals.has(status)) closeQuestions(context, {taskId})
+  },
+  cleanup({store, repositoryId, now}, {retentionDays}) {
+    store.run(
+      `DELETE FROM question_sessions WHERE id IN (SELECT id FROM question_sessions
+  WHERE repository_id = ? AND ended_at_ms < ? ORDER BY id LIMIT ?)`,
+      [repositoryId, now() - retentionDays * dayMs, pruneSize],
+    )
+  },
+}

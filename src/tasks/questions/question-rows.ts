@@ -1,0 +1,99 @@
+import type {OrchQuestionsV1} from '../../contracts/index.js'
+import {SvcError} from '../../errors/index.js'
+import type {TaskContext} from '../base/context.js'
+import {matchQuestionId} from '../base/ids.js'
+import {withoutNulls} from '../base/members.js'
+import type {QuestionKind} from './choose-question.js'
+
+/** A question in the inbox. Times are Unix milliseconds. */
+export type Question = OrchQuestionsV1['questions'][number]
+/** An answer to choose, or an indication that any text is accepted. */
+export type QuestionOption = Question['options'][number]
+
+/** A row of `question_events` with its session. */
+export interface QuestionRow {
+  id: number
+  question_session_id: number
+  question_id: string
+  session_id: string
+  task_id: string | null
+  ended_at_ms: number | null
+  turn_index: number
+  question_kind: QuestionKind
+  prompt: string
+  expected_information_gain_bits: number
+  expected_user_cost: number
+  utility_bits_per_cost: number
+  answer_text: string | null
+  answered_at_ms: number | null
+  created_at_ms: number
+}
+
+const select = `SELECT e.*, s.session_id, s.task_id, s.ended_at_ms
+FROM question_sessions s JOIN question_events e ON e.question_session_id = s.id WHERE s.repository_id = @repository`
+const isPending = 'e.answered_at_ms IS NULL AND s.ended_at_ms IS NULL'
+
+export interface QuestionFilter {
+  sessionId?: string | undefined
+  taskId?: number | undefined
+  /** Also answered questions. */
+  answered?: boolean | undefined
+  /** Maximum number of questions. */
+  limit?: number | undefined
+}
+
+/** Questions that need an answer, oldest first. */
+export const pendingQuestions = (context: TaskContext, filter: QuestionFilter = {}): Question[] =>
+  pendingRows(context, filter).map((row) => toQuestion(context, row))
+
+export const pendingRows = (
+  {store, repositoryId: repository}: TaskContext,
+  {sessionId, taskId, answered = false, limit = 1000}: QuestionFilter,
+): QuestionRow[] =>
+  store.all<QuestionRow>(
+    `${select} AND (${isPending} OR @answered AND e.answered_at_ms IS NOT NULL)
+  AND (@session IS NULL OR s.session_id = @session) AND (@task IS NULL OR s.task_id = @task) ORDER BY e.id LIMIT @limit`,
+    {
+      repository,
+      session: sessionId?.trim() ?? null,
+      task: taskId === undefined ? null : String(taskId),
+      answered: answered ? 1 : 0,
+      limit,
+    },
+  )
+
+/** @throws question_not_found */
+export function requireQuestion({store, repositoryId: repository}: TaskContext, question: string): QuestionRow {
+  const id = matchQuestionId(question)
+  const row = id === undefined ? undefined : store.get<QuestionRow>(`${select} AND e.id = @id`, {repository, id})
+  if (row === undefined) throw new SvcError('question_not_found', {question: JSON.stringify(question)})
+  return row
+}
+
+export function toQuestion(context: Pick<TaskContext, 'store'>, row: QuestionRow): Question {
+  const {
+    id: _,
+    question_session_id: __,
+    ended_at_ms: ___,
+    task_id,
+    answer_text,
+    actor,
+    answer_type,
+    ...columns
+  } = row as QuestionRow & {actor: string; answer_type: string | null}
+  return {
+    ...(withoutNulls({...columns, answer: answer_text, task_id: task_id === null ? null : Number(task_id)}) as Omit<
+      Question,
+      'options'
+    >),
+    options: optionsOf(context, row.id),
+  }
+}
+
+const optionsOf = ({store}: Pick<TaskContext, 'store'>, id: number): QuestionOption[] =>
+  store
+    .all<{option_id: string; label: string; is_other: number}>(
+      'SELECT option_id, label, is_other FROM question_options WHERE question_event_id = ? ORDER BY id',
+      [id],
+    )
+    .map((option) => ({...option, is_other: option.is_other === 1}))
