@@ -68,7 +68,6 @@ export {
   formatTasks,
   taskLine,
 } from './orch-text.js'
-
 export {overwriteFlag} from './overwrite-flag.js'
 export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
 export {byteProgress, withProgress} from './progress.js'
@@ -76,6 +75,7 @@ export {formatQuestions} from './question-text.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
 export {liveLimitFlags, recordingLimitFlags, sessionLimitsOf} from './session-flags.js'
+export {formatSession, formatSessions, turns} from './session-text.js'
 export {settingFlags} from './setting-flags.js'
 export {formatSettings} from './settings-text.js'
 export {SpeechCommand, speechFlags} from './speech-command.js'

@@ -193,12 +193,16 @@ export function formatStatus(report: StatusReport, width?: number): string {
     ['files', `${report.locked_files} locked, ${report.total_contention} tasks waiting for a file`],
     ['load', load],
     ['agents', `${report.reserved_agents} reserved, ${report.dynamic_agents} dynamic`],
+    ...(report.stopped === null ? [] : [['stopped', stopText(report.stopped)]]),
     ...(report.enabled ? [] : [['enabled', 'no: new tasks are refused']]),
   ]
   const ownStore = report.active_store === 'project' ? '' : ` (${report.active_store})`
   const facts = formatTable(['store', `${report.store}${ownStore}`], rows, width)
   return report.agents.length === 0 ? facts : `${facts}\n${formatAgents(report.agents, width)}`
 }
+
+const stopText = ({at_ms, reason}: NonNullable<StatusReport['stopped']>) =>
+  `since ${time(at_ms)}${reason === undefined ? '' : `: ${oneLine(reason)}`}; run svc orch start to continue`
 
 const describeDaemon = ({pid, host, since_ms}: NonNullable<StatusReport['daemon']>) =>
   `pid ${pid} on ${host}, since ${time(since_ms)}`
@@ -297,6 +301,18 @@ const descriptions: Descriptions = {
     `context envelope of ${task === '' ? (key ?? 'a session') : task} does not match its contract: ${violations.join('; ')}`,
   cost_incurred: ({model, input_tokens: input, output_tokens: output, cost_usd: cost}, task) =>
     `${task === '' ? 'a call' : task} cost ${cost} USD: ${model}, ${input} input tokens, ${output} output tokens`,
+  budget_alert: ({kind, used, limit}, _, agent) =>
+    kind === 'tokens'
+      ? `${agent} has used ${used} of ${limit} tokens today`
+      : `${agent} has spent ${(used / 1e6).toFixed(2)} of ${(limit / 1e6).toFixed(2)} USD today`,
+  emergency_stop: ({requeued, reason}) => `emergency stop, ${requeued} running tasks requeued${because(reason)}`,
+  orchestrator_started: () => 'tasks are accepted and started again',
+  agent_idle: ({level, idle_ms: ms}, _, agent) => `${agent} has been idle for ${Math.round(ms / 1000)} s: ${level}`,
+  orchestrator_idle: ({idle_ms: ms}) => `no work for ${Math.round(ms / 1000)} s`,
+  continuation_triggered: ({continuation, idle_ms: ms}, task, agent) =>
+    `${task} submitted to continue ${agent} after ${Math.round(ms / 1000)} s, continuation ${continuation}`,
+  session_created: ({session_id: id}, _, agent) => `${id} created for ${agent}`,
+  session_reset: ({session_id: id, turns_cleared: count}) => `${id} reset, ${count} turns deleted`,
   message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent, {displayAgent}) =>
     `message ${id} from ${displayAgent(from)} to ${agent}: ${type}`,
   message_dead_lettered: ({message_id: id, delivery_attempts: attempts, error}, _, agent) =>

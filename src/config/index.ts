@@ -53,6 +53,7 @@ export {
   orchestratorAttentionSettings,
   tierGateSettings,
 } from './tables/orchestrator-attention.js'
+export {orchestratorBudgetSettings} from './tables/orchestrator-budgets.js'
 export {orchestratorDelegationSettings} from './tables/orchestrator-delegation.js'
 export {orchestratorExecSettings} from './tables/orchestrator-exec.js'
 export {orchestratorGateSettings} from './tables/orchestrator-gates.js'

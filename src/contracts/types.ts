@@ -1175,6 +1175,99 @@ export interface OrchOutcomesV1 {
   }[]
 }
 
+/** Result of svc orch session create --json: a chat session without its turns. */
+export interface OrchSessionInfoV1 {
+  id: string
+  /** Name of the agent. */
+  agent_id: string
+  tenant_id: string | null
+  state: 'active' | 'idle' | 'compacted' | 'archived'
+  /** Number of turns ever added. */
+  turn_count: number
+  /** Tokens of all these turns. */
+  token_count: number
+  /** Unix seconds. */
+  created_at: number
+  /** Unix seconds. */
+  last_active: number
+}
+
+/** Result of svc orch session show --json. */
+export interface OrchSessionV1 {
+  id: string
+  /** Name of the agent. */
+  agent_id: string
+  tenant_id: string | null
+  state: 'active' | 'idle' | 'compacted' | 'archived'
+  /** Number of turns ever added. */
+  turn_count: number
+  /** Tokens of all these turns. */
+  token_count: number
+  /** Unix seconds. */
+  created_at: number
+  /** Unix seconds. */
+  last_active: number
+  meta: {[k: string]: string}
+  /** The latest turns since the last reset or compaction, oldest first. */
+  turns: {
+    role: string
+    content: string
+    tokens: number
+    /** Unix seconds. */
+    at: number
+  }[]
+}
+
+/** Result of svc orch session list --json. */
+export interface OrchSessionsV1 {
+  sessions: {
+    id: string
+    /** Name of the agent. */
+    agent_id: string
+    tenant_id: string | null
+    state: 'active' | 'idle' | 'compacted' | 'archived'
+    /** Number of turns ever added. */
+    turn_count: number
+    /** Tokens of all these turns. */
+    token_count: number
+    /** Unix seconds. */
+    created_at: number
+    /** Unix seconds. */
+    last_active: number
+  }[]
+}
+
+/** Result of svc orch session reset --json. */
+export interface OrchSessionResetV1 {
+  session_id: string
+  turns_cleared: number
+}
+
+/** Result of svc orch session compact --json. */
+export interface OrchSessionCompactV1 {
+  session_id: string
+  turns_removed: number
+  summary: string
+}
+
+/** Result of svc orch session cleanup --json. */
+export interface OrchSessionCleanupV1 {
+  /** Ids of the removed sessions. */
+  removed: string[]
+}
+
+/** Result of svc orch stop --emergency --json. */
+export interface OrchStopV1 {
+  /** Ids of the tasks that were running; they are queued again. */
+  requeued: number[]
+}
+
+/** Result of svc orch start --json. */
+export interface OrchStartV1 {
+  /** False if there was no emergency stop. */
+  was_stopped: boolean
+}
+
 /** Result of svc orch prune --json. */
 export interface OrchPruneV1 {
   /** True if nothing was removed. */
@@ -1305,6 +1398,12 @@ export interface OrchVerifyV1 {
 /** Result of svc orch status --json. */
 export interface OrchStatusV1 {
   enabled: boolean
+  /** The emergency stop; null if tasks are accepted and started. */
+  stopped: {
+    /** Unix milliseconds. */
+    at_ms: number
+    reason?: string
+  } | null
   repository_id: string
   /** Path of the store file. */
   store: string
@@ -1827,6 +1926,33 @@ export interface OrchestrationEventV1 {
         output_tokens: number
         cost_usd: number
       }
+    | {
+        type: 'budget_alert'
+        agent_id: number
+        kind: 'tokens' | 'cost'
+        /** Tokens, or millionths of a US dollar. */
+        used: number
+        limit: number
+      }
+    | {
+        type: 'emergency_stop'
+        /** Number of tasks that were running. */
+        requeued: number
+        reason?: string
+      }
+    | {type: 'orchestrator_started'}
+    | {type: 'agent_idle'; agent_id: number; level: 'warn' | 'alert' | 'critical' | 'dead'; idle_ms: number}
+    | {type: 'orchestrator_idle'; idle_ms: number}
+    | {
+        type: 'continuation_triggered'
+        task_id: number
+        agent_id: number
+        /** Number since the last progress. */
+        continuation: number
+        idle_ms: number
+      }
+    | {type: 'session_created'; agent_id: number; session_id: string}
+    | {type: 'session_reset'; session_id: string; turns_cleared: number}
     | {
         type: 'message_sent'
         /** Agent that owns the inbox. */

@@ -673,6 +673,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '../secrets.env', reason: 'it is outside the workspace'},
   ],
   orchestrator_disabled: 'svc orch and svc daemon are not available while orchestrator.enabled is false.',
+  stopped: [
+    'A person or a program ran svc orch stop --emergency; nothing is accepted or started until svc orch start.',
+    {reason: 'the model deletes files'},
+  ],
+  doom_loop: [
+    'The agent has spent more than 2.00 USD since its last completed task, so it probably repeats failing work.',
+    {agent: 'builder', cost_usd: 2.41, limit_usd: 2},
+  ],
+  budget_exceeded: [
+    'The tokens or the cost of the agent have reached its limit for this day (UTC).',
+    {agent: 'builder', kind: 'tokens', used: 99_400, estimate: 850, limit: 100_000},
+  ],
   orchestration_store_missing: [
     'The store of the workspace cannot be opened, and the fallback to the canonical store is not enabled.',
     {reason: 'Cannot open the database .svc/store.db: unable to open database file.'},

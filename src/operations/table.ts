@@ -10,7 +10,9 @@ import {meshOperations} from './rows/mesh.js'
 import {messageOperations} from './rows/messages.js'
 import {planOperations} from './rows/plans.js'
 import {questionOperations} from './rows/questions.js'
+import {sessionOperations} from './rows/sessions.js'
 import {speechOperations} from './rows/speech.js'
+import {stopOperations} from './rows/stops.js'
 import {taskOperations} from './rows/tasks.js'
 import {workspaceOperations} from './rows/workspace.js'
 
@@ -22,6 +24,8 @@ export const operations: readonly Operation[] = [
   ...agentOperations,
   ...workspaceOperations,
   ...attentionOperations,
+  ...stopOperations,
+  ...sessionOperations,
   ...contextOperations,
   ...planOperations,
   ...messageOperations,

@@ -3,6 +3,7 @@ import {isHeld, loadOutlook, readLease, scaleUpThreshold} from '../scheduler/ind
 import {
   type Agent,
   attentionBudget,
+  emergencyStopOf,
   listAgents,
   reportContext,
   type TaskContext,
@@ -33,6 +34,7 @@ export function reportStatus(context: TaskContext): StatusReport {
   const daemon = describeDaemon(context, now())
   return {
     enabled: config.enabled,
+    stopped: emergencyStopOf(context) ?? null,
     repository_id: repositoryId,
     store: store.path,
     active_store: activeStore(context),

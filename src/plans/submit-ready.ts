@@ -36,7 +36,7 @@ export function submitReady(context: TaskContext, plan: PlanRow): {taskIds: numb
 }
 
 /** Rejections that apply to every node. */
-const closing: ReadonlySet<ErrorCode> = new Set(['queue_full', 'orchestrator_disabled', 'planning_disabled'])
+const closing: ReadonlySet<ErrorCode> = new Set(['queue_full', 'orchestrator_disabled', 'stopped', 'planning_disabled'])
 
 /** Rejections that concern a node or a temporary state, not the store. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
@@ -45,6 +45,9 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
   'queue_full',
   'max_agents_reached',
   'orchestrator_disabled',
+  'stopped',
+  'doom_loop',
+  'budget_exceeded',
   'task_invalid',
   'task_path_escapes',
   'agent_not_found',

@@ -16,3 +16,13 @@ export function openSessions({store, isKept, repositoryId, root, config, now, ra
   if (!isKept) return new Sessions({journal: files, ...limits, now, random})
   return new Sessions({journal: rowJournal(store, repositoryId), older: files, ...limits, now, random})
 }
+
+/** Shared sessions by context, so that sessions without a journal live as long as the process. */
+const opened = new WeakMap<TaskContext, Sessions>()
+
+/** As `openSessions`, but opens the sessions of a context only once. */
+export function sessionsOf(context: TaskContext): Sessions {
+  const found = opened.get(context) ?? openSessions(context)
+  opened.set(context, found)
+  return found
+}

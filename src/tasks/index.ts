@@ -16,6 +16,7 @@ export {
   type WorkingAgent,
   workingAgents,
 } from './agents/agent-rows.js'
+export {type AgentBudget, agentBudgets, chargeAgent} from './agents/budget.js'
 export {readScopes} from './agents/scope.js'
 export {ensureAgents, mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
 export {completionTrustOf, pruneObservations, reliabilityOfAgent} from './agents/trust.js'
@@ -53,7 +54,7 @@ export {
 export {withoutNulls, withoutUndefined} from './base/members.js'
 export {confidencePolicy} from './base/policy.js'
 export {orchestratorFragment} from './base/schema.js'
-export {momentOf, readState, writeState} from './base/state.js'
+export {type EmergencyStop, momentOf, readState, writeState} from './base/state.js'
 export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'
 export {
   type ExecutionRole,
@@ -104,10 +105,11 @@ export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'
 export {type Handoff, type HandoffResult, handoffTask, longestHandoff} from './handoff/handoff.js'
 export {cancelRow} from './lifecycle/cancel.js'
 export {approveTask, localUser, reorderTask, retryTask} from './lifecycle/change.js'
-export {type ClaimRequest, freeDeadClaims, longestClaimMs, renewClaim, takeClaim} from './lifecycle/claim.js'
+export {type ClaimRequest, freeDeadClaims, longestClaimMs, renewClaim, runLimit, takeClaim} from './lifecycle/claim.js'
 export {batchOrder} from './lifecycle/dependencies.js'
 export {type Started, startNext} from './lifecycle/dispatch.js'
 export {doubtTask, overruleDoubt, type Resolution, resolveDoubt} from './lifecycle/doubt.js'
+export {emergencyStop, emergencyStopOf, requireNotStopped, startOrchestrator} from './lifecycle/emergency-stop.js'
 export {cancelTask, failTask, giveBackTask, requeueRow} from './lifecycle/finish.js'
 export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
 export {moveToAgent} from './lifecycle/move-to-agent.js'

@@ -22,6 +22,7 @@ import {
   orchestratorAttentionSettings,
   tierGateSettings,
 } from './orchestrator-attention.js'
+import {orchestratorBudgetSettings} from './orchestrator-budgets.js'
 import {orchestratorDelegationSettings} from './orchestrator-delegation.js'
 import {orchestratorExecSettings} from './orchestrator-exec.js'
 import {orchestratorGateSettings} from './orchestrator-gates.js'
@@ -44,6 +45,7 @@ export const orchestratorTables: readonly SettingTable[] = [
   orchestratorSettings,
   orchestratorExecSettings,
   orchestratorScalingSettings,
+  orchestratorBudgetSettings,
   orchestratorRoutingSettings,
   orchestratorGateSettings,
   orchestratorPlanningSettings,

@@ -59,7 +59,7 @@ export const orchestratorSettings = sectionSettings('orchestrator', () => ({
   staleThresholdMs: {
     type: milliseconds(),
     default: 60_000,
-    doc: 'Time without a heartbeat after which a node counts as stale, in milliseconds; 0 is never.',
+    doc: 'Time without activity after which an agent or a node counts as stale, in milliseconds; 0 is never.',
   },
   heartbeatIntervalMs: {
     type: milliseconds(1),

@@ -7,6 +7,27 @@ export const orchestratorErrors = rows(() => ({
     message: () => 'The orchestrator is disabled in this workspace.',
     hint: 'Set orchestrator.enabled to true in Svc.toml, or unset SVC_ORCHESTRATOR_ENABLED.',
   }),
+  stopped: conflict({
+    http: 503,
+    message: (p: {reason: string | undefined}) =>
+      `The orchestrator was stopped in an emergency${p.reason === undefined ? '' : `: ${p.reason}`}.`,
+    hint: 'Run svc orch start to accept and run tasks again.',
+  }),
+  doom_loop: conflict({
+    message: (p: {agent: string; cost_usd: number; limit_usd: number}) =>
+      `The agent ${p.agent} has spent ${p.cost_usd.toFixed(2)} USD without completing a task; the limit is ${p.limit_usd.toFixed(2)} USD.`,
+    hint: (p: {agent: string}) =>
+      `Complete or cancel the tasks of ${p.agent}, assign the task to another agent, or retire ${p.agent} with svc orch agent retire.`,
+  }),
+  budget_exceeded: conflict({
+    http: 429,
+    message: (p: {agent: string; kind: 'tokens' | 'cost'; used: number; estimate: number; limit: number}) =>
+      p.kind === 'tokens'
+        ? `The agent ${p.agent} has used ${p.used} of its ${p.limit} tokens for today, and the task needs about ${p.estimate}.`
+        : `The agent ${p.agent} has spent ${usd(p.used)} of its ${usd(p.limit)} for today.`,
+    hint: (p: {kind: 'tokens' | 'cost'}) =>
+      `Assign the task to another agent, wait until the next day (UTC), or raise orchestrator.${p.kind === 'tokens' ? 'agent_token_budget' : 'agent_daily_budget_micros'}.`,
+  }),
   orchestration_store_missing: unavailable({
     message: (p: {reason: string}) => `Cannot use the task store of this workspace. ${p.reason}`,
     hint: 'Restore .svc/store.db, or use the canonical store in your home directory with SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1.',
@@ -203,3 +224,5 @@ export const orchestratorErrors = rows(() => ({
     hint: 'Check the current daemon with svc daemon status; this process has stopped.',
   }),
 }))
+
+const usd = (micros: number) => `${(micros / 1e6).toFixed(2)} USD`

@@ -188,6 +188,11 @@ export const assistantOperations: readonly Operation[] = [
         journey,
         {signal, onDelta: (piece) => report({done: ++pieces, message: piece})},
       )
+      modules.sessions.recordExchange(modules.sessions.sessionsOf(orchestrator), session_id ?? undefined, {
+        question: message,
+        answer: answer.message.content,
+        outputTokens: answer.tokens ?? 0,
+      })
       return {...answer, socrates: chatSocratesOf(context, answer.session_id, message)}
     },
   }),

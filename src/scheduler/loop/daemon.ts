@@ -3,10 +3,11 @@ import os from 'node:os'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {retryHeldPlans} from '../../plans/index.js'
-import {openSessions, type Sessions} from '../../sessions/index.js'
+import {type Sessions, sessionsOf} from '../../sessions/index.js'
 import {
   agentsWithWork,
   type EventRecord,
+  emergencyStopOf,
   freeDeadClaims,
   lastEventId,
   notify,
@@ -27,6 +28,7 @@ import {scalingTick} from '../scaling/tick.js'
 import {type Lease, releaseLease, renewalMs, renewLease, requireLease, takeLease} from './lease.js'
 import {recoverRuns} from './recover.js'
 import {type Run, startRun} from './run-task.js'
+import {watchAgents} from './staleness.js'
 
 export interface DaemonOptions {
   /** External tasks are run by clients. */
@@ -81,6 +83,8 @@ class Loop {
   readonly #runs = new Map<number, Run>()
   readonly #sessions: Sessions
   #resources: ResourceSample = readResources()
+  /** Start of the watch for agents without activity, Unix ms. */
+  #watchedSince: number
   #lastEvent: number
   #dataVersion = unknownVersion
   #renewed = performance.now()
@@ -92,7 +96,8 @@ class Loop {
     this.#context = context
     this.#lease = lease
     this.#options = options
-    this.#sessions = openSessions(context)
+    this.#sessions = sessionsOf(context)
+    this.#watchedSince = context.now()
     this.#lastEvent = lastEventId(context)
   }
 
@@ -186,7 +191,15 @@ class Loop {
       pruneObservations(this.#context, config.eventRetentionDays)
       notify(this.#context, 'cleanup', {retentionDays: config.eventRetentionDays})
       this.#sessions.tick()
+      this.#watch()
     })
+  }
+
+  /** While stopped, no agent is expected to work. */
+  #watch(): void {
+    const {now} = this.#context
+    if (emergencyStopOf(this.#context) !== undefined || this.#watchedSince > now()) this.#watchedSince = now()
+    else watchAgents(this.#context, this.#watchedSince)
   }
 
   /** True if another process has written, or this one outside the loop. */
@@ -215,8 +228,8 @@ class Loop {
 
   /** Starts a task for every idle agent with queued tasks. */
   #dispatch(): void {
-    if (this.#options.runsTasks === false) return
     const context = this.#context
+    if (this.#options.runsTasks === false || emergencyStopOf(context) !== undefined) return
     const runs = [...this.#runs.values()]
     const busy = new Set(runs.map(({agentId}) => agentId))
     const waiting = () => agentsWithWork(context).filter((id) => !busy.has(id))

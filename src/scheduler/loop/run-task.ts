@@ -2,10 +2,11 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import {type KeptOutput, processStart} from '../../process/index.js'
+import {recordExchange, sessionsOf} from '../../sessions/index.js'
 import {
   appendEvent,
   applyJudgement,
-  emitCost,
+  chargeAgent,
   failTask,
   giveBackTask,
   type Judged,
@@ -13,12 +14,12 @@ import {
   recordBaseline,
   requeueRow,
   requireRow,
+  runLimit,
   type Started,
   type Task,
   type TaskContext,
   type TranscriptEntry,
   toTask,
-  type Usage,
   writeOutput,
 } from '../../tasks/index.js'
 import type {Outcome, Processor, RunReport} from '../processors/processor.js'
@@ -26,7 +27,7 @@ import type {Outcome, Processor, RunReport} from '../processors/processor.js'
 import {type Lease, requireLease} from './lease.js'
 
 /** Why a run is ended from outside. */
-export type Ending = 'claim_lost' | 'timeout' | 'draining'
+export type Ending = 'claim_lost' | 'timeout' | 'budget_exceeded' | 'draining'
 
 /** The abort reason of a run. */
 export class RunEnded extends Error {
@@ -59,7 +60,8 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
   const {task, generation} = started
   const controller = new AbortController()
   const end = (why: Ending) => controller.abort(new RunEnded(why))
-  const timer = setTimeout(() => end('timeout'), task.task_timeout_ms ?? context.config.taskTimeoutMs)
+  const {ms, reason} = runLimit(context.config, {...task, ...task.budget})
+  const timer = setTimeout(() => end(reason), ms)
   const {report, storeOutput, close} = reportOf(context, started)
   const done = work(context, started, {processor, report, signal: controller.signal})
     .then(
@@ -128,8 +130,9 @@ function reportOf(
     const written = output
     let next = stored
     if (written !== undefined && written.total > stored)
-      whileClaimed(({id}) => {
+      whileClaimed(({id, agent_id}) => {
         next = writeOutput(context, id, generation, written, stored)
+        store.run('UPDATE orch_agents SET last_active_ms = ? WHERE id = ?', [now(), agent_id])
       })
     return next
   }
@@ -184,9 +187,17 @@ function reportOf(
 }
 
 function writeOutcome(context: TaskContext, {outcome, judged}: Finished): void {
+  const row = requireRow(context, judged.id)
+  // Before the completion, which ends the spending without a completed task.
+  if (outcome.usage !== undefined) chargeAgent(context, row.agent_id, outcome.usage, row.id)
   const {task} = applyJudgement(context, judged)
+  if (row.processor === 'ai')
+    recordExchange(sessionsOf(context), row.session_id ?? undefined, {
+      question: row.description,
+      answer: outcome.text,
+      ...outcome.usage,
+    })
   idle(context, task)
-  if (outcome.usage !== undefined) charge(context, task, outcome.usage)
 }
 
 function writeFailure(context: TaskContext, started: Started, error: unknown): void {
@@ -205,7 +216,8 @@ function writeFailure(context: TaskContext, started: Started, error: unknown): v
 
 /** Applies an end from outside to the task; does nothing if the task belongs to another holder by now. */
 function writeEnding(context: TaskContext, {task, generation}: Started, ending: Ending): void {
-  if (ending === 'timeout') failTask(context, task.id, 'timeout', {generation})
+  if (ending === 'timeout') failTask(context, task.id, ending, {generation})
+  if (ending === 'budget_exceeded') failTask(context, task.id, ending, {generation, isFinal: true})
   if (ending !== 'draining') return
   const row = requireRow(context, task.id)
   if (row.status === 'InProgress' && row.claim_generation === generation) requeueRow(context, row, 'daemon_stopped')
@@ -213,15 +225,6 @@ function writeEnding(context: TaskContext, {task, generation}: Started, ending: 
 
 const idle = ({store, now}: TaskContext, {agent_id: id}: Task): void => {
   store.run("UPDATE orch_agents SET activity = 'idle', last_active_ms = ? WHERE id = ?", [now(), id])
-}
-
-function charge(context: TaskContext, {id, agent_id}: Task, usage: Usage): void {
-  const {inputTokens, outputTokens, costUsd} = usage
-  context.store.run(
-    'UPDATE orch_agents SET tokens_used = tokens_used + ?, cost_usd_micros = cost_usd_micros + ? WHERE id = ?',
-    [inputTokens + outputTokens, Math.round(costUsd * 1e6), agent_id],
-  )
-  emitCost(context, usage, {task_id: id, agent_id})
 }
 
 /** Number of attempts with a locked store before the daemon gives up, each after the driver's own timeout. */

@@ -26,6 +26,17 @@ export interface AgentRow {
   load: number
   tokens_used: number
   cost_usd_micros: number
+  /** Cost since the last completed task, in millionths of a US dollar. */
+  unfinished_cost_micros: number
+  /** Day (UTC) of `day_tokens` and `day_cost_micros`, counted from 1970-01-01. */
+  budget_day: number
+  day_tokens: number
+  day_cost_micros: number
+  /** Index of the staleness level that was reported last; 0 if none. */
+  idle_level: number
+  /** Number of automatic continuations since the last progress. */
+  continuations: number
+  continued_at_ms: number | null
   validation_failures: number
   reducer_cooldown_until_ms: number | null
   created_at_ms: number
@@ -56,6 +67,10 @@ export type WorkingAgent = Pick<
   | 'running'
   | 'load'
   | 'cost_usd_micros'
+  | 'unfinished_cost_micros'
+  | 'budget_day'
+  | 'day_tokens'
+  | 'day_cost_micros'
   | 'validation_failures'
   | 'reducer_cooldown_until_ms'
   | 'last_active_ms'
@@ -65,7 +80,7 @@ export type WorkingAgent = Pick<
 export const workingAgents = ({store, repositoryId}: TaskContext): WorkingAgent[] =>
   store.all<WorkingAgent>(
     `SELECT id, name, kind, state, capabilities, model, queued_background, queued_normal, queued_urgent, running, load,
-  cost_usd_micros, validation_failures, reducer_cooldown_until_ms, last_active_ms
+  cost_usd_micros, unfinished_cost_micros, budget_day, day_tokens, day_cost_micros, validation_failures, reducer_cooldown_until_ms, last_active_ms
 FROM orch_agents WHERE repository_id = ? AND state <> 'retired' AND kind <> 'resolution' ORDER BY id`,
     [repositoryId],
   )
@@ -177,6 +192,13 @@ const privateColumns: ReadonlySet<string> = new Set([
   'repository_id',
   'load',
   'cost_usd_micros',
+  'unfinished_cost_micros',
+  'budget_day',
+  'day_tokens',
+  'day_cost_micros',
+  'idle_level',
+  'continuations',
+  'continued_at_ms',
   'validation_failures',
   'reducer_cooldown_until_ms',
   'retired_at_ms',

@@ -7,6 +7,7 @@ import {
   meshSettings,
   orchestrationMigrationSettings,
   orchestratorAttentionSettings,
+  orchestratorBudgetSettings,
   orchestratorDelegationSettings,
   orchestratorExecSettings,
   orchestratorGateSettings,
@@ -33,6 +34,7 @@ type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
 
 type FlatValues = Values<typeof orchestratorSettings> &
   Values<typeof orchestratorScalingSettings> &
+  Values<typeof orchestratorBudgetSettings> &
   Values<typeof orchestratorRoutingSettings> &
   Values<typeof orchestratorGateSettings> &
   Values<typeof orchestratorPlanningSettings> &
@@ -75,6 +77,7 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
   const config: OrchestratorConfig = {
     ...read(orchestratorSettings),
     ...read(orchestratorScalingSettings),
+    ...read(orchestratorBudgetSettings),
     ...read(orchestratorRoutingSettings),
     ...read(orchestratorGateSettings),
     ...read(orchestratorPlanningSettings),

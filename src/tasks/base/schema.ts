@@ -424,4 +424,13 @@ CREATE TABLE question_options (
   UNIQUE (question_event_id, option_id)
 ) STRICT;
 `,
+  `
+ALTER TABLE orch_agents ADD COLUMN unfinished_cost_micros INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE orch_agents ADD COLUMN budget_day INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE orch_agents ADD COLUMN day_tokens INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE orch_agents ADD COLUMN day_cost_micros INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE orch_agents ADD COLUMN idle_level INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE orch_agents ADD COLUMN continuations INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE orch_agents ADD COLUMN continued_at_ms INTEGER;
+`,
 )

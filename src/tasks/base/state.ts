@@ -23,6 +23,17 @@ interface StoredState {
   /** Id of the last event that the award consumer has processed. */
   awards_cursor: number
   attention_budget: AttentionCounts
+  /** The emergency stop; null after the orchestrator was started again. */
+  emergency_stop: EmergencyStop | null
+  /** Time of the last activity before the latest `orchestrator_idle` event, Unix ms. */
+  idle_since_ms: number
+}
+
+/** An emergency stop: nothing is accepted or started until the orchestrator is started again. */
+export interface EmergencyStop {
+  /** Unix ms. */
+  at_ms: number
+  reason?: string
 }
 
 export function readState<K extends keyof StoredState>(

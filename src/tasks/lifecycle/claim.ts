@@ -5,7 +5,8 @@ import {displayTask} from '../base/ids.js'
 import type {AgentActivity} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import {type Started, startExternal} from './dispatch.js'
-import {failOrRetry, requeueRow} from './finish.js'
+import {requireNotStopped} from './emergency-stop.js'
+import {failOrRetry, failRow, requeueRow} from './finish.js'
 import {labelOf, requireRow, type TaskRow} from './task-rows.js'
 
 /** Heartbeats that a client may miss before its claim expires. */
@@ -30,12 +31,13 @@ export interface ClaimRequest {
 /**
  * Claims the next external task for a client. The client must send heartbeats, and must complete or fail the task with
  * the returned generation. Expired claims are released first.
- * @throws no_task_to_claim, agent_not_found
+ * @throws no_task_to_claim, agent_not_found, stopped
  */
 export function takeClaim(context: TaskContext, {owner, agent, ttlMs}: ClaimRequest): Started {
   // In a transaction of its own: released claims stay released even if there is no task to claim.
   freeDeadClaims(context)
   return context.store.transaction(() => {
+    requireNotStopped(context)
     const agentId = agent === undefined ? undefined : requireAgent(context, agent).id
     const expiresAtMs = context.now() + claimTtlMs(context, ttlMs)
     const started = startExternal(context, agentId, {owner, expiresAtMs})
@@ -76,28 +78,62 @@ function hasEnded({now}: TaskContext, {claim_expires_ms: expires}: Pick<TaskRow,
 /** Requeues tasks with an expired claim and ends those that exceed `task_timeout_ms`. Returns the number of tasks. */
 export const freeDeadClaims = (context: TaskContext): number =>
   context.store.transaction(() => {
-    const dead = claimedTasks(context).filter((row) => hasTimedOut(context, row) || hasEnded(context, row))
-    for (const {id} of dead) free(context, requireRow(context, id))
+    const claimed = claimedTasks(context).map((row) => ({row, id: row.id, late: overtime(context, row)}))
+    const dead = claimed.filter(({row, late}) => late !== undefined || hasEnded(context, row))
+    for (const each of dead) free(context, each)
     return dead.length
   })
 
-type ClaimedRow = Pick<TaskRow, 'id' | 'claim_expires_ms' | 'started_at_ms'> & {task_timeout_ms: number | null}
+type ClaimedRow = Pick<TaskRow, 'id' | 'claim_expires_ms' | 'started_at_ms'> & {
+  task_timeout_ms: number | null
+  max_latency_ms: number | null
+}
 
 const claimedTasks = ({store, repositoryId}: TaskContext): ClaimedRow[] =>
   store.all<ClaimedRow>(
-    `SELECT id, claim_expires_ms, started_at_ms, request ->> 'task_timeout_ms' AS task_timeout_ms FROM orch_tasks
+    `SELECT id, claim_expires_ms, started_at_ms, request ->> 'task_timeout_ms' AS task_timeout_ms,
+  request ->> '$.budget.max_latency_ms' AS max_latency_ms FROM orch_tasks
 WHERE repository_id = ? AND status = 'InProgress' AND claim_expires_ms IS NOT NULL`,
     [repositoryId],
   )
 
-function hasTimedOut({now, config}: TaskContext, {started_at_ms: started, task_timeout_ms: own}: ClaimedRow): boolean {
-  return started !== null && now() - started > (own ?? config.taskTimeoutMs)
+/** Why a run has taken too long; undefined if it has not. */
+function overtime(
+  {now, config}: TaskContext,
+  {started_at_ms: started, task_timeout_ms, max_latency_ms}: ClaimedRow,
+): Overtime | undefined {
+  if (started === null) return undefined
+  const {ms, reason} = runLimit(config, {
+    task_timeout_ms: task_timeout_ms ?? undefined,
+    max_latency_ms: max_latency_ms ?? undefined,
+  })
+  return now() - started > ms ? reason : undefined
 }
 
-function free(context: TaskContext, row: TaskRow): void {
-  const {id, agent_id, claim_owner, claim_generation: generation} = row
+/** Why a run is ended: `task_timeout_ms`, or the time budget of the task. */
+export type Overtime = 'timeout' | 'budget_exceeded'
+
+/** The time that a run may take, ms, and the reason if it takes longer. */
+export function runLimit(
+  {taskTimeoutMs, executionTimeBudgetMultiplier: factor}: TaskContext['config'],
+  {
+    task_timeout_ms: timeout = taskTimeoutMs,
+    max_latency_ms: latency,
+  }: {
+    task_timeout_ms?: number | undefined
+    max_latency_ms?: number | undefined
+  },
+): {ms: number; reason: Overtime} {
+  const budget = latency === undefined ? Number.POSITIVE_INFINITY : latency * factor
+  return budget < timeout ? {ms: budget, reason: 'budget_exceeded'} : {ms: timeout, reason: 'timeout'}
+}
+
+function free(context: TaskContext, {id, late}: {id: number; late: Overtime | undefined}): void {
+  const row = requireRow(context, id)
+  const {agent_id, claim_owner, claim_generation: generation} = row
   appendEvent(context, {type: 'task_claim_expired', task_id: id, agent_id, owner: claim_owner ?? '', generation})
   // After missed heartbeats the time worked is unknown, so the task is requeued. With heartbeats it has timed out.
   if (hasEnded(context, row)) requeueRow(context, row, 'claim_expired')
+  else if (late === 'budget_exceeded') failRow(context, row, late)
   else failOrRetry(context, row, 'timeout')
 }

@@ -1,4 +1,5 @@
 import {SvcError} from '../../errors/index.js'
+import {clearUnfinishedCost} from '../agents/budget.js'
 import {observeOutcome} from '../agents/standing.js'
 import {notify, type TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
@@ -38,6 +39,7 @@ export function completeRow(
   })
   releaseLocks(context, row.id)
   observeOutcome(context, row, true, result ?? resultOf(row))
+  clearUnfinishedCost(context, row.agent_id)
   const {id, agent_id} = row
   appendEvent(context, {
     type: 'task_completed',

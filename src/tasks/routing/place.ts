@@ -1,5 +1,6 @@
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {capabilitiesOf, findAgentNamed, loadUnits, type WorkingAgent} from '../agents/agent-rows.js'
+import {estimateTokens, overspent, spendingOf} from '../agents/budget.js'
 import {ensureAgents, spawnAgent} from '../agents/spawn.js'
 import {completionTrusts} from '../agents/trust.js'
 import type {Capabilities} from '../base/capabilities.js'
@@ -60,7 +61,10 @@ function route(context: TaskContext, task: Placeable, agents: readonly WorkingAg
   const others = agents.filter(({id}) => id !== task.without)
   const active = others.filter(({state}) => state === 'active')
   // If every agent is paused, the task waits for one of them.
-  const candidates = active.length > 0 ? active : others
+  const available = active.length > 0 ? active : others
+  const estimate = estimateTokens(task.description, task.file_manifest.length)
+  const solvent = available.filter((row) => overspent(spendingOf(row, context.now()), config, estimate) === undefined)
+  const candidates = solvent.length > 0 ? solvent : available
   const request = describeRequest(context, task)
   const choice = chooseAgent(request, describeAgents(context, candidates, request.phaseLabel), config, {
     remote: [],

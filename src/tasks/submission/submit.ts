@@ -1,6 +1,7 @@
 import {isDeepStrictEqual} from 'node:util'
 import type {OrchAcceptedV1, SubmitTaskV1} from '../../contracts/index.js'
 import {Exit, SvcError} from '../../errors/index.js'
+import {estimateTokens, requireBudget} from '../agents/budget.js'
 import {checkScope} from '../agents/scope.js'
 import {reviewSubmission, type Submitter} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
@@ -16,6 +17,7 @@ import {appendLineage} from '../events/lineage.js'
 import {droppedFrom, noHarness} from '../gates/dropped-items.js'
 import {judgeEvidence} from '../gates/judge-evidence.js'
 import {batchOrder, openDependencies} from '../lifecycle/dependencies.js'
+import {requireNotStopped} from '../lifecycle/emergency-stop.js'
 import {requireRow, selectTask, type TaskRequest, type TaskRow} from '../lifecycle/task-rows.js'
 import {isDue, recordAffinity, reserveWrites, writesOf} from '../locks.js'
 import {type Placement, placeTask} from '../routing/place.js'
@@ -39,9 +41,9 @@ export interface SubmitOptions {
 
 /**
  * Submits a task in one transaction: validates it, finds an agent, reserves its files, and inserts it with its events.
- * @throws orchestrator_disabled, task_invalid, task_path_escapes, dependency_unknown, dependency_failed,
+ * @throws orchestrator_disabled, stopped, task_invalid, task_path_escapes, dependency_unknown, dependency_failed,
  *   lock_conflict, scope_denied, exec_disabled and the errors of `resolveArgv`, max_agents_reached, queue_full,
- *   idempotency_mismatch, context_full
+ *   idempotency_mismatch, context_full, doom_loop, budget_exceeded
  */
 export function submitTask(
   context: TaskContext,
@@ -113,8 +115,9 @@ function inBatch<T>(name: string, work: () => T): T {
   }
 }
 
-function requireEnabled({config}: TaskContext): void {
-  if (!config.enabled) throw new SvcError('orchestrator_disabled', {})
+function requireEnabled(context: TaskContext): void {
+  if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
+  requireNotStopped(context)
 }
 
 /**
@@ -185,7 +188,7 @@ function asksTheSame(row: TaskRow, task: NewTask): boolean {
 const hasGainedBlocks = (description: string, submitted: string): boolean =>
   description.startsWith(submitted) && /^\n\n\[[A-Z][A-Z0-9 -]*\]/.test(description.slice(submitted.length))
 
-/** Finds the agent for a task. @throws queue_full, max_agents_reached, scope_denied */
+/** Finds the agent for a task. @throws queue_full, max_agents_reached, scope_denied, doom_loop, budget_exceeded */
 function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Placement {
   const room = makeRoom(context, task, dependsOn)
   const {target_agent, description, phase_label, file_manifest} = task
@@ -198,6 +201,7 @@ function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]
     requirements,
     skill,
   })
+  requireBudget(context, placement.agent, estimateTokens(description, file_manifest.length))
   checkScope(context, placement.agent, writesOf(file_manifest))
   return placement
 }
