@@ -679,7 +679,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   doom_loop: [
     'The agent has spent more than 2.00 USD since its last completed task, so it probably repeats failing work.',
-    {agent: 'builder', cost_usd: 2.41, limit_usd: 2},
+    {agent: 'builder', used: 2_410_000, limit: 2_000_000},
   ],
   budget_exceeded: [
     'The tokens or the cost of the agent have reached its limit for this day (UTC).',

@@ -3,6 +3,7 @@ import {spawn} from 'node:child_process'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {reportStatus, setPaused, spawnAgent} from '../../src/orchestrator/index.js'
+import {openSessions} from '../../src/sessions/index.js'
 import {
   cancelTask,
   doubtTask,
@@ -93,6 +94,34 @@ describe('a daemon', () => {
     await until(() => readEvents(client, {types: ['cost_incurred']}).length === 1, 'the cost event')
     const agent = reportStatus(client).agents.find((one) => one.id === agent_id)
     assert.deepEqual([agent?.tokens_used, agent?.cost_usd, agent?.activity], [7, 0.5, 'idle'])
+  })
+
+  it('adds the description and the answer of a task of a model to its session', async (t) => {
+    const {client} = await running(t, () => ({
+      text: 'the answer',
+      details: {},
+      usage: {provider: 'local', model: 'm', inputTokens: 3, outputTokens: 4, costUsd: 0},
+    }))
+    const sessions = openSessions(client)
+    const {id} = sessions.create('core')
+    const task = submit(client, {description: 'Answer it', session_id: id})
+    const other = submit(client, {session_id: 'a session of a client'})
+    await until(() => statusOf(client, other) === 'Completed', 'the tasks are completed')
+    assert.equal(statusOf(client, task), 'Completed')
+    assert.deepEqual(
+      sessions.load(id).turns.map(({role, content, tokens}) => [role, content, tokens]),
+      [
+        ['user', 'Answer it', 3],
+        ['assistant', 'the answer', 4],
+      ],
+    )
+  })
+
+  it('fails a task that runs longer than its time budget', async (t) => {
+    const {client} = await running(t, (_, __, signal) => untilAborted(signal))
+    const id = submit(client, {retries: 2, enqueue_hints: {budget: {max_latency_ms: 1}}})
+    await until(() => statusOf(client, id) === 'Failed', 'the task failed')
+    assert.equal(requireTask(client, id).status_reason, 'budget_exceeded')
   })
 
   it('starts no tasks of a paused agent until it is resumed', async (t) => {

@@ -7,7 +7,7 @@ const createSession = commandCall(operationNamed('session_create'))
 export default class OrchSessionCreate extends OperationCommand<typeof OrchSessionCreate> {
   static override summary = createSession.operation.summary
   static override description =
-    `Prints the id of the session, which svc orch submit accepts with --session. The description and the answer of each task
+    `Prints the id of the session, which svc orch submit accepts with --session-id. The description and the answer of each task
 of a model with this session are added to it as turns.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> builder',

@@ -14,10 +14,10 @@ export const orchestratorErrors = rows(() => ({
     hint: 'Run svc orch start to accept and run tasks again.',
   }),
   doom_loop: conflict({
-    message: (p: {agent: string; cost_usd: number; limit_usd: number}) =>
-      `The agent ${p.agent} has spent ${p.cost_usd.toFixed(2)} USD without completing a task; the limit is ${p.limit_usd.toFixed(2)} USD.`,
+    message: (p: {agent: string; used: number; limit: number}) =>
+      `The agent ${p.agent} has spent ${usd(p.used)} without completing a task; the limit is ${usd(p.limit)}.`,
     hint: (p: {agent: string}) =>
-      `Complete or cancel the tasks of ${p.agent}, assign the task to another agent, or retire ${p.agent} with svc orch agent retire.`,
+      `Complete a task of ${p.agent}, assign the new task to another agent, or retire ${p.agent} with svc orch agent retire.`,
   }),
   budget_exceeded: conflict({
     http: 429,

@@ -131,7 +131,7 @@ export const sessionOperations: readonly Operation[] = [
   operation<Named & {summary?: string}, {session_id: string; turns_removed: number; summary: string}>({
     name: 'session_compact',
     title: 'Compact a session',
-    summary: 'Replace the turns of a chat session by one turn with a summary.',
+    summary: 'Compact a chat session into one turn with a summary.',
     effect: 'destructive',
     idempotent: false,
     input: object(

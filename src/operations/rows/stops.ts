@@ -81,7 +81,7 @@ export const stopOperations: readonly Operation[] = [
   operation<object, {ok: true; was_stopped: boolean}>({
     name: 'start_orchestrator',
     title: 'Start the orchestrator',
-    summary: 'Accept and run tasks again after an emergency stop.',
+    summary: 'Resume all tasks after an emergency stop.',
     effect: 'write',
     idempotent: true,
     input: object({}),

@@ -62,11 +62,7 @@ export function requireBudget({config, now}: TaskContext, row: Spender & {name: 
   const agent = row.name
   if (kind === undefined) return
   if (kind === 'doom_loop')
-    throw new SvcError('doom_loop', {
-      agent,
-      cost_usd: spending.unfinishedCostMicros / 1e6,
-      limit_usd: doomLoopMicros / 1e6,
-    })
+    throw new SvcError('doom_loop', {agent, used: spending.unfinishedCostMicros, limit: doomLoopMicros})
   const [used, limit] =
     kind === 'tokens'
       ? [spending.tokens, config.agentTokenBudget]
