@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import {type Caller, callHooks, type Extra} from './call-hooks.js'
 import {callTool} from './call-tool.js'
+import {listTool} from './list-tool.js'
 import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
 
@@ -44,7 +45,7 @@ export function handleTools(
     return {}
   })
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: registry.listed(tiers).map(({listed}) => listed) as never,
+    tools: registry.listed(tiers).map(listTool) as never,
   }))
   server.setRequestHandler(CallToolRequestSchema, ({params}, extra) =>
     running.add(call(params.name, params.arguments ?? {}, extra)),

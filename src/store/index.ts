@@ -18,3 +18,4 @@ export {
 } from './maintenance.js'
 export {repositoryId, repositoryRoot} from './repository.js'
 export {type DatabaseOptions, openDatabase, openStore, type Store, type StoreOptions, storeError} from './store.js'
+export {watchStore} from './watch.js'

@@ -5,6 +5,7 @@ import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
 import {loadDriver} from './driver.js'
 import {applyFragments, type Fragment} from './fragment.js'
+import {emitCommit} from './watch.js'
 
 export interface StoreOptions {
   /**
@@ -136,7 +137,7 @@ function asStore(database: Database, path: string): Store {
       throw storeError(error, path)
     }
   }
-  return {
+  const store: Store = {
     path,
     all: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).all(params) as Row[]),
     get: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).get(params) as Row | undefined),
@@ -149,9 +150,14 @@ function asStore(database: Database, path: string): Store {
       }
     },
     run: (sql, params = []) => guarded(() => prepare(sql).run(params)),
-    transaction: (work) => guarded(() => database.transaction(work).immediate()),
+    transaction(work) {
+      const result = guarded(() => database.transaction(work).immediate())
+      if (!database.inTransaction) emitCommit(path, store)
+      return result
+    },
     close: () => database.close(),
   }
+  return store
 }
 
 /**

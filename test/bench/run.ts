@@ -14,6 +14,7 @@ import {meshHeartbeat, meshHeartbeatScale} from './mesh/heartbeat.js'
 import {meshMessages} from './mesh/messages.js'
 import {meshNodes} from './mesh/nodes.js'
 import {orchestratorDequeue} from './orchestrator/dequeue.js'
+import {orchestratorDispatch} from './orchestrator/dispatch.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorGates} from './orchestrator/gates.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
@@ -41,6 +42,7 @@ const benchmarks = {
   'orchestrator-submit': orchestratorSubmit,
   'orchestrator-routing': orchestratorRouting,
   'orchestrator-dequeue': orchestratorDequeue,
+  'orchestrator-dispatch': orchestratorDispatch,
   'orchestrator-drain': orchestratorDrain,
   'orchestrator-gates': orchestratorGates,
   'daemon-submit': daemonSubmit,

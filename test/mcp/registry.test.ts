@@ -5,6 +5,7 @@ import {Tokenizer} from '@huggingface/tokenizers'
 import {compileSchema, contractViolations, type Schema} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {aliases, operationTools, type Tool, ToolRegistry, tiersOf} from '../../src/mcp/index.js'
+import {listTool} from '../../src/mcp/list-tool.js'
 import {operations} from '../../src/operations/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {registryDocument} from './registry-document.js'
@@ -119,6 +120,13 @@ describe('each tool', () => {
       assert.equal(annotations.idempotentHint, operation?.idempotent)
     })
 
+    it(`${name} lists its lane and tier, and whether a read-only client may call it`, () => {
+      const {_meta: meta} = listTool(tool)
+      const {lane, tier} = operation?.bindings.tool ?? {}
+      assert.deepEqual([meta.svc_product_lane, meta.svc_tier], [lane, tier])
+      assert.equal('svc_http_read_role_eligible' in meta, operation?.effect === 'read' && lane !== 'ai')
+    })
+
     it(`${name} lists its required output and only known required input`, () => {
       const output = (operation?.bindings.tool?.output ?? operation?.output) as {
         properties?: object
@@ -136,11 +144,14 @@ describe('each tool', () => {
 /** Maximum size of the tool list, which a model reads before every conversation. */
 const mostTokens = 6000
 
-const asText = (listed: readonly Tool[]) => JSON.stringify({tools: listed.map((tool) => tool.listed)})
+const asText = (listed: readonly Tool[]) => JSON.stringify({tools: listed.map(listTool)})
+
+/** Without `_meta`, which clients do not pass to the model. */
+const modelText = (listed: readonly Tool[]) => JSON.stringify({tools: listed.map((tool) => tool.listed)})
 
 /** Lists the largest tools, for the failure message. */
 function biggest(count: (text: string) => number): string {
-  const sizes = byDefault.map((tool) => ({name: tool.name, tokens: count(JSON.stringify(tool.listed))}))
+  const sizes = byDefault.map((tool) => ({name: tool.name, tokens: count(JSON.stringify(listTool(tool)))}))
   const rows = sizes.sort((a, b) => b.tokens - a.tokens).slice(0, 8)
   return `the largest of ${byDefault.length}: ${rows.map(({name, tokens}) => `${name} ${tokens}`).join(', ')}`
 }
@@ -157,7 +168,7 @@ describe('default tool list', () => {
     const json = JSON.parse(await readFile(sharedData(vocabulary) ?? '', 'utf8'))
     const tokenizer = new Tokenizer(json, {tokenizer_class: 'WhisperTokenizer'})
     const count = (text: string) => tokenizer.encode(text, {add_special_tokens: false}).ids.length
-    const tokens = count(asText(byDefault))
+    const tokens = count(modelText(byDefault))
     assert.ok(tokens < mostTokens, `${tokens} tokens; ${biggest(count)}`)
   })
 })

@@ -4,6 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {retryHeldPlans} from '../../plans/index.js'
 import {type Sessions, sessionsOf} from '../../sessions/index.js'
+import {watchStore} from '../../store/index.js'
 import {
   agentsWithWork,
   type EventRecord,
@@ -42,12 +43,22 @@ export interface DaemonOptions {
   onReady?: (lease: Lease, recovered: number) => void
   /** Called with all events, whichever process wrote them. */
   onEvents?: (events: readonly EventRecord[]) => void
+  /** False relies on the poll only. */
+  watchesStore?: boolean
+  /** Interval between polls for changes that the file system does not report, ms. */
+  pollMs?: number
+  /** Interval between maintenance rounds, ms. */
+  tickMs?: number
 }
 
-/** Interval between polls for changes by other processes, ms. */
-const pollMs = 50
-/** Interval between maintenance rounds, ms. */
-const tickMs = 1000
+const defaultPollMs = 50
+const defaultTickMs = 1000
+/** Delays of the checks after a reported write, ms: the report can precede the end of the commit. */
+const checkDelaysMs = [1, 2, 4, 8, 16]
+/** Minimum interval between a round that found changes and one caused by a report, ms; a burst of writes is coalesced. */
+const coalesceMs = 5
+/** Interval between checks of the runs that the end of the loop waits for, ms. */
+const drainPollMs = 50
 const defaultDrainMs = 10_000
 
 /**
@@ -88,9 +99,21 @@ class Loop {
   #lastEvent: number
   #dataVersion = unknownVersion
   #renewed = performance.now()
+  #ticked = Number.NEGATIVE_INFINITY
+  /** Time of the last round that found changes, ms. */
+  #changedAt = Number.NEGATIVE_INFINITY
+  /** Number of checks made since the last reported write. */
+  #checks = checkDelaysMs.length
+  /** True during a round, whose own writes need no further round. */
+  #isInRound = false
+  /** True if this store has been written to outside a round; `data_version` does not show it. */
+  #isWritten = false
+  readonly #stopWatching: () => void
   /** The error that ended the loop. */
   fault: unknown
   #wake: () => void = () => undefined
+  /** Brings the end of the current pause forward after a reported write. */
+  #hurry: () => void = () => undefined
 
   constructor(context: TaskContext, lease: Lease, options: DaemonOptions) {
     this.#context = context
@@ -99,37 +122,48 @@ class Loop {
     this.#sessions = sessionsOf(context)
     this.#watchedSince = context.now()
     this.#lastEvent = lastEventId(context)
+    this.#stopWatching =
+      options.watchesStore === false ? () => undefined : watchStore(context.store, (isOwn) => this.#onWrite(isOwn))
   }
 
   async run(): Promise<void> {
     const {signal} = this.#options
-    let ticked = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
-      const now = performance.now()
-      const isTick = now - ticked >= tickMs
+      this.#isInRound = true
       try {
-        this.#renew()
-        if (isTick) {
-          ticked = now
-          this.#upkeep()
-        }
-        if (this.#hasChanged() || isTick) {
-          this.#endLostRuns()
-          this.#dispatch()
-          this.emitEvents()
-        }
+        this.#round()
       } catch (error) {
         // Another process holds the lock for long: the next round is early enough while the lease is held.
         if (!isErrorOf(error, 'store_busy')) throw error
         this.#dataVersion = unknownVersion
+      } finally {
+        this.#isInRound = false
       }
       if (this.fault !== undefined) throw this.fault
       await this.#pause()
     }
   }
 
+  #round(): void {
+    const {tickMs = defaultTickMs} = this.#options
+    const now = performance.now()
+    const isTick = now - this.#ticked >= tickMs
+    this.#renew()
+    if (isTick) {
+      this.#ticked = now
+      this.#upkeep()
+    }
+    const hasChanged = this.#hasChanged()
+    if (hasChanged) this.#changedAt = now
+    if (!hasChanged && !isTick) return
+    this.#endLostRuns()
+    this.#dispatch()
+    this.emitEvents()
+  }
+
   /** Waits for runs to finish; those that exceed the drain time are aborted and queued again. */
   async drain(): Promise<void> {
+    this.#stopWatching()
     const {drainMs = defaultDrainMs} = this.#options
     const started = performance.now()
     while (this.#runs.size > 0) {
@@ -137,7 +171,7 @@ class Loop {
       if (performance.now() - started >= limitMs) this.#endAll()
       else this.#whileDraining()
       const ended = [...this.#runs.values()].map(({done}) => done.catch(() => undefined))
-      await Promise.race([Promise.all(ended), sleep(pollMs)])
+      await Promise.race([Promise.all(ended), sleep(drainPollMs)])
     }
   }
 
@@ -206,8 +240,9 @@ class Loop {
   #hasChanged(): boolean {
     const row = this.#context.store.get<{data_version: number}>('PRAGMA data_version')
     const version = row?.data_version ?? 0
-    const changed = version !== this.#dataVersion
+    const changed = this.#isWritten || version !== this.#dataVersion
     this.#dataVersion = version
+    this.#isWritten = false
     return changed
   }
 
@@ -258,7 +293,18 @@ class Loop {
       })
   }
 
-  /** Waits for the next poll or the end of a run, at least long enough to serve signals and sockets. */
+  /** Checks soon whether there are changes, and some times more, because the report can precede the commit. */
+  #onWrite(isOwn: boolean): void {
+    if (isOwn && this.#isInRound) return
+    this.#isWritten ||= isOwn
+    this.#checks = 0
+    this.#hurry()
+  }
+
+  /**
+   * Waits for a reported write, the end of a run, the next poll or the next maintenance round, at least long enough to
+   * serve signals and sockets.
+   */
   #pause(): Promise<void> {
     const {signal} = this.#options
     return new Promise((resolve) => {
@@ -266,11 +312,32 @@ class Loop {
         clearTimeout(timer)
         signal.removeEventListener('abort', wake)
         this.#wake = () => undefined
+        this.#hurry = () => undefined
         setImmediate(resolve)
       }
-      const timer = setTimeout(wake, this.#dataVersion === unknownVersion ? 0 : pollMs)
+      let timer = setTimeout(wake, this.#pauseMs())
       this.#wake = wake
+      this.#hurry = () => {
+        // Once per pause: otherwise a burst of reports would postpone the next round again and again.
+        this.#hurry = () => undefined
+        clearTimeout(timer)
+        timer = setTimeout(wake, this.#pauseMs())
+      }
       signal.addEventListener('abort', wake, {once: true})
     })
+  }
+
+  /** Duration of the next pause, ms. */
+  #pauseMs(): number {
+    if (this.#dataVersion === unknownVersion) return 0
+    const {pollMs = defaultPollMs, tickMs = defaultTickMs} = this.#options
+    const now = performance.now()
+    const check = checkDelaysMs[this.#checks++]
+    return Math.min(
+      pollMs,
+      check === undefined ? pollMs : Math.max(check, this.#changedAt + coalesceMs - now),
+      Math.max(0, this.#ticked + tickMs - now),
+      Math.max(0, this.#renewed + renewalMs - now),
+    )
   }
 }
