@@ -52,6 +52,8 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
       feed,
       askTimeoutMs,
     }
+    // Not awaited: the server answers in the meantime.
+    void import('../../src/mesh/index.js').then(({probeGpuMemory}) => probeGpuMemory(this.settingSources()))
     const serve = async () => {
       if (output === undefined) return this.#serveHttp(parts, addressOf(http ?? ''))
       this.output.notice(`Serving the tools of ${this.workspace.root} on standard input and output.`)

@@ -4,6 +4,7 @@ import {resolveSettings, type SettingSources, type SettingWarning, workspaceSett
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {journeyFragment} from '../journeys/index.js'
 import {logger} from '../log/index.js'
+import {readHost} from '../mesh/index.js'
 import {MessageBus, type MessageContext, messageFragment, messageListener} from '../messages/index.js'
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
@@ -66,7 +67,9 @@ export async function openOrchestrator({
       return live.current.config
     },
     get probe() {
-      return live.current.probe
+      // A long-running command queries the GPU after the workspace is open.
+      const {vramMb} = readHost()
+      return vramMb === undefined ? live.current.probe : {...live.current.probe, min_vram_mb: vramMb}
     },
     get groups() {
       return live.current.groups

@@ -326,6 +326,7 @@ const variables: Record<string, Variable> = {
   SVC_MESH_ADVERTISE_VULKAN: flag('mesh.advertise_vulkan'),
   SVC_MESH_ADVERTISE_WEBGPU: flag('mesh.advertise_webgpu'),
   SVC_MESH_ADVERTISE_NPU: flag('mesh.advertise_npu'),
+  SVC_MESH_GPU_READINESS_PROBE_OFF: flag('mesh.gpu_probe_off'),
   SVC_MESH_MAX_STALE_MS: {
     setting: 'mesh.max_stale_ms',
     default: 0,

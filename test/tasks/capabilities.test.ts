@@ -123,6 +123,14 @@ describe('a new agent', () => {
     assert.deepEqual([merged.device_class, merged.min_vram_mb, merged.min_cpu_cores], ['desktop', 4096, 1])
   })
 
+  it('offers the cores and the GPU memory of the machine unless they are configured', () => {
+    const probe = probeHost({}, {...host, vramMb: 24_576})
+    const filled = mergeCapabilities(noCapabilities, probe)
+    assert.deepEqual([filled.min_cpu_cores, filled.min_vram_mb], [12, 24_576])
+    const kept = mergeCapabilities({...noCapabilities, min_cpu_cores: 0, min_vram_mb: 0}, probe)
+    assert.deepEqual([kept.min_cpu_cores, kept.min_vram_mb], [0, 0])
+  })
+
   it('omits members without a value', () => {
     assert.ok(!('min_vram_mb' in mergeCapabilities(noCapabilities, probeHost({}, host))))
   })

@@ -68,6 +68,12 @@ export const meshSettings = settings('mesh', () => ({
     default: false,
     doc: 'Advertise a neural processing unit to the mesh.',
   },
+  gpuProbeOff: {
+    type: boolean('flag'),
+    env: ['SVC_MESH_GPU_READINESS_PROBE_OFF'],
+    default: false,
+    doc: 'Do not query the GPU memory of this machine with nvidia-smi when a long-running command starts.',
+  },
   maxStaleMs: {
     type: integer({min: 0}),
     env: ['SVC_MESH_MAX_STALE_MS'],

@@ -1,7 +1,8 @@
 import os from 'node:os'
 import {meshSettings, resolveSettings, type SettingSources, type SettingValues} from '../../config/index.js'
+import {knownGpuMemory} from './gpu-memory.js'
 
-/** Description of a machine. Accelerators are advertised by environment variables; drivers are not queried. */
+/** Description of a machine. Accelerators are advertised by environment variables. */
 export interface HostProbe {
   cpu_cores?: number
   arch?: string
@@ -23,9 +24,12 @@ export interface HostFacts {
   /** As in `process.arch`. */
   arch: string
   hostname: string
+  /** Memory of the largest GPU, MiB; undefined if it was not queried. */
+  vramMb?: number | undefined
 }
 
 export const readHost = (): HostFacts => ({
+  vramMb: knownGpuMemory(),
   parallelism: os.availableParallelism(),
   arch: process.arch,
   hostname: os.hostname(),
@@ -46,7 +50,8 @@ export function describeHost(
   const hostname = variable(env, 'HOSTNAME') || variable(env, 'COMPUTERNAME') || host.hostname.trim()
   const arch = architectureOf(host)
   return {
-    ...(host.parallelism > 0 ? {cpu_cores: host.parallelism} : {}),
+    ...(host.parallelism > 0 ? {cpu_cores: host.parallelism, min_cpu_cores: host.parallelism} : {}),
+    ...(host.vramMb === undefined ? {} : {min_vram_mb: host.vramMb}),
     ...(arch === '' ? {} : {arch}),
     ...(hostname === '' ? {} : {hostname}),
     ...(advertised.deviceClass === undefined ? {} : {device_class: advertised.deviceClass}),

@@ -25,7 +25,7 @@ describe('selfRecord', () => {
     assert.deepEqual(record, {
       id: record.id,
       version: '1.2.3',
-      capabilities: {cpu_cores: cores, arch, hostname: 'rig1'},
+      capabilities: {cpu_cores: cores, min_cpu_cores: cores, arch, hostname: 'rig1'},
       host_triple: record.host_triple,
     })
     assert.ok(record.host_triple?.startsWith(`${arch}-`))
