@@ -85,8 +85,8 @@ describe('a daemon that does not poll', () => {
     }
     const rounds = counts.rounds - before
     assert.ok(duringBurst, `the task was not started during ${writes} writes`)
-    // At most one round in 5 ms, and a few around the run of the task.
-    assert.ok(rounds <= (performance.now() - started) / 4 + 10, `${rounds} rounds for ${writes} writes`)
+    // One round in 5 ms, with a margin for early timers, and a few around the run of the task.
+    assert.ok(rounds <= (performance.now() - started) / 2 + 20, `${rounds} rounds for ${writes} writes`)
   })
 })
 
