@@ -1,5 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import type {ChatRequest, Generation} from '../inference-client/index.js'
+import {recordModelCall} from '../telemetry/index.js'
 import type {Assistant, Work} from './assistant.js'
 
 /** The parameters of a request other than the model. */
@@ -94,28 +95,14 @@ interface Interaction {
 }
 
 function recordInteraction(assistant: Assistant, work: Work, {model, generation, latencyMs}: Interaction): void {
-  const {store, repositoryId, now, emitsCost} = assistant
+  const {store, emitsCost} = assistant
   const {inputTokens = 0, outputTokens = 0} = generation ?? {}
   const costUsd = assistant.costOf(model, inputTokens + outputTokens)
+  const {sessionId, traceId, category} = work
+  const success = generation !== undefined
   store.transaction(() => {
-    store.run(
-      `INSERT INTO llm_interactions (repository_id, session_id, trace_id, model_version, task_category, success,
-  latency_ms, input_tokens, output_tokens, cost_usd, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        repositoryId,
-        work.sessionId ?? null,
-        work.traceId ?? null,
-        model,
-        work.category,
-        generation === undefined ? 0 : 1,
-        Math.round(latencyMs),
-        inputTokens,
-        outputTokens,
-        costUsd,
-        now(),
-      ],
-    )
-    if (emitsCost && generation !== undefined)
-      assistant.onCost({provider: 'local', model, inputTokens, outputTokens, costUsd})
+    const usage = {inputTokens, outputTokens, costUsd}
+    recordModelCall(assistant, {sessionId, traceId, model, category, success, latencyMs, ...usage})
+    if (emitsCost && success) assistant.onCost({provider: 'local', model, inputTokens, outputTokens, costUsd})
   })
 }

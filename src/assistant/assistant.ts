@@ -1,8 +1,9 @@
 import {assistantSettings, resolveSettings, type SettingSources} from '../config/index.js'
 import type {InferenceEndpoint} from '../inference-client/index.js'
 import type {Store} from '../store/index.js'
+import {emitsCosts, resolveTelemetry} from '../telemetry/index.js'
 
-/** The parts of a workspace that this module uses. The store has the tables of `assistantFragment`. */
+/** The parts of a workspace that this module uses. The store has the tables of `assistantFragment` and `telemetryFragment`. */
 export interface Workspace {
   readonly store: Store
   /** The file may contain rows of other repositories; they are never read. */
@@ -68,6 +69,7 @@ export async function openAssistant(
 ): Promise<Assistant> {
   const {resolveEndpoint} = await import('../inference-client/index.js')
   const {endpoint} = resolveEndpoint(sources)
-  const {llmCostEvents: emitsCost = !isKept, timeoutMs} = resolveSettings(assistantSettings, sources).values
+  const emitsCost = emitsCosts({isKept, telemetry: resolveTelemetry(sources).telemetry})
+  const {timeoutMs} = resolveSettings(assistantSettings, sources).values
   return {store, repositoryId, root, isKept, now, endpoint, timeoutMs, emitsCost, ...ports}
 }

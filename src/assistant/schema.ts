@@ -1,9 +1,6 @@
 import {fragment} from '../store/index.js'
 
-/**
- * The tables of conversations and of model usage. Messages are ordered by id: both turns of an exchange are written
- * together. `llm_interactions` contains no text of prompts or answers.
- */
+/** The tables of conversations. Messages are ordered by id: both turns of an exchange are written together. */
 export const assistantFragment = fragment(
   'assistant',
   `
@@ -31,21 +28,5 @@ CREATE TABLE conversation_messages (
   created_at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX conversation_messages_of ON conversation_messages (conversation_id, id);
-
-CREATE TABLE llm_interactions (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  repository_id TEXT NOT NULL,
-  session_id TEXT,
-  trace_id TEXT,
-  model_version TEXT NOT NULL,
-  task_category TEXT NOT NULL,
-  success INTEGER NOT NULL,
-  latency_ms INTEGER NOT NULL,
-  input_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL,
-  cost_usd REAL NOT NULL,
-  created_at_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX llm_interactions_session ON llm_interactions (repository_id, session_id);
 `,
 )

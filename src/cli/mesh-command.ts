@@ -1,8 +1,9 @@
 import {Args, type Command, Flags} from '@oclif/core'
 import {meshNodeSettings, meshSettings, orchestratorDelegationSettings, type SettingSources} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
-import type {CallOptions, DeadOutcome, EventPlace, MeshClient} from '../mesh/index.js'
+import type {CallOptions, DeadOutcome, MeshClient} from '../mesh/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
+import type {MetricPlace} from '../telemetry/index.js'
 import {SvcCommand} from './command.js'
 import {asMessage, asNode} from './mesh-input.js'
 import {openWorkspace} from './open-workspace.js'
@@ -90,7 +91,7 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
   }
 
   /** Opens the workspace store, to which events are written. It is closed when the command ends. */
-  protected async eventPlace(sources: SettingSources): Promise<EventPlace> {
+  protected async eventPlace(sources: SettingSources): Promise<MetricPlace> {
     const {orchestrator} = await openWorkspace(this.workspace.root, sources)
     this.#orchestrator = orchestrator
     for (const notice of orchestrator.notices) this.output.notice(notice)

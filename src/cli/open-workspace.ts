@@ -7,11 +7,9 @@ export async function openWorkspace(
   root: string,
   sources: SettingSources,
 ): Promise<{modules: WorkspaceModules; orchestrator: Orchestrator}> {
-  const [modules, {assistantFragment}, {meshFragment}] = await Promise.all([
+  const [modules, {assistantFragment}] = await Promise.all([
     import('../orchestrator/index.js'),
     import('../assistant/index.js'),
-    import('../mesh/index.js'),
   ])
-  const fragments = [assistantFragment, meshFragment]
-  return {modules, orchestrator: await modules.openOrchestrator({root, sources, fragments})}
+  return {modules, orchestrator: await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})}
 }

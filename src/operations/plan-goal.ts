@@ -6,11 +6,11 @@ import {planPath, reportPlan, type WrittenPlan} from './written-plan.js'
 async function draft(
   {modules, orchestrator, sources, signal, notice, report}: OperationContext,
   request: Parameters<typeof modules.plans.draftWithModel>[1],
-  sampling: {temperature?: number | undefined; topP?: number | undefined} = {},
+  options: {temperature?: number | undefined; topP?: number | undefined; sessionId?: string | undefined} = {},
 ): Promise<Draft> {
   const {resolveEndpoint} = await import('../inference-client/index.js')
   const {endpoint} = resolveEndpoint(sources)
-  return modules.plans.draftWithModel(orchestrator, request, {endpoint, signal, notice, report, ...sampling})
+  return modules.plans.draftWithModel(orchestrator, request, {endpoint, signal, notice, report, ...options})
 }
 
 /** Steps drafted by a model, if the settings enable that for all plans. */
@@ -58,8 +58,9 @@ export async function planGoal(input: PlanGoal, context: OperationContext) {
   const path = await planPath(context, input.write_to_disk)
   const refinement = refinementOf(input)
   const request = {goal: input.goal, scopeFiles: input.scope_files, maxTasks: input.max_tasks, depth: input.plan_depth}
-  const sampling = {temperature: input.temperature, topP: input.top_p}
-  const drafted = await draft(context, {...request, refinement}, sampling)
+  const sessionId = input.plan_telemetry_session_id ?? input.session_id
+  const options = {temperature: input.temperature, topP: input.top_p, sessionId}
+  const drafted = await draft(context, {...request, refinement}, options)
   const plan = modules.plans.newPlan(orchestrator, {
     goal: input.goal,
     scopeFiles: input.scope_files,

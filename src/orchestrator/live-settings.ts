@@ -8,6 +8,7 @@ import {
   resolveOrchestratorConfig,
   type Scopes,
 } from '../tasks/index.js'
+import {resolveTelemetry, type Telemetry} from '../telemetry/index.js'
 
 /** Everything read from the files and the environment of a workspace; a reload replaces it. */
 export interface LiveSettings {
@@ -15,6 +16,7 @@ export interface LiveSettings {
   readonly probe: HostProbe
   readonly groups: readonly AffinityGroup[]
   readonly scopes: Scopes
+  readonly telemetry: Telemetry
 }
 
 /**
@@ -28,5 +30,7 @@ export async function readLiveSettings(
   const {config, warnings} = resolveOrchestratorConfig(sources)
   const groups = config.affinityGroups.length > 0 ? config.affinityGroups : await detectGroups(root)
   const scopes = await readScopes(root)
-  return {settings: {config, probe: probeHost(sources.env, readHost()), groups, scopes}, warnings}
+  const {telemetry, warnings: more} = resolveTelemetry(sources)
+  const probe = probeHost(sources.env, readHost())
+  return {settings: {config, probe, groups, scopes, telemetry}, warnings: [...warnings, ...more]}
 }

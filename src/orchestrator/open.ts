@@ -16,6 +16,7 @@ import {
   questionListener,
   type TaskContext,
 } from '../tasks/index.js'
+import {telemetryFragment} from '../telemetry/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
@@ -27,7 +28,7 @@ export interface Orchestrator extends MessageContext {
   readonly notices: readonly string[]
   /** Settings for the location of the store. */
   readonly places: StorePlaces
-  /** The source of `config`, `probe`, `groups` and `scopes`: a reload replaces all of them at once. */
+  /** The source of `config`, `probe`, `telemetry`, `groups` and `scopes`: a reload replaces all of them at once. */
   readonly live: {current: LiveSettings}
   close(): void
 }
@@ -70,6 +71,9 @@ export async function openOrchestrator({
       // A long-running command queries the GPU after the workspace is open.
       const {vramMb} = readHost()
       return vramMb === undefined ? live.current.probe : {...live.current.probe, min_vram_mb: vramMb}
+    },
+    get telemetry() {
+      return live.current.telemetry
     },
     get groups() {
       return live.current.groups
@@ -165,6 +169,7 @@ const ownFragments = [
   messageFragment,
   journeyFragment,
   operationLogFragment,
+  telemetryFragment,
 ]
 
 const open = (path: string, {config: {durability}, fragments}: Opening): Promise<Store> =>

@@ -117,6 +117,7 @@ function changes(before: LiveSettings, after: LiveSettings): string[] {
       ['groups', before.groups, after.groups],
       ['scopes', before.scopes, after.scopes],
       ['machine', before.probe, after.probe],
+      ['telemetry', before.telemetry, after.telemetry],
     ] as const
   ).filter(([, old, fresh]) => !isDeepStrictEqual(old, fresh))
   return [...new Set([...settings, ...rest.map(([name]) => name)])]

@@ -3,6 +3,7 @@ import {readFile, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
+import {openStore} from '../../src/store/index.js'
 import type {EventRecord, Task} from '../../src/tasks/index.js'
 import {assertFits, jsonLines, type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
@@ -55,12 +56,28 @@ describe('svc daemon run', {concurrency: 3}, () => {
       response.end(answerLines(`answer to ${String(prompt).length} characters`)),
     )
     const workspace = await orchWorkspace(t)
-    await daemon(workspace.startInTurn, [], {SVC_INFERENCE_URL: baseUrl})
+    await daemon(workspace.startInTurn, [], {SVC_INFERENCE_URL: baseUrl, SVC_MCP_LLM_COST_EVENTS: '1'})
     const task = await workspace.json<Task>('cli/orch-task.v1', ['orch', 'submit', 'think', ...waited])
     assert.equal(task.status, 'Completed')
     assert.match(task.result?.text ?? '', /^answer to \d+ characters$/)
     assert.equal(calls.length, 6)
     assert.equal((await workspace.events('--type', 'cost_incurred')).length, 1)
+    const store = await openStore(join(workspace.cwd, '.svc', 'store.db'), [])
+    t.after(() => store.close())
+    const sql = 'SELECT trace_id, success, task_category, count(*) AS count FROM llm_interactions GROUP BY 1, 2, 3'
+    const accounts = [{trace_id: task.trace_id, success: 1, task_category: task.category, count: 6}]
+    assert.deepEqual(store.all(sql), accounts)
+  })
+
+  it('emits no cost events by default, but accounts for the calls', async (t) => {
+    const {baseUrl} = await scriptedInference(t, (response) => response.end(answerLines('an answer')))
+    const workspace = await orchWorkspace(t)
+    await daemon(workspace.startInTurn, [], {SVC_INFERENCE_URL: baseUrl})
+    await workspace.json<Task>('cli/orch-task.v1', ['orch', 'submit', 'think', ...waited])
+    assert.deepEqual(await workspace.events('--type', 'cost_incurred'), [])
+    const store = await openStore(join(workspace.cwd, '.svc', 'store.db'), [])
+    t.after(() => store.close())
+    assert.deepEqual(store.all('SELECT count(*) AS count FROM llm_interactions'), [{count: 6}])
   })
 
   it('refuses to start twice in a workspace', async (t) => {

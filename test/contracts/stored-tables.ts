@@ -3,7 +3,6 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {assistantFragment} from '../../src/assistant/index.js'
 import {journeyFragment} from '../../src/journeys/schema.js'
-import {meshFragment} from '../../src/mesh/index.js'
 import {meshStoreFragment} from '../../src/mesh/store/sqlite/schema.js'
 import {messageFragment} from '../../src/messages/schema.js'
 import {operationLogFragment} from '../../src/orchestrator/operation-log/schema.js'
@@ -11,6 +10,7 @@ import {planFragment} from '../../src/plans/schema.js'
 import {sessionFragment} from '../../src/sessions/row-journal.js'
 import {openStore} from '../../src/store/index.js'
 import {orchestratorFragment} from '../../src/tasks/base/schema.js'
+import {telemetryFragment} from '../../src/telemetry/index.js'
 
 const fragments = [
   orchestratorFragment,
@@ -20,7 +20,7 @@ const fragments = [
   journeyFragment,
   operationLogFragment,
   assistantFragment,
-  meshFragment,
+  telemetryFragment,
   meshStoreFragment,
 ]
 

@@ -12,6 +12,7 @@ import {type Answer, answerLines, type GenerateCall, scriptedInference} from '..
 import {doNext, failNext, threeSteps, unattended} from './support.js'
 
 interface Given {
+  env?: Readonly<Record<string, string>>
   toml?: string
   /** Scripted answers of the model, in order; if omitted, no server runs. */
   answers?: readonly string[]
@@ -20,12 +21,12 @@ interface Given {
 }
 
 /** A workspace with its operations and a scripted model. */
-async function workspace(t: TestContext, {toml = unattended, answers = [], answer, signal}: Given = {}) {
+async function workspace(t: TestContext, {toml = unattended, env = {}, answers = [], answer, signal}: Given = {}) {
   const inTurn: Answer = (response, _call, count) =>
     response.end(answerLines(answers[count - 1] ?? 'enough', {prompt_eval_count: 100, eval_count: 100}))
   const isServed = answers.length > 0 || answer !== undefined
   const server = isServed ? await scriptedInference(t, answer ?? inTurn) : undefined
-  const orchestrator = await openTestOrchestrator(t, {toml})
+  const orchestrator = await openTestOrchestrator(t, {toml, env})
   const notices: string[] = []
   const progress: Progress[] = []
   const context: OperationContext = {
@@ -84,7 +85,8 @@ const goal = 'Write the parser and the printer of the language'
 
 describe('svc_plan', () => {
   it('stores the plan of a model', async (t) => {
-    const {call, calls, orchestrator, notices, progress} = await workspace(t, {answers: [good]})
+    const env = {SVC_MCP_LLM_COST_EVENTS: '1'}
+    const {call, calls, orchestrator, notices, progress} = await workspace(t, {answers: [good], env})
     const answer = await call('plan_goal', {
       goal,
       session_id: 'talk-1',
@@ -159,6 +161,32 @@ FROM plan_sessions`,
     )
     const [cost] = modules.tasks.readEvents(orchestrator, {types: ['cost_incurred']}).map(({kind}) => kind)
     assert.deepEqual(cost?.type === 'cost_incurred' && [cost.input_tokens, cost.output_tokens], [100, 100])
+  })
+
+  for (const [variable, value, costs] of [
+    ['SVC_MCP_LLM_COST_EVENTS', '1', 1],
+    ['SVC_MCP_LLM_COST_EVENTS', '0', 0],
+    ['SVC_TELEMETRY', '1', 0],
+  ] as const)
+    it(`emits ${costs} cost events if ${variable} is ${value}, and accounts for the call`, async (t) => {
+      const {call, orchestrator} = await workspace(t, {answers: [good], env: {[variable]: value}})
+      await call('plan_goal', {goal, plan_telemetry_session_id: 'telemetry-1'})
+      assert.equal(modules.tasks.readEvents(orchestrator, {types: ['cost_incurred']}).length, costs)
+      const [row, ...more] = orchestrator.store.all<Record<string, unknown>>('SELECT * FROM llm_interactions')
+      assert.deepEqual(more, [])
+      assert.match(String(row?.trace_id), /^[0-9a-f-]{36}$/)
+      assert.ok(Number(row?.latency_ms) >= 0)
+      assert.deepEqual(
+        [row?.session_id, row?.model_version, row?.task_category, row?.success, row?.input_tokens, row?.output_tokens],
+        ['telemetry-1', 'run-a', 'planning', 1, 100, 100],
+      )
+    })
+
+  it('accounts for a failed call of the model', async (t) => {
+    const {call, orchestrator} = await workspace(t, {answer: (response) => response.writeHead(500).end()})
+    await call('plan_goal', {goal, session_id: 'talk-1'})
+    const rows = orchestrator.store.all('SELECT session_id, success, input_tokens FROM llm_interactions')
+    assert.deepEqual(rows[0], {session_id: 'talk-1', success: 0, input_tokens: 0})
   })
 
   it('asks again if the answer is not JSON', async (t) => {

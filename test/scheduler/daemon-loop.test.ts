@@ -20,14 +20,14 @@ import {projectFile} from '../support/project.js'
 import {until} from '../support/until.js'
 
 /** A workspace as seen by a daemon and by a client in another process. */
-async function workspace(t: TestContext, toml = '') {
-  const orchestrator = await openTestOrchestrator(t, {toml, clock: 'real'})
+async function workspace(t: TestContext, toml = '', env = {}) {
+  const orchestrator = await openTestOrchestrator(t, {toml, env, clock: 'real'})
   const client = await openTestOrchestrator(t, {root: orchestrator.root, clock: 'real'})
   return {orchestrator, client}
 }
 
-async function running(t: TestContext, script?: Script, {toml = '', drainMs = 10_000} = {}) {
-  const {orchestrator, client} = await workspace(t, toml)
+async function running(t: TestContext, script?: Script, {toml = '', drainMs = 10_000, env = {}} = {}) {
+  const {orchestrator, client} = await workspace(t, toml, env)
   const processor = new ScriptedProcessor(script)
   const daemon = await startDaemon(t, orchestrator, processor, {drainMs})
   return {orchestrator, client, processor, daemon}
@@ -75,7 +75,7 @@ describe('a daemon', () => {
   })
 
   it('stores the result, phases, messages and cost of a run', async (t) => {
-    const {client} = await running(t, (_, report) => {
+    const script: Script = (_, report) => {
       report.phase('act')
       for (let i = 1; i <= 12; i++) report.message(`message ${i}`)
       return {
@@ -83,7 +83,8 @@ describe('a daemon', () => {
         details: {tokens: 7},
         usage: {provider: 'local', model: 'm', inputTokens: 3, outputTokens: 4, costUsd: 0.5},
       }
-    })
+    }
+    const {client} = await running(t, script, {env: {SVC_MCP_LLM_COST_EVENTS: '1'}})
     const id = submit(client)
     await until(() => statusOf(client, id) === 'Completed', 'the task is completed')
     const {result, transcript, current_phase, agent_id} = requireTask(client, id)

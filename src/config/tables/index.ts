@@ -38,6 +38,7 @@ import {speechAudioSettings} from './speech-audio.js'
 import {speechRefineSettings} from './speech-refine.js'
 import {speechServerSettings} from './speech-server.js'
 import {speechSessionSettings} from './speech-session.js'
+import {telemetrySettings} from './telemetry.js'
 import {workspaceSettings} from './workspace.js'
 
 /** Tables of the orchestrator and the mesh, in display order. */
@@ -84,5 +85,6 @@ export const settingTables: readonly SettingTable[] = [
   daemonSettings,
   mcpSettings,
   assistantSettings,
+  telemetrySettings,
   appSettings,
 ]

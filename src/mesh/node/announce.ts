@@ -1,10 +1,11 @@
 import {meshNodeSettings, meshSettings, resolveSettings, type SettingSources} from '../../config/index.js'
 import {logger} from '../../log/index.js'
+import type {MetricPlace} from '../../telemetry/index.js'
 import type {MeshClient} from '../client/client.js'
 import {MeshHttpError} from '../client/error.js'
 import {type MembershipEvent, startMembership} from '../client/membership.js'
 import {configuredClient} from './configured-client.js'
-import {type EventPlace, keepsControlEvents, recordControlEvent} from './control-events.js'
+import {keepsControlEvents, recordControlEvent} from './control-events.js'
 import {publishNode, registryPath} from './local-registry.js'
 import {type SelfRecord, selfRecord} from './self-record.js'
 
@@ -12,7 +13,7 @@ export interface Announcement {
   sources: SettingSources
   version: string
   /** Opens the store for control events; called only if they are enabled. */
-  place: () => Promise<EventPlace>
+  place: () => Promise<MetricPlace>
   notice: (text: string) => void
 }
 
@@ -63,7 +64,7 @@ export async function announceHere(
 
 interface Here extends Pick<Announcement, 'sources' | 'notice'> {
   record: SelfRecord
-  events: EventPlace | undefined
+  events: MetricPlace | undefined
 }
 
 /** @throws file_unreadable, disk_full */
@@ -127,7 +128,7 @@ function logEvent(event: MembershipEvent): void {
 /** Records successful joins, and only the first of consecutive failures. */
 function recordJoin(
   event: MembershipEvent,
-  {sources, record, events}: {sources: SettingSources; record: SelfRecord; events: EventPlace},
+  {sources, record, events}: {sources: SettingSources; record: SelfRecord; events: MetricPlace},
 ): void {
   const {controlUrl = ''} = resolveSettings(meshSettings, sources).values
   const common = {control_base: controlUrl, node_id: record.id, scope_id: record.scope_id ?? null}

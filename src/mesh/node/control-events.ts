@@ -1,24 +1,7 @@
 import {meshNodeSettings, resolveSettings, type SettingSources} from '../../config/index.js'
-import {logger} from '../../log/index.js'
-import {fragment, type Store} from '../../store/index.js'
+import {type MetricPlace, recordMetric, resolveTelemetry, sessionOf, trimMetrics} from '../../telemetry/index.js'
 import {redactAll, redactor} from '../client/redactor.js'
 import {meshSecretTexts} from '../secrets/read-secrets.js'
-
-/** Table of the mesh requests of a workspace and their results. */
-export const meshFragment = fragment(
-  'mesh',
-  `
-CREATE TABLE mesh_control_events (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  session_id TEXT NOT NULL,
-  repository_id TEXT NOT NULL,
-  name TEXT NOT NULL,
-  details_json TEXT NOT NULL,
-  created_at_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX mesh_control_events_session ON mesh_control_events (session_id, id);
-`,
-)
 
 interface ControlEvents {
   local_registry_publish: {registry_path: string; node_id: string; scope_id: string | null}
@@ -30,6 +13,15 @@ interface ControlEvents {
     schema_version: number | null
     error: string | null
   }
+  mesh_exec_lease_reconcile: {
+    reason: 'holder_not_in_registry' | 'holder_heartbeat_stale' | 'holder_in_maintenance' | 'holder_quarantined'
+    lease_id: string
+    holder_node_id: string
+    scope_key: string
+    expires_unix_ms: number
+    auto_revoke_attempted: boolean
+    auto_revoke_ok: boolean | null
+  }
 }
 
 interface JoinDetails {
@@ -38,43 +30,34 @@ interface JoinDetails {
   scope_id: string | null
 }
 
-/** Workspace store for control events, and its repository. */
-export interface EventPlace {
-  readonly store: Store
-  /** False for a store in memory, to which events are not written. */
-  readonly isKept: boolean
-  readonly repositoryId: string
-}
-
-/** Maximum number of rows; the oldest are deleted. */
+/** Maximum number of rows of a repository; the oldest are deleted. */
 const maxEvents = 10_000
+/** Number of rows between two deletions. */
+const trimEvery = 100
 
 /** True if recording control events is enabled. */
 export const keepsControlEvents = (sources: SettingSources): boolean =>
-  resolveSettings(meshNodeSettings, sources).values.codexTelemetry
+  resolveSettings(meshNodeSettings, sources).values.codexTelemetry && resolveTelemetry(sources).telemetry.metrics
 
 /**
- * Records an event if enabled. Never throws: an event must not make its operation fail.
+ * Records an event as a metric if enabled. Never throws: an event must not make its operation fail.
  * @param nowMs Unix ms
  */
 export function recordControlEvent<N extends keyof ControlEvents>(
-  {store, isKept, repositoryId}: EventPlace,
+  place: MetricPlace,
   sources: SettingSources,
-  {name, details, nowMs = Date.now()}: {name: N; details: ControlEvents[N]; nowMs?: number},
+  {name, details, nowMs}: {name: N; details: ControlEvents[N]; nowMs?: number},
 ): void {
-  if (!isKept || !keepsControlEvents(sources)) return
-  try {
+  if (!keepsControlEvents(sources)) return
+  const {repositoryId} = place
+  const type = name === 'mesh_exec_lease_reconcile' ? 'mesh_exec_lease_reconcile' : 'mesh_control_event'
+  const id = recordMetric(place, {
+    sessionId: sessionOf(type, repositoryId),
+    type,
+    value: null,
     // An error message of the server may repeat secrets from the request.
-    const text = JSON.stringify(redactAll(details, redactor(meshSecretTexts(sources))))
-    store.transaction(() => {
-      const {lastInsertRowid: id} = store.run(
-        `INSERT INTO mesh_control_events (session_id, repository_id, name, details_json, created_at_ms)
-         VALUES (?, ?, ?, ?, ?)`,
-        [`mesh:${repositoryId}`, repositoryId, name, text, nowMs],
-      )
-      store.run('DELETE FROM mesh_control_events WHERE id <= ?', [Number(id) - maxEvents])
-    })
-  } catch (error) {
-    logger('svc.mesh').debug({err: error, name}, 'cannot record mesh control event')
-  }
+    metadata: {name, repository_id: repositoryId, details: redactAll(details, redactor(meshSecretTexts(sources)))},
+    nowMs,
+  })
+  if (id !== undefined && id % trimEvery === 0) trimMetrics(place, {type, repositoryId, keep: maxEvents})
 }

@@ -1,6 +1,8 @@
+import {randomUUID} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
 import type {Generation, InferenceEndpoint} from '../../inference-client/index.js'
 import {chooseModel, costOf, emitCost, localProvider, type TaskContext} from '../../tasks/index.js'
+import {recordModelCall} from '../../telemetry/index.js'
 
 import {planSystem} from './prompts.js'
 
@@ -26,6 +28,8 @@ export interface PlanModelOptions {
   signal: AbortSignal
   /** Time limit of one answer, ms. */
   timeoutMs?: number
+  /** Session to which the calls are accounted. */
+  sessionId?: string | undefined
 }
 
 /** Low, so that the model returns the most likely steps. */
@@ -38,6 +42,7 @@ export async function openPlanModel(context: TaskContext, options: PlanModelOpti
   const {generate, inferenceClient, modelRegistry, servedModels} = await import('../../inference-client/index.js')
   const {endpoint, temperature = usualTemperature, topP, signal, timeoutMs = usualTimeoutMs} = options
   const client = inferenceClient(endpoint, {idleTimeoutMs: timeoutMs})
+  const traceId = randomUUID()
   let chosen: string | undefined
   const nameModel = async (): Promise<string> => {
     const {costPreference, modelPrices} = context.config
@@ -50,13 +55,15 @@ export async function openPlanModel(context: TaskContext, options: PlanModelOpti
       const request = {model: chosen, system: planSystem, prompt, temperature, topP, maxTokens}
       const limited = new AbortController()
       const timer = setTimeout(() => limited.abort(new SvcError('plan_model_slow', {ms: timeoutMs})), timeoutMs)
+      const call = {model: chosen, traceId, sessionId: options.sessionId, begunMs: performance.now()}
+      let generation: Generation | undefined
       try {
-        const generation = await generate(client, request, AbortSignal.any([signal, limited.signal]))
-        recordUsage(context, chosen, generation)
-        return {text: generation.text, tokens: tokensOf(prompt, generation)}
+        generation = await generate(client, request, AbortSignal.any([signal, limited.signal]))
       } finally {
         clearTimeout(timer)
+        recordUsage(context, call, generation)
       }
+      return {text: generation.text, tokens: tokensOf(prompt, generation)}
     },
     close: () => client.close(),
   }
@@ -73,9 +80,22 @@ export function modelFailure(error: unknown, signal: AbortSignal): SvcError {
   return failure
 }
 
-function recordUsage(context: TaskContext, model: string, {inputTokens, outputTokens}: Generation): void {
-  const costUsd = costOf(model, inputTokens + outputTokens, context.config.modelPrices)
-  emitCost(context, {provider: localProvider, model, inputTokens, outputTokens, costUsd})
+interface Call {
+  model: string
+  /** The same for all calls of a draft. */
+  traceId: string
+  sessionId: string | undefined
+  begunMs: number
+}
+
+/** @param generation undefined if the call failed */
+function recordUsage(context: TaskContext, {begunMs, ...call}: Call, generation: Generation | undefined): void {
+  const {inputTokens = 0, outputTokens = 0} = generation ?? {}
+  const costUsd = costOf(call.model, inputTokens + outputTokens, context.config.modelPrices)
+  const usage = {inputTokens, outputTokens, costUsd}
+  const success = generation !== undefined
+  recordModelCall(context, {...call, ...usage, category: 'planning', success, latencyMs: performance.now() - begunMs})
+  if (success) emitCost(context, {provider: localProvider, model: call.model, ...usage})
 }
 
 const charactersPerToken = 4

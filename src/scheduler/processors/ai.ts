@@ -25,6 +25,15 @@ export interface AiOptions {
   idleTimeoutMs?: number
   /** Called once per run, before the model is asked. */
   onModelChosen?: (task: Task, choice: ModelChoice) => void
+  /** Called after each call of the model. @param generation undefined if it failed */
+  onModelCall?: (task: Task, call: ModelAnswer) => void
+}
+
+export interface ModelAnswer {
+  model: string
+  /** Undefined if the call failed. */
+  generation: Generation | undefined
+  latencyMs: number
 }
 
 /** The phase whose answer is the result. The later phases judge that answer and are returned as details. */
@@ -40,7 +49,7 @@ export const aiProcessor = (options: AiOptions): Processor => ({
     const {contextLengthOf, generate, inferenceClient, modelRegistry, servedModels} = await import(
       '../../inference-client/index.js'
     )
-    const {endpoint, prices, costPreference, idleTimeoutMs = 300_000} = options
+    const {endpoint, prices, costPreference, idleTimeoutMs = 300_000, onModelCall} = options
     const client = inferenceClient(endpoint, {idleTimeoutMs})
     try {
       const registry = modelRegistry(endpoint, await servedModels(client, signal))
@@ -48,7 +57,8 @@ export const aiProcessor = (options: AiOptions): Processor => ({
       options.onModelChosen?.(task, choice)
       const contextLength = endpoint.contextLength ?? (await contextLengthOf(client, choice.model, signal))
       const budget = phaseBudget(contextLength, endpoint.maxTokens)
-      const generations = await workThrough(task, choice.model, {generate, client, endpoint, budget, report, signal})
+      const work = {generate, client, endpoint, budget, report, signal, onModelCall}
+      const generations = await workThrough(task, choice.model, work)
       return outcome(choice.model, generations, prices)
     } finally {
       await client.close()
@@ -63,6 +73,7 @@ interface Work {
   budget: PhaseBudget
   report: RunReport
   signal: AbortSignal
+  onModelCall: AiOptions['onModelCall']
 }
 
 type Generations = Readonly<Record<TaskPhase, Generation>>
@@ -76,11 +87,14 @@ async function workThrough(task: Task, model: string, work: Work): Promise<Gener
     signal.throwIfAborted()
     report.phase(phase)
     const prompt = phasePrompt(phase, task, answersOf(generations), promptBytes)
-    const generation = await work.generate(
-      client,
-      {model, system: systemPrompt, prompt, temperature, maxTokens, contextLength},
-      signal,
-    )
+    const request = {model, system: systemPrompt, prompt, temperature, maxTokens, contextLength}
+    const begunMs = performance.now()
+    let generation: Generation | undefined
+    try {
+      generation = await work.generate(client, request, signal)
+    } finally {
+      work.onModelCall?.(task, {model, generation, latencyMs: performance.now() - begunMs})
+    }
     generations[phase] = generation
     const answer = generation.text.trim()
     if (answer !== '') report.message(`${phase}: ${answer}`)

@@ -1,7 +1,8 @@
 import type {InferenceEndpoint} from '../../inference-client/index.js'
-import {recordRoutingDecision, type Task, type TaskContext} from '../../tasks/index.js'
-
-import {aiProcessor} from './ai.js'
+import {logger} from '../../log/index.js'
+import {costOf, recordRoutingDecision, type Task, type TaskContext} from '../../tasks/index.js'
+import {recordModelCall} from '../../telemetry/index.js'
+import {aiProcessor, type ModelAnswer} from './ai.js'
 import {execProcessor} from './exec.js'
 import type {Processor} from './processor.js'
 
@@ -29,6 +30,7 @@ export function localProcessors(
           category,
           complexity,
         }),
+      onModelCall: (task, call) => account(context, task, call),
     })
   const exec = () => execProcessor({root, ...context.config.exec, env})
   return {
@@ -42,4 +44,18 @@ function withModelOfAgent({store}: TaskContext, task: Task): Task {
   if (task.model_preference !== undefined) return task
   const agent = store.get<{model: string | null}>('SELECT model FROM orch_agents WHERE id = ?', [task.agent_id])
   return agent?.model ? {...task, model_preference: agent.model} : task
+}
+
+/** Accounts for a call. The answer is more useful than the row, so a failure is only logged. */
+function account(context: TaskContext, task: Task, {model, generation, latencyMs}: ModelAnswer): void {
+  const {inputTokens = 0, outputTokens = 0} = generation ?? {}
+  const costUsd = costOf(model, inputTokens + outputTokens, context.config.modelPrices)
+  const {session_id: sessionId, trace_id: traceId, category = 'general'} = task
+  const success = generation !== undefined
+  const usage = {inputTokens, outputTokens, costUsd}
+  try {
+    recordModelCall(context, {sessionId, traceId, model, category, success, latencyMs, ...usage})
+  } catch (error) {
+    logger('svc.telemetry').warn({err: error, task_id: task.id}, 'cannot record model call')
+  }
 }

@@ -1,6 +1,7 @@
 import type {Logger} from '../../log/index.js'
 import type {HostProbe} from '../../mesh/index.js'
 import type {Store} from '../../store/index.js'
+import type {Telemetry} from '../../telemetry/index.js'
 import type {OrchestratorConfig} from './config.js'
 import type {AffinityGroup} from './groups.js'
 import type {TaskStatus} from './vocabulary.js'
@@ -23,6 +24,8 @@ export interface TaskContext {
   readonly config: OrchestratorConfig
   /** Capabilities that this machine adds to an agent. */
   readonly probe: HostProbe
+  /** What is recorded in addition to model calls. */
+  readonly telemetry: Telemetry
   /** Configured groups, or else those detected in the workspace. */
   readonly groups: readonly AffinityGroup[]
   /** Modules that act on task and agent changes, in the same transaction. */

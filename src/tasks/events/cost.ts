@@ -1,3 +1,4 @@
+import {emitsCosts} from '../../telemetry/index.js'
 import type {TaskContext} from '../base/context.js'
 import {appendEvent} from './event-log.js'
 
@@ -10,12 +11,13 @@ export interface Usage {
   costUsd: number
 }
 
-/** Records the cost of a model call. @param subject the task and agent that made the call, if any */
+/** Emits the cost of a model call as an event, if enabled. @param subject the task and agent that made the call, if any */
 export function emitCost(
   context: TaskContext,
   {provider, model, inputTokens, outputTokens, costUsd}: Usage,
   subject: {task_id?: number; agent_id?: number} = {},
 ): void {
+  if (!emitsCosts(context)) return
   appendEvent(context, {
     type: 'cost_incurred',
     ...subject,

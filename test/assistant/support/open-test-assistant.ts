@@ -11,6 +11,7 @@ import {
 } from '../../../src/assistant/index.js'
 import {type ErrorCode, isErrorOf, type SvcError} from '../../../src/errors/index.js'
 import {openStore} from '../../../src/store/index.js'
+import {telemetryFragment} from '../../../src/telemetry/index.js'
 import {temporaryFolder} from '../../support/temporary.js'
 
 export interface TestAssistant {
@@ -52,7 +53,7 @@ export async function openTestAssistant(
   }: TestOptions = {},
 ): Promise<TestAssistant> {
   const folder = root ?? (await temporaryFolder(test))
-  const store = await openStore(join(folder, '.svc', 'store.db'), [assistantFragment])
+  const store = await openStore(join(folder, '.svc', 'store.db'), [assistantFragment, telemetryFragment])
   test.after(() => store.close())
   const costs: ModelUsage[] = []
   const works: Work[] = []

@@ -26,10 +26,12 @@ async function eventsIn(workspace: string): Promise<Event[]> {
   try {
     const database = await openDatabase(join(workspace, '.svc', 'store.db'), {readonly: true})
     try {
-      const rows = database.prepare('SELECT * FROM mesh_control_events ORDER BY id').all()
-      return (rows as (Event & {details_json: string})[]).map(({details_json, ...row}) => ({
-        ...row,
-        details: JSON.parse(details_json),
+      const rows = database
+        .prepare("SELECT * FROM research_metrics WHERE metric_type = 'mesh_control_event' ORDER BY id")
+        .all()
+      return (rows as {session_id: string; metadata_json: string}[]).map(({session_id, metadata_json}) => ({
+        session_id,
+        ...JSON.parse(metadata_json),
       }))
     } finally {
       database.close()

@@ -1,51 +1,49 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {type EventPlace, meshFragment, recordControlEvent} from '../../../src/mesh/index.js'
+import {recordControlEvent} from '../../../src/mesh/index.js'
 import {openStore} from '../../../src/store/index.js'
+import {type Metric, type MetricPlace, telemetryFragment} from '../../../src/telemetry/index.js'
 import {temporaryFolder} from '../../support/temporary.js'
-
-interface Row {
-  session_id: string
-  repository_id: string
-  name: string
-  details_json: string
-  created_at_ms: number
-}
 
 const wanted = {SVC_MESH_CODEX_TELEMETRY: '1'}
 const published = {
   name: 'local_registry_publish',
   details: {registry_path: '/r.json', node_id: 'n', scope_id: null},
-  nowMs: 5,
+  nowMs: 5000,
 } as const
 
-async function placeOf(test: TestContext, fragments = [meshFragment]): Promise<EventPlace> {
+async function placeOf(test: TestContext, fragments = [telemetryFragment]): Promise<MetricPlace> {
   const store = await openStore(join(await temporaryFolder(test), 'store.db'), fragments)
   test.after(() => store.close())
   return {store, isKept: true, repositoryId: '9c3b5d2f0a417e68'}
 }
 
-const rowsOf = ({store}: EventPlace) => store.all<Row>('SELECT * FROM mesh_control_events ORDER BY id')
+const rowsOf = ({store}: MetricPlace) => store.all<Metric>('SELECT * FROM research_metrics ORDER BY id')
 
 describe('mesh control events', () => {
   it('are recorded in a session of the repository', async (t) => {
     const place = await placeOf(t)
     recordControlEvent(place, {env: wanted}, published)
-    const [{details_json: details, ...row} = {} as Row] = rowsOf(place)
-    assert.deepEqual(JSON.parse(details), published.details)
+    const [{metadata_json: metadata, ...row} = {} as Metric] = rowsOf(place)
+    assert.deepEqual(JSON.parse(metadata ?? ''), {
+      name: 'local_registry_publish',
+      repository_id: '9c3b5d2f0a417e68',
+      details: published.details,
+    })
     assert.deepEqual(row, {
       id: 1,
       session_id: 'mesh:9c3b5d2f0a417e68',
-      repository_id: '9c3b5d2f0a417e68',
-      name: 'local_registry_publish',
-      created_at_ms: 5,
+      metric_type: 'mesh_control_event',
+      metric_value: null,
+      created_at: '1970-01-01 00:00:05',
     })
   })
 
   it('are recorded only if enabled and not in an in-memory store', async (t) => {
     const place = await placeOf(t)
-    for (const env of [{}, {SVC_MESH_CODEX_TELEMETRY: '0'}, {SVC_MESH_CODEX_TELEMETRY: 'yes'}])
+    const off = {...wanted, SVC_TELEMETRY: 'off'}
+    for (const env of [{}, {SVC_MESH_CODEX_TELEMETRY: '0'}, {SVC_MESH_CODEX_TELEMETRY: 'yes'}, off])
       recordControlEvent(place, {env}, published)
     recordControlEvent({...place, isKept: false}, {env: wanted}, published)
     assert.deepEqual(rowsOf(place), [])
@@ -71,22 +69,41 @@ describe('mesh control events', () => {
       },
     )
     const [row] = rowsOf(place)
-    assert.match(row?.details_json ?? '', /it said: \[redacted\], \[redacted\]/)
+    assert.match(row?.metadata_json ?? '', /it said: \[redacted\], \[redacted\]/)
     assert.doesNotMatch(JSON.stringify(row), /canary/)
   })
 
-  it('are limited to the newest 10,000', async (t) => {
+  it('have a type of their own for reconciled leases', async (t) => {
+    const place = await placeOf(t)
+    const details = {
+      reason: 'holder_heartbeat_stale',
+      lease_id: 'lease-31',
+      holder_node_id: 'node-a',
+      scope_key: 'task:18',
+      expires_unix_ms: 1_760_000_120_000,
+      auto_revoke_attempted: true,
+      auto_revoke_ok: true,
+    } as const
+    recordControlEvent(place, {env: wanted}, {name: 'mesh_exec_lease_reconcile', details})
+    const [row] = rowsOf(place)
+    assert.deepEqual(
+      [row?.metric_type, row?.session_id, JSON.parse(row?.metadata_json ?? '').details],
+      ['mesh_exec_lease_reconcile', 'mesh:9c3b5d2f0a417e68', details],
+    )
+  })
+
+  it('are limited to about the newest 10,000', async (t) => {
     const place = await placeOf(t)
     place.store.transaction(() => {
-      for (let i = 1; i <= 10_020; i++) recordControlEvent(place, {env: wanted}, {...published, nowMs: i})
+      for (let i = 1; i <= 10_120; i++) recordControlEvent(place, {env: wanted}, {...published, nowMs: i * 1000})
     })
-    const times = rowsOf(place).map(({created_at_ms: at}) => at)
-    assert.deepEqual([times.length, times[0], times.at(-1)], [10_000, 21, 10_020])
+    const ids = rowsOf(place).map(({id}) => id)
+    assert.deepEqual([ids.length, ids[0], ids.at(-1)], [10_020, 101, 10_120])
   })
 
   it('that cannot be recorded do not cause an error', async (t) => {
     const place = await placeOf(t, [])
     recordControlEvent(place, {env: wanted}, published)
-    assert.deepEqual(place.store.all("SELECT name FROM sqlite_schema WHERE name = 'mesh_control_events'"), [])
+    assert.deepEqual(place.store.all("SELECT name FROM sqlite_schema WHERE name = 'research_metrics'"), [])
   })
 })

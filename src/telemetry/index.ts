@@ -1,0 +1,10 @@
+/**
+ * Metrics of a workspace and accounting of model calls, in tables of its store. Writes of metrics are best effort: they
+ * never make an operation fail.
+ */
+
+export {sessionOf} from './metric-types.js'
+export {listMetrics, type Metric, type MetricPlace, type NewMetric, recordMetric, trimMetrics} from './metrics.js'
+export {type ModelCall, recordModelCall} from './model-calls.js'
+export {telemetryFragment} from './schema.js'
+export {emitsCosts, resolveTelemetry, type Telemetry} from './switches.js'
