@@ -37,6 +37,7 @@ const sections: readonly (readonly [table: string, title: string])[] = [
   ['daemon', 'Daemon'],
   ['mcp', 'MCP server'],
   ['assistant', 'Assistant'],
+  ['telemetry', 'Metrics and cost events'],
   ['app', 'Data-language server'],
 ]
 
