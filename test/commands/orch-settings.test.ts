@@ -19,7 +19,7 @@ import type {SvcError} from '../../src/errors/index.js'
 import {meshSnapshot} from '../../src/orchestrator/index.js'
 import type {Plan, PlanStatus} from '../../src/plans/index.js'
 import {openSessions} from '../../src/sessions/index.js'
-import {requireTask, submitTask} from '../../src/tasks/index.js'
+import {askQuestion, requireNoQuestion, requireTask, submitTask} from '../../src/tasks/index.js'
 import {controlPlane} from '../orchestrator/support/control-plane.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {type Orch, type OrchOptions, orchUnder} from '../support/orch.js'
@@ -105,6 +105,21 @@ const intake: readonly Effect[] = [
     controls: 'whether an invalid context envelope is recorded',
     outcomes: {true: ['Queued', 1], false: ['Queued', 0]},
     see: submitEnvelope,
+  },
+  {
+    setting: 'SVC_SUBMIT_TASK_BYPASS_QUESTIONING_GATE',
+    controls: 'whether a session with an unanswered question can submit tasks',
+    outcomes: {1: 'accepted', true: 'accepted', 0: 'question_pending', false: 'question_pending'},
+    async see(_orch, test, env) {
+      const orchestrator = await openTestOrchestrator(test, {env})
+      askQuestion(orchestrator, {session_id: 's1', prompt: 'Which format?'})
+      try {
+        requireNoQuestion(orchestrator, 's1')
+        return 'accepted'
+      } catch (error) {
+        return (error as SvcError).code
+      }
+    },
   },
   {
     setting: 'SVC_ORCHESTRATOR_ENABLED',

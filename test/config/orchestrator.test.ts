@@ -120,6 +120,7 @@ const variables: Record<string, Variable> = {
   SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS: whole('max_debug_iterations', 3, 0, 255),
   SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS: whole('max_toestub_debug_iterations', 3, 0, 255),
   SVC_ORCHESTRATOR_MAX_SOCRATES_DEBUG_ITERATIONS: whole('max_socrates_debug_iterations', 3, 0, 255),
+  SVC_SUBMIT_TASK_BYPASS_QUESTIONING_GATE: flag('orchestrator.submit_task_bypass_questioning_gate', true),
   SVC_ORCHESTRATOR_HARNESS_COMPLETION_GUARD: word('harness_completion_guard', 'off', 'shadow', [
     ['off', 'off'],
     ['WARN', 'warn'],

@@ -9,6 +9,10 @@ interface TaskAnswer {
   task: {id: number; status: string; result?: {text: string}; agent_name: string}
 }
 
+interface QuestionAnswer {
+  question: {question_id: string; answer?: string}
+}
+
 type ToolClient =
   | Awaited<ReturnType<typeof connect>>
   | Awaited<ReturnType<Awaited<ReturnType<typeof startHttp>>['connect']>>
@@ -125,6 +129,29 @@ for (const [transport, open] of transports)
       assert.ok(first.startsWith(`${shownId(task_id)} is in doubt: Is it?`), first)
       assert.match(rest.join('\n\n'), /^Write it/)
       assert.deepEqual(question?.requestedSchema.required, ['validated', 'report'])
+    })
+
+    it('asks the user a question, whose answer unblocks the session', async () => {
+      questions.length = 0
+      answer = {action: 'accept', content: {answer: 'YAML'}}
+      const {asking, plain} = await clients()
+      const ask = {
+        session_id: `s-${Math.random()}`,
+        prompt: 'Which format?',
+        options: ['JSON', 'YAML'].map((label) => ({option_id: label.toLowerCase(), label})),
+      }
+      const asked = await asking.call<QuestionAnswer>('svc_questioning_ask', ask)
+      assert.deepEqual([asked.question.answer, questions[0]?.message], ['yaml', 'Which format?'])
+      const waiting = await plain.call<QuestionAnswer>('svc_questioning_ask', ask)
+      assert.equal(waiting.question.answer, undefined)
+      const {session_id} = ask
+      const submission = {description: 'Write it', files: [], session_id}
+      const refused = await plain.fails('question_pending', 'svc_submit_task', submission)
+      assert.ok(refused.remediation?.includes(`svc orch questions answer ${waiting.question.question_id} TEXT`))
+      const {questions: pending} = await plain.call<{questions: object[]}>('svc_questioning_pending', {session_id})
+      assert.deepEqual(pending, [waiting.question])
+      await plain.call('svc_questioning_submit_answer', {session_id, answer: 'json'})
+      assert.ok((await plain.call<{task_id: number}>('svc_submit_task', submission)).task_id > 0)
     })
 
     for (const [what, response] of [

@@ -118,6 +118,15 @@ describe('a chat message', () => {
       band: 'medium',
       citation_coverage: 0,
       research: {should_research: true, trigger: 'missing_citations', suggested_query: 'Is it?'},
+      questioning: {
+        question_needed: true,
+        question_kind: 'entry',
+        prompt: 'Name a file or document that answers "Is it?".',
+        expected_information_gain_bits: 1,
+        expected_user_cost: 0.5,
+        utility_bits_per_cost: 2,
+        stop_reason: null,
+      },
     })
     const other = await call('chat_message', {prompt: 'Was it?', session_id: 'other'})
     assert.deepEqual(other.socrates, {reason: 'no_evidence_context'})

@@ -23,7 +23,7 @@ export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
     doc: 'Whether acceptance lines and required checks are ignored (off), only recorded (shadow) or required (enforce).',
   },
   submitTaskBypassQuestioningGate: {
-    type: boolean('lenient'),
+    type: boolean('flag'),
     env: ['SVC_SUBMIT_TASK_BYPASS_QUESTIONING_GATE'],
     default: false,
     doc: 'Let programs submit tasks of a session that has an unanswered question.',

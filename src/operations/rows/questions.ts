@@ -193,7 +193,7 @@ export const questionOperations: readonly Operation[] = [
     {correlation_id: string; answer: string; from_agent?: string | number; agent_session_id?: string},
     AnsweredQuestion
   >({
-    name: 'answer_agent',
+    name: 'answer_agent_question',
     title: 'Answer an agent',
     summary: 'Answer a question of another agent.',
     effect: 'write',

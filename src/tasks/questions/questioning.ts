@@ -38,7 +38,7 @@ const templates: readonly {
     trigger: 'missing_citations',
     kind: 'entry',
     cost: 0.5,
-    prompt: (subject) => `Which file or document answers ${subject}?`,
+    prompt: (subject) => `Name a file or document that answers ${subject}.`,
   },
   {
     trigger: 'low_confidence',

@@ -63,6 +63,23 @@ export const life: readonly (readonly [operation: string, input: Readonly<Record
   ['resolve_doubt', {task_id: 4, validated: false, report: 'The newer one counts.'}],
   ['doubt_task', {task_id: 4}],
   ['overrule_doubt', {task_id: 4, reason: 'Good enough.'}],
+  [
+    'ask_question',
+    {
+      task_id: 3,
+      prompt: 'Where?',
+      options: [
+        {option_id: 'web', label: 'On the web'},
+        {option_id: 'other', label: 'Elsewhere', is_other: true},
+      ],
+      expected_information_gain_bits: 1,
+      expected_user_cost: 0.2,
+    },
+  ],
+  ['pending_questions', {session_id: 'T-0003'}],
+  ['answer_question', {question_id: 'Q-0001', answer: 'In print'}],
+  ['ask_agent', {from_agent: 'anna', to_agent: 'bert', question: 'Which page?'}],
+  ['agent_questions', {agent_id: 'bert'}],
   ['pause_agent', {agent_id: 'bert'}],
   ['resume_agent', {agent_id: 'A-02'}],
   ['rebalance', {}],
