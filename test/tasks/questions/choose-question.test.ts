@@ -17,7 +17,12 @@ const good = candidate(0.5, 0.5)
 
 describe('chooseQuestion', () => {
   it('chooses the highest gain per cost within the limits', () => {
-    const candidates = [candidate(0.4, 0.4, 'a'), candidate(0.3, 0.1, 'b'), candidate(2, 0.81, 'c'), candidate(0.079, 0.01, 'd')]
+    const candidates = [
+      candidate(0.4, 0.4, 'a'),
+      candidate(0.3, 0.1, 'b'),
+      candidate(2, 0.81, 'c'),
+      candidate(0.079, 0.01, 'd'),
+    ]
     const chosen = chooseQuestion(candidates)
     assert.equal(chosen?.prompt, 'b')
     assert.ok(Math.abs((chosen?.utility_bits_per_cost ?? 0) - 3) < 1e-9)

@@ -46,7 +46,9 @@ describe('askQuestion and answerQuestion', () => {
   it('answer the oldest question of a session', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     for (const each of ['One?', 'Two?']) askQuestion(orchestrator, {session_id: 's1', prompt: each})
-    refused('question_not_found', () => answerQuestion(orchestrator, {session_id: 's2', question_id: 'Q-0001', answer: 'x'}))
+    refused('question_not_found', () =>
+      answerQuestion(orchestrator, {session_id: 's2', question_id: 'Q-0001', answer: 'x'}),
+    )
     assert.equal(answerQuestion(orchestrator, {session_id: 's1', answer: 'x'}).prompt, 'One?')
     assert.equal(answerQuestion(orchestrator, {session_id: 's1', answer: 'x'}).prompt, 'Two?')
   })
