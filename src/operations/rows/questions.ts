@@ -116,7 +116,7 @@ export const questionOperations: readonly Operation[] = [
   operation<AnswerRequest, {question: Question}>({
     name: 'answer_question',
     title: 'Answer a question',
-    summary: 'Answer a question, so that a task that waits for it can continue.',
+    summary: 'Answer a question of an agent.',
     effect: 'write',
     idempotent: false,
     input: object(
