@@ -3,6 +3,7 @@ import {spawn} from 'node:child_process'
 import {once} from 'node:events'
 import {describe, it, type TestContext} from 'node:test'
 import {processStart} from '../../src/process/index.js'
+import {runDaemon} from '../../src/scheduler/index.js'
 import {readEvents, requireTask, takeClaim} from '../../src/tasks/index.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {ScriptedProcessor, startDaemon, untilAborted} from '../orchestrator/support/daemon.js'
@@ -31,6 +32,21 @@ describe('a daemon after a killed one', () => {
     assert.equal(event?.kind.type === 'task_requeued' && event.kind.reason, 'daemon_restarted')
     assert.equal(acceptTask(client, claimed, undefined, {generation}).outcome, 'completed')
     refused('claim_lost', () => acceptTask(client, orphan, undefined, {generation: 1}))
+  })
+
+  it('requeues the tasks of the killed daemon if nobody is notified that it is ready', async (t) => {
+    const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
+    const id = start(orchestrator, submit(orchestrator))
+    const client = await again(t, orchestrator)
+    const processor = new ScriptedProcessor()
+    const controller = new AbortController()
+    const processors = {ai: processor, exec: processor}
+    const ended = runDaemon(orchestrator, {processors, signal: controller.signal})
+    t.after(() => controller.abort())
+    await until(() => statusOf(client, id) === 'Completed', 'the task is completed')
+    controller.abort()
+    await ended
+    assert.equal(requireTask(client, id).retry_count, 1)
   })
 
   it('kills the processes left by its commands', async (t) => {

@@ -71,7 +71,8 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
   const lease = takeLease(context, holder)
   const loop = new Loop(context, lease, options)
   try {
-    options.onReady?.(lease, recoverRuns(context, lease))
+    const recovered = recoverRuns(context, lease)
+    options.onReady?.(lease, recovered)
     await loop.run()
   } catch (error) {
     loop.fault ??= error
