@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import {execFile} from 'node:child_process'
 import {describe, it} from 'node:test'
+import {promisify} from 'node:util'
 import {listOperations, redoOperation, reorderTask, undoOperation} from '../../../src/orchestrator/index.js'
 import {executePlan, newPlan, planStatus} from '../../../src/plans/index.js'
 import {
@@ -16,6 +18,7 @@ import {
 } from '../../../src/tasks/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {taskThatIs} from '../../orchestrator/support/tasks.js'
+import {projectFile} from '../../support/project.js'
 import {gatedWorkspace} from './gated-workspace.js'
 
 const behavioral = 'behavioral_gate_on_complete = true\nbehavioral_gate_command = ["test"]\n'
@@ -192,5 +195,13 @@ describe('a plan step whose task a gate returned', () => {
     assert.equal((await complete(second)).outcome, 'completed')
     assert.deepEqual(nodes(), ['completed', 'completed'])
     assert.equal(planStatus(orchestrator, plan.session_id).status, 'completed')
+  })
+})
+
+describe('the completion of tasks without files', () => {
+  it('starts no thread', async () => {
+    const program = projectFile('dist/test/tasks/completion/count-threads.js')
+    const {stdout} = await promisify(execFile)(process.execPath, [program], {timeout: 60_000})
+    assert.deepEqual(JSON.parse(stdout), {withoutFiles: 0, withFile: 1})
   })
 })
