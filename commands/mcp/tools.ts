@@ -15,7 +15,8 @@ export default class McpTools extends McpCommand<typeof McpTools> {
   async run(): Promise<void> {
     const registry = await this.registry(this.flags.program)
     const tools = registry.listed(await this.tiers())
-    await this.output.result({tools: tools.map(({listed}) => listed)}, () => formatTools(tools))
+    const {listTool} = await import('../../src/mcp/index.js')
+    await this.output.result({tools: tools.map(listTool)}, () => formatTools(tools))
   }
 }
 

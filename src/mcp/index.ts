@@ -14,6 +14,7 @@ export {
   mergeIntoClientFile,
 } from './client-config.js'
 export type {Envelope} from './envelope.js'
+export {listTool} from './list-tool.js'
 export {openProgramTools} from './program/program-tools.js'
 export {operationTools, ToolRegistry, tiersOf} from './registry.js'
 export {ResourceFeed} from './resources/feed.js'

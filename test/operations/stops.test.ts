@@ -6,7 +6,7 @@ import {violations} from './support/violations.js'
 
 /** Calls operations in a new workspace; each answer must match its schema. */
 async function workspace(test: TestContext) {
-  const context = await openContext(test)
+  const context = await openContext(test, {}, {SVC_MCP_LLM_COST_EVENTS: '1'})
   return async (name: string, input: object = {}) => {
     const row = operationNamed(name)
     const answer = (await createCall(row, name).perform(input, context)) as Readonly<Record<string, unknown>>

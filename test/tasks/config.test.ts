@@ -60,6 +60,7 @@ describe('the configuration of a workspace without settings', () => {
     assert.equal(new Set(flat).size, flat.length)
     const members = [
       'attentionTlxWeights',
+      'tierGate',
       'defaultAgentCapabilities',
       'exec',
       'interruptionCalibration',

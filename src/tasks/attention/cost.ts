@@ -1,3 +1,5 @@
+import {promptCostShares} from '../base/policy.js'
+
 /** How often the user was interrupted lately, and so how much another interruption costs. */
 export type FocusDepth = 'ambient' | 'focused' | 'deep'
 
@@ -73,10 +75,10 @@ export function promptCost(
   const cost =
     baseMs *
     clamp(userCost, 0.05, 1) *
-    (1 + 0.22 * backlog) *
-    (0.75 + 0.25 * (1 - trust)) *
+    (1 + promptCostShares.backlog * backlog) *
+    (1 - promptCostShares.trust * trust) *
     focusFactors[focus] *
-    (1 + 0.35 * contradiction)
+    (1 + promptCostShares.contradiction * contradiction)
   return Math.max(1, Math.round(cost))
 }
 

@@ -1,3 +1,4 @@
+import {submissionConfidence} from '../base/policy.js'
 import type {Priority} from '../base/vocabulary.js'
 import {clamp} from './cost.js'
 import type {InterruptionSignals} from './decide.js'
@@ -21,12 +22,13 @@ export interface SubmitFactors {
 
 export function submitSignals({description, priority, writes, backlog, trust}: SubmitFactors): InterruptionSignals {
   const isRisky = risky.test(description)
+  const {confidence, contradiction} = submissionConfidence[isRisky ? 'risky' : 'other']
   return {
     channel: 'task_submit',
     expected_information_gain_bits: clamp(gains[priority] + 0.01 * writes, 0.05, 0.35),
     expected_user_cost: clamp(0.2 + Math.min(1, writes / 4) + (isRisky ? 0.2 : 0), 0.05, 1),
-    confidence_estimate: isRisky ? 0.4 : 0.68,
-    contradiction_ratio: isRisky ? 0.2 : 0.08,
+    confidence_estimate: confidence,
+    contradiction_ratio: contradiction,
     pending_clarification_backlog: backlog,
     trust_score: trust,
     irreversible_or_high_risk: isRisky,

@@ -55,3 +55,12 @@ export const questioningPolicy = {
 
 /** Limits for agents that request strict evidence even if the gate is off. */
 export const strictConfidence = {minConfidence: 0.7, maxContradictionRatio: 0.3} as const
+
+/** Confidence and contradiction that are assumed for a submission, before anything is known about its answer. */
+export const submissionConfidence = {
+  risky: {confidence: 0.4, contradiction: 0.2},
+  other: {confidence: 0.68, contradiction: 0.08},
+} as const
+
+/** Share of the cost of a question that full trust saves, and what a waiting question and a full contradiction add. */
+export const promptCostShares = {trust: 0.25, backlog: 0.22, contradiction: 0.35} as const

@@ -49,8 +49,11 @@ function retryRow(context: TaskContext, row: TaskRow): void {
     agent_id: agentId,
     retry_count: row.retry_count + 1,
     fault_count: 0,
-    // The limit of hand-overs applies to the new attempt.
+    // The limits of hand-overs and refusals apply to the new attempt.
     handoff_count: 0,
+    debug_iterations: 0,
+    toestub_iterations: 0,
+    socrates_iterations: 0,
     status_reason: null,
     not_before_ms: null,
     unmet_dependencies: open.length,

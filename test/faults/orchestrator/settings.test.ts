@@ -49,6 +49,17 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orch tasks': [],
   'orch undo': ['1'],
   'orch verify': ['1'],
+  'orch attention': [],
+  'orch questions': [],
+  'orch questions answer': ['1', 'yes'],
+  'orch session cleanup': [],
+  'orch session compact': ['s1'],
+  'orch session create': ['core'],
+  'orch session list': [],
+  'orch session reset': ['s1'],
+  'orch session show': ['s1'],
+  'orch start': [],
+  'orch stop': ['--emergency'],
 }
 
 const found = ['orch', 'daemon'].flatMap((topic) =>

@@ -7,10 +7,11 @@ import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 export async function openContext(
   test: Parameters<typeof temporaryFolder>[0],
   more: Partial<OperationContext> = {},
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<OperationContext> {
   const root = await temporaryFolder(test)
   await writeFiles(root, {'Svc.toml': '[orchestrator]\nmin_agents = 0\n'})
-  const env = {SVC_DATA_DIR: `${root}/data`, SVC_INFERENCE_URL: 'http://127.0.0.1:9'}
+  const env = {SVC_DATA_DIR: `${root}/data`, SVC_INFERENCE_URL: 'http://127.0.0.1:9', ...variables}
   const sources = {env}
   const orchestrator = await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})
   test.after(() => orchestrator.close())

@@ -71,8 +71,12 @@ function taskFaults(task: Row, events: readonly EventRow[], capOf: Readonly<Reco
     if (!holds) faults.push(`task ${id} (${status}): ${what}; ${JSON.stringify(task)} ${JSON.stringify(events)}`)
   }
   const requeued = events.filter(({type, outcome}) => type === 'task_gated' && outcome === 'requeued')
+  // A retry starts the counters again.
+  const attempt = events.slice(events.findLastIndex(({reason: cause}) => cause === 'retry') + 1)
   for (const counter of counters) {
-    const count = requeued.filter(({gate}) => counterOf[gate ?? ''] === counter).length
+    const count = requeued
+      .filter((event) => attempt.includes(event))
+      .filter(({gate}) => counterOf[gate ?? ''] === counter).length
     expect(task[counter] === count, `${counter} should be ${count}`)
     expect(task[counter] <= capOf[counter], `${counter} exceeds its maximum of ${capOf[counter]}`)
   }
