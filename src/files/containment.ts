@@ -100,7 +100,7 @@ const entryAt = (path: string) =>
 const denied = (path: string, reason: string) => new SvcError('path_denied', {path, reason})
 
 /** True if a path is equal to or below a folder, by their text. */
-function isWithin(folder: string, path: string): boolean {
+export function isWithin(folder: string, path: string): boolean {
   const between = relative(folder, path)
   return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
 }

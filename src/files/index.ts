@@ -3,7 +3,7 @@
  * folder of this package.
  */
 export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
-export {containedOutput, containedPath} from './containment.js'
+export {containedOutput, containedPath, isWithin} from './containment.js'
 export {writeGenerated} from './generated.js'
 export {holdLockFile, lockFile, withLockFile} from './lock.js'
 export {checkOutputs, isFolder, type OutputRule, writeOutput} from './output.js'

@@ -22,7 +22,7 @@ export const handoffOperations: readonly Operation[] = [
         generation: integer('Generation of the claim; required while the task is claimed.', {minimum: 1}),
         plan_summary: text('What was done and what comes next.', {maxLength: 8192}),
         unresolved_objectives: lines('Objectives that are still open.'),
-        verification_criteria: lines('How to tell that the task is done.'),
+        verification_criteria: lines('Criteria that the finished task must meet.'),
         context_envelope_json: text('Context for the receiver, a JSON object.', {maxLength: longestJson}),
         harness_spec_json: text(
           'Required checks, required artifacts and acceptance lines, a JSON object. It can only add to what the task owes.',

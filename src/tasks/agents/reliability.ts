@@ -1,3 +1,5 @@
+import {clamp} from '../base/clamp.js'
+
 /**
  * Reliability of an agent, a model or a skill. Three measures with different memory: the success rate over all time, a
  * slow moving average, and a filter that weights recent outcomes most.
@@ -97,5 +99,3 @@ function earnedTier(trust: number, outcomes: number, policy: TrustPolicy): Trust
 const rank = (tier: TrustTier) => trustTiers.indexOf(tier)
 const higher = (one: TrustTier, other: TrustTier) => (rank(one) >= rank(other) ? one : other)
 const tierBelow = (tier: TrustTier) => trustTiers[Math.max(0, rank(tier) - 1)] ?? 'untrusted'
-
-const clamp = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most)

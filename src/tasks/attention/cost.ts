@@ -1,3 +1,4 @@
+import {clamp} from '../base/clamp.js'
 import {promptCostShares} from '../base/policy.js'
 
 /** How often the user was interrupted lately, and so how much another interruption costs. */
@@ -81,5 +82,3 @@ export function promptCost(
     (1 + promptCostShares.contradiction * contradiction)
   return Math.max(1, Math.round(cost))
 }
-
-export const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)

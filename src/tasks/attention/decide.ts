@@ -1,4 +1,5 @@
-import {clamp, type FocusDepth, focusFactors, promptCost} from './cost.js'
+import {clamp} from '../base/clamp.js'
+import {type FocusDepth, focusFactors, promptCost} from './cost.js'
 
 /** Where a question to the user comes from. */
 export type InterruptionChannel =

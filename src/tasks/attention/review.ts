@@ -1,12 +1,13 @@
 import type {TaskContext} from '../base/context.js'
 import {withoutUndefined} from '../base/members.js'
+import type {ApprovalTier} from '../base/task.js'
 import type {Priority} from '../base/vocabulary.js'
 import {type AgentTrust, agentTrust} from './agent-trust.js'
 import {attentionBudget, attentionState, recordAttention} from './budget.js'
 import {attentionWeight} from './cost.js'
 import {decideInterruption, type InterruptionDecision, type InterruptionSignals} from './decide.js'
 import {submitSignals} from './submit-signals.js'
-import {type ApprovalTier, approvalTier, hasApprovalMarker, outcomeEntropy, tierWithMarker} from './tier.js'
+import {approvalTier, hasApprovalMarker, outcomeEntropy, tierWithMarker} from './tier.js'
 
 /** The parts of a task that the attention of the user depends on. */
 interface Subject {

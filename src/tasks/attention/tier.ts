@@ -1,8 +1,6 @@
 import type {TrustTier} from '../agents/reliability.js'
-import type {Task} from '../base/task.js'
-import {clamp} from './cost.js'
-
-export type ApprovalTier = NonNullable<Task['approval_tier']>
+import {clamp} from '../base/clamp.js'
+import type {ApprovalTier} from '../base/task.js'
 
 export interface TierFactors {
   description: string

@@ -1,18 +1,11 @@
+import type {OrchAttentionV1} from '../../contracts/index.js'
 import type {TaskContext} from './context.js'
 
-/** Use of the user's attention since the start of the period. Times are Unix ms unless noted. */
-export interface AttentionCounts {
-  spent_ms: number
-  total_requests: number
-  auto_approved: number
-  rejected: number
-  inbox_suppressed_count: number
-  /** Moving average. */
-  interrupt_freq_per_hour: number
-  /** 0: never. */
-  last_interrupt_ms: number
-  period_start_ms: number
-}
+/** The stored part of the attention budget; the rest is derived from it and the settings. */
+export type AttentionCounts = Omit<
+  OrchAttentionV1['budget'],
+  'enabled' | 'max_attention_ms' | 'spent_ratio' | 'signal' | 'focus_depth' | 'efficiency'
+>
 
 /** Small values of the workspace that outlive a process, each stored as JSON under its own name. */
 interface StoredState {

@@ -21,3 +21,5 @@ export type ExecRequest = NonNullable<Task['exec']>
 /** The result of a task's processor: `text` and any other members it reports. */
 export type TaskResult = NonNullable<Task['result']>
 export type TaskOutput = NonNullable<Task['output']>
+/** How much approval a task needs. */
+export type ApprovalTier = NonNullable<Task['approval_tier']>

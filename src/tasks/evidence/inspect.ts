@@ -11,7 +11,8 @@ import {
   realpathSync,
   type Stats,
 } from 'node:fs'
-import {dirname, isAbsolute, join, relative, sep} from 'node:path'
+import {dirname, join} from 'node:path'
+import {isWithin} from '../../files/index.js'
 import type {Finding, Severity} from '../base/finding.js'
 import {findingsSince, fingerprintsOf} from './file-findings.js'
 import {committedFiles, trackedFiles} from './git.js'
@@ -265,9 +266,4 @@ function entriesOf(folder: string): Dirent[] {
   } catch {
     return []
   }
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const between = relative(folder, path)
-  return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
 }

@@ -1,7 +1,7 @@
 import type {OrchestratorConfig} from '../base/config.js'
 import type {Finding} from '../base/finding.js'
 import type {SocratesThresholds} from '../base/policy.js'
-import type {Task} from '../base/task.js'
+import type {ApprovalTier, Task} from '../base/task.js'
 
 /**
  * How much a piece of evidence can be trusted, least first: the agent claims it, the agent reports a check, `svc`
@@ -11,9 +11,6 @@ const grades = ['claimed', 'reported', 'observed', 'verified'] as const satisfie
 export type Grade = CheckResult['grade']
 
 export const isAtLeast = (grade: Grade, least: Grade): boolean => grades.indexOf(grade) >= grades.indexOf(least)
-
-/** How much approval a task needs before it is done. */
-export type ApprovalTier = NonNullable<Task['approval_tier']>
 
 /** What the agent says about its finished work. */
 export interface Attestation {

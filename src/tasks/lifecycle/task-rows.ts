@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
 import {withoutNulls} from '../base/members.js'
-import type {Task} from '../base/task.js'
+import type {ApprovalTier, Task} from '../base/task.js'
 import {type ExecutionRole, priorities, type TaskLabel, type TaskStatus} from '../base/vocabulary.js'
 import type {EvidenceContext} from '../gates/evidence.js'
 
@@ -48,7 +48,7 @@ export interface TaskRow {
   result: string | null
   audit_report: string | null
   receipt: string | null
-  approval_tier: NonNullable<Task['approval_tier']> | null
+  approval_tier: ApprovalTier | null
   attention_weight: number | null
   retry_count: number
   fault_count: number
