@@ -31,6 +31,6 @@ changed, and the exit status is 1. With one id, --json prints only the task.`
         modules.tasks.cancelTasks(orchestrator, ids, {reason, dryRun}),
       )
     const {modules, orchestrator} = await this.open()
-    await this.printTask(modules.tasks.cancelTask(orchestrator, id, reason))
+    await this.printTask(modules.tasks.cancelTask(orchestrator, id, {reason}))
   }
 }

@@ -190,6 +190,8 @@ svc orch task ID --wait.`
         : modules.tasks.submitBatch(orchestrator, submissions)
     const isBatch = batch !== undefined
     this.#noteUnenforced(submissions, orchestrator)
+    for (const {display_id: id, conflict_warnings: warnings = []} of accepted)
+      for (const warning of warnings) this.output.notice(`warning: ${id}: ${warning}`)
     if (wait) await this.#wait(modules, orchestrator, accepted, isBatch)
     else await this.#print(accepted, isBatch)
   }

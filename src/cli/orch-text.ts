@@ -297,6 +297,9 @@ const descriptions: Descriptions = {
   agent_resumed: (_, __, agent) => `${agent} resumed`,
   agent_heartbeat: ({activity}, _, agent) => `${agent} is ${activity}`,
   scope_violation: ({path, reason}, _, agent) => `${path} is outside the scope of ${agent}: ${reason}`,
+  injection_detected: (_, task) => `${task} has a description that tries to override instructions`,
+  prompt_conflict_detected: ({paths}, task) =>
+    `the description of ${task} excludes files that it writes: ${paths.join(', ')}`,
   context_envelope_violation: ({key, violations}, task) =>
     `context envelope of ${task === '' ? (key ?? 'a session') : task} does not match its contract: ${violations.join('; ')}`,
   cost_incurred: ({model, input_tokens: input, output_tokens: output, cost_usd: cost}, task) =>

@@ -899,6 +899,8 @@ export interface OrchAcceptedV1 {
   status: TaskLabel
   placement_reason: PlacementReason
   trace_id: string
+  /** Sentences about files outside the scope of the agent, and about a suspicious description. */
+  conflict_warnings?: string[]
   /** True if a task with the same key existed already. */
   duplicate?: true
   orchestration_contract?: 'v2'
@@ -1324,7 +1326,8 @@ export interface AttentionBudget {
 }
 
 export interface AttentionEvent {
-  agent_id: number
+  /** Absent if the agent is not known. */
+  agent_id?: number
   task_id?: number
   event_type:
     | 'command_approval'
@@ -1893,6 +1896,8 @@ export interface OrchestrationEventV1 {
         activity: 'writing' | 'reading' | 'executing' | 'thinking' | 'waiting_for_input' | 'idle'
       }
     | {type: 'scope_violation'; agent_id: number; path: string; reason: string}
+    | {type: 'injection_detected'; task_id: number; agent_id: number}
+    | {type: 'prompt_conflict_detected'; task_id: number; agent_id: number; paths: string[]}
     | {
         type: 'context_envelope_violation'
         task_id?: number
@@ -1904,7 +1909,7 @@ export interface OrchestrationEventV1 {
       }
     | {
         type: 'attention_budget_alert'
-        agent_id: number
+        agent_id?: number
         /** Share of the budget. */
         threshold: number
         spent_ms: number

@@ -758,6 +758,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'orchestrator.attention_enabled is true, and a model tried to approve a task that is risky or has effects outside the workspace.',
     {task: 'T-0042'},
   ],
+  plan_review_required: [
+    'orchestrator.attention_enabled is true, and a model tried to execute a plan that is risky, or that the user rejected.',
+    {plan: 'plan-3d0f8a52-6b1e-4c53-9a6a-0f9f2f1f7a11'},
+  ],
   attention_exhausted: [
     'orchestrator.attention_enabled is true, and an agent submitted work after the user had approved and rejected enough for the day.',
     {spentMs: 3_600_000, maxMs: 3_600_000},

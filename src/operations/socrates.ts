@@ -29,11 +29,10 @@ export function socratesOf(
 /** Judges the evidence of a chat. A question that would help is only reported, not asked. */
 export function chatSocratesOf(
   context: Pick<OperationContext, 'modules' | 'orchestrator'>,
-  session: string,
-  question: string,
+  chat: {sessionId: string; message: string; isInline: boolean},
 ): ChatSocrates {
-  const judgement = socratesOf(context, [session], question)
+  const judgement = socratesOf(context, [chat.sessionId], chat.message)
   if ('reason' in judgement) return judgement
-  const {questioningOf, questionTurns} = context.modules.tasks
-  return {...judgement, questioning: questioningOf(judgement, question, questionTurns(context.orchestrator, session))}
+  const {modules, orchestrator} = context
+  return {...judgement, questioning: modules.tasks.chatQuestioning(orchestrator, judgement, chat)}
 }

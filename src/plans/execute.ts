@@ -1,5 +1,5 @@
 import {type ErrorCode, SvcError} from '../errors/index.js'
-import {type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {type Submitter, type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 import {requireIds} from './new-plan.js'
 import {settlePlan} from './node-status.js'
@@ -26,13 +26,18 @@ export interface HeldNode {
 /**
  * Executes a plan: every ready node of its latest version becomes a task. When a task completes, the nodes that became
  * ready are submitted, until all are done. Repeating the call does not affect work in progress.
+ * @param submitter who executes the plan; the tasks of an agent may need the approval of a person
  * @throws plan_not_found, planning_disabled, plan_mode_unsupported, plan_id_too_long, orchestrator_disabled,
  *   plan_stuck; the rejection if no node could be submitted
  */
 export function executePlan(
   context: TaskContext,
   planId: string,
-  {tenantId, mode = 'auto'}: {tenantId?: string | undefined; mode?: PlanMode | undefined} = {},
+  {
+    tenantId,
+    mode = 'auto',
+    submitter = 'person',
+  }: {tenantId?: string | undefined; mode?: PlanMode | undefined; submitter?: Submitter | undefined} = {},
 ): Execution {
   requirePlanning(context)
   strategyOf(mode)
@@ -40,7 +45,11 @@ export function executePlan(
   if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
   return context.store.transaction(() => {
     const {plan_session_id: id} = requirePlan(context, planId)
-    updatePlan(context, id, {status: 'active', ...withoutUndefined({tenant_id: tenantId})})
+    updatePlan(context, id, {
+      status: 'active',
+      executed_by: submitter,
+      ...withoutUndefined({tenant_id: tenantId}),
+    })
     const {taskIds, refused} = submitReady(context, requirePlan(context, id))
     settlePlan(context, {plan_session_id: id})
     const [first] = refused

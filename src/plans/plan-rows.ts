@@ -1,5 +1,5 @@
 import {nearest, SvcError} from '../errors/index.js'
-import type {TaskContext} from '../tasks/index.js'
+import type {Submitter, TaskContext} from '../tasks/index.js'
 import type {ExecutionPolicy, PlanNode} from './node.js'
 import type {NodeStatus, PlanStatusWord, PlanStrategy, Verdict} from './vocabulary.js'
 
@@ -15,6 +15,7 @@ export interface PlanRow {
   strategy: PlanStrategy
   current_version: number
   status: PlanStatusWord
+  executed_by: Submitter | null
   created_at: number
   updated_at: number
 }
@@ -27,7 +28,7 @@ export interface VersionRow {
 }
 
 const columns =
-  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, created_at, updated_at'
+  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, executed_by, created_at, updated_at'
 
 /** Maximum number of ids that are searched for a suggestion. */
 const mostSuggestions = 500
@@ -217,6 +218,7 @@ export interface PlanChanges {
   current_version?: number
   status?: PlanStatusWord
   tenant_id?: string
+  executed_by?: Submitter
 }
 
 export function updatePlan({store, now}: TaskContext, planId: string, changes: PlanChanges): void {

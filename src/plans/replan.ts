@@ -158,7 +158,9 @@ WHERE p.plan_session_id = ? AND p.version = ? AND t.status NOT IN ('Completed', 
     [id, from],
   )
   for (const {task_id: taskId} of open)
-    cancelRow(context, requireRow(context, taskId), `superseded by version ${to} of ${id}`)
+    cancelRow(context, requireRow(context, taskId), {
+      reason: `superseded by version ${to} of ${id}`,
+    })
 }
 
 /** Emits the new version and its cause. */

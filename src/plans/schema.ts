@@ -8,7 +8,8 @@ import {fragment} from '../store/index.js'
  * `plan_node_tasks` maps a task to its node; tasks without a plan have no row. The row follows the node into the next
  * version, so it always has the latest version that contains the node.
  *
- * `held_reason` marks a pending node that is ready, with the reason why its task was rejected.
+ * `held_reason` marks a pending node that is ready, with the reason why its task was rejected. The tasks of a plan count
+ * as submitted by whoever executed it last, `executed_by`; null: a person.
  */
 export const planFragment = fragment(
   'plans',
@@ -91,4 +92,5 @@ ALTER TABLE plan_nodes ADD COLUMN held_reason TEXT;
 CREATE INDEX plan_nodes_held ON plan_nodes (plan_session_id, version) WHERE held_reason IS NOT NULL;
 `,
   "ALTER TABLE plan_sessions ADD COLUMN scope_files_json TEXT NOT NULL DEFAULT '[]';",
+  "ALTER TABLE plan_sessions ADD COLUMN executed_by TEXT CHECK (executed_by IN ('person', 'agent'));",
 )

@@ -71,7 +71,9 @@ const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: 
   context.store.transaction(() => {
     const {plan_session_id, current_version: version} = plan
     const {node_id} = node
-    const {task_id: taskId} = submitTask(context, submissionOf(context, plan, node, agent))
+    const {task_id: taskId} = submitTask(context, submissionOf(context, plan, node, agent), {
+      submitter: plan.executed_by ?? 'person',
+    })
     context.store.run('INSERT INTO plan_node_tasks (task_id, plan_session_id, version, node_id) VALUES (?, ?, ?, ?)', [
       taskId,
       plan_session_id,

@@ -36,6 +36,15 @@ export {
   type InterruptionDecision,
   type InterruptionSignals,
 } from './attention/decide.js'
+export {
+  chargeAnswer,
+  considerInterruption,
+  isInterruption,
+  isPersonNeeded,
+  type QuestionSubject,
+} from './attention/interrupt.js'
+export type {Submitter} from './attention/review.js'
+export {submitSignals} from './attention/submit-signals.js'
 export type {Agent, AgentKind, AgentState} from './base/agent.js'
 export type {Capabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
@@ -138,7 +147,8 @@ export {
 } from './models/choose-model.js'
 export {type RoutingDecision, recordRoutingDecision} from './models/routing-decision.js'
 export {localProvider} from './models/routing-reason.js'
-export {type AnswerRequest, answerQuestion, questionTurns, requireNoQuestion} from './questions/answer-question.js'
+export {type AgentQuestion, askAsAgent, chatQuestioning} from './questions/agent-question.js'
+export {type AnswerRequest, answerQuestion, requireNoQuestion} from './questions/answer-question.js'
 export {askQuestion, type QuestionRequest, questionLimits} from './questions/ask-question.js'
 export {questionKinds} from './questions/choose-question.js'
 export {closeQuestions, questionListener} from './questions/close-questions.js'

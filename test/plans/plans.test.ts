@@ -293,7 +293,7 @@ describe('an executed plan', () => {
     assert.equal(nodesNow(orchestrator, id)[0], 'n1 queued')
     overruleDoubt(orchestrator, 1)
     assert.deepEqual(nodesNow(orchestrator, id).slice(0, 3), ['n1 completed', 'n2 queued', 'n3 queued'])
-    cancelTask(orchestrator, 2, 'not wanted')
+    cancelTask(orchestrator, 2, {reason: 'not wanted'})
     doNext(orchestrator)
     const {status, step_counts: counts} = planStatus(orchestrator, id)
     assert.deepEqual(nodesNow(orchestrator, id), ['n1 completed', 'n2 cancelled', 'n3 completed', 'n4 pending'])

@@ -44,7 +44,7 @@ describe('a finished task', () => {
     const orchestrator = await openTestOrchestrator(t)
     const id = start(orchestrator, submit(orchestrator))
     const {claim_generation: generation} = requireRow(orchestrator, id)
-    const {status, status_reason} = cancelTask(orchestrator, id, 'not needed')
+    const {status, status_reason} = cancelTask(orchestrator, id, {reason: 'not needed'})
     assert.deepEqual([status, status_reason], ['Cancelled', 'not needed'])
     refused('claim_lost', () => acceptTask(orchestrator, id, undefined, {generation}))
     const [event] = readEvents(orchestrator, {types: ['task_cancelled']})

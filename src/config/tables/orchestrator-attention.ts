@@ -110,8 +110,7 @@ export const interruptionCalibrationSettings = sectionSettings('orchestrator.int
     type: offset,
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_PLAN_GAIN'],
     default: 0,
-    planned: true,
-    doc: 'Bits added to the expected information gain of a plan review.',
+    doc: 'Bits added to the expected information gain of a review before an agent executes a plan.',
   },
   taskSubmitGainOffsetBits: {
     type: offset,
@@ -122,14 +121,12 @@ export const interruptionCalibrationSettings = sectionSettings('orchestrator.int
     type: offset,
     env: ['SVC_ORCHESTRATOR_INTERRUPTION_CAL_A2A_GAIN'],
     default: 0,
-    planned: true,
-    doc: 'Bits added to the expected information gain of a question escalated by another agent.',
+    doc: 'Bits added to the expected information gain of a question of an agent about its task.',
   },
   inlineAssistGainOffsetBits: {
     type: offset,
     default: 0,
-    planned: true,
-    doc: 'Bits added to the expected information gain of a hint during work.',
+    doc: 'Bits added to the expected information gain of a question in a chat about open files.',
   },
   backlogCostPenaltyPerItem: {
     type: number({min: 0}),

@@ -20,8 +20,7 @@ export const socratesPolicySettings = sectionSettings('orchestrator.socrates_pol
   },
   minPersistConfidence: {
     type: share,
-    planned: true,
-    doc: 'Minimum confidence for storing a finding.',
+    doc: 'Minimum confidence of an entry of the context store that states its confidence.',
   },
   minTrainingPairConfidence: {
     type: share,
@@ -30,12 +29,10 @@ export const socratesPolicySettings = sectionSettings('orchestrator.socrates_pol
   },
   minReviewFindingConfidence: {
     type: percentage,
-    planned: true,
-    doc: 'Minimum confidence for reporting a finding of a review, in percent.',
+    doc: 'Minimum confidence for reporting a finding of the scan of written files, in percent; errors are always reported.',
   },
   minPromptReportConfidence: {
     type: percentage,
-    planned: true,
-    doc: 'Minimum confidence for reporting a finding about a prompt, in percent.',
+    doc: 'Minimum confidence for reporting a conflict or an injection in a description, in percent.',
   },
 }))

@@ -116,6 +116,11 @@ export const orchestratorErrors = rows(() => ({
     message: (p: {task: string}) => `${p.task} requires the approval of a person.`,
     hint: (p: {task: string}) => `Ask the user to run svc orch approve ${p.task}.`,
   }),
+  plan_review_required: conflict({
+    http: 403,
+    message: (p: {plan: string}) => `The user has not approved the execution of the plan ${p.plan}.`,
+    hint: (p: {plan: string}) => `Ask the user to run svc orch plan execute ${p.plan}.`,
+  }),
   attention_exhausted: conflict({
     http: 429,
     message: (p: {spentMs: number; maxMs: number}) =>

@@ -193,7 +193,8 @@ export const assistantOperations: readonly Operation[] = [
         answer: answer.message.content,
         outputTokens: answer.tokens ?? 0,
       })
-      return {...answer, socrates: chatSocratesOf(context, answer.session_id, message)}
+      const isInline = input.active_file !== undefined || input.selected_text !== undefined
+      return {...answer, socrates: chatSocratesOf(context, {sessionId: answer.session_id, message, isInline})}
     },
   }),
   operation<

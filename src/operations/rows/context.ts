@@ -1,6 +1,6 @@
 import type {ContextEntry, ListedContextEntry} from '../../tasks/index.js'
 import {type Operation, operation} from '../operation.js'
-import {agentId, flag, integer, list, object, text} from '../schema.js'
+import {agentId, flag, integer, list, number, object, text} from '../schema.js'
 
 const key = text('Key, such as plan.summary; context_envelope:ID for the context envelope of a session.', {
   minLength: 1,
@@ -30,7 +30,7 @@ const listed = object(
 
 /** The context store: short texts that the agents of a workspace share. */
 export const contextOperations: readonly Operation[] = [
-  operation<{key: string; value: string; agent_id?: string | number; ttl_secs?: number}, object>({
+  operation<{key: string; value: string; agent_id?: string | number; ttl_secs?: number; confidence?: number}, object>({
     name: 'context_set',
     title: 'Set a context entry',
     summary: 'Store a text under a key, for all agents of this workspace.',
@@ -46,6 +46,7 @@ export const contextOperations: readonly Operation[] = [
           maximum: 315_360_000,
           default: 0,
         }),
+        confidence: number('How sure the agent is of the text, 0 to 1.', {minimum: 0, maximum: 1}),
       },
       {required: ['key', 'value']},
     ),
@@ -54,9 +55,15 @@ export const contextOperations: readonly Operation[] = [
       rpc: {method: 'orch.context_set'},
       tool: {name: 'svc_context_set', tier: 'advanced', lane: 'workflow'},
     },
-    run({key: name, value, agent_id, ttl_secs: ttlSecs}, {modules, orchestrator}) {
+    run({key: name, value, agent_id, ttl_secs: ttlSecs, confidence}, {modules, orchestrator}) {
       const agentId = agent_id === undefined ? undefined : modules.tasks.requireAgent(orchestrator, agent_id).id
-      const {expires_at, set_at} = modules.tasks.setContext(orchestrator, {key: name, value, agentId, ttlSecs})
+      const {expires_at, set_at} = modules.tasks.setContext(orchestrator, {
+        key: name,
+        value,
+        agentId,
+        ttlSecs,
+        confidence,
+      })
       return {ok: true, expires_at, set_at}
     },
   }),

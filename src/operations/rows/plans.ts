@@ -1,5 +1,5 @@
 import type {Execution, Plan, PlanMode, PlanStatusWord, PlanSummary, Replanned} from '../../plans/index.js'
-import {requireAttention} from '../attention.js'
+import {requireAttention, reviewPlan} from '../attention.js'
 import {type Operation, operation} from '../operation.js'
 import {type PlanGoal, planGoal, stepsByModel} from '../plan-goal.js'
 import {type JudgedPlanStatus, presentStatus} from '../plan-shown.js'
@@ -285,10 +285,11 @@ export const planOperations: readonly Operation[] = [
         placeholders: {tenant_id: 'ID'},
       },
     },
-    run({session_id, tenant_id, mode: planMode}, context) {
+    async run({session_id, tenant_id, mode: planMode}, context) {
       requireAttention(context)
+      const submitter = await reviewPlan(context, session_id)
       const {modules, orchestrator} = context
-      return modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: planMode})
+      return modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: planMode, submitter})
     },
   }),
   operation<{status?: PlanStatusWord; session_id?: string; limit?: number}, {plans: PlanSummary[]}>({

@@ -1,5 +1,7 @@
+import {SvcError} from '../../errors/index.js'
 import type {AnsweredQuestion, PendingAgentQuestion} from '../../messages/index.js'
 import type {AnswerRequest, Question, QuestionRequest} from '../../tasks/index.js'
+import {submitterOf} from '../attention.js'
 import type {OperationContext, Question as PersonQuestion} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, number, object, oneOf, taskId, text} from '../schema.js'
@@ -11,7 +13,12 @@ const agentNamed = (description: string) => ({
   ...agentId,
   description: `${description}: its name, or its id such as A-03.`,
 })
+const ofTask = {...taskId, description: 'Task of the question.'}
 const agentSession = sessionId('Session id of the agent; required if the agent is bound to a session.')
+
+type AskRequest = Omit<QuestionRequest, 'options'> & {
+  options?: readonly (string | NonNullable<QuestionRequest['options']>[number])[]
+}
 
 /** The form for a person. Questions with a fixed list of options offer it. */
 function formOf({prompt, options}: Question): PersonQuestion {
@@ -53,7 +60,7 @@ const pendingAgentQuestion = object(
 
 /** Questions to a person, and questions between agents. */
 export const questionOperations: readonly Operation[] = [
-  operation<QuestionRequest, {question: Question}>({
+  operation<AskRequest, {question: Question; interrupts?: boolean}>({
     name: 'ask_question',
     title: 'Ask a question',
     summary: 'Ask the user a clarifying question, which a task can wait for.',
@@ -62,35 +69,58 @@ export const questionOperations: readonly Operation[] = [
     input: object(
       {
         prompt: text('The question.', {minLength: 1, maxLength: 2048}),
-        question_kind: oneOf(['multiple_choice', 'open_ended', 'entry', 'assumption_confirm']),
+        question_kind: oneOf(
+          ['multiple_choice', 'open_ended', 'entry', 'assumption_confirm'],
+          'Kind of the question; default: by whether it has options.',
+        ),
         options: list(
-          object(
-            {
-              option_id: text(undefined, {minLength: 1, maxLength: 64}),
-              label: text(undefined, {minLength: 1, maxLength: 256}),
-              is_other: flag('The answer may be any text instead.'),
-            },
-            {required: ['option_id', 'label']},
-          ),
-          'Answers to choose from.',
+          {
+            ...object(
+              {
+                option_id: text(undefined, {minLength: 1, maxLength: 64}),
+                label: text(undefined, {minLength: 1, maxLength: 256}),
+                is_other: flag('The answer may be any text instead.'),
+              },
+              {required: ['option_id', 'label']},
+            ),
+            type: ['object', 'string'],
+            minLength: 1,
+            maxLength: 64,
+          },
+          'Answers to choose from; a string is both id and label.',
           {maxItems: 16},
         ),
         session_id: sessionId('Session of the question; default: that of the task.'),
-        task_id: taskId,
+        task_id: ofTask,
         expected_information_gain_bits: number('Expected information gain, in bits.', {minimum: 0}),
         expected_user_cost: number('Expected cost to the user, 0 to 1.', {minimum: 0, maximum: 1}),
         blocks: flag('The task waits for the answer, which is appended to its description.'),
       },
       {required: ['prompt']},
     ),
-    output: object({question}, {required: ['question']}),
+    output: object(
+      {question, interrupts: flag('False if the question waits in the inbox, to spare the attention of the user.')},
+      {required: ['question']},
+    ),
     bindings: {
       rpc: {method: 'orch.questions.ask'},
       tool: {name: 'svc_questioning_ask', tier: 'dev', lane: 'workflow'},
+      cli: {
+        command: 'orch questions ask',
+        renames: {kind: 'question_kind', option: 'options'},
+        args: ['prompt'],
+        hidden: ['expected_information_gain_bits', 'expected_user_cost'],
+        piped: ['prompt'],
+        placeholders: {session_id: 'ID'},
+      },
     },
-    async run(request, context) {
-      const asked = context.modules.tasks.askQuestion(context.orchestrator, request)
-      return {question: await askPerson(asked, context)}
+    async run({options: given, ...input}, context) {
+      const {modules, orchestrator} = context
+      const options = given?.map((option) => (typeof option === 'string' ? {option_id: option, label: option} : option))
+      const request: QuestionRequest = {...input, ...(options === undefined ? {} : {options})}
+      if (submitterOf(context) === 'person') return {question: modules.tasks.askQuestion(orchestrator, request)}
+      const asked = modules.tasks.askAsAgent(orchestrator, request)
+      return asked.interrupts ? {...asked, question: await askPerson(asked.question, context)} : asked
     },
   }),
   operation<{session_id?: string; answered?: boolean}, {questions: Question[]}>({
@@ -146,6 +176,25 @@ export const questionOperations: readonly Operation[] = [
       },
     },
     run: (request, {modules, orchestrator}) => ({question: modules.tasks.answerQuestion(orchestrator, request)}),
+  }),
+  operation<{session_id?: string; task_id?: number}, {questions: Question[]}>({
+    name: 'close_questions',
+    title: 'Close questions',
+    summary: 'Close the questions of a session or task.',
+    effect: 'destructive',
+    idempotent: true,
+    input: object({session_id: sessionId('Session of the questions.'), task_id: ofTask}),
+    output: object({questions: list(question, 'The questions that had no answer.')}, {required: ['questions']}),
+    bindings: {
+      rpc: {method: 'orch.questions.close'},
+      tool: {name: 'svc_questioning_close', tier: 'advanced', lane: 'workflow'},
+      cli: {command: 'orch questions close', placeholders: {session_id: 'ID'}},
+    },
+    run({session_id, task_id}, {modules, orchestrator}) {
+      if (!session_id?.trim() && task_id === undefined)
+        throw new SvcError('question_invalid', {place: 'The call', fault: 'it names neither a session nor a task'})
+      return {questions: modules.tasks.closeQuestions(orchestrator, {sessionId: session_id, taskId: task_id})}
+    },
   }),
   operation<
     {from_agent: string | number; to_agent: string | number; question: string; agent_session_id?: string},

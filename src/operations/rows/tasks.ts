@@ -27,6 +27,7 @@ const accepted = object(
     status: text(),
     duplicate: flag(),
     orchestration_contract: text(),
+    conflict_warnings: list(text(), 'Sentences about the scope of the agent and the description.'),
   },
   {required: ['task_id', 'display_id', 'agent_id', 'status'], open: true},
 )
@@ -337,7 +338,8 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_cancel_task', tier: 'dev', lane: 'workflow'},
       cli: {command: 'orch cancel', own: true},
     },
-    run: ({task_id, reason}, {modules, orchestrator}) => ok(modules.tasks.cancelTask(orchestrator, task_id, reason)),
+    run: ({task_id, reason}, context) =>
+      ok(context.modules.tasks.cancelTask(context.orchestrator, task_id, {reason, by: submitterOf(context)})),
   }),
   operation<{task_id: number; dependants?: boolean}, object>({
     name: 'retry_task',

@@ -66,7 +66,7 @@ export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} =
       refusePlanned(context, row)
       refuseStarted(row)
       refuseAwaited(context, row)
-      cancelRow(context, row, 'undone')
+      cancelRow(context, row, {reason: 'undone'})
       return payload
     },
     redo(context, {task_id, description}) {

@@ -54,14 +54,17 @@ function readYaml<T>(path: string, read: () => T): T {
 /**
  * Checks the files that a task would write against the scope of its agent. Under strict enforcement, a file outside the
  * scope is rejected unless the agent is exempt by its reliability. Otherwise the violation is only recorded.
+ * @returns the files outside the scope
  * @throws scope_denied
  */
-export function checkScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): void {
+export function checkScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): string[] {
   const [denied] = deniedByScope(context, agent, writes)
   if (denied !== undefined) throw new SvcError('scope_denied', {agent: agent.name, path: denied})
   const scope = context.scopes.get(agent.name) ?? []
-  for (const path of outsideScope(context, agent, writes))
+  const outside = outsideScope(context, agent, writes)
+  for (const path of outside)
     appendEvent(context, {type: 'scope_violation', agent_id: agent.id, path, reason: `scope is ${scope.join(', ')}`})
+  return outside
 }
 
 /** The files that strict enforcement does not let an agent write. */

@@ -15,7 +15,9 @@ export interface AgentTrust {
 /** Trust in an agent without a record. */
 const defaultTrust = 0.3
 
-export function agentTrust({store, repositoryId}: TaskContext, name: string): AgentTrust {
+/** @param name undefined if the agent is not known */
+export function agentTrust({store, repositoryId}: TaskContext, name: string | undefined): AgentTrust {
+  if (name === undefined) return {trustTier: 'untrusted', trust: defaultTrust, successRate: 0.5, observations: 0}
   const trust = store.get<{score: number; tier: TrustTier}>(
     'SELECT score, tier FROM agent_trust WHERE repository_id = ? AND agent_name = ?',
     [repositoryId, name],

@@ -64,6 +64,10 @@ export function attentionBudget(context: TaskContext): AttentionBudget {
   }
 }
 
+/** Attention that was taken in this period, which limits clarifications; 0 while it is not counted. */
+export const clarificationMs = (context: TaskContext): number =>
+  context.config.attentionEnabled ? currentCounts(context).spent_ms : 0
+
 /** What decisions about interruptions depend on. */
 export function attentionState(context: TaskContext): AttentionState {
   const {config} = context
@@ -86,7 +90,7 @@ export function requireAttention(context: TaskContext): void {
 }
 
 /** Counters that an event increments. */
-type Counter = 'total_requests' | 'auto_approved' | 'rejected' | 'inbox_suppressed_count'
+export type Counter = 'total_requests' | 'auto_approved' | 'rejected' | 'inbox_suppressed_count'
 
 /** Records an event, in a transaction of the caller, and charges its cost. An event with a cost is an interruption. */
 export function recordAttention(
@@ -117,7 +121,7 @@ export function recordAttention(
   if (isAlert(after) && !isAlert(before))
     appendEvent(context, {
       type: 'attention_budget_alert',
-      agent_id: event.agent_id,
+      ...(event.agent_id === undefined ? {} : {agent_id: event.agent_id}),
       threshold,
       spent_ms: after.spent_ms,
       max_ms: max,

@@ -75,17 +75,11 @@ export interface InterruptionDecision {
 /** Calibrated signals: all of them are present and in range. */
 type Calibrated = Required<InterruptionSignals>
 
-/** Channels in which no module asks questions yet. */
-const offsets: Partial<Record<InterruptionChannel, keyof InterruptionCalibration>> = {
-  plan_review: 'planReviewGainOffsetBits',
-  a2a_escalation: 'a2aEscalationGainOffsetBits',
-  inline_assist: 'inlineAssistGainOffsetBits',
-}
-
-function gainOffset(channel: InterruptionChannel, calibration: InterruptionCalibration): number {
-  if (channel === 'task_submit') return calibration.taskSubmitGainOffsetBits
-  const offset = offsets[channel]
-  return offset === undefined ? 0 : calibration[offset]
+const offsets: Partial<Record<InterruptionChannel, (calibration: InterruptionCalibration) => number>> = {
+  plan_review: ({planReviewGainOffsetBits}) => planReviewGainOffsetBits,
+  task_submit: ({taskSubmitGainOffsetBits}) => taskSubmitGainOffsetBits,
+  a2a_escalation: ({a2aEscalationGainOffsetBits}) => a2aEscalationGainOffsetBits,
+  inline_assist: ({inlineAssistGainOffsetBits}) => inlineAssistGainOffsetBits,
 }
 
 /** Bits added to the limit below which a question joins an open one. */
@@ -108,7 +102,7 @@ export function decideInterruption(signals: InterruptionSignals, state: Attentio
 
 function calibrate(signals: InterruptionSignals, calibration: InterruptionCalibration): Calibrated {
   const {channel, pending_clarification_backlog: backlog = 0, trust_score: trust = 0.3} = signals
-  const gain = signals.expected_information_gain_bits + gainOffset(channel, calibration)
+  const gain = signals.expected_information_gain_bits + (offsets[channel]?.(calibration) ?? 0)
   const penalty = 1 + Math.max(0, backlog * calibration.backlogCostPenaltyPerItem)
   return {
     clarification_turn_index: 0,

@@ -5,9 +5,10 @@ import type {Priority} from '../base/vocabulary.js'
 import {type AgentTrust, agentTrust} from './agent-trust.js'
 import {attentionBudget, attentionState, recordAttention} from './budget.js'
 import {attentionWeight} from './cost.js'
-import {decideInterruption, type InterruptionDecision, type InterruptionSignals} from './decide.js'
+import {decideInterruption} from './decide.js'
+import {isPersonNeeded, measures, outcomeOf, recordOf} from './interrupt.js'
 import {submitSignals} from './submit-signals.js'
-import {approvalTier, hasApprovalMarker, outcomeEntropy, tierWithMarker} from './tier.js'
+import {approvalTier, hasApprovalMarker, tierWithMarker} from './tier.js'
 
 /** The parts of a task that the attention of the user depends on. */
 interface Subject {
@@ -46,10 +47,10 @@ export function reviewSubmission(
   if (submitter === 'person') return {weight, record: () => {}}
   const tier = tierWithMarker(approvalTier({...subject, ...standing}, config), subject.description)
   const {signals, decision} = decide(context, subject, standing)
-  const needsPerson = decision.decision === 'require_human_before_continue' && !hasApprovalMarker(subject.description)
+  const needsPerson = isPersonNeeded(decision) && !hasApprovalMarker(subject.description)
   const parked = tier === 'blocked' ? 'approval_tier_blocked' : needsPerson ? decision.reason : undefined
   const record = (taskId: number) => {
-    const {type, counter} = outcomes[decision.decision]
+    const {type = 'task_submission', counters} = outcomeOf(decision)
     const isAutomatic = parked === undefined && tier === 'auto_approve'
     recordAttention(
       context,
@@ -63,22 +64,13 @@ export function reviewSubmission(
         ...measures(subject, standing),
         channel: signals.channel,
         policy_reason: parked ?? decision.reason,
-        decision: recordOf(signals, decision, context.now()),
+        decision: recordOf(context, 'svc_submit_task', signals, decision),
       },
-      ['total_requests', ...(isAutomatic ? ['auto_approved' as const] : []), ...(parked === undefined ? counter : [])],
+      ['total_requests', ...(isAutomatic ? ['auto_approved' as const] : []), ...(parked === undefined ? counters : [])],
     )
   }
   return {weight, tier, ...withoutUndefined({parked}), record}
 }
-
-const suppressed = ['inbox_suppressed_count'] as const
-const outcomes = {
-  interrupt_now: {type: 'task_submission', counter: []},
-  require_human_before_continue: {type: 'task_submission', counter: []},
-  proceed_autonomously: {type: 'policy_proceed_auto', counter: suppressed},
-  defer_until_checkpoint: {type: 'policy_deferred', counter: suppressed},
-  batch_with_existing_prompt: {type: 'policy_deferred', counter: suppressed},
-} as const
 
 /** Charges the attention of a person who approves or rejects a task. */
 export function recordVerdict(
@@ -108,31 +100,6 @@ function decide(context: TaskContext, {description, priority, writes}: Subject, 
   const backlog = countTasks(context, 'BlockedOnApproval')
   const signals = submitSignals({description, priority, writes, backlog, trust})
   return {signals, decision: decideInterruption(signals, attentionState(context))}
-}
-
-const measures = ({complexity}: Subject, {trust, successRate}: AgentTrust) => ({
-  trust_score_at_time: trust,
-  effective_complexity: complexity,
-  decision_entropy_bits: outcomeEntropy(successRate),
-})
-
-function recordOf(signals: InterruptionSignals, decision: InterruptionDecision, now: number) {
-  const {channel, pending_clarification_backlog = 0, trust_score = 0, ...others} = signals
-  return {
-    surface: 'svc_submit_task',
-    channel,
-    ...decision,
-    timestamp_ms: now,
-    signals: {
-      expected_information_gain_bits: others.expected_information_gain_bits,
-      expected_user_cost: others.expected_user_cost,
-      confidence_estimate: others.confidence_estimate,
-      contradiction_ratio: others.contradiction_ratio,
-      pending_clarification_backlog,
-      trust_score,
-      irreversible_or_high_risk: others.irreversible_or_high_risk,
-    },
-  }
 }
 
 /** Tokens of a description: four characters each, and a number per listed file. */

@@ -6,7 +6,8 @@ import type {InterruptionSignals} from './decide.js'
 /** Bits that a question about a new task is expected to gain. */
 const gains: Readonly<Record<Priority, number>> = {urgent: 0.22, normal: 0.16, background: 0.1}
 
-const risky = /deploy|production|secret|delete|publish/i
+/** True if the text mentions work that cannot be undone. */
+export const isRisky = (text: string): boolean => /deploy|production|secret|delete|publish/i.test(text)
 
 /** What is known about a question whether to start a new task. */
 export interface SubmitFactors {
@@ -21,16 +22,16 @@ export interface SubmitFactors {
 }
 
 export function submitSignals({description, priority, writes, backlog, trust}: SubmitFactors): InterruptionSignals {
-  const isRisky = risky.test(description)
-  const {confidence, contradiction} = submissionConfidence[isRisky ? 'risky' : 'other']
+  const risky = isRisky(description)
+  const {confidence, contradiction} = submissionConfidence[risky ? 'risky' : 'other']
   return {
     channel: 'task_submit',
     expected_information_gain_bits: clamp(gains[priority] + 0.01 * writes, 0.05, 0.35),
-    expected_user_cost: clamp(0.2 + Math.min(1, writes / 4) + (isRisky ? 0.2 : 0), 0.05, 1),
+    expected_user_cost: clamp(0.2 + Math.min(1, writes / 4) + (risky ? 0.2 : 0), 0.05, 1),
     confidence_estimate: confidence,
     contradiction_ratio: contradiction,
     pending_clarification_backlog: backlog,
     trust_score: trust,
-    irreversible_or_high_risk: isRisky,
+    irreversible_or_high_risk: risky,
   }
 }

@@ -20,6 +20,15 @@ export const confidencePolicy = (overrides: Readonly<Partial<SocratesThresholds>
   ...overrides,
 })
 
+/**
+ * How sure the scan of files is of a finding, in percent, by severity: rules of severity `warning` and below are
+ * heuristics.
+ */
+export const scanConfidence = {critical: 100, error: 100, warning: 85, info: 80} as const
+
+/** How sure the check of a description is of what it found, in percent. */
+export const promptConfidence = {injection: 80, conflict: 90} as const
+
 /** Constants of the confidence formula. They are added to or subtracted from a confidence between 0 and 1. */
 export const confidenceFormula = {
   rankedRetrievalBonus: 0.05,
@@ -49,6 +58,9 @@ export const questioningPolicy = {
   maxUserCost: 0.8,
   /** Lower costs count as this cost when gains are compared, so that free questions have a finite utility. */
   minUserCost: 0.05,
+  /** Assumed for a question without an estimate. */
+  assumedGainBits: 0.3,
+  assumedUserCost: 0.4,
   targetConfidence: 0.72,
   maxAttentionMs: 3_600_000,
 } as const

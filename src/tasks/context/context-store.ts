@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext, TaskListener} from '../base/context.js'
+import {confidencePolicy} from '../base/policy.js'
 import {appendEvent} from '../events/event-log.js'
 import {checkEnvelope, envelopePrefix} from './envelope.js'
 
@@ -33,6 +34,8 @@ export interface NewContextEntry {
   agentId?: number | undefined
   /** Seconds until the entry expires; 0 or undefined: never. */
   ttlSecs?: number | undefined
+  /** How sure the agent is of the value, 0 to 1. */
+  confidence?: number | undefined
 }
 
 const nowSecs = ({now}: Pick<TaskContext, 'now'>): number => Math.floor(now() / 1000)
@@ -47,7 +50,8 @@ const currentParams = (context: TaskContext) => ({repository: context.repository
  * @throws context_invalid, context_full
  */
 export function setContext(context: TaskContext, entry: NewContextEntry): ContextEntry {
-  const {key, value, agentId, ttlSecs = 0} = entry
+  const {key, value, agentId, ttlSecs = 0, confidence} = entry
+  const {minPersistConfidence: least} = confidencePolicy(context.config.socratesPolicy)
   const refuse = (fault: string): never => {
     throw new SvcError('context_invalid', {key: key.slice(0, 100), fault})
   }
@@ -58,6 +62,8 @@ export function setContext(context: TaskContext, entry: NewContextEntry): Contex
     refuse(`its value has ${value.length} characters; the limit is ${contextLimits.value}`)
   if (!Number.isSafeInteger(ttlSecs) || ttlSecs < 0 || ttlSecs > contextLimits.ttlSecs)
     refuse(`its time to live is not a number of seconds from 0 to ${contextLimits.ttlSecs}`)
+  if (confidence !== undefined && !(confidence >= least))
+    refuse(`its confidence of ${confidence} is below the minimum of ${least}`)
   const violations = key.startsWith(envelopePrefix) ? checkEnvelope(value, context, refuse) : []
   return context.store.transaction(() => {
     const stored = putContext(context, entry)

@@ -11,6 +11,8 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   budget_alert: 'warn',
   agent_idle: 'warn',
   scope_violation: 'warn',
+  injection_detected: 'warn',
+  prompt_conflict_detected: 'warn',
   context_envelope_violation: 'warn',
   task_claim_expired: 'warn',
   task_claim_overridden: 'warn',

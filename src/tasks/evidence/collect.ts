@@ -3,7 +3,7 @@ import {completionTrustOf, reliabilityOfAgent} from '../agents/trust.js'
 import type {TaskContext} from '../base/context.js'
 import type {Finding} from '../base/finding.js'
 import {displayTask} from '../base/ids.js'
-import {confidencePolicy} from '../base/policy.js'
+import {confidencePolicy, scanConfidence} from '../base/policy.js'
 import type {ManifestEntry, TaskResult} from '../base/task.js'
 import {evidenceContextOf} from '../context/evidence-context.js'
 import {noHarness} from '../gates/dropped-items.js'
@@ -153,9 +153,11 @@ async function observeFiles(
     return before === undefined ? {path} : {path, baseline: before}
   })
   const inspected = await inspectFiles({root, listed, sinceMs, findsOthers}, signal)
+  const least = confidencePolicy(context.config.socratesPolicy).minReviewFindingConfidence
   const holders = findsOthers ? otherTasksWith(context, row.id, sinceMs) : new Map<string, number>()
   observations.push(...unattributed(inspected, holders))
-  const files = inspected.files.map((file): ObservedFile => {
+  const files = inspected.files.map((each): ObservedFile => {
+    const file = {...each, findings: each.findings.filter(({severity}) => scanConfidence[severity] >= least)}
     const listedBy = ofTask.has(file.path) ? 'task' : 'agent'
     const holder = listedBy === 'agent' ? holders.get(file.path) : undefined
     if (holder === undefined) return {...file, listed: listedBy}

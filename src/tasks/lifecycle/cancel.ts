@@ -1,4 +1,4 @@
-import {recordVerdict} from '../attention/review.js'
+import {recordVerdict, type Submitter} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
 import {withoutUndefined} from '../base/members.js'
 import type {ManifestEntry} from '../base/task.js'
@@ -10,12 +10,18 @@ import {dependencyFailed, doomedBy} from './dependencies.js'
 import {moveTask} from './status.js'
 import {requireRow, type TaskRow, toTask} from './task-rows.js'
 
+export interface CancelOptions {
+  reason?: string | undefined
+  /** If a person cancels a task that waits for approval, this counts as a rejection. */
+  by?: Submitter | undefined
+}
+
 /**
  * Cancels a task; its dependants fail. The process that runs it finds out because its claim is no longer valid.
  * @throws invalid_transition
  */
-export function cancelRow(context: TaskContext, row: TaskRow, reason?: string): void {
-  if (row.status === 'BlockedOnApproval') recordVerdict(context, attentionSubject(row), 'rejected')
+export function cancelRow(context: TaskContext, row: TaskRow, {reason, by}: CancelOptions = {}): void {
+  if (by === 'person' && row.status === 'BlockedOnApproval') recordVerdict(context, attentionSubject(row), 'rejected')
   moveTask(context, row, 'Cancelled', {
     status_reason: reason ?? null,
     claim_generation: row.claim_generation + 1,

@@ -2,6 +2,7 @@ import type {TaskContext} from '../base/context.js'
 import type {ManifestEntry, Task} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {recordAffinity, takeLocks, writesOf} from '../locks.js'
+import {emergencyStopOf} from './emergency-stop.js'
 import {clearOutput} from './output.js'
 import {moveTask} from './status.js'
 import {requireTask, type TaskRow} from './task-rows.js'
@@ -37,9 +38,11 @@ export interface Starter {
 }
 
 /**
- * Starts the next task of an agent in this process: the first in its queue that is due and whose files are free.
+ * Starts the next task of an agent in this process: the first in its queue that is due and whose files are free. After
+ * an emergency stop, none is started.
  */
 export function startNext(context: TaskContext, agentId: number, starter: Starter): Started | undefined {
+  if (emergencyStopOf(context) !== undefined) return undefined
   const sql = `${select} AND agent_id = @agent AND processor <> 'external' ORDER BY priority DESC, id LIMIT @limit`
   return startFirst(context, starter, (limit) =>
     context.store.all<Candidate>(sql, {agent: agentId, now: context.now(), limit}),

@@ -8,7 +8,7 @@ import type {Task, TaskResult} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {releaseLocks} from '../locks.js'
-import {cancelRow, failDependants, giveUpFiles} from './cancel.js'
+import {type CancelOptions, cancelRow, failDependants, giveUpFiles} from './cancel.js'
 import {releaseDependants} from './dependencies.js'
 import {moveTask, type TaskChanges} from './status.js'
 import {labelOf, requireRow, requireStatus, requireTask, type TaskRequest, type TaskRow, toTask} from './task-rows.js'
@@ -99,13 +99,13 @@ export function failRow(context: TaskContext, row: TaskRow, reason: string, isIt
 }
 
 /**
- * Cancels a task; its dependants fail. The claim of a running task becomes invalid: the daemon aborts the run, and a
+ * Cancels a task, by default for a person; its dependants fail. The claim of a running task becomes invalid: the daemon aborts the run, and a
  * client's result is rejected.
  * @throws task_not_found, invalid_transition
  */
-export function cancelTask(context: TaskContext, id: number, reason?: string): Task {
+export function cancelTask(context: TaskContext, id: number, {reason, by = 'person'}: CancelOptions = {}): Task {
   return context.store.transaction(() => {
-    cancelRow(context, requireRow(context, id), reason)
+    cancelRow(context, requireRow(context, id), {reason, by})
     notify(context, 'taskEnded', {taskId: id})
     return requireTask(context, id)
   })

@@ -29,7 +29,7 @@ export function cancelTasks(
 ): TaskOutcome[] {
   // Dependants have larger ids: cancelled first, they do not fail because of their dependency.
   const latestFirst = [...new Set(ids)].sort((a, b) => b - a)
-  const outcomes = actOnEach(context, latestFirst, options, (id) => [cancelTask(context, id, reason).id])
+  const outcomes = actOnEach(context, latestFirst, options, (id) => [cancelTask(context, id, {reason}).id])
   return outcomes.reverse()
 }
 

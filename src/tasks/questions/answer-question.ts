@@ -2,6 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../base/context.js'
 import {appendEvent} from '../events/event-log.js'
 import {requireRow} from '../lifecycle/task-rows.js'
+import {chargeQuestion} from './agent-question.js'
 import {normalise, questionLimits} from './ask-question.js'
 import {pendingRows, type Question, type QuestionRow, requireQuestion, toQuestion} from './question-rows.js'
 import {releaseTask} from './release-task.js'
@@ -15,7 +16,8 @@ export interface AnswerRequest {
 }
 
 /**
- * Answers a question, once. A task that waits for it continues, with the answer in its description.
+ * Answers a question, once. A task that waits for it continues, with the answer in its description. With
+ * `attention_enabled`, the attention that this takes is charged.
  * @throws question_not_found, question_answered, question_invalid
  */
 export function answerQuestion(context: TaskContext, request: AnswerRequest): Question {
@@ -32,6 +34,7 @@ export function answerQuestion(context: TaskContext, request: AnswerRequest): Qu
       row.id,
     ])
     const task = row.task_id === null ? undefined : requireRow(context, Number(row.task_id))
+    chargeQuestion(context, row, task)
     appendEvent(context, {
       type: 'question_answered',
       question_id: row.question_id,
@@ -92,11 +95,3 @@ export function requireNoQuestion(context: TaskContext, sessionId: string | unde
       question: question.question_id,
     })
 }
-
-/** The number of questions in the open question session of a session. */
-export const questionTurns = ({store, repositoryId}: TaskContext, sessionId: string): number =>
-  store.get<{turns: number}>(
-    `SELECT count(*) AS turns FROM question_events e JOIN question_sessions s ON s.id = e.question_session_id
-WHERE s.repository_id = ? AND s.session_id = ? AND s.task_id IS NULL AND s.ended_at_ms IS NULL`,
-    [repositoryId, sessionId.trim()],
-  )?.turns ?? 0

@@ -1,4 +1,5 @@
 import {SvcError} from '../../errors/index.js'
+import {clarificationMs} from '../attention/budget.js'
 import type {TaskContext} from '../base/context.js'
 import {displayQuestion, displayTask, questionReason} from '../base/ids.js'
 import {questioningPolicy as policy} from '../base/policy.js'
@@ -7,7 +8,7 @@ import {moveTask} from '../lifecycle/status.js'
 import {requireRow, requireStatus, type TaskRow} from '../lifecycle/task-rows.js'
 import {releaseLocks} from '../locks.js'
 import {type QuestionCandidate, type QuestionKind, questionKinds, stopReason, utilityOf} from './choose-question.js'
-import {endSession} from './close-questions.js'
+import {endSession, finals} from './close-questions.js'
 import {pendingRows, type Question, type QuestionOption, requireQuestion, toQuestion} from './question-rows.js'
 
 export type AskedOption = Omit<QuestionOption, 'is_other'> & {is_other?: boolean}
@@ -53,9 +54,16 @@ export function askQuestion(context: TaskContext, request: QuestionRequest): Que
   return store.transaction(() => {
     const task = request.task_id === undefined ? undefined : requireRow(context, request.task_id)
     const question = readRequest(request, task)
+    // When a task ends, its questions are closed, so a later one would stay open for ever.
+    if (task !== undefined && finals.has(task.status))
+      throw new SvcError('question_invalid', {
+        place: 'The question',
+        fault: `${displayTask(task.id)} is ${task.status}`,
+      })
     if (request.blocks && task !== undefined) requireStatus(task, ['Queued', 'InProgress'], 'BlockedOnApproval')
     const {id: sessionRow, turns} = openSession(context, question.session_id, task)
-    const reason = stopReason({confidence: 0, isRiskBlocked: false, attentionMs: 0, turns}, [question.estimate])
+    const attentionMs = clarificationMs(context)
+    const reason = stopReason({confidence: 0, isRiskBlocked: false, attentionMs, turns}, [question.estimate])
     if (reason !== undefined) throw new SvcError('question_refused', {session: question.session_id, reason})
     const {expected_information_gain_bits: gain = 0, expected_user_cost: cost = 0} = request
     const {lastInsertRowid} = store.run(
@@ -134,6 +142,10 @@ WHERE repository_id = ? AND session_id = ? AND task_id IS ? AND ended_at_ms IS N
   return {id: Number(lastInsertRowid), turns: 0}
 }
 
+/** The session of a question; blank if it has neither a session nor a task. */
+export const sessionOfQuestion = ({session_id}: QuestionRequest, task: TaskRow | undefined): string =>
+  session_id?.trim() || task?.session_id || (task === undefined ? '' : displayTask(task.id))
+
 /** @throws question_invalid */
 function readRequest(request: QuestionRequest, task: TaskRow | undefined) {
   const {prompt, options: asked = [], expected_information_gain_bits: gain, expected_user_cost: cost} = request
@@ -144,7 +156,7 @@ function readRequest(request: QuestionRequest, task: TaskRow | undefined) {
   const limit = (what: string, text: string, longest: number) => {
     if (text.trim() === '' || text.length > longest) refuse(`its ${what} is blank or longer than ${longest} characters`)
   }
-  const session = request.session_id?.trim() || task?.session_id || (task === undefined ? '' : displayTask(task.id))
+  const session = sessionOfQuestion(request, task)
   if (session === '') refuse('it has neither a session nor a task')
   limit('session id', session, questionLimits.session)
   limit('prompt', prompt, questionLimits.prompt)

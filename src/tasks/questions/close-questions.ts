@@ -1,6 +1,6 @@
 import type {TaskContext, TaskListener} from '../base/context.js'
 import type {TaskStatus} from '../base/vocabulary.js'
-import {pendingRows, type QuestionFilter} from './question-rows.js'
+import {pendingRows, type Question, type QuestionFilter, toQuestion} from './question-rows.js'
 import {releaseTask} from './release-task.js'
 
 /** How a question session ended: its questions were answered, or they no longer need an answer. */
@@ -10,10 +10,16 @@ export function endSession({store, now}: Pick<TaskContext, 'store' | 'now'>, id:
   store.run('UPDATE question_sessions SET ended_at_ms = ?, resolution_status = ? WHERE id = ?', [now(), end, id])
 }
 
-/** Ends question sessions. Their unanswered questions leave the inbox, and no task waits for them any longer. */
-export function closeQuestions(context: TaskContext, {sessionId, taskId}: QuestionFilter): void {
+/**
+ * Ends question sessions. Their unanswered questions leave the inbox, and no task waits for them any longer.
+ * @returns the questions that had no answer
+ */
+export function closeQuestions(
+  context: TaskContext,
+  {sessionId, taskId}: Pick<QuestionFilter, 'sessionId' | 'taskId'>,
+): Question[] {
   const {store, repositoryId} = context
-  store.transaction(() => {
+  return store.transaction(() => {
     const sessions = store.all<{id: number}>(
       `SELECT id FROM question_sessions WHERE repository_id = @repository AND ended_at_ms IS NULL
   AND (@session IS NULL OR session_id = @session) AND (@task IS NULL OR task_id = @task)`,
@@ -23,14 +29,16 @@ export function closeQuestions(context: TaskContext, {sessionId, taskId}: Questi
         task: taskId === undefined ? null : String(taskId),
       },
     )
-    if (sessions.length === 0) return
+    if (sessions.length === 0) return []
     const pending = pendingRows(context, {sessionId, taskId})
     for (const {id} of sessions) endSession(context, id, 'closed')
     for (const row of pending) releaseTask(context, row)
+    return pending.map((row) => toQuestion(context, row))
   })
 }
 
-const finals: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['Completed', 'Failed', 'Cancelled'])
+/** States in which a task needs no answer. */
+export const finals: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['Completed', 'Failed', 'Cancelled'])
 const dayMs = 86_400_000
 /** Maximum number of question sessions deleted per cleanup. */
 const pruneSize = 1000

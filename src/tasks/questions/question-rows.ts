@@ -62,6 +62,22 @@ export const pendingRows = (
     },
   )
 
+/** Number of questions that need an answer. */
+export const countPending = ({store, repositoryId}: TaskContext): number =>
+  store.get<{n: number}>(
+    `SELECT count(*) AS n FROM question_sessions s JOIN question_events e ON e.question_session_id = s.id
+WHERE s.repository_id = ? AND ${isPending}`,
+    [repositoryId],
+  )?.n ?? 0
+
+/** The number of questions in the open question session of a session and task. */
+export const questionTurns = ({store, repositoryId}: TaskContext, sessionId: string, taskId?: number): number =>
+  store.get<{turns: number}>(
+    `SELECT count(*) AS turns FROM question_events e JOIN question_sessions s ON s.id = e.question_session_id
+WHERE s.repository_id = ? AND s.session_id = ? AND s.task_id IS ? AND s.ended_at_ms IS NULL`,
+    [repositoryId, sessionId.trim(), taskId === undefined ? null : String(taskId)],
+  )?.turns ?? 0
+
 /** @throws question_not_found */
 export function requireQuestion({store, repositoryId: repository}: TaskContext, question: string): QuestionRow {
   const id = matchQuestionId(question)

@@ -4,6 +4,7 @@ import {
   chooseQuestion,
   type QuestionCandidate,
   type QuestionKind,
+  type Situation,
   type StopReason,
   stopReason,
 } from './choose-question.js'
@@ -53,29 +54,38 @@ const otherShare = 0.5
 
 const longestSubject = 200
 
-/** Decides whether to ask the user a question. @param turns number of questions already asked in the session */
-export function questioningOf(judgement: Judgement, question: string, turns: number): Questioning {
+export const noQuestion: Questioning = {
+  question_needed: false,
+  question_kind: null,
+  prompt: null,
+  expected_information_gain_bits: 0,
+  expected_user_cost: 0,
+  utility_bits_per_cost: 0,
+  stop_reason: null,
+}
+
+/** Decides whether to ask the user a question. */
+export function questioningOf(
+  judgement: Judgement,
+  question: string,
+  {turns, attentionMs}: Pick<Situation, 'turns' | 'attentionMs'>,
+): Questioning {
   const candidates = candidatesFor(judgement, question)
   const isAnswerable = judgement.risk_decision === 'answer'
   const stop = stopReason(
     {
       confidence: judgement.confidence_estimate,
       isRiskBlocked: judgement.risk_decision === 'abstain',
-      attentionMs: 0,
+      attentionMs,
       turns,
     },
     candidates,
   )
-  const chosen = isAnswerable || stop !== undefined ? undefined : chooseQuestion(candidates)
-  return {
-    question_needed: chosen !== undefined,
-    question_kind: chosen?.question_kind ?? null,
-    prompt: chosen?.prompt ?? null,
-    expected_information_gain_bits: chosen?.expected_information_gain_bits ?? 0,
-    expected_user_cost: chosen?.expected_user_cost ?? 0,
-    utility_bits_per_cost: chosen?.utility_bits_per_cost ?? 0,
-    stop_reason: isAnswerable ? null : (stop ?? null),
-  }
+  if (isAnswerable) return noQuestion
+  const chosen = stop === undefined ? chooseQuestion(candidates) : undefined
+  return chosen === undefined
+    ? {...noQuestion, stop_reason: stop ?? null}
+    : {...chosen, question_needed: true, stop_reason: null}
 }
 
 function candidatesFor({confidence_estimate: confidence, research}: Judgement, question: string): QuestionCandidate[] {

@@ -29,7 +29,7 @@ export function makeRoom(context: TaskContext, task: NewTask, dependsOn: readonl
   const weakest = strategy === 'drop_lowest' ? weakestQueued(context, dependsOn) : undefined
   if (weakest === undefined || weakest.priority >= priorities.indexOf(task.priority))
     throw new SvcError('queue_full', {queued, limit})
-  cancelRow(context, weakest, 'queue_overflow')
+  cancelRow(context, weakest, {reason: 'queue_overflow'})
   return undefined
 }
 

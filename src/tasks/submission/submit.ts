@@ -24,6 +24,7 @@ import {type Placement, placeTask} from '../routing/place.js'
 import {emitPlacement} from '../routing/placement-event.js'
 import {type InsertedTask, insertTask} from './insert.js'
 import {makeRoom} from './make-room.js'
+import {recordPromptWarnings} from './prompt-warnings.js'
 import {type NewTask, readSubmission} from './submission.js'
 
 /** The reply for an accepted task. */
@@ -133,6 +134,7 @@ function acceptTask(
   if (duplicate !== undefined) return {...accepted(context, duplicate), duplicate: true}
   const open = openDependencies(context, dependsOn)
   const placement = place(context, task, dependsOn)
+  const outside = checkScope(context, placement.agent, writesOf(task.file_manifest))
   const {file_manifest: files} = task
   const subject = {...task, files: files.length, writes: writesOf(files).length, agent: placement.agent}
   const review = reviewSubmission(context, subject, submitter)
@@ -141,7 +143,13 @@ function acceptTask(
   storeEnvelope(context, task, row)
   requireAnswerable(context, row.id)
   recordSubmission(context, task, row, placement)
-  return accepted(context, {...row, agent_name: placement.agent.name})
+  const {name} = placement.agent
+  const warnings = [
+    ...outside.map((path) => `${path} is outside the scope of ${name}.`),
+    ...recordPromptWarnings(context, task, row),
+  ]
+  const reply = accepted(context, {...row, agent_name: name})
+  return warnings.length === 0 ? reply : {...reply, conflict_warnings: warnings}
 }
 
 /** Rejects a task whose evidence is too weak for any answer, if answers need evidence. @throws evidence_insufficient */
@@ -188,7 +196,7 @@ function asksTheSame(row: TaskRow, task: NewTask): boolean {
 const hasGainedBlocks = (description: string, submitted: string): boolean =>
   description.startsWith(submitted) && /^\n\n\[[A-Z][A-Z0-9 -]*\]/.test(description.slice(submitted.length))
 
-/** Finds the agent for a task. @throws queue_full, max_agents_reached, scope_denied, doom_loop, budget_exceeded */
+/** Finds the agent for a task. @throws queue_full, max_agents_reached, doom_loop, budget_exceeded */
 function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Placement {
   const room = makeRoom(context, task, dependsOn)
   const {target_agent, description, phase_label, file_manifest} = task
@@ -202,7 +210,6 @@ function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]
     skill,
   })
   requireBudget(context, placement.agent, estimateTokens(description, file_manifest.length))
-  checkScope(context, placement.agent, writesOf(file_manifest))
   return placement
 }
 

@@ -88,7 +88,7 @@ describe('questioningOf', () => {
   for (const [trigger, kind] of Object.entries(kinds))
     it(`asks a question of the kind ${kind} if the weakness is ${trigger}`, () => {
       const research = {should_research: true as const, trigger: trigger as keyof typeof kinds}
-      const questioning = questioningOf(judgement({research}), 'Which port?', 0)
+      const questioning = questioningOf(judgement({research}), 'Which port?', {turns: 0, attentionMs: 0})
       assert.deepEqual(
         [questioning.question_needed, questioning.question_kind, questioning.stop_reason],
         [true, kind, null],
@@ -98,17 +98,26 @@ describe('questioningOf', () => {
     })
 
   it('asks nothing if the evidence supports an answer', () =>
-    assert.deepEqual(questioningOf(judgement({risk_decision: 'answer', confidence_estimate: 0.82}), '?', 0), {
-      ...none,
-      stop_reason: null,
-    }))
+    assert.deepEqual(
+      questioningOf(judgement({risk_decision: 'answer', confidence_estimate: 0.82}), '?', {turns: 0, attentionMs: 0}),
+      {
+        ...none,
+        stop_reason: null,
+      },
+    ))
 
   it('reports why it asks nothing', () => {
-    assert.deepEqual(questioningOf(judgement({risk_decision: 'abstain', confidence_estimate: 0.2}), '?', 0), {
-      ...none,
-      stop_reason: 'risk_gate_blocked',
-    })
-    assert.equal(questioningOf(judgement({}), '?', 3).stop_reason, 'max_clarification_turns')
-    assert.equal(questioningOf(judgement({confidence_estimate: 0.9}), '?', 0).stop_reason, 'confidence_sufficient')
+    assert.deepEqual(
+      questioningOf(judgement({risk_decision: 'abstain', confidence_estimate: 0.2}), '?', {turns: 0, attentionMs: 0}),
+      {
+        ...none,
+        stop_reason: 'risk_gate_blocked',
+      },
+    )
+    assert.equal(questioningOf(judgement({}), '?', {turns: 3, attentionMs: 0}).stop_reason, 'max_clarification_turns')
+    assert.equal(
+      questioningOf(judgement({confidence_estimate: 0.9}), '?', {turns: 0, attentionMs: 0}).stop_reason,
+      'confidence_sufficient',
+    )
   })
 })
