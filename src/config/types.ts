@@ -103,9 +103,10 @@ export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
  * Spellings of a boolean in text, such as an environment variable:
  * - `strict`: exactly `true` or `false`;
  * - `lenient`: `1 true yes on` and `0 false no off`, case-insensitive;
- * - `flag`: on for `1` or `true`, off for `0 false no off`, case-insensitive.
+ * - `flag`: on for `1` or `true`, off for `0 false no off`, case-insensitive;
+ * - `opt-in`: on for `1` or `true`, case-insensitive, off for every other text.
  */
-export type BooleanWords = 'strict' | 'lenient' | 'flag'
+export type BooleanWords = 'strict' | 'lenient' | 'flag' | 'opt-in'
 
 const booleanWords: Record<BooleanWords, {expected: string; parse(value: string): boolean | undefined}> = {
   strict: {
@@ -125,6 +126,10 @@ const booleanWords: Record<BooleanWords, {expected: string; parse(value: string)
       if (/^(1|true)$/i.test(value)) return true
       return /^(0|false|no|off)$/i.test(value) ? false : undefined
     },
+  },
+  'opt-in': {
+    expected: 'true or 1 to enable, any other value to disable',
+    parse: (value) => /^(1|true)$/i.test(value),
   },
 }
 

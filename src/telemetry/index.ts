@@ -3,6 +3,15 @@
  * never make an operation fail.
  */
 
+export {
+  type Benchmark,
+  type BenchmarkFilter,
+  type BenchmarkType,
+  benchmarkTypes,
+  listBenchmarks,
+  type NewBenchmark,
+  recordBenchmark,
+} from './benchmarks.js'
 export {sessionOf} from './metric-types.js'
 export {listMetrics, type Metric, type MetricPlace, type NewMetric, recordMetric, trimMetrics} from './metrics.js'
 export {type ModelCall, recordModelCall} from './model-calls.js'

@@ -159,6 +159,18 @@ describe('a flag boolean', () => {
   })
 })
 
+describe('an opt-in boolean', () => {
+  reads(boolean('opt-in'), {
+    words: [
+      ['1', true],
+      ['true', true],
+      ['TRUE', true],
+      ...['0', 'false', 'yes', 'on', 'banana'].map((word): Case => [word, false]),
+    ],
+    toml: [[true, true], [false, false], ...refused('1', 1)],
+  })
+})
+
 describe('one of a few words', () => {
   const type = choice('auto', 'text', 'json')
   reads(type, {
