@@ -2,6 +2,7 @@ import type {Operation} from './operation.js'
 import {agentOperations} from './rows/agents.js'
 import {assistantOperations} from './rows/assistant.js'
 import {attentionOperations} from './rows/attention.js'
+import {benchmarkOperations} from './rows/benchmarks.js'
 import {contextOperations} from './rows/context.js'
 import {doubtOperations} from './rows/doubt.js'
 import {handoffOperations} from './rows/handoff.js'
@@ -33,6 +34,7 @@ export const operations: readonly Operation[] = [
   ...assistantOperations,
   ...speechOperations,
   ...meshOperations,
+  ...benchmarkOperations,
 ]
 
 const byName = new Map(operations.map((each) => [each.name, each]))
