@@ -11,7 +11,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
   ['DATABASE', ['db', 'lsp']],
   ['TASKS AND AGENTS', ['orch', 'daemon', 'a2a', 'mcp']],
   ['MESH', ['mesh']],
-  ['CONFIGURATION AND HELP', ['config', 'contracts', 'doctor', 'explain', 'autocomplete', 'help', 'version']],
+  ['CONFIGURATION AND HELP', ['config', 'contracts', 'doctor', 'bench', 'explain', 'autocomplete', 'help', 'version']],
 ]
 
 /** Summaries for names in `commandGroups` that are not commands, and for the one of the oclif plugin. */

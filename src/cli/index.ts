@@ -1,4 +1,6 @@
 /** The shared parts of all commands: life cycle, flags, input, output and exit status. */
+
+export {BenchCommand} from './bench-command.js'
 export {
   adviceOf,
   type Check,

@@ -17,7 +17,8 @@ export async function readInput(path: string, signal: AbortSignal, maxBytes = ma
   try {
     for await (const chunk of source) {
       length += chunk.length
-      if (length > maxBytes) throw new SvcError('stdin_too_long', {limit: maxBytes})
+      if (length > maxBytes)
+        throw new SvcError('stdin_too_long', {limit: maxBytes, path: path === '-' ? undefined : path})
       chunks.push(chunk as Buffer)
     }
   } catch (error) {

@@ -798,6 +798,59 @@ export interface ExternalServingHandoffV1 {
   notes?: string | null
 }
 
+/** Estimate of the information in a source: result of svc bench syntax-k --json, and details of a syntax_k_event. */
+export interface SyntaxKEvent {
+  schema_version: 1
+  /** Id of the source. */
+  fixture_id: string
+  /** Kind of the source, such as svc or ts. */
+  target_kind: string
+  /** SHA3-256 of the source. */
+  source_hash?: string
+  /** SHA3-256 of the intermediate representation, if there is one. */
+  web_ir_hash?: string
+  raw_bytes: number
+  /** Smallest compressed size. */
+  k_est_bytes: number
+  compressor_results: {
+    name: 'zstd' | 'bzip2' | 'gzip'
+    /** Compressor and level, such as gzip:best. */
+    profile: string
+    compressed_bytes: number
+    /** Compressed bytes divided by raw bytes. */
+    ratio: number
+  }[]
+  /** Normalised compression distance from a baseline; near 0: equal, near 1: unrelated. */
+  ncd_vs_baseline?: {per_compressor: {name: 'zstd' | 'bzip2' | 'gzip'; value: number}[]; median: number}
+  support_metrics?: {
+    /** The stages of the data language that accept the source. */
+    representability?: {
+      parse_ok: boolean
+      /** The program has no errors. */
+      hir_ok: boolean
+      /** The description of its routes can be derived. */
+      web_ir_validate_ok: boolean
+      /** Its client can be generated; null if an earlier stage failed. */
+      emit_preview_ok: boolean | null
+      /** Such as parse or hir. */
+      first_failing_stage: string | null
+      [k: string]: unknown
+    }
+    llm_surface?: {[k: string]: unknown}
+    runtime_projection?: {[k: string]: unknown}
+    [k: string]: unknown
+  }
+  toolchain_fingerprint: {
+    /** Program and version, such as svc 0.1.0. */
+    compiler: string
+    compressor_profiles: string[]
+    /** Such as linux-x64. */
+    platform?: string
+    timestamp_unix_ms?: number
+    [k: string]: unknown
+  }
+}
+
 /** First line of svc mesh serve --json. */
 export interface MeshReadyV1 {
   event: 'ready'
@@ -2460,4 +2513,28 @@ export interface MeshProveV1 {
   held: boolean
   /** Directory with the logs and database of the run; null if they were deleted after success. */
   folder: string | null
+}
+
+/** Result of svc bench run --json without a name. */
+export type BenchListV1 = {
+  /** Name to run it with. */
+  name: string
+  measures: string
+  /** What the ratio compares with. */
+  base: string
+}[]
+
+/** Result of svc bench run NAME --json. */
+export interface BenchRunV1 {
+  name: string
+  /** What the ratio compares with. */
+  base: string
+  /** Time of svc divided by the time of the base; a lower ratio is better. */
+  ratio: number
+  /** Measurements behind the ratio; the names of times end in the unit. */
+  figures: {[k: string]: number}
+  /** Version of svc. */
+  version: string
+  /** Version of Node.js. */
+  node: string
 }

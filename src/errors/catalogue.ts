@@ -1,5 +1,6 @@
 import {assistantErrors} from './rows/assistant.js'
 import {audioErrors} from './rows/audio.js'
+import {benchErrors} from './rows/bench.js'
 import {commandErrors} from './rows/command.js'
 import {configErrors} from './rows/config.js'
 import {daemonErrors} from './rows/daemon.js'
@@ -42,6 +43,7 @@ const declare = () => ({
   ...sessionErrors(),
   ...networkErrors(),
   ...storeErrors(),
+  ...benchErrors(),
 })
 
 type Catalogue = ReturnType<typeof declare>

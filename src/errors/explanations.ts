@@ -95,7 +95,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {code: 'audio_unrecognised', suggestion: 'audio_unrecognized'},
   ],
   stdin_not_utf8: ['The command reads text, and the input has another encoding or is binary.', {offset: 412}],
-  stdin_too_long: ['Text from standard input is read into memory, so its length is limited.', {limit: 16_777_216}],
+  stdin_too_long: ['The input is read into memory, so its length is limited.', {limit: 16_777_216}],
   file_not_found: ['A file or directory that the command reads does not exist.', {path: 'notes/meeting.wav'}],
   file_unreadable: [
     'The path is a directory, the file is too large or has invalid content, or you have no permission to read it.',
@@ -980,5 +980,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   vector_engine_missing: [
     'The program uses a vector index, and the package sqlite-vec is not installed.',
     {reason: 'Cannot find package sqlite-vec'},
+  ],
+  benchmark_unknown: ['No benchmark has this name.', {name: 'lang-chek', suggestion: 'lang-check'}],
+  syntax_k_limit_exceeded: [
+    'SVC_SYNTAX_K_GATE is enforce, and the smallest compressed size of the source exceeds SVC_SYNTAX_K_MAX_BYTES.',
+    {fixture: 'todo', bytes: 702, limit: 600},
   ],
 }

@@ -4,10 +4,10 @@ import {createConnection} from 'node:net'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
+import {median, round} from '../../src/bench/measure.js'
+import {withOrchestrator} from '../../src/bench/temporary.js'
 import {submitTask} from '../../src/tasks/index.js'
 import {startSvc} from '../support/svc.js'
-import {median, round} from './measure.js'
-import {withOrchestrator} from './orchestrator/workspace.js'
 
 const rounds = 5
 const perRound = 2000

@@ -1,7 +1,7 @@
+import {median, round} from '../../src/bench/measure.js'
 import {type GenerateEvent, type GenerateRequest, loadLanguageModel, startEngine} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {sharedData} from '../support/project.js'
-import {median, round} from './measure.js'
 
 const request: GenerateRequest = {
   prompt: {kind: 'beginning'},

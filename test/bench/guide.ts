@@ -2,9 +2,9 @@ import {createHash} from 'node:crypto'
 import {mkdtemp, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
+import {round} from '../../src/bench/measure.js'
 import {readJsonObject} from '../../src/weights/index.js'
 import {askAll, fiveGrams, guideRun, heldOutQuestions, linkBase, trainingText} from '../support/guide.js'
-import {round} from './measure.js'
 
 /**
  * Share of held-out questions for which the answer of the guide contains the key fact, with and without its adapter,

@@ -5,10 +5,10 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {pathToFileURL} from 'node:url'
 import {promisify} from 'node:util'
+import {median, round} from '../../src/bench/measure.js'
 import {type GenerateRequest, startEngine} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {writeRandomGguf} from './gguf.js'
-import {median, round} from './measure.js'
 import {qwen05b, writeRandomModel} from './random-model.js'
 
 const promptTokens = 128

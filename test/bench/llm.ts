@@ -1,10 +1,10 @@
 import {mkdtemp, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
+import {median, round} from '../../src/bench/measure.js'
 import {type Engine, type GenerateRequest, type GenerateSummary, startEngine} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {startServer} from '../support/server.js'
-import {median, round} from './measure.js'
 import {qwen05b, writeRandomModel} from './random-model.js'
 
 const request = (length: number, maxTokens: number): GenerateRequest => ({

@@ -1,12 +1,12 @@
 import {mkdtemp, open, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
+import {round} from '../../src/bench/measure.js'
 import {randomFloats} from '../support/random-floats.js'
 import {svcBinary} from '../support/svc.js'
 import {monoWave} from '../support/wave-file.js'
 import {writeWhisperFolder} from '../support/whisper-files.js'
 import {microShape, randomWhisper} from '../support/whisper-weights.js'
-import {round} from './measure.js'
 import {peakRss} from './whisper.js'
 
 /** Ratio of peak memory for a recording of three hours to one of a minute, which shows whether audio is streamed. */

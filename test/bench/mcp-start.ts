@@ -1,11 +1,9 @@
-import {spawn} from 'node:child_process'
-import {once} from 'node:events'
 import {mkdtemp, rm, symlink, writeFile} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
-import {createInterface} from 'node:readline'
+import {asLine, initialize, startServer, timeStart} from '../../src/bench/mcp-client.js'
+import {median, round} from '../../src/bench/measure.js'
 import {projectFile} from '../support/project.js'
-import {median, round} from './measure.js'
 
 const rounds = 20
 const lists = 200
@@ -17,8 +15,8 @@ export async function mcpStart() {
     const bare = await writeBare(folder)
     const times = {svc: [] as number[], bare: [] as number[]}
     for (let round = -1; round < rounds; round++) {
-      const svc = await timeStart([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet'], folder)
-      const other = await timeStart([bare], folder)
+      const svc = await timeStart([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet'], {cwd: folder})
+      const other = await timeStart([bare], {cwd: folder})
       // The first round loads the files into the file cache.
       if (round === -1) continue
       times.svc.push(svc)
@@ -56,27 +54,9 @@ await new Server({name: 'bare', version: '1'}, {capabilities: {tools: {}}}).conn
   return file
 }
 
-const asLine = (message: object) => `${JSON.stringify({jsonrpc: '2.0', ...message})}\n`
-
-const initialize = asLine({
-  id: 1,
-  method: 'initialize',
-  params: {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 'bench', version: '1'}},
-})
-
-/** Starts a server, sends a request and ends it. Returns the time to the response, ms. */
-export async function timeStart(args: readonly string[], cwd: string): Promise<number> {
-  const started = performance.now()
-  const {ask, end} = start(args, cwd)
-  await ask(initialize)
-  const time = performance.now() - started
-  await end()
-  return time
-}
-
 /** Duration of a `tools/list` request, ms, over many requests. */
 async function timeLists(cwd: string): Promise<number> {
-  const {ask, end} = start([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet', '--tiers', 'all'], cwd)
+  const {ask, end} = startServer([projectFile('bin/svc.js'), 'mcp', 'serve', '--quiet', '--tiers', 'all'], {cwd})
   await ask(initialize)
   const times: number[] = []
   for (let id = 2; id < lists + 2; id++) {
@@ -86,22 +66,4 @@ async function timeLists(cwd: string): Promise<number> {
   }
   await end()
   return median(times)
-}
-
-function start(args: readonly string[], cwd: string) {
-  const child = spawn(process.execPath, args, {cwd, stdio: ['pipe', 'pipe', 'inherit']})
-  const lines = createInterface({input: child.stdout})
-  return {
-    async ask(message: string): Promise<void> {
-      const answered = once(lines, 'line')
-      child.stdin.write(message)
-      await answered
-    },
-    async end(): Promise<void> {
-      const ended = once(child, 'close')
-      child.stdin.end()
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
 }

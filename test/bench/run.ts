@@ -1,9 +1,8 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
+import {benchmarks as ownBenchmarks} from '../../src/bench/index.js'
 import {daemonSubmit} from './daemon-submit.js'
 import {generation} from './generation.js'
 import {guide} from './guide.js'
-import {langCheck} from './lang/check.js'
-import {langFilter} from './lang/filter.js'
 import {langHttp} from './lang/http.js'
 import {langLive} from './lang/live.js'
 import {llamaCpp} from './llama-cpp.js'
@@ -13,19 +12,18 @@ import {mcpStart} from './mcp-start.js'
 import {meshHeartbeat, meshHeartbeatScale} from './mesh/heartbeat.js'
 import {meshMessages} from './mesh/messages.js'
 import {meshNodes} from './mesh/nodes.js'
-import {orchestratorDequeue} from './orchestrator/dequeue.js'
 import {orchestratorDispatch} from './orchestrator/dispatch.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorGates} from './orchestrator/gates.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
-import {orchestratorSubmit} from './orchestrator/submit.js'
 import {serveNeighbours} from './serve-neighbours.js'
 import {speechStream} from './speech-stream.js'
-import {startup} from './startup.js'
 import {whisper} from './whisper.js'
 
-const benchmarks = {
-  startup,
+const {signal} = new AbortController()
+
+const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
+  ...Object.fromEntries(ownBenchmarks.map(({name, run}) => [name, () => run(signal)])),
   'mcp-start': mcpStart,
   generation,
   llm,
@@ -35,13 +33,9 @@ const benchmarks = {
   'speech-stream': speechStream,
   guide,
   'serve-neighbours': serveNeighbours,
-  'lang-check': langCheck,
   'lang-http': langHttp,
-  'lang-filter': langFilter,
   'lang-live': langLive,
-  'orchestrator-submit': orchestratorSubmit,
   'orchestrator-routing': orchestratorRouting,
-  'orchestrator-dequeue': orchestratorDequeue,
   'orchestrator-dispatch': orchestratorDispatch,
   'orchestrator-drain': orchestratorDrain,
   'orchestrator-gates': orchestratorGates,
@@ -51,10 +45,9 @@ const benchmarks = {
   'mesh-messages': meshMessages,
   'mesh-nodes': meshNodes,
 }
-type Name = keyof typeof benchmarks
 
 const asked = process.argv.slice(2)
-const names = (asked.length === 0 ? Object.keys(benchmarks) : asked) as Name[]
+const names = asked.length === 0 ? Object.keys(benchmarks) : asked
 for (const name of names) {
   const benchmark = benchmarks[name]
   if (benchmark === undefined) throw new Error(`There is no benchmark ${name}; there are ${Object.keys(benchmarks)}.`)

@@ -2,9 +2,9 @@ import {once, setMaxListeners} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads'
 import {type Dispatcher, request as send} from 'undici'
+import {median, round} from '../../src/bench/measure.js'
 import {guideRun} from '../support/guide.js'
 import {startServer} from '../support/server.js'
-import {median, round} from './measure.js'
 
 const honest = 25
 const others = 25

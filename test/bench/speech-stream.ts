@@ -4,12 +4,12 @@ import {join} from 'node:path'
 import {monitorEventLoopDelay} from 'node:perf_hooks'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {openAudio} from '../../src/audio/index.js'
+import {median, round} from '../../src/bench/measure.js'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
 import {ModelHolder, Transcriber, transcriberOptions} from '../../src/speech/index.js'
 import {projectFile} from '../support/project.js'
 import {joined} from '../support/sounds.js'
 import {talkOf} from '../support/talk.js'
-import {median, round} from './measure.js'
 import {whisperShapes, writeWhisper} from './whisper-model.js'
 
 const rate = 16_000

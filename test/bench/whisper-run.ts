@@ -3,12 +3,12 @@
  * `MODEL PRECISION CACHE`. Prints one JSON value.
  */
 import {logMel} from '../../src/audio/index.js'
+import {median, round} from '../../src/bench/measure.js'
 import {readWhisperConfig} from '../../src/speech/whisper/config.js'
 import {openGraphNetwork} from '../../src/speech/whisper/graph-network.js'
 import {withQuantized} from '../../src/speech/whisper/quantized-tensors.js'
 import {readJsonObject, readShards} from '../../src/weights/index.js'
 import {randomFloats} from '../support/random-floats.js'
-import {median, round} from './measure.js'
 
 const [folder = '', precision = 'f32', cache = ''] = process.argv.slice(2)
 const config = readWhisperConfig(await readJsonObject(`${folder}/config.json`), 'config.json')

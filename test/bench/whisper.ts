@@ -4,10 +4,10 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
+import {median, round} from '../../src/bench/measure.js'
 import {randomFloats} from '../support/random-floats.js'
 import {svcBinary} from '../support/svc.js'
 import {monoWave} from '../support/wave-file.js'
-import {median, round} from './measure.js'
 import {type WhisperSize, writeWhisper} from './whisper-model.js'
 
 /** Tokens of the clip; the same number in `whisper-run.ts`. */

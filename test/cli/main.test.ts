@@ -226,6 +226,8 @@ describe('the packages that a command loads', () => {
     [['speech', 'status'], []],
     [['explain', 'typecheck.null'], []],
     [['contracts', 'list'], ['yaml']],
+    [['bench', 'run'], ['pino']],
+    [['bench', 'syntax-k', textFile], ['pino']],
     [['orch', 'fail', '--help'], []],
     [
       ['orch', 'tasks'],

@@ -45,7 +45,8 @@ export const commandErrors = rows(() => ({
   }),
   stdin_too_long: usage({
     http: 413,
-    message: (p: {limit: number}) => `Standard input is longer than ${size(p.limit)}.`,
+    message: (p: {limit: number; path?: string | undefined}) =>
+      `${p.path ?? 'Standard input'} is longer than ${size(p.limit)}.`,
     hint: 'Pass a shorter input.',
   }),
   file_not_found: notFound({

@@ -6,8 +6,8 @@ import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {fileURLToPath} from 'node:url'
 import {Pool} from 'undici'
+import {median, round} from '../../../src/bench/measure.js'
 import {projectFile} from '../../support/project.js'
-import {median, round} from '../measure.js'
 
 const source = `@table type Task { title: str, done: bool, n: int }
 @endpoint(kind: query) fn one(id: Id[Task]) to Option[Task] { return db.Task.get(id) }

@@ -6,8 +6,8 @@ import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {fileURLToPath} from 'node:url'
 import {Client} from 'undici'
+import {median, round} from '../../../src/bench/measure.js'
 import {projectFile} from '../../support/project.js'
-import {median, round} from '../measure.js'
 
 const source = `@table type Message { text: str }
 @endpoint(kind: query) fn feed() to List[Message] { return db.Message.all().live("chat").limit(1) }

@@ -1,5 +1,5 @@
+import {median, round} from '../../../src/bench/measure.js'
 import {routes} from '../../../src/mesh/index.js'
-import {median, round} from '../measure.js'
 import {type Connection, connectMany, throughput} from './load.js'
 import {processorMs} from './processor.js'
 import {nodeId, type Server, startBareServer, startControlPlane} from './servers.js'

@@ -1,9 +1,9 @@
 import {mkdtemp, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
+import {median, round} from '../../../src/bench/measure.js'
 import {openSqliteMeshStore, routes} from '../../../src/mesh/index.js'
 import {Driver} from '../../support/sqlite.js'
-import {median, round} from '../measure.js'
 import {type Connection, connectMany, throughput} from './load.js'
 import {limits, nodeId, startControlPlane} from './servers.js'
 

@@ -2,12 +2,12 @@ import {spawn} from 'node:child_process'
 import {once} from 'node:events'
 import {createInterface} from 'node:readline'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {median, round} from '../../../src/bench/measure.js'
+import {withOrchestrator} from '../../../src/bench/temporary.js'
 import {type Orchestrator, spawnAgent} from '../../../src/orchestrator/index.js'
 import {type DaemonOptions, type Processor, runDaemon} from '../../../src/scheduler/index.js'
 import {submitBatch} from '../../../src/tasks/index.js'
 import {projectFile} from '../../support/project.js'
-import {median, round} from '../measure.js'
-import {withOrchestrator} from './workspace.js'
 
 const waiting = 20_000
 const samples = 200

@@ -1,8 +1,8 @@
+import {round} from '../../../src/bench/measure.js'
+import {withOrchestrator} from '../../../src/bench/temporary.js'
 import {reportStatus} from '../../../src/orchestrator/index.js'
 import {type Processor, runDaemon} from '../../../src/scheduler/index.js'
 import {submitBatch} from '../../../src/tasks/index.js'
-import {round} from '../measure.js'
-import {withOrchestrator} from './workspace.js'
 
 const taskCount = 100_000
 /** Number of parallel chains of dependent tasks. */

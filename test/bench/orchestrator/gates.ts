@@ -2,9 +2,9 @@ import {createHash} from 'node:crypto'
 import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {monitorEventLoopDelay} from 'node:perf_hooks'
+import {median, round} from '../../../src/bench/measure.js'
+import {withOrchestrator} from '../../../src/bench/temporary.js'
 import {claimTask, completeTask, submitTask} from '../../../src/tasks/index.js'
-import {median, round} from '../measure.js'
-import {withOrchestrator} from './workspace.js'
 
 const fileCount = 50
 const fileBytes = 20_000

@@ -1,8 +1,8 @@
+import {median, round} from '../../../src/bench/measure.js'
 import {noCapabilities} from '../../../src/tasks/base/capabilities.js'
 import {chooseAgent} from '../../../src/tasks/routing/choose.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from '../../../src/tasks/routing/score.js'
 import {uniformFloats} from '../../support/random-floats.js'
-import {median, round} from '../measure.js'
 
 const agentCount = 64
 const rounds = 41

@@ -1,8 +1,9 @@
-import {checkProgram} from '../../../src/lang/index.js'
-import {median, round} from '../measure.js'
+import {checkProgram} from '../lang/index.js'
+import type {Benchmark, Result} from './benchmark.js'
+import {median, medianRatio, round, rounds, time} from './measure.js'
 
 /** A program with a number of lines: typical tables, indexes, queries, mutations and plain functions. */
-export function generateProgram(lines: number): string {
+function generateProgram(lines: number): string {
   const parts: string[] = []
   const perPart = 39
   for (let i = 0; i < lines / perPart; i++)
@@ -60,40 +61,39 @@ function jsonOfSize(bytes: number): string {
   return JSON.stringify(rows)
 }
 
-function time(run: () => unknown): number {
-  const started = performance.now()
-  run()
-  return performance.now() - started
+export const langCheck: Benchmark = {
+  name: 'lang-check',
+  measures: 'Time to check a generated program of 20,000 lines, and of one four times as long.',
+  base: 'JSON.parse of as many bytes',
+  run: (signal) => measureChecks(signal),
 }
 
-/**
- * Time to check a generated program, relative to `JSON.parse` of as many bytes; and that of a program four times as
- * long.
- */
-export async function langCheck() {
-  const [small, large] = [generateProgram(20_000), generateProgram(80_000)]
+export async function measureChecks(signal: AbortSignal, {lines = 20_000, count = 9} = {}): Promise<Result> {
+  const [small, large] = [generateProgram(lines), generateProgram(4 * lines)]
   const json = jsonOfSize(small.length)
   if (checkProgram(small).diagnostics.length > 0) throw new Error('The generated program has diagnostics.')
   const times = {small: [] as number[], large: [] as number[], json: [] as number[]}
-  for (let round_ = -2; round_ < 9; round_++) {
+  for await (const i of rounds(count, {warmUps: 2, signal})) {
     const taken = {
       small: time(() => checkProgram(small)),
       json: time(() => JSON.parse(json)),
       large: time(() => checkProgram(large)),
     }
-    if (round_ < 0) continue
+    if (i < 0) continue
     times.small.push(taken.small)
     times.large.push(taken.large)
     times.json.push(taken.json)
   }
-  const [checkMs, largeMs, parseMs] = [median(times.small), median(times.large), median(times.json)]
+  const [checkMs, largeMs] = [median(times.small), median(times.large)]
   return {
-    lines: small.split('\n').length,
-    bytes: small.length,
-    check_ms: round(checkMs),
-    json_parse_ms: round(parseMs, 2),
-    ratio_to_json_parse: round(checkMs / parseMs, 2),
-    check_80k_ms: round(largeMs),
-    ratio_80k_to_20k: round(largeMs / checkMs, 2),
+    ratio: round(medianRatio(times.small, times.json), 2),
+    figures: {
+      lines: small.split('\n').length,
+      bytes: small.length,
+      check_ms: round(checkMs),
+      json_parse_ms: round(median(times.json), 2),
+      check_4_times_ms: round(largeMs),
+      ratio_4_times: round(largeMs / checkMs, 2),
+    },
   }
 }
