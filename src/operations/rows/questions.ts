@@ -63,7 +63,7 @@ export const questionOperations: readonly Operation[] = [
   operation<AskRequest, {question: Question; interrupts?: boolean}>({
     name: 'ask_question',
     title: 'Ask a question',
-    summary: 'Ask the user a clarifying question, which a task can wait for.',
+    summary: 'Ask the user a question, which a task can wait for.',
     effect: 'write',
     idempotent: false,
     input: object(
