@@ -1,15 +1,16 @@
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, storeFlag} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, formatTable, storeFlag} from '../../src/cli/index.js'
 import type {DbPruneV1} from '../../src/contracts/index.js'
 
 export default class DbPrune extends DbCommand<typeof DbPrune> {
-  static override summary = 'Delete old change log entries or metrics.'
+  static override summary = 'Delete old change log entries, or old store rows.'
   static override description =
     `By default, only counts the rows; --apply deletes them. A subscriber that was offline for longer than the retention
-misses the deleted changes. To delete finished tasks, use svc orch prune.`
+misses the deleted changes. With --store, applies contracts/db/retention-policy.yaml to all tables of the workspace store
+in one transaction. To delete finished tasks, use svc orch prune.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --change-log-days 30',
-    '<%= config.bin %> <%= command.id %> --change-log-days 30 --apply',
+    '<%= config.bin %> <%= command.id %> --store --apply',
   ]
   static override flags = {
     ...databaseFlag,
@@ -21,8 +22,7 @@ misses the deleted changes. To delete finished tasks, use svc orch prune.`
       helpValue: 'N',
     }),
     'metrics-days': Flags.integer({
-      description: 'Retention of metrics in days, with --store.',
-      default: 90,
+      description: 'Retention of metrics in days, with --store; default: the policy.',
       min: 0,
       helpValue: 'N',
     }),
@@ -30,16 +30,41 @@ misses the deleted changes. To delete finished tasks, use svc orch prune.`
   }
 
   async run(): Promise<void> {
-    const {pruneRecords} = await import('../../src/store/index.js')
-    const {store, apply = false} = this.flags
-    const path = store ? this.existingStore() : this.existingDatabase()
-    const table = store ? 'research_metrics' : 'codex_change_log'
-    const days = store ? this.flags['metrics-days'] : this.flags['change-log-days']
-    const rows = await pruneRecords(path, {table, days, apply})
-    const result: DbPruneV1 = {database: path, table, days, rows, applied: apply}
+    await (this.flags.store ? this.#pruneStore() : this.#pruneChangeLog())
+  }
+
+  async #pruneChangeLog(): Promise<void> {
+    const {pruneTables} = await import('../../src/store/index.js')
+    const {apply = false, 'change-log-days': days} = this.flags
+    const database = this.existingDatabase()
+    const table = 'codex_change_log'
+    const rules = {[table]: {kind: 'days', days, time_column: 'created_at'}} as const
+    const rows = sumRows(await pruneTables(database, rules, {apply}))
+    const result: DbPruneV1 = {database, table, days, rows, applied: apply}
+    await this.output.result(result, () => `${rows} rows older than ${days} days ${outcome(apply)}\n`)
+  }
+
+  async #pruneStore(): Promise<void> {
+    const [{pruneTables}, {readRetentionPolicy}] = await Promise.all([
+      import('../../src/store/index.js'),
+      import('../../src/contracts/index.js'),
+    ])
+    const {apply = false, 'metrics-days': metricsDays} = this.flags
+    const {tables: rules} = await readRetentionPolicy()
+    const metrics = 'research_metrics'
+    if (metricsDays !== undefined) rules[metrics] = {kind: 'days', days: metricsDays, time_column: 'created_at'}
+    const database = this.existingStore()
+    const tables = await pruneTables(database, rules, {apply})
+    const {days, rows} = tables.find(({table}) => table === metrics) ?? {days: null, rows: 0}
+    const result: DbPruneV1 = {database, table: metrics, days: days ?? 0, rows, tables, applied: apply}
+    const cells = tables.map(({table, kind, days: age, rows: old}) => [table, kind, String(age ?? '-'), String(old)])
     await this.output.result(
       result,
-      () => `${rows} rows older than ${days} days ${apply ? 'deleted' : 'would be deleted; add --apply'}\n`,
+      () => `${formatTable(['TABLE', 'KIND', 'DAYS', 'ROWS'], cells)}${sumRows(tables)} rows ${outcome(apply)}\n`,
     )
   }
 }
+
+const sumRows = (tables: readonly {rows: number}[]) => tables.reduce((sum, {rows}) => sum + rows, 0)
+
+const outcome = (applied: boolean) => (applied ? 'deleted' : 'would be deleted; add --apply')

@@ -13,6 +13,7 @@ export {
 } from './catalogue.js'
 export {readDocument} from './document.js'
 export {plainViolations} from './plain-check.js'
+export {readRetentionPolicy} from './retention-policy.js'
 export type * from './types.js'
 export {
   assertContract,

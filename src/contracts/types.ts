@@ -744,11 +744,34 @@ export type DbMetricsV1 = {
 /** Result of svc db prune --json. */
 export interface DbPruneV1 {
   database: string
+  /** codex_change_log, or research_metrics with --store. */
   table: string
+  /** Retention of that table. */
   days: number
+  /** Old rows of that table. */
   rows: number
+  /** With --store: all tables of the retention policy. */
+  tables?: {
+    table: string
+    kind: 'keep_forever' | 'manual' | 'days' | 'ms_days' | 'expires_lt_now'
+    /** Null if the kind has no age. */
+    days: number | null
+    /** Rows that are deleted with --apply. */
+    rows: number
+  }[]
   applied: boolean
 }
+
+/** How long the rows of each table of the workspace store are kept. */
+export interface RetentionPolicy {
+  version: 1
+  tables: {[k: string]: RetentionRule}
+}
+
+export type RetentionRule =
+  | {kind: 'keep_forever' | 'manual'; description?: string}
+  | {kind: 'days' | 'ms_days'; days: number; time_column: string; description?: string}
+  | {kind: 'expires_lt_now'; time_column: string; description?: string}
 
 /** Result of svc db vacuum --json. */
 export interface DbVacuumV1 {

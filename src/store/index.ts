@@ -12,7 +12,7 @@ export {
   exportRows,
   importRows,
   moveAside,
-  pruneRecords,
+  pruneTables,
   type RecordCount,
   vacuum,
 } from './maintenance.js'

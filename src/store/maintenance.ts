@@ -85,18 +85,54 @@ FROM ${quoted(table)} WHERE (@group IS NULL OR ${by} = @group) AND (@kind IS NUL
     return database.prepare<unknown[], RecordCount>(sql).all({group: only.group ?? null, kind: only.kind ?? null})
   })
 
-/** Counts the rows of a log table that are older than `days`, and deletes them if `apply` is set. */
-export const pruneRecords = (
+/** Retention of a table. `days` compares UTC text, the other kinds with a column compare Unix milliseconds. */
+export interface RetentionRule {
+  readonly kind: 'keep_forever' | 'manual' | 'days' | 'ms_days' | 'expires_lt_now'
+  /** Age from which `days` and `ms_days` delete a row. */
+  readonly days?: number
+  /** A row in which it is null is kept. */
+  readonly time_column?: string
+}
+
+export interface PrunedTable {
+  table: string
+  kind: RetentionRule['kind']
+  days: number | null
+  rows: number
+}
+
+const dayMs = 86_400_000
+
+/** Counts the old rows of tables, and deletes them in one transaction if `apply` is set. A missing table has none. */
+export const pruneTables = (
   path: string,
-  {table, days, apply}: {table: string; days: number; apply: boolean},
-): Promise<number> =>
+  rules: Readonly<Record<string, RetentionRule>>,
+  {apply, now = Date.now()}: {apply: boolean; now?: number},
+): Promise<PrunedTable[]> =>
   withDatabase(path, {readonly: !apply}, (database) => {
-    if (!hasTable(database, table)) return 0
-    const old = `FROM ${quoted(table)} WHERE created_at < datetime('now', ?)`
-    const since = `-${days} days`
-    if (apply) return database.prepare(`DELETE ${old}`).run(since).changes
-    return (database.prepare(`SELECT count(*) AS rows ${old}`).get(since) as {rows: number}).rows
+    const prune = database.transaction(() =>
+      Object.entries(rules).map(([table, rule]) => {
+        const rows = hasTable(database, table) ? pruneTable(database, table, rule, {apply, now}) : 0
+        return {table, kind: rule.kind, days: rule.days ?? null, rows}
+      }),
+    )
+    return apply ? prune.immediate() : prune()
   })
+
+function pruneTable(
+  database: Database,
+  table: string,
+  {kind, days = 0, time_column: column}: RetentionRule,
+  {apply, now}: {apply: boolean; now: number},
+): number {
+  if (column === undefined) return 0
+  const limit = now - days * dayMs
+  const isText = kind === 'days'
+  const old = `FROM ${quoted(table)} WHERE ${isText ? `datetime(${quoted(column)}) < datetime(?)` : `${quoted(column)} < ?`}`
+  const since = isText ? new Date(limit).toISOString() : limit
+  if (apply) return database.prepare(`DELETE ${old}`).run(since).changes
+  return (database.prepare(`SELECT count(*) AS rows ${old}`).get(since) as {rows: number}).rows
+}
 
 /** Returns unused space to the file system. */
 export const vacuum = async (path: string): Promise<{bytes_before: number; bytes_after: number}> => {

@@ -966,8 +966,8 @@ describe('svc db with --store', {concurrency: 3}, () => {
     created.execute(
       `PRAGMA journal_mode = WAL; ${schema}
       INSERT INTO research_metrics (session_id, metric_type, payload, created_at) VALUES
-        ('a', 'benchmark_event', x'00ff', datetime('now', '-100 days')),
-        ('a', 'benchmark_event', NULL, datetime('now')),
+        ('a', 'benchmark_event', x'00ff', datetime('now', '-400 days')),
+        ('a', 'benchmark_event', NULL, datetime('now', '-100 days')),
         ('b', 'other', NULL, datetime('now'))`,
       path,
     )
@@ -987,8 +987,23 @@ describe('svc db with --store', {concurrency: 3}, () => {
       [['a', 'benchmark_event', 2]],
     )
     assert.match(await text('metrics', '--store', '--type', 'other'), /^SESSION .*\nb +other +1 /)
-    const pruned = await json<DbPruneV1>('cli/db-prune.v1', ['prune', '--store', '--apply'])
-    assert.deepEqual(pruned, {database: path, table: 'research_metrics', days: 90, rows: 1, applied: true})
+    const prune = (...args: string[]) => json<DbPruneV1>('cli/db-prune.v1', ['prune', '--store', ...args])
+    const {tables, ...metrics} = await prune('--metrics-days', '90')
+    assert.deepEqual(metrics, {database: path, table: 'research_metrics', days: 90, rows: 2, applied: false})
+    assert.deepEqual(
+      tables?.filter(({table}) => ['research_metrics', 'a2a_messages', 'orch_tasks'].includes(table)),
+      [
+        {table: 'orch_tasks', kind: 'manual', days: null, rows: 0},
+        {table: 'a2a_messages', kind: 'ms_days', days: 7, rows: 0},
+        {table: 'research_metrics', kind: 'days', days: 90, rows: 2},
+      ],
+    )
+    const plan = await text('prune', '--store')
+    assert.match(plan, /^TABLE +KIND +DAYS +ROWS\norch_tasks +manual +- +0\n/)
+    assert.match(plan, /\nresearch_metrics +days +365 +1\n(.*\n)*1 rows would be deleted; add --apply\n$/)
+    const {days, rows, applied} = await prune('--apply')
+    assert.deepEqual([days, rows, applied], [365, 1, true])
+    assert.equal((await prune('--metrics-days', '90')).rows, 1)
     assert.equal((await json<DbVacuumV1>('cli/db-vacuum.v1', ['vacuum', '--store'])).database, path)
   })
 
