@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {contractViolations} from '../../../src/contracts/index.js'
 import {recordControlEvent} from '../../../src/mesh/index.js'
 import {openStore} from '../../../src/store/index.js'
 import {type Metric, type MetricPlace, telemetryFragment} from '../../../src/telemetry/index.js'
@@ -31,6 +32,7 @@ describe('mesh control events', () => {
       repository_id: '9c3b5d2f0a417e68',
       details: published.details,
     })
+    assert.deepEqual(await contractViolations('telemetry/metric-metadata.v1', JSON.parse(metadata ?? '')), [])
     assert.deepEqual(row, {
       id: 1,
       session_id: 'mesh:9c3b5d2f0a417e68',
