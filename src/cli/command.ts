@@ -3,6 +3,7 @@ import {chdir, cwd} from 'node:process'
 import {Command, Flags, type Interfaces} from '@oclif/core'
 import {
   type ConfigFile,
+  checkValues,
   discoverWorkspace,
   type EnvFile,
   loggingSettings,
@@ -94,8 +95,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.configFile = await readConfigFile(path)
     this.report(this.configFile.warnings)
     this.report(unknownKeys(settingTables, this.configFile))
-    // A value of the wrong type stops every command, even if the command does not read the setting.
-    for (const table of settingTables) resolveSettings(table, {env: {}, file: this.configFile})
+    checkValues(settingTables, this.configFile)
   }
 
   async #readSpeechConfig(path: string): Promise<void> {

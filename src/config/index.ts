@@ -9,6 +9,7 @@ export {type EnvLine, parseEnvLines} from './env-lines.js'
 export {meshEnvPath, readMeshEnv} from './env-mesh.js'
 export {type ConfigFile, readConfigFile} from './file.js'
 export {
+  checkValues,
   type Origin,
   type OriginSource,
   type Resolution,

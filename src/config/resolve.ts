@@ -1,4 +1,4 @@
-import {nearest, SvcError} from '../errors/index.js'
+import {isErrorOf, nearest, SvcError} from '../errors/index.js'
 import type {EnvFile} from './env-file.js'
 import type {ConfigFile} from './file.js'
 import type {Setting, SettingRows, SettingTable} from './setting.js'
@@ -199,6 +199,25 @@ export function acceptValue(setting: Setting, raw: unknown, {file, key}: {file: 
   const invalid = invalidPart(setting.type, raw, key)
   const found = setting.secret ? 'the current value' : describe(invalid.raw)
   throw new SvcError('config_type', {file, key: invalid.key, expected: invalid.expected, found})
+}
+
+/**
+ * Checks all values of `Svc.toml`, even those that no module of this process reads.
+ * @throws config_type with every invalid value
+ */
+export function checkValues(tables: readonly SettingTable[], file: ConfigFile): void {
+  const faults = new Map<string, SvcError<'config_type'>>()
+  for (const setting of tables.flatMap(({rows}) => Object.values(rows)))
+    try {
+      fromFile(setting, file)
+    } catch (error) {
+      if (!isErrorOf(error, 'config_type')) throw error
+      faults.set(error.params.key, error)
+    }
+  const [first, ...others] = faults.values()
+  if (first === undefined) return
+  const rest = others.map(({params: {key, expected, found}}) => `${key} must be ${expected}, not ${found}`)
+  throw rest.length === 0 ? first : new SvcError('config_type', {...first.params, others: rest})
 }
 
 /** The invalid part of a rejected value: the value itself, or the first invalid entry of a table. */

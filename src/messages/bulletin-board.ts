@@ -1,8 +1,5 @@
 import {logger} from '../log/index.js'
 
-/** Maximum number of entries that a subscriber may lag behind. */
-export const boardCapacity = 256
-
 /** Receives an entry; the next one is delivered after the listener has finished. */
 export type Listener<T> = (entry: T) => unknown
 
@@ -14,10 +11,16 @@ export interface Subscription {
 
 /** Delivers entries to every subscriber in order. A slow subscriber loses its oldest pending entries. */
 export class BulletinBoard<T extends object> {
+  readonly #capacity: () => number
   readonly #subscribers = new Set<Subscriber<T>>()
 
+  /** @param capacity the maximum number of entries that a subscriber may lag behind */
+  constructor(capacity: () => number) {
+    this.#capacity = capacity
+  }
+
   post(entry: T): void {
-    for (const subscriber of this.#subscribers) subscriber.push(entry)
+    for (const subscriber of this.#subscribers) subscriber.push(entry, this.#capacity())
   }
 
   subscribe(listener: Listener<T>): Subscription {
@@ -45,8 +48,8 @@ class Subscriber<T extends object> {
     this.#listener = listener
   }
 
-  push(entry: T): void {
-    if (this.#waiting.length >= boardCapacity) {
+  push(entry: T, capacity: number): void {
+    while (this.#waiting.length >= capacity) {
       this.#waiting.shift()
       this.dropped++
     }

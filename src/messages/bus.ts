@@ -4,11 +4,18 @@ import {BulletinBoard, type Listener, type Subscription} from './bulletin-board.
 import {compareToEarlier, type MessageKey} from './idempotency-key.js'
 import {byUrgency, type Delivered, type Draft, displayMessage, type Message} from './message.js'
 
-/** Capacity of one inbox, and of all inboxes together, in messages. */
+/** Capacity of one inbox, in messages. */
 export const inboxCapacity = 100
-export const busCapacity = 1024
 /** How long a message waits for acknowledgement, ms. */
 export const messageTtlMs = 300_000
+
+/** Settings of the bus, which a reload can change. */
+export interface BusSettings {
+  /** Maximum number of broadcasts that a subscriber may lag behind. */
+  readonly bulletinCapacity: number
+  /** Capacity of all inboxes together, and of the history, in messages. */
+  readonly eventBusCapacity: number
+}
 
 /** A message in one inbox. */
 interface Copy {
@@ -42,17 +49,20 @@ export interface BusHistory {
  */
 export class MessageBus {
   readonly #now: () => number
+  readonly #settings: () => BusSettings
   readonly #inboxes = new Map<number, Set<Copy>>()
   /** Copies in order of arrival. */
   readonly #copies = new Set<Copy>()
   readonly #trail: Letter[] = []
   readonly #dropped = new Map<number, number>()
-  readonly #board = new BulletinBoard<Message>()
+  readonly #board: BulletinBoard<Message>
   #lastId = 0
 
   /** @param now Unix ms */
-  constructor(now: () => number) {
+  constructor(now: () => number, settings: () => BusSettings) {
     this.#now = now
+    this.#settings = settings
+    this.#board = new BulletinBoard(() => settings().bulletinCapacity)
   }
 
   /** Delivers a message to an inbox. @throws message_key_conflict */
@@ -99,7 +109,7 @@ export class MessageBus {
     return true
   }
 
-  /** The messages sent after a time, among the last 1024 messages. */
+  /** The messages sent after a time, among those that are remembered. */
   history(sinceMs: number, limit: number): BusHistory {
     const since = this.#trail.filter(({sentAtMs}) => sentAtMs > sinceMs)
     const messages = since.slice(-limit).reverse()
@@ -129,7 +139,7 @@ export class MessageBus {
   #write(draft: Draft, receiver: number | null, key?: string): Letter {
     const letter = {id: ++this.#lastId, draft, receiver, key, sentAtMs: this.#now(), copies: []}
     this.#trail.push(letter)
-    if (this.#trail.length > busCapacity) this.#trail.shift()
+    while (this.#trail.length > this.#settings().eventBusCapacity) this.#trail.shift()
     return letter
   }
 
@@ -138,7 +148,8 @@ export class MessageBus {
     this.#forgetExpired()
     const inbox = this.#inboxes.get(agent) ?? new Set()
     this.#inboxes.set(agent, inbox)
-    const dropped = this.#makeRoom(inbox, inboxCapacity) + this.#makeRoom(this.#copies, busCapacity)
+    const dropped =
+      this.#makeRoom(inbox, inboxCapacity) + this.#makeRoom(this.#copies, this.#settings().eventBusCapacity)
     const copy = {agent, letter, acknowledged: false}
     letter.copies.push(copy)
     inbox.add(copy)
@@ -147,14 +158,18 @@ export class MessageBus {
   }
 
   #makeRoom(copies: Set<Copy>, capacity: number): number {
-    if (copies.size < capacity) return 0
-    const [oldest] = copies
-    const victim = [...copies].find((copy) => !this.#isUnread(copy)) ?? oldest
-    if (victim === undefined) return 0
-    const isLost = this.#isUnread(victim)
-    this.#remove(victim)
-    if (isLost) this.#dropped.set(victim.agent, this.dropped(victim.agent) + 1)
-    return isLost ? 1 : 0
+    let dropped = 0
+    while (copies.size >= capacity) {
+      const [oldest] = copies
+      const victim = [...copies].find((copy) => !this.#isUnread(copy)) ?? oldest
+      if (victim === undefined) break
+      if (this.#isUnread(victim)) {
+        this.#dropped.set(victim.agent, this.dropped(victim.agent) + 1)
+        dropped++
+      }
+      this.#remove(victim)
+    }
+    return dropped
   }
 
   #forgetExpired(): void {

@@ -81,7 +81,7 @@ export async function openOrchestrator({
     get scopes() {
       return live.current.scopes
     },
-    bus: new MessageBus(now),
+    bus: new MessageBus(now, () => live.current.config),
     listeners: [planListener, messageListener, operationLogListener, contextListener, questionListener],
     now,
     random,

@@ -2,9 +2,9 @@ import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import {isDeepStrictEqual} from 'node:util'
 import {
+  checkValues,
   orchestratorTables,
   readConfigFile,
-  resolveSettings,
   type SettingSources,
   type SettingTable,
   settingTables,
@@ -45,8 +45,7 @@ export async function rereadSources(
   if (!existsSync(path)) return {sources: {...sources, file: undefined}, warnings: []}
   const file = await readConfigFile(path)
   const warnings = [...file.warnings, ...unknownKeys(settingTables, file)]
-  // As at the start of every command, a value of a wrong type is an error even if no module of this process reads it.
-  for (const table of settingTables) resolveSettings(table, {env: {}, file})
+  checkValues(settingTables, file)
   return {sources: {...sources, file}, warnings: warnings.map(({message}) => message)}
 }
 

@@ -1065,6 +1065,35 @@ const sessions: readonly Effect[] = [
   },
 ]
 
+const draft = {sender: 1, type: 'free_form', priority: 'normal'} as const
+
+/** The bus of messages between agents of one process, which only programs use. */
+const messages: readonly Effect[] = [
+  {
+    setting: 'orchestrator.bulletin_capacity',
+    controls: 'how many broadcasts a slow subscriber may lag behind',
+    outcomes: {1: 2, 2: 1, 3: 0},
+    async see(orch, test) {
+      const {bus} = await openTestOrchestrator(test, {root: orch.cwd})
+      const subscription = bus.subscribe(() => new Promise(() => {}))
+      // The first broadcast is being handled, so three are waiting.
+      for (const payload of 'abcd') bus.broadcast({...draft, payload}, [])
+      return subscription.dropped
+    },
+  },
+  {
+    setting: 'orchestrator.event_bus_capacity',
+    controls: 'how many in-memory messages are kept',
+    outcomes: {1: [2, 1], 2: [1, 2], 3: [0, 3]},
+    async see(orch, test) {
+      const {bus} = await openTestOrchestrator(test, {root: orch.cwd})
+      for (const receiver of [2, 3, 4])
+        bus.send({...draft, payload: 'x'}, receiver, {text: String(receiver), isGiven: true})
+      return [bus.dropped(), bus.history(0, 10).messages.length]
+    },
+  },
+]
+
 /** Reads the mesh snapshot with an environment; undefined if there is no control plane. */
 const meshUnder = async ({cwd: root}: Orch, test: TestContext, env: Readonly<Record<string, string>>) =>
   meshSnapshot(await openTestOrchestrator(test, {root, env}))
@@ -1271,6 +1300,7 @@ const withoutEffect: readonly (readonly [variable: string, text: string, shown: 
 ]
 
 describe('intake settings of the orchestrator', {concurrency: 2}, () => testEffects(intake))
+describe('message settings of the orchestrator', {concurrency: 2}, () => testEffects(messages))
 describe('agent settings of the orchestrator', {concurrency: 2}, () => testEffects(agents))
 describe('routing settings of the orchestrator', {concurrency: 2}, () => testEffects(routing))
 describe('gate settings of the orchestrator', {concurrency: 2}, () => testEffects(gates))

@@ -514,6 +514,8 @@ describe('settings of the file only', () => {
     ['max_task_retries', 0, [0, 20], [-1, 21]],
     ['max_queue_len', 0, [0, 1_000_000], [-1, 2.5]],
     ['queue_overflow_strategy', 'spawn_new_agent', ['block', 'drop_lowest', 'spawn_new_agent'], ['drop']],
+    ['bulletin_capacity', 256, [1, 100_000], [0, 1.5, '1']],
+    ['event_bus_capacity', 1024, [1, 100_000], [0, 1.5, '1']],
     ['scope_enforcement', 'warn', ['strict', 'warn', 'disabled'], ['off', true]],
     ['durability', 'normal', ['normal', 'full'], ['none']],
     ['event_retention_days', 90, [1, 36_500], [0, 36_501]],

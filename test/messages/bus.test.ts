@@ -120,6 +120,31 @@ describe('an in-memory inbox', () => {
   })
 })
 
+describe('the capacities of the bus', () => {
+  const draft = {sender: 1, type: 'free_form', priority: 'normal'} as const
+
+  it('apply to later messages after a reload', async (t) => {
+    const {bus, live} = await openWithAgents(t)
+    const resize = (capacity: number) => {
+      const {config} = live.current
+      live.current = {...live.current, config: {...config, bulletinCapacity: capacity, eventBusCapacity: capacity}}
+    }
+    const subscription = bus.subscribe(() => new Promise(() => {}))
+    const broadcast = (count: number) => {
+      for (let i = 0; i < count; i++) bus.broadcast({...draft, payload: String(i)}, [2])
+    }
+    // The subscriber is handling the first broadcast.
+    broadcast(5)
+    assert.deepEqual([subscription.dropped, bus.dropped(), bus.history(0, 10).messages.length], [0, 0, 5])
+    resize(2)
+    broadcast(1)
+    assert.deepEqual([subscription.dropped, bus.dropped(), bus.history(0, 10).messages.length], [3, 4, 2])
+    resize(3)
+    broadcast(2)
+    assert.deepEqual([subscription.dropped, bus.dropped(), bus.history(0, 10).messages.length], [4, 5, 3])
+  })
+})
+
 describe('a broadcast', () => {
   it('reaches every agent except its sender and is acknowledged by each separately', async (t) => {
     const orchestrator = await openWithAgents(t)

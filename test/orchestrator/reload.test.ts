@@ -153,6 +153,11 @@ describe('reloadConfig', () => {
       {'Svc.toml': '[orchestrator]\nmax_agents = 6\nmin_agents = 7\n'},
     ],
     [
+      'several values out of range',
+      'config_type',
+      {'Svc.toml': '[orchestrator]\nmax_agents = 6\nlock_timeout_ms = 99\nbulletin_capacity = 0\n'},
+    ],
+    [
       'an invalid scope',
       'document_unparsable',
       {'Svc.toml': '[orchestrator]\nmax_agents = 6\n', '.svc/agents/a.md': '---\nscope: {a: 1}\n---\n'},

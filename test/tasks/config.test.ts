@@ -207,6 +207,7 @@ describe('settings that contradict each other', () => {
   const thresholds = (low: number, high: number) =>
     `orchestrator.socrates_policy.abstain_threshold (${low}) is larger than ` +
     `orchestrator.socrates_policy.ask_for_help_threshold (${high})`
+  const replanning = 'orchestrator.planning_replan_enabled requires orchestrator.planning_enabled'
   const cases: [toml: string, env: Record<string, string>, faults: string[]][] = [
     ['[orchestrator]\nmin_agents = 8', {}, []],
     ['[orchestrator]\nmin_agents = 9', {}, [agents]],
@@ -217,10 +218,18 @@ describe('settings that contradict each other', () => {
     ['[orchestrator.socrates_policy]\nask_for_help_threshold = 0.35', {}, []],
     ['[orchestrator.socrates_policy]\nask_for_help_threshold = 0.34', {}, [thresholds(0.35, 0.34)]],
     ['[orchestrator.socrates_policy]\nabstain_threshold = 0.7\nask_for_help_threshold = 0.8', {}, []],
+    ['[orchestrator]\nplanning_replan_enabled = true', {}, []],
+    ['[orchestrator]\nplanning_enabled = false', {}, []],
+    ['[orchestrator]\nplanning_enabled = false\nplanning_replan_enabled = true', {}, [replanning]],
     [
-      '[orchestrator]\nmin_agents = 9\n[orchestrator.socrates_policy]\nabstain_threshold = 0.9',
+      `[orchestrator]
+min_agents = 9
+planning_enabled = false
+planning_replan_enabled = true
+[orchestrator.socrates_policy]
+abstain_threshold = 0.9`,
       {},
-      [agents, thresholds(0.9, 0.55)],
+      [agents, thresholds(0.9, 0.55), replanning],
     ],
   ]
   for (const [toml, env, faults] of cases)

@@ -81,6 +81,16 @@ export const orchestratorSettings = sectionSettings('orchestrator', () => ({
     default: 'spawn_new_agent',
     doc: 'Action when the queue is full: refuse the new task, drop the least urgent one, or start another agent.',
   },
+  bulletinCapacity: {
+    type: integer({min: 1}),
+    default: 256,
+    doc: 'Maximum number of broadcasts that a slow subscriber may lag behind; older ones are dropped.',
+  },
+  eventBusCapacity: {
+    type: integer({min: 1}),
+    default: 1024,
+    doc: 'Maximum number of in-memory messages in all inboxes together; older ones are dropped.',
+  },
   scopeEnforcement: {
     type: choice('strict', 'warn', 'disabled'),
     default: 'warn',

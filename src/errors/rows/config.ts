@@ -10,8 +10,8 @@ export const configErrors = rows(() => ({
   }),
   config_type: usage({
     http: 500,
-    message: (p: {file: string; key: string; expected: string; found: string}) =>
-      `${p.file}: ${p.key} must be ${p.expected}, not ${p.found}.`,
+    message: (p: {file: string; key: string; expected: string; found: string; others?: readonly string[]}) =>
+      `${p.file}: ${[`${p.key} must be ${p.expected}, not ${p.found}`, ...(p.others ?? [])].join('; ')}.`,
     hint: 'Correct the value; svc config show --json lists the values that each setting accepts.',
   }),
   config_variable: usage({

@@ -112,7 +112,8 @@ function agentCapabilities(
   }
 }
 
-function contradictions({minAgents, maxAgents, socratesPolicy}: OrchestratorConfig): string[] {
+function contradictions(config: OrchestratorConfig): string[] {
+  const {minAgents, maxAgents, planningEnabled, planningReplanEnabled, socratesPolicy} = config
   const {abstainThreshold, askForHelpThreshold} = confidencePolicy(socratesPolicy)
   return [
     atMost('orchestrator.min_agents', minAgents, 'orchestrator.max_agents', maxAgents),
@@ -122,6 +123,9 @@ function contradictions({minAgents, maxAgents, socratesPolicy}: OrchestratorConf
       'orchestrator.socrates_policy.ask_for_help_threshold',
       askForHelpThreshold,
     ),
+    planningReplanEnabled && !planningEnabled
+      ? ['orchestrator.planning_replan_enabled requires orchestrator.planning_enabled']
+      : [],
   ].flat()
 }
 

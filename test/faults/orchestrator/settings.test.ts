@@ -141,6 +141,16 @@ describe('a Svc.toml with invalid values', () => {
     ['orchestrator.exec.templates.work = "sh work.sh"', 'config_type', /orchestrator\.exec\.templates/],
     ['orchestrator = 3', 'config_type', /orchestrator/],
     [
+      'orchestrator.lock_timeout_ms = 99\norchestrator.bulletin_capacity = 0\norchestrator.planning_depth = "low"',
+      'config_type',
+      /: orchestrator\.lock_timeout_ms must be .*, not 99; .*bulletin_capacity must be .*, not 0; .*planning_depth .* not "low"\.$/,
+    ],
+    [
+      'orchestrator.planning_enabled = false\norchestrator.planning_replan_enabled = true',
+      'orchestrator_config_invalid',
+      /orchestrator\.planning_replan_enabled requires orchestrator\.planning_enabled\.$/,
+    ],
+    [
       'orchestrator.min_agents = 5\norchestrator.max_agents = 2',
       'orchestrator_config_invalid',
       /orchestrator\.min_agents \(5\) is larger than orchestrator\.max_agents \(2\)\.$/,
