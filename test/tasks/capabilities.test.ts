@@ -51,6 +51,17 @@ describe('capabilities on the wire', () => {
     assert.deepEqual(read, {...noCapabilities, labels: ['a', 'b']})
   })
 
+  for (const [members, isEligible] of [
+    [{visus_eligible: true}, true],
+    [{visus_eligible: false}, false],
+    [{visual_eligible: null, visus_eligible: true}, true],
+    [{visual_eligible: false, visus_eligible: true}, false],
+    [{visual_eligible: true, visus_eligible: false}, true],
+  ] as const)
+    it(`read visual_eligible as ${isEligible} from ${JSON.stringify(members)}`, () => {
+      assert.deepEqual(parseCapabilities(members), {...noCapabilities, visual_eligible: isEligible})
+    })
+
   it('accept zero amounts', () => {
     const {min_vram_mb, min_cpu_cores} = parseCapabilities({min_vram_mb: 0, min_cpu_cores: 0})
     assert.deepEqual([min_vram_mb, min_cpu_cores], [0, 0])

@@ -12,6 +12,8 @@ const capabilities = {
   gpu_metal: flag,
   npu: flag,
   prefer_gpu_compute: flag,
+  visual_eligible: flag,
+  /** Deprecated spelling of `visual_eligible`. */
   visus_eligible: flag,
   multi_modal: flag,
   /** Such as `server`, `desktop`, `mobile` or `browser`. */
@@ -29,6 +31,15 @@ const capabilities = {
 
 export type CapabilityHints = Read<typeof capabilities>
 
+const readMembers = readerOf(capabilities)
+
+/** Reads either spelling of `visual_eligible`, and returns both with one value for older readers. */
+function readCapabilities(value: object, path: string): CapabilityHints {
+  const read = readMembers(value, path)
+  const visual = read.visual_eligible ?? read.visus_eligible
+  return visual === undefined ? read : {...read, visual_eligible: visual, visus_eligible: visual}
+}
+
 /**
  * Facts that a node reports. A heartbeat may omit all but `id`. Quarantine, trust and the last-seen time are set only
  * by the control plane.
@@ -36,7 +47,7 @@ export type CapabilityHints = Read<typeof capabilities>
 export const factMembers = {
   id: must(nodeId),
   version: shortWord,
-  capabilities: object(readerOf(capabilities)),
+  capabilities: object(readCapabilities),
   /** Address of the node's listener, if it has one. */
   listen_addr: word(2048),
   visibility: oneOf('private', 'public', 'hybrid'),

@@ -38,6 +38,10 @@ export function parseCapabilities(value: unknown): Capabilities {
   const members = value as Record<string, unknown>
   const read: Capabilities = {...noCapabilities}
   for (const name of flags) if (hasValue(members, name)) read[name] = flag(name, members[name])
+  // The former spelling on the wire.
+  const visus = 'visus_eligible'
+  if (!hasValue(members, 'visual_eligible') && hasValue(members, visus))
+    read.visual_eligible = flag(visus, members[visus])
   for (const name of amounts) if (hasValue(members, name)) read[name] = amount(name, members[name])
   for (const name of words) {
     const word = hasValue(members, name) ? text(name, members[name]) : ''

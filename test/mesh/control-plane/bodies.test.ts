@@ -45,6 +45,24 @@ describe('node body', () => {
     assert.throws(() => readHeartbeat(JSON.parse('{"__proto__":{"id":"n"}}')), fault('id', /string/))
   })
 
+  for (const [capabilities, isEligible] of [
+    [{visual_eligible: true}, true],
+    [{visus_eligible: true}, true],
+    [{visus_eligible: false}, false],
+    [{visual_eligible: null, visus_eligible: true}, true],
+    [{visual_eligible: false, visus_eligible: true}, false],
+    [{visual_eligible: true, visus_eligible: false}, true],
+  ] as const)
+    it(`has both spellings of visual_eligible, ${isEligible}, for ${JSON.stringify(capabilities)}`, () => {
+      const expected = {visual_eligible: isEligible, visus_eligible: isEligible}
+      assert.deepEqual(readJoin({...record('n-1'), capabilities}).facts.capabilities, expected)
+      assert.deepEqual(readHeartbeat({id: 'n-1', capabilities}).facts.capabilities, expected)
+    })
+
+  it('has no spelling of visual_eligible if the node reports none', () => {
+    assert.deepEqual(readHeartbeat({id: 'n-1', capabilities: {npu: true}}).facts.capabilities, {npu: true})
+  })
+
   it('is full with version and capabilities', () => {
     for (const [body, isFull] of [
       [{id: 'n', version: '1', capabilities: {}}, true],
@@ -63,6 +81,7 @@ describe('node body', () => {
     [{capabilities: []}, 'capabilities', /an object/],
     [{capabilities: {cpu_cores: 1.5}}, 'capabilities.cpu_cores', /integer from 0 to 4294967295/],
     [{capabilities: {npu: 'yes'}}, 'capabilities.npu', /true or false/],
+    [{capabilities: {visus_eligible: 1}}, 'capabilities.visus_eligible', /true or false/],
     [{capabilities: {labels: 'a,b'}}, 'capabilities.labels', /a list of up to 256/],
     [{cpu_usage_pct: -1}, 'cpu_usage_pct', /a number from 0 to 100/],
     [{memory_free_bytes: 2 ** 53}, 'memory_free_bytes', /an integer of at least 0$/],
