@@ -961,7 +961,7 @@ export interface SubmitTaskV1 {
   trace_id?: string
   correlation_id?: string
   tenant_id?: string
-  /** Submitting the same key again returns the same task. */
+  /** The same key returns the same task. */
   idempotency_key?: string
 }
 

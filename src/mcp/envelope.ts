@@ -65,7 +65,6 @@ export function envelopeSchema({$defs, ...data}: Schema): Schema {
   return {
     type: 'object',
     properties: {success: {type: 'boolean'}, data},
-    required: ['success'],
     ...($defs === undefined ? {} : {$defs}),
   }
 }

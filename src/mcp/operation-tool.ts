@@ -35,13 +35,14 @@ export function operationTool(operation: Operation): Tool | undefined {
   }
 }
 
-/** Hints that clients use to decide whether a call needs consent. */
+/** Hints that clients use to decide whether a call needs consent. A missing `idempotentHint` is false. */
 export const hintsOf = (
   effect: Effect,
   {idempotent, openWorld = false}: {idempotent: boolean; openWorld?: boolean},
 ): Hints => ({
   readOnlyHint: effect === 'read',
-  ...(effect === 'read' ? {} : {destructiveHint: effect === 'destructive', idempotentHint: idempotent}),
+  ...(effect === 'read' ? {} : {destructiveHint: effect === 'destructive'}),
+  ...(effect !== 'read' && idempotent ? {idempotentHint: true} : {}),
   openWorldHint: openWorld,
 })
 

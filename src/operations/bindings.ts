@@ -119,9 +119,10 @@ function withoutLimits(schema: Schema): Schema {
   return Object.fromEntries(listed.map(([keyword, value]) => [keyword, nesting[keyword]?.(value as never) ?? value]))
 }
 
-/** Constraints that a model does not need: no unknown members, and the largest safe integer as the maximum. */
+/** Constraints that a model does not need: no unknown members, positive numbers, the largest safe integer as maximum. */
 const isTrivial = (keyword: string, value: unknown): boolean =>
   (keyword === 'additionalProperties' && value === false) ||
+  (keyword === 'minimum' && (value === 0 || value === 1)) ||
   (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER)
 
 function eachWithoutLimits(schemas: Readonly<Record<string, Schema>>): Record<string, Schema> {

@@ -150,7 +150,13 @@ export const assistantOperations: readonly Operation[] = [
     ),
     bindings: {
       rpc: {method: 'ai.chat.message'},
-      tool: {name: 'svc_chat_message', tier: 'core', lane: 'ai', unlisted: commonMembers},
+      tool: {
+        name: 'svc_chat_message',
+        tier: 'core',
+        lane: 'ai',
+        // `message` is an alias of `prompt`; `attachment_manifest` has no effect.
+        unlisted: [...commonMembers, 'message', 'attachment_manifest', 'temperature', 'top_p'],
+      },
     },
     async run(input, context) {
       const {modules, orchestrator, surface, signal, report} = context

@@ -81,7 +81,7 @@ export const doubtOperations: readonly Operation[] = [
   operation<{task_id: number; validated: boolean; report: string; resume?: boolean}, {task: Task; awards: Award[]}>({
     name: 'resolve_doubt',
     title: 'Resolve a doubt',
-    summary: 'Resolve the doubt about a task; if the doubt is justified, the task is requeued with the report.',
+    summary: 'Resolve the doubt about a task; a justified doubt requeues the task.',
     effect: 'write',
     idempotent: false,
     input: object(

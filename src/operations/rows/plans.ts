@@ -14,7 +14,7 @@ const plan = text('Id of the plan.', {minLength: 1, maxLength: 2048})
 const origin = text('Id of the session that the goal comes from; the plan has its own id.', {maxLength: 2048})
 const mode = oneOf(
   ['auto', 'direct', 'force_plan', 'workflow_only'],
-  'Planning mode: auto and force_plan create several steps, direct creates one; workflow_only is not supported; default: auto.',
+  'Planning mode: direct creates one step, auto and force_plan several; workflow_only is not supported; default: auto.',
 )
 const path = text(undefined, {minLength: 1, maxLength: 4096})
 const mostPaths = {maxItems: 4096}
@@ -154,7 +154,7 @@ export const planOperations: readonly Operation[] = [
         lane: 'workflow',
         unlisted: [
           ...['auto_expand_thin_plan', 'max_refine_rounds', 'refine_budget_tokens', 'gap_risk_threshold'],
-          ...['plan_telemetry_session_id', 'question_link_session_id'],
+          ...['plan_telemetry_session_id', 'question_link_session_id', 'temperature', 'top_p'],
         ],
       },
     },

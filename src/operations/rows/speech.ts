@@ -17,7 +17,7 @@ const milliseconds = {minimum: 1, maximum: 86_400_000}
 const sessionFields = (defaults: string) => ({
   path: text('Path of the recording, or of a raw .txt or .md transcript.', {minLength: 1, maxLength: 4096}),
   language_hint: {type: ['string', 'null'], maxLength: 64, description: 'Spoken language, such as en.'},
-  profile: oneOf(['conservative', 'balanced', 'aggressive'], 'How aggressively the text is corrected.'),
+  profile: oneOf(['conservative', 'balanced', 'aggressive'], 'Degree of correction.'),
   timeout_ms: integer(`Time without audio after which the session fails; ${defaults}.`, milliseconds),
   max_duration_ms: integer(`Maximum duration of the session or utterance; ${defaults}.`, milliseconds),
   inference_deadline_ms: integer(`Time limit for recognition; ${defaults}.`, milliseconds),
@@ -26,7 +26,11 @@ const sessionFields = (defaults: string) => ({
 })
 
 /** Fields that tools accept, but do not list. */
-const unlisted = ['timeout_ms', 'max_duration_ms', 'inference_deadline_ms', 'heartbeat_ms', 'debug_parser_payload']
+const unlisted = [
+  ...['timeout_ms', 'max_duration_ms', 'inference_deadline_ms', 'heartbeat_ms', 'debug_parser_payload'],
+  // Only one value is supported.
+  'route_mode',
+]
 
 const routeModes = ['none', 'tool', 'chat', 'orchestrator']
 
@@ -57,7 +61,7 @@ export const speechOperations: readonly Operation[] = [
     ),
     bindings: {
       rpc: {method: 'speech.transcribe'},
-      tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai', unlisted: [...unlisted, 'route_mode']},
+      tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai', unlisted},
     },
     run: (request, context) => speechOf(context).transcribe(request, context),
   }),

@@ -66,7 +66,7 @@ export const workspaceOperations: readonly Operation[] = [
   operation<object, Status>({
     name: 'status',
     title: 'Show orchestrator status',
-    summary: 'Show the status of the orchestrator: task counts, agents and the daemon that runs tasks.',
+    summary: 'Show task counts, agents and the daemon that runs tasks.',
     effect: 'read',
     idempotent: true,
     input: object({}),
