@@ -2561,3 +2561,19 @@ export interface BenchRunV1 {
   /** Version of Node.js. */
   node: string
 }
+
+/** The list of the metrics and events that a program records. */
+export interface TelemetryEventsV1 {
+  version: 1
+  events: {
+    id: string
+    /** Path relative to the package. */
+    schema_path: string
+    /** Module that records the event. */
+    owner: string
+    /** A: always recorded; B: recorded unless disabled; C: recorded only if enabled. */
+    tier: 'A' | 'B' | 'C'
+    retention_days: number
+    description: string
+  }[]
+}

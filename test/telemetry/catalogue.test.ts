@@ -17,10 +17,7 @@ const {file} = await findContract('telemetry/events.v1.yaml')
 const catalogue = (await readDocument(readFileSync(file, 'utf8'), file)) as TelemetryEventsV1
 const {events} = catalogue
 
-/** Metric types that `svc bench` records. */
-const benchmarks = ['benchmark_event', 'syntax_k_event']
-
-const types = new Set([...Object.keys(metricTypes), ...benchmarks])
+const types = new Set<string>(Object.keys(metricTypes))
 
 const {kind} = contractSchema('orchestration/event.v1').properties as {
   kind: {oneOf: {properties: {type: {const?: string; enum?: string[]}}}[]}
@@ -35,7 +32,7 @@ describe('the catalogue of metrics and events', () => {
   it('refers to the schemas of events and to modules', () => {
     for (const {id, schema_path: path, owner, description} of events) {
       if (!types.has(id)) assert.equal(path, 'contracts/orchestration/event.v1.schema.json', id)
-      if (!benchmarks.includes(id)) assert.ok(existsSync(projectFile(path)), path)
+      assert.ok(existsSync(projectFile(path)), path)
       assert.ok(existsSync(projectFile(`src/${owner}/index.ts`)), owner)
       assert.match(description, /^[A-Z].*\.$/)
     }
