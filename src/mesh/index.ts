@@ -60,6 +60,25 @@ export type {
   StoredMessage,
 } from './protocol/message.js'
 export type {NodeRecord, Registry} from './protocol/node.js'
+export {
+  blobTtlMs,
+  cancelKey,
+  cancelPriority,
+  maxBlobBytes,
+  maxScopeBlobBytes,
+  type RemoteEnvelope,
+  type RemoteResult,
+  type RemoteWork,
+  readCancel,
+  readEnvelope,
+  readRemoteAck,
+  readRemoteHeartbeat,
+  readResult,
+  readWork,
+  remoteTypes,
+  resultKey,
+  taskScopeKey,
+} from './protocol/remote-task.js'
 export {mayUse, type Role, tokenVariables} from './protocol/roles.js'
 export {type MeshOperation, routes} from './protocol/routes.js'
 export {mintToken} from './protocol/signed-token.js'
