@@ -61,7 +61,7 @@ describe('reloadConfig', () => {
         [orchestrator]
         max_agents = 3
         durability = "full"
-        socrates_policy = { min_persist_confidence = 0.2 }
+        socrates_policy = { min_training_pair_confidence = 0.2 }
         [orchestrator.exec]
         enabled = true
         [orchestrator.session]
@@ -80,11 +80,11 @@ describe('reloadConfig', () => {
       'orchestrator.max_agents',
       'orchestrator.orchestration_migration.orchestration_v2_enabled',
       'orchestrator.session.max_sessions',
-      'orchestrator.socrates_policy.min_persist_confidence',
+      'orchestrator.socrates_policy.min_training_pair_confidence',
     ])
     assert.deepEqual([...after_restart].sort(), ['orchestrator.durability', 'orchestrator.session.max_sessions'])
     assert.deepEqual(warnings, [
-      'orchestrator.socrates_policy.min_persist_confidence is not supported yet and is ignored.',
+      'orchestrator.socrates_policy.min_training_pair_confidence is not supported yet and is ignored.',
     ])
     const {config} = orchestrator
     assert.deepEqual([config.maxAgents, config.exec.enabled, config.controlUrl], [3, true, 'http://control:1'])

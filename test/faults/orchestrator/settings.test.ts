@@ -52,6 +52,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orch attention': [],
   'orch questions': [],
   'orch questions answer': ['1', 'yes'],
+  'orch questions ask': ['Which format?', '--session-id', 's1'],
+  'orch questions close': ['--session-id', 's1'],
   'orch session cleanup': [],
   'orch session compact': ['s1'],
   'orch session create': ['core'],
