@@ -391,6 +391,21 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A bootstrap token is valid for 10 minutes, unless svc mesh init --bootstrap-minutes set another time.',
   idempotency_key_reused: ['An earlier message has the same idempotency key and different content.', {message: 17}],
   inbox_full: ['The receiver does not acknowledge its messages, or all inboxes together are full.', {limit: 10_000}],
+  blob_not_found: [
+    'The file was never uploaded to this scope of the control plane, or its storage time of 24 hours is over.',
+    {sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'},
+  ],
+  blob_damaged: [
+    'The bytes received differ from those sent, for example because a proxy changed or truncated them.',
+    {
+      sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      found: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    },
+  ],
+  blobs_full: [
+    'The control plane keeps the files of delegated tasks for 24 hours, up to a total size.',
+    {limit: 268_435_456},
+  ],
   store_unavailable: [
     'The database of the control plane is locked, damaged or not writable, or its disk is full or failing.',
     {reason: 'the disk is full'},

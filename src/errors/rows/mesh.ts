@@ -1,4 +1,4 @@
-import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
+import {conflict, failed, notFound, rows, size, unavailable, usage} from '../row.js'
 
 /** A refusal by the control plane, as a client received it. */
 export interface Refusal {
@@ -129,6 +129,21 @@ export const meshErrors = rows(() => ({
     http: 429,
     message: (p: {limit: number}) => `The limit of ${p.limit} unacknowledged messages is reached.`,
     hint: 'Wait until some messages are acknowledged, then send the message again.',
+  }),
+  blob_not_found: notFound({
+    message: (p: {sha256: string}) => `The control plane has no file with the SHA-256 ${p.sha256}.`,
+    hint: 'Upload the file again; the control plane deletes files 24 hours after their last upload.',
+  }),
+  blob_damaged: conflict({
+    http: 422,
+    message: (p: {sha256: string; found: string}) =>
+      `The file has the SHA-256 ${p.found} instead of ${p.sha256}: it was changed during the transfer.`,
+    hint: 'Transfer the file again, and check any proxy between both machines.',
+  }),
+  blobs_full: unavailable({
+    http: 507,
+    message: (p: {limit: number}) => `The files of this scope would exceed ${size(p.limit)}.`,
+    hint: 'Delegate fewer or smaller files; the control plane deletes files 24 hours after their last upload.',
   }),
   store_unavailable: unavailable({
     message: (p: {reason: string}) => `The control plane cannot use its database: ${p.reason}.`,

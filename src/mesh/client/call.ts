@@ -32,8 +32,10 @@ export interface Caller {
 }
 
 export interface Call extends CallOptions {
-  /** Sent as JSON. */
+  /** Sent as JSON, or unchanged if it is bytes. */
   body?: object | undefined
+  /** Value of the parameter in the path. */
+  parameter?: string | undefined
   query?: Readonly<Record<string, string | number | undefined>> | undefined
   /** Token; default: the token for the plane. */
   token?: string | undefined
@@ -46,6 +48,8 @@ export interface Call extends CallOptions {
 /** Successful response, with the context for error messages. */
 export interface Reply extends Answer {
   readonly operation: MeshOperation
+  /** Body as UTF-8. */
+  readonly text: string
   /** Address of the control plane. */
   readonly baseUrl: string
   readonly url: string
@@ -108,6 +112,7 @@ function renewTokens(caller: Caller): boolean {
 const ended = ({baseUrl, tokens}: Caller, operation: MeshOperation): Reply => ({
   status: 204,
   headers: {},
+  bytes: Buffer.alloc(0),
   text: '',
   operation,
   baseUrl,
@@ -118,7 +123,8 @@ const ended = ({baseUrl, tokens}: Caller, operation: MeshOperation): Reply => ({
 
 async function attempt(caller: Caller, operation: MeshOperation, request: Call & {timeoutMs: number}): Promise<Reply> {
   const {method, path, plane} = routes[operation]
-  const url = `${caller.baseUrl}${path}${searchOf(request.query)}`
+  const {body, parameter = ''} = request
+  const url = `${caller.baseUrl}${path.replace(/\{\w+\}/, encodeURIComponent(parameter))}${searchOf(request.query)}`
   const token = request.token ?? (await chooseToken(caller.tokens, plane))
   // Created lazily: it is only needed for errors.
   const redact: Redactor = (text) => redactor([...secretsOf(caller.tokens), token ?? ''])(text)
@@ -127,21 +133,34 @@ async function attempt(caller: Caller, operation: MeshOperation, request: Call &
       method,
       url,
       headers: {
-        accept: 'application/json',
-        ...(request.body === undefined ? {} : {'content-type': 'application/json'}),
+        accept: 'application/json, application/octet-stream',
+        ...(body === undefined ? {} : {'content-type': `application/${isBytes(body) ? 'octet-stream' : 'json'}`}),
         ...(token === undefined ? {} : {authorization: `Bearer ${token}`}),
       },
-      body: request.body === undefined ? undefined : JSON.stringify(request.body),
+      body: body === undefined || isBytes(body) ? body : JSON.stringify(body),
       timeoutMs: request.timeoutMs,
       signal: request.signal,
     })
     .catch((error: unknown) => {
       throw error instanceof ExchangeError ? failedExchange(operation, error) : error
     })
-  const reply = {...answer, operation, baseUrl: caller.baseUrl, url, hasToken: token !== undefined, redact}
+  const reply = {
+    ...answer,
+    // Decoded lazily, because a file is not text.
+    get text() {
+      return answer.bytes.toString('utf8')
+    },
+    operation,
+    baseUrl: caller.baseUrl,
+    url,
+    hasToken: token !== undefined,
+    redact,
+  }
   if (answer.status >= 300) throw refusal(reply)
   return reply
 }
+
+const isBytes = (body: object): body is Uint8Array => body instanceof Uint8Array
 
 function searchOf(query: Call['query'] = {}): string {
   const search = new URLSearchParams()
@@ -201,6 +220,7 @@ const lookups: ReadonlySet<MeshOperation> = new Set([
   'admin_quarantine',
   'admin_maintenance',
   'a2a_lease_renew',
+  'blob_get',
 ])
 
 /** True if the route does not exist, rather than the subject of the operation. */

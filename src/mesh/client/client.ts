@@ -1,9 +1,11 @@
+import {createHash} from 'node:crypto'
+import {SvcError} from '../../errors/index.js'
 import type {AuditPage} from '../protocol/audit.js'
 import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
 import type {DeadMessages, DeadOutcome, Delivered, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {HeartbeatReply, NodeRecord, Registry} from '../protocol/node.js'
 import type {MeshOperation} from '../protocol/routes.js'
-import {type Call, type Caller, call} from './call.js'
+import {type Call, type Caller, call, type Reply} from './call.js'
 import {MeshHttpError} from './error.js'
 import {answeredAt, readNodes, readObject} from './read-reply.js'
 import {type Redactor, redactor} from './redactor.js'
@@ -83,12 +85,18 @@ export interface MeshClient {
   dropDead(messages: readonly number[], options?: CallOptions): Promise<DeadOutcome>
   listAudit(request?: PageRequest, options?: CallOptions): Promise<AuditPage>
   queueStats(options?: CallOptions): Promise<QueueStats>
+  /** Stores a file of up to 8 MiB for 24 h, or extends its storage. @returns its SHA-256 in hexadecimal */
+  putBlob(bytes: Uint8Array, options?: CallOptions): Promise<string>
+  /** Reads a file by its SHA-256 and checks the digest of the received bytes. */
+  getBlob(sha256: string, options?: CallOptions): Promise<Buffer>
   /** Closes all connections; running requests fail. */
   close(): Promise<void>
 }
 
 const defaultTimeoutMs = 10_000
 const defaultAnswerBytes = 16 << 20
+/** Minimum of the default timeout for files, ms: 8 MiB take this long at 1.1 Mbit/s. */
+const blobTimeoutMs = 60_000
 
 /** Creates a client of a control plane. Loads the HTTP library on the first call. */
 export function createMeshClient(options: MeshClientOptions): MeshClient {
@@ -108,6 +116,8 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
   const send = async (operation: MeshOperation, request: Call) => {
     await ask(operation, request)
   }
+
+  const ofBlob = {timeoutMs: Math.max(timeoutMs, blobTimeoutMs)}
 
   return {
     baseUrl: caller.baseUrl,
@@ -173,6 +183,7 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
         before_message_id: query.beforeMessageId,
         wait_ms: waitMs,
         exclude_message_ids: query.excludeMessageIds,
+        exclude_sender_agent_ids: query.excludeSenderAgentIds,
         message_types: query.messageTypes,
         order: query.order,
       }
@@ -196,6 +207,16 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
     listAudit: async ({limit, cursor} = {}, more) =>
       readObject(await ask('admin_audit_list', {query: {limit, cursor}, ...more}), {entries: auditNeeds}),
     queueStats: async (more) => readObject(await ask('queue_stats', {...more}), {pending_count: 'number'}),
+    async putBlob(bytes, more) {
+      const parameter = sha256Of(bytes)
+      await send('blob_put', {body: bytes, parameter, ...ofBlob, ...more})
+      return parameter
+    },
+    async getBlob(parameter, more) {
+      const reply = await ask('blob_get', {parameter, ...ofBlob, ...more})
+      requireDigest(reply, parameter)
+      return reply.bytes
+    },
     close: () => transport.close(),
   }
 }
@@ -227,9 +248,25 @@ const messageBody = (message: DeliverRequest) => ({
   model_id: message.modelId,
   traceparent: message.traceparent,
   jwe_payload: message.jwePayload,
+  requirements: message.requirements,
   payload_blake3_hex: message.payloadBlake3Hex,
   worker_ed25519_sig_b64: message.workerEd25519SigB64,
 })
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** @throws MeshHttpError of the kind `io` */
+function requireDigest({operation, status, bytes}: Reply, sha256: string): void {
+  const found = sha256Of(bytes)
+  if (found === sha256) return
+  throw new MeshHttpError({
+    kind: 'io',
+    context: operation,
+    status,
+    cause: new SvcError('blob_damaged', {sha256, found}),
+    isTransient: true,
+  })
+}
 
 /** Returns false if the subject of a request does not exist. */
 async function whetherFound(work: Promise<void>): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type {ExecLease} from '../protocol/lease.js'
-import type {Incarnation, NodeFacts} from '../protocol/node.js'
+import type {CapabilityHints, Incarnation, NodeFacts} from '../protocol/node.js'
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
@@ -85,6 +85,8 @@ export interface DeliverRequest {
   modelId?: string | undefined
   traceparent?: string | undefined
   jwePayload?: string | undefined
+  /** Capabilities that a node must have to claim the message. */
+  requirements?: CapabilityHints | undefined
   payloadBlake3Hex?: string | undefined
   workerEd25519SigB64?: string | undefined
 }
@@ -98,6 +100,8 @@ export interface InboxRequest {
   /** Maximum time to wait for a message, ms. */
   waitMs?: number | undefined
   excludeMessageIds?: readonly number[] | undefined
+  /** Senders whose messages a claim skips; up to 64. */
+  excludeSenderAgentIds?: readonly string[] | undefined
   messageTypes?: readonly string[] | undefined
   order?: 'asc' | 'desc' | undefined
 }

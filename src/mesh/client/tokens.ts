@@ -26,6 +26,7 @@ const choices: Readonly<Record<Plane, Choice>> = {
   open: {tokens: []},
   worker: {tokens: ['mesh', 'worker', 'admin'], minted: 'worker'},
   deliver: {tokens: ['mesh', 'submitter', 'admin'], minted: 'submitter'},
+  blob: {tokens: ['mesh', 'worker', 'submitter', 'admin'], minted: 'worker'},
   admin: {tokens: ['mesh', 'admin'], minted: 'admin'},
   // The caller passes the bootstrap token with the request.
   bootstrap: {tokens: []},

@@ -3,11 +3,10 @@ import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
 
 export interface Outgoing {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
   url: string
   headers: Record<string, string>
-  /** JSON. */
-  body: string | undefined
+  body: string | Uint8Array | undefined
   /** Timeout of the complete exchange, ms. */
   timeoutMs: number
   signal: AbortSignal | undefined
@@ -17,7 +16,7 @@ export interface Answer {
   status: number
   /** First value of each header. */
   headers: Readonly<Record<string, string | undefined>>
-  text: string
+  bytes: Buffer
 }
 
 /** Exchange without a complete response. */
@@ -76,8 +75,8 @@ export function createTransport(maxAnswerBytes: number): Transport {
       try {
         signal?.throwIfAborted()
         answered = await send(url, {dispatcher, ...request, body: body ?? null, signal: limit.signal})
-        const text = await read(answered, {limit: maxAnswerBytes, url, signal})
-        return {status: answered.statusCode, headers: firstOf(answered.headers), text}
+        const bytes = await read(answered, {limit: maxAnswerBytes, url, signal})
+        return {status: answered.statusCode, headers: firstOf(answered.headers), bytes}
       } catch (error) {
         signal?.throwIfAborted()
         const status = answered?.statusCode
@@ -116,7 +115,7 @@ interface Reading {
  * sufficient.
  * @throws response_too_large
  */
-async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, signal}: Reading): Promise<string> {
+async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, signal}: Reading): Promise<Buffer> {
   const isRefusal = statusCode >= 300
   const pieces: Buffer[] = []
   let length = 0
@@ -131,7 +130,7 @@ async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, si
   } catch (error) {
     if (!isRefusal || signal?.aborted) throw error
   }
-  return Buffer.concat(pieces).toString('utf8')
+  return Buffer.concat(pieces)
 }
 
 function exchangeErrorOf(error: unknown, url: string, status: number | undefined): ExchangeError {

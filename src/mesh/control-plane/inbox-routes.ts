@@ -88,8 +88,8 @@ export const inboxRoutes: Handlers = {
 }
 
 async function messagesFor(inbox: InboxBody, store: MeshStore, scope: Scope): Promise<readonly StoredMessage[]> {
-  const {receiver, claimer, exclude, types, limit, before, order} = inbox
+  const {receiver, claimer, exclude, excludeSenders, types, limit, before, order} = inbox
   if (claimer === undefined) return store.peek(scope, {receiver, limit, before, types, order})
-  const message = await store.claim(scope, {receiver, claimer, exclude, types})
+  const message = await store.claim(scope, {receiver, claimer, exclude, excludeSenders, types})
   return message === undefined ? [] : [message]
 }

@@ -11,10 +11,12 @@ export interface RouteRequest {
   /** Parsed JSON, not validated. */
   body: unknown
   query: object
+  /** Parameters in the path. */
+  params: object
   reply: FastifyReply
 }
 
-/** Handles a request. Returns serialized JSON, or undefined for a response without content. */
+/** Handles a request. Returns serialized JSON, a file, or undefined for a response without content. */
 export type Handler = (request: RouteRequest, context: ControlPlaneContext) => Promise<string | Buffer | undefined>
 
 export type Handlers = Readonly<Partial<Record<MeshOperation, Handler>>>
@@ -24,14 +26,12 @@ const json = 'application/json; charset=utf-8'
 /** Registers the routes of the operations with their guards. */
 export function serveRoutes(app: HttpApp, context: ControlPlaneContext, handlers: Handlers): void {
   const {metrics} = context
-  // Declared upfront so that all request objects have the same hidden class.
-  app.decorateRequest('caller', null)
   for (const [name, handle] of Object.entries(handlers)) {
     const operation = name as MeshOperation
-    const {method, path: url, ok} = routes[operation]
+    const {method, path, ok} = routes[operation]
     app.route({
       method,
-      url,
+      url: path.replace(/\{(\w+)\}/, ':$1'),
       onRequest: guard(operation, context),
       // A hook for every response would slow down heartbeats, so successful responses are counted in the handler.
       onError: (_request, _reply, error, done) => {
@@ -39,8 +39,9 @@ export function serveRoutes(app: HttpApp, context: ControlPlaneContext, handlers
         done()
       },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
-        const {body, query} = request
-        const answer = await handle({caller: callerOf(request), body, query: query as object, reply}, context)
+        const {body, query, params} = request
+        const parts = {query: query as object, params: params as object}
+        const answer = await handle({caller: callerOf(request), body, ...parts, reply}, context)
         metrics.answered(operation, ok)
         reply.code(ok)
         if (answer !== undefined && !reply.hasHeader('content-type')) reply.header('content-type', json)

@@ -17,6 +17,7 @@ import {adminRoutes} from './admin-routes.js'
 import type {BootstrapGrants} from './auth/bootstrap.js'
 import type {Credentials} from './auth/credentials.js'
 import {wrongBootstrapTokens} from './auth/identify.js'
+import {serveBlobs} from './blob-routes.js'
 import type {ControlPlaneContext} from './context.js'
 import {inboxRoutes} from './inbox-routes.js'
 import {leaseRoutes} from './lease-routes.js'
@@ -118,6 +119,9 @@ function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, t
   })
   // The only route without authentication and rate limit.
   app.get(routes.health.path, async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'))
+  // Declared upfront so that all request objects have the same hidden class.
+  app.decorateRequest('caller', null)
+  serveBlobs(app, context)
   serveRoutes(app, context, {
     metrics: writeMetrics,
     ...nodeRoutes,

@@ -10,6 +10,8 @@ export const features = [
   'a2a-inbox-wait-v1',
   'a2a-observe-v1',
   'a2a-dead-v1',
+  'a2a-requirements-v1',
+  'blobs-v1',
   'lease-renew-v1',
   'quarantine-v1',
   'maintenance-v1',

@@ -1,5 +1,6 @@
 import {bodyOf, type Member, must} from './member.js'
 import {defaultPriority, type MessageDraft} from './message.js'
+import {type CapabilityHints, capabilityHints} from './node.js'
 import {agentId, integer, list, nodeId, oneOf, text, word} from './types.js'
 
 /** W3C Trace Context. */
@@ -15,6 +16,17 @@ const compactJwe: Member<string> = {
   read: (value) => (typeof value === 'string' && /^[\w-]+\.\.[\w-]+\.[\w-]*\.[\w-]+$/.test(value) ? value : undefined),
 }
 
+/** Maximum length of requirements as JSON, characters: they are part of an index. */
+const maxRequirements = 4096
+
+const requirements: Member<CapabilityHints> = {
+  expected: `capabilities of up to ${maxRequirements} characters of JSON`,
+  read(value, field) {
+    const read = capabilityHints.read(value, field)
+    return JSON.stringify(read ?? '').length > maxRequirements ? undefined : read
+  },
+}
+
 const deliver = bodyOf({
   sender_agent_id: must(agentId),
   receiver_agent_id: must(agentId),
@@ -28,6 +40,7 @@ const deliver = bodyOf({
   traceparent,
   jwe_payload: compactJwe,
   sender_node_id: nodeId,
+  requirements,
   payload_blake3_hex: text,
   worker_ed25519_sig_b64: text,
 })
@@ -63,6 +76,7 @@ const inbox = bodyOf({
   before_message_id: integer(),
   wait_ms: integer(),
   exclude_message_ids: list(maxMessagesPerPage, integer()),
+  exclude_sender_agent_ids: list(64, agentId),
   message_types: list(64, word(128)),
   order: oneOf('asc', 'desc'),
 })
@@ -75,6 +89,7 @@ export interface InboxBody {
   before: number | undefined
   waitMs: number
   exclude: readonly number[] | undefined
+  excludeSenders: readonly string[] | undefined
   types: readonly string[] | undefined
   order: 'asc' | 'desc' | undefined
 }
@@ -89,6 +104,7 @@ export function readInbox(body: unknown): InboxBody {
     before: read.before_message_id,
     waitMs: Math.min(read.wait_ms ?? 0, maxWaitMs),
     exclude: read.exclude_message_ids,
+    excludeSenders: read.exclude_sender_agent_ids,
     types: read.message_types?.length === 0 ? undefined : read.message_types,
     order: read.order,
   }

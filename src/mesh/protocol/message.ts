@@ -1,3 +1,5 @@
+import type {CapabilityHints} from './node.js'
+
 /** Message to an agent, as delivered by its sender. */
 export interface MessageDraft {
   /** Agent ids are decimal digits. */
@@ -20,6 +22,8 @@ export interface MessageDraft {
   /** Encrypted secrets, forwarded unchanged. */
   jwe_payload?: string
   sender_node_id?: string
+  /** Capabilities that a node must have to claim the message. */
+  requirements?: CapabilityHints
 }
 
 export const defaultPriority = 128

@@ -40,6 +40,9 @@ function readCapabilities(value: object, path: string): CapabilityHints {
   return visual === undefined ? read : {...read, visual_eligible: visual, visus_eligible: visual}
 }
 
+/** Capabilities of a node, or those that a message requires. */
+export const capabilityHints = object(readCapabilities)
+
 /**
  * Facts that a node reports. A heartbeat may omit all but `id`. Quarantine, trust and the last-seen time are set only
  * by the control plane.
@@ -47,7 +50,7 @@ function readCapabilities(value: object, path: string): CapabilityHints {
 export const factMembers = {
   id: must(nodeId),
   version: shortWord,
-  capabilities: object(readCapabilities),
+  capabilities: capabilityHints,
   /** Address of the node's listener, if it has one. */
   listen_addr: word(2048),
   visibility: oneOf('private', 'public', 'hybrid'),

@@ -11,16 +11,17 @@ export const tokenVariables = {
 } as const satisfies Readonly<Record<Role, string>>
 
 /** Group of routes with the same permissions. */
-export type Plane = 'open' | 'worker' | 'deliver' | 'admin' | 'bootstrap'
+export type Plane = 'open' | 'worker' | 'deliver' | 'blob' | 'admin' | 'bootstrap'
 
 /**
- * Roles that may use each plane. A worker cannot deliver and a submitter can only deliver, which limits the damage of a
- * leaked token. The bootstrap token is only valid for its exchange.
+ * Roles that may use each plane. A worker cannot deliver, and a submitter can only deliver and exchange files, which limits
+ * the damage of a leaked token. The bootstrap token is only valid for its exchange.
  */
 export const mayUse: Readonly<Record<Plane, readonly Role[]>> = {
   open: roles,
   worker: ['mesh', 'admin', 'worker'],
   deliver: ['mesh', 'admin', 'submitter'],
+  blob: ['mesh', 'admin', 'worker', 'submitter'],
   admin: ['mesh', 'admin'],
   bootstrap: ['bootstrap'],
 }

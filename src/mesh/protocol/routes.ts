@@ -1,7 +1,8 @@
 import type {Plane} from './roles.js'
 
 interface Route {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
+  /** May contain a parameter, such as `{sha256}`. */
   path: string
   plane: Plane
   /** Success status; 204 has no body. */
@@ -45,6 +46,8 @@ export const routes = {
   a2a_dead_list: route('GET', '/v1/mesh/a2a/dead', 'admin', 200),
   a2a_dead_retry: route('POST', '/v1/mesh/a2a/dead/retry', 'admin', 200),
   a2a_dead_drop: route('POST', '/v1/mesh/a2a/dead/drop', 'admin', 200),
+  blob_put: route('PUT', '/v1/mesh/blobs/sha256/{sha256}', 'blob', 204),
+  blob_get: route('GET', '/v1/mesh/blobs/sha256/{sha256}', 'blob', 200),
   queue_stats: route('GET', '/v1/mesh/queue/stats', 'worker', 200),
 } as const satisfies Record<string, Route>
 

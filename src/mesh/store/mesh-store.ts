@@ -54,6 +54,8 @@ export interface ClaimQuery {
   claimer: string
   /** Ids of messages to skip. */
   exclude?: readonly number[] | undefined
+  /** Senders whose messages are skipped. */
+  excludeSenders?: readonly string[] | undefined
   /** Only messages of these types. */
   types?: readonly string[] | undefined
 }
@@ -93,6 +95,8 @@ export interface StoreLimits {
   /** Maximum number of open messages per scope and per receiver. */
   maxMessages: number
   maxMessagesPerReceiver: number
+  /** Maximum size of the files of a scope, bytes; default 256 MiB. */
+  maxScopeBlobBytes?: number | undefined
 }
 
 /**
@@ -145,7 +149,7 @@ export interface MeshStore {
   peek(scope: Scope, query: PeekQuery): Promise<StoredMessage[]>
   /**
    * Claims the next message for a node: the one it holds already, or the first by priority and age that the policy
-   * permits. A node in maintenance or quarantine gets none.
+   * permits and whose requirements the record of the node meets. A node in maintenance or quarantine gets none.
    * @throws unknown_node
    */
   claim(scope: Scope, query: ClaimQuery): Promise<StoredMessage | undefined>
@@ -166,6 +170,16 @@ export interface MeshStore {
   /** Counts pending messages of a receiver or of all receivers, up to `limit`. */
   countPending(scope: Scope, query: {receiver?: string | undefined; limit: number}): Promise<number>
   queueStats(scope: Scope): Promise<QueueStats>
+
+  /**
+   * Stores a file for 24 hours. If it is stored already, only extends that time.
+   * @param blob bytes with their SHA-256 in hexadecimal, which the caller has checked
+   * @throws blobs_full
+   */
+  putBlob(scope: Scope, blob: {sha256: string; bytes: Uint8Array}): Promise<void>
+  /** @throws blob_not_found */
+  getBlob(scope: Scope, sha256: string): Promise<Buffer>
+
   /** Takes constant time, except for leases, which are counted by an index scan. */
   counts(scope: Scope): Promise<Counts>
 

@@ -34,6 +34,7 @@ const usualRole = {
   open: 'none',
   worker: 'worker',
   deliver: 'submitter',
+  blob: 'worker',
   admin: 'admin',
   bootstrap: 'bootstrap',
 } as const

@@ -2,7 +2,7 @@ import {type IncomingMessage, request} from 'node:http'
 
 export interface Request {
   port: number
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
   path: string
   headers: Readonly<Record<string, string>>
   /** JSON text. */

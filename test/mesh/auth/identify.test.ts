@@ -50,6 +50,10 @@ const matrix: readonly {operations: MeshOperation[]; answers: Partial<Record<Bea
     answers: {worker: 'role_forbidden', bootstrap: 'unauthorized', unknown: 'unauthorized', none: 'unauthorized'},
   },
   {
+    operations: ['blob_put', 'blob_get'],
+    answers: {bootstrap: 'unauthorized', unknown: 'unauthorized', none: 'unauthorized'},
+  },
+  {
     operations: [
       'exec_lease_list',
       'admin_exec_lease_revoke',

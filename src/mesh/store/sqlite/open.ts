@@ -3,6 +3,7 @@ import {applyFragments, openDatabase, storeError} from '../../../store/index.js'
 import type {MeshStore, Scope, StoreLimits} from '../mesh-store.js'
 import {Audit} from './audit.js'
 import {Backlog} from './backlog.js'
+import {Blobs} from './blobs.js'
 import {Claims} from './claims.js'
 import type {ClockSources} from './clock.js'
 import {Counters} from './counters.js'
@@ -69,7 +70,7 @@ interface StoreParts {
 }
 
 function openTables(database: Database, limits: StoreLimits, sources: ClockSources) {
-  const {leaseMs} = limits
+  const {leaseMs, maxScopeBlobBytes} = limits
   database.pragma(`cache_size = -${cacheKiB}`)
   const clock = new StoreClock(database, sources)
   // From here on, locks are polled with a timer, because waiting in SQLite would block the event loop.
@@ -85,6 +86,7 @@ function openTables(database: Database, limits: StoreLimits, sources: ClockSourc
   const claims = new Claims(database, {nodes, audit, backlog, leaseMs})
   const deadMessages = new DeadMessages(database, {audit, backlog, claims, messages})
   const usedTokens = new UsedTokens(database, audit)
+  const blobs = new Blobs(database, maxScopeBlobBytes)
   const leave = (transaction: Transaction, scope: Scope, id: string) => {
     nodes.leave(transaction, scope, id)
     leases.releaseOf(transaction, scope, id)
@@ -92,20 +94,36 @@ function openTables(database: Database, limits: StoreLimits, sources: ClockSourc
   }
   const purge = new Purge(database, {
     backlog,
+    blobs,
     usedTokens,
     nodes: registry,
     leave: (transaction, {scope, id}) => leave(transaction, scope, id),
   })
   const listNodes = createNodeList(database, registry)
   return {
-    ...{audit, backlog, claims, clock, counters, deadMessages, journal, leases, messages, nodes, purge, registry},
+    ...{
+      audit,
+      backlog,
+      blobs,
+      claims,
+      clock,
+      counters,
+      deadMessages,
+      journal,
+      leases,
+      messages,
+      nodes,
+      purge,
+      registry,
+    },
     ...{leave, listNodes, usedTokens},
   }
 }
 
 function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock}: StoreParts): MeshStore {
   const tables = openTables(database, limits, sources)
-  const {audit, backlog, claims, clock, deadMessages, journal, leases, messages, nodes, purge, usedTokens} = tables
+  const {audit, backlog, blobs, claims, clock, deadMessages, journal, leases, messages, nodes, purge, usedTokens} =
+    tables
   const group = new GroupCommit({
     database,
     now: (undo) => clock.begin(undo),
@@ -175,6 +193,8 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
     dropDead: (scope, ids, actor) => write((transaction) => deadMessages.drop(transaction, scope, {ids, actor})),
     countPending: (scope, {receiver, limit}) => count(() => Math.min(limit, backlog.waiting(scope, receiver))),
     queueStats: (scope) => count(() => backlog.stats(scope)),
+    putBlob: (scope, blob) => write((transaction) => blobs.put(transaction, scope, blob)),
+    getBlob: (scope, sha256) => read((now) => blobs.get(scope, sha256, now)),
     counts: (scope) =>
       count(() => {
         const {pending_count: pending, dead_count: dead} = backlog.stats(scope)

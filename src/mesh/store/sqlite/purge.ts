@@ -1,5 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import type {Backlog, Counted} from './backlog.js'
+import {type Blobs, blobsAtOnce} from './blobs.js'
 import type {KnownNode} from './node-record.js'
 import type {NodeRegistry} from './node-registry.js'
 import type {Transaction} from './transaction.js'
@@ -41,6 +42,7 @@ const prepare = (database: Database) => ({
 
 interface PurgeParts {
   backlog: Backlog
+  blobs: Blobs
   usedTokens: UsedTokens
   nodes: NodeRegistry
   /** Removes a node like its own leave request: keeps its quarantine. */
@@ -69,6 +71,7 @@ export class Purge {
       [leases.run(now - retention.lease, rowsAtOnce).changes, rowsAtOnce],
       [audit.run(now - retention.audit, rowsAtOnce).changes, rowsAtOnce],
       [this.#parts.usedTokens.forgetTokenIds(transaction, rowsAtOnce), rowsAtOnce],
+      [this.#parts.blobs.removeExpired(transaction, blobsAtOnce), blobsAtOnce],
     ]
     return [this.#removeUnseen(transaction), removed.some(([rows, limit]) => rows === limit)].includes(true)
   }

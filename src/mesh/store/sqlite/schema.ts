@@ -16,6 +16,7 @@ import {fragment} from '../../../store/index.js'
  *   `lease.revoked` or `lease.expired` with `{lease_id, scope_key, holder_node_id, ended_unix_ms}`. The epoch was
  *   `[granted, ended)`, or `[granted, expires)`. Also the actions of administrators, `message.dead`, `message.retried`,
  *   `message.dropped`, and consumed tokens.
+ * - `mesh_blobs`: files of delegated tasks, by the hexadecimal SHA-256 of their `bytes`.
  */
 export const meshStoreFragment = fragment(
   'mesh_store',
@@ -125,5 +126,17 @@ CREATE INDEX mesh_audit_at ON mesh_audit (at);
 `,
   `
 CREATE INDEX mesh_messages_given_up ON mesh_messages (scope_id, id) WHERE dead_at IS NOT NULL AND acked_at IS NULL;
+`,
+  `
+CREATE TABLE mesh_blobs (
+  id INTEGER PRIMARY KEY,
+  scope_id TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  UNIQUE (scope_id, sha256)
+) STRICT;
+CREATE INDEX mesh_blobs_due ON mesh_blobs (expires_at);
 `,
 )

@@ -7,6 +7,10 @@ export interface Exchange {
   answer?: object
 }
 
+/** An empty file and its SHA-256. */
+const file = Buffer.alloc(0)
+const sha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
 const node = {id: 'node-a', version: '1.0.0', capabilities: {cpu_cores: 4}}
 const held = {lease: '17', claimer: 'node-a'}
 const heldBody = {lease_id: '17', claimer_node_id: 'node-a'}
@@ -86,6 +90,8 @@ export const everyOperation: Readonly<Record<MeshOperation, Exchange>> = {
     body: {message_ids: [7]},
     answer: {message_ids: [7], not_found: []},
   },
+  blob_put: {ask: (client) => client.putBlob(file)},
+  blob_get: {ask: (client) => client.getBlob(sha256)},
   queue_stats: {
     ask: (client) => client.queueStats(),
     answer: {pending_count: 0, pending_by_kind: {}, pending_by_priority: {}, dead_count: 0},
