@@ -155,8 +155,15 @@ With --json the first line is a ready event, followed by one line per event. On 
     options.signal.addEventListener('abort', () => publication?.ending(), {once: true})
     try {
       const {publish} = await import('../../src/daemon/index.js')
+      const {configuredClient} = await import('../../src/mesh/index.js')
       await modules.scheduler.runDaemon(orchestrator, {
         ...options,
+        delegator: (lease) => {
+          const {controlUrl} = orchestrator.config
+          if (controlUrl === undefined) return undefined
+          const client = configuredClient(base.sources, controlUrl, modules.scheduler.claimerOf(orchestrator))
+          return modules.scheduler.startDelegator(orchestrator, {client, lease, version: base.version})
+        },
         onReady: ({fence}, recovered) => {
           publication = this.#publish(publish, base, server)
           const {path: store} = orchestrator.store

@@ -1,5 +1,8 @@
 /** The daemon loop: starts queued tasks, runs them with processors, scales the agents and cleans up. */
-export {type DaemonOptions, runDaemon} from './loop/daemon.js'
+
+export {type DelegatorOptions, startDelegator} from './delegation/delegator.js'
+export {claimerOf} from './delegation/envelope.js'
+export {type Companion, type DaemonOptions, runDaemon} from './loop/daemon.js'
 export {isHeld, readLease} from './loop/lease.js'
 export {localProcessors} from './processors/local-processors.js'
 export type {Outcome, Processor, RunReport} from './processors/processor.js'

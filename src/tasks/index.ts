@@ -60,11 +60,13 @@ export {
   matchTaskId,
   parseTaskId,
 } from './base/ids.js'
+export {canDelegate, mayDelegate} from './base/may-delegate.js'
 export {withoutNulls, withoutUndefined} from './base/members.js'
 export {confidencePolicy} from './base/policy.js'
 export {orchestratorFragment} from './base/schema.js'
 export {type EmergencyStop, momentOf, readState, writeState} from './base/state.js'
 export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'
+export type {PlacementReason} from './base/vocabulary.js'
 export {
   type ExecutionRole,
   type Priority,
@@ -104,6 +106,24 @@ export {
 } from './context/context-store.js'
 export {envelopeKey} from './context/envelope.js'
 export {evidenceContextOf, evidenceOfSession, taskEnvelope} from './context/evidence-context.js'
+export {
+  beginDelegations,
+  type Delegator,
+  endDelegation,
+  fallBack,
+  recordLease,
+  recordRelay,
+  recordStart,
+} from './delegation/delegate.js'
+export {
+  type DelegationRow,
+  delegationOfTask,
+  delegationWithKey,
+  heldTask,
+  isOpen,
+  openDelegations,
+  updateDelegation,
+} from './delegation/delegation-rows.js'
 export {type Award, awardsOf} from './events/awards.js'
 export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
@@ -156,7 +176,8 @@ export {pendingQuestions, type Question, type QuestionFilter} from './questions/
 export {type Questioning, questioningOf} from './questions/questioning.js'
 export {detectGroups} from './routing/detect-groups.js'
 export {meetsRequirements} from './routing/meets-requirements.js'
-export {isGpuEligible, isSchedulable, type RemoteHint} from './routing/remote.js'
+export {decidePlacement} from './routing/placement.js'
+export {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from './routing/remote.js'
 export {type ExecPolicy, planExec} from './submission/exec-argv.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'

@@ -20,6 +20,8 @@ import {meshSnapshot} from '../../src/orchestrator/index.js'
 import {considerPlan, type Plan, type PlanStatus} from '../../src/plans/index.js'
 import {openSessions} from '../../src/sessions/index.js'
 import {askAsAgent, askQuestion, requireNoQuestion, requireTask, setContext, submitTask} from '../../src/tasks/index.js'
+import {loggingProxy} from '../mesh/client/support/logging-proxy.js'
+import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {controlPlane} from '../orchestrator/support/control-plane.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {type Orch, type OrchOptions, orchUnder} from '../support/orch.js'
@@ -1148,6 +1150,83 @@ const mesh: readonly Effect[] = [
   },
 ]
 
+/** Variables of a parent whose tasks run on other nodes. */
+const delegating = {
+  SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL: 'true',
+  SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT: '2',
+}
+
+/** Submits a builder's task under a daemon with a control plane. Returns its placement, and the proxy's log. */
+async function placeRemotely(orch: Orch, test: TestContext, role = 'builder') {
+  const plane = await startPlane(test)
+  const proxy = await loggingProxy(test, plane.baseUrl)
+  const {told, stop} = await orch.daemon({SVC_ORCHESTRATOR_MESH_CONTROL_URL: proxy.url})
+  const submitted = orch.run(['orch', 'submit', 'work', '--role', role], {
+    SVC_ORCHESTRATOR_MESH_CONTROL_URL: proxy.url,
+  })
+  const {placement_reason: reason} = await told('task_placed')
+  await submitted
+  await stop()
+  const bodies = (route: string) =>
+    proxy.log.flatMap((passage) => (passage.route === `POST /v1/mesh/a2a/${route}` ? [JSON.parse(passage.body)] : []))
+  return {reason, delivered: bodies('deliver'), read: bodies('inbox')}
+}
+
+const delegation: readonly Effect[] = [
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL',
+    controls: 'whether tasks are sent to other nodes',
+    env: {...delegating},
+    outcomes: {true: 'populi_remote_lease_hold', false: 'local_queue_default'},
+    see: async (orch, test) => (await placeRemotely(orch, test)).reason,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT',
+    controls: 'the inbox that tasks are sent to',
+    env: delegating,
+    outcomes: {2: ['2'], 7: ['7'], '': []},
+    see: async (orch, test) => (await placeRemotely(orch, test)).delivered.map((one) => one.receiver_agent_id),
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT',
+    controls: 'the inbox for results',
+    env: delegating,
+    outcomes: {1: ['1', '1'], 12: ['12', '12']},
+    async see(orch, test) {
+      const {delivered, read} = await placeRemotely(orch, test)
+      return [delivered[0]?.sender_agent_id, read[0]?.receiver_agent_id]
+    },
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED',
+    controls: 'whether only listed roles are sent',
+    env: delegating,
+    outcomes: {true: 'local_queue_default', false: 'populi_remote_lease_hold'},
+    see: async (orch, test) => (await placeRemotely(orch, test)).reason,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES',
+    controls: 'which roles are sent',
+    env: {...delegating, SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED: 'true'},
+    outcomes: {'Verifier,BUILDER': 'populi_remote_lease_hold', verifier: 'local_queue_default'},
+    see: async (orch, test) => (await placeRemotely(orch, test)).reason,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS',
+    controls: 'whether tasks are sent at all',
+    env: delegating,
+    outcomes: {0: 'local_queue_default', 5: 'populi_remote_lease_hold'},
+    see: async (orch, test) => (await placeRemotely(orch, test)).reason,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL',
+    controls: 'the number of results per page',
+    env: delegating,
+    outcomes: {0: 1, 64: 64, 1000: 256},
+    see: async (orch, test) => (await placeRemotely(orch, test)).read[0]?.max_messages,
+  },
+]
+
 const withAttention = {SVC_ORCHESTRATOR_ATTENTION_ENABLED: 'true'}
 
 /** Submits a task as an agent does. Returns the stored task. */
@@ -1285,14 +1364,7 @@ const attention: readonly Effect[] = [
 const withoutEffect: readonly (readonly [variable: string, text: string, shown: unknown])[] = [
   // Remote execution on other nodes.
   ['SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL', 'true', true],
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL', 'true', true],
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT', '2', '2'],
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT', '1', '1'],
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED', 'true', true],
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES', 'Builder, verifier', ['builder', 'verifier']],
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS', '0', 0],
   ['SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS', '2', 2],
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL', '0', 1],
   ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE', '1', true],
   ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE', '1', true],
   ['SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS', '3', 3],
@@ -1310,6 +1382,7 @@ describe('execution settings of the orchestrator', {concurrency: 2}, () => testE
 describe('planning settings of the orchestrator', {concurrency: 2}, () => testEffects(planning))
 describe('session settings of the orchestrator', {concurrency: 2}, () => testEffects(sessions))
 describe('mesh settings of the orchestrator', {concurrency: 2}, () => testEffects(mesh))
+describe('delegation settings of the orchestrator', {concurrency: 2}, () => testEffects(delegation))
 
 /** The process remembers the GPU, so the test of this variable is with the probe. */
 const testedElsewhere = ['SVC_MESH_GPU_READINESS_PROBE_OFF']
@@ -1328,7 +1401,7 @@ describe('environment variables of the orchestrator', () => {
     const variablesOf = ({rows}: SettingTable) => Object.values(rows).flatMap(({env = []}) => env)
     const {journeyStore, journeyFallbackCanonical} = workspaceSettings.rows
     const declared = [...orchestratorTables.flatMap(variablesOf), ...journeyStore.env, ...journeyFallbackCanonical.env]
-    const tested = [intake, agents, routing, gates, attention, scaling, running, planning, sessions, mesh]
+    const tested = [intake, agents, routing, gates, attention, scaling, running, planning, sessions, mesh, delegation]
       .flat()
       .filter(isVariable)
     const known = [

@@ -16,6 +16,8 @@ export interface HeldLease {
   readonly ended: AbortSignal
   /** Releases the lease. Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
+  /** Stops renewing the lease without releasing it: another process of the holder continues it before it expires. */
+  abandon(): void
 }
 
 /** Reason for the loss of a lease: the control plane refused a renewal, or was unreachable until the deadline. */
@@ -131,6 +133,10 @@ class Holding implements HeldLease {
     this.#end(undefined)
     const {claimer} = this.#options
     await this.#client.releaseLease({lease: this.lease.lease_id, claimer}).catch(() => undefined)
+  }
+
+  abandon(): void {
+    this.#end(undefined)
   }
 
   async #renewUntilEnded(): Promise<void> {

@@ -31,6 +31,14 @@ import {recoverRuns} from './recover.js'
 import {type Run, startRun} from './run-task.js'
 import {watchAgents} from './staleness.js'
 
+/** Work that a daemon does beside its runs. */
+export interface Companion {
+  /** Tasks may have been queued, cancelled or moved. Must not throw. */
+  wake(): void
+  /** Called when the loop stops, while runs may continue. */
+  stop(): Promise<void>
+}
+
 export interface DaemonOptions {
   /** External tasks are run by clients. */
   processors: Readonly<Record<Exclude<ProcessorName, 'external'>, Processor>>
@@ -43,6 +51,8 @@ export interface DaemonOptions {
   onReady?: (lease: Lease, recovered: number) => void
   /** Called with all events, whichever process wrote them. */
   onEvents?: (events: readonly EventRecord[]) => void
+  /** Starts the delegation of tasks to other nodes. */
+  delegator?: ((lease: Lease) => Companion | undefined) | undefined
   /** False relies on the poll only. */
   watchesStore?: boolean
   /** Interval between polls for changes that the file system does not report, ms. */
@@ -72,6 +82,7 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
   const loop = new Loop(context, lease, options)
   try {
     const recovered = recoverRuns(context, lease)
+    loop.delegator = options.delegator?.(lease)
     options.onReady?.(lease, recovered)
     await loop.run()
   } catch (error) {
@@ -112,6 +123,7 @@ class Loop {
   readonly #stopWatching: () => void
   /** The error that ended the loop. */
   fault: unknown
+  delegator: Companion | undefined
   #wake: () => void = () => undefined
   /** Brings the end of the current pause forward after a reported write. */
   #hurry: () => void = () => undefined
@@ -159,12 +171,14 @@ class Loop {
     if (!hasChanged && !isTick) return
     this.#endLostRuns()
     this.#dispatch()
+    this.delegator?.wake()
     this.emitEvents()
   }
 
   /** Waits for runs to finish; those that exceed the drain time are aborted and queued again. */
   async drain(): Promise<void> {
     this.#stopWatching()
+    const delegator = this.delegator?.stop()
     const {drainMs = defaultDrainMs} = this.#options
     const started = performance.now()
     while (this.#runs.size > 0) {
@@ -174,6 +188,7 @@ class Loop {
       const ended = [...this.#runs.values()].map(({done}) => done.catch(() => undefined))
       await Promise.race([Promise.all(ended), sleep(drainPollMs)])
     }
+    await delegator
   }
 
   /** Ends all runs. If the lease has been taken over, their tasks belong to the new holder and are not queued again. */

@@ -6,6 +6,7 @@ import {recordExchange, sessionsOf} from '../../sessions/index.js'
 import {
   appendEvent,
   applyJudgement,
+  type Completion,
   chargeAgent,
   failTask,
   giveBackTask,
@@ -186,18 +187,20 @@ function reportOf(
   return {report, storeOutput, close}
 }
 
-function writeOutcome(context: TaskContext, {outcome, judged}: Finished): void {
+/** Stores a judged outcome with its usage, in a transaction of the caller. @throws as `applyJudgement` */
+export function writeOutcome(context: TaskContext, {outcome, judged}: Finished): Completion {
   const row = requireRow(context, judged.id)
   // Before the completion, which ends the spending without a completed task.
   if (outcome.usage !== undefined) chargeAgent(context, row.agent_id, outcome.usage, row.id)
-  const {task} = applyJudgement(context, judged)
+  const completion = applyJudgement(context, judged)
   if (row.processor === 'ai')
     recordExchange(sessionsOf(context), row.session_id ?? undefined, {
       question: row.description,
       answer: outcome.text,
       ...outcome.usage,
     })
-  idle(context, task)
+  idle(context, completion.task)
+  return completion
 }
 
 function writeFailure(context: TaskContext, started: Started, error: unknown): void {
@@ -259,7 +262,7 @@ const forgetProcess = ({store}: TaskContext, {task}: Started): void => {
 }
 
 /** Runs one transaction under the lease, retried while another process writes. */
-async function writeHeld(context: TaskContext, lease: Lease, write: () => void): Promise<void> {
+export async function writeHeld(context: TaskContext, lease: Lease, write: () => void): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {
       context.store.transaction(() => {

@@ -433,4 +433,34 @@ ALTER TABLE orch_agents ADD COLUMN idle_level INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE orch_agents ADD COLUMN continuations INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE orch_agents ADD COLUMN continued_at_ms INTEGER;
 `,
+  `
+ALTER TABLE orch_tasks ADD COLUMN delegation TEXT CHECK (delegation IN ('open', 'local'));
+CREATE INDEX orch_tasks_delegable ON orch_tasks (repository_id, priority DESC, id)
+  WHERE status = 'Queued' AND delegation = 'open';
+
+CREATE TABLE mesh_delegations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  repository_id TEXT NOT NULL,
+  task_id INTEGER NOT NULL REFERENCES orch_tasks (id) ON DELETE CASCADE,
+  task_uid TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  idempotency_key TEXT NOT NULL UNIQUE,
+  state TEXT NOT NULL CHECK (state IN
+    ('granting', 'held', 'relayed', 'started', 'done', 'superseded', 'cancelled')),
+  claimer_node_id TEXT NOT NULL,
+  receiver_agent_id TEXT NOT NULL,
+  reply_to_agent_id TEXT NOT NULL,
+  lease_id TEXT,
+  message_id INTEGER,
+  worker_node_id TEXT,
+  inputs_json TEXT NOT NULL DEFAULT '{}',
+  applying_json TEXT,
+  end_reason TEXT,
+  created_at_ms INTEGER NOT NULL,
+  updated_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX mesh_delegations_task ON mesh_delegations (task_id);
+CREATE INDEX mesh_delegations_open ON mesh_delegations (repository_id, id)
+  WHERE state IN ('granting', 'held', 'relayed', 'started');
+`,
 )

@@ -56,6 +56,8 @@ function retryRow(context: TaskContext, row: TaskRow): void {
     socrates_iterations: 0,
     status_reason: null,
     not_before_ms: null,
+    // A new attempt may be delegated again.
+    delegation: row.delegation === null ? null : 'open',
     unmet_dependencies: open.length,
     blocked_on: open.at(-1) ?? null,
   })

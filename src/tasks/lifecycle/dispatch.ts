@@ -1,4 +1,5 @@
 import type {TaskContext} from '../base/context.js'
+import {canDelegate} from '../base/may-delegate.js'
 import type {ManifestEntry, Task} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {recordAffinity, takeLocks, writesOf} from '../locks.js'
@@ -43,10 +44,11 @@ export interface Starter {
  */
 export function startNext(context: TaskContext, agentId: number, starter: Starter): Started | undefined {
   if (emergencyStopOf(context) !== undefined) return undefined
-  const sql = `${select} AND agent_id = @agent AND processor <> 'external' ORDER BY priority DESC, id LIMIT @limit`
-  return startFirst(context, starter, (limit) =>
-    context.store.all<Candidate>(sql, {agent: agentId, now: context.now(), limit}),
-  )
+  const {store, config, now} = context
+  // Tasks that may be delegated are left to the delegation while it is configured.
+  const others = canDelegate(config) ? "AND delegation IS NOT 'open'" : ''
+  const sql = `${select} AND agent_id = @agent AND processor <> 'external' ${others} ORDER BY priority DESC, id LIMIT @limit`
+  return startFirst(context, starter, (limit) => store.all<Candidate>(sql, {agent: agentId, now: now(), limit}))
 }
 
 /** Starts the next task for a client, of one agent or of any agent that is not paused. */

@@ -37,6 +37,8 @@ export interface TaskChanges {
   claim_owner?: string | null
   claim_generation?: number
   claim_expires_ms?: number | null
+  remote_delegate?: string | null
+  delegation?: 'open' | 'local' | null
   run_process?: string | null
   current_phase?: string | null
   result?: string | null
@@ -66,7 +68,12 @@ const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
 }
 
 /** Clears the claim but not its generation, so that a late result of the former holder is recognised. */
-const released: TaskChanges = {claim_owner: null, claim_expires_ms: null, current_phase: null}
+const released: TaskChanges = {
+  claim_owner: null,
+  claim_expires_ms: null,
+  current_phase: null,
+  remote_delegate: null,
+}
 
 /**
  * Changes the status of a task; no other function does.

@@ -39,6 +39,8 @@ export interface TaskRow {
   campaign_id: string | null
   placement_reason: Task['placement_reason']
   remote_delegate: string | null
+  /** `open`: another node may run it; `local`: a delegation has failed. */
+  delegation: 'open' | 'local' | null
   claim_owner: string | null
   claim_generation: number
   claim_expires_ms: number | null
@@ -118,6 +120,7 @@ export function toTask(row: TaskRow): Task {
     doubted_role,
     doubted_reason,
     fault_count,
+    delegation,
     unmet_dependencies,
     run_process,
     not_before_ms,

@@ -1,24 +1,51 @@
 import {queuedOf} from '../agents/agent-rows.js'
 import type {TaskContext} from '../base/context.js'
-import type {TaskStatus} from '../base/vocabulary.js'
+import type {PlacementReason, TaskStatus} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import type {Placement} from './place.js'
 
+interface Placed {
+  id: number
+  status: TaskStatus
+  trace_id: string
+}
+
 /** Emits the single event of a routing decision, to the store and in the same form to the log. */
-export function emitPlacement(
+export const emitPlacement = (context: TaskContext, task: Placed, {agent, reason, terms}: Placement): void =>
+  emit(context, task, {agentId: agent.id, reason, leaseId: null, queued: queuedOf(agent), terms})
+
+/** Emits the event of the decision whether another node runs a task. */
+export function emitDecision(
   context: TaskContext,
-  {id, status, trace_id}: {id: number; status: TaskStatus; trace_id: string},
-  {agent, reason, terms}: Placement,
+  task: Placed,
+  {agentId, reason, leaseId}: {agentId: number; reason: PlacementReason; leaseId: string | null},
+): void {
+  const agent = context.store.get<Parameters<typeof queuedOf>[0]>('SELECT * FROM orch_agents WHERE id = ?', [agentId])
+  // The row already counts the task if it is queued.
+  const queued = (agent === undefined ? 0 : queuedOf(agent)) - (task.status === 'Queued' ? 1 : 0)
+  emit(context, task, {agentId, reason, leaseId, queued: Math.max(0, queued), terms: {}})
+}
+
+function emit(
+  context: TaskContext,
+  {id, status, trace_id}: Placed,
+  decision: {
+    agentId: number
+    reason: PlacementReason
+    leaseId: string | null
+    queued: number
+    terms: Placement['terms']
+  },
 ): void {
   const event = {
     type: 'task_placed',
     task_id: id,
-    agent_id: agent.id,
-    placement_reason: reason,
-    lease_id: null,
-    queue_len: queuedOf(agent) + (status === 'Queued' ? 1 : 0),
+    agent_id: decision.agentId,
+    placement_reason: decision.reason,
+    lease_id: decision.leaseId,
+    queue_len: decision.queued + (status === 'Queued' ? 1 : 0),
     trace_id,
-    ...(context.config.unifiedRouting ? {reason: terms} : {}),
+    ...(context.config.unifiedRouting ? {reason: decision.terms} : {}),
   } as const
   appendEvent(context, event)
   const {type, ...facts} = event

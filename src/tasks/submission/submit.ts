@@ -7,6 +7,7 @@ import {reviewSubmission, type Submitter} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
 import {excerpt} from '../base/excerpt.js'
 import {displayTask} from '../base/ids.js'
+import {mayDelegate} from '../base/may-delegate.js'
 import {confidencePolicy} from '../base/policy.js'
 import type {TaskStatus} from '../base/vocabulary.js'
 import {putContext} from '../context/context-store.js'
@@ -255,7 +256,8 @@ function recordSubmission(
 ): void {
   const description = excerpt(task.description, longestExcerpt)
   appendEvent(context, {type: 'task_submitted', task_id: id, agent_id, description, status})
-  emitPlacement(context, {id, status, trace_id: task.trace_id}, placement)
+  // Where a task that may be delegated runs is decided, and emitted, when it is due.
+  if (!mayDelegate(context.config, task)) emitPlacement(context, {id, status, trace_id: task.trace_id}, placement)
   appendLineage(context, 'task_submitted', {...task, id, agent_id}, {processor: task.processor})
 }
 

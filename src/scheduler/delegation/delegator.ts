@@ -1,0 +1,651 @@
+import {join} from 'node:path'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {isErrorOf, SvcError} from '../../errors/index.js'
+import {logger} from '../../log/index.js'
+import {
+  cancelKey,
+  cancelPriority,
+  type HeldLease,
+  holdLease,
+  type JoinRecord,
+  type LeaseLoss,
+  listEveryNode,
+  type Membership,
+  type MeshClient,
+  type MeshHttpError,
+  type RemoteResult,
+  readRemoteAck,
+  readRemoteHeartbeat,
+  readResult,
+  remoteTypes,
+  type StoredMessage,
+  startMembership,
+  taskScopeKey,
+} from '../../mesh/index.js'
+import {
+  beginDelegations,
+  canDelegate,
+  chargeAgent,
+  type DelegationRow,
+  decidePlacement,
+  delegationWithKey,
+  endDelegation,
+  failTask,
+  fallBack,
+  heldTask,
+  isOpen,
+  judgeCompletion,
+  openDelegations,
+  type PlacementReason,
+  recordBaseline,
+  recordLease,
+  recordRelay,
+  recordStart,
+  remoteHint,
+  runLimit,
+  type TaskContext,
+  type TaskRow,
+  toTask,
+  type Usage,
+  updateDelegation,
+} from '../../tasks/index.js'
+import type {Companion} from '../loop/daemon.js'
+import {type Lease, requireLease} from '../loop/lease.js'
+import {writeHeld, writeOutcome} from '../loop/run-task.js'
+import {claimerOf, envelopeOf, replyAgentOf} from './envelope.js'
+import {RemoteFileError, receiveFiles, replaceFiles, requireUnchanged, restoreFiles, sendFiles} from './remote-files.js'
+
+export interface DelegatorOptions {
+  /** Closed when the delegator stops. */
+  client: MeshClient
+  /** The daemon's lease on the workspace. */
+  lease: Lease
+  /** Version of this program, for the record of the claimer. */
+  version: string
+  /** Maximum number of tasks that are being sent at once. */
+  concurrency?: number
+  /** Monotonic clock, ms. */
+  monotonic?: () => number
+}
+
+const defaultConcurrency = 8
+/** Maximum number of pages of results per poll. */
+const mostPages = 32
+/** Maximum duration of a long poll, ms. */
+const longPollMs = 25_000
+/** How often a message that cannot be read is left in the inbox before it is acknowledged. */
+const mostSightings = 3
+/** Attempts to store a result whose files cannot be downloaded or written. */
+const mostAttempts = 5
+/** Added to the time limit of a task for the messages, ms. */
+const graceMs = 30_000
+/** Interval between checks of the deadlines, ms. */
+const checkMs = 1000
+
+const log = () => logger('svc.orchestrator.delegation')
+
+/**
+ * Delegates tasks of a workspace to other nodes of the mesh and accepts their results. Continues the delegations of the
+ * previous daemon, and leaves those of its own to the next one when it stops.
+ */
+export function startDelegator(context: TaskContext, options: DelegatorOptions): Companion {
+  const delegator = new DelegatorLoop(context, options)
+  delegator.start()
+  return {wake: () => delegator.wake(), stop: () => delegator.stop()}
+}
+
+/** A delegation of this process. */
+interface Held {
+  key: string
+  taskId: number
+  holding?: HeldLease
+  /** Monotonic time of the last sign of life of the worker, or of the delivery, ms. */
+  seenMs: number
+  /** Monotonic time at which the task must have ended. */
+  deadlineMs: number
+  isStarted: boolean
+  /** A result is being stored, or the delegation is ending. */
+  isBusy: boolean
+  attempts: number
+}
+
+class DelegatorLoop {
+  readonly #context: TaskContext
+  readonly #options: DelegatorOptions
+  readonly #ending = new AbortController()
+  readonly #held = new Map<string, Held>()
+  readonly #sightings = new Map<number, number>()
+  readonly #work = new Set<Promise<void>>()
+  readonly #monotonic: () => number
+  readonly #claimer: string
+  readonly #reply: string
+  #membership: Membership | undefined
+  #joined: Promise<void> | undefined
+  #sending = 0
+  #isWaking = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(context: TaskContext, options: DelegatorOptions) {
+    this.#context = context
+    this.#options = options
+    this.#monotonic = options.monotonic ?? (() => performance.now())
+    this.#claimer = claimerOf(context)
+    this.#reply = replyAgentOf(context.config, this.#claimer)
+  }
+
+  start(): void {
+    const open = openDelegations(this.#context)
+    for (const row of open) this.#run(this.#restore(row))
+    if (open.length > 0 || canDelegate(this.#context.config)) {
+      this.#join()
+      this.#run(this.#pollResults())
+    }
+    this.#timer = setInterval(() => this.#checkDeadlines(), checkMs)
+    this.wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    clearInterval(this.#timer)
+    await Promise.allSettled([...this.#work])
+    for (const {holding} of this.#held.values()) holding?.abandon()
+    await this.#membership?.done
+    await this.#options.client.close()
+  }
+
+  wake(): void {
+    if (this.#isWaking || this.#ending.signal.aborted) return
+    this.#isWaking = true
+    // After the round of the daemon that calls this, whose transaction must end first.
+    setImmediate(() => {
+      this.#isWaking = false
+      if (this.#ending.signal.aborted) return
+      try {
+        this.#endMoved()
+        this.#begin()
+      } catch (error) {
+        if (!isErrorOf(error, 'store_busy') && !isErrorOf(error, 'daemon_replaced')) throw error
+      }
+    })
+  }
+
+  /** Tracks background work, so that `stop` can wait for it. Its errors are logged. */
+  #run(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => {
+        if (!this.#ending.signal.aborted) log().warn({err: error}, 'delegation failed')
+      })
+      .finally(() => this.#work.delete(tracked))
+    this.#work.add(tracked)
+  }
+
+  get #config(): TaskContext['config'] {
+    return this.#context.config
+  }
+
+  /** Writes under the daemon's lease. */
+  async #write<T>(write: () => T): Promise<T> {
+    let result: T | undefined
+    await writeHeld(this.#context, this.#options.lease, () => {
+      result = write()
+    })
+    return result as T
+  }
+
+  #begin(): void {
+    const {concurrency = defaultConcurrency, lease} = this.#options
+    const receiver = this.#config.meshRemoteExecuteReceiverAgent
+    const limit = concurrency - this.#sending
+    if (limit <= 0 || receiver === undefined || !canDelegate(this.#config)) return
+    const delegator = {owner: `mesh:${lease.fence}`, claimer: this.#claimer, receiver, replyTo: this.#reply, limit}
+    const rows = this.#context.store.transaction(() => {
+      requireLease(this.#context, lease)
+      return beginDelegations(this.#context, delegator)
+    })
+    for (const row of rows) {
+      this.#sending++
+      this.#run(
+        this.#send(row).finally(() => {
+          this.#sending--
+          this.wake()
+        }),
+      )
+    }
+  }
+
+  /** Joins as the claimer and sends heartbeats, so that its leases are not those of a dead node. */
+  #join(): Promise<void> {
+    this.#joined ??= new Promise((resolve) => {
+      this.#membership = startMembership(this.#options.client, {
+        record: () => this.#record(),
+        heartbeatSecs: this.#config.meshNode.heartbeatSecs,
+        signal: this.#ending.signal,
+        // Whatever the outcome: the control plane decides whether the claimer may hold a lease.
+        onEvent: () => resolve(),
+      })
+    })
+    return this.#joined
+  }
+
+  #record(): JoinRecord {
+    const {scopeId} = this.#config
+    return {
+      id: this.#claimer,
+      version: this.#options.version,
+      capabilities: {labels: ['role=orchestrator']},
+      ...(scopeId === undefined ? {} : {scope_id: scopeId}),
+    }
+  }
+
+  /** Sends a task: GPU memory, lease, files, envelope. A failure queues it for a local agent. */
+  async #send(row: DelegationRow): Promise<void> {
+    const {client} = this.#options
+    const {idempotency_key: key, task_id: taskId, task_uid: uid} = row
+    const held = this.#hold(row)
+    try {
+      const task = toTask(this.#taskOf(row))
+      await recordBaseline(this.#context, {task})
+      await this.#join()
+      const missing = await this.#withoutMemory(task.capability_requirements?.min_vram_mb)
+      if (missing !== undefined) return await this.#fallBack(held, missing, 'no node has the GPU memory')
+      held.holding = await this.#acquire(held, uid)
+      const lease = held.holding.lease.lease_id
+      if (!(await this.#write(() => recordLease(this.#context, key, lease)))) return await this.#drop(held)
+      const files = await sendFiles(this.#context.root, task.file_manifest, client)
+      const inputs = Object.fromEntries(
+        files.flatMap(({path, sha256}) => (sha256 === undefined ? [] : [[path, sha256]])),
+      )
+      await this.#write(() => updateDelegation(this.#context, row.id, {inputs_json: JSON.stringify(inputs)}))
+      const current = delegationWithKey(this.#context, key) ?? row
+      if (!held.holding.isHeld || heldTask(this.#context, current) === undefined) return await this.#drop(held)
+      const {message_id: message} = await client.deliver(
+        {
+          senderAgentId: this.#reply,
+          receiverAgentId: row.receiver_agent_id,
+          messageType: remoteTypes.envelope,
+          payload: JSON.stringify(envelopeOf(this.#context, task, current, files)),
+          idempotencyKey: key,
+          ...requirementsOf(task.capability_requirements),
+        },
+        {signal: this.#ending.signal},
+      )
+      held.seenMs = this.#monotonic()
+      if (!(await this.#write(() => recordRelay(this.#context, key, message)))) await this.#drop(held)
+    } catch (error) {
+      // A stopped daemon leaves the rest to the next one.
+      if (this.#ending.signal.aborted) return
+      log().info({task_id: taskId, err: this.#told(error)}, 'task was not sent to another node')
+      await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', SvcError.from(error).code)
+    }
+  }
+
+  /** The message of an error of the control plane, without its tokens. */
+  #told(error: unknown): string {
+    return this.#options.client.redact((error as Error).message ?? String(error))
+  }
+
+  #taskOf(row: DelegationRow): TaskRow {
+    const task = heldTask(this.#context, row)
+    if (task === undefined)
+      throw new SvcError('claim_lost', {task: row.task_uid, generation: row.generation, current: 0, status: 'Queued'})
+    return task
+  }
+
+  #hold(row: DelegationRow): Held {
+    const at = this.#monotonic()
+    const task = heldTask(this.#context, row)
+    const {ms} = runLimit(this.#config, task === undefined ? {} : {...toTask(task), ...toTask(task).budget})
+    const held: Held = {
+      key: row.idempotency_key,
+      taskId: row.task_id,
+      seenMs: at,
+      deadlineMs: at + ms + graceMs + this.#config.meshRemoteLeaseTimeoutMs,
+      isStarted: row.state === 'started',
+      isBusy: false,
+      attempts: 0,
+    }
+    this.#held.set(held.key, held)
+    return held
+  }
+
+  #acquire(held: Held, uid: string): Promise<HeldLease> {
+    return holdLease(this.#options.client, {
+      claimer: this.#claimer,
+      scopeKey: taskScopeKey(uid),
+      monotonic: this.#monotonic,
+      onLost: (loss) => this.#run(this.#onLeaseLost(held, loss)),
+    })
+  }
+
+  /** The reason to run a task here because no node has the GPU memory that it needs. An unknown list is sufficient. */
+  async #withoutMemory(needed: number | undefined): Promise<PlacementReason | undefined> {
+    if (needed === undefined || needed <= 0) return undefined
+    try {
+      const {staleThresholdMs: maxStaleMs} = this.#config
+      const {nodes} = await listEveryNode(this.#options.client, {maxStaleMs}, this.#ending.signal)
+      const remoteNodes = nodes.map(({capabilities, ...node}) =>
+        remoteHint(
+          {...node, capabilities: {...capabilities, labels: [...(capabilities.labels ?? [])]}},
+          0,
+          this.#context.now(),
+        ),
+      )
+      const {reason} = decidePlacement({gated: true, minVramMb: needed, localVram: [], remoteNodes, relay: 'not_tried'})
+      return reason === 'local_queue_default' ? undefined : reason
+    } catch (error) {
+      if (this.#ending.signal.aborted) throw error
+      return undefined
+    }
+  }
+
+  /** Queues the task of a delegation for a local agent, tells the worker, and releases the lease. */
+  async #fallBack(held: Held, reason: PlacementReason, detail: string): Promise<void> {
+    held.isBusy = true
+    const row = delegationWithKey(this.#context, held.key)
+    await this.#write(() => fallBack(this.#context, held.key, reason, detail))
+    // What may have reached a worker is cancelled, whatever is known about it.
+    if (row !== undefined && row.lease_id !== null) await this.#cancel(row, detail)
+    await this.#forget(held)
+  }
+
+  /** Ends a delegation whose task was cancelled, doubted or moved. */
+  async #drop(held: Held): Promise<void> {
+    held.isBusy = true
+    const row = delegationWithKey(this.#context, held.key)
+    if (row !== undefined) {
+      await this.#write(() => endDelegation(this.#context, row, 'cancelled', 'orchestrator_cancel'))
+      if (row.lease_id !== null) await this.#cancel(row, 'orchestrator_cancel')
+    }
+    await this.#forget(held)
+  }
+
+  async #forget(held: Held): Promise<void> {
+    this.#held.delete(held.key)
+    await held.holding?.release()
+  }
+
+  /** Asks the worker to stop; advisory, because its result would not be accepted. */
+  async #cancel(row: DelegationRow, reason: string): Promise<void> {
+    const {client} = this.#options
+    const {idempotency_key: key, task_id: taskId} = row
+    try {
+      await client.deliver({
+        senderAgentId: row.reply_to_agent_id,
+        receiverAgentId: row.receiver_agent_id,
+        messageType: remoteTypes.cancel,
+        payload: JSON.stringify({idempotency_key: key, task_id: taskId, reason}),
+        idempotencyKey: cancelKey(taskId, key),
+        priority: cancelPriority,
+      })
+    } catch (error) {
+      log().info({task_id: taskId, err: this.#told(error)}, 'cannot cancel the task on the other node')
+    }
+  }
+
+  /** Ends the delegations whose tasks no longer wait for them. */
+  #endMoved(): void {
+    for (const held of this.#held.values()) {
+      if (held.isBusy) continue
+      const row = delegationWithKey(this.#context, held.key)
+      if (row !== undefined && isOpen(row) && row.lease_id !== null && heldTask(this.#context, row) === undefined)
+        this.#run(this.#drop(held))
+    }
+  }
+
+  /** A lost lease may already have a result, which counts if it was sent before the loss. */
+  async #onLeaseLost(held: Held, loss: LeaseLoss): Promise<void> {
+    if (this.#ending.signal.aborted || held.isBusy) return
+    log().warn({task_id: held.taskId, reason: loss.reason}, 'lease of a delegated task lost')
+    await this.#readInbox(0).catch(() => undefined)
+    if (!held.isBusy) await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'lease_renew_failed')
+  }
+
+  /** Ends delegations without a sign of life, and tasks that take longer than their limit. */
+  #checkDeadlines(): void {
+    const at = this.#monotonic()
+    for (const held of this.#held.values()) {
+      if (held.isBusy || held.holding === undefined) continue
+      if (at >= held.deadlineMs) this.#run(this.#timeOut(held))
+      else if (at - held.seenMs >= this.#config.meshRemoteLeaseTimeoutMs)
+        this.#run(this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'no_sign_of_life'))
+    }
+  }
+
+  async #timeOut(held: Held): Promise<void> {
+    held.isBusy = true
+    const row = delegationWithKey(this.#context, held.key)
+    if (row !== undefined) {
+      await this.#write(() => {
+        if (heldTask(this.#context, row) !== undefined)
+          failTask(this.#context, row.task_id, 'timeout', {generation: row.generation})
+        endDelegation(this.#context, row, 'cancelled', 'timeout')
+      })
+      await this.#cancel(row, 'timeout')
+    }
+    await this.#forget(held)
+  }
+
+  /**
+   * Continues a delegation of the previous daemon. One whose envelope was not delivered falls back; another is held
+   * under its lease, or falls back if that has ended.
+   */
+  async #restore(row: DelegationRow): Promise<void> {
+    const held = this.#hold(row)
+    const folder = this.#folder(row)
+    if (row.applying_json !== null) {
+      await restoreFiles(this.#context.root, folder, JSON.parse(row.applying_json))
+      await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: null}))
+    }
+    if (heldTask(this.#context, row) === undefined) return this.#drop(held)
+    try {
+      await this.#join()
+      const holding = await this.#acquire(held, row.task_uid)
+      held.holding = holding
+      const isSame = row.lease_id === null || holding.lease.lease_id === row.lease_id
+      if (isSame && row.message_id !== null) return
+      // The envelope may have been delivered before the previous daemon died, so the worker is told.
+      if (!isSame) await this.#readInbox(0)
+    } catch (error) {
+      if (this.#ending.signal.aborted) return
+      log().info({task_id: row.task_id, err: this.#told(error)}, 'cannot restore a delegated task')
+    }
+    if (!held.isBusy && !this.#ending.signal.aborted)
+      await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'daemon_restarted')
+  }
+
+  async #pollResults(): Promise<void> {
+    const {signal} = this.#ending
+    while (!signal.aborted)
+      try {
+        const isIdle = (await this.#readInbox(longPollMs)) === 0
+        // A control plane that cannot wait responds at once.
+        if (isIdle) await sleep(this.#config.meshRemoteResultPollIntervalSecs * 100, undefined, {signal})
+      } catch (error) {
+        if (signal.aborted) return
+        log().debug({err: this.#told(error)}, 'cannot read the results of delegated tasks')
+        await sleep(this.#config.meshRemoteResultPollIntervalSecs * 1000, undefined, {signal}).catch(() => undefined)
+      }
+  }
+
+  /** Reads the inbox, newest first. @returns the number of messages */
+  async #readInbox(waitMs: number): Promise<number> {
+    const {client} = this.#options
+    const size = this.#config.meshRemoteResultMaxMessagesPerPoll
+    let count = 0
+    let before: number | undefined
+    for (let page = 0; page < mostPages; page++) {
+      const messages = await client.inbox(
+        {
+          receiver: this.#reply,
+          maxMessages: size,
+          messageTypes: [remoteTypes.result, remoteTypes.ack, remoteTypes.heartbeat],
+          ...(before === undefined ? {waitMs} : {beforeMessageId: before}),
+        },
+        {signal: this.#ending.signal},
+      )
+      count += messages.length
+      // A result decides before older heartbeats of the same task are looked at.
+      await Promise.all(messages.map((message) => this.#readMessage(message)))
+      before = messages.at(-1)?.id
+      if (messages.length < size) break
+    }
+    return count
+  }
+
+  async #readMessage(message: StoredMessage): Promise<void> {
+    try {
+      const body: unknown = JSON.parse(message.payload)
+      if (message.message_type === remoteTypes.result) await this.#onResult(message, readResult(body))
+      else {
+        const read = message.message_type === remoteTypes.ack ? readRemoteAck(body) : readRemoteHeartbeat(body)
+        await this.#onSign(read)
+        await this.#ack(message)
+      }
+    } catch (error) {
+      if (!(error instanceof SyntaxError || isErrorOf(error, 'missing_field') || isErrorOf(error, 'invalid_json')))
+        throw error
+      const seen = (this.#sightings.get(message.id) ?? 0) + 1
+      this.#sightings.set(message.id, seen)
+      if (seen < mostSightings) return
+      this.#sightings.delete(message.id)
+      log().warn({message_id: message.id, type: message.message_type}, 'a message of a worker cannot be read')
+      await this.#ack(message)
+    }
+  }
+
+  #ack = async ({id, receiver_agent_id: receiver}: StoredMessage): Promise<void> => {
+    await this.#options.client.ack({receiver, message: id}, {signal: this.#ending.signal})
+  }
+
+  async #onSign(read: {idempotency_key: string; exec_lease_id?: string; worker_node_id?: string}): Promise<void> {
+    const row = this.#openRow(read)
+    if (row === undefined) return
+    const held = this.#held.get(row.idempotency_key)
+    if (held !== undefined) {
+      held.seenMs = this.#monotonic()
+      held.isStarted = true
+    }
+    if (row.state !== 'started' || row.worker_node_id !== (read.worker_node_id ?? row.worker_node_id))
+      await this.#write(() => recordStart(this.#context, row, read.worker_node_id))
+  }
+
+  /** The open delegation that a message belongs to, if it was sent under its lease. */
+  #openRow({idempotency_key: key, exec_lease_id: lease}: {idempotency_key: string; exec_lease_id?: string}) {
+    const row = delegationWithKey(this.#context, key)
+    return row !== undefined && isOpen(row) && row.state !== 'granting' && lease === row.lease_id ? row : undefined
+  }
+
+  /**
+   * Stores the result of a worker exactly once: a result for an unknown or closed delegation, or under another lease,
+   * changes nothing.
+   */
+  async #onResult(message: StoredMessage, result: RemoteResult): Promise<void> {
+    const row = this.#openRow(result)
+    const held = this.#held.get(result.idempotency_key)
+    if (held?.isBusy) return
+    if (row === undefined || held === undefined || heldTask(this.#context, row) === undefined) {
+      const known = delegationWithKey(this.#context, result.idempotency_key)
+      const what = known?.state === 'done' ? 'duplicate_result' : 'late_result_ignored'
+      log().info({event: what, message_id: message.id, task_id: result.task_id}, 'result of a delegated task ignored')
+      await this.#ack(message)
+      return
+    }
+    held.isBusy = true
+    try {
+      await this.#accept(row, result)
+    } catch (error) {
+      // The message stays in the inbox, and is read again.
+      held.isBusy = false
+      if (this.#ending.signal.aborted) return
+      held.attempts++
+      log().warn({task_id: row.task_id, err: this.#told(error)}, 'cannot store the result of a delegated task yet')
+      if (held.attempts < mostAttempts) return
+      held.isBusy = true
+      await this.#write(() => this.#fail(row, `its result cannot be stored: ${this.#told(error)}`))
+    }
+    await this.#ack(message)
+    await this.#forget(held)
+  }
+
+  async #accept(row: DelegationRow, result: RemoteResult): Promise<void> {
+    if (!result.success)
+      return this.#write(() => this.#fail(row, result.error ?? result.result ?? 'remote task failed', result))
+    const {root} = this.#context
+    const task = this.#taskOf(row)
+    const written = result.files ?? []
+    const folder = this.#folder(row)
+    try {
+      await receiveFiles(folder, written, toTask(task).file_manifest, this.#options.client)
+      await requireUnchanged(root, written, JSON.parse(row.inputs_json))
+    } catch (error) {
+      if (!(error instanceof RemoteFileError) && !isMissing(error)) throw error
+      await restoreFiles(root, folder, [])
+      return this.#write(() => this.#fail(row, this.#told(error), result))
+    }
+    // From here on, a crash restores the files, and the result is read again.
+    if (written.length > 0) {
+      await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: JSON.stringify(written)}))
+      await replaceFiles(root, folder, written)
+    }
+    let isCompleted = false
+    try {
+      const {generation} = row
+      const details = {...result.details, ...remoteDetails(result)}
+      const stored = {...details, text: result.result ?? ''}
+      const judged = await judgeCompletion(
+        this.#context,
+        row.task_id,
+        stored,
+        {generation},
+        {signal: this.#ending.signal},
+      )
+      isCompleted = await this.#write(() => {
+        const outcome = {text: stored.text, details, ...usageOf(result)}
+        const completion = writeOutcome(this.#context, {outcome, judged})
+        endDelegation(this.#context, row, 'done')
+        return completion.outcome === 'completed'
+      })
+    } finally {
+      if (isCompleted) await restoreFiles(root, folder, [])
+      else if (written.length > 0) {
+        await restoreFiles(root, folder, written)
+        await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: null}))
+      }
+    }
+  }
+
+  #fail(row: DelegationRow, reason: string, result?: RemoteResult): void {
+    if (heldTask(this.#context, row) === undefined) {
+      endDelegation(this.#context, row, 'cancelled', 'orchestrator_cancel')
+      return
+    }
+    const usage = result === undefined ? undefined : usageOf(result).usage
+    const task = this.#taskOf(row)
+    if (usage !== undefined) chargeAgent(this.#context, task.agent_id, usage, task.id)
+    failTask(this.#context, row.task_id, reason, {generation: row.generation})
+    endDelegation(this.#context, row, 'done', 'failed')
+  }
+
+  #folder(row: DelegationRow): string {
+    return join(this.#context.root, '.svc', 'remote', String(row.id))
+  }
+}
+
+const isMissing = (error: unknown): boolean => (error as Partial<MeshHttpError>).isMissing === true
+
+const remoteDetails = ({worker_node_id, exec_lease_id, duration_ms, output}: RemoteResult) => ({
+  remote: {worker_node_id, exec_lease_id, duration_ms},
+  ...(output === undefined ? {} : {output}),
+})
+
+/** Usage as reported by the worker; a record of it that is incomplete is not charged. */
+function usageOf({usage}: RemoteResult): {usage?: Usage} {
+  const {provider, model, inputTokens, outputTokens, costUsd} = (usage ?? {}) as Partial<Usage>
+  const isComplete =
+    typeof provider === 'string' &&
+    typeof model === 'string' &&
+    [inputTokens, outputTokens, costUsd].every((each) => typeof each === 'number' && each >= 0)
+  return isComplete ? {usage: {provider, model, inputTokens, outputTokens, costUsd} as Usage} : {}
+}
+
+const requirementsOf = (requirements: object | undefined) => (requirements === undefined ? {} : {requirements})

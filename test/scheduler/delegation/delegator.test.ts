@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict'
+import {mkdir, readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {readWork, remoteTypes} from '../../../src/mesh/index.js'
+import {answerQuestion, askQuestion, cancelTask, doubtTask, retryTask, submitTask} from '../../../src/tasks/index.js'
+import {until} from '../../support/until.js'
+import {builder, RemoteWorld} from './remote-world.js'
+
+const relayError = 'local_queue_fallback_after_remote_relay_error'
+
+describe('a task with a gated role', () => {
+  it('runs on another node, is accepted once, and its lease is released', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    assert.equal(world.task().status, 'RemoteHold')
+    const [lease] = await world.leases()
+    assert.deepEqual(world.task().remote_delegate, {
+      idempotency_key: claimed.envelope.idempotency_key,
+      lease_id: lease?.lease_id,
+      claimer_node_id: world.claimer,
+    })
+    assert.deepEqual(world.placements(), [['populi_remote_lease_hold', lease?.lease_id]])
+    assert.equal(claimed.envelope.exec_lease_id, lease?.lease_id)
+    assert.equal(readWork(JSON.parse(claimed.envelope.payload)).task_description, 'build it')
+    await world.send(remoteTypes.ack, claimed.envelope, {accepted: true})
+    await world.untilDelegation('started')
+    await world.finish(claimed)
+    await world.untilStatus('Completed')
+    const {result} = world.task() as {result?: {text?: string; remote?: object}}
+    assert.equal(result?.text, 'built')
+    await until(async () => (await world.leases()).length === 0, 'the lease is released')
+    await until(async () => (await world.unread(claimed.envelope.reply_to_agent_id ?? '')).length === 0, 'acknowledged')
+    assert.equal(world.delegation()?.state, 'done')
+    assert.deepEqual(world.local.started, [])
+  })
+
+  it('takes no slot of its agent', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    for (let i = 0; i < 3; i++) submitTask(world.orchestrator, builder)
+    const claims = [await world.claim(), await world.claim('worker-1')]
+    assert.equal(claims[0]?.message.id, claims[1]?.message.id)
+    for (const id of [1, 2, 3]) await world.untilDelegation('relayed', id)
+    assert.ok([1, 2, 3].every((id) => world.task(id).agent_id === world.task(1).agent_id))
+  })
+
+  it('fails with the error of the worker', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.finish(await world.claim(), {success: false, error: 'the compiler crashed'})
+    await world.untilStatus('Failed')
+    assert.equal(world.task().status_reason, 'the compiler crashed')
+  })
+
+  it('is not accepted under another lease, and a second result changes nothing', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    const {envelope} = claimed
+    await world.send(remoteTypes.result, envelope, {exec_lease_id: '999', success: true, result: 'foreign'}, 'foreign')
+    await until(async () => (await world.unread(envelope.reply_to_agent_id ?? '')).length === 0, 'it is read')
+    assert.equal(world.task().status, 'RemoteHold')
+    await world.finish(claimed)
+    await world.untilStatus('Completed')
+    await world.send(remoteTypes.result, envelope, {success: false, error: 'late'}, 'late')
+    await until(async () => (await world.unread(envelope.reply_to_agent_id ?? '')).length === 0, 'it is read')
+    assert.equal(world.task().status, 'Completed')
+  })
+})
+
+describe('a task without a gated role', () => {
+  it('runs here', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, {description: 'verify it', enqueue_hints: {execution_role: 'verifier'}})
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements(), [['local_queue_default', null]])
+  })
+
+  it('runs here if nothing polls for results', async (t) => {
+    const world = await RemoteWorld.open(t, 'mesh_remote_result_poll_interval_secs = 0\n')
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements(), [['local_queue_default', null]])
+  })
+})
+
+describe('a delegated task falls back to the local queue', () => {
+  it('if no node has the GPU memory', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, {...builder, capability_requirements: {min_vram_mb: 8192}})
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements(), [['local_queue_fallback_insufficient_vram', null]])
+    assert.deepEqual(await world.inboxOf(remoteTypes.envelope), [])
+  })
+
+  it('if the control plane is not reachable', async (t) => {
+    const world = await RemoteWorld.open(t, '', {url: 'http://127.0.0.1:1'})
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements(), [[relayError, null]])
+  })
+
+  it('if its lease is revoked, and a late result is ignored', async (t) => {
+    const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    const [lease] = await world.leases()
+    await world.worker.revokeLease(lease?.lease_id ?? '')
+    await world.untilDelegation('superseded')
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.local.started, [1])
+    assert.deepEqual(world.placements().at(-1), [relayError, null])
+    assert.deepEqual(
+      (await world.inboxOf(remoteTypes.cancel)).map(({reason}) => reason),
+      ['lease_renew_failed'],
+    )
+    await world.send(remoteTypes.result, claimed.envelope, {success: true, result: 'late'}, 'late')
+    await until(async () => (await world.unread(claimed.envelope.reply_to_agent_id ?? '')).length === 0, 'it is read')
+    assert.equal(world.task().result?.text, 'done')
+    assert.equal((await world.inboxOf(remoteTypes.envelope)).length, 1)
+  })
+
+  it('if no worker shows a sign of life', async (t) => {
+    const world = await RemoteWorld.open(t, 'mesh_remote_lease_timeout_ms = 1000\n')
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements(), [
+      ['populi_remote_lease_hold', world.delegation()?.lease_id],
+      [relayError, null],
+    ])
+    await until(async () => (await world.leases()).length === 0, 'the lease is released')
+  })
+})
+
+describe('a delegated task whose work is no longer wanted', () => {
+  const changes = {
+    cancelled: (world: RemoteWorld) => cancelTask(world.orchestrator, 1),
+    doubted: (world: RemoteWorld) => doubtTask(world.orchestrator, 1),
+    'blocked by a question': (world: RemoteWorld) =>
+      askQuestion(world.orchestrator, {task_id: 1, prompt: 'Which one?', blocks: true}),
+  }
+  for (const [what, change] of Object.entries(changes))
+    it(`is cancelled on the other node when it is ${what}`, async (t) => {
+      const world = await RemoteWorld.open(t)
+      await world.start()
+      submitTask(world.orchestrator, builder)
+      const claimed = await world.claim()
+      await world.untilDelegation('relayed')
+      change(world)
+      const {status} = world.task()
+      await world.untilDelegation('cancelled')
+      await until(async () => (await world.inboxOf(remoteTypes.cancel)).length === 1, 'a cancellation')
+      await until(async () => (await world.leases()).length === 0, 'the lease is released')
+      await world.finish(claimed)
+      await until(async () => (await world.unread(claimed.envelope.reply_to_agent_id ?? '')).length === 0, 'it is read')
+      assert.equal(world.task().status, status)
+    })
+
+  it('is sent again after the answer to a question', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.untilDelegation('relayed')
+    askQuestion(world.orchestrator, {task_id: 1, prompt: 'Which one?', blocks: true})
+    await world.untilDelegation('cancelled')
+    answerQuestion(world.orchestrator, {question_id: 'Q-0001', answer: 'both'})
+    await world.untilDelegation('relayed')
+    assert.match(JSON.parse((await world.inboxOf(remoteTypes.envelope))[0].payload).task_description, /both$/)
+  })
+
+  it('is sent again when it is retried', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.finish(await world.claim(), {success: false, error: 'no luck'})
+    await world.untilStatus('Failed')
+    retryTask(world.orchestrator, 1)
+    await world.finish(await world.claim())
+    await world.untilStatus('Completed')
+  })
+})
+
+describe('the files of a delegated task', () => {
+  const task = {
+    ...builder,
+    file_manifest: [
+      {path: 'src/in.txt', access: 'read'},
+      {path: 'src/out.txt', access: 'write'},
+      {path: 'src/new.txt', access: 'write'},
+    ],
+  }
+  const open = async (...[t, more]: Parameters<typeof RemoteWorld.open>) => {
+    const world = await RemoteWorld.open(t, more)
+    await mkdir(join(world.orchestrator.root, 'src'))
+    await writeFile(join(world.orchestrator.root, 'src/in.txt'), 'input')
+    await writeFile(join(world.orchestrator.root, 'src/out.txt'), 'before')
+    await world.start()
+    submitTask(world.orchestrator, task)
+    return world
+  }
+  const contentOf = (world: RemoteWorld, path: string) =>
+    readFile(join(world.orchestrator.root, path), 'utf8').catch((error: NodeJS.ErrnoException) => error.code)
+
+  it('are sent by digest, and the written ones enter the workspace', async (t) => {
+    const world = await open(t)
+    const claimed = await world.claim()
+    const {files = []} = readWork(JSON.parse(claimed.envelope.payload))
+    assert.deepEqual(
+      files.map(({path, access, size}) => [path, access, size]),
+      [
+        ['src/in.txt', 'read', 5],
+        ['src/out.txt', 'write', 6],
+        ['src/new.txt', 'write', undefined],
+      ],
+    )
+    assert.equal(String(await world.worker.getBlob(files[0]?.sha256 ?? '')), 'input')
+    const sha256 = await world.worker.putBlob(Buffer.from('after'))
+    await world.finish(claimed, {files: [{path: 'src/new.txt', sha256}, {path: 'src/out.txt'}]})
+    await world.untilStatus('Completed')
+    assert.deepEqual(
+      [await contentOf(world, 'src/new.txt'), await contentOf(world, 'src/out.txt')],
+      ['after', 'ENOENT'],
+    )
+  })
+
+  it('fail the task if they have changed in the meantime, and stay as they are', async (t) => {
+    const world = await open(t)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    await writeFile(join(world.orchestrator.root, 'src/out.txt'), 'by a person')
+    const sha256 = await world.worker.putBlob(Buffer.from('after'))
+    await world.finish(claimed, {files: [{path: 'src/out.txt', sha256}]})
+    await world.untilStatus('Failed')
+    assert.match(world.task().status_reason ?? '', /^src\/out.txt has changed since/)
+    assert.equal(await contentOf(world, 'src/out.txt'), 'by a person')
+  })
+
+  it('fail the task if it may not write them', async (t) => {
+    const world = await open(t)
+    const sha256 = await world.worker.putBlob(Buffer.from('after'))
+    await world.finish(await world.claim(), {files: [{path: 'src/in.txt', sha256}]})
+    await world.untilStatus('Failed')
+    assert.match(world.task().status_reason ?? '', /^src\/in.txt is not a file that the task writes/)
+    assert.equal(await contentOf(world, 'src/in.txt'), 'input')
+  })
+
+  it('are restored if a completion gate refuses the result', async (t) => {
+    const world = await open(t, 'max_toestub_debug_iterations = 0\n')
+    const sha256 = await world.worker.putBlob(Buffer.from('TODO: write it\n'))
+    await world.finish(await world.claim(), {files: [{path: 'src/out.txt', sha256}]})
+    await world.untilStatus('Failed')
+    assert.equal(world.task().status_reason, 'gate_exhausted:toestub')
+    await until(async () => (await contentOf(world, 'src/out.txt')) === 'before', 'the file is restored')
+  })
+})
+
+describe('a daemon that is restarted', () => {
+  it('continues a delegated task under the same lease', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    const lease = world.delegation()?.lease_id
+    await world.stop()
+    assert.equal(world.task().status, 'RemoteHold')
+    await world.start()
+    await world.finish(claimed)
+    await world.untilStatus('Completed')
+    assert.equal(world.delegation()?.lease_id, lease)
+    assert.deepEqual(world.local.started, [])
+  })
+
+  it('accepts a result that arrived in the meantime', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    await world.stop()
+    await world.finish(claimed)
+    await world.start()
+    await world.untilStatus('Completed')
+  })
+
+  for (const state of ['granting', 'held'])
+    it(`queues a task here whose delegation was ${state}`, async (t) => {
+      const world = await RemoteWorld.open(t)
+      await world.start()
+      submitTask(world.orchestrator, builder)
+      await world.untilDelegation('relayed')
+      await world.stop()
+      // As if the daemon had been killed before it could record more.
+      world.orchestrator.store.run(
+        "UPDATE mesh_delegations SET state = ?, message_id = NULL, lease_id = iif(? = 'held', lease_id, NULL)",
+        [state, state],
+      )
+      await world.start()
+      await world.untilStatus('Completed')
+      assert.deepEqual([world.placements().at(-1), world.local.started], [[relayError, null], [1]])
+      await until(async () => (await world.leases()).length === 0, 'the lease is released')
+    })
+
+  it('queues a task here whose lease has ended', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.untilDelegation('relayed')
+    await world.stop()
+    const [lease] = await world.leases()
+    await world.worker.revokeLease(lease?.lease_id ?? '')
+    await world.start()
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.local.started, [1])
+  })
+})
