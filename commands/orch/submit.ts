@@ -186,7 +186,15 @@ svc orch task ID --wait.`
     const {modules, orchestrator} = await this.open()
     const accepted =
       batch === undefined
-        ? submissions.map((submission) => modules.tasks.submitTask(orchestrator, submission))
+        ? await Promise.all(
+            submissions.map((submission) =>
+              modules.scheduler.awaitPlacement(
+                orchestrator,
+                modules.tasks.submitTask(orchestrator, submission),
+                this.signal,
+              ),
+            ),
+          )
         : modules.tasks.submitBatch(orchestrator, submissions)
     const isBatch = batch !== undefined
     this.#noteUnenforced(submissions, orchestrator)

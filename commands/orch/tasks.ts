@@ -13,6 +13,7 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   ]
   static override flags = {
     ...taskFilterFlags,
+    remote: Flags.boolean({description: 'Only tasks that other nodes run.', exclusive: ['status']}),
     limit: Flags.integer({description: 'Maximum number of tasks.', default: 50, min: 1, max: 10_000, helpValue: 'N'}),
     before: taskFlag({description: 'Only tasks with a smaller id, to get the next page.'}),
     watch: Flags.boolean({char: 'w', description: 'Update the output on every change until interrupted.'}),
@@ -24,6 +25,7 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
     const filter = {
       limit,
       ...taskFilter(modules, orchestrator, this.flags),
+      ...(this.flags.remote ? {status: ['RemoteHold' as const]} : {}),
       ...(beforeId === undefined ? {} : {beforeId}),
     }
     const read = () => ({tasks: modules.tasks.listTasks(orchestrator, filter)})

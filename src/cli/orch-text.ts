@@ -126,6 +126,13 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['checks', ({harness}) => harness?.required_checks.map(({check}) => check).join(', ')],
   ['artifacts', ({harness}) => harness?.required_artifacts.join(', ')],
   ['accept', ({harness}) => harness?.accept.map((line, i) => `${i + 1}. ${line}`).join(' ')],
+  [
+    'node',
+    ({remote_delegate: remote}) =>
+      remote === undefined
+        ? undefined
+        : `${remote.worker_node_id ?? 'not started yet'}, lease ${remote.lease_id ?? 'not granted yet'}`,
+  ],
   ['claim', ({claim}) => (claim === undefined ? undefined : `${claim.generation} of ${claim.owner}`)],
   ['timeout', ({task_timeout_ms: ms}) => (ms === undefined ? undefined : `${ms / 1000} s`)],
   ['retries', ({retry_count: count, retries}) => retriesText(count, retries)],

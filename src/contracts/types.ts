@@ -1056,7 +1056,15 @@ export interface OrchTaskV1 {
   is_detached: boolean
   placement_reason: PlacementReason
   /** Node that runs the task. */
-  remote_delegate?: {idempotency_key: string; lease_id?: string; claimer_node_id?: string}
+  remote_delegate?: {
+    idempotency_key: string
+    lease_id?: string
+    /** Node id under which this workspace holds the lease. */
+    claimer_node_id?: string
+    fence_token?: number
+    /** Node that has started the task. */
+    worker_node_id?: string
+  }
   /** Claim of the external worker. */
   claim?: {
     owner: string

@@ -1,5 +1,6 @@
 /** The daemon loop: starts queued tasks, runs them with processors, scales the agents and cleans up. */
 
+export {awaitPlacement} from './delegation/await-placement.js'
 export {type DelegatorOptions, startDelegator} from './delegation/delegator.js'
 export {claimerOf} from './delegation/envelope.js'
 export {type Companion, type DaemonOptions, runDaemon} from './loop/daemon.js'

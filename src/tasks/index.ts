@@ -146,6 +146,7 @@ export {outputStart, pruneOutput, readOutput, taskWithOutput, writeOutput} from 
 export {type FinishedStatus, finishedStatuses, type Pruned, pruneTasks} from './lifecycle/prune.js'
 export {drainAgent, type Emptied, retireAgent} from './lifecycle/retire-agent.js'
 export {
+  labelOf,
   listTaskIds,
   listTasks,
   requireRow,

@@ -131,7 +131,9 @@ export const taskOperations: readonly Operation[] = [
       requireAttention(context)
       requireAnswers(context, [input])
       const {modules, orchestrator} = context
-      return modules.tasks.submitTask(orchestrator, input, {submitter: submitterOf(context)})
+      const accepted = modules.tasks.submitTask(orchestrator, input, {submitter: submitterOf(context)})
+      if (!modules.tasks.canDelegate(orchestrator.config)) return accepted
+      return modules.scheduler.awaitPlacement(orchestrator, accepted, context.signal)
     },
   }),
   operation<{tasks: SubmitTaskV1[]}, object>({

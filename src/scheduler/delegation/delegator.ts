@@ -109,6 +109,14 @@ interface Held {
   attempts: number
 }
 
+/** A message that shows that the worker is alive. */
+interface Sign {
+  idempotency_key: string
+  exec_lease_id?: string
+  worker_node_id?: string
+  output?: string
+}
+
 class DelegatorLoop {
   readonly #context: TaskContext
   readonly #options: DelegatorOptions
@@ -517,7 +525,7 @@ class DelegatorLoop {
     await this.#options.client.ack({receiver, message: id}, {signal: this.#ending.signal})
   }
 
-  async #onSign(read: {idempotency_key: string; exec_lease_id?: string; worker_node_id?: string}): Promise<void> {
+  async #onSign(read: Sign): Promise<void> {
     const row = this.#openRow(read)
     if (row === undefined) return
     const held = this.#held.get(row.idempotency_key)
@@ -525,8 +533,9 @@ class DelegatorLoop {
       held.seenMs = this.#monotonic()
       held.isStarted = true
     }
-    if (row.state !== 'started' || row.worker_node_id !== (read.worker_node_id ?? row.worker_node_id))
-      await this.#write(() => recordStart(this.#context, row, read.worker_node_id))
+    const {worker_node_id: worker, output} = read
+    if (row.state !== 'started' || row.worker_node_id !== (worker ?? row.worker_node_id) || output)
+      await this.#write(() => recordStart(this.#context, row, {worker, output}))
   }
 
   /** The open delegation that a message belongs to, if it was sent under its lease. */
@@ -601,6 +610,7 @@ class DelegatorLoop {
       )
       isCompleted = await this.#write(() => {
         const outcome = {text: stored.text, details, ...usageOf(result)}
+        recordStart(this.#context, row, {worker: result.worker_node_id, output: result.output})
         const completion = writeOutcome(this.#context, {outcome, judged})
         endDelegation(this.#context, row, 'done')
         return completion.outcome === 'completed'
@@ -633,9 +643,8 @@ class DelegatorLoop {
 
 const isMissing = (error: unknown): boolean => (error as Partial<MeshHttpError>).isMissing === true
 
-const remoteDetails = ({worker_node_id, exec_lease_id, duration_ms, output}: RemoteResult) => ({
+const remoteDetails = ({worker_node_id, exec_lease_id, duration_ms}: RemoteResult) => ({
   remote: {worker_node_id, exec_lease_id, duration_ms},
-  ...(output === undefined ? {} : {output}),
 })
 
 /** Usage as reported by the worker; a record of it that is incomplete is not charged. */

@@ -2,6 +2,7 @@ import type {TaskContext} from '../base/context.js'
 import type {ManifestEntry} from '../base/task.js'
 import type {PlacementReason} from '../base/vocabulary.js'
 import {requeueRow} from '../lifecycle/finish.js'
+import {clearOutput, replaceOutput} from '../lifecycle/output.js'
 import {moveTask} from '../lifecycle/status.js'
 import {requireRow, type TaskRow} from '../lifecycle/task-rows.js'
 import {recordAffinity, takeLocks, writesOf} from '../locks.js'
@@ -46,6 +47,7 @@ function begin(context: TaskContext, row: TaskRow, delegator: Delegator): Delega
     claim_expires_ms: null,
     remote_delegate: JSON.stringify({idempotency_key: key, claimer_node_id: claimer}),
   })
+  clearOutput(context, row.id)
   recordAffinity(context, row.agent_id, writesOf(files))
   store.run(
     `INSERT INTO mesh_delegations (repository_id, task_id, task_uid, generation, idempotency_key, state, claimer_node_id,
@@ -60,9 +62,19 @@ export function recordLease(context: TaskContext, key: string, leaseId: string):
   const row = delegationWithKey(context, key)
   if (row === undefined || heldTask(context, row) === undefined) return false
   updateDelegation(context, row.id, {state: 'held', lease_id: leaseId})
-  const delegate = {idempotency_key: key, lease_id: leaseId, claimer_node_id: row.claimer_node_id}
-  context.store.run('UPDATE orch_tasks SET remote_delegate = ? WHERE id = ?', [JSON.stringify(delegate), row.task_id])
+  showDelegation(context, {...row, lease_id: leaseId})
   return true
+}
+
+/** Shows the lease and the worker of a delegation in its task. */
+function showDelegation({store}: TaskContext, row: DelegationRow): void {
+  const delegate = {
+    idempotency_key: row.idempotency_key,
+    claimer_node_id: row.claimer_node_id,
+    ...(row.lease_id === null ? {} : {lease_id: row.lease_id, fence_token: Number(row.lease_id)}),
+    ...(row.worker_node_id === null ? {} : {worker_node_id: row.worker_node_id}),
+  }
+  store.run('UPDATE orch_tasks SET remote_delegate = ? WHERE id = ?', [JSON.stringify(delegate), row.task_id])
 }
 
 /** Records that the control plane has the envelope, and emits the placement. Returns false as `recordLease`. */
@@ -79,12 +91,21 @@ export function recordRelay(context: TaskContext, key: string, messageId: number
   return true
 }
 
-/** Records that a worker runs the task. Returns false if the delegation is over. */
-export function recordStart(context: TaskContext, row: DelegationRow, worker: string | undefined): boolean {
-  if (heldTask(context, row) === undefined) return false
-  if (row.state !== 'started' || (worker !== undefined && row.worker_node_id !== worker))
-    updateDelegation(context, row.id, {state: 'started', ...(worker === undefined ? {} : {worker_node_id: worker})})
-  return true
+/**
+ * Records that a worker runs the task, and the end of its output. Does nothing if the delegation is over.
+ * @param output the end of the output so far
+ */
+export function recordStart(
+  context: TaskContext,
+  row: DelegationRow,
+  {worker = row.worker_node_id, output}: {worker?: string | null | undefined; output?: string | undefined} = {},
+): void {
+  if (heldTask(context, row) === undefined) return
+  if (row.state !== 'started' || row.worker_node_id !== worker) {
+    updateDelegation(context, row.id, {state: 'started', worker_node_id: worker})
+    showDelegation(context, {...row, worker_node_id: worker})
+  }
+  if (output) replaceOutput(context, row.task_id, row.generation, output)
 }
 
 /**

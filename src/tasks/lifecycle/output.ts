@@ -29,6 +29,16 @@ export function writeOutput(
   return output.total
 }
 
+/** Stores the end of the output of a run on another node in place of what is known so far. */
+export function replaceOutput(context: TaskContext, taskId: number, generation: number, text: string): void {
+  const {store, repositoryId, now} = context
+  clearOutput(context, taskId)
+  store.run(
+    'INSERT INTO orch_task_output (task_id, at, generation, repository_id, bytes, written_at_ms) VALUES (?, 0, ?, ?, ?, ?)',
+    [taskId, generation, repositoryId, Buffer.from(text), now()],
+  )
+}
+
 /** Deletes the output of the previous run when the next one starts. */
 export const clearOutput = ({store}: TaskContext, taskId: number): void => {
   store.run('DELETE FROM orch_task_output WHERE task_id = ?', [taskId])

@@ -9,7 +9,7 @@ import {excerpt} from '../base/excerpt.js'
 import {displayTask} from '../base/ids.js'
 import {mayDelegate} from '../base/may-delegate.js'
 import {confidencePolicy} from '../base/policy.js'
-import type {TaskStatus} from '../base/vocabulary.js'
+import type {TaskLabel} from '../base/vocabulary.js'
 import {putContext} from '../context/context-store.js'
 import {envelopeKey, envelopeTtlSecs} from '../context/envelope.js'
 import {evidenceContextOf, taskEnvelope} from '../context/evidence-context.js'
@@ -30,7 +30,7 @@ import {type NewTask, readSubmission} from './submission.js'
 
 /** The reply for an accepted task. */
 export interface Accepted extends OrchAcceptedV1 {
-  status: TaskStatus
+  status: TaskLabel
 }
 
 export interface SubmitOptions {

@@ -20,8 +20,9 @@ describe('a task with a gated role', () => {
     const [lease] = await world.leases()
     assert.deepEqual(world.task().remote_delegate, {
       idempotency_key: claimed.envelope.idempotency_key,
-      lease_id: lease?.lease_id,
       claimer_node_id: world.claimer,
+      lease_id: lease?.lease_id,
+      fence_token: lease?.fence_token,
     })
     assert.deepEqual(world.placements(), [['populi_remote_lease_hold', lease?.lease_id]])
     assert.equal(claimed.envelope.exec_lease_id, lease?.lease_id)

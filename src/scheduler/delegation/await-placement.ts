@@ -1,0 +1,40 @@
+import {watchStore} from '../../store/index.js'
+import {type Accepted, delegationOfTask, labelOf, requireRow, type TaskContext} from '../../tasks/index.js'
+import {isHeld, readLease} from '../loop/lease.js'
+
+/** Checks without a reported write, ms: a write of another machine is not reported. */
+const pollMs = 250
+
+/**
+ * Waits until the daemon has decided where a task runs that may be delegated, at most until its requests have timed out.
+ * Without a daemon, or for other tasks, returns at once.
+ * @returns the reply with the current status and placement
+ */
+export async function awaitPlacement(context: TaskContext, accepted: Accepted, signal: AbortSignal): Promise<Accepted> {
+  const {store, config, now} = context
+  const look = () => requireRow(context, accepted.task_id)
+  const isOpen = () => {
+    const row = look()
+    const lease = readLease(context)
+    if (row.delegation !== 'open' || lease === undefined || !isHeld(lease, now())) return false
+    if (row.status === 'Queued') return row.start_after_ms === null || row.start_after_ms <= now()
+    return row.status === 'InProgress' && delegationOfTask(context, row.id)?.message_id === null
+  }
+  if (!isOpen()) return accepted
+  // Granting and delivering can be retried within three timeouts each.
+  const end = performance.now() + 6 * config.meshHttpTimeoutMs
+  await new Promise<void>((resolve) => {
+    const settle = () => {
+      if (!signal.aborted && performance.now() < end && isOpen()) return
+      stop()
+      clearInterval(timer)
+      signal.removeEventListener('abort', settle)
+      resolve()
+    }
+    const stop = watchStore(store, settle)
+    const timer = setInterval(settle, pollMs)
+    signal.addEventListener('abort', settle, {once: true})
+  })
+  const row = look()
+  return {...accepted, status: labelOf(row), placement_reason: row.placement_reason}
+}
