@@ -1021,7 +1021,6 @@ async function sessionAfterAnHour(orch: Orch, test: TestContext) {
   return (await orch.rows<{status: string}>('SELECT status FROM agent_sessions')).map(({status}) => status)
 }
 
-/** Sessions are created by programs through the library; there is no command for it. */
 const sessions: readonly Effect[] = [
   {
     setting: 'orchestrator.session.idle_timeout_secs',

@@ -553,6 +553,8 @@ describe('settings of the file only', () => {
     ['mesh_training_routing_experimental', false, [true], [1]],
     ['mesh_training_budget_pressure', 0, [0, 1], ['high', Number.NaN]],
     ['mesh_remote_lease_timeout_ms', 300_000, [1, longestMs], [0, longestMs + 1]],
+    ['mesh_remote_replace_lost_worker', false, [true], ['true', 1]],
+    ['mesh_remote_reconcile', 'keep_original', ['keep_original', 'keep_replacement'], ['keep', true]],
     ['mesh_remote_lease_gated_roles', [], [['verifier', 'builder'], []], [['ops'], ['builder', 1], 'builder']],
     ['trust_auto_approve_min', 0.85, [0, 1], [-0.01, 1.01]],
     ['tier_gate.auto_approve_min_trust', 0.85, [0, 1], [-0.01, 1.01]],

@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, choices, integer, milliseconds, type SettingType, seconds} from '../types.js'
+import {boolean, choice, choices, integer, milliseconds, type SettingType, seconds} from '../types.js'
 
 /** Messages identify agents by number, and the file may contain a number instead of a string. */
 const agentId = (): SettingType<string> => {
@@ -49,6 +49,16 @@ export const orchestratorDelegationSettings = sectionSettings('orchestrator', ()
     type: milliseconds(1),
     default: 300_000,
     doc: 'Time without a heartbeat of the worker after which a task runs locally, in milliseconds.',
+  },
+  meshRemoteReplaceLostWorker: {
+    type: boolean('strict'),
+    default: false,
+    doc: 'Wait for another worker instead of running a task locally when its worker sends no heartbeats.',
+  },
+  meshRemoteReconcile: {
+    type: choice('keep_original', 'keep_replacement'),
+    default: 'keep_original',
+    doc: 'Whose result counts if a lost worker returns after another one has started its task: the first, or the other one.',
   },
   meshRemoteResultPollIntervalSecs: {
     type: seconds(),

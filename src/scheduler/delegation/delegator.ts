@@ -414,9 +414,15 @@ class DelegatorLoop {
     for (const held of this.#held.values()) {
       if (held.isBusy || held.holding === undefined) continue
       if (at >= held.deadlineMs) this.#run(this.#timeOut(held))
-      else if (at - held.seenMs >= this.#config.meshRemoteLeaseTimeoutMs)
+      else if (this.#isLost(held, at))
         this.#run(this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'no_sign_of_life'))
     }
+  }
+
+  /** A task that no worker starts is always lost; a started one is redelivered if its worker is to be replaced. */
+  #isLost({seenMs, isStarted}: Held, at: number): boolean {
+    const {meshRemoteLeaseTimeoutMs: limitMs, meshRemoteReplaceLostWorker: replaces} = this.#config
+    return at - seenMs >= limitMs && !(isStarted && replaces)
   }
 
   async #timeOut(held: Held): Promise<void> {
@@ -552,7 +558,8 @@ class DelegatorLoop {
     const row = this.#openRow(result)
     const held = this.#held.get(result.idempotency_key)
     if (held?.isBusy) return
-    if (row === undefined || held === undefined || heldTask(this.#context, row) === undefined) {
+    const isForeign = row === undefined || held === undefined || heldTask(this.#context, row) === undefined
+    if (isForeign || this.#isReplaced(row, result)) {
       const known = delegationWithKey(this.#context, result.idempotency_key)
       const what = known?.state === 'done' ? 'duplicate_result' : 'late_result_ignored'
       log().info({event: what, message_id: message.id, task_id: result.task_id}, 'result of a delegated task ignored')
@@ -574,6 +581,11 @@ class DelegatorLoop {
     }
     await this.#ack(message)
     await this.#forget(held)
+  }
+
+  /** True if another worker has started the task after the sender, and its result is to be kept. */
+  #isReplaced({worker_node_id: current}: DelegationRow, {worker_node_id: sender}: RemoteResult): boolean {
+    return this.#config.meshRemoteReconcile === 'keep_replacement' && current !== null && current !== sender
   }
 
   async #accept(row: DelegationRow, result: RemoteResult): Promise<void> {

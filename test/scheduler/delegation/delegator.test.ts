@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
 import {readWork, remoteTypes} from '../../../src/mesh/index.js'
 import {answerQuestion, askQuestion, cancelTask, doubtTask, retryTask, submitTask} from '../../../src/tasks/index.js'
 import {until} from '../../support/until.js'
@@ -328,4 +329,41 @@ describe('a daemon that is restarted', () => {
     await world.untilStatus('Completed')
     assert.deepEqual(world.local.started, [1])
   })
+})
+
+describe('a worker that sends no heartbeats', () => {
+  it('is waited for if it is to be replaced, and the first result counts', async (t) => {
+    const world = await RemoteWorld.open(t, lost)
+    const envelope = await replaced(world)
+    await world.send(remoteTypes.result, envelope, {success: true, result: 'of the first'}, 'first')
+    await world.untilStatus('Completed')
+    assert.equal(world.task().result?.text, 'of the first')
+  })
+
+  it('loses its task to the replacement if that is configured', async (t) => {
+    const world = await RemoteWorld.open(t, `${lost}mesh_remote_reconcile = "keep_replacement"\n`)
+    const envelope = await replaced(world)
+    await world.send(remoteTypes.result, envelope, {success: true, result: 'of the first'}, 'first')
+    await until(async () => (await world.unread(envelope.reply_to_agent_id ?? '')).length === 0, 'it is read')
+    assert.equal(world.task().status, 'RemoteHold')
+    const second = {worker_node_id: 'worker-2', success: true, result: 'of the second'}
+    await world.send(remoteTypes.result, envelope, second, 'second')
+    await world.untilStatus('Completed')
+    assert.equal(world.task().result?.text, 'of the second')
+  })
+
+  const lost = 'mesh_remote_lease_timeout_ms = 1000\nmesh_remote_replace_lost_worker = true\n'
+
+  /** Lets a second worker start the task of a lost one. */
+  async function replaced(world: RemoteWorld) {
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const {envelope} = await world.claim()
+    await world.send(remoteTypes.ack, envelope, {accepted: true})
+    await until(() => world.delegation()?.worker_node_id === 'worker-1', 'it is started')
+    await world.send(remoteTypes.ack, envelope, {accepted: true, worker_node_id: 'worker-2'}, 'second ack')
+    await until(() => world.delegation()?.worker_node_id === 'worker-2', 'it is started again')
+    await sleep(1500)
+    return envelope
+  }
 })
