@@ -11,7 +11,7 @@ import type {Dashboard, DashboardOptions} from './dashboard/server.js'
 
 export {createMeshClient, type MeshClient, type MeshClientOptions} from './client/client.js'
 export {MeshHttpError} from './client/error.js'
-export {timeOf} from './client/every-node.js'
+export {everyNode, timeOf} from './client/every-node.js'
 export {type HeldLease, type HoldOptions, holdLease, LeaseLoss} from './client/hold-lease.js'
 export {type InboxPages, inboxPages} from './client/inbox-pages.js'
 export {
@@ -20,7 +20,8 @@ export {
   type MembershipOptions,
   startMembership,
 } from './client/membership.js'
-export {type NodeState, nodeState} from './client/node-state.js'
+export {type NodeState, nodeState, nodeTroubles} from './client/node-state.js'
+export {redactAll} from './client/redactor.js'
 export type {
   CallOptions,
   DeliverRequest,
@@ -35,8 +36,9 @@ export {type Credentials, type MeshSecrets, readCredentials} from './control-pla
 export type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
 export type {Dashboard, DashboardOptions} from './dashboard/server.js'
 export {announceHere, whileAnnounced} from './node/announce.js'
+export {claimerId} from './node/claimer-id.js'
 export {configuredClient} from './node/configured-client.js'
-export {recordControlEvent} from './node/control-events.js'
+export {type LeaseMismatch, recordControlEvent} from './node/control-events.js'
 export {probeGpuMemory} from './node/gpu-memory.js'
 export {userFile} from './node/home.js'
 export {type HostProbe, probeHost, readHost} from './node/host.js'

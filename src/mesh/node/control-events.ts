@@ -14,7 +14,7 @@ interface ControlEvents {
     error: string | null
   }
   mesh_exec_lease_reconcile: {
-    reason: 'holder_not_in_registry' | 'holder_heartbeat_stale' | 'holder_in_maintenance' | 'holder_quarantined'
+    reason: LeaseMismatch
     lease_id: string
     holder_node_id: string
     scope_key: string
@@ -23,6 +23,13 @@ interface ControlEvents {
     auto_revoke_ok: boolean | null
   }
 }
+
+/** Reason why the holder of a lease should not hold it. */
+export type LeaseMismatch =
+  | 'holder_not_in_registry'
+  | 'holder_heartbeat_stale'
+  | 'holder_in_maintenance'
+  | 'holder_quarantined'
 
 interface JoinDetails {
   control_base: string
