@@ -32,6 +32,7 @@ export const meshOperations: readonly Operation[] = [
       {required: ['mesh_env', 'registry_path', 'registry']},
     ),
     bindings: {
+      rpc: {method: 'mesh.local_status'},
       tool: {name: 'svc_mesh_local_status', tier: 'dev', lane: 'platform'},
     },
     async run({registry_path: path}, {orchestrator, sources}) {

@@ -32,6 +32,15 @@ describe('svc_mesh_local_status', () => {
     assert.deepEqual(set, [true, true, false])
   })
 
+  it('is also a method of the daemon', async (t) => {
+    const {run} = await orchWorkspace(t, '')
+    const input = '{"id": "1", "method": "mesh.local_status", "params": {}}\n'
+    const env = {...meshTokens, HOME: await temporaryFolder(t)}
+    const {stdout} = await run(['daemon', 'run', '--listen', 'stdio'], {env, input})
+    assert.match(stdout, /"mesh_env":.*"token_set":true.*"registry":/)
+    assert.doesNotMatch(stdout, /canary/)
+  })
+
   it('reads another registry only inside the workspace', async (t) => {
     const {run, cwd} = await orchWorkspace(t, '')
     const outside = await temporaryFolder(t)
