@@ -8,7 +8,7 @@ import type {ListenAddress, Publication, publish as publishDaemon, RpcServer} fr
 import {isErrorOf} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
-import type {DaemonOptions} from '../../src/scheduler/index.js'
+import type {DaemonOptions, NodePoller} from '../../src/scheduler/index.js'
 
 /** Time to answer pending requests on shutdown, ms. */
 const answerMs = 3000
@@ -152,6 +152,7 @@ With --json the first line is a ready event, followed by one line per event. On 
     const {modules, orchestrator} = base
     const isPrinting = this.output.json && listen?.kind !== 'stdio'
     let publication: Publication | undefined
+    let poller: NodePoller | undefined
     options.signal.addEventListener('abort', () => publication?.ending(), {once: true})
     try {
       const {publish} = await import('../../src/daemon/index.js')
@@ -164,8 +165,14 @@ With --json the first line is a ready event, followed by one line per event. On 
           const client = configuredClient(base.sources, controlUrl, modules.scheduler.claimerOf(orchestrator))
           return modules.scheduler.startDelegator(orchestrator, {client, lease, version: base.version})
         },
-        onReady: ({fence}, recovered) => {
+        onReady: (lease, recovered) => {
+          const {fence} = lease
           publication = this.#publish(publish, base, server)
+          poller = modules.scheduler.startNodePoller(orchestrator, {
+            lease,
+            sources: base.sources,
+            signal: options.signal,
+          })
           const {path: store} = orchestrator.store
           const addr = server?.address === undefined ? {} : {addr: server.address}
           const ready: DaemonReadyV1 = {event: 'ready', pid: process.pid, fence, recovered, store, ...addr}
@@ -191,6 +198,7 @@ With --json the first line is a ready event, followed by one line per event. On 
         },
       })
     } finally {
+      await poller?.close()
       publication?.remove()
     }
   }

@@ -200,6 +200,7 @@ export function formatStatus(report: StatusReport, width?: number): string {
     ['files', `${report.locked_files} locked, ${report.total_contention} tasks waiting for a file`],
     ['load', load],
     ['agents', `${report.reserved_agents} reserved, ${report.dynamic_agents} dynamic`],
+    ...meshRow(report.mesh_federation_cache),
     ...(report.stopped === null ? [] : [['stopped', stopText(report.stopped)]]),
     ...(report.enabled ? [] : [['enabled', 'no: new tasks are refused']]),
   ]
@@ -207,6 +208,16 @@ export function formatStatus(report: StatusReport, width?: number): string {
   const facts = formatTable(['store', `${report.store}${ownStore}`], rows, width)
   return report.agents.length === 0 ? facts : `${facts}\n${formatAgents(report.agents, width)}`
 }
+
+const meshRow = (cache: StatusReport['mesh_federation_cache']): string[][] =>
+  cache === undefined
+    ? []
+    : [
+        [
+          'mesh',
+          `${cache.ok ? `${cache.node_count} nodes` : cache.error} (polled at ${time(cache.fetched_at_unix_ms)})`,
+        ],
+      ]
 
 const stopText = ({at_ms, reason}: NonNullable<StatusReport['stopped']>) =>
   `since ${time(at_ms)}${reason === undefined ? '' : `: ${oneLine(reason)}`}; run svc orch start to continue`

@@ -1548,6 +1548,27 @@ export interface OrchStatusV1 {
   }
   agents: {id: number; display_id: string; [k: string]: unknown}[]
   attention_budget: AttentionBudget
+  mesh_federation_cache?: MeshFederationCache
+}
+
+/** The mesh nodes at the last poll of the daemon; absent if it has polled no control plane. */
+export interface MeshFederationCache {
+  /** Time of the poll, in Unix milliseconds. */
+  fetched_at_unix_ms: number
+  ok: boolean
+  /** Reason why the nodes are unknown. */
+  error?: string
+  /** 0 if the nodes are unknown. */
+  node_count: number
+  /** Version of the node list of the control plane. */
+  schema_version?: number
+  nodes_brief: {
+    id: string
+    /** On the clock of the control plane. */
+    last_seen_unix_ms: number
+  }[]
+  /** Set if nodes_brief does not contain all nodes. */
+  truncated?: true
 }
 
 /** Result of svc orch agent spawn, pause and resume with --json. */

@@ -36,7 +36,7 @@ export {type Credentials, type MeshSecrets, readCredentials} from './control-pla
 export type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
 export type {Dashboard, DashboardOptions} from './dashboard/server.js'
 export {announceHere, whileAnnounced} from './node/announce.js'
-export {claimerId} from './node/claimer-id.js'
+export {claimerId, claimerLabel} from './node/claimer-id.js'
 export {configuredClient} from './node/configured-client.js'
 export {type LeaseMismatch, recordControlEvent} from './node/control-events.js'
 export {probeGpuMemory} from './node/gpu-memory.js'

@@ -4,10 +4,12 @@ import {
   type Agent,
   attentionBudget,
   emergencyStopOf,
+  federationCache,
   listAgents,
   reportContext,
   type TaskContext,
   type TaskStatus,
+  withoutUndefined,
 } from '../tasks/index.js'
 import {activeStore} from './open.js'
 
@@ -76,6 +78,7 @@ WHERE t.repository_id = ? AND t.status = 'Queued' AND t.file_manifest <> '[]' AN
     registered_worker_processes: daemon === null ? 0 : 1,
     daemon,
     attention_budget: attentionBudget(context),
+    ...withoutUndefined({mesh_federation_cache: federationCache(context)}),
     context_entries: reportContext(context),
     agents,
   }

@@ -144,6 +144,7 @@ export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
 export {moveToAgent} from './lifecycle/move-to-agent.js'
 export {outputStart, pruneOutput, readOutput, taskWithOutput, writeOutput} from './lifecycle/output.js'
 export {type FinishedStatus, finishedStatuses, type Pruned, pruneTasks} from './lifecycle/prune.js'
+export {replayRoutes} from './lifecycle/replay-routes.js'
 export {drainAgent, type Emptied, retireAgent} from './lifecycle/retire-agent.js'
 export {
   labelOf,
@@ -179,6 +180,13 @@ export {detectGroups} from './routing/detect-groups.js'
 export {meetsRequirements} from './routing/meets-requirements.js'
 export {decidePlacement} from './routing/placement.js'
 export {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from './routing/remote.js'
+export {
+  deleteNodePoll,
+  federationCache,
+  type NodePoll,
+  remoteNodes,
+  writeNodePoll,
+} from './routing/remote-nodes.js'
 export {type ExecPolicy, planExec} from './submission/exec-argv.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'

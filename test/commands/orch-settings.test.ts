@@ -19,7 +19,15 @@ import type {SvcError} from '../../src/errors/index.js'
 import {meshSnapshot} from '../../src/orchestrator/index.js'
 import {considerPlan, type Plan, type PlanStatus} from '../../src/plans/index.js'
 import {openSessions} from '../../src/sessions/index.js'
-import {askAsAgent, askQuestion, requireNoQuestion, requireTask, setContext, submitTask} from '../../src/tasks/index.js'
+import {
+  askAsAgent,
+  askQuestion,
+  requireNoQuestion,
+  requireTask,
+  setContext,
+  submitTask,
+  writeNodePoll,
+} from '../../src/tasks/index.js'
 import {loggingProxy} from '../mesh/client/support/logging-proxy.js'
 import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {controlPlane} from '../orchestrator/support/control-plane.js'
@@ -1099,7 +1107,127 @@ const messages: readonly Effect[] = [
 const meshUnder = async ({cwd: root}: Orch, test: TestContext, env: Readonly<Record<string, string>>) =>
   meshSnapshot(await openTestOrchestrator(test, {root, env}))
 
+/** A control plane with these nodes, and a lease whose holder is not one of them. */
+async function planeWith(test: TestContext, nodes: () => readonly string[]) {
+  const held = {lease_id: '1', scope_key: 'task:1', holder_node_id: 'gone', expires_unix_ms: Date.now() + 60_000}
+  const {url, requests} = await controlPlane(test, (response) => {
+    const answer = response.req.url?.includes('lease')
+      ? {leases: [held]}
+      : {nodes: nodes().map((id) => ({id, last_seen_unix_ms: Date.now() + 60_000}))}
+    response.end(JSON.stringify(answer))
+  })
+  return {
+    env: {SVC_ORCHESTRATOR_MESH_CONTROL_URL: url},
+    asked: (path: string) => requests.filter((request) => request.url?.includes(path)).length,
+  }
+}
+
+/** Waits until the daemon has stored a list with this number of nodes. */
+const nodesKnown = (orch: Orch, count: number) =>
+  until(async () => {
+    const {mesh_federation_cache: cache} = await orch.ask<OrchStatusV1>('status')
+    return cache?.ok === true && cache.node_count === count
+  }, `${count} nodes are known`)
+
+const everySecond = {SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS: '1'}
+
+/** Fills the queue of an agent, adds another agent and removes the only node. Returns whether tasks were moved. */
+async function movesOnDrop(orch: Orch, test: TestContext) {
+  const nodes = ['n']
+  const {env} = await planeWith(test, () => nodes)
+  const daemon = await orch.daemon(env)
+  await nodesKnown(orch, 1)
+  await orch.ask('agent', 'spawn', 'busy')
+  await orch.load(16)
+  await orch.ask('agent', 'spawn', 'idle')
+  nodes.pop()
+  await nodesKnown(orch, 0)
+  await daemon.stop()
+  return (await orch.events('task_moved')).length > 0
+}
+
 const mesh: readonly Effect[] = [
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS',
+    controls: 'whether and how often the daemon polls the nodes',
+    outcomes: {0: 0, 1: 2, 3600: 1},
+    async see(orch, test, env) {
+      const {env: plane, asked} = await planeWith(test, () => [])
+      const daemon = await orch.daemon(plane)
+      const least = {0: 0, 1: 2}[env.SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS ?? ''] ?? 1
+      await until(() => asked('/nodes') >= least, `${least} polls`)
+      await daemon.stop()
+      return Math.min(asked('/nodes'), 2)
+    },
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL',
+    controls: 'whether remote nodes count when a task requires labels',
+    env: {SVC_MESH_LABELS: 'pool=a'},
+    toml: 'orchestrator.unified_routing = true\n',
+    outcomes: {true: 0.25, false: undefined},
+    async see(orch, test, env) {
+      const orchestrator = await openTestOrchestrator(test, {root: orch.cwd, env, clock: 'real'})
+      const nodes = [{id: 'n', version: '1', capabilities: {}, last_seen_unix_ms: Date.now()}]
+      const registry = {schema_version: 1, nodes}
+      writeNodePoll(orchestrator, {usableMs: 60_000, registry, listedAtMs: Date.now(), ownIds: new Set()})
+      submitTask(orchestrator, {description: 'work'})
+      submitTask(orchestrator, {description: 'work', capability_requirements: {labels: ['pool=a']}})
+      return (await orch.events('task_placed')).at(-1)?.reason?.remote_labels
+    },
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REBALANCE_ON_REMOTE_SCHEDULABLE_DROP',
+    controls: 'whether tasks are rebalanced when a node is lost',
+    env: {...everySecond, SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL: 'true'},
+    outcomes: {true: true, false: false},
+    see: movesOnDrop,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REPLAY_QUEUED_ROUTES_ON_REMOTE_SCHEDULABLE_DROP',
+    controls: 'whether tasks are routed again when a node is lost',
+    env: {...everySecond, SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL: 'true'},
+    outcomes: {true: true, false: false},
+    see: movesOnDrop,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE',
+    controls: 'whether the daemon lists the leases',
+    outcomes: {0: 0, 1: 1},
+    async see(orch, test) {
+      const {env, asked} = await planeWith(test, () => ['n'])
+      const daemon = await orch.daemon(env)
+      await nodesKnown(orch, 1)
+      await daemon.stop()
+      return asked('exec/leases')
+    },
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE',
+    controls: 'whether the lease of a missing node is revoked',
+    env: {...everySecond, SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE: '1', SVC_MESH_ADMIN_TOKEN: 'canary-admin-token'},
+    outcomes: {0: false, 1: true},
+    async see(orch, test) {
+      const {env, asked} = await planeWith(test, () => ['n'])
+      const daemon = await orch.daemon(env)
+      // The lease is revoked at the second poll, before the third one.
+      await until(() => asked('/nodes') >= 3, 'three polls')
+      await daemon.stop()
+      return asked('revoke') > 0
+    },
+  },
+  {
+    setting: 'SVC_MESH_SCOPE_ID',
+    controls: 'the scope of the tokens that this machine signs',
+    env: {SVC_MESH_JWT_HMAC_SECRET: 'canary-of-at-least-thirty-two-bytes'},
+    outcomes: {'team-a': 'team-a', 'team-b': 'team-b', '': undefined},
+    async see(orch, test, env) {
+      const {url, requests} = await controlPlane(test, (response) => response.end('{"nodes": []}'))
+      await meshUnder(orch, test, {...env, SVC_ORCHESTRATOR_MESH_CONTROL_URL: url})
+      const [, claims = ''] = requests[0]?.authorization?.split('.') ?? []
+      return JSON.parse(Buffer.from(claims, 'base64url').toString()).scp
+    },
+  },
   {
     setting: 'SVC_ORCHESTRATOR_MESH_CONTROL_URL',
     controls: 'the control plane that lists the nodes of the mesh',
@@ -1362,12 +1490,7 @@ const attention: readonly Effect[] = [
 /** Planned variables without effect: a value, and how it is shown. Each moves up when it is implemented. */
 const withoutEffect: readonly (readonly [variable: string, text: string, shown: unknown])[] = [
   // Remote execution on other nodes.
-  ['SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL', 'true', true],
   ['SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS', '2', 2],
-  ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE', '1', true],
-  ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE', '1', true],
-  ['SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS', '3', 3],
-  ['SVC_MESH_SCOPE_ID', 'team-a', 'team-a'],
 ]
 
 describe('intake settings of the orchestrator', {concurrency: 2}, () => testEffects(intake))

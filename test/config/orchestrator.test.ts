@@ -304,6 +304,14 @@ const variables: Record<string, Variable> = {
     refuses: ['-1', '8.0', 'many'],
   },
   SVC_ORCHESTRATOR_MESH_ROUTING_EXPERIMENTAL: strict('mesh_routing_experimental', false),
+  SVC_ORCHESTRATOR_MESH_REBALANCE_ON_REMOTE_SCHEDULABLE_DROP: strict(
+    'mesh_rebalance_on_remote_schedulable_drop',
+    false,
+  ),
+  SVC_ORCHESTRATOR_MESH_REPLAY_QUEUED_ROUTES_ON_REMOTE_SCHEDULABLE_DROP: strict(
+    'mesh_replay_queued_routes_on_remote_schedulable_drop',
+    false,
+  ),
   SVC_ORCHESTRATOR_TRUST_EWMA_ALPHA: {
     setting: 'orchestrator.trust_ewma_alpha',
     default: 0.1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {spawnAgent} from '../../src/orchestrator/index.js'
 import {scalingTick} from '../../src/scheduler/scaling/tick.js'
-import {listAgents, readEvents, submitBatch, takeClaim} from '../../src/tasks/index.js'
+import {listAgents, readEvents, submitBatch, takeClaim, writeNodePoll} from '../../src/tasks/index.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, claimOf, runAll, startOne, submit} from '../orchestrator/support/tasks.js'
 
@@ -142,6 +142,25 @@ describe('a tick under load', () => {
       const orchestrator = await scaled(t, {financial_cost_budget_micros: budget})
       load(orchestrator)
       orchestrator.store.run('UPDATE orch_agents SET cost_usd_micros = 50000')
+      assert.equal(tick(orchestrator).spawned.length, count)
+    })
+
+  for (const [says, more, count] of [
+    ['a node with a GPU could take some', {}, 0],
+    ['the node with a GPU is quarantined', {quarantined: true}, 1],
+    ['the node has no GPU', {capabilities: {}}, 1],
+  ] as const)
+    it(`starts ${count} if ${says}`, async (t) => {
+      const orchestrator = await scaled(t, {scaling_threshold: 10})
+      const now = orchestrator.now()
+      const node = {id: 'n', version: '1', capabilities: {gpu_cuda: true}, last_seen_unix_ms: now, ...more}
+      writeNodePoll(orchestrator, {
+        usableMs: 1000,
+        registry: {schema_version: 1, nodes: [node]},
+        listedAtMs: now,
+        ownIds: new Set(),
+      })
+      load(orchestrator)
       assert.equal(tick(orchestrator).spawned.length, count)
     })
 

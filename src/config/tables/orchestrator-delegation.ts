@@ -83,21 +83,18 @@ export const orchestratorDelegationSettings = sectionSettings('orchestrator', ()
     type: boolean('flag'),
     env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE'],
     default: false,
-    planned: true,
-    doc: 'Compare the holders of leases with the nodes that are present.',
+    doc: 'Compare the holders of leases with the nodes that are present; requires a token of the role admin or mesh.',
   },
   meshExecLeaseAutoRevoke: {
     type: boolean('flag'),
     env: ['SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE'],
     default: false,
-    planned: true,
-    doc: 'Revoke the leases of nodes that are gone; requires the administrator token.',
+    doc: 'Revoke the leases of nodes that are gone; requires mesh_exec_lease_reconcile.',
   },
   meshPollIntervalSecs: {
     type: seconds(),
     env: ['SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS'],
     default: 30,
-    planned: true,
     doc: 'Interval for polling the nodes of the mesh, in seconds; 0 disables polling.',
   },
   meshHttpTimeoutMs: {

@@ -77,6 +77,18 @@ export const orchestratorRoutingSettings = sectionSettings('orchestrator', () =>
     default: false,
     doc: 'Take remote nodes into account when routing tasks by label.',
   },
+  meshRebalanceOnRemoteSchedulableDrop: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_MESH_REBALANCE_ON_REMOTE_SCHEDULABLE_DROP'],
+    default: false,
+    doc: 'Rebalance queued tasks when fewer nodes can receive work; requires mesh_routing_experimental.',
+  },
+  meshReplayQueuedRoutesOnRemoteSchedulableDrop: {
+    type: boolean('strict'),
+    env: ['SVC_ORCHESTRATOR_MESH_REPLAY_QUEUED_ROUTES_ON_REMOTE_SCHEDULABLE_DROP'],
+    default: false,
+    doc: 'Route queued tasks again when fewer nodes can receive work; requires mesh_routing_experimental.',
+  },
   meshTrainingRoutingExperimental: {
     type: boolean('strict'),
     default: false,

@@ -93,6 +93,10 @@ export const workspaceOperations: readonly Operation[] = [
           {required: ['active_sessions', 'total_sessions']},
         ),
         mesh_snapshot: object({ok: flag()}, {required: ['ok'], open: true}),
+        mesh_federation_cache: object(
+          {ok: flag(), node_count: integer()},
+          {required: ['ok', 'node_count'], open: true},
+        ),
       },
       {
         required: ['enabled', 'total_queued', 'total_in_progress', 'agents'],

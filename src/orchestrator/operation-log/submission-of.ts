@@ -25,6 +25,7 @@ export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
     harness,
     retrieval,
     socrates_context,
+    is_targeted: _,
     ...hints
   } = JSON.parse(row.request) as TaskRequest
   const agent = agentRows(context).find(({id, kind}) => id === row.agent_id && kind !== 'resolution')

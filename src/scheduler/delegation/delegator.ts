@@ -5,6 +5,7 @@ import {logger} from '../../log/index.js'
 import {
   cancelKey,
   cancelPriority,
+  claimerLabel,
   type HeldLease,
   holdLease,
   type JoinRecord,
@@ -240,7 +241,7 @@ class DelegatorLoop {
     return {
       id: this.#claimer,
       version: this.#options.version,
-      capabilities: {labels: ['role=orchestrator']},
+      capabilities: {labels: [claimerLabel]},
       ...(scopeId === undefined ? {} : {scope_id: scopeId}),
     }
   }

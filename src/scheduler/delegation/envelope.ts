@@ -1,6 +1,5 @@
 import {createHash} from 'node:crypto'
-import os from 'node:os'
-import type {RemoteEnvelope, RemoteWork} from '../../mesh/index.js'
+import {claimerId, type RemoteEnvelope, type RemoteWork} from '../../mesh/index.js'
 import {
   type DelegationRow,
   type OrchestratorConfig,
@@ -81,9 +80,6 @@ export function replyAgentOf({meshRemoteExecuteSenderAgent: configured}: Orchest
   return String(digest.readBigUInt64BE() >> 11n)
 }
 
-/**
- * Node id under which a workspace holds its leases. Workspaces of one machine have different ids, because a lease is held
- * by one process.
- */
+/** Node id under which a workspace holds its leases. */
 export const claimerOf = ({config, repositoryId}: Pick<TaskContext, 'config' | 'repositoryId'>): string =>
-  `orch-${config.meshNode.nodeId ?? config.scopeId ?? `orchestrator-${os.hostname()}`}-${repositoryId.slice(0, 8)}`
+  claimerId({nodeId: config.meshNode.nodeId, scopeId: config.scopeId, repositoryId})

@@ -1,5 +1,6 @@
 import type {OrchAttentionV1} from '../../contracts/index.js'
 import type {TaskContext} from './context.js'
+import type {PolledNodes} from './polled-nodes.js'
 
 /** The stored part of the attention budget; the rest is derived from it and the settings. */
 export type AttentionCounts = Omit<
@@ -20,6 +21,7 @@ interface StoredState {
   emergency_stop: EmergencyStop | null
   /** Time of the last activity before the latest `orchestrator_idle` event, Unix ms. */
   idle_since_ms: number
+  mesh_nodes: PolledNodes
 }
 
 /** An emergency stop: nothing is accepted or started until the orchestrator is started again. */
@@ -50,6 +52,10 @@ export function writeState<K extends keyof StoredState>(
 ON CONFLICT DO UPDATE SET value = excluded.value`,
     [repositoryId, key, JSON.stringify(value)],
   )
+}
+
+export function deleteState({store, repositoryId}: TaskContext, key: keyof StoredState): void {
+  store.run('DELETE FROM orch_state WHERE repository_id = ? AND key = ?', [repositoryId, key])
 }
 
 /** A stored time; ignored if it is in the future because the clock was set back. */

@@ -85,6 +85,8 @@ export type TaskRequest = Pick<
   | 'harness'
 > & {
   requires_approval?: true
+  /** The submitter chose the agent. */
+  is_targeted?: true
   /** Evidence of the caller for the answer. */
   socrates_context?: EvidenceContext
   /** Answer of the retrieval that the task is based on. */
@@ -128,7 +130,7 @@ export function toTask(row: TaskRow): Task {
     request,
     ...columns
   } = row
-  const {requires_approval, socrates_context, retrieval, ...asked} = JSON.parse(request) as TaskRequest
+  const {requires_approval, is_targeted, socrates_context, retrieval, ...asked} = JSON.parse(request) as TaskRequest
   const task = {
     ...columns,
     ...asked,

@@ -11,6 +11,7 @@ import type {PlacementReason} from '../base/vocabulary.js'
 import {ownedFiles} from '../locks.js'
 import {chooseAgent} from './choose.js'
 import {decidePlacement} from './placement.js'
+import {remoteNodes} from './remote-nodes.js'
 import type {RoutingAgent, RoutingRequest} from './score.js'
 
 /** The members of a task that routing uses. */
@@ -67,7 +68,7 @@ function route(context: TaskContext, task: Placeable, agents: readonly WorkingAg
   const candidates = solvent.length > 0 ? solvent : available
   const request = describeRequest(context, task)
   const choice = chooseAgent(request, describeAgents(context, candidates, request.phaseLabel), config, {
-    remote: [],
+    remote: config.meshRoutingExperimental ? (remoteNodes(context)?.nodes ?? []) : [],
     random,
   })
   if (choice.kind === 'agent') {

@@ -1,19 +1,5 @@
 import {type Capabilities, noCapabilities} from '../base/capabilities.js'
-
-/** The members of a row of the node list that routing uses. */
-export interface NodeRow {
-  id: string
-  capabilities?: Partial<Capabilities> | undefined
-  last_seen_unix_ms: number
-  maintenance?: boolean | undefined
-  /** If absent, maintenance lasts until it is cleared. */
-  maintenance_until_unix_ms?: number | undefined
-  quarantined?: boolean | undefined
-  gpu_total_count?: number | undefined
-  gpu_healthy_count?: number | undefined
-  gpu_allocatable_count?: number | undefined
-  gpu_readiness_ok?: boolean | undefined
-}
+import type {NodeRow} from '../base/polled-nodes.js'
 
 /** Routing's record of a node between two polls. */
 export interface RemoteHint {

@@ -170,6 +170,7 @@ export function readSubmission(
         harness,
         socrates_context: socratesContextOf(hints.socrates_context, refuse),
         retrieval,
+        is_targeted: text(submission.target_agent) === undefined ? undefined : (true as const),
         requires_approval:
           (submission.requires_approval ?? hints.requires_approval) === true ? (true as const) : undefined,
       }),

@@ -181,8 +181,8 @@ function findDuplicate({store, repositoryId}: TaskContext, task: NewTask): TaskR
  * task may have gained blocks in its description and requirements in its harness.
  */
 function asksTheSame(row: TaskRow, task: NewTask): boolean {
-  const {depends_on: _, harness: owed = noHarness, ...known} = JSON.parse(row.request) as TaskRequest
-  const {depends_on: __, harness = noHarness, ...asked} = task.request
+  const {depends_on: _, is_targeted: __, harness: owed = noHarness, ...known} = JSON.parse(row.request) as TaskRequest
+  const {depends_on: ___, is_targeted: ____, harness = noHarness, ...asked} = task.request
   const hasGained = hasGainedBlocks(row.description, task.description)
   return (
     (hasGained ? droppedFrom(harness, owed).length === 0 : isDeepStrictEqual(owed, harness)) &&
