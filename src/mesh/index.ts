@@ -55,6 +55,7 @@ export {type MeshStatus, meshStatus} from './node/status.js'
 export {listEveryNode, type NodeChange, watchNodes} from './node/watch-nodes.js'
 export type {AuditEntry} from './protocol/audit.js'
 export type {ExecLease} from './protocol/lease.js'
+export {hardCapabilities, meetsRequirements} from './protocol/meets-requirements.js'
 export type {
   DeadMessage,
   DeadOutcome,

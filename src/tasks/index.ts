@@ -177,7 +177,6 @@ export {closeQuestions, questionListener} from './questions/close-questions.js'
 export {pendingQuestions, type Question, type QuestionFilter} from './questions/question-rows.js'
 export {type Questioning, questioningOf} from './questions/questioning.js'
 export {detectGroups} from './routing/detect-groups.js'
-export {meetsRequirements} from './routing/meets-requirements.js'
 export {decidePlacement} from './routing/placement.js'
 export {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from './routing/remote.js'
 export {

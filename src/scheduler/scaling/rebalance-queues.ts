@@ -1,9 +1,9 @@
+import {meetsRequirements} from '../../mesh/index.js'
 import {
   appendEvent,
   type Capabilities,
   capabilitiesOf,
   loadUnits,
-  meetsRequirements,
   moveToAgent,
   priorities,
   type TaskContext,
@@ -50,6 +50,7 @@ export function rebalance(context: TaskContext, {urgentOnly = false} = {}): Move
       {
         costPreference: config.costPreference,
         ...(urgentOnly ? {urgentThreshold: config.urgentRebalanceThreshold} : {}),
+        // Routing does not test this, since it must place every task.
         fits: (taskId, agentId) => {
           const needed = needs.get(taskId)
           const offered = offers.get(agentId)

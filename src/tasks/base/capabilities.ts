@@ -1,9 +1,9 @@
 import type {Capabilities} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {HostProbe} from '../../mesh/index.js'
+import {type HostProbe, hardCapabilities} from '../../mesh/index.js'
 import {withoutUndefined} from './members.js'
 
-export type {Capabilities}
+export {type Capabilities, hardCapabilities}
 
 /** No capabilities offered or required. */
 export const noCapabilities: Capabilities = {
@@ -17,11 +17,6 @@ export const noCapabilities: Capabilities = {
   prefer_gpu_compute: false,
   labels: [],
 }
-
-/** Compute devices other than the CPU. */
-export const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu'] as const
-/** Capabilities that an agent either has or lacks. */
-export const hardCapabilities = [...accelerators, 'visual_eligible', 'multi_modal'] as const
 
 const flags = [...hardCapabilities, 'prefer_gpu_compute'] as const
 const amounts = ['min_vram_mb', 'min_cpu_cores', 'cpu_cores'] as const

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {routes} from '../../../src/mesh/index.js'
-import {everyOperation, operationNames} from './support/every-operation.js'
+import {everyOperation, operationNames, sha256} from './support/every-operation.js'
 import {reply, scriptedControlPlane} from './support/scripted-control-plane.js'
 
 describe('mesh client', () => {
   for (const operation of operationNames)
     it(`sends ${operation} to its declared route`, async (t) => {
-      const {ask, body, answer} = everyOperation[operation]
+      const {ask, body, answer, type} = everyOperation[operation]
       const {method, path, ok} = routes[operation]
       const plane = await scriptedControlPlane(t, (response) => reply(response, ok, answer))
       await ask(plane.connect())
       const [asked] = plane.asked
       assert.equal(plane.asked.length, 1)
-      assert.deepEqual([asked?.route, asked?.query, asked?.body], [`${method} ${path}`, '', body])
-      assert.equal(asked?.headers['content-type'], body === undefined ? undefined : 'application/json')
+      assert.deepEqual(
+        [asked?.route, asked?.query, asked?.body],
+        [`${method} ${path.replace('{sha256}', sha256)}`, '', body],
+      )
+      assert.equal(asked?.headers['content-type'], body === undefined ? type : 'application/json')
       const isExchange = operation === 'bootstrap_exchange'
       assert.equal(asked?.headers.authorization, isExchange ? 'Bearer one-shot-token' : undefined)
     })
@@ -55,6 +58,7 @@ describe('mesh client', () => {
       modelId: 'm',
       traceparent: '00-1-2-01',
       jwePayload: 'j',
+      requirements: {gpu_cuda: true},
       payloadBlake3Hex: 'ff',
       workerEd25519SigB64: 'AA==',
     })
@@ -71,6 +75,7 @@ describe('mesh client', () => {
       model_id: 'm',
       traceparent: '00-1-2-01',
       jwe_payload: 'j',
+      requirements: {gpu_cuda: true},
       payload_blake3_hex: 'ff',
       worker_ed25519_sig_b64: 'AA==',
     })
@@ -85,6 +90,7 @@ describe('mesh client', () => {
       maxMessages: 9,
       beforeMessageId: 50,
       waitMs: 2000,
+      excludeSenderAgentIds: ['7'],
       messageTypes: ['job_submit'],
       order: 'asc',
     })
@@ -94,6 +100,7 @@ describe('mesh client', () => {
       max_messages: 9,
       before_message_id: 50,
       wait_ms: 2000,
+      exclude_sender_agent_ids: ['7'],
       message_types: ['job_submit'],
       order: 'asc',
     })

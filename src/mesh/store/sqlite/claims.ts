@@ -8,6 +8,7 @@ import {isOneOf, listed, type MessageRow, toMessage} from './message-rows.js'
 import {NextExpiry} from './next-expiry.js'
 import {inMaintenance} from './node-record.js'
 import type {Nodes} from './nodes.js'
+import {isMet, Requirements} from './requirements.js'
 import type {Transaction} from './transaction.js'
 
 /** Columns that decide whether a claim can be renewed or acknowledged. */
@@ -33,7 +34,10 @@ const isAllowed = `(privacy_class IS NULL OR CASE privacy_class
   WHEN 'trusted_only' THEN @visibility <> 'public' AND @trust <> 'new'
   ELSE 1 END)`
 
-const matchesFilter = `(@exclude IS NULL OR id NOT IN (SELECT value FROM json_each(@exclude))) AND ${isOneOf('type', '@types')}`
+const isNoneOf = (column: string, parameter: string) =>
+  `(${parameter} IS NULL OR ${column} NOT IN (SELECT value FROM json_each(${parameter})))`
+
+const matchesFilter = `${isNoneOf('id', '@exclude')} AND ${isNoneOf('sender', '@excludeSenders')} AND ${isOneOf('type', '@types')}`
 
 const prepare = (database: Database) => ({
   ownFirst: database.prepare<object, MessageRow>(
@@ -42,7 +46,7 @@ const prepare = (database: Database) => ({
   ),
   waitingFirst: database.prepare<object, MessageRow>(
     `SELECT * FROM mesh_messages WHERE scope_id = @scope AND receiver = @receiver AND acked_at IS NULL AND dead_at IS NULL
-  AND holder IS NULL AND ${isAllowed} AND ${matchesFilter} ORDER BY priority DESC, id LIMIT 1`,
+  AND holder IS NULL AND ${isAllowed} AND ${matchesFilter} AND ${isMet} ORDER BY priority DESC, id LIMIT 1`,
   ),
   hold: database.prepare<[string, number, number, number | null, number]>(
     'UPDATE mesh_messages SET holder = ?, lease_expires = ?, attempts = ?, tried_at = ? WHERE id = ?',
@@ -80,8 +84,10 @@ export class Claims {
   readonly #sql: ReturnType<typeof prepare>
   readonly #parts: ClaimParts
   readonly #nextExpiry: NextExpiry
+  readonly #requirements: Requirements
 
   constructor(database: Database, parts: ClaimParts) {
+    this.#requirements = new Requirements(database)
     this.#sql = prepare(database)
     this.#parts = parts
     this.#nextExpiry = new NextExpiry(
@@ -93,13 +99,15 @@ export class Claims {
   claim(
     transaction: Transaction,
     scope: Scope,
-    {receiver, claimer, exclude, types}: ClaimQuery,
+    {receiver, claimer, exclude, excludeSenders, types}: ClaimQuery,
   ): StoredMessage | undefined {
     const {nodes, backlog} = this.#parts
     const {now} = transaction
     const node = nodes.requireKnown(scope, claimer)
     if (node.quarantined || inMaintenance(node, now)) return undefined
-    const filter = {scope, receiver, exclude: listed(exclude), types: listed(types)}
+    this.#requirements.of(node)
+    const lists = {exclude: listed(exclude), excludeSenders: listed(excludeSenders), types: listed(types)}
+    const filter = {scope, receiver, ...lists}
     const policy = {visibility: node.reported.visibility, trust: node.trust}
     for (let i = 0; i < maxDeadPerClaim; i++) {
       const own = this.#sql.ownFirst.get({...filter, claimer, now})

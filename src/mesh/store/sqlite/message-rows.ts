@@ -24,6 +24,8 @@ export interface MessageRow {
   sender_node: string | null
   jwe: string | null
   payload: string
+  /** JSON. */
+  requirements: string | null
 }
 
 /** Optional members of a message, with their columns. */
@@ -54,6 +56,7 @@ export function toMessage(row: MessageRow, now: number): StoredMessage {
     const value = row[column]
     if (value !== null) message[member] = value
   }
+  if (row.requirements !== null) message.requirements = JSON.parse(row.requirements)
   const {holder, lease_expires} = row
   if (holder === null || lease_expires === null || lease_expires <= now) return message
   return {...message, lease_holder_node_id: holder, lease_expires_unix_ms: lease_expires}

@@ -26,8 +26,8 @@ const prepare = (database: Database) => {
     ),
     insert: database.prepare(
       `INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, created_at, idem_key,
-  body_sha256, model_id, traceparent, sender_node, jwe, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  body_sha256, model_id, traceparent, sender_node, jwe, payload, requirements)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     peek: {asc: peekIn('ASC'), desc: peekIn('DESC')},
   }
@@ -59,9 +59,10 @@ export class Messages {
     this.requireRoom(scope, [receiver])
     const id = counters.next(transaction, 'message_id')
     const {message_type, priority, privacy_class = null, task_kind = null, model_id = null} = draft
-    const {traceparent = null, sender_node_id = null, jwe_payload = null, payload} = draft
+    const {traceparent = null, sender_node_id = null, jwe_payload = null, payload, requirements} = draft
     const routing = [message_type, priority, privacy_class, task_kind]
-    const content = [model_id, traceparent, sender_node_id, jwe_payload, payload]
+    const needed = requirements === undefined ? null : JSON.stringify(requirements)
+    const content = [model_id, traceparent, sender_node_id, jwe_payload, payload, needed]
     this.#sql.insert.run(id, scope, sender, receiver, ...routing, transaction.now, key ?? null, digest, ...content)
     backlog.move(transaction, {scope_id: scope, receiver, task_kind, priority}, 'gone', 'waiting')
     return {accepted: true, message_id: id}

@@ -10,7 +10,8 @@ import {fragment} from '../../../store/index.js'
  *   per row, and folded into this table later.
  * - `mesh_exec_leases`: last epoch of each key, even after it has ended, to keep its fencing token.
  * - `mesh_messages`: a message is pending while `acked_at`, `dead_at` and `holder` are null. A row keeps its
- *   idempotency key until it is deleted.
+ *   idempotency key until it is deleted. The index `mesh_messages_waiting` contains all columns that decide whether a
+ *   node can claim a message, so that a claim that skips many messages does not read their payloads.
  * - `mesh_audit`: a row `lease.granted` for each epoch of a lease, with the current `detail` `{lease_id, scope_key,
  *   holder_node_id, granted_unix_ms, expires_unix_ms, renewals}`, and after its end a row `lease.released`,
  *   `lease.revoked` or `lease.expired` with `{lease_id, scope_key, holder_node_id, ended_unix_ms}`. The epoch was
@@ -138,5 +139,11 @@ CREATE TABLE mesh_blobs (
   UNIQUE (scope_id, sha256)
 ) STRICT;
 CREATE INDEX mesh_blobs_due ON mesh_blobs (expires_at);
+`,
+  `
+ALTER TABLE mesh_messages ADD COLUMN requirements TEXT;
+DROP INDEX mesh_messages_waiting;
+CREATE INDEX mesh_messages_waiting ON mesh_messages (scope_id, receiver, priority DESC, id, privacy_class, type, sender, requirements)
+  WHERE acked_at IS NULL AND dead_at IS NULL AND holder IS NULL;
 `,
 )

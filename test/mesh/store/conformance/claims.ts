@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {it} from 'node:test'
+import type {CapabilityHints} from '../../../../src/mesh/protocol/node.js'
 import {begin, day, leaseMs, type OpenStore, refused} from './story.js'
 
 export function claimConformance(open: OpenStore): void {
@@ -173,6 +174,57 @@ export function claimConformance(open: OpenStore): void {
         story.clock.advance(leaseMs)
       }
     })
+
+  /** Requirements with a node that meets them, and one that does not. */
+  const needs: readonly (readonly [needed: CapabilityHints, able: CapabilityHints, unable: CapabilityHints])[] = [
+    [{}, {}, {}],
+    [{gpu_cuda: false}, {}, {}],
+    [{gpu_cuda: true}, {gpu_cuda: true}, {gpu_cuda: false, gpu_metal: true}],
+    [{visual_eligible: true}, {visual_eligible: true}, {}],
+    [{prefer_gpu_compute: true}, {gpu_vulkan: true}, {visual_eligible: true}],
+    [{min_vram_mb: 8192}, {min_vram_mb: 8192}, {min_vram_mb: 8191}],
+    [{min_cpu_cores: 4}, {cpu_cores: 4}, {cpu_cores: 3, min_cpu_cores: 4}],
+    [{min_cpu_cores: 4}, {min_cpu_cores: 5}, {}],
+    [{labels: ['a', 'b=1']}, {labels: ['b=1', 'c', 'a']}, {labels: ['a', 'b=2']}],
+    [{arch: 'aarch64'}, {arch: 'aarch64'}, {arch: 'x86_64'}],
+    [{device_class: 'server'}, {device_class: 'server'}, {}],
+    [{npu: true, labels: ['a']}, {npu: true, labels: ['a']}, {npu: true}],
+  ]
+  for (const [requirements, able, unable] of needs)
+    it(`respect the requirements ${JSON.stringify(requirements)}`, async (t) => {
+      const story = await begin(t, open)
+      const id = await story.deliver({requirements, priority: 200})
+      const other = await story.deliver()
+      await story.join('unable', {capabilities: unable})
+      const isMet = Object.values(requirements).every((value) => value === false)
+      assert.equal((await story.claim('unable'))?.id, isMet ? id : other)
+      if (isMet) return
+      await story.restart()
+      await story.join('able', {capabilities: able})
+      const found = await story.claim('able')
+      assert.deepEqual([found?.id, found?.requirements], [id, requirements])
+    })
+
+  it('compare requirements with the last reported capabilities', async (t) => {
+    const story = await begin(t, open)
+    const id = await story.deliver({requirements: {npu: true}})
+    assert.equal(await story.claim('n1'), undefined)
+    assert.deepEqual(await story.waiting(), [id], 'a peek ignores requirements')
+    await story.beat('n1', {capabilities: {npu: true}})
+    assert.equal((await story.claim('n1'))?.id, id)
+    await story.beat('n1', {capabilities: {}})
+    assert.equal((await story.claim('n1'))?.id, id, 'the node still holds the message')
+  })
+
+  it('skip messages of excluded senders', async (t) => {
+    const story = await begin(t, open)
+    const own = await story.deliver({sender_agent_id: '7', priority: 255})
+    const other = await story.deliver({sender_agent_id: '8'})
+    const claim = (excludeSenders: string[]) => story.store.claim('', {claimer: 'n1', receiver: '2', excludeSenders})
+    assert.equal(await claim(['7', '8']), undefined)
+    assert.equal((await claim(['7']))?.id, other)
+    assert.equal((await claim(['8']))?.id, own)
+  })
 
   it('respect a visibility changed by a heartbeat', async (t) => {
     const story = await begin(t, open)

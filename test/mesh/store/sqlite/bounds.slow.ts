@@ -16,9 +16,9 @@ INSERT INTO mesh_node_seen (scope_id, node_id, last_seen, beat)
   ${counting} SELECT '', printf('n%06d', i), 0, 0 FROM n;
 INSERT INTO mesh_exec_leases (scope_id, scope_key, lease_id, holder, granted_at, expires_at, state, audit_id)
   ${counting} SELECT '', 'task:' || i, i, printf('n%06d', i), 0, 9e15, 'granted', i FROM n;
-INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, holder, lease_expires, created_at, payload)
-  ${counting} SELECT i, '', '1', '2', 'free_form', i % 200, iif(i % 3 = 0, printf('n%06d', i), NULL), iif(i % 3 = 0, 9e15, NULL), 0,
-  hex(zeroblob(300)) FROM n;`
+INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, holder, lease_expires, created_at, payload, requirements)
+  ${counting} SELECT i, '', '1', '2', iif(i % 2 = 0, 'free_form', 'other'), i % 200, iif(i % 3 = 0, printf('n%06d', i), NULL), iif(i % 3 = 0, 9e15, NULL), 0,
+  hex(zeroblob(300)), iif(i % 2 = 0, NULL, '{"npu":true}') FROM n;`
 
 describe(`store with ${rows} rows per table`, () => {
   it('answers each request as fast as with few rows', async (t) => {
@@ -36,6 +36,11 @@ describe(`store with ${rows} rows per table`, () => {
         'claim of a type that nobody sends',
         200,
         () => store.claim('', {receiver: '2', claimer: 'n000002', types: ['x']}),
+      ],
+      [
+        'claim of a message whose requirements nobody meets',
+        300,
+        () => store.claim('', {receiver: '2', claimer: 'n000004', types: ['other']}),
       ],
       ['peek', 50, () => store.peek('', {receiver: '2', limit: 64})],
       ['deliver', 50, () => store.deliver('', message({receiver_agent_id: '3', idempotency_key: 'k'}))],
