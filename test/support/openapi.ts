@@ -154,7 +154,8 @@ function visit(node: unknown, see: (key: string, value: object) => void): void {
 
 /** The values in a body of a media type. */
 function valuesIn(mediaType: string, body: string): unknown[] {
-  if (['text/plain', 'text/html', 'text/vtt', 'application/x-subrip'].includes(mediaType)) return [body]
+  const whole = ['text/plain', 'text/html', 'text/vtt', 'application/x-subrip', 'application/octet-stream']
+  if (whole.includes(mediaType)) return [body]
   if (/[/+]json$/.test(mediaType)) return [JSON.parse(body)]
   const [end, opening] = mediaType === 'application/x-ndjson' ? ['\n', ''] : ['\n\n', 'data: ']
   assert.ok(body.endsWith(end), 'a stream ends with a whole object')

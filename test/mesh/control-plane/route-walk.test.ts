@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import {createHash} from 'node:crypto'
 import {before, describe, it} from 'node:test'
 import {SvcError} from '../../../src/errors/index.js'
 import {features} from '../../../src/mesh/protocol/features.js'
+import {maxBlobBytes} from '../../../src/mesh/protocol/remote-task.js'
 import {mayUse, type Role} from '../../../src/mesh/protocol/roles.js'
 import {routes} from '../../../src/mesh/protocol/routes.js'
 import {type Asked, ask} from './support/ask.js'
-import {askDocumented, contract, documented, post, seen} from './support/contract.js'
+import {askDocumented, contract, documented, emptyFile, post, seen} from './support/contract.js'
 import {lifeOfSuite, type Plane, startPlane, waiting} from './support/control-plane.js'
 import {attested, bodies, message, record} from './support/samples.js'
 import {resultKey, secrets, tokenOf, tokenOfOwnWords} from './support/tokens.js'
@@ -19,20 +21,31 @@ const {mesh, admin, worker, submitter, bootstrap} = tokenOf
 const table = Object.values(routes)
 const routeAt = (path: string) => table.find((route) => route.path === path)
 const exchange = routes.bootstrap_exchange.path
+const file = routes.blob_put.path
 const withToken = operations.filter(({path}) => !['/health', exchange].includes(path))
 const withBody = operations.filter(({method}) => method === 'POST')
+
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 /** Token of a role that permits an operation. */
 const tokenFor = (path: string) => (path === exchange ? bootstrap : mesh)
 
-/** Sample body of an operation in a scope, if it has one. */
-const asked = (method: string, path: string, node = 'n-1'): Asked =>
-  method === 'POST' ? {body: {...bodies[path]?.(node), scope_id: scope}} : {}
+/** Sample body of an operation in a scope, if it has one; for a file, an empty one. */
+function asked(method: string, path: string, node = 'n-1'): Asked {
+  if (method === 'PUT') return {body: '', headers: {'content-type': 'application/octet-stream'}}
+  return method === 'POST' ? {body: {...bodies[path]?.(node), scope_id: scope}} : {}
+}
+
+/** Status of a permitted request without files, and with a body that is invalid if the operation has one. */
+function permitted(method: string, path: string): number {
+  if (method === 'PUT') return 415
+  return method === 'POST' ? 400 : path === file ? 404 : 200
+}
 
 describe('control-plane.openapi.yaml', () => {
   it('describes exactly the routes of the table', () => {
     const expected = table.flatMap(({method, path}) =>
-      method === 'GET' ? [`GET ${path}`, `HEAD ${path}`] : [`POST ${path}`],
+      method === 'GET' ? [`GET ${path}`, `HEAD ${path}`] : [`${method} ${path}`],
     )
     assert.deepEqual(operations.map(({method, path}) => `${method} ${path}`).sort(), expected.sort())
   })
@@ -89,6 +102,7 @@ describe('control plane', () => {
   before(async () => {
     plane = await startPlane(suite, {secrets, scope})
     open = await startPlane(suite)
+    assert.equal((await askDocumented(plane, 'PUT', file, {token: mesh, ...asked('PUT', file)})).status, 204)
   })
 
   /** Joins a new node. */
@@ -127,7 +141,9 @@ describe('control plane', () => {
 
     it('deliver, read, claim, renew and acknowledge a message', async () => {
       await joined('reader')
+      const needed = {requirements: {gpu_cuda: true, min_vram_mb: 8192, labels: ['pool=train']}}
       const full = message({
+        ...needed,
         receiver_agent_id: '21',
         idempotency_key: 'k-1',
         privacy_class: 'private',
@@ -146,6 +162,7 @@ describe('control plane', () => {
       const claim = {receiver_agent_id: '21', claimer_node_id: 'reader'}
       const {body: claimed} = await post(plane, '/v1/mesh/a2a/inbox', claim, {token: worker})
       assert.equal(claimed.messages[0].lease_holder_node_id, 'reader')
+      assert.deepEqual(claimed.messages[0].requirements, needed.requirements)
       const held = {...claim, message_id: first.message_id}
       assert.equal((await post(plane, '/v1/mesh/a2a/lease-renew', held, {token: worker})).status, 204)
       for (let i = 0; i < 2; i++)
@@ -252,6 +269,7 @@ describe('control plane', () => {
       open: ['mesh', 'admin', 'worker', 'submitter', 'bootstrap'],
       worker: ['mesh', 'admin', 'worker'],
       deliver: ['mesh', 'admin', 'submitter'],
+      blob: ['mesh', 'admin', 'worker', 'submitter'],
       admin: ['mesh', 'admin'],
       bootstrap: ['bootstrap'],
     }
@@ -269,7 +287,7 @@ describe('control plane', () => {
           const {status} = await askDocumented(plane, method, path, {token: token(), ...body})
           const isAllowed = part === 'open' || (role !== undefined && allowed[part]?.includes(role))
           const isUnknown = role === undefined || role === 'bootstrap' || part === 'bootstrap'
-          const expected = isAllowed ? (method === 'POST' ? 400 : 200) : isUnknown ? 401 : 403
+          const expected = isAllowed ? permitted(method, path) : isUnknown ? 401 : 403
           assert.equal(status, expected, `${method} ${path} (${operation.operationId})`)
         }
       })
@@ -278,7 +296,7 @@ describe('control plane', () => {
       for (const token of [undefined, 'any-token-at-all'])
         for (const {method, path} of operations) {
           const {status} = await askDocumented(open, method, path, {token, ...(method === 'POST' ? {body: {}} : {})})
-          assert.equal(status, path === exchange ? 404 : method === 'POST' ? 400 : 200, `${method} ${path}`)
+          assert.equal(status, path === exchange ? 404 : permitted(method, path), `${method} ${path}`)
         }
     })
 
@@ -349,6 +367,29 @@ describe('control plane', () => {
       }
     })
 
+    it('files with an invalid digest or path, of another type, or too large', async (t) => {
+      const type = {'content-type': 'application/octet-stream'}
+      const put = (more: object) => askDocumented(plane, 'PUT', file, {token: worker, headers: type, ...more})
+      const damaged = await put({body: 'x'})
+      assert.deepEqual([damaged.status, damaged.body.code], [422, 'blob_damaged'])
+      for (const sha256 of ['x', emptyFile.toUpperCase()])
+        for (const method of ['PUT', 'GET', 'HEAD'])
+          assert.equal(
+            (await askDocumented(plane, method, file, {...asked(method, file), token: worker, sha256})).status,
+            400,
+          )
+      assert.equal((await put({body: '{}', headers: {}})).status, 415)
+      assert.equal((await put({length: maxBlobBytes + 1})).status, 413)
+      const small = await startPlane(t, {secrets, limits: {maxScopeBlobBytes: 1024}})
+      const stored = {token: worker, ...asked('PUT', file)}
+      for (let i = 0; i < 2; i++) assert.equal((await askDocumented(small, 'PUT', file, stored)).status, 204)
+      const more = Buffer.from('more')
+      const full = await askDocumented(small, 'PUT', file, {...stored, body: more, sha256: sha256Of(more)})
+      assert.deepEqual([full.status, full.body.code], [507, 'blobs_full'])
+      for (const method of ['GET', 'HEAD'])
+        assert.equal((await askDocumented(small, method, file, {token: worker, sha256: sha256Of(more)})).status, 404)
+    })
+
     it('a node of 600 kB', async () => {
       const body = record('large', {scope_id: scope, advertised_models: [{text: 'x'.repeat(600_000)}]})
       const answer = await askDocumented(plane, 'POST', '/v1/mesh/join', {token: worker, body})
@@ -393,7 +434,11 @@ describe('control plane', () => {
       ['/v1/mesh/a2a/deliver', {payload: {}}, 'missing_field'],
       ['/v1/mesh/a2a/deliver', {traceparent: '00-1-2-3'}, 'missing_field'],
       ['/v1/mesh/a2a/deliver', {jwe_payload: 'a.b.c'}, 'missing_field'],
+      ['/v1/mesh/a2a/deliver', {requirements: {min_vram_mb: '8'}}, 'missing_field'],
+      ['/v1/mesh/a2a/deliver', {requirements: {labels: Array(20).fill('x'.repeat(250))}}, 'missing_field'],
       ['/v1/mesh/a2a/inbox', {exclude_message_ids: Array(257).fill(1)}, 'missing_field'],
+      ['/v1/mesh/a2a/inbox', {exclude_sender_agent_ids: Array(65).fill('1')}, 'missing_field'],
+      ['/v1/mesh/a2a/inbox', {exclude_sender_agent_ids: ['me']}, 'invalid_agent_id'],
       ['/v1/mesh/a2a/inbox', {wait_ms: -1}, 'missing_field'],
       ['/v1/mesh/a2a/inbox', {order: 'random'}, 'missing_field'],
     ] as const)
@@ -595,6 +640,7 @@ describe('control plane', () => {
         'a2a_dead_list',
         'a2a_inbox',
         'admin_audit_list',
+        'blob_get',
         'exec_lease_list',
         'list_nodes',
         'queue_stats',
@@ -605,7 +651,7 @@ describe('control plane', () => {
         alive.filter((operation) => busy.includes(operation)),
         [],
       )
-      assert.ok(['join', 'a2a_deliver', 'exec_lease_grant'].every((operation) => busy.includes(operation)))
+      assert.ok(['join', 'a2a_deliver', 'blob_put', 'exec_lease_grant'].every((operation) => busy.includes(operation)))
       const all = Object.keys(routes).filter((operation) => !['health', 'metrics'].includes(operation))
       assert.deepEqual(await shed(8001), all.sort())
       // Metrics also fail if the table of used tokens is full.

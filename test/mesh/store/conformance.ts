@@ -1,5 +1,6 @@
 import {describe} from 'node:test'
 import {auditConformance} from './conformance/audit.js'
+import {blobConformance} from './conformance/blobs.js'
 import {claimConformance} from './conformance/claims.js'
 import {credentialConformance} from './conformance/credentials.js'
 import {deadMessageConformance} from './conformance/dead-messages.js'
@@ -19,6 +20,7 @@ export function meshStoreConformance(open: OpenStore): void {
   describe('messages', () => messageConformance(open))
   describe('claims', () => claimConformance(open))
   describe('dead messages', () => deadMessageConformance(open))
+  describe('files', () => blobConformance(open))
   describe('audit log', () => auditConformance(open))
   describe('credentials', () => credentialConformance(open))
   describe('purge', () => purgeConformance(open))

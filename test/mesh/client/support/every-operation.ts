@@ -4,12 +4,14 @@ import {type MeshClient, type MeshOperation, routes} from '../../../../src/mesh/
 export interface Exchange {
   ask(client: MeshClient): Promise<unknown>
   body?: object
+  /** Content type of a body that is not JSON. */
+  type?: string
   answer?: object
 }
 
 /** An empty file and its SHA-256. */
 const file = Buffer.alloc(0)
-const sha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+export const sha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 const node = {id: 'node-a', version: '1.0.0', capabilities: {cpu_cores: 4}}
 const held = {lease: '17', claimer: 'node-a'}
@@ -90,7 +92,7 @@ export const everyOperation: Readonly<Record<MeshOperation, Exchange>> = {
     body: {message_ids: [7]},
     answer: {message_ids: [7], not_found: []},
   },
-  blob_put: {ask: (client) => client.putBlob(file)},
+  blob_put: {ask: (client) => client.putBlob(file), type: 'application/octet-stream'},
   blob_get: {ask: (client) => client.getBlob(sha256)},
   queue_stats: {
     ask: (client) => client.queueStats(),

@@ -6,8 +6,8 @@ export interface Asked {
   headers?: Record<string, string>
   /** Query string, such as `limit=2`. */
   query?: string
-  /** A string is sent unchanged. */
-  body?: object | string
+  /** A string or buffer is sent unchanged. */
+  body?: object | string | Buffer
   /** Content-Length of a body that is not sent. */
   length?: number
 }
@@ -38,7 +38,7 @@ export function ask({baseUrl}: {baseUrl: string}, method: string, path: string, 
     }
     const url = `${baseUrl}${path}${query === undefined ? '' : `?${query}`}`
     const outgoing = request(url, {method, headers: sent, agent: false}, read).on('error', reject)
-    const content = typeof body === 'object' ? JSON.stringify(body) : (body ?? '')
+    const content = typeof body === 'object' && !Buffer.isBuffer(body) ? JSON.stringify(body) : (body ?? '')
     outgoing.setHeader('content-length', length ?? Buffer.byteLength(content))
     if (length === undefined) outgoing.end(content)
     else outgoing.flushHeaders()

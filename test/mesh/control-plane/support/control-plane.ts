@@ -29,6 +29,8 @@ export interface Trouble {
 export interface PlaneOptions extends Partial<Omit<ControlPlaneOptions, 'store' | 'credentials'>> {
   secrets?: MeshSecrets
   limits?: Partial<StoreLimits>
+  /** Folder of the database; default: a new one. */
+  folder?: string
   /** Clock of the store, Unix ms; default: system clock. */
   storeTime?: () => number
 }
@@ -51,11 +53,10 @@ export function lifeOfSuite(): Pick<TestContext, 'after'> {
 /** Starts a control plane in this process with its own database, closed when the test ends. */
 export async function startPlane(
   test: Pick<TestContext, 'after'>,
-  {secrets = {}, limits = {}, storeTime, ...options}: PlaneOptions = {},
+  {secrets = {}, limits = {}, folder, storeTime, ...options}: PlaneOptions = {},
 ): Promise<Plane> {
-  const folder = await temporaryFolder(test)
   const store = await openSqliteMeshStore(
-    join(folder, 'mesh.db'),
+    join(folder ?? (await temporaryFolder(test)), 'mesh.db'),
     {leaseMs: 120_000, maxMessages: 1000, maxMessagesPerReceiver: 100, ...limits},
     storeTime && {wallClock: storeTime, monotonic: storeTime},
   )

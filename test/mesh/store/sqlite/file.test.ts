@@ -80,6 +80,7 @@ describe('database file', () => {
       .all()
     assert.deepEqual(tables, [
       'mesh_audit',
+      'mesh_blobs',
       'mesh_bootstrap',
       'mesh_counters',
       'mesh_exec_leases',
