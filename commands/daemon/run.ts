@@ -71,8 +71,8 @@ With --json the first line is a ready event, followed by one line per event. On 
     const {parseListen} = await import('../../src/daemon/index.js')
     const listen = parseListen(socket)
     const base = await this.openOperations('daemon', this.speechPort)
-    const {probeGpuMemory} = await import('../../src/mesh/index.js')
-    const [processors] = await Promise.all([this.#processors(base), probeGpuMemory(base.sources)])
+    const {probeGpus} = await import('../../src/mesh/index.js')
+    const [processors] = await Promise.all([this.#processors(base), probeGpus(base.sources)])
     const log = this.#openEventLog(base.orchestrator)
     try {
       const server = listen === undefined ? undefined : await this.#openServer(listen, base)

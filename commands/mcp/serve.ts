@@ -53,7 +53,7 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
       askTimeoutMs,
     }
     // Not awaited: the server answers in the meantime.
-    void import('../../src/mesh/index.js').then(({probeGpuMemory}) => probeGpuMemory(this.settingSources()))
+    void import('../../src/mesh/index.js').then(({probeGpus}) => probeGpus(this.settingSources()))
     const serve = async () => {
       if (output === undefined) return this.#serveHttp(parts, addressOf(http ?? ''))
       this.output.notice(`Serving the tools of ${this.workspace.root} on standard input and output.`)

@@ -10,8 +10,8 @@ const leaveMs = 3000
 export default class MeshJoin extends MeshCommand<typeof MeshJoin> {
   static override summary = 'Join a mesh as a node until stopped.'
   static override description =
-    `Registers this machine with its CPUs, architecture, host name, labels and the devices enabled by the
-SVC_MESH_ADVERTISE_* variables. Then sends heartbeats at the interval set by the control plane.
+    `Registers this machine with its CPUs, architecture, host name, labels, the GPUs that nvidia-smi reports and the devices
+enabled by the SVC_MESH_ADVERTISE_* variables. Then sends heartbeats at the interval set by the control plane.
 
 --bootstrap first exchanges a one-time token for permanent tokens. It reads the one-time token from
 SVC_MESH_BOOTSTRAP_TOKEN or standard input. It writes the permanent tokens and the address of the control plane to
@@ -48,8 +48,9 @@ keeps its leases until they expire, so that it can rejoin; --leave removes the n
   #leaveError: Error | undefined
 
   async run(): Promise<void> {
-    const {nodeId, selfRecord} = await import('../../src/mesh/index.js')
+    const {nodeId, probeGpus, selfRecord} = await import('../../src/mesh/index.js')
     if (this.flags.bootstrap) await this.#pair(await nodeId(this.settingSources(meshNodeSettings)))
+    await probeGpus(this.settingSources(meshSettings))
     const record = await selfRecord(this.settingSources(meshNodeSettings), this.config.version, this.flags.labels)
     const client = await this.client(record.id)
     if (this.flags.once) await this.#joinOnce(client, record)

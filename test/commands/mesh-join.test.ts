@@ -8,9 +8,10 @@ import {join as path} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
 import type {MeshJoinV1, MeshNodesV1} from '../../src/contracts/index.js'
-import {readLocalRegistry} from '../../src/mesh/index.js'
+import {type NodeRecord, readLocalRegistry} from '../../src/mesh/index.js'
 import {startMeshServer} from '../support/mesh-server.js'
 import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-workspace.js'
+import {gpuList, pathWithNvidiaSmi} from '../support/nvidia-smi.js'
 import {assertFits, jsonLines, until} from '../support/orch-workspace.js'
 import {startSvc, svcBinary} from '../support/svc.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -51,6 +52,17 @@ describe('svc mesh join', () => {
     )
     assert.deepEqual(await json('leave', ['leave']), {node_id: id, left: true})
     assert.deepEqual(await nodes(), [])
+  })
+
+  const noScript = process.platform === 'win32' && 'The program is a shell script.'
+  it('reports the GPUs that nvidia-smi lists', {skip: noScript}, async (t) => {
+    const {text, json} = await meshWorkspace(t, server(), asWorker)
+    const path = await pathWithNvidiaSmi(t, gpuList('8192, Default, 550.54.15'))
+    await text(['join', '--once', '--node', 'rig-with-gpu'], {env: {PATH: path}})
+    const {nodes} = await json<MeshNodesV1>('nodes', ['nodes'])
+    const node = nodes.find(({id}) => id === 'rig-with-gpu') as unknown as NodeRecord
+    assert.deepEqual([node.gpu_healthy_count, node.gpu_inventory_source], [1, 'probed'])
+    await text(['leave', '--node', 'rig-with-gpu'])
   })
 
   it('leaves the mesh when stopped with --leave', async (t) => {

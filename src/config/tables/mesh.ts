@@ -72,7 +72,7 @@ export const meshSettings = settings('mesh', () => ({
     type: boolean('flag'),
     env: ['SVC_MESH_GPU_READINESS_PROBE_OFF'],
     default: false,
-    doc: 'Do not query the GPU memory of this machine with nvidia-smi when a long-running command starts.',
+    doc: 'Do not query the GPUs of this machine with nvidia-smi when a long-running command starts.',
   },
   maxStaleMs: {
     type: integer({min: 0}),

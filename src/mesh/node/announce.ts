@@ -6,6 +6,7 @@ import {MeshHttpError} from '../client/error.js'
 import {type MembershipEvent, startMembership} from '../client/membership.js'
 import {configuredClient} from './configured-client.js'
 import {keepsControlEvents, recordControlEvent} from './control-events.js'
+import {knownGpus, probeGpus} from './gpu-probe.js'
 import {publishNode, registryPath} from './local-registry.js'
 import {type SelfRecord, selfRecord} from './self-record.js'
 
@@ -37,6 +38,7 @@ export async function whileAnnounced<T>(announcement: Announcement, work: () => 
 
 async function announce(announcement: Announcement, signal: AbortSignal): Promise<void> {
   const {sources, version} = announcement
+  if (knownGpus() === undefined) await probeGpus(sources)
   const record = await selfRecord(sources, version)
   const onEvent = await announceHere(announcement, record)
   await joinInBackground(sources, {record, onEvent, signal})

@@ -1,6 +1,6 @@
 import os from 'node:os'
 import {meshSettings, resolveSettings, type SettingSources, type SettingValues} from '../../config/index.js'
-import {knownGpuMemory} from './gpu-memory.js'
+import {knownGpus} from './gpu-probe.js'
 
 /** Description of a machine. Accelerators are advertised by environment variables. */
 export interface HostProbe {
@@ -29,7 +29,7 @@ export interface HostFacts {
 }
 
 export const readHost = (): HostFacts => ({
-  vramMb: knownGpuMemory(),
+  vramMb: knownGpus()?.vramMb,
   parallelism: os.availableParallelism(),
   arch: process.arch,
   hostname: os.hostname(),

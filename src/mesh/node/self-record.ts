@@ -1,5 +1,6 @@
 import {meshNodeSettings, meshSettings, resolveSettings, type SettingSources} from '../../config/index.js'
 import type {CapabilityHints, NodeFacts} from '../protocol/node.js'
+import {knownGpus} from './gpu-probe.js'
 import {userFile} from './home.js'
 import {describeHost, type HostProbe, hostTriple, readHost} from './host.js'
 import {readNodeId, storedNodeId} from './node-id.js'
@@ -39,6 +40,7 @@ export function selfFacts(
     ...(visibility === undefined ? {} : {visibility}),
     ...(pool ? {pool_id: pool} : {}),
     ...(probe.gpu_cuda ? ({gpu_inventory_source: 'advertised', gpu_truth_layer: 'layer_c_advertised'} as const) : {}),
+    ...knownGpus()?.facts,
     host_triple: hostTriple(host, process.platform),
   }
 }
