@@ -173,7 +173,8 @@ class DelegatorLoop {
         this.#endMoved()
         this.#begin()
       } catch (error) {
-        if (!isErrorOf(error, 'store_busy') && !isErrorOf(error, 'daemon_replaced')) throw error
+        // The next call tries again; a daemon that cannot go on ends by itself.
+        log().debug({err: error}, 'cannot look for tasks to delegate')
       }
     })
   }

@@ -26,12 +26,13 @@ interface PollOptions {
   toml?: string
   /** Changes the workspace before the first poll. */
   before?: (orchestrator: TestOrchestrator) => void
+  root?: string
 }
 
 /** A workspace whose daemon polls a control plane. Another process reads the result. */
-async function polling(t: TestContext, url: string, {env: more = {}, toml = '', before}: PollOptions = {}) {
+async function polling(t: TestContext, url: string, {env: more = {}, toml = '', root, before}: PollOptions = {}) {
   const env = {...baseEnv, SVC_ORCHESTRATOR_MESH_CONTROL_URL: url, ...more}
-  const orchestrator = await openTestOrchestrator(t, {env, toml, clock: 'real'})
+  const orchestrator = await openTestOrchestrator(t, {env, toml, clock: 'real', ...(root === undefined ? {} : {root})})
   const reader = await openTestOrchestrator(t, {env, root: orchestrator.root, clock: 'real'})
   before?.(reader)
   const lease = takeLease(orchestrator, 'test')
@@ -223,17 +224,20 @@ describe('lease reconciliation against a control plane', () => {
   it('revokes the lease of a stale holder but not the one of this machine', async (t) => {
     let aheadMs = 0
     const {client, url} = await plane(t, {storeTime: () => Date.now() + aheadMs})
-    for (const id of ['worker', 'orch-this-node']) {
+    const {root, repositoryId} = await openTestOrchestrator(t)
+    const own = `orch-this-node-${repositoryId.slice(0, 8)}`
+    for (const id of ['worker', own]) {
       await join(client, id)
       await client.grantLease({scopeKey: `task:${id}`, claimer: id})
     }
     aheadMs = 61_000
     const {orchestrator, stored} = await polling(t, url, {
+      root,
       env: {...enabled, SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE: '1'},
     })
     const holders = async () => (await client.listLeases()).map(({holder_node_id: holder}) => holder)
     await until(async () => (await holders()).length === 1, 'a lease is revoked')
-    assert.deepEqual(await holders(), ['orch-this-node'])
+    assert.deepEqual(await holders(), [own])
     const recorded = () =>
       listMetrics(orchestrator.store, {type: 'mesh_exec_lease_reconcile'})
         .map(({metadata_json: json}) => JSON.parse(json ?? '').details)
@@ -241,7 +245,7 @@ describe('lease reconciliation against a control plane', () => {
         .sort()
     await until(() => recorded().length === 3, 'the revocation is recorded')
     assert.deepEqual(recorded(), [
-      'orch-this-node,holder_heartbeat_stale,',
+      `${own},holder_heartbeat_stale,`,
       'worker,holder_heartbeat_stale,',
       'worker,holder_heartbeat_stale,true',
     ])
