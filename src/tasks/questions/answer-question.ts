@@ -4,7 +4,14 @@ import {appendEvent} from '../events/event-log.js'
 import {requireRow} from '../lifecycle/task-rows.js'
 import {chargeQuestion} from './agent-question.js'
 import {normalise, questionLimits} from './ask-question.js'
-import {pendingRows, type Question, type QuestionRow, requireQuestion, toQuestion} from './question-rows.js'
+import {
+  firstPending,
+  pendingRows,
+  type Question,
+  type QuestionRow,
+  requireQuestion,
+  toQuestion,
+} from './question-rows.js'
 import {releaseTask} from './release-task.js'
 
 export interface AnswerRequest {
@@ -88,10 +95,7 @@ function readAnswer({question_id, options}: Question, text: string): Answer {
 export function requireNoQuestion(context: TaskContext, sessionId: string | undefined): void {
   const session = sessionId?.trim()
   if (!session || context.config.submitTaskBypassQuestioningGate) return
-  const [question] = pendingRows(context, {sessionId: session, limit: 1})
+  const question = firstPending(context, session)
   if (question !== undefined)
-    throw new SvcError('question_pending', {
-      subject: `The session ${JSON.stringify(session)}`,
-      question: question.question_id,
-    })
+    throw new SvcError('question_pending', {subject: `The session ${JSON.stringify(session)}`, question})
 }

@@ -62,6 +62,14 @@ export const pendingRows = (
     },
   )
 
+/** Id of the oldest unanswered question of a session. Every submission asks for it, so the query uses only indexes. */
+export const firstPending = ({store, repositoryId}: TaskContext, sessionId: string): string | undefined =>
+  store.get<{question_id: string}>(
+    `SELECT e.question_id FROM question_sessions s JOIN question_events e ON e.question_session_id = s.id
+WHERE s.repository_id = ? AND s.session_id = ? AND ${isPending} ORDER BY e.id LIMIT 1`,
+    [repositoryId, sessionId],
+  )?.question_id
+
 /** Number of questions that need an answer. */
 export const countPending = ({store, repositoryId}: TaskContext): number =>
   store.get<{n: number}>(
