@@ -461,6 +461,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A different server responds at the configured address.',
     {url: 'http://127.0.0.1:9847', reason: 'the response is not JSON'},
   ],
+  remote_task_invalid: [
+    'The message that requests a task does not have the expected format, for example because another version sent it.',
+    {reason: 'it has no exec_lease_id or no task_uid'},
+  ],
+  remote_task_rejected: [
+    'The node that received the task lacks a capability, is in another scope, or would need secrets of the sender.',
+    {reason: 'this node lacks a required capability'},
+  ],
+  remote_file_unusable: [
+    'The file is too large, is not a regular file, or its content is not on the control plane.',
+    {path: 'dist/model.bin', reason: 'it has 9000000 bytes, more than 8388608'},
+  ],
   mesh_address_missing:
     'The command connects to a control plane, and no flag, environment variable or setting contains its address.',
   control_plane_silent: [

@@ -46,7 +46,7 @@ export {
 export type {Submitter} from './attention/review.js'
 export {submitSignals} from './attention/submit-signals.js'
 export type {Agent, AgentKind, AgentState} from './base/agent.js'
-export type {Capabilities} from './base/capabilities.js'
+export {type Capabilities, parseCapabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
 export {notify, type Scopes, type TaskChangeEvents, type TaskContext, type TaskListener} from './base/context.js'
 export {excerpt} from './base/excerpt.js'

@@ -221,6 +221,19 @@ export const meshErrors = rows(() => ({
     message: (p: {url: string; reason: string}) => `The server at ${p.url} is not a control plane: ${p.reason}.`,
     hint: 'Correct the address in --control-url, SVC_MESH_CONTROL_ADDR, or control_url under [mesh] in Svc.toml.',
   }),
+  remote_task_invalid: usage({
+    message: (p: {reason: string}) => `The message of the delegated task is invalid: ${p.reason}.`,
+    hint: 'Run the same version of svc on both machines.',
+  }),
+  remote_task_rejected: conflict({
+    message: (p: {reason: string}) => `The worker cannot run the task: ${p.reason}.`,
+    hint: 'Run the task on a machine that meets its requirements; svc mesh nodes lists the nodes.',
+  }),
+  remote_file_unusable: conflict({
+    message: (p: {path: string; reason: string}) =>
+      `The file ${JSON.stringify(p.path)} of the delegated task cannot be used: ${p.reason}.`,
+    hint: 'Remove the file from the task, or run the task on the machine that submitted it.',
+  }),
   mesh_address_missing: usage({
     http: 500,
     message: () => 'The address of the control plane is not configured.',

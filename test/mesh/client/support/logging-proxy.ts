@@ -25,6 +25,8 @@ export interface LoggingProxy {
   readonly log: Passage[]
   /** Treatment of the next requests in order; later ones pass. */
   fates: Fate[]
+  /** Chooses the treatment of the requests for which `fates` has none. */
+  decide?: (request: Pick<Passage, 'route' | 'body'>) => Fate
 }
 
 /** Proxy that logs requests and injects faults. */
@@ -35,14 +37,10 @@ export async function loggingProxy(test: {after(work: () => unknown): void}, tar
     const atMs = performance.now()
     const body = await buffer(request)
     const {method = '', url = '', headers} = request
-    const passage: Passage = {
-      route: `${method} ${url}`,
-      body: body.toString('utf8'),
-      atMs,
-      fate: proxy.fates.shift() ?? 'pass',
-    }
+    const asked = {route: `${method} ${url}`, body: body.toString('utf8')}
+    const fate = proxy.fates.shift() ?? proxy.decide?.(asked) ?? 'pass'
+    const passage: Passage = {...asked, atMs, fate}
     log.push(passage)
-    const {fate} = passage
     if (fate === 'lose request') return response.destroy()
     if (typeof fate === 'object') {
       const {status, retryAfter} = fate

@@ -1,0 +1,8 @@
+/** Runs a worker in its own process: `node run-worker.js BASE_URL FOLDER`. */
+import {createMeshClient} from '../../../../src/mesh/index.js'
+import {runWorker} from '../../../../src/scheduler/index.js'
+import {workerOptions} from './delegation.js'
+
+const [baseUrl = '', folder = ''] = process.argv.slice(2)
+const mesh = createMeshClient({baseUrl, tokens: {}})
+await runWorker({...workerOptions(mesh, folder), signal: new AbortController().signal})
