@@ -116,6 +116,7 @@ export {
   recordStart,
 } from './delegation/delegate.js'
 export {
+  abandonedDelegations,
   type DelegationRow,
   delegationOfTask,
   delegationWithKey,

@@ -1,6 +1,7 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {benchmarks as ownBenchmarks} from '../../src/bench/index.js'
 import {daemonSubmit} from './daemon-submit.js'
+import {delegation} from './delegation.js'
 import {generation} from './generation.js'
 import {guide} from './guide.js'
 import {langHttp} from './lang/http.js'
@@ -40,6 +41,7 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'orchestrator-drain': orchestratorDrain,
   'orchestrator-gates': orchestratorGates,
   'daemon-submit': daemonSubmit,
+  delegation,
   'mesh-heartbeat': meshHeartbeat,
   'mesh-heartbeat-scale': meshHeartbeatScale,
   'mesh-messages': meshMessages,

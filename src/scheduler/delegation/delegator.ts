@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
@@ -24,6 +25,7 @@ import {
   taskScopeKey,
 } from '../../mesh/index.js'
 import {
+  abandonedDelegations,
   beginDelegations,
   canDelegate,
   chargeAgent,
@@ -140,6 +142,8 @@ class DelegatorLoop {
     this.#monotonic = options.monotonic ?? (() => performance.now())
     this.#claimer = claimerOf(context)
     this.#reply = replyAgentOf(context.config, this.#claimer)
+    // All requests wait for this signal.
+    setMaxListeners(0, this.#ending.signal)
   }
 
   start(): void {
@@ -394,11 +398,10 @@ class DelegatorLoop {
 
   /** Ends the delegations whose tasks no longer wait for them. */
   #endMoved(): void {
-    for (const held of this.#held.values()) {
-      if (held.isBusy) continue
-      const row = delegationWithKey(this.#context, held.key)
-      if (row !== undefined && isOpen(row) && row.lease_id !== null && heldTask(this.#context, row) === undefined)
-        this.#run(this.#drop(held))
+    if (this.#held.size === 0) return
+    for (const key of abandonedDelegations(this.#context)) {
+      const held = this.#held.get(key)
+      if (held !== undefined && !held.isBusy) this.#run(this.#drop(held))
     }
   }
 

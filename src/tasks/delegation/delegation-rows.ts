@@ -43,6 +43,17 @@ export const openDelegations = ({store, repositoryId}: TaskContext): DelegationR
     [repositoryId],
   )
 
+/** Keys of open delegations under a lease whose tasks no longer wait for them. */
+export const abandonedDelegations = ({store, repositoryId}: TaskContext): string[] =>
+  store
+    .all<{idempotency_key: string}>(
+      `SELECT d.idempotency_key FROM mesh_delegations d JOIN orch_tasks t ON t.id = d.task_id
+WHERE d.repository_id = ? AND d.state IN ${openStates} AND d.lease_id IS NOT NULL
+  AND (t.status <> 'InProgress' OR t.claim_generation <> d.generation)`,
+      [repositoryId],
+    )
+    .map(({idempotency_key: key}) => key)
+
 export const delegationWithKey = ({store, repositoryId}: TaskContext, key: string): DelegationRow | undefined =>
   store.get<DelegationRow>('SELECT * FROM mesh_delegations WHERE repository_id = ? AND idempotency_key = ?', [
     repositoryId,
