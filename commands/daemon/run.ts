@@ -2,13 +2,13 @@ import {resolve} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Flags} from '@oclif/core'
 import {describeEvent, type EventLog, OrchCommand, openEventLog, settingFlags} from '../../src/cli/index.js'
-import {daemonSettings, meshNodeSettings} from '../../src/config/index.js'
+import {daemonSettings, meshNodeSettings, meshSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {ListenAddress, Publication, publish as publishDaemon, RpcServer} from '../../src/daemon/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
-import type {DaemonOptions, NodePoller} from '../../src/scheduler/index.js'
+import type {DaemonOptions, NodePoller, WorkerEvent} from '../../src/scheduler/index.js'
 
 /** Time to answer pending requests on shutdown, ms. */
 const answerMs = 3000
@@ -37,6 +37,9 @@ next one requeues its tasks.
 --listen HOST:PORT accepts TCP connections; port 0 selects a free port. The address is written to .svc/daemon.json.
 --listen stdio answers requests on standard input and output until standard input closes. It also works while another
 daemon runs the tasks of the workspace. A request is a line of JSON, either JSON-RPC 2.0 or {"id","method","params"}.
+
+If SVC_MESH_ENABLED=1 and mesh_remote_worker_poll_interval_secs is set, the daemon also runs the tasks that other machines
+of the mesh send to this one.
 
 With --json the first line is a ready event, followed by one line per event. On SIGTERM or SIGINT, running tasks have
 --drain seconds to finish; unfinished tasks are requeued. The daemon then exits with status 0.`
@@ -91,7 +94,7 @@ With --json the first line is a ready event, followed by one line per event. On 
           options: {processors, signal, runsTasks: agentFleet, drainMs: this.flags.drain * 1000},
         }
         const run = () => (listen?.kind === 'stdio' ? this.#runWhenFree(daemon) : this.#runTasks(daemon))
-        await (this.settings(meshNodeSettings).enabled ? this.#asNode(base, run) : run())
+        await (this.settings(meshNodeSettings).enabled ? this.#asNode(daemon, run) : run())
       } finally {
         close()
         await closed
@@ -102,11 +105,50 @@ With --json the first line is a ready event, followed by one line per event. On 
     }
   }
 
-  /** Announces this machine as a node of the mesh while it runs tasks. */
-  async #asNode({orchestrator, sources, version}: OperationBase, run: () => Promise<void>): Promise<void> {
+  /** Announces this machine as a node of the mesh while it runs tasks, and also runs those of other machines. */
+  async #asNode(daemon: Daemon, run: () => Promise<void>): Promise<void> {
+    const {orchestrator, sources, version, modules} = daemon.base
     const {whileAnnounced} = await import('../../src/mesh/index.js')
     const notice = (text: string) => this.output.notice(text)
-    await whileAnnounced({sources, version, place: async () => orchestrator, notice}, run)
+    await whileAnnounced({sources, version, place: async () => orchestrator, notice}, async () => {
+      if (!modules.scheduler.isWorkerConfigured(sources)) return run()
+      const over = new AbortController()
+      const working = this.#work(daemon, over.signal).catch((error: Error) => notice(`warning: ${error.message}`))
+      try {
+        await run()
+      } finally {
+        over.abort()
+        await working
+      }
+    })
+  }
+
+  /** Runs the tasks of other machines until the daemon is stopped. @throws file_unwritable */
+  async #work({base, options}: Daemon, over: AbortSignal): Promise<void> {
+    const {orchestrator, sources, version, modules} = base
+    const {claimerOf, configuredWorker, replyAgentOf, runWorker} = modules.scheduler
+    const [{configuredClient, selfRecord}, {resolveEndpoint}] = await Promise.all([
+      import('../../src/mesh/index.js'),
+      import('../../src/inference-client/index.js'),
+    ])
+    const record = await selfRecord(sources, version)
+    const client = configuredClient(sources, this.settings(meshSettings).controlUrl ?? '', record.id)
+    try {
+      const {endpoint} = resolveEndpoint(sources)
+      const config = () => orchestrator.config
+      const worker = configuredWorker({sources, mesh: client, record, config, endpoint})
+      // Several machines may have the same configured agent; then the tasks of this one are not distinguishable.
+      const isOwnAgent = config().meshRemoteExecuteSenderAgent === undefined
+      const excludeSenders = isOwnAgent ? [replyAgentOf(config(), claimerOf(orchestrator))] : undefined
+      const signal = AbortSignal.any([options.signal, over])
+      const onEvent = (event: WorkerEvent) => {
+        const text = workNotice(event, worker.receiver)
+        if (text !== undefined) this.output.notice(text)
+      }
+      await runWorker({...worker, excludeSenders, drainMs: this.flags.drain * 1000, signal, onEvent})
+    } finally {
+      await client.close()
+    }
   }
 
   async #openServer(listen: ListenAddress, base: OperationBase): Promise<RpcServer> {
@@ -235,4 +277,12 @@ With --json the first line is a ready event, followed by one line per event. On 
     for (const secret of [endpoint.apiKey, this.settings(daemonSettings).token]) registerSecret(secret)
     return modules.scheduler.localProcessors(orchestrator, {endpoint, env: process.env})
   }
+}
+
+function workNotice(event: WorkerEvent, receiver: string): string | undefined {
+  if (event.type === 'ready') return `Running the tasks that other machines send to agent ${receiver}.`
+  if (event.type === 'waiting') return 'notice: Another process of this machine runs the tasks of other machines.'
+  // The first requests may precede the join.
+  if (event.type === 'failed' && event.failures === 3) return `warning: ${event.error.message}`
+  return undefined
 }

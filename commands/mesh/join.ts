@@ -1,8 +1,17 @@
 import {Flags} from '@oclif/core'
 import {asLabel, controlUrlFlag, MeshCommand, nodeFlag, readSecret} from '../../src/cli/index.js'
-import {meshNodeSettings, meshSecretSettings, meshSettings, readMeshEnv, settingTables} from '../../src/config/index.js'
+import {
+  meshNodeSettings,
+  meshSecretSettings,
+  meshSettings,
+  orchestratorDelegationSettings,
+  readMeshEnv,
+  settingTables,
+} from '../../src/config/index.js'
 import type {MeshJoinV1} from '../../src/contracts/index.js'
+import {SvcError} from '../../src/errors/index.js'
 import type {MembershipEvent, MeshClient, MeshHttpError, SelfRecord} from '../../src/mesh/index.js'
+import type {WorkerEvent} from '../../src/scheduler/index.js'
 
 /** Timeout for leaving the mesh on shutdown, ms. */
 const leaveMs = 3000
@@ -18,12 +27,16 @@ SVC_MESH_BOOTSTRAP_TOKEN or standard input. It writes the permanent tokens and t
 .svc/mesh/mesh.env, readable only by this user, so that svc mesh join then needs no flags. Exits with status 4 if the
 file contains secrets of another mesh, unless --force is given.
 
+--work also runs the tasks that other machines send to this one, with the inference server and the command templates of
+the workspace. One process per machine does so; another one waits until it ends.
+
 If the control plane does not respond, the command retries with increasing delays. If the control plane refuses the
 node, the command exits with status 4. On SIGTERM or Ctrl-C, the command exits with status 0. The node stays listed and
 keeps its leases until they expire, so that it can rejoin; --leave removes the node instead.`
   static override examples = [
     'SVC_MESH_BOOTSTRAP_TOKEN=... <%= config.bin %> <%= command.id %> --bootstrap --control-url http://10.0.0.1:9847',
     '<%= config.bin %> <%= command.id %> --labels pool=train,disk=nvme --leave',
+    '<%= config.bin %> <%= command.id %> --work',
     '<%= config.bin %> <%= command.id %> --once --json',
   ]
   static override flags = {
@@ -43,12 +56,24 @@ keeps its leases until they expire, so that it can rejoin; --leave removes the n
     }),
     once: Flags.boolean({description: 'Join and exit without sending heartbeats.', exclusive: ['leave']}),
     leave: Flags.boolean({description: 'On shutdown, release the leases and leave the mesh.'}),
+    work: Flags.boolean({description: 'Run the tasks of other machines.', exclusive: ['once']}),
+    drain: Flags.integer({
+      description: 'Grace period for running tasks on shutdown; requires --work.',
+      default: 10,
+      min: 0,
+      max: 86_400,
+      helpValue: 'SECONDS',
+    }),
   }
 
   #leaveError: Error | undefined
 
   async run(): Promise<void> {
     const {nodeId, probeGpus, selfRecord} = await import('../../src/mesh/index.js')
+    if (this.flags.work && this.settings(orchestratorDelegationSettings).meshRemoteWorkerPollIntervalSecs === 0)
+      throw new SvcError('usage', {
+        reason: 'mesh_remote_worker_poll_interval_secs is 0, so that this machine accepts no tasks.',
+      })
     if (this.flags.bootstrap) await this.#pair(await nodeId(this.settingSources(meshNodeSettings)))
     await probeGpus(this.settingSources(meshSettings))
     const record = await selfRecord(this.settingSources(meshNodeSettings), this.config.version, this.flags.labels)
@@ -83,6 +108,11 @@ keeps its leases until they expire, so that it can rejoin; --leave removes the n
     const load = loadProbe()
     let isMember = false
     let reported: Promise<void> = Promise.resolve()
+    const report = (line: MeshJoinV1) => {
+      reported = reported.then(() => this.#report(line))
+    }
+    const signal = AbortSignal.any([this.signal, refused.signal])
+    let working: Promise<void> | undefined
     const onEvent = (event: MembershipEvent) => {
       announce(event)
       if (event.type === 'replaced') refused.abort(event.error)
@@ -90,18 +120,43 @@ keeps its leases until they expire, so that it can rejoin; --leave removes the n
       if (event.type === 'failed' && !isMember && !event.error.isTransient) refused.abort(event.error)
       isMember ||= event.type === 'joined'
       const line = refused.signal.aborted ? undefined : lineOf(event, client, record)
-      if (line !== undefined) reported = reported.then(() => this.#report(line))
+      if (line !== undefined) report(line)
+      if (this.flags.work && isMember)
+        working ??= this.#work(client, {record, signal, report}).catch((error: unknown) => refused.abort(error))
     }
     const membership = startMembership(client, {
       record: () => ({...record, ...load()}),
       heartbeatSecs: this.settings(meshNodeSettings).heartbeatSecs,
       onEvent,
-      signal: AbortSignal.any([this.signal, refused.signal]),
+      signal,
     })
     await membership.done
+    await working
     await reported
     if (refused.signal.aborted) throw refused.signal.reason
     if (this.flags.leave && isMember) await this.#leave(client, record)
+  }
+
+  /** Runs the tasks of other machines until the signal aborts. @throws file_unwritable */
+  async #work(
+    client: MeshClient,
+    {record, signal, report}: {record: SelfRecord; signal: AbortSignal; report: (line: MeshJoinV1) => void},
+  ): Promise<void> {
+    const [{configuredWorker, runWorker}, {resolveOrchestratorConfig}, {resolveEndpoint}, {registerSecret}] =
+      await Promise.all([
+        import('../../src/scheduler/index.js'),
+        import('../../src/tasks/index.js'),
+        import('../../src/inference-client/index.js'),
+        import('../../src/log/index.js'),
+      ])
+    const sources = this.settingSources()
+    const {config, warnings} = resolveOrchestratorConfig(sources)
+    const {endpoint, warnings: more} = resolveEndpoint(sources)
+    this.report([...warnings, ...more])
+    registerSecret(endpoint.apiKey)
+    const options = configuredWorker({sources, mesh: client, record, config: () => config, endpoint})
+    const onEvent = (event: WorkerEvent) => report(workLine(event, record.id, options.receiver))
+    await runWorker({...options, drainMs: this.flags.drain * 1000, signal, onEvent})
   }
 
   /** Leaves the mesh. Its error takes precedence over the interruption, because the node is still listed. @throws MeshHttpError */
@@ -159,11 +214,38 @@ function lineOf(event: MembershipEvent, client: MeshClient, record: SelfRecord):
   }
 }
 
+function workLine(event: WorkerEvent, node: string, receiver: string): MeshJoinV1 {
+  switch (event.type) {
+    case 'waiting':
+      return {event: 'waiting', node_id: node}
+    case 'ready':
+      return {event: 'working', node_id: node, receiver_agent_id: receiver}
+    case 'failed': {
+      const {cause, message} = event.error as MeshHttpError
+      const code = cause === undefined ? 'internal' : codeOf(event.error as MeshHttpError)
+      const {failures, nextMs} = event
+      return {event: 'failed', node_id: node, operation: 'work', error: message, code, failures, next_ms: nextMs}
+    }
+    default: {
+      const {task} = event
+      return {
+        event: 'task',
+        node_id: node,
+        task_id: task?.task_id ?? null,
+        idempotency_key: task?.idempotency_key ?? null,
+        state: event.type === 'started' ? 'started' : event.end,
+        error: (event.type === 'ended' ? event.error : undefined) ?? null,
+      }
+    }
+  }
+}
+
 const codeOf = ({code, cause}: MeshHttpError): string => code ?? cause.code
 
 /** Text of an event for standard output, on which scripts can wait; undefined for a notice. */
 function resultText(line: MeshJoinV1): string | undefined {
   if (line.event === 'joined') return `${line.node_id} has joined ${line.control_url}`
+  if (line.event === 'working') return `${line.node_id} runs the tasks of agent ${line.receiver_agent_id}`
   if (line.event === 'left') return line.left ? `${line.node_id} has left` : `${line.node_id} was not listed any more`
   return undefined
 }
@@ -172,5 +254,9 @@ function noticeText(line: MeshJoinV1): string {
   if (line.event === 'paired')
     return `This machine was accepted with the role ${line.role}. Its tokens are in ${line.env_file}.`
   if (line.event === 'failed') return `warning: ${line.error} Retrying in ${Math.ceil(line.next_ms / 1000)} s.`
+  if (line.event === 'task')
+    return `Task ${line.task_id ?? 'of an unreadable message'}: ${line.state}. ${line.error ?? ''}`.trim()
+  if (line.event === 'waiting')
+    return 'Another process of this machine runs the tasks of other machines. Waiting for it to end.'
   return 'The control plane no longer lists this node. Rejoining.'
 }

@@ -2340,7 +2340,7 @@ export type MeshJoinV1 =
   | {
       event: 'failed'
       node_id: string
-      operation: 'join' | 'heartbeat'
+      operation: 'join' | 'heartbeat' | 'work'
       error: string
       /** Error code of the control plane if it sent one, else of svc. */
       code: string
@@ -2349,7 +2349,36 @@ export type MeshJoinV1 =
       /** Milliseconds until the next attempt. */
       next_ms: number
     }
-  | {event: 'rejoining'; node_id: string}
+  | {
+      /** waiting: another process of this machine runs the tasks of other machines until it ends. */
+      event: 'rejoining' | 'waiting'
+      node_id: string
+    }
+  | {
+      event: 'working'
+      node_id: string
+      /** Agent whose tasks this machine runs. */
+      receiver_agent_id: string
+    }
+  | {
+      event: 'task'
+      node_id: string
+      /** Number of the task on the machine that sent it; null if the message is unreadable. */
+      task_id: number | null
+      idempotency_key: string | null
+      /** After claim_lost and draining, the task returns to its inbox. */
+      state:
+        | 'started'
+        | 'completed'
+        | 'failed'
+        | 'cancelled'
+        | 'stale'
+        | 'duplicate'
+        | 'unreadable'
+        | 'claim_lost'
+        | 'draining'
+      error: string | null
+    }
   | {
       event: 'left'
       node_id: string

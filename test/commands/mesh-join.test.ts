@@ -232,6 +232,94 @@ describe('svc mesh join, as a member', () => {
   })
 })
 
+describe('svc mesh join --work', () => {
+  const server = suiteMeshServer()
+  const tokens = {...asWorker, SVC_MESH_SUBMITTER_TOKEN: meshTokens.SVC_MESH_SUBMITTER_TOKEN}
+  const asMesh = {env: {SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN}}
+
+  it('runs the tasks of other machines with the templates of the workspace', async (t) => {
+    const {startInTurn, text, json, join, cwd} = await meshWorkspace(t, server(), tokens)
+    await writeFile(
+      path(cwd, 'Svc.toml'),
+      '[orchestrator.exec]\nenabled = true\ntemplates = {say = ["echo", "{word}"]}\n',
+    )
+    await join('parent')
+    const lease = (await text(['leases', '--grant', 'task:u-1', '--node', 'parent'])).trim()
+    const joining = startInTurn(['mesh', 'join', '--node', 'w', '--work', '--json'])
+    const events = async (from: number, count: number) =>
+      Promise.all(Array.from({length: count}, async (_, i) => parseEvent(await joining.line(from + i))))
+    assert.deepEqual(
+      (await events(1, 2)).map(({event}) => event),
+      ['joined', 'working'],
+    )
+    const work = {task_description: 'x', processor: 'exec', template: 'say', params: {word: 'hello'}}
+    const envelope = {
+      idempotency_key: 'orch-remote-5-1',
+      task_id: 5,
+      task_uid: 'u-1',
+      repository_id: 'r',
+      exec_lease_id: lease,
+      payload: JSON.stringify(work),
+    }
+    const message = ['--from', '9', '--to', '2', '--type', 'remote_task_envelope', JSON.stringify(envelope)]
+    await json('deliver', ['deliver', ...message])
+    const task = {event: 'task', node_id: 'w', task_id: 5, idempotency_key: 'orch-remote-5-1', error: null}
+    assert.deepEqual(await events(3, 2), [
+      {...task, state: 'started'},
+      {...task, state: 'completed'},
+    ])
+    const inbox = await text(['inbox', '9', '--json'], asMesh)
+    assert.match(inbox, /\\"success\\":true,\\"result\\":\\"hello\\"/)
+    assert.equal(await joining.end('SIGTERM'), 0)
+    assert.doesNotMatch(joining.lines.join() + joining.stderr() + inbox, /canary/)
+  })
+
+  it('runs a task that another workspace submits, and returns its files', async (t) => {
+    const template = `["${process.execPath}", "-e", "require('fs').appendFileSync('a.txt', process.argv[1])", "{text}"]`
+    const toml = `[orchestrator.exec]\nenabled = true\ntemplates = {append = ${template}}\n`
+    const [parent, worker] = [await meshWorkspace(t, server(), tokens), await meshWorkspace(t, server(), tokens)]
+    for (const {cwd} of [parent, worker]) await writeFile(path(cwd, 'Svc.toml'), toml)
+    await writeFile(path(parent.cwd, 'a.txt'), 'one\n')
+    const joining = worker.startInTurn(['mesh', 'join', '--node', 'far', '--work', '--json'])
+    assert.equal((await parseEvent(await joining.line(2))).event, 'working')
+    const env = {
+      SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL: 'true',
+      SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT: '2',
+    }
+    const daemon = parent.startInTurn(['daemon', 'run', '--json'], {env})
+    await daemon.line(1)
+    const task = ['append', '--exec', 'append', '--param', 'text=two', '--file', 'a.txt:write']
+    const submitting = parent.startInTurn(['orch', 'submit', ...task, '--wait', '--json'], {env})
+    assert.equal(await submitting.end(), 0, submitting.stderr())
+    const submitted = JSON.parse(submitting.lines.join('\n'))
+    assert.deepEqual(
+      [submitted.placement_reason, submitted.result.remote.worker_node_id],
+      ['populi_remote_lease_hold', 'far'],
+    )
+    assert.equal(await readFile(path(parent.cwd, 'a.txt'), 'utf8'), 'one\ntwo')
+    assert.equal(existsSync(path(worker.cwd, 'a.txt')), false)
+    assert.equal(await daemon.end('SIGTERM'), 0)
+    assert.equal(await joining.end('SIGTERM'), 0)
+  })
+
+  it('reports that another process of the machine works', async (t) => {
+    const {startInTurn} = await meshWorkspace(t, server(), tokens)
+    const first = startInTurn(['mesh', 'join', '--node', 'w1', '--work'])
+    assert.equal(await first.line(2), 'w1 runs the tasks of agent 2')
+    const second = startInTurn(['mesh', 'join', '--node', 'w2', '--work'])
+    await second.says(/^Another process of this machine runs the tasks of other machines\. Waiting/m)
+    assert.equal(await first.end('SIGTERM'), 0)
+    assert.equal(await second.line(2), 'w2 runs the tasks of agent 2')
+    assert.equal(await second.end('SIGTERM'), 0)
+  })
+
+  it('exits with status 2 if the poll interval is 0', async (t) => {
+    const {fails} = await meshWorkspace(t, server(), tokens)
+    const env = {SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS: '0'}
+    await fails(['join', '--node', 'w', '--work'], 2, 'usage', {env})
+  })
+})
+
 describe('svc mesh join --bootstrap', () => {
   const env = {...meshTokens, SVC_MESH_SCOPE_ID: 'scope-a1'}
   const token = 'canary-token-that-works-once'

@@ -5,7 +5,6 @@ import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {orchestratorTables, type SettingTable, workspaceSettings} from '../../src/config/index.js'
 import type {
-  ConfigShowV1,
   OrchAcceptedV1,
   OrchAgentsV1,
   OrchAgentV1,
@@ -29,6 +28,7 @@ import {
   writeNodePoll,
 } from '../../src/tasks/index.js'
 import {loggingProxy} from '../mesh/client/support/logging-proxy.js'
+import {reply, scriptedControlPlane} from '../mesh/client/support/scripted-control-plane.js'
 import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {controlPlane} from '../orchestrator/support/control-plane.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
@@ -1277,6 +1277,21 @@ const mesh: readonly Effect[] = [
   },
 ]
 
+/** Runs a daemon as a node of the mesh. Returns its first request for tasks of other machines, if it accepts any. */
+async function taskRequest(orch: Orch, test: TestContext, isAccepting: boolean) {
+  const {url, asked} = await scriptedControlPlane(test, (response, {route}) => {
+    // A request for tasks is left waiting.
+    if (!route.endsWith('/a2a/inbox')) reply(response, 200, {id: 'n'})
+  })
+  const env = {SVC_MESH_CONTROL_ADDR: url, SVC_MESH_ENABLED: '1', SVC_MESH_NODE_ID: 'n', HOME: orch.cwd}
+  const running = orch.startInTurn(['daemon', 'run', '--drain', '0'], env)
+  const find = (end: string) =>
+    asked.find(({route}) => route.endsWith(end))?.body as Record<string, unknown> | undefined
+  await until(() => find(isAccepting ? '/a2a/inbox' : '/heartbeat') !== undefined, 'a request')
+  assert.equal((await running.stop()).exitCode, 0)
+  return find('/a2a/inbox')
+}
+
 /** Variables of a parent whose tasks run on other nodes. */
 const delegating = {
   SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_EXPERIMENTAL: 'true',
@@ -1351,6 +1366,16 @@ const delegation: readonly Effect[] = [
     env: delegating,
     outcomes: {0: 1, 64: 64, 1000: 256},
     see: async (orch, test) => (await placeRemotely(orch, test)).read[0]?.max_messages,
+  },
+  {
+    setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS',
+    controls: 'whether the daemon runs the tasks of other machines, and how long its requests wait',
+    outcomes: {0: undefined, 2: ['2', 2000], 60: ['2', 30_000]},
+    async see(orch, test, env) {
+      const isAccepting = env.SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS !== '0'
+      const request = await taskRequest(orch, test, isAccepting)
+      return request && [request.receiver_agent_id, request.wait_ms]
+    },
   },
 ]
 
@@ -1487,12 +1512,6 @@ const attention: readonly Effect[] = [
   },
 ]
 
-/** Planned variables without effect: a value, and how it is shown. Each moves up when it is implemented. */
-const withoutEffect: readonly (readonly [variable: string, text: string, shown: unknown])[] = [
-  // Remote execution on other nodes.
-  ['SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS', '2', 2],
-]
-
 describe('intake settings of the orchestrator', {concurrency: 2}, () => testEffects(intake))
 describe('message settings of the orchestrator', {concurrency: 2}, () => testEffects(messages))
 describe('agent settings of the orchestrator', {concurrency: 2}, () => testEffects(agents))
@@ -1510,27 +1529,14 @@ describe('delegation settings of the orchestrator', {concurrency: 2}, () => test
 const testedElsewhere = ['SVC_MESH_GPU_READINESS_PROBE_OFF']
 
 describe('environment variables of the orchestrator', () => {
-  it('are shown with their values if they have no effect yet', async (test) => {
-    const orch = await orchUnder(test, {env: Object.fromEntries(withoutEffect.map(([name, value]) => [name, value]))})
-    const {settings = []} = await orch.ask<ConfigShowV1>('config')
-    for (const [variable, , shown] of withoutEffect) {
-      const found = settings.find(({env}) => env.includes(variable))
-      assert.deepEqual([found?.value, found?.origin], [shown, {source: 'env', name: variable}], variable)
-    }
-  })
-
-  it('all have a test of their effect, or are listed as planned', () => {
+  it('all have a test of their effect', () => {
     const variablesOf = ({rows}: SettingTable) => Object.values(rows).flatMap(({env = []}) => env)
     const {journeyStore, journeyFallbackCanonical} = workspaceSettings.rows
     const declared = [...orchestratorTables.flatMap(variablesOf), ...journeyStore.env, ...journeyFallbackCanonical.env]
     const tested = [intake, agents, routing, gates, attention, scaling, running, planning, sessions, mesh, delegation]
       .flat()
       .filter(isVariable)
-    const known = [
-      ...tested.map(({setting}) => setting),
-      ...withoutEffect.map(([variable]) => variable),
-      ...testedElsewhere,
-    ]
+    const known = [...tested.map(({setting}) => setting), ...testedElsewhere]
     assert.deepEqual(known.sort(), [...new Set(declared)].sort())
   })
 })

@@ -25,7 +25,7 @@ export const orchestratorDelegationSettings = sectionSettings('orchestrator', ()
     type: agentId(),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
     clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_RECEIVER_AGENT'],
-    doc: 'Agent that receives the tasks that this node sends; without one, no task is sent.',
+    doc: 'Agent that receives the tasks that nodes send; without one, no task is sent, and workers use 2.',
   },
   meshRemoteExecuteSenderAgent: {
     type: agentId(),
@@ -70,8 +70,7 @@ export const orchestratorDelegationSettings = sectionSettings('orchestrator', ()
     type: seconds(),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS'],
     default: 5,
-    planned: true,
-    doc: 'Interval for polling tasks of other nodes, in seconds; 0 accepts none.',
+    doc: 'Interval for polling tasks of other nodes, in seconds; 0 accepts none. If set, svc daemon run also accepts them.',
   },
   meshRemoteResultMaxMessagesPerPoll: {
     type: integer({min: 1, max: 256, clamp: true}),
