@@ -13,7 +13,7 @@ import type {WorkerOptions} from './worker.js'
 /** Agent that receives tasks if none is configured. */
 const defaultReceiver = '2'
 
-export interface WorkerSetup {
+interface WorkerSetup {
   sources: SettingSources
   mesh: MeshClient
   /** Record of this node. */

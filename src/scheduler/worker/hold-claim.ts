@@ -8,7 +8,7 @@ import {isMissing, type WorkerMesh} from './mesh.js'
  * Why a run ends without a result. The envelope is acknowledged after `cancelled` and `lease_lost`, since the parent no
  * longer wants the result; otherwise it returns to the inbox.
  */
-export type Ending = 'cancelled' | 'lease_lost' | 'claim_lost' | 'draining'
+type Ending = 'cancelled' | 'lease_lost' | 'claim_lost' | 'draining'
 
 /** Abort reason of a run. */
 export class JobEnded extends Error {
@@ -18,7 +18,7 @@ export class JobEnded extends Error {
   }
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   mesh: WorkerMesh
   node: string
   receiver: string

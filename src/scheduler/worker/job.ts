@@ -33,7 +33,7 @@ export interface Job extends Delegation {
 }
 
 /** Result of parsing a message: a job, or its fault with the delegation as far as it is readable. */
-export type ReadJob = {job: Job} | {fault: SvcError; delegation: Delegation | undefined}
+type ReadJob = {job: Job} | {fault: SvcError; delegation: Delegation | undefined}
 
 /** Parses a `remote_task_envelope`. Never throws: an invalid message would return to the inbox again and again. */
 export function readJob(message: StoredMessage): ReadJob {

@@ -54,15 +54,7 @@ export interface JobOptions {
  * (`cancelled`, `stale`, `duplicate`, `unreadable`), or not at all, so that it returns to the inbox (`claim_lost`,
  * `draining`).
  */
-export type JobEnd =
-  | 'completed'
-  | 'failed'
-  | 'cancelled'
-  | 'stale'
-  | 'duplicate'
-  | 'unreadable'
-  | 'claim_lost'
-  | 'draining'
+type JobEnd = 'completed' | 'failed' | 'cancelled' | 'stale' | 'duplicate' | 'unreadable' | 'claim_lost' | 'draining'
 
 export interface JobReport {
   end: JobEnd

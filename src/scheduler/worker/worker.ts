@@ -7,7 +7,7 @@ import {type JobOptions, type JobReport, runJob} from './run-job.js'
 import {clearWork} from './work-folder.js'
 
 /** A task as its parent names it. */
-export type TaskName = Pick<Delegation, 'task_id' | 'idempotency_key'>
+type TaskName = Pick<Delegation, 'task_id' | 'idempotency_key'>
 
 export type WorkerEvent =
   /** Another process of this machine works for the mesh; this one continues when that process ends. */

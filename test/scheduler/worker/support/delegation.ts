@@ -9,6 +9,7 @@ import {
   createMeshClient,
   type ExecLease,
   holdLease,
+  type MeshClient,
   type RemoteResult,
   type RemoteWork,
   readResult,
@@ -16,7 +17,7 @@ import {
   type StoredMessage,
   taskScopeKey,
 } from '../../../../src/mesh/index.js'
-import {runWorker, type WorkerEvent, type WorkerMesh, type WorkerOptions} from '../../../../src/scheduler/index.js'
+import {runWorker, type WorkerEvent, type WorkerOptions} from '../../../../src/scheduler/index.js'
 import {resolveOrchestratorConfig} from '../../../../src/tasks/index.js'
 import {type PlaneOptions, startPlane} from '../../../mesh/control-plane/support/control-plane.js'
 import {temporaryFolder} from '../../../support/temporary.js'
@@ -131,7 +132,7 @@ export type Delegating = Awaited<ReturnType<typeof startDelegation>>
 
 /** Options of a worker with default settings. */
 export function workerOptions(
-  mesh: WorkerMesh,
+  mesh: MeshClient,
   folder: string,
   {env = {}, config = {}}: {env?: Record<string, string>; config?: object} = {},
 ) {
