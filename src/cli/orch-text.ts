@@ -128,9 +128,9 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['accept', ({harness}) => harness?.accept.map((line, i) => `${i + 1}. ${line}`).join(' ')],
   [
     'node',
-    ({remote_delegate: remote}) =>
+    ({remote_delegate: remote, result}) =>
       remote === undefined
-        ? undefined
+        ? (result as {remote?: {worker_node_id?: string}} | undefined)?.remote?.worker_node_id
         : `${remote.worker_node_id ?? 'not started yet'}, lease ${remote.lease_id ?? 'not granted yet'}`,
   ],
   ['claim', ({claim}) => (claim === undefined ? undefined : `${claim.generation} of ${claim.owner}`)],
