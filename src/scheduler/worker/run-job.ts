@@ -180,15 +180,16 @@ async function resultOf(options: JobOptions, running: Running): Promise<RemoteRe
   try {
     const settings = options.settings()
     checkTask(job, options.scope, settings)
-    await deliverAck(options, running)
     options.onStart(job)
     const folder = await createWorkFolder(options.folder)
+    const acknowledging = acknowledgeLater(options, running)
     try {
       const {files = []} = job.work
       await fetchFiles(folder.root, files, options.mesh, hold.signal)
       const outcome = await execute(settings, running, folder)
       return successResult(job, run(), outcome, await collectFiles(folder.root, files, options.mesh, hold.signal))
     } finally {
+      await acknowledging.stop()
       await folder.remove().catch((error: unknown) => logger('svc.mesh').warn({err: error}, 'cannot remove a folder'))
     }
   } catch (error) {
@@ -242,6 +243,25 @@ async function execute(settings: WorkerSettings, {job, hold, progress}: Running,
     throw new SvcError('task_run_failed', {reason: `it timed out after ${ms} ms`})
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** The result of a short task is news enough, so a start is reported only after this time, ms. */
+const ackDelayMs = 500
+
+/** Reports the start of a task to its parent if the task takes some time. A failure is not worth ending the run. */
+function acknowledgeLater(options: JobOptions, running: Running): {stop(): Promise<void>} {
+  let delivered: Promise<void> | undefined
+  const timer = setTimeout(() => {
+    delivered = deliverAck(options, running).catch((error: unknown) =>
+      logger('svc.mesh').debug({err: error}, 'cannot report the start of a delegated task'),
+    )
+  }, ackDelayMs)
+  return {
+    async stop() {
+      clearTimeout(timer)
+      await delivered
+    },
   }
 }
 

@@ -14,11 +14,14 @@ const shortLeases = {limits: {leaseMs: 6000}, safetyMs: 100}
 const pidIn = async (marker: string) => Number(await readFile(marker, 'utf8'))
 
 describe('a worker', {concurrency: 4}, () => {
-  it('runs a command, and delivers an acknowledgement and the result', async (t) => {
+  it('runs a command, and delivers an acknowledgement while it runs, and the result', async (t) => {
     const parent = await startDelegation(t)
     const worker = await startWorker(t, parent)
-    const sent = await parent.sendScript('console.log(process.env.SVC_TASK_UID); console.error("done")')
+    const sent = await parent.sendScript(`import fs from 'node:fs'
+while (!fs.existsSync(${JSON.stringify(worker.marker)})) await new Promise((resolve) => setTimeout(resolve, 20))
+console.log(process.env.SVC_TASK_UID); console.error('done')`)
     const ack = await parent.next(remoteTypes.ack)
+    await writeFile(worker.marker, '')
     const lease = {exec_lease_id: sent.lease.lease_id, fence_token: sent.lease.fence_token, worker_node_id: 'worker-1'}
     const task = {idempotency_key: sent.key, task_id: sent.taskId}
     assert.deepEqual(JSON.parse(ack.payload), {...task, ...lease, accepted: true})
@@ -54,7 +57,7 @@ describe('a worker', {concurrency: 4}, () => {
 
   it('rejects tasks that it cannot run', async (t) => {
     const parent = await startDelegation(t)
-    await startWorker(t, parent, {options: {scope: 'team-a'}})
+    const worker = await startWorker(t, parent, {options: {scope: 'team-a'}})
     const rejected = async (pattern: RegExp, work: object, envelope: object = {}) => {
       await parent.sendScript('', work, envelope)
       const {success, error} = await parent.result()
@@ -68,7 +71,10 @@ describe('a worker', {concurrency: 4}, () => {
     await rejected(/^remote_task_rejected: .* lacks a required capability/, {}, needs({labels: ['pool=train']}))
     await rejected(/^remote_task_rejected: .* secrets DEPLOY_KEY,/, {}, needs({required_secrets: ['DEPLOY_KEY']}))
     await rejected(/^remote_task_rejected: .* scope team-b, and this node of team-a/, {}, {mesh_scope_id: 'team-b'})
-    assert.deepEqual(await parent.replies(remoteTypes.ack), [], 'none was started')
+    assert.deepEqual(
+      worker.events.filter(({type}) => type === 'started'),
+      [],
+    )
   })
 
   it('rejects commands if they are disabled', async (t) => {
