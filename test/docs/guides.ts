@@ -10,12 +10,11 @@
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
 import {once} from 'node:events'
-import {createReadStream} from 'node:fs'
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {after, before, describe, it} from 'node:test'
-import {execa} from 'execa'
+import {setTimeout as sleep} from 'node:timers/promises'
 import {skipWithoutFfmpeg} from '../support/ffmpeg.js'
 import {projectFile} from '../support/project.js'
 import {svcBinary} from '../support/svc.js'
@@ -106,17 +105,20 @@ class Shell {
     }
   }
 
-  /** Starts a command that stays, and returns once it has printed what is expected. */
+  /**
+   * Starts a command that stays, and returns once it has printed what is expected. It prints to a file: reading a pipe
+   * would keep a thread of Node.js waiting for as long as the command stays.
+   */
   async start(command: string, expected: RegExp): Promise<void> {
-    const pipe = join(this.#folder, `output-${this.#commands}`)
-    await execa('mkfifo', [pipe])
-    await this.run(`{ ${command}\n} </dev/null >'${pipe}' 2>&1 &`)
-    let output = ''
-    for await (const chunk of createReadStream(pipe, {encoding: 'utf8'})) {
-      output += chunk
+    const path = join(this.#folder, `output-${this.#commands}`)
+    await writeFile(path, '')
+    await this.run(`{ ${command}\nprintf '\\1'; } </dev/null >'${path}' 2>&1 &`)
+    for (;;) {
+      const output = await readFile(path, 'utf8')
       if (expected.test(output)) return
+      if (output.endsWith('\u0001')) throw new Error(`${command} ended, and printed:\n${output.slice(0, -1)}`)
+      await sleep(20)
     }
-    throw new Error(`${command} ended, and printed:\n${output}`)
   }
 
   async #send(command: string): Promise<void> {

@@ -77,6 +77,59 @@ describe('a task with a gated role', () => {
   })
 })
 
+describe('a delegated task survives a lost response', () => {
+  for (const operation of ['exec/lease/grant', 'a2a/deliver', 'a2a/ack'])
+    it(`to ${operation}`, async (t) => {
+      const world = await RemoteWorld.open(t)
+      const lost = new Set<string>()
+      world.proxy.decide = ({route, body}) => {
+        if (route !== `POST /v1/mesh/${operation}` || lost.has(body)) return 'pass'
+        lost.add(body)
+        return 'lose answer'
+      }
+      await world.start()
+      submitTask(world.orchestrator, builder)
+      const claimed = await world.claim()
+      await world.untilDelegation('relayed')
+      await world.finish(claimed)
+      await world.untilStatus('Completed')
+      await until(
+        async () => (await world.unread(claimed.envelope.reply_to_agent_id ?? '')).length === 0,
+        'acknowledged',
+      )
+      assert.ok(lost.size > 0)
+      assert.deepEqual([world.placements().length, world.local.started], [1, []])
+    })
+
+  it('by a restart of the control plane', async (t) => {
+    const world = await RemoteWorld.open(t)
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    // All connections break for a while, as during a restart.
+    world.proxy.decide = () => ({status: 503})
+    await until(() => world.proxy.log.some(({status}) => status === 503), 'a request is refused')
+    delete world.proxy.decide
+    await world.finish(claimed)
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.local.started, [])
+  })
+
+  it('and acknowledges a message that it cannot read', async (t) => {
+    const world = await RemoteWorld.open(t, 'mesh_remote_result_poll_interval_secs = 1\n')
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    const {reply_to_agent_id: replyTo = ''} = claimed.envelope
+    const broken = {senderAgentId: '2', receiverAgentId: replyTo, messageType: remoteTypes.result, payload: '{'}
+    await world.worker.deliver(broken)
+    await until(async () => (await world.unread(replyTo)).length === 0, 'it is acknowledged')
+    await world.finish(claimed)
+    await world.untilStatus('Completed')
+  })
+})
+
 describe('a task without a gated role', () => {
   it('runs here', async (t) => {
     const world = await RemoteWorld.open(t)
@@ -111,6 +164,49 @@ describe('a delegated task falls back to the local queue', () => {
     submitTask(world.orchestrator, builder)
     await world.untilStatus('Completed')
     assert.deepEqual(world.placements(), [[relayError, null]])
+  })
+
+  const deliver = 'POST /v1/mesh/a2a/deliver'
+  const isEnvelope = (body: string) => body.includes(remoteTypes.envelope)
+
+  it('if the envelope is refused, and its lease is released', async (t) => {
+    const world = await RemoteWorld.open(t, '', {maxBodyBytes: 4096})
+    await world.start()
+    submitTask(world.orchestrator, {...builder, description: 'x'.repeat(8192)})
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements(), [[relayError, null]])
+    await until(async () => (await world.leases()).length === 0, 'the lease is released')
+    assert.equal(world.proxy.log.filter(({route, body}) => route === deliver && isEnvelope(body)).length, 1)
+  })
+
+  it('if the outcome of the delivery stays unknown, and the worker is told to stop', async (t) => {
+    const world = await RemoteWorld.open(t)
+    world.proxy.decide = ({route, body}) => (route === deliver && isEnvelope(body) ? 'lose answer' : 'pass')
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements(), [[relayError, null]])
+    const [envelope, ...others] = await world.inboxOf(remoteTypes.envelope)
+    assert.deepEqual(others, [], 'the repeated deliveries are one message')
+    const [cancel] = await world.inboxOf(remoteTypes.cancel)
+    assert.equal(cancel?.idempotency_key, envelope?.idempotency_key)
+    await until(async () => (await world.leases()).length === 0, 'the lease is released')
+  })
+
+  it('if the control plane is unreachable for longer than the lease', async (t) => {
+    const world = await RemoteWorld.open(t, '', {leaseMs: 2000})
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    const claimed = await world.claim()
+    await world.untilDelegation('relayed')
+    world.proxy.decide = () => 'lose request'
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.local.started, [1])
+    assert.deepEqual(world.placements().at(-1), [relayError, null])
+    delete world.proxy.decide
+    await world.finish(claimed, {result: 'late'})
+    await until(async () => (await world.unread(claimed.envelope.reply_to_agent_id ?? '')).length === 0, 'it is read')
+    assert.equal(world.task().result?.text, 'done')
   })
 
   it('if its lease is revoked, and a late result is ignored', async (t) => {

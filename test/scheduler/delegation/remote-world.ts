@@ -12,6 +12,7 @@ import {
 } from '../../../src/mesh/index.js'
 import {claimerOf, type DelegatorOptions, startDelegator} from '../../../src/scheduler/index.js'
 import {delegationOfTask, readEvents, requireTask} from '../../../src/tasks/index.js'
+import {type LoggingProxy, loggingProxy} from '../../mesh/client/support/logging-proxy.js'
 import {type Plane, startPlane} from '../../mesh/control-plane/support/control-plane.js'
 import {type RunningDaemon, ScriptedProcessor, startDaemon} from '../../orchestrator/support/daemon.js'
 import {
@@ -37,6 +38,8 @@ export const builder = {description: 'build it', enqueue_hints: {execution_role:
 export class RemoteWorld {
   readonly plane: Plane
   readonly url: string
+  /** Between the parent and the control plane. */
+  readonly proxy: LoggingProxy
   readonly orchestrator: TestOrchestrator
   readonly worker: MeshClient
   /** Runs the tasks that are not delegated. */
@@ -44,10 +47,16 @@ export class RemoteWorld {
   readonly #test: TestContext
   #daemon: RunningDaemon | undefined
 
-  constructor(test: TestContext, plane: Plane, url: string, orchestrator: TestOrchestrator) {
+  constructor(
+    test: TestContext,
+    plane: Plane,
+    {url, proxy}: {url: string; proxy: LoggingProxy},
+    orchestrator: TestOrchestrator,
+  ) {
     this.#test = test
     this.plane = plane
     this.url = url
+    this.proxy = proxy
     this.orchestrator = orchestrator
     this.worker = createMeshClient({baseUrl: plane.baseUrl, tokens: {}})
     test.after(() => this.worker.close())
@@ -56,12 +65,14 @@ export class RemoteWorld {
   static async open(
     test: TestContext,
     more = '',
-    options: TestOptions & {url?: string; leaseMs?: number} = {},
+    options: TestOptions & {url?: string; leaseMs?: number; maxBodyBytes?: number} = {},
   ): Promise<RemoteWorld> {
-    const plane = await startPlane(test, {limits: {leaseMs: options.leaseMs ?? 120_000}})
-    const url = options.url ?? plane.baseUrl
+    const {leaseMs = 120_000, maxBodyBytes = 524_288} = options
+    const plane = await startPlane(test, {limits: {leaseMs}, maxBodyBytes})
+    const proxy = await loggingProxy(test, plane.baseUrl)
+    const url = options.url ?? proxy.url
     const orchestrator = await openTestOrchestrator(test, {clock: 'real', ...options, toml: delegating(url, more)})
-    const world = new RemoteWorld(test, plane, url, orchestrator)
+    const world = new RemoteWorld(test, plane, {url, proxy}, orchestrator)
     await world.worker.join({id: 'worker-1', version: '1', capabilities: {}})
     return world
   }
