@@ -31,7 +31,7 @@ export const orchestratorDelegationSettings = sectionSettings('orchestrator', ()
     type: agentId(),
     env: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
     clears: ['SVC_ORCHESTRATOR_MESH_REMOTE_EXECUTE_SENDER_AGENT'],
-    doc: 'Agent whose inbox receives the results of sent tasks; default: an inbox of the workspace.',
+    doc: 'Agent whose inbox receives the results of sent tasks, and that no other workspace uses; default: one of this workspace.',
   },
   meshRemoteLeaseGatingEnabled: {
     type: boolean('strict'),

@@ -575,12 +575,12 @@ class DelegatorLoop {
     try {
       await this.#accept(row, result)
     } catch (error) {
-      // The message stays in the inbox, and is read again.
       held.isBusy = false
       if (this.#ending.signal.aborted) return
       held.attempts++
       log().warn({task_id: row.task_id, err: this.#told(error)}, 'cannot store the result of a delegated task yet')
-      if (held.attempts < mostAttempts) return
+      // The message stays in the inbox, and is read again after a pause.
+      if (held.attempts < mostAttempts) throw error
       held.isBusy = true
       await this.#write(() => this.#fail(row, `its result cannot be stored: ${this.#told(error)}`))
     }
