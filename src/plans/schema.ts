@@ -9,7 +9,7 @@ import {fragment} from '../store/index.js'
  * version, so it always has the latest version that contains the node.
  *
  * `held_reason` marks a pending node that is ready, with the reason why its task was rejected. The tasks of a plan count
- * as submitted by whoever executed it last, `executed_by`; null: a person.
+ * as submitted by the one that last executed it, `executed_by`. Null means a person.
  */
 export const planFragment = fragment(
   'plans',

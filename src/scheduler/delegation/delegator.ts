@@ -1,5 +1,4 @@
 import {setMaxListeners} from 'node:events'
-import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
@@ -14,7 +13,6 @@ import {
   listEveryNode,
   type Membership,
   type MeshClient,
-  type MeshHttpError,
   type RemoteResult,
   readRemoteAck,
   readRemoteHeartbeat,
@@ -28,7 +26,6 @@ import {
   abandonedDelegations,
   beginDelegations,
   canDelegate,
-  chargeAgent,
   type DelegationRow,
   decidePlacement,
   delegationWithKey,
@@ -37,9 +34,9 @@ import {
   fallBack,
   heldTask,
   isOpen,
-  judgeCompletion,
   openDelegations,
   type PlacementReason,
+  parseCapabilities,
   recordBaseline,
   recordLease,
   recordRelay,
@@ -49,14 +46,14 @@ import {
   type TaskContext,
   type TaskRow,
   toTask,
-  type Usage,
   updateDelegation,
 } from '../../tasks/index.js'
 import type {Companion} from '../loop/daemon.js'
 import {type Lease, requireLease} from '../loop/lease.js'
-import {writeHeld, writeOutcome} from '../loop/run-task.js'
+import {writeHeld} from '../loop/run-task.js'
+import {acceptResult, failDelegation, stagingFolder} from './accept-result.js'
 import {claimerOf, envelopeOf, replyAgentOf} from './envelope.js'
-import {RemoteFileError, receiveFiles, replaceFiles, requireUnchanged, restoreFiles, sendFiles} from './remote-files.js'
+import {restoreFiles, sendFiles} from './remote-files.js'
 
 export interface DelegatorOptions {
   /** Closed when the delegator stops. */
@@ -279,7 +276,7 @@ class DelegatorLoop {
           messageType: remoteTypes.envelope,
           payload: JSON.stringify(envelopeOf(this.#context, task, current, files)),
           idempotencyKey: key,
-          ...requirementsOf(task.capability_requirements),
+          requirements: task.capability_requirements,
         },
         {signal: this.#ending.signal},
       )
@@ -288,13 +285,13 @@ class DelegatorLoop {
     } catch (error) {
       // A stopped daemon leaves the rest to the next one.
       if (this.#ending.signal.aborted) return
-      log().info({task_id: taskId, err: this.#told(error)}, 'task was not sent to another node')
+      log().info({task_id: taskId, err: this.#messageOf(error)}, 'task was not sent to another node')
       await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', SvcError.from(error).code)
     }
   }
 
   /** The message of an error of the control plane, without its tokens. */
-  #told(error: unknown): string {
+  #messageOf(error: unknown): string {
     return this.#options.client.redact((error as Error).message ?? String(error))
   }
 
@@ -337,12 +334,8 @@ class DelegatorLoop {
     try {
       const {staleThresholdMs: maxStaleMs} = this.#config
       const {nodes} = await listEveryNode(this.#options.client, {maxStaleMs}, this.#ending.signal)
-      const remoteNodes = nodes.map(({capabilities, ...node}) =>
-        remoteHint(
-          {...node, capabilities: {...capabilities, labels: [...(capabilities.labels ?? [])]}},
-          0,
-          this.#context.now(),
-        ),
+      const remoteNodes = nodes.map((node) =>
+        remoteHint({...node, capabilities: parseCapabilities(node.capabilities)}, 0, this.#context.now()),
       )
       const {reason} = decidePlacement({gated: true, minVramMb: needed, localVram: [], remoteNodes, relay: 'not_tried'})
       return reason === 'local_queue_default' ? undefined : reason
@@ -352,7 +345,7 @@ class DelegatorLoop {
     }
   }
 
-  /** Queues the task of a delegation for a local agent, tells the worker, and releases the lease. */
+  /** Queues the task of a delegation for a local agent, cancels it at the worker, and releases the lease. */
   async #fallBack(held: Held, reason: PlacementReason, detail: string): Promise<void> {
     held.isBusy = true
     const row = delegationWithKey(this.#context, held.key)
@@ -392,7 +385,7 @@ class DelegatorLoop {
         priority: cancelPriority,
       })
     } catch (error) {
-      log().info({task_id: taskId, err: this.#told(error)}, 'cannot cancel the task on the other node')
+      log().info({task_id: taskId, err: this.#messageOf(error)}, 'cannot cancel the task on the other node')
     }
   }
 
@@ -450,9 +443,8 @@ class DelegatorLoop {
    */
   async #restore(row: DelegationRow): Promise<void> {
     const held = this.#hold(row)
-    const folder = this.#folder(row)
     if (row.applying_json !== null) {
-      await restoreFiles(this.#context.root, folder, JSON.parse(row.applying_json))
+      await restoreFiles(this.#context.root, stagingFolder(this.#context, row), JSON.parse(row.applying_json))
       await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: null}))
     }
     if (heldTask(this.#context, row) === undefined) return this.#drop(held)
@@ -462,11 +454,11 @@ class DelegatorLoop {
       held.holding = holding
       const isSame = row.lease_id === null || holding.lease.lease_id === row.lease_id
       if (isSame && row.message_id !== null) return
-      // The envelope may have been delivered before the previous daemon died, so the worker is told.
+      // The envelope may have been delivered before the previous daemon died: falling back cancels it.
       if (!isSame) await this.#readInbox(0)
     } catch (error) {
       if (this.#ending.signal.aborted) return
-      log().info({task_id: row.task_id, err: this.#told(error)}, 'cannot restore a delegated task')
+      log().info({task_id: row.task_id, err: this.#messageOf(error)}, 'cannot restore a delegated task')
     }
     if (!held.isBusy && !this.#ending.signal.aborted)
       await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'daemon_restarted')
@@ -481,7 +473,7 @@ class DelegatorLoop {
         if (isIdle) await sleep(this.#config.meshRemoteResultPollIntervalSecs * 100, undefined, {signal})
       } catch (error) {
         if (signal.aborted) return
-        log().debug({err: this.#told(error)}, 'cannot read the results of delegated tasks')
+        log().debug({err: this.#messageOf(error)}, 'cannot read the results of delegated tasks')
         await sleep(this.#config.meshRemoteResultPollIntervalSecs * 1000, undefined, {signal}).catch(() => undefined)
       }
   }
@@ -573,16 +565,20 @@ class DelegatorLoop {
     }
     held.isBusy = true
     try {
-      await this.#accept(row, result)
+      const {client} = this.#options
+      const write = <T>(change: () => T) => this.#write(change)
+      await acceptResult(this.#context, {client, write, signal: this.#ending.signal}, row, result)
     } catch (error) {
       held.isBusy = false
       if (this.#ending.signal.aborted) return
       held.attempts++
-      log().warn({task_id: row.task_id, err: this.#told(error)}, 'cannot store the result of a delegated task yet')
+      log().warn({task_id: row.task_id, err: this.#messageOf(error)}, 'cannot store the result of a delegated task yet')
       // The message stays in the inbox, and is read again after a pause.
       if (held.attempts < mostAttempts) throw error
       held.isBusy = true
-      await this.#write(() => this.#fail(row, `its result cannot be stored: ${this.#told(error)}`))
+      await this.#write(() =>
+        failDelegation(this.#context, row, `its result cannot be stored: ${this.#messageOf(error)}`),
+      )
     }
     await this.#ack(message)
     await this.#forget(held)
@@ -592,86 +588,4 @@ class DelegatorLoop {
   #isReplaced({worker_node_id: current}: DelegationRow, {worker_node_id: sender}: RemoteResult): boolean {
     return this.#config.meshRemoteReconcile === 'keep_replacement' && current !== null && current !== sender
   }
-
-  async #accept(row: DelegationRow, result: RemoteResult): Promise<void> {
-    if (!result.success)
-      return this.#write(() => this.#fail(row, result.error ?? result.result ?? 'remote task failed', result))
-    const {root} = this.#context
-    const task = this.#taskOf(row)
-    const written = result.files ?? []
-    const folder = this.#folder(row)
-    try {
-      await receiveFiles(folder, written, toTask(task).file_manifest, this.#options.client)
-      await requireUnchanged(root, written, JSON.parse(row.inputs_json))
-    } catch (error) {
-      if (!(error instanceof RemoteFileError) && !isMissing(error)) throw error
-      await restoreFiles(root, folder, [])
-      return this.#write(() => this.#fail(row, this.#told(error), result))
-    }
-    // From here on, a crash restores the files, and the result is read again.
-    if (written.length > 0) {
-      await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: JSON.stringify(written)}))
-      await replaceFiles(root, folder, written)
-    }
-    let isCompleted = false
-    try {
-      const {generation} = row
-      const details = {...result.details, ...remoteDetails(result)}
-      const stored = {...details, text: result.result ?? ''}
-      const judged = await judgeCompletion(
-        this.#context,
-        row.task_id,
-        stored,
-        {generation},
-        {signal: this.#ending.signal},
-      )
-      isCompleted = await this.#write(() => {
-        const outcome = {text: stored.text, details, ...usageOf(result)}
-        recordStart(this.#context, row, {worker: result.worker_node_id, output: result.output})
-        const completion = writeOutcome(this.#context, {outcome, judged})
-        endDelegation(this.#context, row, 'done')
-        return completion.outcome === 'completed'
-      })
-    } finally {
-      if (isCompleted) await restoreFiles(root, folder, [])
-      else if (written.length > 0) {
-        await restoreFiles(root, folder, written)
-        await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: null}))
-      }
-    }
-  }
-
-  #fail(row: DelegationRow, reason: string, result?: RemoteResult): void {
-    if (heldTask(this.#context, row) === undefined) {
-      endDelegation(this.#context, row, 'cancelled', 'orchestrator_cancel')
-      return
-    }
-    const usage = result === undefined ? undefined : usageOf(result).usage
-    const task = this.#taskOf(row)
-    if (usage !== undefined) chargeAgent(this.#context, task.agent_id, usage, task.id)
-    failTask(this.#context, row.task_id, reason, {generation: row.generation})
-    endDelegation(this.#context, row, 'done', 'failed')
-  }
-
-  #folder(row: DelegationRow): string {
-    return join(this.#context.root, '.svc', 'remote', String(row.id))
-  }
 }
-
-const isMissing = (error: unknown): boolean => (error as Partial<MeshHttpError>).isMissing === true
-
-const remoteDetails = ({worker_node_id, exec_lease_id, duration_ms}: RemoteResult) => ({
-  remote: {worker_node_id, exec_lease_id, duration_ms},
-})
-
-/** Usage as reported by the worker; a record of it that is incomplete is not charged. */
-function usageOf({usage}: RemoteResult): {usage?: Usage} {
-  const {provider, model, inputTokens, outputTokens, costUsd} = (usage ?? {}) as Partial<Usage>
-  const isComplete =
-    typeof provider === 'string' &&
-    typeof model === 'string' &&
-    [inputTokens, outputTokens, costUsd].every((each) => typeof each === 'number' && each >= 0)
-  return isComplete ? {usage: {provider, model, inputTokens, outputTokens, costUsd} as Usage} : {}
-}
-
-const requirementsOf = (requirements: object | undefined) => (requirements === undefined ? {} : {requirements})

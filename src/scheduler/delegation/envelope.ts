@@ -7,6 +7,7 @@ import {
   type Task,
   type TaskContext,
   taskEnvelope,
+  withoutUndefined,
 } from '../../tasks/index.js'
 import type {SentFile} from './remote-files.js'
 
@@ -31,7 +32,7 @@ export function envelopeOf(
     reply_to_agent_id,
     trace_id,
     span_depth: 0,
-    ...defined({
+    ...withoutUndefined({
       mesh_scope_id: config.scopeId,
       exec_lease_id: lease_id ?? undefined,
       fence_token: lease_id === null ? undefined : Number(lease_id),
@@ -51,7 +52,7 @@ function workOf(context: TaskContext, task: Task, files: readonly SentFile[]): R
     category: task.category,
     complexity: task.complexity,
     files,
-    ...defined({
+    ...withoutUndefined({
       session_id: task.session_id,
       thread_id: task.thread_id,
       context_envelope_json: taskEnvelope(context, task.id),
@@ -64,11 +65,6 @@ function workOf(context: TaskContext, task: Task, files: readonly SentFile[]): R
     }),
   }
 }
-
-const defined = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 
 /**
  * Inbox of a workspace for the messages of its workers: the configured agent, or one that no other workspace has.
