@@ -9,7 +9,7 @@ import {
   type HeldLease,
   holdLease,
   type JoinRecord,
-  type LeaseLoss,
+  LeaseLoss,
   listEveryNode,
   type Membership,
   type MeshClient,
@@ -81,6 +81,11 @@ const mostAttempts = 5
 const graceMs = 30_000
 /** Interval between checks of the deadlines, ms. */
 const checkMs = 1000
+
+const relayError = 'local_queue_fallback_after_remote_relay_error'
+/** Reasons why delegations end. */
+const leaseLost = 'lease_renew_failed'
+const moved = 'orchestrator_cancel'
 
 const log = () => logger('svc.orchestrator.delegation')
 
@@ -258,17 +263,18 @@ class DelegatorLoop {
       await recordBaseline(this.#context, {task})
       await this.#join()
       const missing = await this.#withoutMemory(task.capability_requirements?.min_vram_mb)
-      if (missing !== undefined) return await this.#fallBack(held, missing, 'no node has the GPU memory')
+      if (missing !== undefined) return await this.#fallBack(held, 'no node has the GPU memory', missing)
       held.holding = await this.#acquire(held, uid)
       const lease = held.holding.lease.lease_id
-      if (!(await this.#write(() => recordLease(this.#context, key, lease)))) return await this.#drop(held)
+      if (!(await this.#write(() => recordLease(this.#context, key, lease)))) return await this.#fallBack(held, moved)
       const files = await sendFiles(this.#context.root, task.file_manifest, client)
       const inputs = Object.fromEntries(
         files.flatMap(({path, sha256}) => (sha256 === undefined ? [] : [[path, sha256]])),
       )
       await this.#write(() => updateDelegation(this.#context, row.id, {inputs_json: JSON.stringify(inputs)}))
       const current = delegationWithKey(this.#context, key) ?? row
-      if (!held.holding.isHeld || heldTask(this.#context, current) === undefined) return await this.#drop(held)
+      if (!held.holding.isHeld) return await this.#fallBack(held, leaseLost)
+      if (heldTask(this.#context, current) === undefined) return await this.#fallBack(held, moved)
       const {message_id: message} = await client.deliver(
         {
           senderAgentId: this.#reply,
@@ -278,15 +284,16 @@ class DelegatorLoop {
           idempotencyKey: key,
           requirements: task.capability_requirements,
         },
-        {signal: this.#ending.signal},
+        // An envelope without its lease would be of no use to a worker.
+        {signal: AbortSignal.any([this.#ending.signal, held.holding.ended])},
       )
       held.seenMs = this.#monotonic()
-      if (!(await this.#write(() => recordRelay(this.#context, key, message)))) await this.#drop(held)
+      if (!(await this.#write(() => recordRelay(this.#context, key, message)))) await this.#fallBack(held, moved)
     } catch (error) {
       // A stopped daemon leaves the rest to the next one.
-      if (this.#ending.signal.aborted) return
+      if (this.#ending.signal.aborted || held.isBusy) return
       log().info({task_id: taskId, err: this.#messageOf(error)}, 'task was not sent to another node')
-      await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', SvcError.from(error).code)
+      await this.#fallBack(held, error instanceof LeaseLoss ? leaseLost : SvcError.from(error).code)
     }
   }
 
@@ -345,24 +352,16 @@ class DelegatorLoop {
     }
   }
 
-  /** Queues the task of a delegation for a local agent, cancels it at the worker, and releases the lease. */
-  async #fallBack(held: Held, reason: PlacementReason, detail: string): Promise<void> {
+  /**
+   * Ends a delegation without a result: queues its task for a local agent if it still waits for the delegation, cancels
+   * it at the worker, and releases the lease.
+   */
+  async #fallBack(held: Held, detail: string, reason: PlacementReason = relayError): Promise<void> {
     held.isBusy = true
     const row = delegationWithKey(this.#context, held.key)
     await this.#write(() => fallBack(this.#context, held.key, reason, detail))
     // What may have reached a worker is cancelled, whatever is known about it.
     if (row !== undefined && row.lease_id !== null) await this.#cancel(row, detail)
-    await this.#forget(held)
-  }
-
-  /** Ends a delegation whose task was cancelled, doubted or moved. */
-  async #drop(held: Held): Promise<void> {
-    held.isBusy = true
-    const row = delegationWithKey(this.#context, held.key)
-    if (row !== undefined) {
-      await this.#write(() => endDelegation(this.#context, row, 'cancelled', 'orchestrator_cancel'))
-      if (row.lease_id !== null) await this.#cancel(row, 'orchestrator_cancel')
-    }
     await this.#forget(held)
   }
 
@@ -394,7 +393,7 @@ class DelegatorLoop {
     if (this.#held.size === 0) return
     for (const key of abandonedDelegations(this.#context)) {
       const held = this.#held.get(key)
-      if (held !== undefined && !held.isBusy) this.#run(this.#drop(held))
+      if (held !== undefined && !held.isBusy) this.#run(this.#fallBack(held, moved))
     }
   }
 
@@ -403,7 +402,7 @@ class DelegatorLoop {
     if (this.#ending.signal.aborted || held.isBusy) return
     log().warn({task_id: held.taskId, reason: loss.reason}, 'lease of a delegated task lost')
     await this.#readInbox(0).catch(() => undefined)
-    if (!held.isBusy) await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'lease_renew_failed')
+    if (!held.isBusy) await this.#fallBack(held, leaseLost)
   }
 
   /** Ends delegations without a sign of life, and tasks that take longer than their limit. */
@@ -412,8 +411,7 @@ class DelegatorLoop {
     for (const held of this.#held.values()) {
       if (held.isBusy || held.holding === undefined) continue
       if (at >= held.deadlineMs) this.#run(this.#timeOut(held))
-      else if (this.#isLost(held, at))
-        this.#run(this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'no_sign_of_life'))
+      else if (this.#isLost(held, at)) this.#run(this.#fallBack(held, 'no_sign_of_life'))
     }
   }
 
@@ -447,7 +445,7 @@ class DelegatorLoop {
       await restoreFiles(this.#context.root, stagingFolder(this.#context, row), JSON.parse(row.applying_json))
       await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: null}))
     }
-    if (heldTask(this.#context, row) === undefined) return this.#drop(held)
+    if (heldTask(this.#context, row) === undefined) return this.#fallBack(held, moved)
     try {
       await this.#join()
       const holding = await this.#acquire(held, row.task_uid)
@@ -460,8 +458,7 @@ class DelegatorLoop {
       if (this.#ending.signal.aborted) return
       log().info({task_id: row.task_id, err: this.#messageOf(error)}, 'cannot restore a delegated task')
     }
-    if (!held.isBusy && !this.#ending.signal.aborted)
-      await this.#fallBack(held, 'local_queue_fallback_after_remote_relay_error', 'daemon_restarted')
+    if (!held.isBusy && !this.#ending.signal.aborted) await this.#fallBack(held, 'daemon_restarted')
   }
 
   async #pollResults(): Promise<void> {

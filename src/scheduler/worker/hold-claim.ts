@@ -32,25 +32,29 @@ interface ClaimOptions {
   progress: () => {note?: string | undefined; output?: string | undefined}
 }
 
+/** The first renewal of a claim ends this part of its duration earlier. */
+const marginPart = 0.1
+
 /** Interval between two checks for cancellations, ms. */
 const cancelPollMs = 3000
 
 /**
  * Keeps a claimed message while its task runs: renews the claim, sends heartbeats, verifies the lease of the parent, and
  * watches for a cancellation.
- * @throws MeshHttpError if the claim cannot be renewed
+ * @throws MeshHttpError if the claim cannot be renewed; JobEnded if it was not renewed in time
  */
 export async function holdClaim(options: ClaimOptions): Promise<ClaimHold> {
-  const {mesh, node: claimer, receiver, message, serverTimeMs} = options
+  const {mesh, node: claimer, receiver, message, serverTimeMs, stop} = options
   // The claim is older than the verification, so its real duration is at least this long.
   const leaseMs = Math.max(1, (message.lease_expires_unix_ms ?? serverTimeMs) - serverTimeMs)
+  const expired = new AbortController()
   const renew = (held: {claimer: string}, more?: object) =>
     mesh.renewClaim({receiver, message: message.id, claimer: held.claimer}, more)
   // A claim is renewed and lost like a lease. The renewal in place of a grant starts the local deadline.
   const claim = {
     timeoutMs: mesh.timeoutMs,
     async grantLease(_: object, more?: object) {
-      await renew({claimer}, more)
+      await renew({claimer}, {...more, signal: AbortSignal.any([stop, expired.signal])})
       const lease = {lease_id: String(message.id), fence_token: 0, scope_key: '', holder_node_id: claimer}
       return {...lease, expires_unix_ms: serverTimeMs + leaseMs, server_time_unix_ms: serverTimeMs}
     },
@@ -58,8 +62,13 @@ export async function holdClaim(options: ClaimOptions): Promise<ClaimHold> {
     releaseLease: async () => true,
     verifyLease: mesh.verifyLease,
   }
-  const held = await holdLease(claim, {claimer, scopeKey: '', leaseMs})
-  return new ClaimHold(options, held, leaseMs)
+  const timer = setTimeout(() => expired.abort(new JobEnded('claim_lost')), leaseMs * (1 - marginPart))
+  try {
+    const held = await holdLease(claim, {claimer, scopeKey: '', leaseMs})
+    return new ClaimHold(options, held, leaseMs)
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 export class ClaimHold {

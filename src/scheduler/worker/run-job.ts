@@ -76,6 +76,7 @@ export async function runJob(options: JobOptions, message: StoredMessage, stop: 
     return await runLeased(options, {message, job, stop, serverTimeMs: await verifiedAt(mesh, job, stop)})
   } catch (error) {
     if (stop.aborted) return {end: 'draining', task: job}
+    if (error instanceof JobEnded) return {end: 'claim_lost', task: job}
     if (!(error instanceof MeshHttpError)) throw error
     const {context} = error
     if (context === 'a2a_lease_renew' && error.isStatus(403, 404, 409)) return {end: 'claim_lost', task: job}

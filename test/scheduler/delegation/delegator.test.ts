@@ -231,6 +231,38 @@ describe('a delegated task falls back to the local queue', () => {
     assert.equal((await world.inboxOf(remoteTypes.envelope)).length, 1)
   })
 
+  it('if its lease is revoked while the envelope is being sent, and no other envelope is sent', async (t) => {
+    const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
+    world.proxy.decide = ({route, body}) => (route === deliver && isEnvelope(body) ? {status: 503} : 'pass')
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.untilDelegation('held')
+    const [lease] = await world.leases()
+    await world.worker.revokeLease(lease?.lease_id ?? '')
+    await world.untilDelegation('superseded')
+    delete world.proxy.decide
+    await world.untilStatus('Completed')
+    assert.deepEqual([world.local.started, world.delegation()?.end_reason], [[1], 'lease_renew_failed'])
+    assert.deepEqual(await world.inboxOf(remoteTypes.envelope), [])
+  })
+
+  it('if its lease is lost while its files are being sent', async (t) => {
+    const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
+    await writeFile(join(world.orchestrator.root, 'in.txt'), 'input')
+    let revoked: Promise<unknown> | undefined
+    world.proxy.decide = ({route}) => {
+      if (!route.startsWith('PUT /v1/mesh/blobs')) return 'pass'
+      revoked ??= world.leases().then(([lease]) => world.worker.revokeLease(lease?.lease_id ?? ''))
+      return world.delegation()?.state === 'superseded' ? 'pass' : {status: 503}
+    }
+    await world.start()
+    submitTask(world.orchestrator, {...builder, file_manifest: [{path: 'in.txt', access: 'read'}]})
+    await world.untilStatus('Completed')
+    await revoked
+    assert.deepEqual([world.local.started, world.delegation()?.end_reason], [[1], 'lease_renew_failed'])
+    assert.deepEqual(await world.inboxOf(remoteTypes.envelope), [])
+  })
+
   it('if no worker shows a sign of life', async (t) => {
     const world = await RemoteWorld.open(t, 'mesh_remote_lease_timeout_ms = 1000\n')
     await world.start()
