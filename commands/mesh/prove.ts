@@ -8,17 +8,18 @@ import type {RunEvent} from '../../src/prove/index.js'
 const highestSeed = 2 ** 32 - 1
 
 export default class MeshProve extends SvcCommand<typeof MeshProve> {
-  static override summary = 'Run fault-injection tests against a control plane.'
+  static override summary = 'Run fault-injection tests against a mesh.'
   static override description =
     `Starts a separate svc mesh serve with its own database and tokens, and sends it requests from many clients through a
-proxy. The proxy drops, delays, duplicates, reorders and truncates requests. The server is killed before and after
-commits, paused and restarted. The tests also include a clock that is off by an hour, token rotation, bursts of
-heartbeats and a full inbox.
+proxy. The proxy drops, delays, duplicates, reorders and truncates requests. Two orchestrators also delegate tasks to two
+workers. The programs are killed, suspended and restarted, the server also before and after commits. The tests also
+include clocks that are off by an hour, lost connections, token rotation, bursts of heartbeats and a full inbox.
 
-At the end, the history of the clients and the database are checked against the invariants of the mesh. For example, a
-lease has one holder, no message is lost, and fencing tokens only increase.
+At the end, the history of the requests, the databases and the side effects of the tasks are checked against the
+invariants of the mesh. For example, a lease has one holder, no message is lost, fencing tokens only increase, and a task
+ends once.
 
-If an invariant is violated, exits with status 1 and keeps the run directory, which contains the logs and the database.
+If an invariant is violated, exits with status 1 and keeps the run directory, which contains the logs and the databases.
 The seed determines the sequence of faults, but not their exact timing.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -64,7 +65,11 @@ The seed determines the sequence of faults, but not their exact timing.`
       seed,
       minutes: seconds === undefined ? minutes : seconds / 60,
       operations,
-      launch: () => [binary, 'mesh', 'serve'],
+      launch: [binary, 'mesh', 'serve'],
+      delegation: {
+        orchestrator: [binary, 'daemon', 'run', '--listen', '127.0.0.1:0'],
+        worker: [binary, 'mesh', 'join', '--work'],
+      },
       isKept: keep,
       onEvent: (event) => this.output.notice(eventText(event)),
       signal: this.signal,
@@ -108,6 +113,6 @@ function reportText(report: MeshProveV1): string {
     formatTable(['INVARIANT', 'STATE', 'CHECKED', 'CLAIM'], verdicts),
     ...(found.length === 0 ? [] : [`${found.join('\n')}\n`]),
     `${operations} operations, ${answered} answered, in ${seconds} s, seed ${seed}. ${verdict}`,
-    ...(folder === null ? [] : [`Logs and database: ${folder}`]),
+    ...(folder === null ? [] : [`Logs and databases: ${folder}`]),
   ].join('\n')
 }

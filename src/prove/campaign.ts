@@ -6,24 +6,27 @@ import {createClientContext, type Workload} from './clients/client-context.js'
 import {drain} from './clients/drain.js'
 import {type ClientKind, clients} from './clients/index.js'
 import {receivers} from './clients/sender.js'
+import {type DelegationOptions, receiverAgent, replyAgent} from './delegation/peers.js'
+import {submitTasks} from './delegation/submitter.js'
 import {type FaultRates, usualRates} from './faults/connection-faults.js'
 import {createRandom, type Random} from './faults/random.js'
-import {type PlannedFault, planFaults, type ServerFault} from './faults/schedule.js'
+import {type PlannableFault, type PlannedFault, peerFaults, planFaults, serverFaults} from './faults/schedule.js'
 import {withPayloads} from './history/acked-payloads.js'
 import {readRows} from './history/database-rows.js'
 import type {History, RunEvent} from './history/history.js'
 import {readLog} from './history/log.js'
+import {readDelegated} from './history/orchestrator-rows.js'
 import {scanForSecrets} from './history/secret-scan.js'
 import {floodedAgent, inject} from './nemesis.js'
 import {countFaults, countOutcomes, judge, type Report} from './report.js'
-import type {Launch} from './server/server.js'
+import type {Launch} from './server/program.js'
 import {setUpTestBed, type TestBed} from './test-bed.js'
 
 /** Restricts a run to some clients and faults. */
 export interface Focus {
   /** Number of clients by kind; default of each kind: 0. */
   clients?: Partial<Record<ClientKind, number>>
-  serverFaults?: readonly ServerFault[]
+  faults?: readonly PlannableFault[]
   connectionFaults?: FaultRates
 }
 
@@ -34,8 +37,10 @@ export interface ProveOptions {
   minutes: number
   /** Minimum number of requests; the run ends after three times `minutes` even if it has sent fewer. */
   operations?: number
-  /** Command that starts the server. */
+  /** Starts the server. */
   launch: Launch
+  /** Also delegates tasks between these programs. */
+  delegation?: DelegationOptions
   focus?: Focus
   /** Duration of leases and claims, ms. */
   leaseMs?: number
@@ -49,8 +54,14 @@ export interface ProveOptions {
 const defaultLeaseMs = 2000
 const maxMessages = 200
 const maxBodyBytes = 65_536
-/** Agents that may have messages; the last is that of the intruders. */
-const agents = [...receivers, floodedAgent, '66']
+/** Agents that may have messages; 66 is that of the intruders. */
+const agents = (orchestrators = 0): string[] => [
+  ...receivers,
+  floodedAgent,
+  '66',
+  ...(orchestrators === 0 ? [] : [receiverAgent]),
+  ...Array.from({length: orchestrators}, (_, i) => replyAgent(i + 1)),
+]
 
 /**
  * Runs a campaign and judges it. The faults and the choices of the clients come from the seed, but their exact timing
@@ -84,19 +95,27 @@ export async function prove(options: ProveOptions): Promise<Report> {
 }
 
 async function run(options: ProveOptions, folder: string): Promise<History> {
-  const {seed, launch, focus = {}, leaseMs = defaultLeaseMs, onEvent, signal: stopped} = options
+  const {seed, launch, delegation, focus = {}, leaseMs = defaultLeaseMs, onEvent, signal: stopped} = options
   const random = createRandom(seed)
   const rates = focus.connectionFaults ?? usualRates
   const limits = {leaseMs, maxMessages, maxBodyBytes}
-  const testBed = await setUpTestBed({folder, random, rates, limits, launch, onEvent, signal: stopped})
-  const {server, proxy, log, workload, keyring, paths, note} = testBed
+  const testBed = await setUpTestBed({
+    ...{folder, random, rates, limits, launch, delegation, onEvent},
+    signal: stopped,
+  })
+  const {server, peers, proxy, log, workload, keyring, paths, note} = testBed
   let crowd: Promise<unknown> = Promise.resolve()
   try {
     await server.start()
-    crowd = startClients(workload, random, focus)
+    await peers?.start()
+    const submitters = (peers?.orchestrators ?? []).map((peer) => {
+      const who = `submitter of ${peer.name}`
+      return submitTasks(createClientContext(workload, who, random.fork(who)), peer, delegation?.durations)
+    })
+    crowd = Promise.all([startClients(workload, random, focus), ...submitters])
     crowd.catch(testBed.end)
     const context = createClientContext(workload, 'faults', random.fork('faults'))
-    const injection = {server, proxy, keyring, secretsFile: paths.secrets, context, maxMessages}
+    const injection = {server, peers, proxy, keyring, secretsFile: paths.secrets, context, maxMessages}
     await injectFaults(options, testBed, random, async (planned) => note(await inject(injection, planned)))
     proxy.heal()
     testBed.end()
@@ -104,20 +123,27 @@ async function run(options: ProveOptions, folder: string): Promise<History> {
     stopped?.throwIfAborted()
     if (!server.isRunning) await server.start()
     const calm = {...workload, signal: stopped ?? new AbortController().signal}
-    note(await drain(createClientContext(calm, 'drain', random.fork('drain')), agents))
+    if (peers !== undefined) note(await peers.settle(stopped))
+    stopped?.throwIfAborted()
+    await peers?.stop('terminate')
+    note(await drain(createClientContext(calm, 'drain', random.fork('drain')), agents(peers?.orchestrators.length)))
     stopped?.throwIfAborted()
   } finally {
     testBed.end()
-    await (stopped?.aborted ? server.kill() : server.terminate())
+    const how = stopped?.aborted ? 'kill' : 'terminate'
+    await peers?.stop(how)
+    await server[how]()
     await crowd.catch(() => undefined)
     await proxy.close()
     await log.close()
   }
-  const {leaks} = await scanForSecrets(folder, keyring.secrets(), [paths.secrets])
+  const secretsFiles = [paths.secrets, ...(peers?.all ?? []).map(({secretsFile}) => secretsFile)]
+  const {leaks} = await scanForSecrets(folder, keyring.secrets(), secretsFiles)
+  const delegated = await readDelegated(peers?.stores ?? [], peers?.runsFile ?? '')
   const seen = await readLog(paths.log)
   const rows = await readRows(paths.database)
   const messages = withPayloads(seen, rows.messages)
-  return {...seen, rows: {...rows, messages}, leaks, leaseMs, maxMessages, scope: workload.scope}
+  return {...seen, rows: {...rows, messages}, delegated, leaks, leaseMs, maxMessages, scope: workload.scope}
 }
 
 function startClients(workload: Workload, random: Random, focus: Focus): Promise<unknown> {
@@ -134,14 +160,15 @@ function startClients(workload: Workload, random: Random, focus: Focus): Promise
 
 /** Injects one fault at a time until the run has reached its duration and number of requests. */
 async function injectFaults(
-  {minutes, operations: minOperations = 0, focus = {}}: ProveOptions,
+  {minutes, operations: minOperations = 0, focus = {}, delegation}: ProveOptions,
   {workload: {signal}, operations}: TestBed,
   random: Random,
   injectOne: (planned: PlannedFault) => Promise<void>,
 ): Promise<void> {
   const started = performance.now()
   const minMs = minutes * 60_000
-  const plan = planFaults(random.fork('plan'), focus.serverFaults)
+  const all = [...serverFaults, ...(delegation === undefined ? [] : peerFaults)]
+  const plan = planFaults(random.fork('plan'), focus.faults ?? all)
   const isEnough = () => {
     const ms = performance.now() - started
     return signal.aborted || (ms >= minMs && (operations() >= minOperations || ms >= 3 * minMs))

@@ -3,15 +3,17 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {type ClientContext, callUntilAnswered} from './clients/client-context.js'
 import {takeMessage} from './clients/drain.js'
 import {createMember} from './clients/member.js'
-import type {PlannedFault, ServerFault} from './faults/schedule.js'
+import type {Peer, Peers} from './delegation/peers.js'
+import type {PeerFault, PlannedFault, ServerFault} from './faults/schedule.js'
 import {messagesOf, type RunEvent} from './history/history.js'
 import type {FaultProxy, Point} from './proxy/fault-proxy.js'
 import type {Keyring} from './server/keyring.js'
-import type {Server} from './server/server.js'
+import type {Program} from './server/program.js'
 
 /** Handles that the faults act on. */
 export interface Injection {
-  server: Server
+  server: Program
+  peers: Peers | undefined
   proxy: FaultProxy
   keyring: Keyring
   secretsFile: string
@@ -23,6 +25,7 @@ export interface Injection {
 /** Details of a fault, for the log. */
 type Facts = Readonly<Record<string, unknown>>
 type Act = (injection: Injection, degree: number) => Promise<Facts | undefined>
+type PeerAct = (injection: Injection & {peers: Peers}, degree: number) => Promise<Facts>
 
 const hourMs = 3_600_000
 /** Timeout of the wait for a write request, ms. */
@@ -31,7 +34,10 @@ const aimMs = 3000
 /** Injects a fault and waits until it is over. */
 export async function inject(injection: Injection, {fault, degree}: PlannedFault): Promise<RunEvent> {
   const at = performance.now()
-  const facts = await acts[fault](injection, degree)
+  const {peers} = injection
+  const facts = isPeerFault(fault)
+    ? peers && (await peerActs[fault]({...injection, peers}, degree))
+    : await acts[fault](injection, degree)
   return {event: fault, at, until: performance.now(), ...facts}
 }
 
@@ -66,6 +72,61 @@ const acts: Readonly<Record<ServerFault, Act>> = {
   flood: ({context, maxMessages}) => flood(context, maxMessages),
 }
 
+const peerActs: Readonly<Record<PeerFault, PeerAct>> = {
+  orchestrator_kill: ({peers}, degree) => restart(one(peers.orchestrators, degree)),
+  worker_kill: ({peers}, degree) => restart(one(peers.workers, degree)),
+  joint_kill: ({peers}, degree) => restart(one(peers.orchestrators, degree), one(peers.workers, 1 - degree)),
+  orchestrator_freeze: ({peers, context}, degree) => suspend(one(peers.orchestrators, degree), context, degree),
+  worker_freeze: ({peers, context}, degree) => suspend(one(peers.workers, degree), context, degree),
+  orchestrator_cut: ({peers, context}, degree) => cut(one(peers.orchestrators, degree), context, degree),
+  worker_cut: ({peers, context}, degree) => cut(one(peers.workers, degree), context, degree),
+  async orchestrator_clock({peers}, degree) {
+    const peer = one(peers.orchestrators, degree)
+    const shift = Math.round((degree - 0.5) * 2 * hourMs)
+    peer.program.setClock(shift)
+    return {who: peer.name, shift}
+  },
+  async worker_quarantine({peers, context}, degree) {
+    const {name} = one(peers.workers, degree)
+    const order = (quarantined: boolean) =>
+      callUntilAnswered(context, {operation: 'admin_quarantine', body: {node_id: name, quarantined}})
+    await order(true)
+    await sleep(context.leaseMs * degree)
+    await order(false)
+    return {who: name}
+  },
+}
+
+const isPeerFault = (fault: ServerFault | PeerFault): fault is PeerFault => fault in peerActs
+
+/** Chooses a program by the last digits of the degree, which the fault itself uses as a whole. */
+const one = (peers: readonly Peer[], degree: number): Peer => {
+  const peer = peers[Math.floor(degree * 997) % peers.length]
+  if (peer === undefined) throw new RangeError('There is no such program.')
+  return peer
+}
+
+/** Kills programs at the same time and starts them again. */
+async function restart(...peers: readonly Peer[]): Promise<Facts> {
+  await Promise.all(peers.map(({program}) => program.kill()))
+  await Promise.all(peers.map(({program}) => program.start()))
+  return {who: peers.map(({name}) => name).join(' and ')}
+}
+
+async function suspend({name, program}: Peer, {leaseMs}: ClientContext, degree: number): Promise<Facts> {
+  const ms = Math.round(leaseMs * (0.5 + 1.5 * degree))
+  await program.freeze(ms)
+  return {who: name, ms}
+}
+
+async function cut({name, proxy}: Peer, {leaseMs}: ClientContext, degree: number): Promise<Facts> {
+  const ms = Math.round(leaseMs * (1 + degree))
+  proxy.isCut = true
+  await sleep(ms)
+  proxy.isCut = false
+  return {who: name, ms}
+}
+
 /** Kills the server `afterMs` after a request has reached a point. */
 async function killAt(point: Point, afterMs: number, {server, proxy}: Injection): Promise<Facts> {
   const hit = await new Promise<boolean>((resolve) => {
@@ -81,7 +142,7 @@ async function killAt(point: Point, afterMs: number, {server, proxy}: Injection)
   return {hit}
 }
 
-function step(server: Server, shift: number): Facts {
+function step(server: Program, shift: number): Facts {
   server.setClock(shift)
   return {shift}
 }
@@ -91,9 +152,13 @@ const rotationMs = 15_000
 const pollMs = 50
 const pollsPerReload = 20
 
-async function rotate({keyring, secretsFile, server, context}: Injection, isBootstrapExpired: boolean): Promise<Facts> {
+async function rotate(
+  {keyring, secretsFile, server, peers, context}: Injection,
+  isBootstrapExpired: boolean,
+): Promise<Facts> {
   const generation = keyring.add({isBootstrapExpired})
   await writeFile(secretsFile, keyring.environmentFile(generation), {mode: 0o600})
+  await peers?.writeTokens(generation)
   for (let polls = 0; polls * pollMs < rotationMs; polls++) {
     if (polls % pollsPerReload === 0) server.reload()
     const list = await context.call({operation: 'list_nodes', body: {limit: 1}, shown: {role: 'admin', generation}})

@@ -78,4 +78,5 @@ export function countFaults({calls, events}: Pick<History, 'calls' | 'events'>):
   return counts
 }
 
-const isFault = ({event}: RunEvent) => event !== 'drain' && event !== 'died'
+const notFaults = ['drain', 'settle', 'died', 'program_died', 'program_refused']
+const isFault = ({event}: RunEvent) => !notFaults.includes(event)

@@ -5,13 +5,15 @@ import {join} from 'node:path'
 import {createCaller} from './clients/caller.js'
 import type {Workload} from './clients/client-context.js'
 import {createSharedState} from './clients/shared-state.js'
+import {createPeers, type DelegationOptions, type Peers} from './delegation/peers.js'
 import type {FaultRates} from './faults/connection-faults.js'
 import type {Random} from './faults/random.js'
-import type {RunEvent} from './history/history.js'
+import type {Call, RunEvent} from './history/history.js'
 import {type Log, openLog} from './history/log.js'
 import {FaultProxy} from './proxy/fault-proxy.js'
+import {isHealthy} from './server/health.js'
 import {createKeyring, type Keyring} from './server/keyring.js'
-import {createServer, type Launch, type Server} from './server/server.js'
+import {createProgram, type Launch, type Program} from './server/program.js'
 
 export interface TestBedOptions {
   folder: string
@@ -19,13 +21,17 @@ export interface TestBedOptions {
   rates: FaultRates
   limits: {leaseMs: number; maxMessages: number; maxBodyBytes: number}
   launch: Launch
+  /** Undefined to run without orchestrators and workers. */
+  delegation?: DelegationOptions | undefined
   onEvent?: ((event: RunEvent) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
 /** Environment of a run. The server and the clients are not started yet. */
 export interface TestBed {
-  server: Server
+  server: Program
+  /** Undefined if no tasks are delegated. */
+  peers: Peers | undefined
   proxy: FaultProxy
   log: Log
   keyring: Keyring
@@ -50,6 +56,7 @@ export async function setUpTestBed({
   rates,
   limits,
   launch,
+  delegation,
   onEvent,
   signal,
 }: TestBedOptions): Promise<TestBed> {
@@ -69,18 +76,32 @@ export async function setUpTestBed({
     onEvent?.(event)
   }
   const over = new AbortController()
+  let operations = 0
+  let lastId = 0
+  const nextId = () => ++lastId
+  const onCall = (call: Call) => {
+    operations++
+    log.call(call)
+  }
   const port = await freePort()
-  const proxy = await new FaultProxy({
-    target: port,
-    random: random.fork('connections'),
-    rates,
-    log,
-    maxDelayMs,
-  }).start()
-  const server = createServer({
+  const toServer = {target: port, rates, log, maxDelayMs}
+  const proxy = await new FaultProxy({...toServer, random: random.fork('connections')}).start()
+  const peers =
+    delegation === undefined
+      ? undefined
+      : await createPeers(delegation, {
+          folder,
+          scope,
+          keyring,
+          random,
+          proxy: toServer,
+          timeoutMs,
+          nextId,
+          onCall,
+          note,
+        })
+  const server = createProgram({
     folder: home,
-    port,
-    database: paths.database,
     environment: {
       SVC_MESH_HOST: '127.0.0.1',
       SVC_MESH_PORT: String(port),
@@ -92,17 +113,17 @@ export async function setUpTestBed({
       SVC_LOG: 'info',
     },
     launch,
-    onEnd: (isExpected) => {
-      proxy.serverEnded()
+    isReady: () => isHealthy(port),
+    onEnd: ({isExpected}) => {
+      for (const each of [proxy, ...(peers?.all ?? []).map((peer) => peer.proxy)]) each.serverEnded()
       if (isExpected) return
       note({event: 'died', at: performance.now()})
       over.abort()
     },
   })
 
-  let operations = 0
   const workload: Workload = {
-    call: createCaller({port: proxy.port, log, keyring, timeoutMs, onCall: () => operations++}),
+    call: createCaller({port: proxy.port, keyring, timeoutMs, nextId, onCall}),
     shared: createSharedState(),
     leaseMs: limits.leaseMs,
     maxBodyBytes: limits.maxBodyBytes,
@@ -112,7 +133,18 @@ export async function setUpTestBed({
   }
   // Every client listens to this signal.
   setMaxListeners(0, workload.signal)
-  return {server, proxy, log, keyring, workload, paths, note, operations: () => operations, end: () => over.abort()}
+  return {
+    server,
+    peers,
+    proxy,
+    log,
+    keyring,
+    workload,
+    paths,
+    note,
+    operations: () => operations,
+    end: () => over.abort(),
+  }
 }
 
 /** Finds a free port. A restarted server must listen on the same port, so it cannot be 0. */

@@ -41,7 +41,7 @@ describe('svc mesh prove', {concurrency: 2}, () => {
     assert.equal(exitCode, 0, stdout)
     assert.match(stdout, /^I-5 +held +\d+ +Fencing tokens/m)
     assert.match(stdout, /operations, \d+ answered, in [\d.]+ s, seed 4\. All invariants held\.$/m)
-    const [, kept = ''] = /^Logs and database: (.*)$/m.exec(stdout) ?? []
+    const [, kept = ''] = /^Logs and databases: (.*)$/m.exec(stdout) ?? []
     assert.ok(kept.includes(folder), stdout)
     const calls = readFileSync(join(kept, 'calls.jsonl'), 'utf8').trimEnd().split('\n')
     assert.ok(calls.some((line) => (JSON.parse(line) as {line: string}).line === 'call'))

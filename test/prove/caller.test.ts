@@ -25,10 +25,10 @@ async function testBed(test: TestContext, answer: RequestListener, timeoutMs = 6
   const logged: Call[] = []
   const call = createCaller({
     port: (server.address() as AddressInfo).port,
-    log: {call: (one) => void logged.push(one)},
     keyring,
     timeoutMs,
-    onCall: () => undefined,
+    nextId: () => logged.length + 1,
+    onCall: (one) => void logged.push(one),
   })
   return {call, keyring, logged}
 }

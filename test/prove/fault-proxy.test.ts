@@ -4,11 +4,14 @@ import {createServer, type Server} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {text} from 'node:stream/consumers'
 import {describe, it, type TestContext} from 'node:test'
+import {request} from 'undici'
 import {exchange} from '../../src/prove/clients/exchange.js'
+import {observeProgram} from '../../src/prove/clients/observed-call.js'
 import {type ConnectionFault, connectionFaults, type FaultRates} from '../../src/prove/faults/connection-faults.js'
 import {createRandom} from '../../src/prove/faults/random.js'
-import type {Copy} from '../../src/prove/history/history.js'
-import {FaultProxy} from '../../src/prove/proxy/fault-proxy.js'
+import type {Call, Copy} from '../../src/prove/history/history.js'
+import {FaultProxy, type Observer} from '../../src/prove/proxy/fault-proxy.js'
+import {createKeyring} from '../../src/prove/server/keyring.js'
 
 /** A server that records bodies, behind the proxy. */
 interface TestBed {
@@ -24,7 +27,7 @@ interface TestBed {
 const rates = (fault?: ConnectionFault): FaultRates =>
   Object.fromEntries(connectionFaults.map((name) => [name, name === fault ? 1 : 0])) as FaultRates
 
-async function testBed(test: TestContext, fault?: ConnectionFault): Promise<TestBed> {
+async function testBed(test: TestContext, fault?: ConnectionFault, observer?: Observer): Promise<TestBed> {
   const taken: string[] = []
   const server = createServer(async (request, response) => {
     const body = await text(request).catch(() => undefined)
@@ -40,6 +43,7 @@ async function testBed(test: TestContext, fault?: ConnectionFault): Promise<Test
     rates: rates(fault),
     log: {passed: ({id, ...rest}) => void passed.set(id, rest)},
     maxDelayMs: 60,
+    observer,
   }).start()
   test.after(async () => {
     await proxy.close()
@@ -154,5 +158,42 @@ describe('FaultProxy', () => {
     await until(() => passed.has(1))
     const [copy] = passed.get(1)?.copies ?? []
     assert.ok(copy?.settled !== undefined && copy.status === undefined, JSON.stringify(copy))
+  })
+
+  it('refuses requests while it is cut', async (test) => {
+    const {ask, proxy, taken} = await testBed(test)
+    proxy.isCut = true
+    assert.ok('failure' in (await ask(1)))
+    proxy.isCut = false
+    assert.ok('status' in (await ask(2)))
+    assert.deepEqual(taken, ['{"id":2}'])
+  })
+
+  it('reads the requests of a program, and closes its connections', async (test) => {
+    const calls: Call[] = []
+    const keyring = createKeyring('prove')
+    keyring.add()
+    const who = 'worker-1'
+    const observer = observeProgram({who, nextId: () => 7, keyring, onCall: (one) => void calls.push(one)})
+    const {proxy, passed} = await testBed(test, undefined, observer)
+    const authorization = `Bearer ${keyring.textOf({role: 'submitter', generation: 0}, undefined, 0)}`
+    const body = JSON.stringify({lease_id: '3', claimer_node_id: who})
+    const url = `http://127.0.0.1:${proxy.port}/v1/mesh`
+    const headers = {authorization, 'content-type': 'application/json'}
+    for (const path of ['exec/lease/renew', 'exec/lease/release'])
+      await request(`${url}/${path}`, {method: 'POST', headers, body}).then((answer) => answer.body.dump())
+    await request(`${url}/nodes?limit=5&labels=a%3Db`).then((answer) => answer.body.dump())
+    await until(() => passed.has(7))
+    const facts = calls.map(({id, operation, shown, args, status, isObserved}) => ({
+      ...{id, operation, role: shown.role, args, status, isObserved},
+    }))
+    const common = {id: 7, status: 200, isObserved: true}
+    const args = {lease_id: '3', claimer_node_id: who}
+    assert.deepEqual(facts, [
+      {...common, operation: 'exec_lease_renew', role: 'submitter', args},
+      {...common, operation: 'exec_lease_release', role: 'submitter', args},
+      {...common, operation: 'list_nodes', role: 'none', args: {limit: 5, labels: 'a=b'}},
+    ])
+    assert.ok(!JSON.stringify(calls).includes(authorization.slice(7)))
   })
 })

@@ -1,5 +1,15 @@
 import type {MeshOperation} from '../../src/mesh/index.js'
-import type {History, LeaseRow, MessageRow, NodeRow, Observed, RunEvent} from '../../src/prove/history/history.js'
+import type {
+  DelegationRow,
+  History,
+  LeaseRow,
+  MessageRow,
+  NodeRow,
+  Observed,
+  Run,
+  RunEvent,
+  TaskRow,
+} from '../../src/prove/history/history.js'
 import type {InvariantId} from '../../src/prove/oracles/index.js'
 
 /** Duration of leases in hand-written histories, ms. */
@@ -111,6 +121,9 @@ export interface Parts {
   integrity?: string
   leaks?: History['leaks']
   maxMessages?: number
+  tasks?: TaskRow[]
+  delegations?: DelegationRow[]
+  runs?: Run[]
 }
 
 export const historyOf = (parts: Parts): History => ({
@@ -122,6 +135,7 @@ export const historyOf = (parts: Parts): History => ({
     nodes: parts.nodes ?? [],
     integrity: parts.integrity ?? 'ok',
   },
+  delegated: {tasks: parts.tasks ?? [], delegations: parts.delegations ?? [], runs: parts.runs ?? []},
   leaks: parts.leaks ?? [],
   leaseMs,
   maxMessages: parts.maxMessages ?? 100,

@@ -25,6 +25,16 @@ describe('keyring', () => {
     assert.ok(Number(expired.SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS) < Date.now())
   })
 
+  it('writes the secrets file of a program, and recognises its tokens', () => {
+    const keyring = createKeyring('prove')
+    keyring.add()
+    const tokens = parseEnv(keyring.programFile(keyring.add()))
+    assert.deepEqual(Object.keys(tokens).sort(), ['SVC_MESH_SUBMITTER_TOKEN', 'SVC_MESH_WORKER_TOKEN'])
+    assert.deepEqual(keyring.credentialOf(tokens.SVC_MESH_SUBMITTER_TOKEN), {role: 'submitter', generation: 1})
+    assert.equal(keyring.credentialOf('other').role, 'garbage')
+    assert.equal(keyring.credentialOf(undefined).role, 'none')
+  })
+
   it('signs tokens that verify and start with the listed header', async () => {
     const keyring = createKeyring('prove')
     const file = keyring.environmentFile(keyring.add())

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {type InvariantId, invariants} from '../../src/prove/oracles/index.js'
 import {accessCases} from './histories/access.js'
+import {delegationCases} from './histories/delegation.js'
 import {leaseCases} from './histories/leases.js'
 import {messageCases} from './histories/messages.js'
 import {nodeCases} from './histories/nodes.js'
 import {historyOf} from './history.js'
 
-const cases = [...leaseCases, ...messageCases, ...accessCases, ...nodeCases]
+const cases = [...leaseCases, ...messageCases, ...accessCases, ...nodeCases, ...delegationCases]
 const ids = Object.keys(invariants) as InvariantId[]
 
 describe('invariants', () => {

@@ -3,8 +3,8 @@ import {describe, it} from 'node:test'
 import {createRandom} from '../../src/prove/faults/random.js'
 import {type PlannedFault, planFaults, type ServerFault, serverFaults} from '../../src/prove/faults/schedule.js'
 
-function take(seed: number, count: number, only?: readonly ServerFault[]): PlannedFault[] {
-  const plan = planFaults(createRandom(seed), only)
+function take(seed: number, count: number, faults: readonly ServerFault[] = serverFaults): PlannedFault[] {
+  const plan = planFaults(createRandom(seed), faults)
   return Array.from({length: count}, () => plan.next()).flatMap(({value}) => (value === undefined ? [] : [value]))
 }
 

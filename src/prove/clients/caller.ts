@@ -1,6 +1,5 @@
 import {type MeshOperation, routes} from '../../mesh/index.js'
 import type {Call, Credential} from '../history/history.js'
-import type {Log} from '../history/log.js'
 import type {Keyring} from '../server/keyring.js'
 import {type Answer, exchange} from './exchange.js'
 import {recordedBody} from './recorded-body.js'
@@ -23,8 +22,9 @@ export type CallServer = (who: string, ask: ClientRequest) => Promise<Call>
 
 export interface CallerOptions {
   port: number
-  log: Pick<Log, 'call'>
   keyring: Keyring
+  /** Number of the next request. */
+  nextId: () => number
   /** Default request timeout, ms. */
   timeoutMs: number
   onCall: (call: Call) => void
@@ -40,8 +40,7 @@ const usualRole = {
 } as const
 
 /** Sends the requests of all clients over plain HTTP. */
-export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: CallerOptions): CallServer {
-  let lastId = 0
+export function createCaller({port, nextId, keyring, timeoutMs: usualMs, onCall}: CallerOptions): CallServer {
   /** Last reported server time, Unix ms, and when it was received. */
   let clock = {unixMs: Date.now(), at: performance.now()}
   const serverNow = () => clock.unixMs + performance.now() - clock.at
@@ -49,7 +48,7 @@ export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: C
   return async (who, {operation, body = {}, args = body, shown: requested, node, timeoutMs = usualMs}) => {
     const {plane, method, path} = routes[operation]
     const shown: Credential = {role: usualRole[plane], generation: keyring.current, ...requested}
-    const id = ++lastId
+    const id = nextId()
     const token = keyring.textOf(shown, node, serverNow())
     const sent = performance.now()
     const answer = await exchange({
@@ -64,7 +63,6 @@ export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: C
     const call: Call = {id, who, operation, shown, args, sent, answered, ...factsOf(operation, answer, keyring)}
     const {server_time_unix_ms: unixMs} = call.body ?? {}
     if (typeof unixMs === 'number') clock = {unixMs, at: answered}
-    log.call(call)
     onCall(call)
     return call
   }
@@ -72,7 +70,8 @@ export function createCaller({port, log, keyring, timeoutMs: usualMs, onCall}: C
 
 type Facts = Pick<Call, 'status' | 'body' | 'retryAfter' | 'code' | 'failure' | 'leaked'>
 
-function factsOf(operation: MeshOperation, answer: Answer, keyring: Keyring): Facts {
+/** What a call has found out, without secrets. */
+export function factsOf(operation: MeshOperation, answer: Answer, keyring: Keyring): Facts {
   if ('failure' in answer) return answer
   const {text, ...facts} = answer
   const body = recordedBody(operation, text)

@@ -25,10 +25,30 @@ export const serverFaults = [
   'flood',
 ] as const
 
+/** Faults of the programs that delegate tasks and run them. */
+export const peerFaults = [
+  'orchestrator_kill',
+  'worker_kill',
+  /** Kills an orchestrator and a worker at the same time. */
+  'joint_kill',
+  /** Suspends it for up to twice the duration of a lease. */
+  'orchestrator_freeze',
+  'worker_freeze',
+  /** Cuts it off the control plane for longer than a lease. */
+  'orchestrator_cut',
+  'worker_cut',
+  /** Moves the wall clock of an orchestrator by up to an hour. */
+  'orchestrator_clock',
+  /** Puts a worker in quarantine for a while. */
+  'worker_quarantine',
+] as const
+
 export type ServerFault = (typeof serverFaults)[number]
+export type PeerFault = (typeof peerFaults)[number]
+export type PlannableFault = ServerFault | PeerFault
 
 export interface PlannedFault {
-  fault: ServerFault
+  fault: PlannableFault
   /** Delay after the end of the previous fault, ms. */
   afterMs: number
   /** Severity from 0 to 1: duration, size or delay, depending on the fault. */
@@ -39,12 +59,9 @@ export interface PlannedFault {
 const minQuietMs = 400
 const maxQuietMs = 2600
 
-/**
- * Endless sequence of faults: each one once in random order, then all again in a new order.
- * @param only faults to choose from; default: all
- */
-export function* planFaults(random: Random, only: readonly ServerFault[] = serverFaults): Generator<PlannedFault> {
-  while (only.length > 0)
-    for (const fault of random.shuffle(only))
+/** Endless sequence of faults: each one once in random order, then all again in a new order. */
+export function* planFaults(random: Random, faults: readonly PlannableFault[]): Generator<PlannedFault> {
+  while (faults.length > 0)
+    for (const fault of random.shuffle(faults))
       yield {fault, afterMs: random.integer(minQuietMs, maxQuietMs), degree: random.next()}
 }

@@ -29,6 +29,8 @@ export interface Call {
   retryAfter?: string
   /** Reason why no response arrived. */
   failure?: string
+  /** Set for a request of an orchestrator or worker, which its proxy has read. */
+  isObserved?: true
   /** Set if the response contained a secret. Only a bootstrap exchange may return one. */
   leaked?: true
 }
@@ -51,7 +53,11 @@ export interface Observed extends Call {
 
 /** Event that affected the server or all clients. */
 export interface RunEvent {
-  /** Name of the fault, such as `kill`; `died` if the server exited unexpectedly; `drain` at the end of a run. */
+  /**
+   * Name of the fault, such as `kill`; `died` if the server exited unexpectedly;
+   * `program_died` or `program_refused` if an orchestrator or worker did; `drain` and
+   * `settle` at the end of a run.
+   */
   event: string
   at: number
   until?: number
@@ -103,6 +109,49 @@ export interface Rows {
   integrity: string
 }
 
+/** Task in the store of an orchestrator at the end of a run. */
+export interface TaskRow {
+  orchestrator: string
+  id: number
+  uid: string
+  status: string
+  /** Unique name of the task, which its runs record. */
+  tag: string
+  /** Run whose result was accepted. */
+  run: string | null
+  /** Lease under which a worker ran the accepted run; null if the orchestrator ran it. */
+  lease: string | null
+  /** Number of events that end the task. */
+  ends: number
+  /** Number of times that the orchestrator started the task itself. */
+  starts: number
+}
+
+/** Row of `mesh_delegations`: an attempt to run a task on another node. */
+export interface DelegationRow {
+  orchestrator: string
+  task_uid: string
+  idempotency_key: string
+  state: string
+  lease_id: string | null
+  worker_node_id: string | null
+}
+
+/** Run of the command of a task, which the command itself records when it starts. */
+export interface Run {
+  tag: string
+  run: string
+  /** Name of the program that started the command. */
+  where: string
+}
+
+/** What orchestrators and workers have done. */
+export interface Delegated {
+  tasks: readonly TaskRow[]
+  delegations: readonly DelegationRow[]
+  runs: readonly Run[]
+}
+
 /** Secret found in a file that must not contain it. */
 export interface Leak {
   file: string
@@ -116,6 +165,7 @@ export interface History {
   calls: readonly Observed[]
   events: readonly RunEvent[]
   rows: Rows
+  delegated: Delegated
   leaks: readonly Leak[]
   /** Duration of leases and claims, ms. */
   leaseMs: number

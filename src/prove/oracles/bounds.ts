@@ -49,7 +49,7 @@ function neverOver(history: History): Finding {
 }
 
 const maxPage = 256
-/** Maximum duration of a request when no fault is active, ms. */
+/** Maximum duration of a request when no fault is active, in addition to the wait that it asks for, ms. */
 const maxAnswerMs = 5000
 
 /** Lists respect the requested limit, are in order, and arrive in time. */
@@ -81,9 +81,9 @@ function listViolation({args, body, id}: Observed): Violation | false {
   return count > max && violation(`A list with a limit of ${max} had ${count} nodes.`, id)
 }
 
-function timeViolation(history: History, {operation, sent, answered, fault, id}: Observed): Violation | false {
+function timeViolation(history: History, {operation, sent, answered, fault, id, args}: Observed): Violation | false {
   const ms = Math.round(answered - sent)
-  if (ms <= maxAnswerMs || fault !== undefined) return false
+  if (ms <= maxAnswerMs + (numberOf(args.wait_ms) || 0) || fault !== undefined) return false
   const disturbances = eventsBetween(history, sent, answered, isDisturbance)
   return disturbances.length === 0 && violation(`${operation} took ${ms} ms.`, id)
 }

@@ -19,9 +19,11 @@ interface Sighting {
 export const lastSeenGrows: Oracle = (history) => {
   const sightings = sightingsOf(history)
   const byNode = groupBy(sightings, ({node}) => node)
+  // The reports of real programs do not encode a heartbeat number.
+  const programs = new Set(callsOf(history, 'join').flatMap(({isObserved, args}) => (isObserved ? [args.id] : [])))
   return combine(
     ...[...byNode].map(([node, own]) => seenGrows(history, node, own)),
-    ...[...byNode].map(([node, own]) => heartbeatsGrow(history, node, own)),
+    ...[...byNode].filter(([node]) => !programs.has(node)).map(([node, own]) => heartbeatsGrow(history, node, own)),
     checkEach(sightings, ({call, node, lastSeen}) => {
       const time = numberOf(call.body?.server_time_unix_ms)
       return (

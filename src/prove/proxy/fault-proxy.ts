@@ -15,6 +15,16 @@ export interface ProxyOptions {
   log: Pick<Log, 'passed'>
   /** Maximum delay of a request, ms. */
   maxDelayMs: number
+  /** Reads the requests of a program, which does not log them itself. */
+  observer?: Observer | undefined
+}
+
+/** Logs the requests of a program. */
+export interface Observer {
+  /** Number of the next request. */
+  nextId(): number
+  /** Called at the end of each request. Times are on the monotonic clock, ms; without `answer` no response was sent. */
+  answered(exchange: {frame: RequestFrame; sent: number; answered: number; answer: Buffer | undefined}): void
 }
 
 /** Stage of a request at which the server is killed. */
@@ -39,6 +49,7 @@ export class FaultProxy {
   readonly #sockets = new Set<Socket>()
   #aimed: {point: Point; act: () => void} | undefined
   #isHealed = false
+  #isCut = false
   /** Releases the requests that wait to be overtaken. */
   #overtaken: (() => void)[] = []
 
@@ -98,6 +109,12 @@ export class FaultProxy {
     this.#aimed = {point, act}
   }
 
+  /** Breaks all connections and refuses new ones until it is set to false. */
+  set isCut(isCut: boolean) {
+    this.#isCut = isCut
+    if (isCut) for (const socket of this.#sockets) socket.destroy()
+  }
+
   /** Stops injecting faults. */
   heal(): void {
     this.#isHealed = true
@@ -122,17 +139,22 @@ export class FaultProxy {
   }
 
   async #accept(client: Socket): Promise<void> {
+    if (this.#isCut) return void client.destroy()
     this.#sockets.add(client)
     client.once('close', () => this.#sockets.delete(client))
     client.on('error', () => undefined)
     client.setNoDelay(true)
     const frame = await readRequest(client)
     if (frame === undefined) return void client.destroy()
-    const {random, rates} = this.#options
+    const {random, rates, observer} = this.#options
+    const sent = performance.now()
+    if (observer !== undefined) frame.id = observer.nextId()
     const fault = drawFault(random, this.#isHealed ? noFaults : rates)
     const call: ProxiedCall = {frame, fault, copies: [], isOver: false}
     this.#open.add(call)
     const answer = await this.#deliveries[fault ?? 'none'](call)
+    const isLost = answer === undefined || client.destroyed
+    observer?.answered({frame, sent, answered: performance.now(), answer: isLost ? undefined : answer})
     if (answer === undefined) client.destroy()
     else client.end(answer)
     await Promise.all(call.copies.map((copy) => copy.answer))

@@ -1,7 +1,7 @@
 import type {Socket} from 'node:net'
 
 export interface RequestFrame {
-  /** From its `x-request-id`. */
+  /** From its `x-request-id`; NaN for a program that sends none. */
   id: number
   method: string
   path: string
@@ -30,18 +30,29 @@ export function readRequest(socket: Socket): Promise<RequestFrame | undefined> {
   })
 }
 
-/** Parses a request; undefined if it is incomplete. */
+/**
+ * Parses a request; undefined if it is incomplete. The request is changed so that the server closes the connection after
+ * its response.
+ */
 export function frameOf(bytes: Buffer): RequestFrame | undefined {
   const at = bytes.indexOf(endOfHead)
   if (at === -1) return undefined
-  const headLength = at + endOfHead.length
   const head = bytes.toString('latin1', 0, at)
-  if (bytes.length < headLength + Number(headerOf(head, 'content-length') ?? 0)) return undefined
+  const body = bytes.subarray(at + endOfHead.length)
+  if (body.length < Number(headerOf(head, 'content-length') ?? 0)) return undefined
+  const closing = Buffer.from(`${head.replace(/(\r\nconnection: *)keep-alive/i, '$1close')}\r\n\r\n`, 'latin1')
   const [method = '', path = ''] = head.split(' ', 2)
-  return {id: Number(headerOf(head, 'x-request-id')?.replace('prove-', '')), method, path, bytes, headLength}
+  return {
+    id: Number(headerOf(head, 'x-request-id')?.replace('prove-', '')),
+    method,
+    path,
+    bytes: Buffer.concat([closing, body]),
+    headLength: closing.length,
+  }
 }
 
-const headerOf = (head: string, name: string): string | undefined =>
+/** Value of a header of a request or response. */
+export const headerOf = (head: string, name: string): string | undefined =>
   new RegExp(`\\r\\n${name}: *([^\\r]*)`, 'i').exec(head)?.[1]
 
 export function statusOf(bytes: Buffer): number | undefined {

@@ -21,6 +21,10 @@ export interface Keyring {
   add(options?: {isBootstrapExpired?: boolean}): number
   /** Secrets file of the server for a generation. */
   environmentFile(generation: number): string
+  /** Secrets file of an orchestrator or worker for a generation. */
+  programFile(generation: number): string
+  /** Credential that a token stands for. */
+  credentialOf(token: string | undefined): Credential
   /** Token text of a credential; undefined if the client presents none. */
   textOf(shown: Credential, node: string | undefined, nowMs: number): string | undefined
   /** All secrets of the run, by names that may be reported. */
@@ -63,6 +67,16 @@ export function createKeyring(scope: string): Keyring {
         `SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS=${bootstrapExpiresMs}`,
         '',
       ].join('\n')
+    },
+    programFile(generation) {
+      const {tokens} = of(generation)
+      return `${tokenVariables.worker}=${tokens.worker}\n${tokenVariables.submitter}=${tokens.submitter}\n`
+    },
+    credentialOf(token) {
+      if (token === undefined) return {role: 'none', generation: 0}
+      for (const [generation, {tokens}] of generations.entries())
+        for (const [role, text] of Object.entries(tokens)) if (text === token) return {role: role as Role, generation}
+      return {role: 'garbage', generation: 0}
     },
     textOf({role, generation, signed}, node, nowMs) {
       if (role === 'none') return undefined

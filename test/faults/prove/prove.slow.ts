@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {connectionFaults} from '../../../src/prove/faults/connection-faults.js'
-import {serverFaults} from '../../../src/prove/faults/schedule.js'
+import {peerFaults, serverFaults} from '../../../src/prove/faults/schedule.js'
 import {prove} from '../../../src/prove/index.js'
 import {assertFits} from '../../support/orch-workspace.js'
 import {projectFile} from '../../support/project.js'
@@ -20,13 +20,17 @@ describe('mesh serve under a minute of injected faults', () => {
       seed,
       minutes: 1,
       operations: minOperations,
-      launch: () => [svcBinary, 'mesh', 'serve'],
+      launch: [svcBinary, 'mesh', 'serve'],
+      delegation: {
+        orchestrator: [svcBinary, 'daemon', 'run', '--listen', '127.0.0.1:0'],
+        worker: [svcBinary, 'mesh', 'join', '--work'],
+      },
     })
     const {invariants, faults, operations, folder} = report
     const broken = invariants.flatMap(({id, violations}) => violations.map(({what}) => `${id}: ${what}`))
     assert.deepEqual(broken, [], `seed ${seed}; see ${folder}`)
     assert.ok(operations >= minOperations, `${operations} operations`)
-    const missing = [...serverFaults, ...connectionFaults, ...clientFaults].filter(
+    const missing = [...serverFaults, ...peerFaults, ...connectionFaults, ...clientFaults].filter(
       (fault) => !((faults[fault] ?? 0) > 0),
     )
     assert.deepEqual(missing, [], 'faults that were never injected')

@@ -24,9 +24,7 @@ export const injectedBugs: readonly InjectedBug[] = [
 ]
 
 const server = projectFile('dist/test/faults/prove/injected-bugs/server.js')
-const launch =
-  (bug: BugName): Launch =>
-  () => [server, bug]
+const launch = (bug: BugName): Launch => [server, bug]
 /** Maximum number of runs until a bug must be detected; on a slow machine little happens in the first one. */
 const attempts = 4
 
@@ -37,7 +35,7 @@ const run = (attempt: number, seconds: number, bug: BugName, clients: InjectedBu
     minutes: (seconds * 2 ** (attempt - 1)) / 60,
     leaseMs: 1000,
     launch: launch(bug),
-    focus: {clients, serverFaults: []},
+    focus: {clients, faults: []},
   })
 
 const violationsOf = ({invariants}: Report) =>

@@ -13,7 +13,14 @@ const [root = '', bug = '', ...args] = process.argv.slice(2)
 const server = pathToFileURL(projectFile('dist/test/faults/prove/injected-bugs/server.js')).href
 mkdirSync(join(root, 'bin'))
 writeFileSync(join(root, 'package.json'), '{"type":"module"}')
-writeFileSync(join(root, 'bin', 'svc.js'), `process.argv[2] = '${bug}'\nawait import('${server}')\n`)
+const program = pathToFileURL(projectFile('bin/svc.js')).href
+writeFileSync(
+  join(root, 'bin', 'svc.js'),
+  `const isServer = process.argv[3] === 'serve'
+if (isServer) process.argv[2] = '${bug}'
+await import(isServer ? '${server}' : '${program}')
+`,
+)
 
 /** Starts the server from ROOT. */
 class ProveWithBug extends MeshProve {

@@ -1,0 +1,90 @@
+/** Bugs of an orchestrator, as changes of its compiled modules. */
+interface Mutation {
+  /** End of the path of the module. */
+  module: string
+  /** Texts that occur once, and their replacements. */
+  changes: readonly (readonly [string, string])[]
+}
+
+export const mutations = {
+  /** Accepts a result whatever has become of its delegation. */
+  'accepts-any-result': [
+    {
+      module: 'src/scheduler/delegation/delegator.js',
+      changes: [
+        [
+          "return row !== undefined && isOpen(row) && row.state !== 'granting' && lease === row.lease_id ? row : undefined",
+          'return row',
+        ],
+        [
+          'const held = this.#held.get(result.idempotency_key);\n        if (held?.isBusy)\n            return;',
+          'const held = this.#held.get(result.idempotency_key) ?? (row && this.#hold(row));\n        if (row) row.generation = requireTask(this.#context, row.task_id).generation;',
+        ],
+        ['import { abandonedDelegations,', 'import { requireTask, abandonedDelegations,'],
+      ],
+    },
+    {
+      module: 'src/tasks/delegation/delegation-rows.js',
+      changes: [
+        [
+          "row.status === 'InProgress' && row.claim_generation === generation && isOpen({ state })",
+          "!['Completed', 'Failed', 'Cancelled'].includes(row.status)",
+        ],
+      ],
+    },
+  ],
+
+  /** Sends the envelope again, as another message, if the response is lost. */
+  'relays-again-after-timeout': [
+    {
+      module: 'src/scheduler/delegation/delegator.js',
+      changes: [
+        [
+          'const { message_id: message } = await client.deliver(',
+          `const deliver = (draft, more) =>
+              client.deliver(draft, {...more, retry: false}).catch(() =>
+                client.deliver({...draft, idempotencyKey: draft.idempotencyKey + '-again'}, more))
+            const { message_id: message } = await deliver(`,
+        ],
+      ],
+    },
+  ],
+
+  /** Does not continue the delegations of its predecessor. */
+  'hold-lost-on-restart': [
+    {
+      module: 'src/scheduler/delegation/delegator.js',
+      changes: [['for (const row of open)\n            this.#run(this.#restore(row));', '']],
+    },
+  ],
+
+  /** Takes a refused renewal for a successful one. */
+  'renews-after-revoke': [
+    {
+      module: 'src/mesh/client/hold-lease.js',
+      changes: [
+        [
+          "if (error instanceof MeshHttpError && error.isStatus(403, 404, 409))\n                return this.#lose(new LeaseLoss('refused', error));",
+          `if (error instanceof MeshHttpError) {
+                error = undefined
+                this.#deadlineMs = this.#deadlineFrom(this.#options.monotonic())
+            }`,
+        ],
+      ],
+    },
+  ],
+} as const satisfies Readonly<Record<string, readonly Mutation[]>>
+
+export type MutationName = keyof typeof mutations
+
+/** Changes the text of a module. @throws Error if a text to change does not occur once */
+export function mutate(name: MutationName, url: string, text: string): string {
+  const found = mutations[name].find(({module}) => url.endsWith(`/dist/${module}`))
+  let changed = text
+  for (const [from, to] of found?.changes ?? []) {
+    const parts = changed.split(from)
+    if (parts.length !== 2) throw new Error(`${found?.module} contains ${parts.length - 1} times: ${from}`)
+    changed = parts.join(to)
+  }
+  return changed
+}
