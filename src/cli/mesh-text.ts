@@ -143,7 +143,7 @@ const stateTexts: Readonly<Record<MeshStatus['state'], string>> = {
 }
 
 export function formatMeshStatus(status: MeshStatus): string {
-  const {control_url: url, state, error, security, self_record: self, registry} = status
+  const {control_url: url, state, error, security, self_record: self, worker, registry} = status
   const tokens = tokenNames.filter(([name]) => security[name]).map(([, role]) => role)
   const overlays = status.overlay.map(
     ({provider, connected, detail}) => `${provider} (${connected ? 'connected, ' : ''}${detail})`,
@@ -155,6 +155,7 @@ export function formatMeshStatus(status: MeshStatus): string {
     ['This node', self.id === null ? 'no node id' : oneLine(self.id)],
     ['Tokens', tokens.length === 0 ? 'none' : tokens.join(', ')],
     ['Secrets in', status.env_file ?? ''],
+    ['Worker', worker === null ? 'not running' : `pid ${worker.pid} since ${time(worker.since_unix_ms)}`],
     ['Registry', `${status.registry_path} (${nodes})`],
     ['Overlay', overlays.join(', ')],
   ]

@@ -2434,6 +2434,8 @@ export interface MeshStatusV1 {
     capabilities: {[k: string]: unknown}
     [k: string]: unknown
   }
+  /** Process of this machine that runs the tasks of other machines. */
+  worker: {pid: number; since_unix_ms: number} | null
   queue: {
     pending_count: number
     pending_by_kind?: {[k: string]: unknown}

@@ -5,6 +5,6 @@
 export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath, isWithin} from './containment.js'
 export {writeGenerated} from './generated.js'
-export {holdLockFile, lockFile, withLockFile} from './lock.js'
+export {holdLockFile, type LockHolder, lockFile, lockHolder, withLockFile} from './lock.js'
 export {checkOutputs, isFolder, type OutputRule, writeOutput} from './output.js'
 export {packageRoot} from './package.js'

@@ -94,11 +94,25 @@ export async function holdLockFile(path: string): Promise<Pick<FileLock, 'releas
   }
 }
 
+/** Process of this machine that holds a lock file. */
+export interface LockHolder {
+  pid: number
+  /** Unix ms. */
+  sinceMs: number
+}
+
+/** Returns undefined if no process of this machine holds the lock file. */
+export async function lockHolder(path: string): Promise<LockHolder | undefined> {
+  const [pid, host, , since] = ((await read(path)) ?? '').split(' ')
+  if (host !== hostname() || since === undefined || (await isStale(path, long.staleMs))) return undefined
+  return {pid: Number(pid), sinceMs: Number(since)}
+}
+
 const refresh = (path: string) => void utimes(path, new Date(), new Date()).catch(() => undefined)
 
 /** @param afterEachTry throws to stop waiting */
 async function acquire(path: string, timing: LockTiming, afterEachTry: () => void): Promise<FileLock> {
-  const holder = `${process.pid} ${hostname()} ${randomUUID()}`
+  const holder = `${process.pid} ${hostname()} ${randomUUID()} ${Date.now()}`
   while (!(await create(path, holder))) {
     if (!(await discardStale(path, holder, timing))) await sleep(timing.pollMs * (0.1 + 0.9 * Math.random()))
     afterEachTry()

@@ -44,6 +44,23 @@ describe('svc mesh status', () => {
     assert.equal(security.mesh_auth_mode, 'legacy_mesh_only')
   })
 
+  it('shows the process that runs the tasks of other machines', async (t) => {
+    const {json, text, startInTurn} = await meshWorkspace(t, server(), meshTokens)
+    const {worker: none} = await json<MeshStatusV1>('status', ['status'])
+    assert.equal(none, null)
+    assert.match(await text(['status']), /^Worker: +not running$/m)
+    const startedMs = Date.now()
+    const joining = startInTurn(['mesh', 'join', '--node', 'w', '--work', '--json'])
+    const {pid} = JSON.parse(await joining.line(1))
+    assert.equal(JSON.parse(await joining.line(2)).event, 'working')
+    const {worker} = await json<MeshStatusV1>('status', ['status'])
+    assert.equal(worker?.pid, pid)
+    assert.ok(startedMs <= Number(worker?.since_unix_ms))
+    assert.match(await text(['status']), new RegExp(`^Worker: +pid ${pid} since \\d{4}-\\d\\d-`, 'm'))
+    assert.equal(await joining.end('SIGTERM'), 0)
+    assert.equal((await json<MeshStatusV1>('status', ['status'])).worker, null)
+  })
+
   it('reports why the control plane is not available', async (t) => {
     const {json, text} = await meshWorkspace(t, server(), {SVC_MESH_TOKEN: 'canary-wrong'})
     const denied = await json<MeshStatusV1>('status', ['status'])

@@ -4,7 +4,7 @@ import {hostname} from 'node:os'
 import {dirname, join} from 'node:path'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {lockFile, withLockFile} from '../../src/files/index.js'
+import {holdLockFile, lockFile, lockHolder, withLockFile} from '../../src/files/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const isThere = (path: string) =>
@@ -122,4 +122,30 @@ describe('withLockFile', () => {
     await assert.rejects(failing, /failed/)
     assert.equal(await withLockFile(path, undefined, async () => 'free'), 'free')
   })
+})
+
+describe('lockHolder', () => {
+  it('returns the process that holds a lock file, and since when', async (test) => {
+    const path = join(await temporaryFolder(test), 'lock')
+    assert.equal(await lockHolder(path), undefined)
+    const before = Date.now()
+    const lock = await holdLockFile(path)
+    const {pid, sinceMs = 0} = (await lockHolder(path)) ?? {}
+    assert.equal(pid, process.pid)
+    assert.ok(before <= sinceMs && sinceMs <= Date.now())
+    await lock?.release()
+    assert.equal(await lockHolder(path), undefined)
+  })
+
+  for (const [what, holder] of Object.entries({
+    'of a dead process': `${gone} 1`,
+    'of another machine': `${process.pid} ${hostname()}-2 0 1`,
+    'of an older version': `${process.pid} ${hostname()} 0`,
+    'that is being written': '',
+  }))
+    it(`ignores a lock ${what}`, async (test) => {
+      const folder = await temporaryFolder(test)
+      await writeFiles(folder, {lock: holder})
+      assert.equal(await lockHolder(join(folder, 'lock')), undefined)
+    })
 })

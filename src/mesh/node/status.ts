@@ -1,8 +1,10 @@
 import {meshSettings, resolveSettings, type SettingSources} from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
+import {lockHolder} from '../../files/index.js'
 import type {MeshClient} from '../client/client.js'
 import {MeshHttpError} from '../client/error.js'
 import type {QueueStats} from '../protocol/message.js'
+import {workerLock, workFolder} from './home.js'
 import {type LocalRegistry, readLocalRegistry, registryPath} from './local-registry.js'
 import {type MeshSecurity, meshSecurity} from './local-status.js'
 import {findOverlays, type Overlay} from './overlay.js'
@@ -26,6 +28,8 @@ export interface MeshStatus {
   registry_error: string | null
   /** The id is null if none is configured or stored yet. */
   self_record: Omit<SelfRecord, 'id'> & {id: string | null}
+  /** Process of this machine that runs the tasks of other machines. */
+  worker: {pid: number; since_unix_ms: number} | null
   queue: QueueStats | null
 }
 
@@ -41,11 +45,12 @@ export async function meshStatus(
   {client, version, signal}: {client: MeshClient | undefined; version: string; signal: AbortSignal},
 ): Promise<MeshStatus> {
   const path = registryPath(sources)
-  const [remote, registry, overlay, id] = await Promise.all([
+  const [remote, registry, overlay, id, holder] = await Promise.all([
     askControlPlane(client, signal),
     readLocalRegistry(path).catch((error: unknown) => SvcError.from(error)),
     findOverlays(sources.env),
     knownNodeId(sources),
+    lockHolder(workerLock(workFolder(sources.env))),
   ])
   const {controlUrl = null} = resolveSettings(meshSettings, sources).values
   const isRead = !(registry instanceof SvcError)
@@ -59,6 +64,7 @@ export async function meshStatus(
     registry: isRead ? registry : null,
     registry_error: isRead ? null : registry.message,
     self_record: {...selfFacts(sources, version), id: id ?? null},
+    worker: holder === undefined ? null : {pid: holder.pid, since_unix_ms: holder.sinceMs},
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type SettingSources,
 } from '../../config/index.js'
 import type {InferenceEndpoint} from '../../inference-client/index.js'
-import {type MeshClient, type SelfRecord, userFile} from '../../mesh/index.js'
+import {type MeshClient, type SelfRecord, workFolder} from '../../mesh/index.js'
 import type {OrchestratorConfig} from '../../tasks/index.js'
 import type {WorkerOptions} from './worker.js'
 
@@ -40,7 +40,7 @@ export function configuredWorker({
     receiver: meshRemoteExecuteReceiverAgent ?? defaultReceiver,
     pollIntervalSecs: meshRemoteWorkerPollIntervalSecs,
     scope,
-    folder: userFile(env, 'mesh', 'work'),
+    folder: workFolder(env),
     settings: () => ({config: config(), endpoint, env, capabilities}),
   }
 }

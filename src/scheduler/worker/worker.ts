@@ -1,7 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {holdLockFile} from '../../files/index.js'
 import {logger} from '../../log/index.js'
-import {remoteTypes, type StoredMessage} from '../../mesh/index.js'
+import {remoteTypes, type StoredMessage, workerLock} from '../../mesh/index.js'
 import type {Delegation} from './job.js'
 import {type JobOptions, type JobReport, runJob} from './run-job.js'
 import {clearWork} from './work-folder.js'
@@ -58,7 +58,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 /** Returns undefined if the signal aborts first. */
 async function acquireLock(folder: string, signal: AbortSignal, onWait: () => void) {
   for (let isReported = false; !signal.aborted; isReported = true) {
-    const lock = await holdLockFile(`${folder}.lock`)
+    const lock = await holdLockFile(workerLock(folder))
     if (lock !== undefined) return lock
     if (!isReported) onWait()
     await sleep(lockPollMs, undefined, {signal}).catch(() => undefined)
