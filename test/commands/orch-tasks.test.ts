@@ -5,9 +5,10 @@ import {execa} from 'execa'
 import {SvcError} from '../../src/errors/index.js'
 import type {StatusReport} from '../../src/orchestrator/index.js'
 import {KeptOutput} from '../../src/process/index.js'
-import type {EventRecord, Task} from '../../src/tasks/index.js'
+import {beginDelegations, type EventRecord, type Task} from '../../src/tasks/index.js'
 import {done, type Script, ScriptedProcessor, startDaemon} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {delegating} from '../scheduler/delegation/remote-world.js'
 import {assertFits, jsonLines, orchWorkspace, until} from '../support/orch-workspace.js'
 import {svcBinary} from '../support/svc.js'
 
@@ -149,6 +150,28 @@ describe('svc orch tasks', {concurrency: 3}, () => {
       /one of Queued, .*RemoteHold, not "done"/,
     )
     await fails(['orch', 'tasks', '--agent', 'carl'], 3, 'agent_not_found')
+  })
+
+  it('lists only the tasks that other nodes run with --remote', async (t) => {
+    const {cwd, submit, tasks, text, fails} = await orchWorkspace(t, delegating('http://127.0.0.1:9'))
+    await submit('far', '--role', 'builder', '--agent', 'anna')
+    await submit('near', '--agent', 'anna', '--processor', 'external')
+    await submit('further', '--role', 'builder', '--agent', 'bert')
+    await text(['orch', 'claim'])
+    assert.equal(await text(['orch', 'tasks', '--remote']), 'No tasks.\n')
+    const orchestrator = await openTestOrchestrator(t, {root: cwd})
+    const node = {owner: 'mesh:1', claimer: 'orch', receiver: '2', replyTo: '3', limit: 8}
+    orchestrator.store.transaction(() => beginDelegations(orchestrator, node))
+    const held = async (...args: string[]) =>
+      (await tasks('--remote', ...args)).map(({id, status}) => [id, status]) as [number, string][]
+    assert.deepEqual(await held(), [
+      [3, 'RemoteHold'],
+      [1, 'RemoteHold'],
+    ])
+    assert.deepEqual(await held('--agent', 'anna'), [[1, 'RemoteHold']])
+    await text(['orch', 'cancel', '1'])
+    assert.deepEqual(await held(), [[3, 'RemoteHold']])
+    await fails(['orch', 'tasks', '--remote', '--status', 'queued'], 2, 'usage')
   })
 
   it('prints each change with --watch', async (t) => {
