@@ -10,7 +10,8 @@ export default class MeshNodes extends MeshCommand<typeof MeshNodes> {
   static override description =
     `A node accepts work while its state is ok. Its state becomes stale after orchestrator.stale_threshold_ms without a
 heartbeat. Administrators can set the states maintenance and quarantine. Nodes without a heartbeat for
-SVC_MESH_MAX_STALE_MS are not listed.
+SVC_MESH_MAX_STALE_MS are not listed. TASKS is the number of tasks of other machines that the node runs, or -
+if it accepts none.
 
 --watch lists all nodes and then prints every change: nodes that join or leave, and changes of state, version or labels.
 With --json, each line is a JSON object.`

@@ -42,12 +42,13 @@ export function formatNodes(
 ): string {
   if (nodes.length === 0) return 'No nodes.\n'
   return formatTable(
-    ['NODE', 'VERSION', 'STATE', 'SEEN', 'LABELS'],
+    ['NODE', 'VERSION', 'STATE', 'SEEN', 'TASKS', 'LABELS'],
     nodes.map((node) => [
       oneLine(node.id),
       oneLine(node.version),
       stateText(node, stateOf(node)),
       agoText(atMs - node.last_seen_unix_ms),
+      String(node.running_tasks ?? '-'),
       labelsOf(node),
     ]),
   )

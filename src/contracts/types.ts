@@ -2311,6 +2311,8 @@ export interface MeshNode {
   last_seen_unix_ms: number
   capabilities?: {labels?: string[]; [k: string]: unknown}
   scope_id?: string
+  /** Number of tasks of other machines that the node runs; missing if it accepts none. */
+  running_tasks?: number
   maintenance?: boolean
   maintenance_until_unix_ms?: number
   quarantined?: boolean

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {MeshNodesChangeV1, MeshNodesV1} from '../../src/contracts/index.js'
+import {createMeshClient} from '../../src/mesh/index.js'
 import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-workspace.js'
 import {assertFits} from '../support/orch-workspace.js'
 import {writeFiles} from '../support/temporary.js'
@@ -15,7 +16,10 @@ describe('svc mesh nodes', () => {
     await join('rig2')
     await text(['admin', 'maintenance', 'rig2', '--state', 'on'])
     const table = await text(['nodes'])
-    assert.match(table, /^NODE +VERSION +STATE +SEEN +LABELS\nrig1 +\d\S+ +ok +(now|\d+ s ago) +pool=train disk=nvme\n/)
+    assert.match(
+      table,
+      /^NODE +VERSION +STATE +SEEN +TASKS +LABELS\nrig1 +\d\S+ +ok +(now|\d+ s ago) +- +pool=train disk=nvme\n/,
+    )
     assert.match(table, /\nrig2 +\S+ +maintenance +/)
 
     const registry = await json<MeshNodesV1>('nodes', ['nodes'])
@@ -33,6 +37,24 @@ describe('svc mesh nodes', () => {
     assert.deepEqual(await ids('--label', 'pool=train', '-l', 'disk=none'), [])
     assert.deepEqual(await ids('--brief'), ['rig1', 'rig2'])
     for (const node of ['rig1', 'rig2']) await text(['leave', '--node', node])
+  })
+
+  it('shows the number of tasks of other machines that a node runs', async (t) => {
+    const {text, json, join} = await meshWorkspace(t, server())
+    await join('idle')
+    await join('rig')
+    const client = createMeshClient({baseUrl: server().baseUrl, tokens: {mesh: meshTokens.SVC_MESH_TOKEN}})
+    t.after(() => client.close())
+    await client.heartbeat({id: 'rig', running_tasks: 2})
+    assert.match(await text(['nodes']), /^NODE .* TASKS +LABELS\nidle .* -\s*\nrig .* 2\s*$/)
+    for (const args of [[], ['--brief']]) {
+      const {nodes} = await json<MeshNodesV1>('nodes', ['nodes', ...args])
+      assert.deepEqual(
+        nodes.map(({running_tasks: count}) => count),
+        [undefined, 2],
+      )
+    }
+    for (const node of ['idle', 'rig']) await text(['leave', '--node', node])
   })
 
   it('marks stale nodes and hides those without a recent heartbeat', async (t) => {

@@ -17,7 +17,8 @@ const gpuWords: readonly [keyof CapabilityHints, string][] = [
  * @param staleAfterMs age from which a node is stale, ms; 0 disables the check
  */
 export function nodeRow(record: NodeRecord, clockMs: number, staleAfterMs: number): NodeRow {
-  const {id, version, capabilities, last_seen_unix_ms, maintenance_until_unix_ms: until, cpu_usage_pct} = record
+  const {id, version, capabilities, last_seen_unix_ms, maintenance_until_unix_ms: until} = record
+  const {cpu_usage_pct, running_tasks} = record
   const {labels = [], cpu_cores, arch} = capabilities
   const conditions = nodeTroubles(record, clockMs, staleAfterMs)
   return {
@@ -30,6 +31,7 @@ export function nodeRow(record: NodeRecord, clockMs: number, staleAfterMs: numbe
     gpu: gpuOf(record),
     cpu: [...(cpu_cores === undefined ? [] : [plural(cpu_cores, 'core')]), ...(arch === undefined ? [] : [arch])],
     ...(cpu_usage_pct === undefined ? {} : {cpu_usage_pct: Math.round(cpu_usage_pct)}),
+    ...(running_tasks === undefined ? {} : {running_tasks}),
   }
 }
 

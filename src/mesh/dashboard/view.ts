@@ -17,6 +17,8 @@ export interface NodeRow {
   cpu: readonly string[]
   /** 0 to 100. */
   cpu_usage_pct?: number
+  /** Number of tasks of other machines that the node runs. */
+  running_tasks?: number
 }
 
 /** Dead message with the start of its payload. */

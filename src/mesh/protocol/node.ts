@@ -73,6 +73,8 @@ export const factMembers = {
   gpu_readiness_checked_unix_ms: integer(),
   cpu_usage_pct: number(0, 100),
   memory_free_bytes: integer(),
+  /** Number of tasks of other machines that the node runs; missing if it accepts none. */
+  running_tasks: u32,
   loaded_llm_models: list(256, shortWord),
   advertised_models: list(64, anyObject(4096)),
   probe_failures: list(64, word(1024)),

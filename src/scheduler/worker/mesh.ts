@@ -4,7 +4,7 @@ import {type MeshClient, MeshHttpError} from '../../mesh/index.js'
 /** The operations of a control plane that a worker uses. */
 export type WorkerMesh = Pick<
   MeshClient,
-  'ack' | 'deliver' | 'getBlob' | 'inbox' | 'putBlob' | 'renewClaim' | 'timeoutMs' | 'verifyLease'
+  'ack' | 'deliver' | 'getBlob' | 'heartbeat' | 'inbox' | 'putBlob' | 'renewClaim' | 'timeoutMs' | 'verifyLease'
 >
 
 const firstPauseMs = 500

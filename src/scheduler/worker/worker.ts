@@ -36,6 +36,9 @@ const lockPollMs = 1000
 /** Maximum time that the control plane holds a request for messages, ms. */
 const longestWaitMs = 30_000
 const longestPauseMs = 60_000
+/** Interval and timeout of the reports of the number of running tasks, ms. */
+const reportMs = 30_000
+const reportTimeoutMs = 3000
 
 /**
  * Runs the tasks that other machines send to this one, until stopped. Only one worker runs per machine; another one
@@ -76,6 +79,8 @@ class Worker {
   readonly #intervalMs: number
   /** Consecutive failures. */
   #failures = 0
+  /** The latest report of the number of running tasks; reports must not overtake each other. */
+  #reported: Promise<unknown> = Promise.resolve()
 
   constructor(options: WorkerOptions, onEvent: (event: WorkerEvent) => void) {
     this.#options = options
@@ -89,10 +94,15 @@ class Worker {
       if (signal.aborted) resolve()
       signal.addEventListener('abort', () => resolve(), {once: true})
     })
+    // A report can be lost, and the node can join again without its number of tasks.
+    const reporting = setInterval(() => this.#report(), reportMs)
+    this.#report()
     while (!signal.aborted)
       if (this.#running.size >= slots) await Promise.race([stopped, ...this.#running.values()])
       else await this.#claimNext()
     await this.#drain()
+    clearInterval(reporting)
+    await this.#reported
   }
 
   /** Claims the next message and starts its task. Waits if there is none. */
@@ -143,8 +153,24 @@ class Worker {
     }
     this.#running.set(
       message.id,
-      work().finally(() => this.#running.delete(message.id)),
+      work().finally(() => {
+        this.#running.delete(message.id)
+        this.#report()
+      }),
     )
+    this.#report()
+  }
+
+  /** Adds the number of running tasks to the record of this node. */
+  #report(): void {
+    const {mesh, node, scope} = this.#options
+    const send = () => {
+      const facts = {id: node, ...(scope === undefined ? {} : {scope_id: scope}), running_tasks: this.#running.size}
+      return mesh.heartbeat(facts, {retry: false, timeoutMs: reportTimeoutMs})
+    }
+    this.#reported = this.#reported
+      .then(send)
+      .catch((error: unknown) => logger('svc.mesh').debug({err: error}, 'cannot report the running tasks'))
   }
 
   async #pauseAfter(error: Error): Promise<void> {

@@ -53,6 +53,11 @@ describe('nodeRow', () => {
     assert.equal('cpu_usage_pct' in rowOf({}), false)
   })
 
+  it('shows the number of running tasks if the node accepts tasks', () => {
+    assert.equal(rowOf({running_tasks: 0}).running_tasks, 0)
+    assert.equal('running_tasks' in rowOf({}), false)
+  })
+
   it('shows the end of current maintenance', () => {
     const until = (facts: Partial<NodeRecord>) => rowOf(facts).maintenance_until_unix_ms
     assert.equal(until({maintenance: true, maintenance_until_unix_ms: clock + 5}), clock + 5)

@@ -31,6 +31,7 @@ async function meshWith(t: TestContext, given?: Server) {
     server,
     join: (id: string, labels: string[] = []) =>
       ask('join', {id, version: '1.2.3', last_seen_unix_ms: 0, capabilities: {cpu_cores: 4, gpu_cuda: true, labels}}),
+    heartbeat: (facts: object) => ask('heartbeat', facts),
     leave: (id: string) => ask('leave', {id}),
     lease: (node: string, key: string) => ask('exec/lease/grant', {claimer_node_id: node, scope_key: key}),
     deliver: (kind: string, priority: number) =>
@@ -104,6 +105,10 @@ describe('dashboard in a browser', {skip: chromiumPath === undefined && noChromi
     await shows(page, '#leases-rows', 'task:42')
     const held = page.locator('#leases-rows tr')
     assert.match((await held.textContent()) ?? '', new RegExp(`^${lease}task:42rig1(2 min|1 min \\d+ s)Revoke$`))
+    const tasks = rig1.locator('td').nth(3)
+    assert.equal(await tasks.textContent(), '–')
+    await mesh.heartbeat({id: 'rig1', running_tasks: 7})
+    await tasks.filter({hasText: /^7$/}).waitFor()
     const left = (await held.locator('td').nth(3).textContent()) ?? ''
     await shows(page, '#by-kind', 'text_infer2')
     await shows(page, '#by-priority', '2001')

@@ -36,6 +36,28 @@ console.log(process.env.SVC_TASK_UID); console.error('done')`)
     assert.deepEqual(await readdir(worker.folder), [], 'its folder is removed')
   })
 
+  it('shows the number of tasks that it runs in the record of its node', async (t) => {
+    const parent = await startDelegation(t)
+    const running = async () => {
+      const {nodes} = await parent.client.listNodes({fields: 'brief'})
+      return nodes.find(({id}) => id === 'worker-1')?.running_tasks
+    }
+    assert.equal(await running(), undefined)
+    const worker = await startWorker(t, parent)
+    await until(async () => (await running()) === 0, 'it accepts tasks')
+    await parent.cancel(await parent.sendScript(endless(worker.marker)))
+    const sent = await parent.sendScript(endless(worker.marker))
+    await worker.isRunning()
+    await until(async () => (await running()) === 1, 'it runs a task')
+    await parent.cancel(sent)
+    await worker.ended(2)
+    await until(async () => (await running()) === 0, 'the task has ended')
+    await parent.sendScript(endless(worker.marker))
+    await until(async () => (await running()) === 1, 'it runs another task')
+    await worker.stop()
+    assert.equal(await running(), 0)
+  })
+
   it('reports the status and the output of a command that fails', async (t) => {
     const parent = await startDelegation(t)
     const worker = await startWorker(t, parent)

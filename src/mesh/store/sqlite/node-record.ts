@@ -9,6 +9,7 @@ export interface Reported {
   labels: readonly string[]
   /** Default: `private`. */
   visibility: string
+  runningTasks: number | undefined
 }
 
 /**
@@ -83,8 +84,8 @@ export function mergeReports(before: Reported, facts: Facts): Reported {
 export const readReport = (record: string): Reported => reportOf(JSON.parse(record) as Record<string, unknown>, record)
 
 function reportOf(facts: Record<string, unknown>, record = JSON.stringify(facts)): Reported {
-  const {version, visibility, capabilities} = facts as Partial<NodeFacts>
-  return {record, version: version ?? '', visibility: visibility ?? 'private', labels: capabilities?.labels ?? []}
+  const {version = '', visibility = 'private', capabilities, running_tasks: runningTasks} = facts as Partial<NodeFacts>
+  return {record, version, visibility, labels: capabilities?.labels ?? [], runningTasks}
 }
 
 /** CPU usage and free memory as stored; null if not a finite number. */
@@ -108,8 +109,8 @@ export function recordText(node: KnownNode, now: number): string {
 
 /** Record of a node for brief lists, as JSON text. */
 export function briefText(node: KnownNode, now: number): string {
-  const {version, labels} = node.reported
-  const text = JSON.stringify({id: node.id, version, capabilities: {labels}})
+  const {version, labels, runningTasks} = node.reported
+  const text = JSON.stringify({id: node.id, version, capabilities: {labels}, running_tasks: runningTasks})
   return `${text.slice(0, -1)},"last_seen_unix_ms":${node.seen.lastSeen}${scopeAndConditions(node, now)}}`
 }
 

@@ -93,6 +93,7 @@ export function nodeConformance(open: OpenStore): void {
       gpu_truth_layer: 'layer_b_allocatable',
       cpu_usage_pct: 3,
       memory_free_bytes: 0,
+      running_tasks: 1,
       loaded_llm_models: ['m'],
     }
     const after = await story.beat('rig', news)

@@ -5,14 +5,23 @@ import {ask, maintenanceOf, quarantineOf} from './dialog.js'
 import {ago, conditionWords, count, dateFormat, duration, now, number} from './format.js'
 import {keyedTable, openPart, tableRow} from './table.js'
 
-const nodeColumns = {Node: 'id', State: '', 'Last seen': 'fit', GPU: 'bits', CPU: 'bits', Labels: 'bits', '': 'acts'}
+const nodeColumns = {
+  Node: 'id',
+  State: '',
+  'Last seen': 'fit',
+  Tasks: 'fit',
+  GPU: 'bits',
+  CPU: 'bits',
+  Labels: 'bits',
+  '': 'acts',
+}
 
 export const nodeTable = keyedTable(
   'nodes',
   ({id}) => id,
   ({id}) => {
     const row = tableRow(nodeColumns)
-    const [name, state, seen, gpu, cpu, labels, acts] = row.contents
+    const [name, state, seen, tasks, gpu, cpu, labels, acts] = row.contents
     const quarantine = element('button', {type: 'button'})
     const maintenance = element('button', {type: 'button'})
     acts.append(maintenance, quarantine)
@@ -41,14 +50,16 @@ export const nodeTable = keyedTable(
       ])
       seen.title = dateFormat.format(node.last_seen_unix_ms)
       setText(version, `version ${node.version}`)
+      setText(tasks, node.running_tasks === undefined ? '–' : number(node.running_tasks))
+      row.mark(3, node.running_tasks === undefined)
       fill(gpu, node.gpu, () => bits(node.gpu))
-      row.mark(3, node.gpu.length === 0)
+      row.mark(4, node.gpu.length === 0)
       fill(cpu, [node.cpu, node.cpu_usage_pct], () => cpuContent(node))
-      row.mark(4, cpu.textContent === '–')
+      row.mark(5, cpu.textContent === '–')
       fill(labels, node.labels, () =>
         node.labels.length === 0 ? ['–'] : node.labels.map((label) => element('span', {className: 'tag'}, label)),
       )
-      row.mark(5, node.labels.length === 0)
+      row.mark(6, node.labels.length === 0)
       setAction(quarantine, conditions.includes('quarantined'), 'Quarantine', id)
       setAction(maintenance, conditions.includes('maintenance'), 'Maintenance', id)
       tick()
