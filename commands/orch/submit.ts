@@ -107,6 +107,23 @@ const taskFlags = {
     max: 20,
     helpValue: 'N',
   }),
+  'lost-after': durationFlag({
+    description:
+      'Time without a heartbeat after which the node that runs the task is lost. (default: orchestrator.mesh_remote_lease_timeout_ms)',
+    leastMs: 1,
+    longestMs: 2 ** 31 - 1,
+  }),
+  'replace-lost': Flags.boolean({
+    description:
+      'Wait for another node if the node that runs the task is lost. (default: orchestrator.mesh_remote_replace_lost_worker)',
+    allowNo: true,
+  }),
+  reconcile: Flags.string({
+    description:
+      'Whose result counts if a lost node returns after another one has started the task: keep_original (the first result) or keep_replacement. (default: orchestrator.mesh_remote_reconcile)',
+    options: ['keep_original', 'keep_replacement'],
+    helpValue: 'POLICY',
+  }),
   'not-before': momentFlag({description: 'Earliest start, such as 2026-12-01T08:00 or +2h.'}),
   'session-id': Flags.string({
     description: 'Id of the session that the task belongs to; svc orch tasks can filter by it.',
@@ -265,6 +282,13 @@ svc orch task ID --wait.`
       active_skill: flags.skill,
       model_override: flags.model,
       campaign_id: flags['campaign-id'],
+      lost_node: ifAny(
+        defined({
+          after_ms: flags['lost-after'],
+          replace: flags['replace-lost'],
+          reconcile: flags.reconcile as 'keep_original' | 'keep_replacement' | undefined,
+        }),
+      ),
     })
     return {
       description,

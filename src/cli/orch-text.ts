@@ -133,6 +133,7 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
         ? (result as {remote?: {worker_node_id?: string}} | undefined)?.remote?.worker_node_id
         : `${remote.worker_node_id ?? 'not started yet'}, lease ${remote.lease_id ?? 'not granted yet'}`,
   ],
+  ['lost node', ({lost_node}) => (lost_node === undefined ? undefined : lostNodeText(lost_node))],
   ['claim', ({claim}) => (claim === undefined ? undefined : `${claim.generation} of ${claim.owner}`)],
   ['timeout', ({task_timeout_ms: ms}) => (ms === undefined ? undefined : `${ms / 1000} s`)],
   ['retries', ({retry_count: count, retries}) => retriesText(count, retries)],
@@ -143,6 +144,15 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['started', ({started_at_ms: at}) => (at === undefined ? undefined : time(at))],
   ['finished', ({finished_at_ms: at}) => (at === undefined ? undefined : time(at))],
 ]
+
+const lostNodeText = ({after_ms: ms, replace, reconcile}: NonNullable<Task['lost_node']>): string =>
+  [
+    ms === undefined ? undefined : `after ${ms / 1000} s`,
+    replace === undefined ? undefined : replace ? 'replaced' : 'not replaced',
+    reconcile,
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ')
 
 const retriesText = (count: number, limit: number | undefined): string | undefined => {
   if (limit !== undefined) return `${count}, maximum ${limit} after failures`

@@ -929,6 +929,15 @@ export interface SubmitTaskV1 {
     trace_id?: string
     tenant_id?: string
     budget?: {max_cost_usd?: number; max_latency_ms?: number}
+    /** What happens if the node that runs the task is lost; overrides the workspace. */
+    lost_node?: {
+      /** Time without a heartbeat after which the node is lost, in milliseconds. */
+      after_ms?: number
+      /** Wait for another node instead of running the task here. */
+      replace?: boolean
+      /** Whose result counts if the node returns after another one has started the task. */
+      reconcile?: 'keep_original' | 'keep_replacement'
+    }
     tool_hints?: string[]
     research_hints?: string[]
     required_labels?: string[]
@@ -1036,6 +1045,8 @@ export interface OrchTaskV1 {
   model_override?: string
   benchmark_tier?: string
   budget?: {max_cost_usd?: number; max_latency_ms?: number}
+  /** What happens if the node that runs the task is lost; missing members are those of the workspace. */
+  lost_node?: {after_ms?: number; replace?: boolean; reconcile?: 'keep_original' | 'keep_replacement'}
   /** What must be shown for the task to be done. */
   harness?: {
     /** Checks that must pass. */

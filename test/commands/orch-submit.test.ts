@@ -150,6 +150,18 @@ describe('svc orch submit', {concurrency: 3}, () => {
     await fails(['orch', 'submit', 'x', '--retries', '21'], 2, 'usage')
   })
 
+  it('accepts what happens if the node that runs the task is lost, and shows it', async (t) => {
+    const {submit, text, task, fails} = await orchWorkspace(t)
+    const flags = ['--lost-after', '90s', '--no-replace-lost', '--reconcile', 'keep_replacement']
+    const {lost_node: policy} = await task(await submit('x', ...flags))
+    assert.deepEqual(policy, {after_ms: 90_000, replace: false, reconcile: 'keep_replacement'})
+    assert.match(await text(['orch', 'task', '1']), /\nlost node +after 90 s, not replaced, keep_replacement\n/)
+    assert.deepEqual((await task(await submit('y', '--replace-lost'))).lost_node, {replace: true})
+    assert.equal((await task(await submit('z'))).lost_node, undefined)
+    for (const value of ['0s', '25d']) await fails(['orch', 'submit', 'x', '--lost-after', value], 2, 'flag_value')
+    await fails(['orch', 'submit', 'x', '--reconcile', 'keep_both'], 2, 'usage')
+  })
+
   it('resolves files relative to the current folder, with write access unless :read is given', async (t) => {
     const {submit, task, cwd, fails} = await orchWorkspace(t)
     const inner = join(cwd, 'lib/deep')

@@ -78,9 +78,17 @@ describe('a call of an operation', () => {
     const context = await openContext(t)
     const submit = byTool('submit_task')
     const files = [{path: 'a.ts', access: 'write'}]
-    await submit.perform({description: 'x', files, agent_name: 'anna', complexity: 7, processor: 'external'}, context)
+    const hints = {complexity: 7, lost_node: {after_ms: 60_000, reconcile: 'keep_replacement'}}
+    await submit.perform({description: 'x', files, agent_name: 'anna', processor: 'external', ...hints}, context)
     const {task} = (await perform('get_task', {task_id: 1}, context)) as unknown as {task: Task}
-    assert.deepEqual([task.file_manifest, task.agent_name, task.complexity], [files, 'anna', 7])
+    const {file_manifest, agent_name, complexity, lost_node} = task
+    assert.deepEqual([file_manifest, agent_name, {complexity, lost_node}], [files, 'anna', hints])
+    const invalid = createCall(operationNamed('submit_task'), 'orch.submit_task')
+    for (const lost_node of [{after_ms: 0}, {reconcile: 'keep_both'}, {after: 1}])
+      await assert.rejects(
+        async () => invalid.perform({description: 'x', enqueue_hints: {lost_node}}, context),
+        (error) => isErrorOf(error, 'params_invalid'),
+      )
   })
 
   it('is synchronous once its schema is compiled, and with run()', async (t) => {

@@ -103,6 +103,10 @@ describe('a submitted task', () => {
       {enqueue_hints: {model_preference: 'm', model_override: ' ', active_skill: 'sql'}},
       {model_preference: 'm', active_skill: 'sql'},
     ],
+    [
+      {enqueue_hints: {lost_node: {after_ms: 5, replace: false, reconcile: 'keep_replacement'}}},
+      {lost_node: {after_ms: 5, replace: false, reconcile: 'keep_replacement'}},
+    ],
     [{description: 'Use [[tool:grep]] and [[tool:ls]] [[tool:grep]]'}, {tool_hints: ['grep', 'ls']}],
     [{description: '[[research:sqlite wal]]'}, {research_hints: ['sqlite wal']}],
     [{description: '[[category:research]] find out'}, {category: 'research'}],
@@ -128,6 +132,12 @@ describe('a submitted task', () => {
     {capability_requirements: {min_vram_mb: 'much'}},
     {capability_requirements: {labels: 'pool=dev'}},
     {temp_deps: [0]},
+    {enqueue_hints: {lost_node: [] as object}},
+    {enqueue_hints: {lost_node: {after_ms: 0}}},
+    {enqueue_hints: {lost_node: {after_ms: 1.5}}},
+    {enqueue_hints: {lost_node: {after_ms: 2 ** 31}}},
+    {enqueue_hints: {lost_node: {replace: 'yes' as unknown as boolean}}},
+    {enqueue_hints: {lost_node: {reconcile: 'keep_both' as 'keep_original'}}},
   ]
   for (const submission of nonsense)
     it(`rejects ${JSON.stringify(submission)}`, async (t) => {

@@ -53,6 +53,7 @@ import {type Lease, requireLease} from '../loop/lease.js'
 import {writeHeld} from '../loop/run-task.js'
 import {acceptResult, failDelegation, stagingFolder} from './accept-result.js'
 import {claimerOf, envelopeOf, replyAgentOf} from './envelope.js'
+import {type LostNodePolicy, lostNodePolicy} from './lost-node.js'
 import {restoreFiles, sendFiles} from './remote-files.js'
 
 export interface DelegatorOptions {
@@ -108,6 +109,8 @@ interface Held {
   seenMs: number
   /** Monotonic time at which the task must have ended. */
   deadlineMs: number
+  /** Read at each use, since the settings of the workspace can change. */
+  policy: () => LostNodePolicy
   isStarted: boolean
   /** A result is being stored, or the delegation is ending. */
   isBusy: boolean
@@ -311,13 +314,16 @@ class DelegatorLoop {
 
   #hold(row: DelegationRow): Held {
     const at = this.#monotonic()
-    const task = heldTask(this.#context, row)
-    const {ms} = runLimit(this.#config, task === undefined ? {} : {...toTask(task), ...toTask(task).budget})
+    const found = heldTask(this.#context, row)
+    const task = found === undefined ? undefined : toTask(found)
+    const {ms} = runLimit(this.#config, {...task, ...task?.budget})
+    const policy = () => lostNodePolicy(this.#config, task?.lost_node)
     const held: Held = {
       key: row.idempotency_key,
       taskId: row.task_id,
       seenMs: at,
-      deadlineMs: at + ms + graceMs + this.#config.meshRemoteLeaseTimeoutMs,
+      deadlineMs: at + ms + graceMs + policy().afterMs,
+      policy,
       isStarted: row.state === 'started',
       isBusy: false,
       attempts: 0,
@@ -416,9 +422,9 @@ class DelegatorLoop {
   }
 
   /** A task that no worker starts is always lost; a started one is redelivered if its worker is to be replaced. */
-  #isLost({seenMs, isStarted}: Held, at: number): boolean {
-    const {meshRemoteLeaseTimeoutMs: limitMs, meshRemoteReplaceLostWorker: replaces} = this.#config
-    return at - seenMs >= limitMs && !(isStarted && replaces)
+  #isLost({seenMs, isStarted, policy}: Held, at: number): boolean {
+    const {afterMs, replaces} = policy()
+    return at - seenMs >= afterMs && !(isStarted && replaces)
   }
 
   async #timeOut(held: Held): Promise<void> {
@@ -553,7 +559,7 @@ class DelegatorLoop {
     const held = this.#held.get(result.idempotency_key)
     if (held?.isBusy) return
     const isForeign = row === undefined || held === undefined || heldTask(this.#context, row) === undefined
-    if (isForeign || this.#isReplaced(row, result)) {
+    if (isForeign || this.#isReplaced(held, row, result)) {
       const known = delegationWithKey(this.#context, result.idempotency_key)
       const what = known?.state === 'done' ? 'duplicate_result' : 'late_result_ignored'
       log().info({event: what, message_id: message.id, task_id: result.task_id}, 'result of a delegated task ignored')
@@ -582,7 +588,11 @@ class DelegatorLoop {
   }
 
   /** True if another worker has started the task after the sender, and its result is to be kept. */
-  #isReplaced({worker_node_id: current}: DelegationRow, {worker_node_id: sender}: RemoteResult): boolean {
-    return this.#config.meshRemoteReconcile === 'keep_replacement' && current !== null && current !== sender
+  #isReplaced(
+    {policy}: Held,
+    {worker_node_id: current}: DelegationRow,
+    {worker_node_id: sender}: RemoteResult,
+  ): boolean {
+    return policy().reconcile === 'keep_replacement' && current !== null && current !== sender
   }
 }

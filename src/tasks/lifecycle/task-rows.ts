@@ -76,6 +76,7 @@ export type TaskRequest = Pick<
   | 'model_override'
   | 'benchmark_tier'
   | 'budget'
+  | 'lost_node'
   | 'tool_hints'
   | 'research_hints'
   | 'active_skill'

@@ -67,6 +67,10 @@ export const longest = {
 const longestRetrieval = 262_144
 const deepestRetrieval = 64
 
+/** Maximum time until a node is lost, ms. */
+const longestLostMs = 2 ** 31 - 1
+const reconciliations = ['keep_original', 'keep_replacement'] as const
+
 const longestDescription = 131_072
 const mostFiles = 10_000
 
@@ -164,6 +168,7 @@ export function readSubmission(
         model_override: text(hints.model_override),
         benchmark_tier: tier,
         budget: hints.budget,
+        lost_node: lostNodeOf(hints.lost_node, refuse),
         active_skill: text(hints.active_skill),
         task_timeout_ms: submission.task_timeout_ms,
         retries: submission.retries,
@@ -203,6 +208,20 @@ function isDeeperThan(value: unknown, depth: number): boolean {
   for (let i = 0; i <= depth && level.length > 0; i++)
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
   return level.length > 0
+}
+
+/** @throws task_invalid (by `refuse`) */
+function lostNodeOf(asked: NonNullable<SubmitTaskV1['enqueue_hints']>['lost_node'], refuse: (fault: string) => never) {
+  if (asked === undefined) return undefined
+  if (!isObject(asked)) return refuse('its lost_node is not an object')
+  const {after_ms, replace, reconcile} = asked
+  if (after_ms !== undefined && !(Number.isSafeInteger(after_ms) && after_ms >= 1 && after_ms <= longestLostMs))
+    refuse(`its lost_node.after_ms is not an integer from 1 to ${longestLostMs}`)
+  if (replace !== undefined && typeof replace !== 'boolean') refuse('its lost_node.replace is not true or false')
+  if (reconcile !== undefined && !reconciliations.includes(reconcile))
+    refuse(`its lost_node.reconcile is not one of: ${reconciliations.join(', ')}`)
+  const policy = withoutUndefined({after_ms, replace, reconcile})
+  return Object.keys(policy).length === 0 ? undefined : policy
 }
 
 /** @throws task_invalid (by `refuse`) */

@@ -256,6 +256,7 @@ describe('undo of a submitted task', () => {
       active_skill: 'sql',
       benchmark_tier: 'issue_repair',
       budget: {max_cost_usd: 2},
+      lost_node: {after_ms: 60_000},
       tool_hints: ['grep'],
       research_hints: ['rfc'],
       is_detached: true,

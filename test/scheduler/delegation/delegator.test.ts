@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {describe, it} from 'node:test'
+import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {readWork, remoteTypes} from '../../../src/mesh/index.js'
+import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import {type RemoteEnvelope, readWork, remoteTypes} from '../../../src/mesh/index.js'
 import {answerQuestion, askQuestion, cancelTask, doubtTask, retryTask, submitTask} from '../../../src/tasks/index.js'
 import {until} from '../../support/until.js'
 import {builder, RemoteWorld} from './remote-world.js'
@@ -494,4 +495,65 @@ describe('a worker that sends no heartbeats', () => {
     await sleep(1500)
     return envelope
   }
+})
+
+describe('the policy of a task for a lost node', () => {
+  type Policy = NonNullable<NonNullable<SubmitTaskV1['enqueue_hints']>['lost_node']>
+
+  /** Submits a task for each policy, and starts them on a worker in this order. */
+  async function started(t: TestContext, toml: string, policies: readonly Policy[]) {
+    const world = await RemoteWorld.open(t, toml)
+    await world.start()
+    const envelopes: RemoteEnvelope[] = []
+    for (const [i, lost_node] of policies.entries()) {
+      submitTask(world.orchestrator, {...builder, enqueue_hints: {...builder.enqueue_hints, lost_node}})
+      await world.untilDelegation('relayed', i + 1)
+      const envelope = (await world.envelopes()).find(({task_id: id}) => id === i + 1) ?? assert.fail()
+      envelopes.push(envelope)
+      await world.send(remoteTypes.ack, envelope, {accepted: true})
+      await world.untilDelegation('started', i + 1)
+    }
+    return {world, envelopes}
+  }
+
+  // Of two tasks, one falls back. The other has been without a heartbeat for longer, and is still held.
+  for (const [what, toml, held, lost] of [
+    ['after_ms postpones the loss', 'mesh_remote_lease_timeout_ms = 2000\n', {after_ms: 600_000}, {}],
+    ['after_ms hastens the loss', '', {}, {after_ms: 2000}],
+    ['replace waits for another worker', 'mesh_remote_lease_timeout_ms = 2000\n', {replace: true}, {}],
+    [
+      'replace runs the task here',
+      'mesh_remote_lease_timeout_ms = 2000\nmesh_remote_replace_lost_worker = true\n',
+      {},
+      {replace: false},
+    ],
+  ] as const)
+    it(`${what}, whatever the workspace does`, async (t) => {
+      const {world, envelopes} = await started(t, toml, [held, lost])
+      await world.untilStatus('Completed', 2)
+      assert.deepEqual(world.placements(2).at(-1), [relayError, null])
+      assert.deepEqual([world.task(1).status, world.local.started], ['RemoteHold', [2]])
+      const [envelope = assert.fail()] = envelopes
+      await world.send(remoteTypes.result, envelope, {success: true, result: 'of the worker'}, 'result')
+      await world.untilStatus('Completed')
+      assert.equal(world.task().result?.text, 'of the worker')
+    })
+
+  for (const [own, other] of [
+    ['keep_replacement', 'keep_original'],
+    ['keep_original', 'keep_replacement'],
+  ] as const)
+    it(`reconcile is ${own} in a workspace with ${other}`, async (t) => {
+      const {world, envelopes} = await started(t, `mesh_remote_reconcile = "${other}"\n`, [{reconcile: own}, {}])
+      for (const [i, envelope] of envelopes.entries()) {
+        const second = {accepted: true, worker_node_id: 'worker-2'}
+        await world.send(remoteTypes.ack, envelope, second, `second ack ${i}`)
+        await until(() => world.delegation(i + 1)?.worker_node_id === 'worker-2', 'it is started again')
+        await world.send(remoteTypes.result, envelope, {success: true, result: 'of the first'}, `first ${i}`)
+      }
+      await until(async () => (await world.unread(envelopes[0]?.reply_to_agent_id ?? '')).length === 0, 'they are read')
+      const [kept, replaced] = own === 'keep_original' ? [1, 2] : [2, 1]
+      assert.equal(world.task(kept).result?.text, 'of the first')
+      assert.equal(world.task(replaced).status, 'RemoteHold')
+    })
 })

@@ -158,6 +158,9 @@ export class RemoteWorld {
   inboxOf = async (type: string) =>
     (await this.worker.inbox({receiver: '2', messageTypes: [type]})).map(({payload}) => JSON.parse(payload))
 
+  /** Envelopes in the inbox of the workers. */
+  envelopes = async (): Promise<RemoteEnvelope[]> => (await this.inboxOf(remoteTypes.envelope)).map(readEnvelope)
+
   /** Unread messages for the parent. */
   unread = (replyTo: string) => this.worker.inbox({receiver: replyTo})
 }
