@@ -33,6 +33,8 @@ export interface MembershipOptions {
 export interface Membership {
   /** Resolves when the signal aborts, the node has left, or a newer process has replaced it. */
   readonly done: Promise<void>
+  /** Joins now. Resolves at the next event, whatever the outcome, or when the membership ends. */
+  rejoin(): Promise<void>
   /**
    * Stops the heartbeats and leaves.
    * @returns false if the control plane did not know the node
@@ -63,9 +65,33 @@ export function startMembership(
   const end = () => ending.abort()
   signal?.addEventListener('abort', end, {once: true})
   if (signal?.aborted) end()
-  const done = stayMember(client, options, ending.signal).finally(() => signal?.removeEventListener('abort', end))
+  const reporter = new Reporter(client, options, ending.signal)
+  const awaited: (() => void)[] = []
+  const resolveAwaited = () => {
+    for (const resolve of awaited.splice(0)) resolve()
+  }
+  let waiting = new AbortController()
+  const pacing: Pacing = {
+    onEvent(event) {
+      resolveAwaited()
+      options.onEvent?.(event)
+    },
+    delay(ms) {
+      waiting = new AbortController()
+      return delay(ms, AbortSignal.any([ending.signal, waiting.signal]))
+    },
+  }
+  const done = stayMember(reporter, {...options, ...pacing}, ending.signal).finally(() => {
+    signal?.removeEventListener('abort', end)
+    resolveAwaited()
+  })
   return {
     done,
+    rejoin() {
+      reporter.rejoin()
+      waiting.abort()
+      return ending.signal.aborted ? done : new Promise<void>((resolve) => awaited.push(resolve))
+    },
     async leave() {
       end()
       // A heartbeat that arrives after the leave request would add the node again.
@@ -77,9 +103,15 @@ export function startMembership(
 
 type Joining = Pick<MeshClient, 'join' | 'heartbeat'>
 
-async function stayMember(client: Joining, options: MembershipOptions, signal: AbortSignal): Promise<void> {
-  const {onEvent = () => undefined, heartbeatSecs, random = Math.random} = options
-  const reporter = new Reporter(client, options, signal)
+/** How a membership waits between its reports, and tells that it has sent one. */
+interface Pacing {
+  onEvent(event: MembershipEvent): void
+  /** Waits; resolves early if the node must join now or the signal aborts. */
+  delay(ms: number): Promise<void>
+}
+
+async function stayMember(reporter: Reporter, options: MembershipOptions & Pacing, signal: AbortSignal): Promise<void> {
+  const {onEvent, delay, heartbeatSecs, random = Math.random} = options
   let intervalMs = heartbeatSecs === 0 ? joinRetryMs : heartbeatSecs * 1000
   let failures = 0
   while (!signal.aborted)
@@ -87,9 +119,9 @@ async function stayMember(client: Joining, options: MembershipOptions, signal: A
       const event = await reporter.report()
       failures = 0
       onEvent(event)
-      if (heartbeatSecs === 0) return await untilAborted(signal)
       intervalMs = intervalOf(event) ?? intervalMs
-      await delay(jittered(intervalMs, random), signal)
+      // Without heartbeats, only a request to join again ends the wait, which also keeps the process alive.
+      await delay(heartbeatSecs === 0 ? Number.POSITIVE_INFINITY : jittered(intervalMs, random))
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof MeshHttpError)) throw error
@@ -105,7 +137,7 @@ async function stayMember(client: Joining, options: MembershipOptions, signal: A
       const askedMs = Math.min(error.retryAfterMs ?? 0, maxMs)
       const nextMs = Math.max(backoffMs(intervalMs, failures, random), askedMs)
       onEvent({type: 'failed', operation, error, failures, nextMs})
-      await delay(nextMs, signal)
+      await delay(nextMs)
     }
 }
 
@@ -183,12 +215,3 @@ const backoffMs = (intervalMs: number, failures: number, random: () => number) =
 
 /** Waits; resolves early if the signal aborts. */
 const delay = (ms: number, signal: AbortSignal): Promise<void> => pause(ms, signal).catch(() => undefined)
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  // Keep the process alive: nothing else may do so.
-  const hold = setInterval(() => undefined, maxMs)
-  return new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), {once: true})
-  }).finally(() => clearInterval(hold))
-}

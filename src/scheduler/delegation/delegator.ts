@@ -1,7 +1,5 @@
 import {setMaxListeners} from 'node:events'
-import {setTimeout as sleep} from 'node:timers/promises'
-import {isErrorOf, SvcError} from '../../errors/index.js'
-import {logger} from '../../log/index.js'
+import {SvcError} from '../../errors/index.js'
 import {
   cancelKey,
   cancelPriority,
@@ -10,13 +8,10 @@ import {
   holdLease,
   type JoinRecord,
   LeaseLoss,
-  listEveryNode,
   type Membership,
   type MeshClient,
+  MeshHttpError,
   type RemoteResult,
-  readRemoteAck,
-  readRemoteHeartbeat,
-  readResult,
   remoteTypes,
   type StoredMessage,
   startMembership,
@@ -27,7 +22,6 @@ import {
   beginDelegations,
   canDelegate,
   type DelegationRow,
-  decidePlacement,
   delegationWithKey,
   endDelegation,
   failTask,
@@ -36,15 +30,9 @@ import {
   isOpen,
   openDelegations,
   type PlacementReason,
-  parseCapabilities,
-  recordBaseline,
-  recordLease,
-  recordRelay,
   recordStart,
-  remoteHint,
   runLimit,
   type TaskContext,
-  type TaskRow,
   toTask,
   updateDelegation,
 } from '../../tasks/index.js'
@@ -52,9 +40,12 @@ import type {Companion} from '../loop/daemon.js'
 import {type Lease, requireLease} from '../loop/lease.js'
 import {writeHeld} from '../loop/run-task.js'
 import {acceptResult, failDelegation, stagingFolder} from './accept-result.js'
-import {claimerOf, envelopeOf, replyAgentOf} from './envelope.js'
-import {type LostNodePolicy, lostNodePolicy} from './lost-node.js'
-import {restoreFiles, sendFiles} from './remote-files.js'
+import {claimerOf, replyAgentOf} from './envelope.js'
+import {type Held, log, redacted} from './held.js'
+import {lostNodePolicy} from './lost-node.js'
+import {restoreFiles} from './remote-files.js'
+import {sendTask} from './send-task.js'
+import {type Sign, WorkerInbox} from './worker-inbox.js'
 
 export interface DelegatorOptions {
   /** Closed when the delegator stops. */
@@ -70,12 +61,6 @@ export interface DelegatorOptions {
 }
 
 const defaultConcurrency = 8
-/** Maximum number of pages of results per poll. */
-const mostPages = 32
-/** Maximum duration of a long poll, ms. */
-const longPollMs = 25_000
-/** How often a message that cannot be read is left in the inbox before it is acknowledged. */
-const mostSightings = 3
 /** Attempts to store a result whose files cannot be downloaded or written. */
 const mostAttempts = 5
 /** Added to the time limit of a task for the messages, ms. */
@@ -88,8 +73,6 @@ const relayError = 'local_queue_fallback_after_remote_relay_error'
 const leaseLost = 'lease_renew_failed'
 const moved = 'orchestrator_cancel'
 
-const log = () => logger('svc.orchestrator.delegation')
-
 /**
  * Delegates tasks of a workspace to other nodes of the mesh and accepts their results. Continues the delegations of the
  * previous daemon, and leaves those of its own to the next one when it stops.
@@ -100,41 +83,16 @@ export function startDelegator(context: TaskContext, options: DelegatorOptions):
   return {wake: () => delegator.wake(), stop: () => delegator.stop()}
 }
 
-/** A delegation of this process. */
-interface Held {
-  key: string
-  taskId: number
-  holding?: HeldLease
-  /** Monotonic time of the last sign of life of the worker, or of the delivery, ms. */
-  seenMs: number
-  /** Monotonic time at which the task must have ended. */
-  deadlineMs: number
-  /** Read at each use, since the settings of the workspace can change. */
-  policy: () => LostNodePolicy
-  isStarted: boolean
-  /** A result is being stored, or the delegation is ending. */
-  isBusy: boolean
-  attempts: number
-}
-
-/** A message that shows that the worker is alive. */
-interface Sign {
-  idempotency_key: string
-  exec_lease_id?: string
-  worker_node_id?: string
-  output?: string
-}
-
 class DelegatorLoop {
   readonly #context: TaskContext
   readonly #options: DelegatorOptions
   readonly #ending = new AbortController()
   readonly #held = new Map<string, Held>()
-  readonly #sightings = new Map<number, number>()
   readonly #work = new Set<Promise<void>>()
   readonly #monotonic: () => number
   readonly #claimer: string
   readonly #reply: string
+  readonly #inbox: WorkerInbox
   #membership: Membership | undefined
   #joined: Promise<void> | undefined
   #sending = 0
@@ -147,6 +105,14 @@ class DelegatorLoop {
     this.#monotonic = options.monotonic ?? (() => performance.now())
     this.#claimer = claimerOf(context)
     this.#reply = replyAgentOf(context.config, this.#claimer)
+    this.#inbox = new WorkerInbox({
+      client: options.client,
+      receiver: this.#reply,
+      config: () => context.config,
+      signal: this.#ending.signal,
+      onResult: (message, result) => this.#onResult(message, result),
+      onSign: (sign) => this.#onSign(sign),
+    })
     // All requests wait for this signal.
     setMaxListeners(0, this.#ending.signal)
   }
@@ -156,7 +122,7 @@ class DelegatorLoop {
     for (const row of open) this.#run(this.#restore(row))
     if (open.length > 0 || canDelegate(this.#context.config)) {
       this.#join()
-      this.#run(this.#pollResults())
+      this.#run(this.#inbox.poll())
     }
     this.#timer = setInterval(() => this.#checkDeadlines(), checkMs)
     this.wake()
@@ -256,60 +222,28 @@ class DelegatorLoop {
     }
   }
 
-  /** Sends a task: GPU memory, lease, files, envelope. A failure queues it for a local agent. */
+  /** Sends a task. A failure queues it for a local agent. */
   async #send(row: DelegationRow): Promise<void> {
     const {client} = this.#options
-    const {idempotency_key: key, task_id: taskId, task_uid: uid} = row
     const held = this.#hold(row)
+    const sending = {
+      client,
+      write: <T>(change: () => T) => this.#write(change),
+      join: () => this.#join(),
+      acquire: () => this.#acquire(held, row.task_uid),
+      monotonic: this.#monotonic,
+      signal: this.#ending.signal,
+    }
     try {
-      const task = toTask(this.#taskOf(row))
-      await recordBaseline(this.#context, {task})
-      await this.#join()
-      const missing = await this.#withoutMemory(task.capability_requirements?.min_vram_mb)
-      if (missing !== undefined) return await this.#fallBack(held, 'no node has the GPU memory', missing)
-      held.holding = await this.#acquire(held, uid)
-      const lease = held.holding.lease.lease_id
-      if (!(await this.#write(() => recordLease(this.#context, key, lease)))) return await this.#fallBack(held, moved)
-      const files = await sendFiles(this.#context.root, task.file_manifest, client)
-      const inputs = Object.fromEntries(
-        files.flatMap(({path, sha256}) => (sha256 === undefined ? [] : [[path, sha256]])),
-      )
-      await this.#write(() => updateDelegation(this.#context, row.id, {inputs_json: JSON.stringify(inputs)}))
-      const current = delegationWithKey(this.#context, key) ?? row
-      if (!held.holding.isHeld) return await this.#fallBack(held, leaseLost)
-      if (heldTask(this.#context, current) === undefined) return await this.#fallBack(held, moved)
-      const {message_id: message} = await client.deliver(
-        {
-          senderAgentId: this.#reply,
-          receiverAgentId: row.receiver_agent_id,
-          messageType: remoteTypes.envelope,
-          payload: JSON.stringify(envelopeOf(this.#context, task, current, files)),
-          idempotencyKey: key,
-          requirements: task.capability_requirements,
-        },
-        // An envelope without its lease would be of no use to a worker.
-        {signal: AbortSignal.any([this.#ending.signal, held.holding.ended])},
-      )
-      held.seenMs = this.#monotonic()
-      if (!(await this.#write(() => recordRelay(this.#context, key, message)))) await this.#fallBack(held, moved)
+      const end = await sendTask(this.#context, sending, held, row)
+      if (end === 'moved') await this.#fallBack(held, moved)
+      else if (end !== 'sent') await this.#fallBack(held, 'no node has the GPU memory', end)
     } catch (error) {
       // A stopped daemon leaves the rest to the next one.
       if (this.#ending.signal.aborted || held.isBusy) return
-      log().info({task_id: taskId, err: this.#messageOf(error)}, 'task was not sent to another node')
+      log().info({task_id: row.task_id, err: redacted(client, error)}, 'task was not sent to another node')
       await this.#fallBack(held, error instanceof LeaseLoss ? leaseLost : SvcError.from(error).code)
     }
-  }
-
-  /** The message of an error of the control plane, without its tokens. */
-  #messageOf(error: unknown): string {
-    return this.#options.client.redact((error as Error).message ?? String(error))
-  }
-
-  #taskOf(row: DelegationRow): TaskRow {
-    const task = heldTask(this.#context, row)
-    if (task === undefined)
-      throw new SvcError('claim_lost', {task: row.task_uid, generation: row.generation, current: 0, status: 'Queued'})
-    return task
   }
 
   #hold(row: DelegationRow): Held {
@@ -332,29 +266,21 @@ class DelegatorLoop {
     return held
   }
 
-  #acquire(held: Held, uid: string): Promise<HeldLease> {
-    return holdLease(this.#options.client, {
-      claimer: this.#claimer,
-      scopeKey: taskScopeKey(uid),
-      monotonic: this.#monotonic,
-      onLost: (loss) => this.#run(this.#onLeaseLost(held, loss)),
-    })
-  }
-
-  /** The reason to run a task here because no node has the GPU memory that it needs. An unknown list is sufficient. */
-  async #withoutMemory(needed: number | undefined): Promise<PlacementReason | undefined> {
-    if (needed === undefined || needed <= 0) return undefined
+  /** Acquires the lease of a task. If the control plane does not know the claimer, it joins first. */
+  async #acquire(held: Held, uid: string): Promise<HeldLease> {
+    const hold = () =>
+      holdLease(this.#options.client, {
+        claimer: this.#claimer,
+        scopeKey: taskScopeKey(uid),
+        monotonic: this.#monotonic,
+        onLost: (loss) => this.#run(this.#onLeaseLost(held, loss)),
+      })
     try {
-      const {staleThresholdMs: maxStaleMs} = this.#config
-      const {nodes} = await listEveryNode(this.#options.client, {maxStaleMs}, this.#ending.signal)
-      const remoteNodes = nodes.map((node) =>
-        remoteHint({...node, capabilities: parseCapabilities(node.capabilities)}, 0, this.#context.now()),
-      )
-      const {reason} = decidePlacement({gated: true, minVramMb: needed, localVram: [], remoteNodes, relay: 'not_tried'})
-      return reason === 'local_queue_default' ? undefined : reason
+      return await hold()
     } catch (error) {
-      if (this.#ending.signal.aborted) throw error
-      return undefined
+      if (!(error instanceof MeshHttpError && error.code === 'unknown_node')) throw error
+      await this.#membership?.rejoin()
+      return hold()
     }
   }
 
@@ -390,7 +316,10 @@ class DelegatorLoop {
         priority: cancelPriority,
       })
     } catch (error) {
-      log().info({task_id: taskId, err: this.#messageOf(error)}, 'cannot cancel the task on the other node')
+      log().info(
+        {task_id: taskId, err: redacted(this.#options.client, error)},
+        'cannot cancel the task on the other node',
+      )
     }
   }
 
@@ -407,7 +336,7 @@ class DelegatorLoop {
   async #onLeaseLost(held: Held, loss: LeaseLoss): Promise<void> {
     if (this.#ending.signal.aborted || held.isBusy) return
     log().warn({task_id: held.taskId, reason: loss.reason}, 'lease of a delegated task lost')
-    await this.#readInbox(0).catch(() => undefined)
+    await this.#inbox.read(0).catch(() => undefined)
     if (!held.isBusy) await this.#fallBack(held, leaseLost)
   }
 
@@ -459,76 +388,12 @@ class DelegatorLoop {
       const isSame = row.lease_id === null || holding.lease.lease_id === row.lease_id
       if (isSame && row.message_id !== null) return
       // The envelope may have been delivered before the previous daemon died: falling back cancels it.
-      if (!isSame) await this.#readInbox(0)
+      if (!isSame) await this.#inbox.read(0)
     } catch (error) {
       if (this.#ending.signal.aborted) return
-      log().info({task_id: row.task_id, err: this.#messageOf(error)}, 'cannot restore a delegated task')
+      log().info({task_id: row.task_id, err: redacted(this.#options.client, error)}, 'cannot restore a delegated task')
     }
     if (!held.isBusy && !this.#ending.signal.aborted) await this.#fallBack(held, 'daemon_restarted')
-  }
-
-  async #pollResults(): Promise<void> {
-    const {signal} = this.#ending
-    while (!signal.aborted)
-      try {
-        const isIdle = (await this.#readInbox(longPollMs)) === 0
-        // A control plane that cannot wait responds at once.
-        if (isIdle) await sleep(this.#config.meshRemoteResultPollIntervalSecs * 100, undefined, {signal})
-      } catch (error) {
-        if (signal.aborted) return
-        log().debug({err: this.#messageOf(error)}, 'cannot read the results of delegated tasks')
-        await sleep(this.#config.meshRemoteResultPollIntervalSecs * 1000, undefined, {signal}).catch(() => undefined)
-      }
-  }
-
-  /** Reads the inbox, newest first. @returns the number of messages */
-  async #readInbox(waitMs: number): Promise<number> {
-    const {client} = this.#options
-    const size = this.#config.meshRemoteResultMaxMessagesPerPoll
-    let count = 0
-    let before: number | undefined
-    for (let page = 0; page < mostPages; page++) {
-      const messages = await client.inbox(
-        {
-          receiver: this.#reply,
-          maxMessages: size,
-          messageTypes: [remoteTypes.result, remoteTypes.ack, remoteTypes.heartbeat],
-          ...(before === undefined ? {waitMs} : {beforeMessageId: before}),
-        },
-        {signal: this.#ending.signal},
-      )
-      count += messages.length
-      // A result decides before older heartbeats of the same task are looked at.
-      await Promise.all(messages.map((message) => this.#readMessage(message)))
-      before = messages.at(-1)?.id
-      if (messages.length < size) break
-    }
-    return count
-  }
-
-  async #readMessage(message: StoredMessage): Promise<void> {
-    try {
-      const body: unknown = JSON.parse(message.payload)
-      if (message.message_type === remoteTypes.result) await this.#onResult(message, readResult(body))
-      else {
-        const read = message.message_type === remoteTypes.ack ? readRemoteAck(body) : readRemoteHeartbeat(body)
-        await this.#onSign(read)
-        await this.#ack(message)
-      }
-    } catch (error) {
-      if (!(error instanceof SyntaxError || isErrorOf(error, 'missing_field') || isErrorOf(error, 'invalid_json')))
-        throw error
-      const seen = (this.#sightings.get(message.id) ?? 0) + 1
-      this.#sightings.set(message.id, seen)
-      if (seen < mostSightings) return
-      this.#sightings.delete(message.id)
-      log().warn({message_id: message.id, type: message.message_type}, 'a message of a worker cannot be read')
-      await this.#ack(message)
-    }
-  }
-
-  #ack = async ({id, receiver_agent_id: receiver}: StoredMessage): Promise<void> => {
-    await this.#options.client.ack({receiver, message: id}, {signal: this.#ending.signal})
   }
 
   async #onSign(read: Sign): Promise<void> {
@@ -563,7 +428,7 @@ class DelegatorLoop {
       const known = delegationWithKey(this.#context, result.idempotency_key)
       const what = known?.state === 'done' ? 'duplicate_result' : 'late_result_ignored'
       log().info({event: what, message_id: message.id, task_id: result.task_id}, 'result of a delegated task ignored')
-      await this.#ack(message)
+      await this.#inbox.ack(message)
       return
     }
     held.isBusy = true
@@ -575,15 +440,18 @@ class DelegatorLoop {
       held.isBusy = false
       if (this.#ending.signal.aborted) return
       held.attempts++
-      log().warn({task_id: row.task_id, err: this.#messageOf(error)}, 'cannot store the result of a delegated task yet')
+      log().warn(
+        {task_id: row.task_id, err: redacted(this.#options.client, error)},
+        'cannot store the result of a delegated task yet',
+      )
       // The message stays in the inbox, and is read again after a pause.
       if (held.attempts < mostAttempts) throw error
       held.isBusy = true
       await this.#write(() =>
-        failDelegation(this.#context, row, `its result cannot be stored: ${this.#messageOf(error)}`),
+        failDelegation(this.#context, row, `its result cannot be stored: ${redacted(this.#options.client, error)}`),
       )
     }
-    await this.#ack(message)
+    await this.#inbox.ack(message)
     await this.#forget(held)
   }
 

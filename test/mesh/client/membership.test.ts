@@ -236,6 +236,22 @@ describe('startMembership', () => {
     assert.equal(plane.asked.length, 2)
   })
 
+  for (const heartbeatSecs of [3600, 0])
+    it(`joins at once on request, with heartbeats each ${heartbeatSecs} s`, async (t) => {
+      let isUp = false
+      const script: Script = (...asked) => (isUp ? accept()(...asked) : reply(asked[0], 503, {}))
+      const {plane, until, membership, types, end} = await member(t, script, {heartbeatSecs})
+      await until(() => types().includes('failed'))
+      isUp = true
+      await membership.rejoin()
+      assert.deepEqual(types(), ['failed', 'joined'])
+      await membership.rejoin()
+      assert.deepEqual(plane.asked.map(path), ['join', 'join', 'join'])
+      await end()
+      await membership.rejoin()
+      assert.equal(plane.asked.length, 3)
+    })
+
   it('sends nothing after leaving', async (t) => {
     for (const isKnown of [true, false]) {
       const {plane, membership, until} = await member(t, (response, asked, count) => {

@@ -41,6 +41,20 @@ describe('a task with a gated role', () => {
     assert.deepEqual(world.local.started, [])
   })
 
+  it('runs on another node although the first attempt to join was lost', async (t) => {
+    const world = await RemoteWorld.open(t)
+    world.proxy.decide = ({route}) => {
+      delete world.proxy.decide
+      return route === 'POST /v1/mesh/join' ? 'lose request' : 'pass'
+    }
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.finish(await world.claim())
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.local.started, [])
+    assert.equal(world.proxy.log[0]?.fate, 'lose request')
+  })
+
   it('takes no slot of its agent', async (t) => {
     const world = await RemoteWorld.open(t)
     await world.start()
