@@ -125,6 +125,8 @@ export interface TaskRow {
   ends: number
   /** Number of times that the orchestrator started the task itself. */
   starts: number
+  /** Code of its last placement; null if there is none. */
+  placement: string | null
 }
 
 /** Row of `mesh_delegations`: an attempt to run a task on another node. */

@@ -46,7 +46,9 @@ export async function readDelegated(stores: readonly OrchestratorStore[], runsFi
   json_extract(t.result, '$.remote.exec_lease_id') AS lease,
   (SELECT count(*) FROM orch_events e WHERE e.task_id = t.id
      AND e.type IN ('task_completed', 'task_failed', 'task_cancelled')) AS ends,
-  (SELECT count(*) FROM orch_events e WHERE e.task_id = t.id AND e.type = 'task_started') AS starts
+  (SELECT count(*) FROM orch_events e WHERE e.task_id = t.id AND e.type = 'task_started') AS starts,
+  (SELECT json_extract(e.payload, '$.placement_reason') FROM orch_events e
+     WHERE e.task_id = t.id AND e.type = 'task_placed' ORDER BY e.id DESC LIMIT 1) AS placement
 FROM orch_tasks t ORDER BY t.id`,
           ).map((row) => ({orchestrator, ...row})),
           delegations: all<Omit<DelegationRow, 'orchestrator'>>(

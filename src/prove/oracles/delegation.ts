@@ -42,7 +42,7 @@ export const oneRunCounts: Oracle = (history) => {
   const byTask = delegationsByTask(delegations)
   const attempts = attemptsByDelegation(history)
   return checkEach(tasks, (task) => {
-    const {orchestrator, tag, run, lease, status, starts} = task
+    const {orchestrator, tag, run, lease, status, starts, placement} = task
     const own = runsOf.get(tag) ?? []
     const sent = byTask.get(keyOf(task)) ?? []
     const local = own.filter(({where}) => where === orchestrator)
@@ -59,6 +59,8 @@ export const oneRunCounts: Oracle = (history) => {
     const done = sent.filter(({state}) => state === 'done')
     if (lease === null && (done.length > 0 || counted.where !== orchestrator))
       return violation(`${nameOf(task)} counts as run here, but ${counted.where} ran it, with ${done.length} results.`)
+    if (lease !== null && placement?.startsWith('local_queue'))
+      return violation(`${nameOf(task)} has the result of lease ${lease}, although it had fallen back.`)
     const isOwn = done.length === 1 && done[0]?.lease_id === lease && counted.where !== orchestrator
     return lease !== null && !isOwn && violation(`${nameOf(task)} has a result of a delegation that had ended.`)
   })

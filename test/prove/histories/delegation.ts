@@ -15,6 +15,7 @@ const task = (facts: Partial<TaskRow> = {}): TaskRow => ({
   lease: '7',
   ends: 1,
   starts: 0,
+  placement: 'populi_remote_lease_hold',
   ...facts,
 })
 
@@ -84,6 +85,12 @@ export const delegationCases: Case[] = [
     title: 'a result of a delegation that had been superseded',
     parts: {...sound, delegations: [delegation({state: 'superseded'})]},
     broken: /a result of a delegation that had ended/,
+  },
+  {
+    invariant: 'I-10',
+    title: 'a result of a worker after the task has fallen back',
+    parts: {...sound, tasks: [task({placement: 'local_queue_fallback_after_remote_relay_error'})]},
+    broken: /although it had fallen back/,
   },
   {
     invariant: 'I-10',
