@@ -39,6 +39,8 @@ const longestPauseMs = 60_000
 /** Interval and timeout of the reports of the number of running tasks, ms. */
 const reportMs = 30_000
 const reportTimeoutMs = 3000
+/** Time after which a changed number is reported, so that short tasks cause no requests, ms. */
+const reportDelayMs = 1000
 
 /**
  * Runs the tasks that other machines send to this one, until stopped. Only one worker runs per machine; another one
@@ -81,6 +83,8 @@ class Worker {
   #failures = 0
   /** The latest report of the number of running tasks; reports must not overtake each other. */
   #reported: Promise<unknown> = Promise.resolve()
+  #reportedCount = 0
+  #reportTimer: NodeJS.Timeout | undefined
 
   constructor(options: WorkerOptions, onEvent: (event: WorkerEvent) => void) {
     this.#options = options
@@ -102,6 +106,8 @@ class Worker {
       else await this.#claimNext()
     await this.#drain()
     clearInterval(reporting)
+    clearTimeout(this.#reportTimer)
+    this.#reportChange()
     await this.#reported
   }
 
@@ -155,17 +161,29 @@ class Worker {
       message.id,
       work().finally(() => {
         this.#running.delete(message.id)
-        this.#report()
+        this.#reportSoon()
       }),
     )
-    this.#report()
+    this.#reportSoon()
+  }
+
+  #reportSoon(): void {
+    this.#reportTimer ??= setTimeout(() => {
+      this.#reportTimer = undefined
+      this.#reportChange()
+    }, reportDelayMs)
+  }
+
+  #reportChange(): void {
+    if (this.#running.size !== this.#reportedCount) this.#report()
   }
 
   /** Adds the number of running tasks to the record of this node. */
   #report(): void {
     const {mesh, node, scope} = this.#options
     const send = () => {
-      const facts = {id: node, ...(scope === undefined ? {} : {scope_id: scope}), running_tasks: this.#running.size}
+      this.#reportedCount = this.#running.size
+      const facts = {id: node, ...(scope === undefined ? {} : {scope_id: scope}), running_tasks: this.#reportedCount}
       return mesh.heartbeat(facts, {retry: false, timeoutMs: reportTimeoutMs})
     }
     this.#reported = this.#reported
