@@ -2,6 +2,7 @@ import type {Database} from 'better-sqlite3'
 import type {AuditEntry} from '../../protocol/audit.js'
 import type {PageQuery} from '../../protocol/page-query.js'
 import type {Page, Scope} from '../mesh-store.js'
+import {pageOf} from '../message-rows.js'
 import type {Transaction} from './transaction.js'
 
 export interface NewEntry extends Omit<AuditEntry, 'id' | 'at_unix_ms'> {
@@ -42,9 +43,4 @@ export class Audit {
     const rows = found.slice(0, limit).map(({detail, ...row}): AuditEntry => ({...row, detail: JSON.parse(detail)}))
     return pageOf(rows, found.length > limit)
   }
-}
-
-export function pageOf<T extends {id: number}>(rows: T[], hasMore: boolean): Page<T> {
-  const last = rows.at(-1)
-  return {rows, ...(hasMore && last !== undefined ? {next: last.id} : {})}
 }

@@ -2,12 +2,8 @@ import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
 import {blobTtlMs, maxScopeBlobBytes} from '../../protocol/remote-task.js'
 import type {Scope} from '../mesh-store.js'
+import {blobsAtOnce, minCountedBytes} from '../retention.js'
 import type {Transaction} from './transaction.js'
-
-/** Size at which a smaller file is counted, bytes: bounds the number of files. */
-const minCountedBytes = 1024
-/** Maximum number of expired files deleted to make room for a new one, or per purge. */
-export const blobsAtOnce = 8
 
 const prepare = (database: Database) => ({
   sizes: database.prepare<[], {scope_id: string; size: number}>(

@@ -2,11 +2,12 @@ import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
 import type {StoredMessage} from '../../protocol/message.js'
 import type {ClaimQuery, Scope} from '../mesh-store.js'
+import {entryOf, type MessageRow, maxAttempts, maxDeadPerClaim, sameAttempt, toMessage} from '../message-rows.js'
+import {inMaintenance} from '../node-record.js'
 import type {Audit} from './audit.js'
 import type {Backlog, Counted} from './backlog.js'
-import {isOneOf, listed, type MessageRow, toMessage} from './message-rows.js'
+import {isOneOf, listed} from './json-lists.js'
 import {NextExpiry} from './next-expiry.js'
-import {inMaintenance} from './node-record.js'
 import type {Nodes} from './nodes.js'
 import {isMet, Requirements} from './requirements.js'
 import type {Transaction} from './transaction.js'
@@ -14,17 +15,8 @@ import type {Transaction} from './transaction.js'
 /** Columns that decide whether a claim can be renewed or acknowledged. */
 type ClaimState = Counted & Pick<MessageRow, 'id' | 'holder' | 'lease_expires' | 'acked_at' | 'dead_at'>
 
-/**
- * When a node claims a message again that it already holds, the claim restarts. It counts as a new attempt if the last
- * one started more than this fraction of a lease ago. Otherwise a message that crashes its node would never become
- * dead.
- */
-const sameAttempt = 0.25
-/** Number of claims after which a message becomes dead. */
-const maxAttempts = 16
-/** Maximum number of claims released per transaction, and of messages marked as dead per claim. */
+/** Maximum number of claims released per transaction. */
 const sweepLimit = 1000
-const maxDeadPerClaim = 100
 
 /** Policy by privacy class, node visibility and trust. Unknown privacy classes are unrestricted. */
 const isAllowed = `(privacy_class IS NULL OR CASE privacy_class
@@ -203,9 +195,3 @@ export class Claims {
 
 const isHeld = ({holder, lease_expires}: ClaimState, now: number): boolean =>
   holder !== null && lease_expires !== null && lease_expires > now
-
-export const entryOf = (row: Pick<MessageRow, 'id' | 'scope_id' | 'receiver' | 'type' | 'attempts'>) => ({
-  scope: row.scope_id,
-  target: String(row.id),
-  detail: {receiver_agent_id: row.receiver, message_type: row.type, delivery_attempts: row.attempts},
-})

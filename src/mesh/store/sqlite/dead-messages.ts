@@ -2,10 +2,10 @@ import type {Database} from 'better-sqlite3'
 import type {DeadMessage, DeadOutcome} from '../../protocol/message.js'
 import type {PageQuery} from '../../protocol/page-query.js'
 import type {Page, PeekQuery, Scope} from '../mesh-store.js'
-import {type Audit, pageOf} from './audit.js'
+import {entryOf, type MessageRow, outcomeOf, pageOf, takePage, toMessage} from '../message-rows.js'
+import type {Audit} from './audit.js'
 import type {Backlog, Counted} from './backlog.js'
-import {type Claims, entryOf} from './claims.js'
-import {type MessageRow, takePage, toMessage} from './message-rows.js'
+import type {Claims} from './claims.js'
 import type {Messages} from './messages.js'
 import type {Transaction} from './transaction.js'
 
@@ -86,8 +86,3 @@ export class DeadMessages {
 }
 
 const isDead = ({acked_at, dead_at}: Row) => dead_at !== null && acked_at === null
-
-function outcomeOf(ids: readonly number[], rows: readonly Row[]): DeadOutcome {
-  const found = new Set(rows.map(({id}) => id))
-  return {message_ids: [...found], not_found: [...new Set(ids)].filter((id) => !found.has(id))}
-}

@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
-import type {KnownNode, Seen} from './node-record.js'
-import {listOf, type NodeRegistry} from './node-registry.js'
+import type {Seen} from '../node-record.js'
+import {listOf, type NodeRegistry, type NumberedNode} from './node-registry.js'
 import {type Transaction, TransactionalValue} from './transaction.js'
 
 /** Journal entry of a heartbeat. The last members are only present if the process of the node has changed. */
@@ -94,7 +94,7 @@ export class HeartbeatJournal {
   }
 
   /** Adds the changes of a heartbeat to the write of this transaction. */
-  add({no, seen}: KnownNode, before: Seen): void {
+  add({no, seen}: NumberedNode, before: Seen): void {
     if (this.#write === undefined) return
     const {lastSeen, incarnation, seq, superseded, cpu, memory} = seen
     const isSame = incarnation === before.incarnation && superseded === before.superseded

@@ -1,18 +1,12 @@
-import {createHash} from 'node:crypto'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
 import type {Delivered, MessageDraft, StoredMessage} from '../../protocol/message.js'
 import type {PeekQuery, Scope, StoreLimits} from '../mesh-store.js'
+import {type MessageRow, takePage, toMessage} from '../message-rows.js'
 import type {Backlog} from './backlog.js'
 import type {Counters} from './counters.js'
-import {isOneOf, listed, type MessageRow, takePage, toMessage} from './message-rows.js'
+import {isOneOf, listed} from './json-lists.js'
 import type {Transaction} from './transaction.js'
-
-/** SHA-256 of type and payload, to detect different messages with the same key; null without a key. */
-export function digestOf({idempotency_key, message_type, payload}: MessageDraft): Buffer | null {
-  if (idempotency_key === undefined) return null
-  return createHash('sha256').update(`${message_type.length}:${message_type}`).update(payload).digest()
-}
 
 const prepare = (database: Database) => {
   const peekIn = (order: 'ASC' | 'DESC') =>

@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import type {Scope} from '../mesh-store.js'
-import {type KnownNode, readReport} from './node-record.js'
+import {type KnownNode, readReport} from '../node-record.js'
 import type {Transaction} from './transaction.js'
 
 interface Row {
@@ -23,7 +23,13 @@ interface Row {
   beat: number | null
 }
 
-const fromRow = (row: Row): KnownNode => ({
+/** Node in memory. */
+export interface NumberedNode extends KnownNode {
+  /** Number in the heartbeat journal; a removed node that joins again gets a new one. */
+  no: number
+}
+
+const fromRow = (row: Row): NumberedNode => ({
   no: row.node_no,
   scope: row.scope_id,
   id: row.node_id,
@@ -54,7 +60,7 @@ export const listOf = (numbers: readonly number[]): string | null =>
  * cache is consistent because only this process writes to the database.
  */
 export class NodeRegistry {
-  readonly #scopes = new Map<Scope, {nodes: Map<string, KnownNode>; present: number}>()
+  readonly #scopes = new Map<Scope, {nodes: Map<string, NumberedNode>; present: number}>()
   #total = 0
 
   constructor(database: Database) {
@@ -65,21 +71,21 @@ export class NodeRegistry {
   }
 
   /** Finds a node that has not left. */
-  present(scope: Scope, id: string): KnownNode | undefined {
+  present(scope: Scope, id: string): NumberedNode | undefined {
     const node = this.any(scope, id)
     return node?.leftAt === null ? node : undefined
   }
 
   /** Finds a node, including one that left in quarantine. */
-  any(scope: Scope, id: string): KnownNode | undefined {
+  any(scope: Scope, id: string): NumberedNode | undefined {
     return this.#scopes.get(scope)?.nodes.get(id)
   }
 
-  put(transaction: Transaction, node: KnownNode): void {
+  put(transaction: Transaction, node: NumberedNode): void {
     this.#replace(transaction, node, node)
   }
 
-  remove(transaction: Transaction, node: KnownNode): void {
+  remove(transaction: Transaction, node: NumberedNode): void {
     this.#replace(transaction, node, undefined)
   }
 
@@ -93,17 +99,17 @@ export class NodeRegistry {
   }
 
   /** All nodes, including those that left in quarantine. */
-  *each(): Generator<KnownNode> {
+  *each(): Generator<NumberedNode> {
     for (const {nodes} of this.#scopes.values()) yield* nodes.values()
   }
 
-  #replace(transaction: Transaction, {scope, id}: KnownNode, node: KnownNode | undefined): void {
+  #replace(transaction: Transaction, {scope, id}: NumberedNode, node: NumberedNode | undefined): void {
     const before = this.any(scope, id)
     this.#set(scope, id, node)
     transaction.undo(() => this.#set(scope, id, before))
   }
 
-  #set(scope: Scope, id: string, node: KnownNode | undefined): void {
+  #set(scope: Scope, id: string, node: NumberedNode | undefined): void {
     let all = this.#scopes.get(scope)
     if (all === undefined) {
       all = {nodes: new Map(), present: 0}

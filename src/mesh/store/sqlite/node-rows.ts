@@ -1,8 +1,8 @@
 import type {Database} from 'better-sqlite3'
+import type {Seen} from '../node-record.js'
 import type {Counters} from './counters.js'
 import type {HeartbeatJournal} from './heartbeat-journal.js'
-import type {KnownNode, Seen} from './node-record.js'
-import {listOf, type NodeRegistry} from './node-registry.js'
+import {listOf, type NodeRegistry, type NumberedNode} from './node-registry.js'
 import type {Transaction} from './transaction.js'
 
 const prepare = (database: Database) => ({
@@ -45,7 +45,7 @@ export class NodeRows {
   }
 
   /** Saves a node without its last heartbeat. */
-  save(transaction: Transaction, node: KnownNode): void {
+  save(transaction: Transaction, node: NumberedNode): void {
     const {no, scope, id, reported, trust, maintenance, maintenanceUntil, quarantined, joinedAt, leftAt} = node
     const flags = [Number(maintenance), maintenanceUntil, Number(quarantined)]
     this.#sql.upsert.run(no, scope, id, trust, ...flags, joinedAt, leftAt, reported.record)
@@ -53,7 +53,7 @@ export class NodeRows {
   }
 
   /** Saves a node with its last heartbeat, which supersedes the journal. */
-  saveAll(transaction: Transaction, node: KnownNode): void {
+  saveAll(transaction: Transaction, node: NumberedNode): void {
     const seen = {...node.seen, writeNo: this.#parts.journal.next(transaction)}
     this.save(transaction, {...node, seen})
     const {lastSeen, incarnation, seq, superseded, cpu, memory, writeNo} = seen
@@ -62,7 +62,7 @@ export class NodeRows {
   }
 
   /** Saves the last heartbeat of a node in the journal. */
-  saveSeen(transaction: Transaction, node: KnownNode, seen: Omit<Seen, 'writeNo'>): void {
+  saveSeen(transaction: Transaction, node: NumberedNode, seen: Omit<Seen, 'writeNo'>): void {
     const {journal} = this.#parts
     const before = {...node.seen}
     transaction.undo(() => Object.assign(node.seen, before))
@@ -71,7 +71,7 @@ export class NodeRows {
   }
 
   /** Removes a node, or reduces it to `remainder`. */
-  forget(transaction: Transaction, node: KnownNode, remainder: KnownNode | undefined): void {
+  forget(transaction: Transaction, node: NumberedNode, remainder: NumberedNode | undefined): void {
     this.#sql.removeSeen.run(node.scope, node.id)
     if (remainder !== undefined) this.save(transaction, remainder)
     else {

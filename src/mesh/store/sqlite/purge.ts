@@ -1,29 +1,12 @@
 import type {Database} from 'better-sqlite3'
+import type {KnownNode} from '../node-record.js'
+import {blobsAtOnce, messagesAtOnce, retention, rowsAtOnce} from '../retention.js'
 import type {Backlog, Counted} from './backlog.js'
-import {type Blobs, blobsAtOnce} from './blobs.js'
-import type {KnownNode} from './node-record.js'
+import type {Blobs} from './blobs.js'
 import type {NodeRegistry} from './node-registry.js'
 import type {Transaction} from './transaction.js'
 import type {UsedTokens} from './used-tokens.js'
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-
-/** Retention after the end of each object, ms. */
-export const retention = {
-  /** Also the time during which an idempotency key detects repetitions. */
-  acknowledged: dayMs,
-  dead: 7 * dayMs,
-  /** Ended leases, which keep the last fencing token of their key. */
-  lease: 7 * dayMs,
-  audit: 30 * dayMs,
-  /** Nodes without heartbeats; they must join again when they return. */
-  node: 30 * dayMs,
-}
-
-/** Maximum number of rows deleted per step; fewer messages, because they may be large. */
-const rowsAtOnce = 500
-const messagesAtOnce = 100
 /** Maximum number of nodes examined per step. */
 const nodesAtOnce = 5000
 

@@ -1,7 +1,7 @@
 import type {Database} from 'better-sqlite3'
 import {meetsRequirements} from '../../protocol/meets-requirements.js'
 import type {CapabilityHints, NodeFacts} from '../../protocol/node.js'
-import type {KnownNode} from './node-record.js'
+import type {KnownNode} from '../node-record.js'
 
 /** SQL condition: the node of `Requirements.of` meets the requirements of a message. */
 export const isMet = '(requirements IS NULL OR mesh_meets(requirements))'

@@ -1,12 +1,9 @@
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
 import type {Scope} from '../mesh-store.js'
+import {maxTokenIds, rowsAtOnce} from '../retention.js'
 import type {Audit} from './audit.js'
 import {type Transaction, TransactionalValue} from './transaction.js'
-
-const maxTokenIds = 50_000
-/** Maximum number of expired ids deleted to make room for a new one. */
-const deletedAtOnce = 500
 
 const prepare = (database: Database) => ({
   count: database.prepare<[], number>('SELECT count(*) FROM mesh_jti').pluck(),
@@ -34,7 +31,7 @@ export class UsedTokens {
 
   useTokenId(transaction: Transaction, id: string, keepUntilMs: number): boolean {
     if (this.#sql.find.get(id) !== undefined) return false
-    if (this.#count.value >= maxTokenIds) this.forgetTokenIds(transaction, deletedAtOnce)
+    if (this.#count.value >= maxTokenIds) this.forgetTokenIds(transaction, rowsAtOnce)
     // Ids of valid tokens must not be deleted to make room, because the tokens could then be used again.
     if (this.#count.value >= maxTokenIds)
       throw new SvcError('overloaded', {reason: 'The limit of single-use tokens is reached.'})

@@ -1,4 +1,23 @@
-import type {StoredMessage} from '../../protocol/message.js'
+import {createHash} from 'node:crypto'
+import type {DeadOutcome, MessageDraft, StoredMessage} from '../protocol/message.js'
+import type {Page} from './mesh-store.js'
+
+/**
+ * When a node claims a message again that it already holds, the claim restarts. It counts as a new attempt if the last
+ * one started more than this fraction of a lease ago. Otherwise a message that crashes its node would never become
+ * dead.
+ */
+export const sameAttempt = 0.25
+/** Number of claims after which a message becomes dead. */
+export const maxAttempts = 16
+/** Maximum number of messages marked as dead per claim. */
+export const maxDeadPerClaim = 100
+
+/** SHA-256 of type and payload, to detect different messages with the same key; null without a key. */
+export function digestOf({idempotency_key, message_type, payload}: MessageDraft): Buffer | null {
+  if (idempotency_key === undefined) return null
+  return createHash('sha256').update(`${message_type.length}:${message_type}`).update(payload).digest()
+}
 
 export interface MessageRow {
   id: number
@@ -63,14 +82,14 @@ export function toMessage(row: MessageRow, now: number): StoredMessage {
 }
 
 /** Default maximum size of a page, bytes. */
-const maxPageBytes = 8 * 1024 * 1024
+export const maxPageBytes = 8 * 1024 * 1024
 
 /** Takes rows up to the limits of a page. The first row is taken regardless of its size. */
-export function takePage(
-  rows: Iterable<MessageRow>,
+export function takePage<T extends MessageRow>(
+  rows: Iterable<T>,
   {limit, maxBytes = maxPageBytes}: {limit: number; maxBytes?: number | undefined},
-): {taken: MessageRow[]; isCut: boolean} {
-  const taken: MessageRow[] = []
+): {taken: T[]; isCut: boolean} {
+  const taken: T[] = []
   let bytes = 0
   for (const row of rows) {
     bytes += Buffer.byteLength(row.payload) + (row.jwe?.length ?? 0)
@@ -80,9 +99,21 @@ export function takePage(
   return {taken, isCut: false}
 }
 
-/** SQL condition: the column is in a JSON array, or the array is null. */
-export const isOneOf = (column: string, parameter: string) =>
-  `(${parameter} IS NULL OR ${column} IN (SELECT value FROM json_each(${parameter})))`
+/** @param hasMore true if there is a next page */
+export function pageOf<T extends {id: number}>(rows: T[], hasMore: boolean): Page<T> {
+  const last = rows.at(-1)
+  return {rows, ...(hasMore && last !== undefined ? {next: last.id} : {})}
+}
 
-export const listed = (values: readonly unknown[] | undefined): string | null =>
-  values === undefined ? null : JSON.stringify(values)
+/** Parts of an audit entry for a message. */
+export const entryOf = (row: Pick<MessageRow, 'id' | 'scope_id' | 'receiver' | 'type' | 'attempts'>) => ({
+  scope: row.scope_id,
+  target: String(row.id),
+  detail: {receiver_agent_id: row.receiver, message_type: row.type, delivery_attempts: row.attempts},
+})
+
+/** @param ids requested messages @param rows those that were found */
+export function outcomeOf(ids: readonly number[], rows: readonly Pick<MessageRow, 'id'>[]): DeadOutcome {
+  const found = new Set(rows.map(({id}) => id))
+  return {message_ids: [...found], not_found: [...new Set(ids)].filter((id) => !found.has(id))}
+}

@@ -1,5 +1,5 @@
-import type {NodeFacts} from '../../protocol/node.js'
-import type {Scope} from '../mesh-store.js'
+import type {NodeFacts} from '../protocol/node.js'
+import type {Scope} from './mesh-store.js'
 
 /** Record reported by a node, without its load: as JSON text, and the fields that the store reads. */
 export interface Reported {
@@ -29,10 +29,8 @@ export interface Seen {
   writeNo: number
 }
 
-/** Node in memory. Immutable except for `seen`. */
+/** Record and state of a node. Immutable except for `seen`. */
 export interface KnownNode {
-  /** Number in the heartbeat journal; a removed node that joins again gets a new one. */
-  no: number
   scope: Scope
   id: string
   reported: Reported
@@ -79,6 +77,27 @@ export function mergeReports(before: Reported, facts: Facts): Reported {
   if (now.record === before.record) return before
   const merged = reportOf({...JSON.parse(before.record), ...JSON.parse(now.record)})
   return merged.record === before.record ? before : merged
+}
+
+/** Reads a report; parses it only if more than the record is used, because that dominates the cost of a list. */
+export function readLater(record: string): Reported {
+  let report: Reported | undefined
+  const read = () => {
+    report ??= readReport(record)
+    return report
+  }
+  return {
+    record,
+    get version() {
+      return read().version
+    },
+    get labels() {
+      return read().labels
+    },
+    get visibility() {
+      return read().visibility
+    },
+  }
 }
 
 export const readReport = (record: string): Reported => reportOf(JSON.parse(record) as Record<string, unknown>, record)
