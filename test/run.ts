@@ -66,7 +66,7 @@ function group(all: readonly string[]): string[] {
 const timeout = 30 * 60_000
 
 /** Requirements that ordinary machines may not meet. */
-const mayBeAbsent = /\b(CUDA|microphone|ffmpeg|jq)\b/i
+const mayBeAbsent = /\b(CUDA|microphone|ffmpeg|jq|PostgreSQL)\b/i
 const skipped: {name: string; reason: string}[] = []
 
 // Files sometimes wait for a process, a server or the disk; others use the processors meanwhile.

@@ -407,8 +407,12 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {limit: 268_435_456},
   ],
   store_unavailable: [
-    'The database of the control plane is locked, damaged or not writable, or its disk is full or failing.',
+    'The database of the control plane is locked, damaged, not writable or not reachable, or its disk is full or failing.',
     {reason: 'the disk is full'},
+  ],
+  store_outcome_unknown: [
+    'The PostgreSQL server has ended the connection before it answered a statement, which may have been executed.',
+    {reason: 'db.example.com:5432/mesh: Connection terminated unexpectedly'},
   ],
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
   server_token_missing:
@@ -996,8 +1000,20 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '.svc/store.db', reason: 'file is not a database'},
   ],
   store_busy: ['Another process holds the lock of the database.', {path: '.svc/store.db'}],
+  store_unreachable: [
+    'The PostgreSQL server is stopped, rejects the user or password, or has no such database.',
+    {path: 'db.example.com:5432/mesh', reason: 'it rejects the user or password'},
+  ],
+  store_server_unsupported: [
+    'The version of the server is too old, or the database cannot store all characters.',
+    {path: 'db.example.com:5432/mesh', reason: 'the server is PostgreSQL 14.9'},
+  ],
+  store_rights_missing: [
+    'Since PostgreSQL 15, only the owner of a database may create tables in its schema public.',
+    {path: 'db.example.com:5432/mesh'},
+  ],
   store_migration_failed: [
-    'SQLite rejected a step of the schema migration, and all steps were rolled back.',
+    'The database rejected a step of the schema migration, and all steps were rolled back.',
     {path: '.svc/store.db', fragment: 'orchestrator', version: 12, reason: 'no such column: priority'},
   ],
   store_newer: [

@@ -2,12 +2,13 @@
  * Mesh of nodes with fenced leases and durable messages: protocol, control plane with its store, client, and the local
  * node.
  *
- * Layers, lowest first: protocol; store, client; store/sqlite, control-plane/auth; control-plane, secrets; node,
+ * Layers, lowest first: protocol; store, client; store/sqlite, store/postgres, control-plane/auth; control-plane, secrets; node,
  * dashboard. `page/` contains the static files of the dashboard.
  */
 
 import type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
 import type {Dashboard, DashboardOptions} from './dashboard/server.js'
+import type {MeshStore, StoreLimits} from './store/mesh-store.js'
 
 export {createMeshClient, type MeshClient, type MeshClientOptions} from './client/client.js'
 export {MeshHttpError} from './client/error.js'
@@ -93,6 +94,13 @@ export {openSqliteMeshStore} from './store/sqlite/open.js'
 /** Loads the web framework on the first call. @throws the errors of the server */
 export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> =>
   (await import('./control-plane/server.js')).startControlPlane(options)
+
+/**
+ * Loads the driver of PostgreSQL on the first call.
+ * @throws store_unreachable, store_server_unsupported, store_rights_missing, store_newer, store_migration_failed
+ */
+export const openPostgresMeshStore = async (url: string, limits: StoreLimits): Promise<MeshStore> =>
+  (await import('./store/postgres/open.js')).openPostgresMeshStore(url, limits)
 
 /** @throws port_in_use, address_unavailable */
 export const startDashboard = async (options: DashboardOptions): Promise<Dashboard> =>

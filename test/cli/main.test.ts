@@ -214,7 +214,18 @@ describe('the packages that a command loads', () => {
     await writeFiles(model, {'said.txt': 'hello'})
   })
 
-  const heavy = ['onnxruntime-node', 'fastify', 'better-sqlite3', 'pino', 'undici', 'ajv', 'yaml', 'listr2', 'execa']
+  const heavy = [
+    'onnxruntime-node',
+    'fastify',
+    'better-sqlite3',
+    'pg',
+    'pino',
+    'undici',
+    'ajv',
+    'yaml',
+    'listr2',
+    'execa',
+  ]
   const cases: readonly [string[], string[]][] = [
     [['--version'], []],
     [['--help'], []],

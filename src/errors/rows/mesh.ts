@@ -149,6 +149,12 @@ export const meshErrors = rows(() => ({
     message: (p: {reason: string}) => `The control plane cannot use its database: ${p.reason}.`,
     hint: 'Send the request again later; nothing was stored.',
   }),
+  store_outcome_unknown: unavailable({
+    // Clients treat it like an error of a gateway, which does not know the outcome either.
+    http: 504,
+    message: (p: {reason: string}) => `The control plane has lost the connection to its database: ${p.reason}.`,
+    hint: 'Send the request again later; it may have taken effect.',
+  }),
   attestation_key_missing: unavailable({
     message: () => 'The control plane has no key to verify signed results.',
     hint: 'Set SVC_MESH_WORKER_RESULT_VERIFY_KEY for the control plane, or send the result unsigned.',

@@ -31,6 +31,21 @@ export const storeErrors = rows(() => ({
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
     hint: 'Wait for the other process, or stop it, then run the command again.',
   }),
+  store_unreachable: unavailable({
+    message: (p: {path: string; reason: string}) => `Cannot connect to the database ${p.path}: ${p.reason}.`,
+    hint: 'Check the URL, the user and its password (PGPASSWORD), and that the server is running.',
+  }),
+  store_server_unsupported: unavailable({
+    http: 500,
+    message: (p: {path: string; reason: string}) => `Cannot use the database ${p.path}: ${p.reason}.`,
+    hint: 'Use a database with the encoding UTF8 on PostgreSQL 15 or later.',
+  }),
+  store_rights_missing: unavailable({
+    http: 500,
+    message: (p: {path: string}) =>
+      `The user of the database ${p.path} lacks the permission to create or use its tables.`,
+    hint: 'Connect as the owner of the database, or grant the user all rights on its schema.',
+  }),
   store_migration_failed: failed({
     message: (p: {path: string; fragment: string; version: number; reason: string}) =>
       `Cannot migrate ${p.path} to schema version ${p.version} (${p.fragment}): ${p.reason}.`,

@@ -79,6 +79,9 @@ export interface Page<T> {
   next?: number
 }
 
+/** True if messages may have arrived in an inbox. */
+export type Arrival = (scope: Scope, receiver: string) => boolean
+
 /** Number of objects in a scope. */
 export interface Counts {
   /** Nodes that have not left. */
@@ -102,14 +105,16 @@ export interface StoreLimits {
 /**
  * Storage of nodes, leases and messages. All drivers pass the same conformance suite.
  *
- * - A promise resolves when its changes are on disk, except heartbeats, which a power failure may lose.
+ * - A promise resolves when its changes are on disk, except heartbeats: a power failure, or a crash of a database server,
+ *   may lose them. Nodes whose last heartbeat was lost count as just seen.
  * - All times are on the store's clock. It never goes back, and a step of the system clock does not end leases.
  * - Every operation is one transaction, including the checks of its node.
- * - Refusals are catalogue errors. Driver errors are reported as `store_unavailable` and change nothing.
+ * - Refusals are catalogue errors. Driver errors are reported as `store_unavailable` and change nothing; if a database
+ *   server does not answer, the outcome is unknown, and the error is `store_outcome_unknown`.
  */
 export interface MeshStore {
-  readonly driver: 'sqlite'
-  /** Current time of the store's clock, Unix ms. */
+  readonly driver: 'sqlite' | 'postgres'
+  /** Current time of the store's clock, Unix ms; estimated if the store is on a server. Decisions do not depend on it. */
   now(): number
 
   /**
@@ -170,6 +175,11 @@ export interface MeshStore {
   /** Counts pending messages of a receiver or of all receivers, up to `limit`. */
   countPending(scope: Scope, query: {receiver?: string | undefined; limit: number}): Promise<number>
   queueStats(scope: Scope): Promise<QueueStats>
+  /**
+   * Calls a listener when other processes may have made messages available. Notifications can be lost. Undefined if no
+   * other process can use the store.
+   */
+  onArrival?(listener: (arrival: Arrival) => void): void
 
   /**
    * Stores a file for 24 hours. If it is stored already, only extends that time.
@@ -180,7 +190,7 @@ export interface MeshStore {
   /** @throws blob_not_found */
   getBlob(scope: Scope, sha256: string): Promise<Buffer>
 
-  /** Takes constant time, except for leases, which are counted by an index scan. */
+  /** Takes constant time in SQLite, except for leases, which are counted by an index scan. */
   counts(scope: Scope): Promise<Counts>
 
   listAudit(scope: Scope, query: PageQuery): Promise<Page<AuditEntry>>
@@ -196,7 +206,7 @@ export interface MeshStore {
    */
   useBootstrap(scope: Scope, digest: string, use: {expiresMs: number; by: string}): Promise<void>
 
-  /** Deletes a bounded number of expired rows. @returns true if there are more */
+  /** Deletes a bounded number of expired rows, unless another process does so. @returns true if there are more */
   purge(): Promise<boolean>
   /** Number of operations that wait for a transaction. */
   readonly depth: number

@@ -1,0 +1,167 @@
+import {setTimeout as sleep} from 'node:timers/promises'
+import pg from 'pg'
+import type {SvcError} from '../../../errors/index.js'
+import {isRejected, isRepeatable, unavailable} from './fault.js'
+
+export interface PostgresOptions {
+  /** Maximum number of connections, besides one for notifications; default 8. */
+  poolSize?: number
+  /** Timeout of a statement, ms; default 10,000. */
+  statementTimeoutMs?: number
+  /** Timeout of a connection attempt, ms; default 5000. */
+  connectTimeoutMs?: number
+}
+
+/** A prepared statement: name and SQL. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+export const statement = (name: string, text: string): Statement => ({name, text})
+
+type Values = readonly unknown[]
+
+/** Runs a statement. @returns its rows */
+export type Query = <T>({name, text}: Statement, values?: Values) => Promise<T[]>
+
+/** Maximum number of attempts after deadlocks, serialisation failures and lost connections. */
+const maxAttempts = 5
+/** Maximum pause before such an attempt, ms. */
+const maxPauseMs = 20
+/** Additional time for the answer to a statement that has timed out on the server, ms. */
+const answerMs = 5000
+
+/** Reads 64-bit integers as numbers, since no id or time reaches 2^53, and leaves JSON as text. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: 'text') => {
+    if (oid === pg.types.builtins.INT8) return Number
+    if (oid === pg.types.builtins.JSON || oid === pg.types.builtins.JSONB) return String
+    return pg.types.getTypeParser(oid, format)
+  }) as typeof pg.types.getTypeParser,
+}
+
+/** Connections to a PostgreSQL database. */
+export class Database {
+  /** Host, port and name of the database, without credentials. */
+  readonly server: string
+  readonly #config: pg.ClientConfig
+  readonly #pool: pg.Pool
+  readonly #poolSize: number
+  #busy = 0
+  /** Operations that wait for a connection: the pool would count that time as a connection attempt. */
+  readonly #waiting: (() => void)[] = []
+
+  /** @param url URI of libpq; a missing password comes from PGPASSWORD or the file PGPASSFILE */
+  constructor(url: string, {poolSize = 8, statementTimeoutMs = 10_000, connectTimeoutMs = 5000}: PostgresOptions) {
+    this.#poolSize = poolSize
+    this.#config = {
+      connectionString: url,
+      connectionTimeoutMillis: connectTimeoutMs,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + answerMs,
+      application_name: 'svc mesh',
+      keepAlive: true,
+      types,
+    }
+    const {host, port, database} = new pg.Client(this.#config)
+    this.server = `${host.startsWith('/') ? host : `${host}:${port}`}/${database ?? ''}`
+    this.#pool = new pg.Pool({...this.#config, max: poolSize})
+    // The pool replaces a connection that fails, and the statement in progress reports the error.
+    this.#pool.on('error', ignore)
+    this.#pool.on('connect', (client) => client.on('error', ignore))
+  }
+
+  /** Number of operations that wait for an answer or a connection. */
+  get depth(): number {
+    return this.#busy + this.#waiting.length
+  }
+
+  /** Creates a connection outside the pool. */
+  newClient(): pg.Client {
+    return new pg.Client(this.#config).on('error', ignore)
+  }
+
+  /** @throws store_unavailable, store_outcome_unknown */
+  query: Query = (statement, values) => this.#run((query) => query(statement, values))
+
+  /** @throws store_unavailable, store_outcome_unknown */
+  async one<T>(statement: Statement, values?: Values): Promise<T> {
+    const [row] = await this.query<T>(statement, values)
+    return row as T
+  }
+
+  /**
+   * Runs statements in one transaction, possibly several times. It is rolled back if the function throws.
+   * @throws store_unavailable, store_outcome_unknown
+   */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#run(async (query) => {
+      await query(begin)
+      const result = await work(query)
+      await query(commit)
+      return result
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  async #run<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    if (this.#busy === this.#poolSize) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#busy += 1
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#attempt(work)
+        } catch (error) {
+          const {cause} = error as SvcError
+          if (!isRepeatable(cause) || attempt === maxAttempts) throw error
+          await sleep(Math.random() * maxPauseMs)
+        }
+      }
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#busy -= 1
+      else next()
+    }
+  }
+
+  /** @throws store_unavailable, store_outcome_unknown */
+  async #attempt<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw unavailable(error, this.server, false)
+    })
+    let isOpen = false
+    const query: Query = async ({name, text}, values = []) => {
+      isOpen ||= text === begin.text
+      const {rows} = await client.query({name, text, values: [...values]})
+      isOpen &&= text !== commit.text
+      return rows
+    }
+    try {
+      const result = await work(query)
+      client.release()
+      return result
+    } catch (error) {
+      const failed = unavailable(error, this.server, true)
+      const isBroken = failed.cause !== undefined && !isRejected(failed.cause)
+      const isClean = !isBroken && (!isOpen || (await rollBack(client)))
+      client.release(!isClean)
+      throw failed
+    }
+  }
+}
+
+const ignore = () => undefined
+
+const begin = statement('begin', 'BEGIN')
+const commit = statement('commit', 'COMMIT')
+
+/** @returns false if the connection cannot be used again */
+const rollBack = (client: pg.PoolClient): Promise<boolean> =>
+  client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  )

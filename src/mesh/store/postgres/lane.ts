@@ -1,0 +1,80 @@
+import {isRejected} from './fault.js'
+
+interface Waiting<In, Out> {
+  request: In
+  resolve(answer: Out): void
+  reject(error: unknown): void
+}
+
+/** Answer to one request of a batch, or the error that it fails with. */
+export type Answer<Out> = {value: Out} | {error: Error}
+
+export interface LaneOptions<In, Out> {
+  /** Answers requests, in their order. */
+  run(requests: readonly In[]): Promise<Answer<Out>[]>
+  /** Maximum number of requests per batch. */
+  max: number
+}
+
+/**
+ * Merges requests of one kind: those that arrive while a batch is in flight form the next one. A request never waits for
+ * others to arrive.
+ */
+export class Lane<In, Out> {
+  readonly #options: LaneOptions<In, Out>
+  #waiting: Waiting<In, Out>[] = []
+  #isRunning = false
+
+  constructor(options: LaneOptions<In, Out>) {
+    this.#options = options
+  }
+
+  /** Number of requests that are not part of a batch yet. */
+  get depth(): number {
+    return this.#waiting.length
+  }
+
+  /** Answers a request with one of the next batches. */
+  add(request: In): Promise<Out> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({request, resolve, reject})
+      if (this.#isRunning) return
+      this.#isRunning = true
+      setImmediate(() => this.#serve())
+    })
+  }
+
+  async #serve(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#answer(this.#waiting.splice(0, this.#options.max))
+    this.#isRunning = false
+  }
+
+  /** If the server rejects a batch, answers each request alone, so that only the cause fails. */
+  async #answer(batch: readonly Waiting<In, Out>[]): Promise<void> {
+    try {
+      const answers = await this.#options.run(batch.map(({request}) => request))
+      for (const [i, {resolve, reject}] of batch.entries()) {
+        const answer = answers[i] as Answer<Out>
+        if ('error' in answer) reject(answer.error)
+        else resolve(answer.value)
+      }
+    } catch (error) {
+      const {cause} = error as Error
+      if (batch.length > 1 && isRejected(cause)) for (const each of batch) await this.#answer([each])
+      else for (const {reject} of batch) reject(error)
+    }
+  }
+}
+
+/** Columns of a table as arrays. */
+export const transpose = (rows: readonly (readonly unknown[])[]): unknown[][] =>
+  (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))
+
+/** Result of a function, or the catalogue error that it throws. */
+export function answerOf<T>(read: () => T): Answer<T> {
+  try {
+    return {value: read()}
+  } catch (error) {
+    return {error: error as Error}
+  }
+}

@@ -1,0 +1,177 @@
+import {createHash} from 'node:crypto'
+import type pg from 'pg'
+import type {Arrival, Scope} from '../mesh-store.js'
+
+/** Minimum interval between notifications of one process, ms. */
+const notifyMs = 50
+/** First and longest pause before a new connection attempt, ms. */
+const firstPauseMs = 100
+const longestPauseMs = 5000
+/** Key of the advisory lock that every open store shares. */
+const presenceLock = 0x7376_6302
+const channel = 'svc_mesh'
+const shards = 256
+/** Payload for arrivals in all inboxes. */
+const everywhere = '*'
+
+const shardOf = (scope: Scope, receiver: string): string =>
+  String((createHash('sha1').update(`${scope}\n${receiver}`).digest()[0] as number) % shards)
+
+/** Id of the server process of a connection, which `pg` does not declare. */
+const serverProcessOf = (client: pg.Client) => (client as pg.Client & {processID?: number | null}).processID
+
+export interface SessionOptions {
+  newClient(): pg.Client
+  /** Called with the store's time, Unix ms, when it was read. */
+  onTime(now: number): void
+  /** Called after every new connection, before others use it. */
+  onConnect(client: pg.Client): Promise<void>
+  /** Monotonic time, ms. */
+  monotonic(): number
+  /** Interval at which the time is saved, ms. */
+  tickMs: number
+}
+
+/**
+ * Connection for what needs a session of its own: it saves the time every second, shows that this store is open, and
+ * exchanges notifications with the stores of other processes. It reconnects when it is lost.
+ */
+export class Session {
+  readonly #options: SessionOptions
+  readonly #listeners = new Set<(arrival: Arrival) => void>()
+  #client: pg.Client | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+  /** Shards with arrivals that other processes do not know yet. */
+  readonly #arrived = new Set<string>()
+  #notified = Number.NEGATIVE_INFINITY
+  #notifyTimer: NodeJS.Timeout | undefined
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  /** Connects for the first time. @throws driver errors */
+  async open(): Promise<void> {
+    const client = await this.#connect()
+    const {rows} = await client.query('SELECT pg_try_advisory_lock($1) AS is_first', [presenceLock])
+    const isFirst = rows[0].is_first === true
+    // While no store was open, leases could not be renewed.
+    await this.#tick(client, isFirst)
+    await this.#share(client)
+    if (isFirst) await client.query('SELECT pg_advisory_unlock($1)', [presenceLock])
+    this.#use(client)
+  }
+
+  onArrival(listener: (arrival: Arrival) => void): void {
+    this.#listeners.add(listener)
+  }
+
+  /** Notifies other processes of messages for a receiver, or for any receiver. */
+  arrived(scope: Scope, receiver: string | undefined): void {
+    this.#arrived.add(receiver === undefined ? everywhere : shardOf(scope, receiver))
+    if (this.#notifyTimer !== undefined) return
+    const dueMs = Math.max(0, this.#notified + notifyMs - this.#options.monotonic())
+    this.#notifyTimer = setTimeout(() => this.#notify(), dueMs)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    clearTimeout(this.#notifyTimer)
+    const client = this.#client
+    this.#client = undefined
+    if (client === undefined) return
+    // A lost connection has nothing to save.
+    await this.#tick(client, false).catch(() => undefined)
+    await client.end().catch(() => undefined)
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = this.#options.newClient()
+    try {
+      await client.connect()
+      await this.#options.onConnect(client)
+      await client.query(`LISTEN ${channel}`)
+      return client
+    } catch (error) {
+      void client.end().catch(() => undefined)
+      throw error
+    }
+  }
+
+  #use(client: pg.Client): void {
+    this.#client = client
+    client.on('notification', ({payload = '', processId}) => {
+      // This process has already woken its own long polls.
+      if (processId !== serverProcessOf(client)) this.#receive(payload)
+    })
+    client.on('error', () => this.#lost(client))
+    client.on('end', () => this.#lost(client))
+    this.#scheduleTick(client)
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    void client.end().catch(() => undefined)
+    this.#reconnectAfter(firstPauseMs)
+  }
+
+  #reconnectAfter(pauseMs: number): void {
+    clearTimeout(this.#timer)
+    if (this.#isClosed) return
+    this.#timer = setTimeout(() => void this.#reconnect(pauseMs), pauseMs).unref()
+  }
+
+  async #reconnect(pauseMs: number): Promise<void> {
+    try {
+      const client = await this.#connect()
+      if (this.#isClosed) return void client.end().catch(() => undefined)
+      await this.#tick(client, false)
+      await this.#share(client)
+      this.#use(client)
+      // Notifications were lost meanwhile.
+      this.#emit(() => true)
+    } catch {
+      this.#reconnectAfter(Math.min(2 * pauseMs, longestPauseMs))
+    }
+  }
+
+  #scheduleTick(client: pg.Client): void {
+    this.#timer = setTimeout(async () => {
+      // A connection that is lost reports it itself.
+      await this.#tick(client, false).catch(() => undefined)
+      if (this.#client === client) this.#scheduleTick(client)
+    }, this.#options.tickMs).unref()
+  }
+
+  async #tick(client: pg.Client, isFirst: boolean): Promise<void> {
+    const {rows} = await client.query({name: 'tick', text: 'SELECT mesh_tick($1) AS now', values: [isFirst]})
+    this.#options.onTime(rows[0].now)
+  }
+
+  #share(client: pg.Client): Promise<unknown> {
+    return client.query('SELECT pg_advisory_lock_shared($1)', [presenceLock])
+  }
+
+  #notify(): void {
+    this.#notifyTimer = undefined
+    const client = this.#client
+    if (client === undefined) return
+    this.#notified = this.#options.monotonic()
+    const payload = this.#arrived.has(everywhere) ? everywhere : [...this.#arrived].join(' ')
+    this.#arrived.clear()
+    // Its loss is harmless, because long polls check again regularly.
+    client.query({name: 'notify', text: `SELECT pg_notify('${channel}', $1)`, values: [payload]}).catch(() => undefined)
+  }
+
+  #receive(payload: string): void {
+    const arrived = new Set(payload.split(' '))
+    this.#emit((scope, receiver) => arrived.has(everywhere) || arrived.has(shardOf(scope, receiver)))
+  }
+
+  #emit(arrival: Arrival): void {
+    for (const listener of this.#listeners) listener(arrival)
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import {randomUUID} from 'node:crypto'
+import {describe, it} from 'node:test'
+import {openPostgresMeshStore} from '../../../../src/mesh/store/postgres/open.js'
+import {migrations} from '../../../../src/mesh/store/postgres/schema.js'
+import {createDatabase, PostgresCluster, runSql, skipWithoutPostgres} from '../../../support/postgres.js'
+import {message, refused} from '../conformance/story.js'
+import {limits, newStoreDatabase, openAt} from './open-store.js'
+
+describe('a PostgreSQL mesh store', {skip: skipWithoutPostgres}, () => {
+  it('is created once by stores that open an empty database together', async (t) => {
+    const url = await createDatabase()
+    const stores = await Promise.all(Array.from({length: 5}, () => openAt(t, url)))
+    for (const store of stores) await store.deliver('', message())
+    assert.equal((await stores[0]?.queueStats(''))?.pending_count, 5)
+    const rows = await runSql(url, 'SELECT version FROM mesh_schema')
+    assert.deepEqual(rows, [{version: migrations.length}])
+  })
+
+  it('is refused if a newer program has migrated it', async () => {
+    const url = await newStoreDatabase()
+    await runSql(url, 'UPDATE mesh_schema SET version = version + 1')
+    await refused(openPostgresMeshStore(url, limits), 'store_newer')
+  })
+
+  it('is refused if the encoding is not UTF8', async () => {
+    const name = `svc_${randomUUID()}`
+    const url = await createDatabase()
+    await runSql(url, `CREATE DATABASE "${name}" TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'`)
+    const other = new URL(url)
+    other.pathname = `/${name}`
+    await refused(openPostgresMeshStore(other.href, limits), 'store_server_unsupported')
+  })
+
+  it('is refused if the user must not create tables', async () => {
+    const url = await createDatabase()
+    const role = `svc_${randomUUID()}`
+    await runSql(url, `CREATE ROLE "${role}" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC`)
+    await refused(openPostgresMeshStore(url.replace('//svc@', `//${role}@`), limits), 'store_rights_missing')
+  })
+
+  for (const [what, url] of [
+    ['host', 'postgres://svc:secret-word@127.0.0.1:1/db'],
+    ['password file entry', 'postgres://svc@127.0.0.1:1/db?passfile=secret-word'],
+  ] as const)
+    it(`names only the server if it is not reachable, with a ${what}`, async () => {
+      await assert.rejects(openPostgresMeshStore(url, limits), (error: Error & {code: string; hint: string}) => {
+        assert.equal(error.code, 'store_unreachable')
+        assert.match(error.message, /^Cannot connect to the database 127\.0\.0\.1:1\/db: /)
+        assert.doesNotMatch(`${error.message} ${error.hint} ${error.stack}`, /secret-word/)
+        return true
+      })
+    })
+
+  it('reports an outage at once, and works again after it', async (t) => {
+    const cluster = new PostgresCluster()
+    const url = cluster.urlOf('postgres')
+    const store = await openAt(t, url)
+    const arrivals: string[] = []
+    store.onArrival?.((arrival) => arrival('', '2') && arrivals.push('2'))
+    await store.join('', {id: 'n1', version: '1.0.0', capabilities: {}}, {incarnation: 7, seq: 0})
+    const {message_id: id} = await store.deliver('', message({idempotency_key: 'key'}))
+    cluster.stop('immediate')
+    await refused(store.deliver('', message()), 'store_unavailable')
+    await refused(store.claim('', {receiver: '2', claimer: 'n1'}), 'store_unavailable')
+    await refused(store.heartbeat('', {facts: {id: 'n1'}, isFull: false}), 'store_unavailable')
+    cluster.start()
+    assert.deepEqual(await store.deliver('', message({idempotency_key: 'key'})), {
+      accepted: true,
+      message_id: id,
+      duplicate: true,
+    })
+    // A crash of the server deletes the last heartbeats; the node counts as just seen.
+    const before = store.now()
+    const {record} = await store.heartbeat('', {
+      facts: {id: 'n1', cpu_usage_pct: 5},
+      isFull: false,
+      incarnation: 7,
+      seq: 1,
+    })
+    const {last_seen_unix_ms: seen, cpu_usage_pct: cpu} = JSON.parse(record)
+    assert.ok(seen >= before)
+    assert.equal(cpu, 5)
+    assert.equal((await store.claim('', {receiver: '2', claimer: 'n1'}))?.id, id)
+  })
+})
