@@ -882,7 +882,7 @@ export interface MeshReadyV1 {
   pid: number
   /** Authentication: open to all clients, or by tokens with roles. */
   auth: 'open' | 'tokens'
-  /** Path of the database file. */
+  /** Path of the database file, or server and name of the PostgreSQL database. */
   db: string
 }
 

@@ -89,6 +89,7 @@ export {mintToken} from './protocol/signed-token.js'
 export {initMesh, type MeshInit} from './secrets/init.js'
 export {meshSecretTexts, readMeshSecrets} from './secrets/read-secrets.js'
 export {writeMeshEnv} from './secrets/write-mesh-env.js'
+export type {MeshStore, StoreLimits} from './store/mesh-store.js'
 export {openSqliteMeshStore} from './store/sqlite/open.js'
 
 /** Loads the web framework on the first call. @throws the errors of the server */

@@ -25,6 +25,7 @@ import {ControlPlaneMetrics} from './metrics.js'
 import {nodeRoutes} from './node-routes.js'
 import {PendingCounts} from './pending.js'
 import {purgeRegularly} from './purge.js'
+import {createReadiness} from './readiness.js'
 import {type Handler, serveRoutes} from './route.js'
 import {Waiters} from './waiters.js'
 
@@ -74,6 +75,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   try {
     requireProtection(options.credentials, options)
     const context = contextOf(options)
+    const {scope, waiters} = context
+    store.onArrival?.((arrival) => waiters.notifyAll((receiver) => arrival(scope, receiver)))
     const app = controlPlaneApp(context, options)
     return running(await listen(app, address), app, context, options)
   } catch (error) {
@@ -117,8 +120,12 @@ function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, t
     headers: {[featureHeader]: features.join(',')},
     tls,
   })
+  const isReady = createReadiness(context.store)
   // The only route without authentication and rate limit.
-  app.get(routes.health.path, async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'))
+  app.get<{Querystring: {ready?: string}}>(routes.health.path, async ({query}, reply) => {
+    if (query.ready !== undefined) await isReady()
+    return reply.type('text/plain; charset=utf-8').send('ok\n')
+  })
   // Declared upfront so that all request objects have the same hidden class.
   app.decorateRequest('caller', null)
   serveBlobs(app, context)

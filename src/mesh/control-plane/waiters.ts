@@ -99,9 +99,13 @@ export class Waiters {
     if (queue !== undefined) spread(queue)
   }
 
-  /** Must be called when messages of any receiver may be available, for example after a node has left. */
-  notifyAll(): void {
-    for (const queue of this.#queues.values()) {
+  /**
+   * Must be called when messages of several receivers may be available, for example after a node has left.
+   * @param concerns default: all receivers
+   */
+  notifyAll(concerns: (receiver: string) => boolean = () => true): void {
+    for (const [receiver, queue] of this.#queues) {
+      if (!concerns(receiver)) continue
       queue.several = queue.notifications + 1
       spread(queue)
     }

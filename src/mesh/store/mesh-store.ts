@@ -114,6 +114,8 @@ export interface StoreLimits {
  */
 export interface MeshStore {
   readonly driver: 'sqlite' | 'postgres'
+  /** Path of the file, or server and name of the database without user and password. */
+  readonly place: string
   /** Current time of the store's clock, Unix ms; estimated if the store is on a server. Decisions do not depend on it. */
   now(): number
 
@@ -208,6 +210,8 @@ export interface MeshStore {
 
   /** Deletes a bounded number of expired rows, unless another process does so. @returns true if there are more */
   purge(): Promise<boolean>
+  /** Checks that the database answers. @throws store_unavailable, store_outcome_unknown */
+  check(): Promise<void>
   /** Number of operations that wait for a transaction. */
   readonly depth: number
   close(): Promise<void>

@@ -610,6 +610,7 @@ describe('control plane', () => {
     it('all operations if the store fails', async () => {
       for (const [fault, status] of [
         [new SvcError('store_unavailable', {reason: 'its disk is full'}), 503],
+        [new SvcError('store_outcome_unknown', {reason: 'db/mesh: Connection terminated'}), 504],
         [new TypeError('x is not a function'), 500],
       ] as const) {
         plane.trouble.fault = fault
@@ -617,6 +618,8 @@ describe('control plane', () => {
           const answer = await askDocumented(plane, method, path, {token: tokenFor(path), ...asked(method, path)})
           assert.equal(answer.status, path === '/health' ? 200 : status, `${method} ${path}`)
         }
+        for (const method of ['GET', 'HEAD'])
+          assert.equal((await askDocumented(plane, method, '/health', {query: 'ready=1'})).status, 503)
         plane.trouble.fault = undefined
       }
     })

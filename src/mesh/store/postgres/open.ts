@@ -23,7 +23,7 @@ export interface PostgresMeshStoreOptions extends PostgresOptions {
 }
 
 const sql = {
-  ping: statement('ping', 'SELECT mesh_now()'),
+  check: statement('check', 'SELECT mesh_now()'),
   audit: statement(
     'list_audit',
     `SELECT id, at AS at_unix_ms, actor, action, target, detail FROM mesh_audit WHERE scope_id = $1 AND id < $2
@@ -121,6 +121,7 @@ function meshStoreOf(database: Database, {limits, session, clock}: StoreParts): 
 
   return {
     driver: 'postgres',
+    place: database.server,
     now: () => clock.now(),
 
     join: (scope, facts, options = {}) => nodes.join(scope, facts, options),
@@ -191,6 +192,9 @@ function meshStoreOf(database: Database, {limits, session, clock}: StoreParts): 
     async purge() {
       nodes.forgetCounts()
       return purge(database)
+    },
+    async check() {
+      await database.query(sql.check)
     },
     get depth() {
       return database.depth + nodes.depth + messages.depth + usedTokens.depth

@@ -158,10 +158,12 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
     database.close()
     unlock()
   }
+  const checked = database.prepare("SELECT value FROM mesh_counters WHERE name = 'clock'")
   let closing: Promise<void> | undefined
 
   return {
     driver: 'sqlite',
+    place: database.name,
     now: () => clock.now(),
 
     join: (scope, facts, options = {}) => write((transaction) => nodes.join(transaction, scope, facts, options)),
@@ -212,6 +214,7 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
       write((transaction) =>
         [clock.isTrusted(transaction.now) && purge.run(transaction), journal.fold(transaction)].includes(true),
       ),
+    check: () => read(() => void checked.get()),
     get depth() {
       return group.depth
     },

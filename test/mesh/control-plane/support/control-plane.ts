@@ -8,6 +8,7 @@ import {
   startControlPlane,
 } from '../../../../src/mesh/control-plane/server.js'
 import type {MeshStore, StoreLimits} from '../../../../src/mesh/store/mesh-store.js'
+import {openPostgresMeshStore} from '../../../../src/mesh/store/postgres/open.js'
 import {openSqliteMeshStore} from '../../../../src/mesh/store/sqlite/open.js'
 import {temporaryFolder} from '../../../support/temporary.js'
 import {until} from '../../../support/until.js'
@@ -33,6 +34,8 @@ export interface PlaneOptions extends Partial<Omit<ControlPlaneOptions, 'store' 
   folder?: string
   /** Clock of the store, Unix ms; default: system clock. */
   storeTime?: () => number
+  /** PostgreSQL database to use instead of a file. */
+  url?: string
 }
 
 export interface Plane extends ControlPlane {
@@ -53,13 +56,17 @@ export function lifeOfSuite(): Pick<TestContext, 'after'> {
 /** Starts a control plane in this process with its own database, closed when the test ends. */
 export async function startPlane(
   test: Pick<TestContext, 'after'>,
-  {secrets = {}, limits = {}, folder, storeTime, ...options}: PlaneOptions = {},
+  {secrets = {}, limits: given = {}, folder, storeTime, url, ...options}: PlaneOptions = {},
 ): Promise<Plane> {
-  const store = await openSqliteMeshStore(
-    join(folder ?? (await temporaryFolder(test)), 'mesh.db'),
-    {leaseMs: 120_000, maxMessages: 1000, maxMessagesPerReceiver: 100, ...limits},
-    storeTime && {wallClock: storeTime, monotonic: storeTime},
-  )
+  const limits: StoreLimits = {leaseMs: 120_000, maxMessages: 1000, maxMessagesPerReceiver: 100, ...given}
+  const store =
+    url === undefined
+      ? await openSqliteMeshStore(
+          join(folder ?? (await temporaryFolder(test)), 'mesh.db'),
+          limits,
+          storeTime && {wallClock: storeTime, monotonic: storeTime},
+        )
+      : await openPostgresMeshStore(url, limits)
   const trouble: Trouble = {}
   const plane = await startControlPlane({
     address: {host: '127.0.0.1', port: 0},
@@ -89,7 +96,7 @@ function troubled(store: MeshStore, trouble: Trouble): MeshStore {
     get(target, name) {
       if (name === 'depth') return trouble.depth ?? target.depth
       const value = target[name as keyof MeshStore]
-      if (typeof value !== 'function' || name === 'now' || name === 'close') return value
+      if (typeof value !== 'function' || ['now', 'close', 'onArrival'].includes(name as string)) return value
       return async (...args: unknown[]) => {
         trouble.asked?.push(name as string)
         if (trouble.fault !== undefined) throw trouble.fault
