@@ -12,7 +12,7 @@ import {
 } from '../../src/config/index.js'
 import type {MeshReadyV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {ControlPlane, Credentials} from '../../src/mesh/index.js'
+import type {ControlPlane, Credentials, MeshStore, StoreLimits} from '../../src/mesh/index.js'
 
 /** Time that running requests have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
@@ -30,8 +30,9 @@ const broken: ReadonlySet<SettingWarning['code']> = new Set([
 export default class MeshServe extends SvcCommand<typeof MeshServe> {
   static override summary = 'Serve the control plane of a mesh.'
   static override description =
-    `Nodes join the control plane, hold leases and exchange durable messages. All data is in one SQLite file. By default, the
-server listens on the loopback interface. To accept other machines, set --host and create tokens with svc mesh init.
+    `Nodes join the control plane, hold leases and exchange durable messages. All data is in one SQLite file, or in a PostgreSQL
+database that several control planes share. By default, the server listens on the loopback interface. To accept other
+machines, set --host and create tokens with svc mesh init.
 
 SIGHUP reloads the secrets. On SIGTERM, in-flight requests have five seconds to finish; then the server exits with
 status 0. On shared networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
@@ -39,9 +40,15 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --host 0.0.0.0 --json',
     '<%= config.bin %> <%= command.id %> --port 0 --db ./mesh.db',
+    '<%= config.bin %> <%= command.id %> --store postgres://svc@db.example.com/mesh?sslmode=verify-full',
   ]
   static override flags = {
     ...settingFlags(meshServerSettings, 'host', 'port', 'dbPath'),
+    store: Flags.string({
+      description: 'PostgreSQL URL without a password, used instead of a file. (env: SVC_MESH_STORE_URL)',
+      helpValue: 'URL',
+      exclusive: ['db'],
+    }),
     insecure: Flags.boolean({description: 'Accept connections from other machines without a token.'}),
     'bootstrap-grants': Flags.option({options: ['worker', 'mesh'] as const, default: 'worker'})({
       description: 'Role of the token that a new node receives in exchange for a bootstrap token.',
@@ -55,7 +62,7 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     const credentials = readCredentials(readMeshSecrets(this.settingSources()))
     const {isOpen} = credentials
     if (isOpen && !this.flags.insecure) requireNothingLeftOut(this.envFile)
-    const {server, database} = await this.#start(credentials)
+    const server = await this.#start(credentials)
     const onHangup = () => void this.#reload(server)
     process.on('SIGHUP', onHangup)
     try {
@@ -66,10 +73,10 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
         base_url: server.baseUrl,
         pid: process.pid,
         auth: isOpen ? 'open' : 'tokens',
-        db: database,
+        db: server.store,
       }
       await this.output.event(ready)
-      this.output.notice(`Listening on ${server.baseUrl}, database ${database}.`)
+      this.output.notice(`Listening on ${server.baseUrl}, database ${server.store}.`)
       if (!this.signal.aborted) await once(this.signal, 'abort')
     } finally {
       process.off('SIGHUP', onHangup)
@@ -77,16 +84,18 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     }
   }
 
-  async #start(credentials: Credentials): Promise<{server: ControlPlane; database: string}> {
-    const {host, port, dbPath, leaseMs, maxMessages, rateLimit, ratePerSec, rateBurst, ...settings} =
+  async #start(credentials: Credentials): Promise<ControlPlane & {store: string}> {
+    const {host, port, leaseMs, maxMessages, rateLimit, ratePerSec, rateBurst, ...settings} =
       this.settings(meshServerSettings)
     const {readTlsFiles} = await import('../../src/net/index.js')
-    const {openSqliteMeshStore, startControlPlane, userFile} = await import('../../src/mesh/index.js')
+    const {startControlPlane} = await import('../../src/mesh/index.js')
     const {maxBodyBytes, stalePruneMs, heartbeatsPerSec, tlsCertPath, tlsKeyPath, tlsMinVersion} = settings
     const tls = await readTlsFiles({cert: tlsCertPath, key: tlsKeyPath, minVersion: tlsMinVersion})
-    const database = dbPath === undefined ? userFile(process.env, 'mesh', 'mesh.db') : resolve(dbPath)
-    const maxMessagesPerReceiver = Math.min(maxPerReceiver, maxMessages)
-    const store = await openSqliteMeshStore(database, {leaseMs, maxMessages, maxMessagesPerReceiver})
+    const store = await this.#open({
+      leaseMs,
+      maxMessages,
+      maxMessagesPerReceiver: Math.min(maxPerReceiver, maxMessages),
+    })
     const server = await startControlPlane({
       address: {host, port},
       store,
@@ -100,7 +109,21 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
       isInsecure: this.flags.insecure,
       bootstrapGrants: this.flags['bootstrap-grants'],
     })
-    return {server, database}
+    return {...server, store: store.place}
+  }
+
+  /** @throws store_url_invalid, store_password_exposed; the errors of the store */
+  async #open(limits: StoreLimits): Promise<MeshStore> {
+    const {openPostgresMeshStore, openSqliteMeshStore, userFile} = await import('../../src/mesh/index.js')
+    const {dbPath, storeUrl} = this.settings(meshServerSettings)
+    const {db, store = storeUrl} = this.flags as {db?: string; store?: string}
+    if (db === undefined && store !== undefined) {
+      if (this.flags.store !== undefined && hasPassword(store)) throw new SvcError('store_password_exposed', {})
+      if (!/^postgres(ql)?:\/\//.test(store)) throw new SvcError('store_url_invalid', {})
+      return openPostgresMeshStore(store, limits)
+    }
+    const path = dbPath === undefined ? userFile(process.env, 'mesh', 'mesh.db') : resolve(dbPath)
+    return openSqliteMeshStore(path, limits)
   }
 
   /** Reloads the secrets, or keeps the current ones if the new ones are invalid. Logs the outcome. */
@@ -139,6 +162,8 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     return undefined
   }
 }
+
+const hasPassword = (url: string): boolean => /^\w+:\/\/[^/@]*:[^/@]*@|[?&]password=/.test(url)
 
 const faultsOf = (envFile: EnvFile | undefined): string[] =>
   (envFile?.warnings ?? []).filter(({code}) => broken.has(code)).map(({message}) => message)

@@ -417,6 +417,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
   server_token_missing:
     'A new node exchanges its bootstrap token for the token of a role, and that token is not configured.',
+  store_url_invalid: 'The scheme of the URL must be postgres or postgresql.',
+  store_password_exposed: 'The arguments of a process are visible to all users, and shells record them.',
   mesh_unprotected: [
     'No secret is configured, and the control plane would listen on an address other than loopback.',
     {host: '0.0.0.0'},

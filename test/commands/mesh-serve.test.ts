@@ -6,6 +6,7 @@ import {describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
 import {askMesh, startMeshServer} from '../support/mesh-server.js'
 import {until} from '../support/orch-workspace.js'
+import {createDatabase, skipWithoutPostgres} from '../support/postgres.js'
 import {selfSigned} from '../support/self-signed.js'
 import {svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -55,6 +56,39 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     const other = await startMeshServer(t, {folder: home, db: ''})
     assert.equal(other.ready.db, join(home, '.svc/mesh/mesh.db'))
     assert.equal((await stat(other.ready.db)).isFile(), true)
+  })
+
+  it('shares a PostgreSQL database with other control planes', {skip: skipWithoutPostgres}, async (t) => {
+    const url = await createDatabase()
+    const first = await startMeshServer(t, {env, args: ['--store', url]})
+    assert.deepEqual(await contractViolations('cli/mesh-ready.v1', first.ready), [])
+    assert.equal(first.ready.db, decodeURIComponent(url.replace(/^.*@/, '')))
+    const second = await startMeshServer(t, {env: {...env, SVC_MESH_STORE_URL: url}, db: ''})
+    assert.equal((await askMesh(second, '/health?ready=1')).text, 'ok\n')
+    const token = env.SVC_MESH_TOKEN
+    await askMesh(first, '/v1/mesh/join', {token, body: record('n-1')})
+    assert.equal((await askMesh(second, '/v1/mesh/nodes', {token})).body.nodes[0].id, 'n-1')
+    const file = await startMeshServer(t, {env: {...env, SVC_MESH_STORE_URL: url}})
+    assert.match(file.ready.db, /mesh\.db$/)
+  })
+
+  it('does not accept a password in --store, and never prints one', async (t) => {
+    const folder = await temporaryFolder(t)
+    const serve = (args: string[], variables = {}) =>
+      svcInTurn(['mesh', 'serve', '--port', '0', ...args], {cwd: folder, env: {HOME: folder, ...variables}})
+    const refused: readonly [args: string[], variables: object, status: number, code: RegExp][] = [
+      [['--store', 'postgres://u:secret-word@127.0.0.1:1/db'], {}, 2, /store_password_exposed/],
+      [['--store', 'postgres://127.0.0.1:1/db?password=secret-word'], {}, 2, /store_password_exposed/],
+      [['--store', 'postgres://u@127.0.0.1:1/db', '--db', 'mesh.db'], {}, 2, /--db/],
+      [[], {SVC_MESH_STORE_URL: 'mysql://u:secret-word@127.0.0.1/db'}, 2, /store_url_invalid/],
+      [[], {SVC_MESH_STORE_URL: 'postgres://u:secret-word@127.0.0.1:1/db'}, 5, /127\.0\.0\.1:1\/db.*store_unreachable/],
+    ]
+    for (const [args, variables, status, code] of refused) {
+      const {exitCode, stdout, stderr} = await serve(args, variables)
+      assert.equal(exitCode, status, stderr)
+      assert.match(stderr, code)
+      assert.doesNotMatch(stdout + stderr, /secret-word/)
+    }
   })
 
   it('warns if it requires no token', async (t) => {

@@ -110,6 +110,7 @@ const variables: Readonly<Record<string, Variable>> = {
   SVC_MESH_HOST: words('host', '127.0.0.1'),
   SVC_MESH_PORT: whole('port', 9847, 0, 65_535),
   SVC_MESH_DB_PATH: words('db_path'),
+  SVC_MESH_STORE_URL: words('store_url'),
   SVC_MESH_A2A_LEASE_MS: clamped('lease_ms', 120_000, 1000, 3_600_000),
   SVC_MESH_A2A_MAX_MESSAGES: clamped('max_messages', 50_000, 1, 500_000),
   SVC_MESH_HTTP_MAX_BODY_BYTES: whole('max_body_bytes', 524_288, 2048, 8_388_608),

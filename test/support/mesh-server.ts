@@ -6,7 +6,7 @@ import {temporaryFolder} from './temporary.js'
 export interface MeshServerOptions {
   /** Environment variables with secrets and settings. */
   env?: Readonly<Record<string, string>>
-  /** Flags in addition to `--port`, `--db` and `--json`. */
+  /** Flags in addition to `--port`, `--db` and `--json`; with `--store`, there is no `--db`. */
   args?: readonly string[]
   /** Working folder; a temporary folder by default. */
   folder?: string
@@ -56,7 +56,7 @@ export async function startMeshServer(
 ): Promise<MeshServer> {
   const {env = {}, args = [], folder = await temporaryFolder(test), port = 0, isAlone = false} = options
   const {db = join(folder, 'mesh.db')} = options
-  const file = db === '' ? [] : ['--db', db]
+  const file = db === '' || args.includes('--store') ? [] : ['--db', db]
   const at = port === 'configured' ? [] : ['--port', String(port)]
   const start = isAlone ? startAlone : startInTurn
   const running = start(['mesh', 'serve', ...at, ...file, '--json', ...args], {

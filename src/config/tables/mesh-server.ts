@@ -37,6 +37,13 @@ export const meshServerSettings = sectionSettings('mesh', () => ({
     env: ['SVC_MESH_DB_PATH'],
     doc: 'Database file of the control plane; default: ~/.svc/mesh/mesh.db.',
   },
+  storeUrl: {
+    type: text('a URL such as postgres://user@host/database'),
+    env: ['SVC_MESH_STORE_URL'],
+    secret: true,
+    doc: 'URL of a PostgreSQL database of the control plane, used instead of a file.',
+    toml: [],
+  },
   leaseMs: {
     type: integer({min: 1000, max: 3_600_000, clamp: true}),
     env: ['SVC_MESH_A2A_LEASE_MS'],

@@ -163,6 +163,16 @@ export const meshErrors = rows(() => ({
     message: () => 'The control plane has no token to issue to a new node.',
     hint: 'Set SVC_MESH_WORKER_TOKEN for the control plane, or create all its secrets with svc mesh init.',
   }),
+  store_url_invalid: usage({
+    http: 500,
+    message: () => 'The URL of the database of the control plane is not a PostgreSQL URL.',
+    hint: 'Use the form postgres://user@host:5432/database?sslmode=verify-full.',
+  }),
+  store_password_exposed: usage({
+    http: 500,
+    message: () => 'The URL in --store contains a password, which other users of this machine can read.',
+    hint: 'Set the password in PGPASSWORD or a PGPASSFILE, or the URL in SVC_MESH_STORE_URL.',
+  }),
   mesh_unprotected: usage({
     http: 500,
     message: (p: {host: string}) =>
