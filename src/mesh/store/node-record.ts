@@ -97,6 +97,9 @@ export function readLater(record: string): Reported {
     get visibility() {
       return read().visibility
     },
+    get runningTasks() {
+      return read().runningTasks
+    },
   }
 }
 
