@@ -53,6 +53,11 @@ The seed determines the sequence of faults, but not their exact timing.`
       max: 100_000_000,
       helpValue: 'N',
     }),
+    store: Flags.string({
+      description:
+        'Test two control planes on this empty PostgreSQL database; URL without a password. (env: SVC_MESH_STORE_URL)',
+      helpValue: 'URL',
+    }),
     keep: Flags.boolean({description: 'Keep the run directory even if all invariants hold.'}),
   }
 

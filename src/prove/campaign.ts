@@ -10,15 +10,24 @@ import {type DelegationOptions, receiverAgent, replyAgent} from './delegation/pe
 import {submitTasks} from './delegation/submitter.js'
 import {type FaultRates, usualRates} from './faults/connection-faults.js'
 import {createRandom, type Random} from './faults/random.js'
-import {type PlannableFault, type PlannedFault, peerFaults, planFaults, serverFaults} from './faults/schedule.js'
+import {
+  type DatabaseFault,
+  databaseFaults,
+  type PlannableFault,
+  type PlannedFault,
+  peerFaults,
+  planFaults,
+  serverFaults,
+} from './faults/schedule.js'
 import {withPayloads} from './history/acked-payloads.js'
-import {readRows} from './history/database-rows.js'
+import {readRows, readTexts} from './history/database-rows.js'
 import type {History, RunEvent} from './history/history.js'
 import {readLog} from './history/log.js'
 import {readDelegated} from './history/orchestrator-rows.js'
 import {scanForSecrets} from './history/secret-scan.js'
 import {floodedAgent, inject} from './nemesis.js'
 import {countFaults, countOutcomes, judge, type Report} from './report.js'
+import type {DatabaseUnderTest} from './server/database.js'
 import type {Launch} from './server/program.js'
 import {setUpTestBed, type TestBed} from './test-bed.js'
 
@@ -37,10 +46,12 @@ export interface ProveOptions {
   minutes: number
   /** Minimum number of requests; the run ends after three times `minutes` even if it has sent fewer. */
   operations?: number
-  /** Starts the server. */
+  /** Starts a server. */
   launch: Launch
   /** Also delegates tasks between these programs. */
   delegation?: DelegationOptions
+  /** Tests two control planes on this database instead of one with a file. */
+  database?: DatabaseUnderTest
   focus?: Focus
   /** Duration of leases and claims, ms. */
   leaseMs?: number
@@ -50,9 +61,11 @@ export interface ProveOptions {
   signal?: AbortSignal
 }
 
-/** Long enough that a lease outlasts a restart of the server. */
+/** Long enough that a lease outlasts a restart of a server. */
 const defaultLeaseMs = 2000
 const maxMessages = 200
+/** Maximum difference between the times in the responses of two servers, ms. */
+const replicaSkewMs = 250
 const maxBodyBytes = 65_536
 /** Agents that may have messages; 66 is that of the intruders. */
 const agents = (orchestrators = 0): string[] => [
@@ -66,7 +79,7 @@ const agents = (orchestrators = 0): string[] => [
 /**
  * Runs a campaign and judges it. The faults and the choices of the clients come from the seed, but their exact timing
  * depends on the machine.
- * @throws control_plane_silent if the server does not start; the reason of the signal
+ * @throws control_plane_silent if a server does not start; the reason of the signal
  */
 export async function prove(options: ProveOptions): Promise<Report> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-prove-')))
@@ -95,18 +108,18 @@ export async function prove(options: ProveOptions): Promise<Report> {
 }
 
 async function run(options: ProveOptions, folder: string): Promise<History> {
-  const {seed, launch, delegation, focus = {}, leaseMs = defaultLeaseMs, onEvent, signal: stopped} = options
+  const {seed, launch, delegation, database, focus = {}, leaseMs = defaultLeaseMs, onEvent, signal: stopped} = options
   const random = createRandom(seed)
   const rates = focus.connectionFaults ?? usualRates
   const limits = {leaseMs, maxMessages, maxBodyBytes}
   const testBed = await setUpTestBed({
-    ...{folder, random, rates, limits, launch, delegation, onEvent},
+    ...{folder, random, rates, limits, launch, delegation, database, onEvent},
     signal: stopped,
   })
-  const {server, peers, proxy, log, workload, keyring, paths, note} = testBed
+  const {servers, peers, proxy, log, workload, keyring, logFile, store, writeSecrets, secretsFiles, note} = testBed
   let crowd: Promise<unknown> = Promise.resolve()
   try {
-    await server.start()
+    await servers.start()
     await peers?.start()
     const submitters = (peers?.orchestrators ?? []).map((peer) => {
       const who = `submitter of ${peer.name}`
@@ -115,13 +128,13 @@ async function run(options: ProveOptions, folder: string): Promise<History> {
     crowd = Promise.all([startClients(workload, random, focus), ...submitters])
     crowd.catch(testBed.end)
     const context = createClientContext(workload, 'faults', random.fork('faults'))
-    const injection = {server, peers, proxy, keyring, secretsFile: paths.secrets, context, maxMessages}
+    const injection = {servers, peers, database, proxy, keyring, writeSecrets, context, maxMessages}
     await injectFaults(options, testBed, random, async (planned) => note(await inject(injection, planned)))
     proxy.heal()
     testBed.end()
     await crowd
     stopped?.throwIfAborted()
-    if (!server.isRunning) await server.start()
+    await servers.start()
     const calm = {...workload, signal: stopped ?? new AbortController().signal}
     if (peers !== undefined) note(await peers.settle(stopped))
     stopped?.throwIfAborted()
@@ -132,18 +145,32 @@ async function run(options: ProveOptions, folder: string): Promise<History> {
     testBed.end()
     const how = stopped?.aborted ? 'kill' : 'terminate'
     await peers?.stop(how)
-    await server[how]()
+    await servers.stop(how)
     await crowd.catch(() => undefined)
     await proxy.close()
     await log.close()
   }
-  const secretsFiles = [paths.secrets, ...(peers?.all ?? []).map(({secretsFile}) => secretsFile)]
-  const {leaks} = await scanForSecrets(folder, keyring.secrets(), secretsFiles)
+  const {leaks} = await scanForSecrets(
+    folder,
+    keyring.secrets(),
+    secretsFiles,
+    'url' in store ? await readTexts(store.url) : undefined,
+  )
+  const clockToleranceMs = servers.all.length > 1 ? replicaSkewMs : 0
   const delegated = await readDelegated(peers?.stores ?? [], peers?.runsFile ?? '')
-  const seen = await readLog(paths.log)
-  const rows = await readRows(paths.database)
+  const seen = await readLog(logFile)
+  const rows = await readRows(store)
   const messages = withPayloads(seen, rows.messages)
-  return {...seen, rows: {...rows, messages}, delegated, leaks, leaseMs, maxMessages, scope: workload.scope}
+  return {
+    ...seen,
+    rows: {...rows, messages},
+    delegated,
+    leaks,
+    leaseMs,
+    maxMessages,
+    scope: workload.scope,
+    clockToleranceMs,
+  }
 }
 
 function startClients(workload: Workload, random: Random, focus: Focus): Promise<unknown> {
@@ -158,16 +185,25 @@ function startClients(workload: Workload, random: Random, focus: Focus): Promise
   )
 }
 
+/** Faults of the machine of the database need its owner. */
+const isPossible = (fault: DatabaseFault, {restart, setClock, setFull}: DatabaseUnderTest): boolean =>
+  ({database_disconnect: true, database_restart: restart, database_clock: setClock, database_full: setFull})[fault] !==
+  undefined
+
 /** Injects one fault at a time until the run has reached its duration and number of requests. */
 async function injectFaults(
-  {minutes, operations: minOperations = 0, focus = {}, delegation}: ProveOptions,
+  {minutes, operations: minOperations = 0, focus = {}, delegation, database}: ProveOptions,
   {workload: {signal}, operations}: TestBed,
   random: Random,
   injectOne: (planned: PlannedFault) => Promise<void>,
 ): Promise<void> {
   const started = performance.now()
   const minMs = minutes * 60_000
-  const all = [...serverFaults, ...(delegation === undefined ? [] : peerFaults)]
+  const all = [
+    ...serverFaults,
+    ...(delegation === undefined ? [] : peerFaults),
+    ...(database === undefined ? [] : databaseFaults.filter((fault) => isPossible(fault, database))),
+  ]
   const plan = planFaults(random.fork('plan'), focus.faults ?? all)
   const isEnough = () => {
     const ms = performance.now() - started

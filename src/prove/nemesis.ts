@@ -1,22 +1,24 @@
-import {writeFile} from 'node:fs/promises'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {type ClientContext, callUntilAnswered} from './clients/client-context.js'
 import {takeMessage} from './clients/drain.js'
 import {createMember} from './clients/member.js'
 import type {Peer, Peers} from './delegation/peers.js'
-import type {PeerFault, PlannedFault, ServerFault} from './faults/schedule.js'
+import type {DatabaseFault, PeerFault, PlannableFault, PlannedFault, ServerFault} from './faults/schedule.js'
 import {messagesOf, type RunEvent} from './history/history.js'
 import type {FaultProxy, Point} from './proxy/fault-proxy.js'
+import {type DatabaseUnderTest, disconnectAll} from './server/database.js'
+import {accepts} from './server/health.js'
 import type {Keyring} from './server/keyring.js'
-import type {Program} from './server/program.js'
+import type {Replica, Servers} from './server/servers.js'
 
 /** Handles that the faults act on. */
 export interface Injection {
-  server: Program
+  servers: Servers
   peers: Peers | undefined
+  database: DatabaseUnderTest | undefined
   proxy: FaultProxy
   keyring: Keyring
-  secretsFile: string
+  writeSecrets: (generation: number) => Promise<void>
   /** Client that sends the requests of faults such as floods. */
   context: ClientContext
   maxMessages: number
@@ -26,6 +28,7 @@ export interface Injection {
 type Facts = Readonly<Record<string, unknown>>
 type Act = (injection: Injection, degree: number) => Promise<Facts | undefined>
 type PeerAct = (injection: Injection & {peers: Peers}, degree: number) => Promise<Facts>
+type DatabaseAct = (database: DatabaseUnderTest, injection: Injection, degree: number) => Promise<Facts | undefined>
 
 const hourMs = 3_600_000
 /** Timeout of the wait for a write request, ms. */
@@ -34,37 +37,45 @@ const aimMs = 3000
 /** Injects a fault and waits until it is over. */
 export async function inject(injection: Injection, {fault, degree}: PlannedFault): Promise<RunEvent> {
   const at = performance.now()
-  const {peers} = injection
-  const facts = isPeerFault(fault)
-    ? peers && (await peerActs[fault]({...injection, peers}, degree))
-    : await acts[fault](injection, degree)
+  const facts = await act(injection, fault, degree)
   return {event: fault, at, until: performance.now(), ...facts}
 }
 
+async function act(injection: Injection, fault: PlannableFault, degree: number): Promise<Facts | undefined> {
+  const {peers, database} = injection
+  if (isOf(acts, fault)) return acts[fault](injection, degree)
+  if (isOf(peerActs, fault)) return peers && peerActs[fault]({...injection, peers}, degree)
+  return database && databaseActs[fault](database, injection, degree)
+}
+
+const isOf = <K extends string>(table: Readonly<Record<K, unknown>>, fault: string): fault is K => fault in table
+
 const acts: Readonly<Record<ServerFault, Act>> = {
-  kill: async ({server}) => {
-    await server.kill()
-    await server.start()
+  kill: async ({servers}, degree) => {
+    const {program} = one(servers.all, degree)
+    await program.kill()
+    await program.start()
     return undefined
   },
   kill_before_commit: async (injection, degree) => killAt('forwarded', degree * 6, injection),
   kill_after_commit: async (injection) => killAt('answered', 0, injection),
-  restart: async ({server}) => {
-    await server.terminate()
-    await server.start()
+  restart: async ({servers}, degree) => {
+    const {program} = one(servers.all, degree)
+    await program.terminate()
+    await program.start()
     return undefined
   },
-  freeze: async ({server, context}, degree) => {
+  freeze: async ({servers, context}, degree) => {
     const ms = Math.round(context.leaseMs * (0.5 + 1.5 * degree))
-    await server.freeze(ms)
+    await one(servers.all, degree).program.freeze(ms)
     return {ms}
   },
-  clock_forward: async ({server}, degree) => step(server, degree < 0.3 ? 4000 : hourMs),
-  clock_back: async ({server}, degree) => step(server, degree < 0.3 ? -4000 : -hourMs),
-  clock_across_restart: async ({server}, degree) => {
-    await server.kill()
-    const stepped = step(server, degree < 0.5 ? -hourMs : hourMs)
-    await server.start()
+  clock_forward: async ({servers}, degree) => step(servers, degree < 0.3 ? 4000 : hourMs),
+  clock_back: async ({servers}, degree) => step(servers, degree < 0.3 ? -4000 : -hourMs),
+  clock_across_restart: async ({servers}, degree) => {
+    await servers.stop('kill')
+    const stepped = step(servers, degree < 0.5 ? -hourMs : hourMs)
+    await servers.start()
     return stepped
   },
   rotate_tokens: (injection, degree) => rotate(injection, degree < 0.25),
@@ -97,13 +108,30 @@ const peerActs: Readonly<Record<PeerFault, PeerAct>> = {
   },
 }
 
-const isPeerFault = (fault: ServerFault | PeerFault): fault is PeerFault => fault in peerActs
+const databaseActs: Readonly<Record<DatabaseFault, DatabaseAct>> = {
+  database_disconnect: async ({url}) => ({connections: await disconnectAll(url)}),
+  async database_restart({restart}) {
+    await restart?.()
+    return undefined
+  },
+  async database_clock({setClock}, _, degree) {
+    const shift = Math.round((degree - 0.5) * 2 * hourMs)
+    await setClock?.(shift)
+    return {shift}
+  },
+  async database_full({setFull}, {context}, degree) {
+    await setFull?.(true)
+    await sleep(context.leaseMs * degree)
+    await setFull?.(false)
+    return undefined
+  },
+}
 
 /** Chooses a program by the last digits of the degree, which the fault itself uses as a whole. */
-const one = (peers: readonly Peer[], degree: number): Peer => {
-  const peer = peers[Math.floor(degree * 997) % peers.length]
-  if (peer === undefined) throw new RangeError('There is no such program.')
-  return peer
+function one<T extends Peer | Replica>(programs: readonly T[], degree: number): T {
+  const program = programs[Math.floor(degree * 997) % programs.length]
+  if (program === undefined) throw new RangeError('There is no such program.')
+  return program
 }
 
 /** Kills programs at the same time and starts them again. */
@@ -127,42 +155,40 @@ async function cut({name, proxy}: Peer, {leaseMs}: ClientContext, degree: number
   return {who: name, ms}
 }
 
-/** Kills the server `afterMs` after a request has reached a point. */
-async function killAt(point: Point, afterMs: number, {server, proxy}: Injection): Promise<Facts> {
-  const hit = await new Promise<boolean>((resolve) => {
-    const late = setTimeout(() => resolve(false), aimMs)
-    proxy.aim(point, () => {
+/** Kills a server `afterMs` after a request has reached a point there. */
+async function killAt(point: Point, afterMs: number, {servers, proxy}: Injection): Promise<Facts> {
+  const hit = await new Promise<number | undefined>((resolve) => {
+    const late = setTimeout(() => resolve(undefined), aimMs)
+    proxy.aim(point, (port) => {
       clearTimeout(late)
-      resolve(true)
+      resolve(port)
     })
   })
   if (afterMs > 0) await sleep(afterMs)
-  await server.kill()
-  await server.start()
-  return {hit}
+  const {program} = servers.all.find(({port}) => port === hit) ?? one(servers.all, 0)
+  await program.kill()
+  await program.start()
+  return {hit: hit !== undefined}
 }
 
-function step(server: Program, shift: number): Facts {
-  server.setClock(shift)
+function step(servers: Servers, shift: number): Facts {
+  for (const {program} of servers.all) program.setClock(shift)
   return {shift}
 }
 
-/** Timeout until the server accepts new tokens, poll interval, both ms, and polls per SIGHUP. */
+/** Timeout until all servers accept new tokens, poll interval, both ms, and polls per SIGHUP. */
 const rotationMs = 15_000
 const pollMs = 50
 const pollsPerReload = 20
 
-async function rotate(
-  {keyring, secretsFile, server, peers, context}: Injection,
-  isBootstrapExpired: boolean,
-): Promise<Facts> {
+async function rotate({keyring, writeSecrets, servers}: Injection, isBootstrapExpired: boolean): Promise<Facts> {
   const generation = keyring.add({isBootstrapExpired})
-  await writeFile(secretsFile, keyring.environmentFile(generation), {mode: 0o600})
-  await peers?.writeTokens(generation)
+  await writeSecrets(generation)
+  const token = keyring.textOf({role: 'admin', generation}, undefined, 0) ?? ''
   for (let polls = 0; polls * pollMs < rotationMs; polls++) {
-    if (polls % pollsPerReload === 0) server.reload()
-    const list = await context.call({operation: 'list_nodes', body: {limit: 1}, shown: {role: 'admin', generation}})
-    if (list.status === 200) {
+    if (polls % pollsPerReload === 0) for (const {program} of servers.all) program.reload()
+    const accepted = await Promise.all(servers.all.map(({port}) => accepts(port, token)))
+    if (accepted.every(Boolean)) {
       keyring.current = generation
       return {generation, isTaken: true, bootstrap: isBootstrapExpired ? 'expired' : 'fresh'}
     }

@@ -1,6 +1,5 @@
-import {once, setMaxListeners} from 'node:events'
-import {mkdir, writeFile} from 'node:fs/promises'
-import {type AddressInfo, createServer as createSocketServer} from 'node:net'
+import {setMaxListeners} from 'node:events'
+import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createCaller} from './clients/caller.js'
 import type {Workload} from './clients/client-context.js'
@@ -8,12 +7,14 @@ import {createSharedState} from './clients/shared-state.js'
 import {createPeers, type DelegationOptions, type Peers} from './delegation/peers.js'
 import type {FaultRates} from './faults/connection-faults.js'
 import type {Random} from './faults/random.js'
+import type {StoreUnderTest} from './history/database-rows.js'
 import type {Call, RunEvent} from './history/history.js'
 import {type Log, openLog} from './history/log.js'
 import {FaultProxy} from './proxy/fault-proxy.js'
-import {isHealthy} from './server/health.js'
+import type {DatabaseUnderTest} from './server/database.js'
 import {createKeyring, type Keyring} from './server/keyring.js'
-import {createProgram, type Launch, type Program} from './server/program.js'
+import type {Launch} from './server/program.js'
+import {createServers, type Servers} from './server/servers.js'
 
 export interface TestBedOptions {
   folder: string
@@ -23,13 +24,15 @@ export interface TestBedOptions {
   launch: Launch
   /** Undefined to run without orchestrators and workers. */
   delegation?: DelegationOptions | undefined
+  /** Database of two control planes; undefined for one control plane with a file. */
+  database?: DatabaseUnderTest | undefined
   onEvent?: ((event: RunEvent) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
-/** Environment of a run. The server and the clients are not started yet. */
+/** Environment of a run. The servers and the clients are not started yet. */
 export interface TestBed {
-  server: Program
+  servers: Servers
   /** Undefined if no tasks are delegated. */
   peers: Peers | undefined
   proxy: FaultProxy
@@ -37,11 +40,16 @@ export interface TestBed {
   keyring: Keyring
   /** Shared context of the clients. */
   workload: Workload
-  paths: {log: string; database: string; secrets: string}
+  logFile: string
+  store: StoreUnderTest
+  /** Files that may contain secrets. */
+  secretsFiles: readonly string[]
+  /** Writes the secrets of a generation for all programs. */
+  writeSecrets(generation: number): Promise<void>
   note(event: RunEvent): void
   /** Number of requests sent so far. */
   operations(): number
-  /** Stops the clients. They also stop if the server exits unexpectedly. */
+  /** Stops the clients. They also stop if a server exits unexpectedly. */
   end(): void
 }
 
@@ -57,20 +65,16 @@ export async function setUpTestBed({
   limits,
   launch,
   delegation,
+  database,
   onEvent,
   signal,
 }: TestBedOptions): Promise<TestBed> {
-  const home = join(folder, 'home')
-  const paths = {
-    log: join(folder, 'calls.jsonl'),
-    database: join(folder, 'mesh.db'),
-    secrets: join(home, '.svc', 'mesh', 'mesh.env'),
-  }
-  await mkdir(join(home, '.svc', 'mesh'), {recursive: true})
+  const logFile = join(folder, 'calls.jsonl')
+  const store = database === undefined ? {path: join(folder, 'mesh.db')} : {url: database.url}
   const keyring = createKeyring(scope)
-  await writeFile(paths.secrets, keyring.environmentFile(keyring.add()), {mode: 0o600})
+  keyring.add()
 
-  const log = openLog(paths.log)
+  const log = openLog(logFile)
   const note = (event: RunEvent) => {
     log.event(event)
     onEvent?.(event)
@@ -83,44 +87,48 @@ export async function setUpTestBed({
     operations++
     log.call(call)
   }
-  const port = await freePort()
-  const toServer = {target: port, rates, log, maxDelayMs}
-  const proxy = await new FaultProxy({...toServer, random: random.fork('connections')}).start()
-  const peers =
-    delegation === undefined
-      ? undefined
-      : await createPeers(delegation, {
-          folder,
-          scope,
-          keyring,
-          random,
-          proxy: toServer,
-          timeoutMs,
-          nextId,
-          onCall,
-          note,
-        })
-  const server = createProgram({
-    folder: home,
+  const servers = await createServers({
+    folder,
+    count: database === undefined ? 1 : 2,
+    launch,
     environment: {
-      SVC_MESH_HOST: '127.0.0.1',
-      SVC_MESH_PORT: String(port),
-      SVC_MESH_DB_PATH: paths.database,
+      ...('path' in store ? {SVC_MESH_DB_PATH: store.path} : {SVC_MESH_STORE_URL: store.url}),
       SVC_MESH_SCOPE_ID: scope,
       SVC_MESH_A2A_LEASE_MS: String(limits.leaseMs),
       SVC_MESH_A2A_MAX_MESSAGES: String(limits.maxMessages),
       SVC_MESH_HTTP_MAX_BODY_BYTES: String(limits.maxBodyBytes),
       SVC_LOG: 'info',
     },
-    launch,
-    isReady: () => isHealthy(port),
-    onEnd: ({isExpected}) => {
-      for (const each of [proxy, ...(peers?.all ?? []).map((peer) => peer.proxy)]) each.serverEnded()
+    onEnd: ({port}, isExpected) => {
+      for (const each of [proxy, ...(peers?.all ?? []).map((peer) => peer.proxy)]) each.serverEnded(port)
       if (isExpected) return
       note({event: 'died', at: performance.now()})
       over.abort()
     },
   })
+  const toServers = {target: servers.pick, rates, log, maxDelayMs}
+  const proxy = await new FaultProxy({...toServers, random: random.fork('connections')}).start()
+  const peers =
+    delegation === undefined
+      ? undefined
+      : await createPeers(delegation, {
+          folder,
+          scope,
+          random,
+          proxy: toServers,
+          keyring,
+          timeoutMs,
+          nextId,
+          onCall,
+          note,
+        })
+  const secretsFiles = [...servers.all, ...(peers?.all ?? [])].map(({secretsFile}) => secretsFile)
+  const writeSecrets = async (generation: number) => {
+    const text = keyring.environmentFile(generation)
+    await Promise.all(servers.all.map(({secretsFile}) => writeFile(secretsFile, text, {mode: 0o600})))
+    await peers?.writeTokens(generation)
+  }
+  await writeSecrets(keyring.current)
 
   const workload: Workload = {
     call: createCaller({port: proxy.port, keyring, timeoutMs, nextId, onCall}),
@@ -134,24 +142,18 @@ export async function setUpTestBed({
   // Every client listens to this signal.
   setMaxListeners(0, workload.signal)
   return {
-    server,
+    servers,
     peers,
     proxy,
     log,
     keyring,
     workload,
-    paths,
+    logFile,
+    store,
+    secretsFiles,
+    writeSecrets,
     note,
     operations: () => operations,
     end: () => over.abort(),
   }
-}
-
-/** Finds a free port. A restarted server must listen on the same port, so it cannot be 0. */
-async function freePort(): Promise<number> {
-  const holder = createSocketServer().listen(0, '127.0.0.1')
-  await once(holder, 'listening')
-  const {port} = holder.address() as AddressInfo
-  await new Promise((resolve) => holder.close(resolve))
-  return port
 }

@@ -38,7 +38,7 @@ async function testBed(test: TestContext, fault?: ConnectionFault, observer?: Ob
   await once(server, 'listening')
   const passed: TestBed['passed'] = new Map()
   const proxy = await new FaultProxy({
-    target: (server.address() as AddressInfo).port,
+    target: () => (server.address() as AddressInfo).port,
     random: createRandom(1),
     rates: rates(fault),
     log: {passed: ({id, ...rest}) => void passed.set(id, rest)},
@@ -154,7 +154,7 @@ describe('FaultProxy', () => {
     server.removeAllListeners('request').on('request', (request) => request.socket.destroy())
     assert.ok('failure' in (await ask(1)))
     assert.equal(passed.size, 0)
-    proxy.serverEnded()
+    proxy.serverEnded((server.address() as AddressInfo).port)
     await until(() => passed.has(1))
     const [copy] = passed.get(1)?.copies ?? []
     assert.ok(copy?.settled !== undefined && copy.status === undefined, JSON.stringify(copy))

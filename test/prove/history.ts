@@ -121,6 +121,7 @@ export interface Parts {
   integrity?: string
   leaks?: History['leaks']
   maxMessages?: number
+  clockToleranceMs?: number
   tasks?: TaskRow[]
   delegations?: DelegationRow[]
   runs?: Run[]
@@ -140,6 +141,7 @@ export const historyOf = (parts: Parts): History => ({
   leaseMs,
   maxMessages: parts.maxMessages ?? 100,
   scope: 'prove',
+  clockToleranceMs: parts.clockToleranceMs ?? 0,
 })
 
 /** A history and the expected violation; none if `broken` is omitted. */

@@ -118,7 +118,6 @@ export async function createPeers(options: DelegationOptions, context: PeerConte
     const text = keyring.programFile(generation)
     await Promise.all(all.map(({secretsFile}) => writeFile(secretsFile, text, {mode: 0o600})))
   }
-  await writeTokens(keyring.current)
 
   return {
     orchestrators,

@@ -43,9 +43,22 @@ export const peerFaults = [
   'worker_quarantine',
 ] as const
 
+/** Faults of the PostgreSQL database of the control planes. */
+export const databaseFaults = [
+  /** Ends all connections to it. */
+  'database_disconnect',
+  /** Stops its server, and starts it again. */
+  'database_restart',
+  /** Moves the wall clock of its server by up to an hour. */
+  'database_clock',
+  /** Lets its server run out of disk space for a while. */
+  'database_full',
+] as const
+
 export type ServerFault = (typeof serverFaults)[number]
 export type PeerFault = (typeof peerFaults)[number]
-export type PlannableFault = ServerFault | PeerFault
+export type DatabaseFault = (typeof databaseFaults)[number]
+export type PlannableFault = ServerFault | PeerFault | DatabaseFault
 
 export interface PlannedFault {
   fault: PlannableFault

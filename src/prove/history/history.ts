@@ -174,6 +174,11 @@ export interface History {
   /** Capacity of an inbox. */
   maxMessages: number
   scope: string
+  /**
+   * Difference by which the times in responses of different servers may disagree, ms; 0 for one server. Servers of a
+   * database estimate its time between their statements.
+   */
+  clockToleranceMs: number
 }
 
 export const messagesOf = ({body}: Call): {id: number}[] => (body?.messages ?? []) as {id: number}[]

@@ -20,6 +20,7 @@ function timeNeverFalls(history: History): Finding {
     (before, now) => {
       const backMs = before.time - now.time
       const isLost = backMs <= savedEveryMs && wasRestarted(history, before.call, now.call)
+      if (backMs <= history.clockToleranceMs) return false
       return !isLost && violation(`The server's clock went back by ${backMs} ms.`, before.call.id, now.call.id)
     },
   )

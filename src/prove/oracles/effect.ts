@@ -28,14 +28,14 @@ export const eventsBetween = (
 ): RunEvent[] => events.filter((event) => event.at <= to && (event.until ?? event.at) >= from && matches(event))
 
 export const isRestart = ({event}: RunEvent): boolean =>
-  event.startsWith('kill') || ['restart', 'clock_across_restart', 'died'].includes(event)
+  event.startsWith('kill') || ['restart', 'clock_across_restart', 'died', 'database_restart'].includes(event)
 
 export const wasRestarted = (history: History, before: Observed, now: Observed): boolean =>
   eventsBetween(history, before.sent, now.answered, isRestart).length > 0
 
-/** Events that may extend leases: the server was stopped or suspended, or its clock was changed. */
+/** Events that may extend leases: a server or its database was stopped or suspended, or its clock was changed. */
 export const isDisturbance = (event: RunEvent): boolean =>
-  isRestart(event) || event.event === 'freeze' || event.event.startsWith('clock')
+  isRestart(event) || event.event === 'freeze' || /^(clock|database)_/.test(event.event)
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

@@ -27,7 +27,8 @@ export const lastSeenGrows: Oracle = (history) => {
     checkEach(sightings, ({call, node, lastSeen}) => {
       const time = numberOf(call.body?.server_time_unix_ms)
       return (
-        lastSeen > time && violation(`${node} was last seen at ${lastSeen}, after the server time ${time}.`, call.id)
+        lastSeen > time + history.clockToleranceMs &&
+        violation(`${node} was last seen at ${lastSeen}, after the server time ${time}.`, call.id)
       )
     }),
   )

@@ -8,8 +8,8 @@ import {type ForwardedRequest, type ForwardOptions, send} from './forwarded-requ
 import {type RequestFrame, readRequest} from './request-frame.js'
 
 export interface ProxyOptions {
-  /** Port of the server, on this machine. */
-  target: number
+  /** Chooses the port of a server, on this machine, for a request. */
+  target: () => number
   random: Random
   rates: FaultRates
   log: Pick<Log, 'passed'>
@@ -39,15 +39,15 @@ interface ProxiedCall {
 }
 
 /**
- * Proxy between the clients and the server, with one request per connection. It injects seeded connection faults and
- * logs when each request reached the server and when it could no longer take effect.
+ * Proxy between the clients and the servers, with one request per connection. It injects seeded connection faults and
+ * logs when each request reached a server and when it could no longer take effect.
  */
 export class FaultProxy {
   readonly #options: ProxyOptions
   readonly #server = createServer({allowHalfOpen: true}, (client) => void this.#accept(client))
   readonly #open = new Set<ProxiedCall>()
   readonly #sockets = new Set<Socket>()
-  #aimed: {point: Point; act: () => void} | undefined
+  #aimed: {point: Point; act: (port: number) => void} | undefined
   #isHealed = false
   #isCut = false
   /** Releases the requests that wait to be overtaken. */
@@ -104,8 +104,8 @@ export class FaultProxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Calls `act` once, when the next write request reaches a point. */
-  aim(point: Point, act: () => void): void {
+  /** Calls `act` once with the port of the server, when the next write request reaches a point. */
+  aim(point: Point, act: (port: number) => void): void {
     this.#aimed = {point, act}
   }
 
@@ -121,10 +121,10 @@ export class FaultProxy {
     this.#aimed = undefined
   }
 
-  /** Must be called when the server process has exited: open requests can no longer take effect. */
-  serverEnded(): void {
+  /** Must be called when a server process has exited: its open requests can no longer take effect. */
+  serverEnded(port: number): void {
     for (const call of this.#open) {
-      for (const copy of call.copies) copy.lapse()
+      for (const copy of call.copies) if (copy.port === port) copy.lapse()
       this.#conclude(call)
     }
   }
@@ -168,16 +168,17 @@ export class FaultProxy {
     options: Pick<ForwardOptions, 'cutAt' | 'isHalfClosed'> = {},
   ): Promise<Buffer | undefined> {
     let isLost = false
+    const port = this.#options.target()
     const copy = send(frame, {
       ...options,
-      port: this.#options.target,
+      port,
       onForwarded: () => {
-        this.#fire('forwarded', frame)
+        this.#fire('forwarded', port, frame)
         for (const proceed of this.#overtaken.splice(0)) proceed()
       },
       onAnswer: () => {
         // A response that triggers an aimed fault is lost.
-        isLost = this.#fire('answered', frame)
+        isLost = this.#fire('answered', port, frame)
       },
     })
     copies.push(copy)
@@ -185,11 +186,11 @@ export class FaultProxy {
     return isLost ? undefined : answer
   }
 
-  #fire(point: Point, {method}: RequestFrame): boolean {
+  #fire(point: Point, port: number, {method}: RequestFrame): boolean {
     if (this.#aimed?.point !== point || method === 'GET') return false
     const {act} = this.#aimed
     this.#aimed = undefined
-    act()
+    act(port)
     return true
   }
 

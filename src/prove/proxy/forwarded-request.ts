@@ -15,6 +15,8 @@ export interface ForwardOptions {
 
 /** Request on its own connection to the server. */
 export interface ForwardedRequest {
+  /** Port of the server that it was sent to. */
+  readonly port: number
   /** Undefined if the server did not receive the complete request. */
   readonly copy: Copy | undefined
   /** Complete response; undefined if none arrived. */
@@ -62,6 +64,7 @@ export function send({bytes}: RequestFrame, options: ForwardOptions): ForwardedR
     socket.on('error', () => undefined)
   })
   return {
+    port,
     get copy() {
       return copy
     },

@@ -39,6 +39,8 @@ export interface Program {
   /** Sets the offset of its wall clock, ms; also possible while it is stopped. */
   setClock(ms: number): void
   readonly isRunning: boolean
+  /** True from the time when it is ready until it ends. */
+  readonly isReady: boolean
 }
 
 const clockModule = fileURLToPath(new URL('./clock.js', import.meta.url))
@@ -48,12 +50,13 @@ const stopTimeoutMs = 15_000
 
 /** Program in its own process, with a settable clock. It can be started again after it has ended. */
 export function createProgram(options: ProgramOptions): Program {
-  const {folder, environment, launch, startMs = 60_000, isReady = async () => true, onEnd} = options
+  const {folder, environment, launch, startMs = 60_000, isReady: checkReady = async () => true, onEnd} = options
   const outputFile = join(folder, 'output.log')
   const clockFile = join(folder, 'clock')
   let child: Subprocess | undefined
   let ended: Promise<unknown> = Promise.resolve()
   let isExpected = false
+  let isReady = false
 
   const isUp = () => child !== undefined && child.exitCode === null && child.signalCode === null
 
@@ -68,6 +71,9 @@ export function createProgram(options: ProgramOptions): Program {
   return {
     get isRunning() {
       return isUp()
+    },
+    get isReady() {
+      return isReady && isUp()
     },
     async start() {
       const {execa} = await import('execa')
@@ -90,13 +96,15 @@ export function createProgram(options: ProgramOptions): Program {
       closeSync(output)
       child = started
       isExpected = false
+      isReady = false
       ended = started.then(({exitCode}) => onEnd({isExpected, exitCode}))
       const until = performance.now() + startMs
-      while (!(await isReady())) {
+      while (!(await checkReady())) {
         if (!isUp() || performance.now() > until)
           throw new SvcError('control_plane_silent', {log: outputFile, seconds: Math.round(startMs / 1000)})
         await sleep(pollMs)
       }
+      isReady = true
     },
     kill: () => stopWith('SIGKILL'),
     terminate: () => stopWith('SIGTERM'),

@@ -1,0 +1,41 @@
+import type pg from 'pg'
+
+/** PostgreSQL database of the control planes in a run. */
+export interface DatabaseUnderTest {
+  /** Address of an empty database. */
+  url: string
+  /** Stops and starts the database server. Without it, this fault is not injected. */
+  restart?: () => Promise<void>
+  /** Sets the offset of the wall clock of the database server, ms. Without it, this fault is not injected. */
+  setClock?: (ms: number) => Promise<void>
+  /** Makes writes of the database server fail or succeed. Without it, this fault is not injected. */
+  setFull?: (isFull: boolean) => Promise<void>
+}
+
+/** Opens a connection of its own, independently of the code of the store. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const {default: driver} = await import('pg')
+  const client = new driver.Client({connectionString: url, types: {getTypeParser: typeParser(driver)}})
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** Reads 64-bit integers as numbers. */
+const typeParser = ({types}: typeof pg) =>
+  ((oid: number, format: 'text') =>
+    oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
+
+/** Ends all other connections to a database. @returns their number */
+export const disconnectAll = (url: string): Promise<number> =>
+  withClient(url, async (client) => {
+    const {rowCount} = await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    )
+    return rowCount ?? 0
+  })
