@@ -5,19 +5,13 @@ import {type Database, statement} from './database.js'
 import {type Answer, Lane, transpose} from './lane.js'
 
 const sql = {
-  use: statement(
-    'use_tokens',
-    `SELECT u.* FROM unnest($1::text[], $2::bigint[], $3::boolean[]) WITH ORDINALITY AS r (a, b, c, no),
-  LATERAL mesh_use_token(a, b, c) u ORDER BY no`,
-  ),
-  count: statement('count_tokens', 'SELECT count(*) AS count FROM mesh_jti'),
-  forget: statement('forget_tokens', "SELECT mesh_remove('mesh_jti', 'exp', mesh_now(), $1)"),
-  bootstrap: statement(
-    'use_bootstrap',
-    `WITH used AS (INSERT INTO mesh_bootstrap (token_sha256, scope_id, expires_at, used_at, used_by)
+  use: statement(`SELECT u.* FROM unnest($1::text[], $2::bigint[], $3::boolean[]) WITH ORDINALITY AS r (a, b, c, no),
+  LATERAL mesh_use_token(a, b, c) u ORDER BY no`),
+  count: statement('SELECT count(*) AS count FROM mesh_jti'),
+  forget: statement("SELECT mesh_remove('mesh_jti', 'exp', mesh_now(), $1)"),
+  bootstrap: statement(`WITH used AS (INSERT INTO mesh_bootstrap (token_sha256, scope_id, expires_at, used_at, used_by)
   VALUES ($1, $2, $3, mesh_now(), $4) ON CONFLICT DO NOTHING RETURNING used_at)
-SELECT mesh_log($2, $4, 'bootstrap.used', left($1, 16), jsonb_build_object('expires_unix_ms', $3::bigint)) FROM used`,
-  ),
+SELECT mesh_log($2, $4, 'bootstrap.used', left($1, 16), jsonb_build_object('expires_unix_ms', $3::bigint)) FROM used`),
 }
 
 type Use = [id: string, keepUntilMs: number, hasRoom: boolean]

@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto'
 import {setTimeout as sleep} from 'node:timers/promises'
 import pg from 'pg'
 import type {SvcError} from '../../../errors/index.js'
@@ -12,13 +13,16 @@ export interface PostgresOptions {
   connectTimeoutMs?: number
 }
 
-/** A prepared statement: name and SQL. */
+/** A prepared statement, whose name is derived from its SQL. */
 export interface Statement {
   readonly name: string
   readonly text: string
 }
 
-export const statement = (name: string, text: string): Statement => ({name, text})
+export const statement = (text: string): Statement => ({
+  name: createHash('sha256').update(text).digest('base64url'),
+  text,
+})
 
 type Values = readonly unknown[]
 
@@ -59,6 +63,8 @@ export class Database {
       connectionString: url,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementTimeoutMs,
+      // A process that is stopped within a transaction must not keep its locks.
+      idle_in_transaction_session_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + answerMs,
       application_name: 'svc mesh',
       keepAlive: true,
@@ -156,8 +162,8 @@ export class Database {
 
 const ignore = () => undefined
 
-const begin = statement('begin', 'BEGIN')
-const commit = statement('commit', 'COMMIT')
+const begin = statement('BEGIN')
+const commit = statement('COMMIT')
 
 /** @returns false if the connection cannot be used again */
 const rollBack = (client: pg.PoolClient): Promise<boolean> =>

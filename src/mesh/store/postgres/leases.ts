@@ -21,14 +21,11 @@ interface HeldLease {
 const columns = '(r.lease).lease_id, (r.lease).scope_key, (r.lease).holder, (r.lease).expires_at'
 
 const sql = {
-  grant: statement('grant', `SELECT refusal, ${columns} FROM mesh_grant($1, $2, $3, $4) r`),
-  use: statement('use_lease', `SELECT refusal, now, ${columns} FROM mesh_use_lease($1, $2, $3, $4, $5, $6, $7) r`),
-  expire: statement('expire_leases', 'SELECT mesh_expire_leases($1) AS marked'),
-  list: statement(
-    'list_leases',
-    `SELECT * FROM mesh_exec_leases WHERE scope_id = $1 AND state = 'granted' AND expires_at > (SELECT mesh_now())
-ORDER BY holder COLLATE "C", lease_id LIMIT $2`,
-  ),
+  grant: statement(`SELECT refusal, ${columns} FROM mesh_grant($1, $2, $3, $4) r`),
+  use: statement(`SELECT refusal, now, ${columns} FROM mesh_use_lease($1, $2, $3, $4, $5, $6, $7) r`),
+  expire: statement('SELECT mesh_expire_leases($1) AS marked'),
+  list: statement(`SELECT * FROM mesh_exec_leases WHERE scope_id = $1 AND state = 'granted' AND expires_at > (SELECT mesh_now())
+ORDER BY holder COLLATE "C", lease_id LIMIT $2`),
 }
 
 /** Maximum number of leases marked as expired per list. */

@@ -28,11 +28,10 @@ type Row = Omit<MessageRow, 'payload'> & {payload: Buffer; now: number}
 
 /**
  * Page of messages whose total size exceeds a limit by at most one message.
- * @param condition of the page @param order of the ids
+
  */
-const page = (name: string, condition: string, order: 'ASC' | 'DESC') =>
+const page = (condition: string, order: 'ASC' | 'DESC') =>
   statement(
-    name,
     `SELECT m.*, mesh_now() AS now FROM (
   SELECT id, sum(octet_length(payload) + coalesce(octet_length(jwe), 0)) OVER (ORDER BY id ${order}) -
     octet_length(payload) - coalesce(octet_length(jwe), 0) AS before
@@ -45,49 +44,31 @@ const isOpen = 'scope_id = $1 AND acked_at IS NULL AND dead_at IS NULL'
 const isWaiting = `${isOpen} AND (holder IS NULL OR lease_expires <= (SELECT mesh_now()))`
 
 const sql = {
-  deliver: statement(
-    'deliver',
-    `SELECT answer.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::text[],
+  deliver:
+    statement(`SELECT answer.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::text[],
   $9::bytea[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::jsonb[]) WITH ORDINALITY
   AS r (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, no),
-  LATERAL mesh_deliver(a, $16, $17, b, c, d, e, f, g, h, i, j, k, l, m, n, o) answer ORDER BY no`,
-  ),
-  claim: statement(
-    'claim',
-    `SELECT c.refusal, c.now, (c.message).* FROM unnest($1::jsonb[]) WITH ORDINALITY AS r (query, no),
+  LATERAL mesh_deliver(a, $16, $17, b, c, d, e, f, g, h, i, j, k, l, m, n, o) answer ORDER BY no`),
+  claim: statement(`SELECT c.refusal, c.now, (c.message).* FROM unnest($1::jsonb[]) WITH ORDINALITY AS r (query, no),
   jsonb_to_record(query) AS q (scope text, claimer text, receiver text, exclude bigint[], senders text[], types text[]),
-  LATERAL mesh_claim(scope, claimer, receiver, exclude, senders, types, $2) c ORDER BY no`,
-  ),
-  settle: statement(
-    'settle',
-    `SELECT s.refusal FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY
-  AS r (a, b, c, d, e, no), LATERAL mesh_settle(a, b, c, d, e) s ORDER BY no`,
-  ),
-  peek: {ASC: page('peek_oldest', inInbox, 'ASC'), DESC: page('peek_newest', inInbox, 'DESC')},
-  dead: page('list_dead', 'dead_at IS NOT NULL AND acked_at IS NULL', 'DESC'),
-  find: statement(
-    'find_messages',
-    `SELECT id, scope_id, receiver, type, attempts, acked_at, dead_at FROM mesh_messages WHERE id = ANY ($1) AND scope_id = $2
-ORDER BY id FOR UPDATE`,
-  ),
-  reserve: statement('reserve', 'SELECT mesh_reserve($1, $2, $3, $4) AS has_room'),
-  revive: statement('revive', 'UPDATE mesh_messages SET dead_at = NULL, attempts = 0, tried_at = NULL WHERE id = $1'),
-  drop: statement('drop', 'SELECT mesh_settle($1, $2, $3, NULL, NULL)'),
-  log: statement('log', 'SELECT mesh_log($1, $2, $3, $4, $5)'),
-  countAll: statement(
-    'count_waiting',
-    `SELECT count(*) AS count FROM (SELECT FROM mesh_messages WHERE ${isWaiting} LIMIT $2) m`,
-  ),
+  LATERAL mesh_claim(scope, claimer, receiver, exclude, senders, types, $2) c ORDER BY no`),
+  settle:
+    statement(`SELECT s.refusal FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY
+  AS r (a, b, c, d, e, no), LATERAL mesh_settle(a, b, c, d, e) s ORDER BY no`),
+  peek: {ASC: page(inInbox, 'ASC'), DESC: page(inInbox, 'DESC')},
+  dead: page('dead_at IS NOT NULL AND acked_at IS NULL', 'DESC'),
+  find: statement(`SELECT id, scope_id, receiver, type, attempts, acked_at, dead_at FROM mesh_messages WHERE id = ANY ($1) AND scope_id = $2
+ORDER BY id FOR UPDATE`),
+  reserve: statement('SELECT mesh_reserve($1, $2, $3, $4) AS has_room'),
+  revive: statement('UPDATE mesh_messages SET dead_at = NULL, attempts = 0, tried_at = NULL WHERE id = $1'),
+  drop: statement('SELECT mesh_settle($1, $2, $3, NULL, NULL)'),
+  log: statement('SELECT mesh_log($1, $2, $3, $4, $5)'),
+  countAll: statement(`SELECT count(*) AS count FROM (SELECT FROM mesh_messages WHERE ${isWaiting} LIMIT $2) m`),
   countOf: statement(
-    'count_waiting_of',
     `SELECT count(*) AS count FROM (SELECT FROM mesh_messages WHERE ${isWaiting} AND receiver = $3 LIMIT $2) m`,
   ),
-  stats: statement(
-    'queue_stats',
-    `SELECT task_kind, priority, count(*) AS count FROM mesh_messages WHERE ${isWaiting} GROUP BY 1, 2`,
-  ),
+  stats: statement(`SELECT task_kind, priority, count(*) AS count FROM mesh_messages WHERE ${isWaiting} GROUP BY 1, 2`),
   countDead: statement(
-    'count_dead',
     'SELECT count(*) AS count FROM mesh_messages WHERE scope_id = $1 AND dead_at IS NOT NULL AND acked_at IS NULL',
   ),
 }

@@ -33,55 +33,39 @@ const columns = `n.scope_id, n.node_id, trust_tier, maintenance, maintenance_unt
 const withSeen = 'LEFT JOIN mesh_node_seen s ON s.scope_id = n.scope_id AND s.node_id = n.node_id'
 
 const sql = {
-  lock: statement('lock_node', 'SELECT mesh_lock_node($1, $2) AS now'),
-  find: statement(
-    'find_node',
-    `SELECT ${columns} FROM mesh_nodes n ${withSeen} WHERE n.scope_id = $1 AND n.node_id = $2`,
-  ),
-  now: statement('now', 'SELECT mesh_now() AS now'),
-  save: statement(
-    'save_node',
-    `INSERT INTO mesh_nodes (scope_id, node_id, trust_tier, maintenance, maintenance_until, quarantined, joined_at, left_at,
+  lock: statement('SELECT mesh_lock_node($1, $2) AS now'),
+  find: statement(`SELECT ${columns} FROM mesh_nodes n ${withSeen} WHERE n.scope_id = $1 AND n.node_id = $2`),
+  now: statement('SELECT mesh_now() AS now'),
+  save: statement(`INSERT INTO mesh_nodes (scope_id, node_id, trust_tier, maintenance, maintenance_until, quarantined, joined_at, left_at,
   record_json, visibility, capabilities)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (scope_id, node_id) DO UPDATE SET trust_tier = excluded.trust_tier, maintenance = excluded.maintenance,
   maintenance_until = excluded.maintenance_until, quarantined = excluded.quarantined, joined_at = excluded.joined_at,
   left_at = excluded.left_at, record_json = excluded.record_json, visibility = excluded.visibility,
-  capabilities = excluded.capabilities`,
-  ),
-  saveSeen: statement(
-    'save_seen',
-    `INSERT INTO mesh_node_seen (scope_id, node_id, last_seen, incarnation, seq, superseded, cpu, memory, beat)
+  capabilities = excluded.capabilities`),
+  saveSeen:
+    statement(`INSERT INTO mesh_node_seen (scope_id, node_id, last_seen, incarnation, seq, superseded, cpu, memory, beat)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (scope_id, node_id) DO UPDATE SET last_seen = excluded.last_seen, incarnation = excluded.incarnation,
-  seq = excluded.seq, superseded = excluded.superseded, cpu = excluded.cpu, memory = excluded.memory, beat = excluded.beat`,
-  ),
-  remove: statement('remove_node', 'DELETE FROM mesh_nodes WHERE scope_id = $1 AND node_id = $2'),
-  leave: statement('leave', 'SELECT mesh_leave($1, $2)'),
-  log: statement('log', 'SELECT mesh_log($1, $2, $3, $4, $5)'),
-  count: statement('count_nodes', 'SELECT count(*) AS count FROM mesh_nodes WHERE scope_id = $1 AND left_at IS NULL'),
-  page: statement(
-    'page_nodes',
-    `SELECT ${columns} FROM (SELECT * FROM mesh_nodes WHERE scope_id = $1 AND node_id > $2 AND left_at IS NULL
-  ORDER BY node_id LIMIT $3) n ${withSeen} ORDER BY n.node_id`,
-  ),
-  findAll: statement(
-    'find_nodes',
-    `SELECT ${columns} FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS r (scope_id, node_id)) r
-JOIN mesh_nodes n USING (scope_id, node_id) ${withSeen} WHERE left_at IS NULL`,
-  ),
+  seq = excluded.seq, superseded = excluded.superseded, cpu = excluded.cpu, memory = excluded.memory, beat = excluded.beat`),
+  remove: statement('DELETE FROM mesh_nodes WHERE scope_id = $1 AND node_id = $2'),
+  leave: statement('SELECT mesh_leave($1, $2)'),
+  log: statement('SELECT mesh_log($1, $2, $3, $4, $5)'),
+  count: statement('SELECT count(*) AS count FROM mesh_nodes WHERE scope_id = $1 AND left_at IS NULL'),
+  page: statement(`SELECT ${columns} FROM (SELECT * FROM mesh_nodes WHERE scope_id = $1 AND node_id > $2 AND left_at IS NULL
+  ORDER BY node_id LIMIT $3) n ${withSeen} ORDER BY n.node_id`),
+  findAll:
+    statement(`SELECT ${columns} FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS r (scope_id, node_id)) r
+JOIN mesh_nodes n USING (scope_id, node_id) ${withSeen} WHERE left_at IS NULL`),
   // Rows in order, so that batches of two processes do not deadlock.
-  beat: statement(
-    'beat',
-    `WITH r AS MATERIALIZED (
+  beat: statement(`WITH r AS MATERIALIZED (
   SELECT r.* FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::float8[],
     $8::bigint[], $9::bigint[], $10::bigint[])
     AS r (scope_id, node_id, last_seen, incarnation, seq, superseded, cpu, memory, beat, before)
   JOIN mesh_node_seen s USING (scope_id, node_id) WHERE s.beat = before ORDER BY scope_id, node_id FOR UPDATE OF s)
 UPDATE mesh_node_seen s SET last_seen = r.last_seen, incarnation = r.incarnation, seq = r.seq, superseded = r.superseded,
   cpu = r.cpu, memory = r.memory, beat = r.beat
-FROM r WHERE s.scope_id = r.scope_id AND s.node_id = r.node_id AND s.beat = r.before RETURNING s.scope_id, s.node_id`,
-  ),
+FROM r WHERE s.scope_id = r.scope_id AND s.node_id = r.node_id AND s.beat = r.before RETURNING s.scope_id, s.node_id`),
 }
 
 /** Adds the rows of last heartbeats that a crash of the server has deleted. */

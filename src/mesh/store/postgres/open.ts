@@ -23,19 +23,15 @@ export interface PostgresMeshStoreOptions extends PostgresOptions {
 }
 
 const sql = {
-  check: statement('check', 'SELECT mesh_now()'),
-  audit: statement(
-    'list_audit',
-    `SELECT id, at AS at_unix_ms, actor, action, target, detail FROM mesh_audit WHERE scope_id = $1 AND id < $2
-ORDER BY id DESC LIMIT $3`,
-  ),
-  putBlob: statement('put_blob', 'SELECT mesh_put_blob($1, $2, $3, $4, $5, $6, $7) AS is_stored'),
+  check: statement('SELECT mesh_now()'),
+  audit:
+    statement(`SELECT id, at AS at_unix_ms, actor, action, target, detail FROM mesh_audit WHERE scope_id = $1 AND id < $2
+ORDER BY id DESC LIMIT $3`),
+  putBlob: statement('SELECT mesh_put_blob($1, $2, $3, $4, $5, $6, $7) AS is_stored'),
   getBlob: statement(
-    'get_blob',
     'SELECT bytes FROM mesh_blobs WHERE scope_id = $1 AND sha256 = $2 AND expires_at > (SELECT mesh_now())',
   ),
   countLeases: statement(
-    'count_leases',
     "SELECT count(*) AS count FROM mesh_exec_leases WHERE scope_id = $1 AND state = 'granted' AND expires_at > (SELECT mesh_now())",
   ),
 }

@@ -4,14 +4,17 @@ import {type Database, type Query, statement} from './database.js'
 /** Key of the advisory lock of the process that purges. */
 const purgeLock = 0x7376_6303
 
+/** Maximum number of nodes removed per step; each holds a lock. */
+const nodesAtOnce = 100
+
 const sql = {
   lock: statement(
-    'lock_purge',
     `SELECT pg_try_advisory_xact_lock($1) AS is_locked, mesh_now() AS now, untrusted_until FROM mesh_clock`,
   ),
-  remove: statement('remove', 'SELECT mesh_remove($1::text::regclass, $2, $3, $4) AS removed'),
-  nodes: statement('purge_nodes', 'SELECT mesh_purge_nodes($1, $2) AS removed'),
-  leases: statement('expire_leases', 'SELECT mesh_expire_leases($1) AS removed'),
+  remove: statement('SELECT mesh_remove($1::text::regclass, $2, $3, $4) AS removed'),
+  nodes: statement('SELECT mesh_purge_nodes($1, $2) AS removed'),
+  inboxes: statement('SELECT mesh_purge_inboxes($1, $2) AS removed'),
+  leases: statement('SELECT mesh_expire_leases($1) AS removed'),
 }
 
 /** Rows that are deleted some time after a time in a column. */
@@ -41,7 +44,8 @@ export function purge(database: Database): Promise<boolean> {
     if (!lock?.is_locked || lock.now < lock.untrusted_until) return false
     const more = [
       await isFull(query, [sql.leases, [rowsAtOnce], rowsAtOnce]),
-      await isFull(query, [sql.nodes, [lock.now - retention.node, rowsAtOnce], rowsAtOnce]),
+      await isFull(query, [sql.inboxes, [lock.now - retention.acknowledged, rowsAtOnce], rowsAtOnce]),
+      await isFull(query, [sql.nodes, [lock.now - retention.node, nodesAtOnce], nodesAtOnce]),
     ]
     for (const [table, column, keptMs, limit] of expiring)
       more.push(await isFull(query, [sql.remove, [table, column, lock.now - keptMs, limit], limit]))

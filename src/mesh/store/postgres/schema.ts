@@ -94,6 +94,7 @@ CREATE TABLE mesh_inboxes (
   scope_id text COLLATE "C" NOT NULL,
   receiver text COLLATE "C" NOT NULL,
   used bigint NOT NULL,
+  used_at bigint NOT NULL,
   PRIMARY KEY (scope_id, receiver)
 ) WITH (fillfactor = 50);
 
@@ -180,15 +181,24 @@ LANGUAGE sql VOLATILE AS $$
   VALUES (mesh_now(), scope, actor, action, target, detail) RETURNING id
 $$;
 
-CREATE FUNCTION mesh_node(scope text, node text) RETURNS mesh_nodes LANGUAGE sql VOLATILE AS $$
-  SELECT * FROM mesh_nodes WHERE scope_id = scope AND node_id = node AND left_at IS NULL FOR KEY SHARE
-$$;
+-- Key of the advisory lock of a node. It does not write rows, so that a claim that finds nothing writes nothing.
+CREATE FUNCTION mesh_node_lock(scope text, node text) RETURNS bigint LANGUAGE sql IMMUTABLE
+  RETURN hashtextextended(scope || E'\\n' || node, 0);
+
+-- Finds a node that has not left, which does not change before the end of the transaction.
+CREATE FUNCTION mesh_node(scope text, node text) RETURNS mesh_nodes LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  found_node mesh_nodes;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(mesh_node_lock(scope, node));
+  SELECT * INTO found_node FROM mesh_nodes WHERE scope_id = scope AND node_id = node AND left_at IS NULL;
+  RETURN found_node;
+END $$;
 
 -- Locks a node for a change, even if it does not exist yet. Returns the time.
 CREATE FUNCTION mesh_lock_node(scope text, node text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended(scope || E'\\n' || node, 0));
-  PERFORM FROM mesh_nodes WHERE scope_id = scope AND node_id = node FOR UPDATE;
+  PERFORM pg_advisory_xact_lock(mesh_node_lock(scope, node));
   PERFORM FROM mesh_node_seen WHERE scope_id = scope AND node_id = node FOR UPDATE;
   RETURN mesh_now();
 END $$;
@@ -272,14 +282,12 @@ BEGIN
   END IF;
 END $$;
 
--- Removes a node, ends its leases and releases its claims. One in quarantine is kept without its record.
+-- Removes a node that is locked, ends its leases and releases its claims. One in quarantine is kept without its record.
 CREATE FUNCTION mesh_leave(scope text, node text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   l mesh_exec_leases;
   t bigint;
 BEGIN
-  -- A claim or grant locks the node too, so that none is missed here.
-  PERFORM FROM mesh_nodes WHERE scope_id = scope AND node_id = node FOR UPDATE;
   DELETE FROM mesh_node_seen WHERE scope_id = scope AND node_id = node;
   DELETE FROM mesh_nodes WHERE scope_id = scope AND node_id = node AND NOT quarantined;
   UPDATE mesh_nodes SET left_at = mesh_now(), maintenance = false, maintenance_until = NULL, visibility = 'private',
@@ -294,18 +302,20 @@ BEGIN
   UPDATE mesh_messages SET holder = NULL, lease_expires = NULL WHERE scope_id = scope AND holder = node;
 END $$;
 
--- Removes a bounded number of nodes that were not seen since a time.
+-- Removes a bounded number of nodes that were not seen since a time, except those that are in use.
 CREATE FUNCTION mesh_purge_nodes(since bigint, most integer) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   silent record;
-  removed integer := 0;
+  examined integer := 0;
 BEGIN
-  FOR silent IN SELECT n.scope_id, n.node_id FROM mesh_nodes n JOIN mesh_node_seen s USING (scope_id, node_id)
-    WHERE n.left_at IS NULL AND s.last_seen <= since LIMIT most FOR UPDATE SKIP LOCKED LOOP
-    PERFORM mesh_leave(silent.scope_id, silent.node_id);
-    removed := removed + 1;
+  FOR silent IN SELECT scope_id, node_id FROM mesh_nodes JOIN mesh_node_seen USING (scope_id, node_id)
+    WHERE left_at IS NULL AND last_seen <= since LIMIT most LOOP
+    examined := examined + 1;
+    CONTINUE WHEN NOT pg_try_advisory_xact_lock(mesh_node_lock(silent.scope_id, silent.node_id));
+    PERFORM FROM mesh_node_seen WHERE scope_id = silent.scope_id AND node_id = silent.node_id AND last_seen <= since FOR UPDATE;
+    IF FOUND THEN PERFORM mesh_leave(silent.scope_id, silent.node_id); END IF;
   END LOOP;
-  RETURN removed;
+  RETURN examined;
 END $$;
 
 -- Marks a bounded number of expired leases, so that they cannot become active again.
@@ -332,8 +342,8 @@ LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   bound bigint;
 BEGIN
-  INSERT INTO mesh_inboxes AS i (scope_id, receiver, used) VALUES (scope, inbox, more)
-    ON CONFLICT (scope_id, receiver) DO UPDATE SET used = i.used + more RETURNING used INTO bound;
+  INSERT INTO mesh_inboxes AS i (scope_id, receiver, used, used_at) VALUES (scope, inbox, more, mesh_now())
+    ON CONFLICT (scope_id, receiver) DO UPDATE SET used = i.used + more, used_at = excluded.used_at RETURNING used INTO bound;
   IF bound <= most THEN RETURN true; END IF;
   IF inbox = '' THEN
     SELECT count(*) INTO bound FROM mesh_messages
@@ -345,6 +355,25 @@ BEGIN
   UPDATE mesh_inboxes SET used = bound + CASE WHEN bound + more <= most THEN more ELSE 0 END
     WHERE scope_id = scope AND receiver = inbox;
   RETURN bound + more <= most;
+END $$;
+
+-- Deletes a bounded number of inboxes that were not used since a time and are empty.
+CREATE FUNCTION mesh_purge_inboxes(since bigint, most integer) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  inbox record;
+  examined integer := 0;
+BEGIN
+  FOR inbox IN SELECT * FROM mesh_inboxes WHERE receiver <> '' AND used_at <= since LIMIT most FOR UPDATE SKIP LOCKED LOOP
+    examined := examined + 1;
+    -- While the row is locked, no message is added.
+    IF EXISTS (SELECT FROM mesh_messages WHERE scope_id = inbox.scope_id AND receiver = inbox.receiver
+      AND acked_at IS NULL AND dead_at IS NULL) THEN
+      UPDATE mesh_inboxes SET used_at = mesh_now() WHERE scope_id = inbox.scope_id AND receiver = inbox.receiver;
+    ELSE
+      DELETE FROM mesh_inboxes WHERE scope_id = inbox.scope_id AND receiver = inbox.receiver;
+    END IF;
+  END LOOP;
+  RETURN examined;
 END $$;
 
 -- The message id is drawn while the inbox is locked, so that ids of a scope are assigned in commit order.

@@ -42,6 +42,7 @@ export class Session {
   #client: pg.Client | undefined
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
+  #queue: Promise<unknown> = Promise.resolve()
   /** Shards with arrivals that other processes do not know yet. */
   readonly #arrived = new Set<string>()
   #notified = Number.NEGATIVE_INFINITY
@@ -147,7 +148,7 @@ export class Session {
   }
 
   async #tick(client: pg.Client, isFirst: boolean): Promise<void> {
-    const {rows} = await client.query({name: 'tick', text: 'SELECT mesh_tick($1) AS now', values: [isFirst]})
+    const {rows} = await this.#query(client, 'SELECT mesh_tick($1) AS now', isFirst)
     this.#options.onTime(rows[0].now)
   }
 
@@ -163,7 +164,14 @@ export class Session {
     const payload = this.#arrived.has(everywhere) ? everywhere : [...this.#arrived].join(' ')
     this.#arrived.clear()
     // Its loss is harmless, because long polls check again regularly.
-    client.query({name: 'notify', text: `SELECT pg_notify('${channel}', $1)`, values: [payload]}).catch(() => undefined)
+    void this.#query(client, `SELECT pg_notify('${channel}', $1)`, payload).catch(() => undefined)
+  }
+
+  /** Runs a statement after those before it: a connection runs one at a time. */
+  #query(client: pg.Client, text: string, value: unknown): Promise<pg.QueryResult> {
+    const result = this.#queue.then(() => client.query({name: text, text, values: [value]}))
+    this.#queue = result.catch(() => undefined)
+    return result
   }
 
   #receive(payload: string): void {

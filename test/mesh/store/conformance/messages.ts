@@ -24,6 +24,17 @@ export function messageConformance(open: OpenStore): void {
     ])
   })
 
+  it('have payloads of any text', async (t) => {
+    const story = await begin(t, open)
+    const payloads = ['', 'a \u0000 b', '\\x00', '{"a":"\\u0000"}', '\u{1f600} \u001f \ufeff']
+    for (const payload of payloads) await story.deliver({payload, idempotency_key: String(payload.length)})
+    const found = await story.store.peek('', {receiver: '2', limit: 9, order: 'asc'})
+    assert.deepEqual(
+      found.map(({payload}) => payload),
+      payloads,
+    )
+  })
+
   it('can be read newest or oldest first without being claimed', async (t) => {
     const story = await begin(t, open)
     const ids: number[] = []

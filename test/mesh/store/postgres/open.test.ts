@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import {randomUUID} from 'node:crypto'
 import {describe, it} from 'node:test'
+import pg from 'pg'
 import {openPostgresMeshStore} from '../../../../src/mesh/store/postgres/open.js'
 import {migrations} from '../../../../src/mesh/store/postgres/schema.js'
 import {createDatabase, PostgresCluster, runSql, skipWithoutPostgres} from '../../../support/postgres.js'
+import {until} from '../../../support/until.js'
 import {message, refused} from '../conformance/story.js'
 import {limits, newStoreDatabase, openAt} from './open-store.js'
 
@@ -51,6 +53,45 @@ describe('a PostgreSQL mesh store', {skip: skipWithoutPostgres}, () => {
         return true
       })
     })
+
+  it('repeats statements that fail because of others, a limited number of times', async (t) => {
+    const url = await newStoreDatabase()
+    const store = await openAt(t, url)
+    await runSql(
+      url,
+      `CREATE SEQUENCE failures;
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  CASE nextval('failures')
+    WHEN 1 THEN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01';
+    WHEN 2 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001';
+    WHEN 3 THEN RETURN new;
+    ELSE RAISE EXCEPTION 'conflict' USING ERRCODE = '40001';
+  END CASE;
+END $$;
+CREATE TRIGGER fail BEFORE INSERT ON mesh_messages FOR EACH ROW EXECUTE FUNCTION fail()`,
+    )
+    await store.deliver('', message())
+    await refused(store.deliver('', message()), 'store_unavailable')
+    assert.equal((await store.peek('', {receiver: '2', limit: 9})).length, 1)
+  })
+
+  it('reports an unknown outcome if the server ends the connection during a statement', async (t) => {
+    const url = await newStoreDatabase()
+    const store = await openAt(t, url)
+    await store.deliver('', message())
+    const admin = new pg.Client(url)
+    await admin.connect()
+    t.after(() => admin.end())
+    await admin.query('BEGIN; SELECT FROM mesh_inboxes FOR UPDATE')
+    const delivery = refused(store.deliver('', message()), 'store_outcome_unknown')
+    const blocked = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    await until(async () => (await runSql(url, `SELECT pid ${blocked}`)).length === 1, 'the delivery waits')
+    await runSql(url, `SELECT pg_terminate_backend(pid) ${blocked}`)
+    await delivery
+    await admin.query('ROLLBACK')
+    await store.deliver('', message())
+    assert.equal((await store.peek('', {receiver: '2', limit: 9})).length, 2)
+  })
 
   it('reports an outage at once, and works again after it', async (t) => {
     const cluster = new PostgresCluster()
