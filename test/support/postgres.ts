@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto'
-import {chownSync, existsSync, mkdtempSync, readdirSync, rmSync} from 'node:fs'
+import {chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir, userInfo} from 'node:os'
 import {join} from 'node:path'
 import {execaSync, type SyncOptions} from 'execa'
@@ -27,12 +27,33 @@ function account(): Pick<SyncOptions, 'uid' | 'gid'> {
   return {uid: Number(idOf('-u', user)), gid: Number(idOf('-g', user))}
 }
 
+/** Library with which the clock of a program can be moved; undefined if it is not installed. */
+const fakeTime = ['x86_64', 'aarch64']
+  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
+  .find((path) => existsSync(path))
+
+/** Size of the file system of a small database, MiB. */
+const smallMb = 32
+
 /** Server with its own data, which listens only on a socket in a temporary folder. */
 export class PostgresCluster {
   readonly #folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
   readonly #account = account()
+  readonly #environment: Readonly<Record<string, string>>
+  #mounted: string | undefined
 
-  constructor() {
+  /** @param hasOwnClock true for a clock that `setClock` moves, if that is possible here */
+  constructor({hasOwnClock = false} = {}) {
+    this.#environment =
+      hasOwnClock && fakeTime !== undefined
+        ? {
+            LD_PRELOAD: fakeTime,
+            FAKETIME_TIMESTAMP_FILE: join(this.#folder, 'clock'),
+            FAKETIME_NO_CACHE: '1',
+            FAKETIME_DONT_FAKE_MONOTONIC: '1',
+          }
+        : {}
+    if (this.setClock !== undefined) writeFileSync(join(this.#folder, 'clock'), '+0')
     const {uid, gid} = this.#account
     if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid)
     this.#run('initdb', [
@@ -51,8 +72,49 @@ export class PostgresCluster {
     process.once('SIGTERM', () => process.exit(143))
     process.once('exit', () => {
       this.stop('immediate')
+      if (this.#mounted !== undefined) execaSync('umount', [this.#mounted], {reject: false})
       rmSync(this.#folder, {recursive: true, force: true})
     })
+  }
+
+  /** Sets the offset of the clock of the server, ms; undefined if it has no clock of its own. */
+  get setClock(): ((ms: number) => Promise<void>) | undefined {
+    if (this.#environment.LD_PRELOAD === undefined) return undefined
+    return async (ms) => {
+      const path = join(this.#folder, 'clock')
+      writeFileSync(`${path}.new`, `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`)
+      renameSync(`${path}.new`, path)
+    }
+  }
+
+  /**
+   * Creates a database on a file system of its own, which can be filled; an ordinary one if this process must not mount
+   * file systems.
+   */
+  async createSmallDatabase(name: string): Promise<{url: string; setFull?: (isFull: boolean) => Promise<void>}> {
+    const url = this.urlOf(name)
+    const folder = join(this.#folder, 'small')
+    const {uid, gid} = this.#account
+    mkdirSync(folder)
+    const mounting = ['-t', 'tmpfs', '-o', `size=${smallMb}m`, 'tmpfs', folder]
+    if (execaSync('mount', mounting, {reject: false}).exitCode !== 0) {
+      await runSql(this.urlOf('postgres'), `CREATE DATABASE "${name}" TEMPLATE template0`)
+      return {url}
+    }
+    this.#mounted = folder
+    const data = join(folder, 'data')
+    mkdirSync(data)
+    if (uid !== undefined && gid !== undefined) chownSync(data, uid, gid)
+    await runSql(this.urlOf('postgres'), `CREATE TABLESPACE "${name}" LOCATION '${data}'`)
+    await runSql(this.urlOf('postgres'), `CREATE DATABASE "${name}" TEMPLATE template0 TABLESPACE "${name}"`)
+    const filler = join(folder, 'filler')
+    return {
+      url,
+      async setFull(isFull) {
+        if (isFull) execaSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k'], {reject: false})
+        else rmSync(filler, {force: true})
+      },
+    }
   }
 
   get #data(): string {
@@ -97,7 +159,7 @@ export class PostgresCluster {
       cwd: this.#folder,
       // The server would keep a pipe open.
       stdio: ['ignore', 'ignore', program === 'initdb' ? 'pipe' : 'ignore'],
-      env: {LC_ALL: 'C.UTF-8'},
+      env: {LC_ALL: 'C.UTF-8', ...(program === 'pg_ctl' ? this.#environment : {})},
       reject,
     })
   }

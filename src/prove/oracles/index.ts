@@ -30,7 +30,10 @@ export const invariants = {
   'I-5': {claim: 'Fencing tokens of a key only increase and are never reused.', find: tokensGrow},
   'I-6': {claim: 'An idempotency key creates one message.', find: keyHasOneMessage},
   'I-7': {claim: 'A different message with a used idempotency key is refused.', find: keyIsNotReused},
-  'I-8': {claim: 'Pending messages are delivered once faults stop.', find: pendingIsDelivered},
+  'I-8': {
+    claim: 'Pending messages are delivered once faults stop, and end the wait for them.',
+    find: pendingIsDelivered,
+  },
   'I-9': {claim: 'A task ends once, and not with the result of an earlier delegation.', find: endsOnce},
   'I-10': {claim: 'One run of a task counts, and none happens without a start or a claim.', find: oneRunCounts},
   'I-11': {claim: 'A delegation sends one message, and a task that falls back keeps no lease.', find: relayedOnce},

@@ -1,6 +1,6 @@
-import {type MessageRow, messagesOf, type Observed} from '../history/history.js'
-import {callsOf, numberOf} from './effect.js'
-import {checkEach, combine, type Oracle, violation} from './oracle.js'
+import {type History, type MessageRow, messagesOf, type Observed} from '../history/history.js'
+import {callsOf, eventsBetween, isDisturbance, numberOf, textOf} from './effect.js'
+import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
 
 /** A message whose delivery was confirmed is stored at the end, unchanged. */
 export const deliveredIsKept: Oracle = (history) => {
@@ -48,8 +48,43 @@ export const ackedIsOver: Oracle = (history) => {
   )
 }
 
-/** Once faults have stopped, all pending messages are claimed and acknowledged. */
-export const pendingIsDelivered: Oracle = ({events, rows}) => {
+/** Once faults have stopped, all pending messages are claimed and acknowledged; and new ones end the wait for them. */
+export const pendingIsDelivered: Oracle = (history) => combine(allAreDelivered(history), waitersAreWoken(history))
+
+/** Maximum time from a delivery to the response of a request that waits for it, ms. */
+const maxWakeMs = 4000
+
+/** A request of an orchestrator that waits for messages is answered soon after one has arrived. */
+function waitersAreWoken(history: History): Finding {
+  const waits = callsOf(history, 'a2a_inbox').filter(
+    ({isObserved, status, fault, args}) =>
+      isObserved && status === 200 && fault === undefined && args.claimer_node_id === undefined,
+  )
+  const delivered = groupBy(firstDeliveries(history), ({args}) => textOf(args.receiver_agent_id))
+  return checkEach(waits, ({id, sent, answered, args}) => {
+    const types = Array.isArray(args.message_types) ? args.message_types : []
+    const first = delivered
+      .get(textOf(args.receiver_agent_id))
+      ?.find((each) => each.sent > sent && each.answered < answered && types.includes(each.args.message_type))
+    if (first === undefined || answered - first.answered <= maxWakeMs) return false
+    if (eventsBetween(history, first.sent, answered, isDisturbance).length > 0) return false
+    const ms = Math.round(answered - first.answered)
+    return violation(`A request that waited for messages was answered ${ms} ms after one had arrived.`, first.id, id)
+  })
+}
+
+/** The first confirmed delivery of each message. */
+function firstDeliveries(history: History): Observed[] {
+  const first = new Map<number, Observed>()
+  for (const call of callsOf(history, 'a2a_deliver')) {
+    const id = numberOf(call.body?.message_id)
+    const before = first.get(id)
+    if (call.status === 200 && (before === undefined || call.answered < before.answered)) first.set(id, call)
+  }
+  return [...first.values()].sort((a, b) => a.answered - b.answered)
+}
+
+function allAreDelivered({events, rows}: History): Finding {
   const drain = events.find(({event}) => event === 'drain')
   if (drain === undefined) return {checked: 0, violations: []}
   return combine(

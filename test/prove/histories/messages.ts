@@ -2,6 +2,13 @@ import {type Case, call, claim, deliver, lost, messageRow, nodeRow, ofMessage} f
 
 const quarantine = (node: string, sent: number) =>
   call('admin_quarantine', {sent, status: 204, args: {node_id: node, quarantined: true}})
+/** A request of an orchestrator that waits for messages of agent 1. */
+const wait = (sent: number, answered: number) =>
+  call('a2a_inbox', {
+    ...{sent, answered, status: 200, isObserved: true},
+    args: {receiver_agent_id: '1', wait_ms: 25_000, message_types: ['free_form']},
+    body: {messages: []},
+  })
 const drained = {event: 'drain', at: 5000, until: 8000, isAnswered: true}
 
 /** Histories of messages. A claim lasts 1000 ms. */
@@ -142,6 +149,22 @@ export const messageCases: Case[] = [
     title: 'a drain without responses',
     parts: {events: [{...drained, isAnswered: false}]},
     broken: /were not answered/,
+  },
+  {
+    invariant: 'I-8',
+    title: 'a wait that ends with a message',
+    parts: {calls: [wait(0, 5100), deliver(1, 5000), wait(5200, 12_000)]},
+  },
+  {
+    invariant: 'I-8',
+    title: 'a wait that ends long after a message',
+    parts: {calls: [wait(0, 9500), deliver(1, 5000)]},
+    broken: /answered 4490 ms after one had arrived/,
+  },
+  {
+    invariant: 'I-8',
+    title: 'a wait that ends long after a message, because the server was suspended',
+    parts: {calls: [wait(0, 9500), deliver(1, 5000)], events: [{event: 'freeze', at: 6000, until: 9000}]},
   },
   {
     invariant: 'alive',

@@ -1,4 +1,4 @@
-/** Hooks of the module loader that change the modules of a program: see `daemon-with-bug.ts`. */
+/** Hooks of the module loader that change the modules of a program: see `command-with-bug.ts`. */
 import type {InitializeHook, LoadHook} from 'node:module'
 import {type MutationName, mutate} from './mutations.js'
 

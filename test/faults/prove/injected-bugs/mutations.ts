@@ -1,4 +1,4 @@
-/** Bugs of an orchestrator, as changes of its compiled modules. */
+/** Bug of an orchestrator or of a control plane on PostgreSQL, as changes of compiled modules. */
 interface Mutation {
   /** End of the path of the module. */
   module: string
@@ -71,6 +71,32 @@ export const mutations = {
             }`,
         ],
       ],
+    },
+  ],
+
+  /** PostgreSQL: draws the token before the row of the key is locked. */
+  'token-drawn-before-lock': [
+    {
+      module: 'src/mesh/store/postgres/schema.js',
+      changes: [
+        [
+          'OUT refusal text, OUT lease mesh_exec_leases)\nLANGUAGE plpgsql VOLATILE AS $$\nDECLARE',
+          "OUT refusal text, OUT lease mesh_exec_leases)\nLANGUAGE plpgsql VOLATILE AS $$\nDECLARE\n  token bigint := nextval('mesh_fence');",
+        ],
+        [
+          '-- The row is locked before its token is drawn, even if it is new, so that tokens never decrease.',
+          'PERFORM pg_sleep(random() * 0.3);',
+        ],
+        ["lease_id = nextval('mesh_fence')", 'lease_id = token'],
+      ],
+    },
+  ],
+
+  /** PostgreSQL: ignores that a message has arrived through another control plane. */
+  'lost-wake-up': [
+    {
+      module: 'src/mesh/store/postgres/session.js',
+      changes: [['                this.#receive(payload);', '                void payload;']],
     },
   ],
 } as const satisfies Readonly<Record<string, readonly Mutation[]>>
