@@ -2,7 +2,7 @@ import {blobsAtOnce, messagesAtOnce, retention, rowsAtOnce} from '../retention.j
 import {type Database, type Query, statement} from './database.js'
 
 /** Key of the advisory lock of the process that purges. */
-const purgeLock = 0x7376_6303
+export const purgeLock = 0x7376_6303
 
 /** Maximum number of nodes removed per step; each holds a lock. */
 const nodesAtOnce = 100

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import {EventEmitter, once} from 'node:events'
 import {describe, it, type TestContext} from 'node:test'
+import pg from 'pg'
 import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
+import {purgeLock} from '../../../../src/mesh/store/postgres/purge.js'
 import {runSql, skipWithoutPostgres} from '../../../support/postgres.js'
 import {endOf, message, refused} from '../conformance/story.js'
 import {newStoreDatabase, openAt} from './open-store.js'
@@ -120,12 +122,19 @@ FROM mesh_audit WHERE action LIKE 'lease.%' ORDER BY id`,
     assert.deepEqual(own, [])
   })
 
-  it('purge one after the other', async (t) => {
+  it('do not purge while another process does', async (t) => {
     const {url, stores} = await openTwo(t)
-    const lock = await runSql(url, 'SELECT count(*) FROM pg_locks WHERE locktype = $$advisory$$ AND granted')
-    assert.equal(lock.length, 1)
-    const outcomes = await Promise.all(stores.map((store) => store.purge()))
-    assert.deepEqual(outcomes, [false, false])
+    const [store] = stores
+    await store.useTokenId('id', store.now() - 1)
+    const other = new pg.Client(url)
+    await other.connect()
+    t.after(() => other.end())
+    await other.query('SELECT pg_advisory_lock($1)', [purgeLock])
+    assert.equal(await store.purge(), false)
+    assert.equal(await store.useTokenId('id', store.now()), false)
+    await other.query('SELECT pg_advisory_unlock($1)', [purgeLock])
+    await store.purge()
+    assert.equal(await store.useTokenId('id', store.now()), true)
   })
 })
 
