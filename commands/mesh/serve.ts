@@ -1,7 +1,6 @@
 import {once} from 'node:events'
-import {resolve} from 'node:path'
 import {Flags} from '@oclif/core'
-import {SvcCommand, settingFlags} from '../../src/cli/index.js'
+import {meshPlace, meshStoreFlags, SvcCommand, settingFlags} from '../../src/cli/index.js'
 import {
   type EnvFile,
   meshServerSettings,
@@ -12,7 +11,7 @@ import {
 } from '../../src/config/index.js'
 import type {MeshReadyV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {ControlPlane, Credentials, MeshStore, StoreLimits} from '../../src/mesh/index.js'
+import type {ControlPlane, Credentials} from '../../src/mesh/index.js'
 
 /** Time that running requests have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
@@ -43,12 +42,8 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     '<%= config.bin %> <%= command.id %> --store postgres://svc@db.example.com/mesh?sslmode=verify-full',
   ]
   static override flags = {
-    ...settingFlags(meshServerSettings, 'host', 'port', 'dbPath'),
-    store: Flags.string({
-      description: 'PostgreSQL URL without a password, used instead of a file. (env: SVC_MESH_STORE_URL)',
-      helpValue: 'URL',
-      exclusive: ['db'],
-    }),
+    ...settingFlags(meshServerSettings, 'host', 'port'),
+    ...meshStoreFlags,
     insecure: Flags.boolean({description: 'Accept connections from other machines without a token.'}),
     'bootstrap-grants': Flags.option({options: ['worker', 'mesh'] as const, default: 'worker'})({
       description: 'Role of the token that a new node receives in exchange for a bootstrap token.',
@@ -88,14 +83,13 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     const {host, port, leaseMs, maxMessages, rateLimit, ratePerSec, rateBurst, ...settings} =
       this.settings(meshServerSettings)
     const {readTlsFiles} = await import('../../src/net/index.js')
-    const {startControlPlane} = await import('../../src/mesh/index.js')
+    const {openPostgresMeshStore, openSqliteMeshStore, startControlPlane} = await import('../../src/mesh/index.js')
     const {maxBodyBytes, stalePruneMs, heartbeatsPerSec, tlsCertPath, tlsKeyPath, tlsMinVersion} = settings
     const tls = await readTlsFiles({cert: tlsCertPath, key: tlsKeyPath, minVersion: tlsMinVersion})
-    const store = await this.#open({
-      leaseMs,
-      maxMessages,
-      maxMessagesPerReceiver: Math.min(maxPerReceiver, maxMessages),
-    })
+    const limits = {leaseMs, maxMessages, maxMessagesPerReceiver: Math.min(maxPerReceiver, maxMessages)}
+    const place = await meshPlace(this.settings(meshServerSettings), this.flags)
+    const store =
+      'url' in place ? await openPostgresMeshStore(place.url, limits) : await openSqliteMeshStore(place.path, limits)
     const server = await startControlPlane({
       address: {host, port},
       store,
@@ -110,20 +104,6 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
       bootstrapGrants: this.flags['bootstrap-grants'],
     })
     return {...server, store: store.place}
-  }
-
-  /** @throws store_url_invalid, store_password_exposed; the errors of the store */
-  async #open(limits: StoreLimits): Promise<MeshStore> {
-    const {openPostgresMeshStore, openSqliteMeshStore, userFile} = await import('../../src/mesh/index.js')
-    const {dbPath, storeUrl} = this.settings(meshServerSettings)
-    const {db, store = storeUrl} = this.flags as {db?: string; store?: string}
-    if (db === undefined && store !== undefined) {
-      if (this.flags.store !== undefined && hasPassword(store)) throw new SvcError('store_password_exposed', {})
-      if (!/^postgres(ql)?:\/\//.test(store)) throw new SvcError('store_url_invalid', {})
-      return openPostgresMeshStore(store, limits)
-    }
-    const path = dbPath === undefined ? userFile(process.env, 'mesh', 'mesh.db') : resolve(dbPath)
-    return openSqliteMeshStore(path, limits)
   }
 
   /** Reloads the secrets, or keeps the current ones if the new ones are invalid. Logs the outcome. */
@@ -162,8 +142,6 @@ status 0. On shared networks, configure a certificate and key in [mesh.transport
     return undefined
   }
 }
-
-const hasPassword = (url: string): boolean => /^\w+:\/\/[^/@]*:[^/@]*@|[?&]password=/.test(url)
 
 const faultsOf = (envFile: EnvFile | undefined): string[] =>
   (envFile?.warnings ?? []).filter(({code}) => broken.has(code)).map(({message}) => message)

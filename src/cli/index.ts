@@ -29,7 +29,7 @@ export {
 export {type EventLog, openEventLog} from './event-log.js'
 export {formatCodes, formatExplanation} from './explain-text.js'
 export {followOutput} from './follow-output.js'
-export {readInput, readTextInput} from './input.js'
+export {inputChunks, readInput, readTextInput} from './input.js'
 export {clearLine, levelBar, liveLine} from './live-line.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
 export {
@@ -42,6 +42,7 @@ export {
   stateFlag,
 } from './mesh-command.js'
 export {asAgent, asLabel, asLease, asMessage, asNode} from './mesh-input.js'
+export {meshPlace, meshStoreFlags} from './mesh-store.js'
 export {
   changeLine,
   formatAudit,

@@ -5,26 +5,35 @@ import {SvcError} from '../errors/index.js'
 const maxTextBytes = 16 << 20
 
 /**
- * Reads a file, or standard input if the path is `-`.
- * @throws file_not_found, file_unreadable, stdin_too_long; the abort reason of the signal
+ * Reads the chunks of a file, or of standard input if the path is `-`.
+ * @throws file_not_found, file_unreadable; the abort reason of the signal
  */
-export async function readInput(path: string, signal: AbortSignal, maxBytes = maxTextBytes): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
+export async function* inputChunks(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const source = path === '-' ? process.stdin : createReadStream(path, {signal})
   const abandon = () => source.destroy()
   signal.addEventListener('abort', abandon)
   try {
-    for await (const chunk of source) {
-      length += chunk.length
-      if (length > maxBytes)
-        throw new SvcError('stdin_too_long', {limit: maxBytes, path: path === '-' ? undefined : path})
-      chunks.push(chunk as Buffer)
-    }
+    for await (const chunk of source) yield chunk as Buffer
+    signal.throwIfAborted()
   } catch (error) {
     throw signal.aborted ? signal.reason : SvcError.from(error)
   } finally {
     signal.removeEventListener('abort', abandon)
+  }
+}
+
+/**
+ * Reads a file, or standard input if the path is `-`.
+ * @throws stdin_too_long; the errors of `inputChunks`
+ */
+export async function readInput(path: string, signal: AbortSignal, maxBytes = maxTextBytes): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of inputChunks(path, signal)) {
+    length += chunk.length
+    if (length > maxBytes)
+      throw new SvcError('stdin_too_long', {limit: maxBytes, path: path === '-' ? undefined : path})
+    chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }

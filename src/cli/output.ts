@@ -27,6 +27,11 @@ export class Output {
     if (!this.json) await this.#write(text)
   }
 
+  /** Prints a text as it is, also with `--json`. */
+  async raw(text: string): Promise<void> {
+    await this.#write(text)
+  }
+
   /** Prints one of many results: a line of JSON with `--json` or if there is no text, otherwise the text. */
   async line(value: object, text?: string): Promise<void> {
     await this.#write(`${this.json || text === undefined ? JSON.stringify(value) : text}\n`)

@@ -2563,6 +2563,14 @@ export interface MeshAuditV1 {
   [k: string]: unknown
 }
 
+/** Result of svc mesh export -o FILE --json and svc mesh import --json. */
+export interface MeshTransferV1 {
+  /** Path of the export, or - for standard input. */
+  file: string
+  /** Number of rows by table. */
+  rows: {[k: string]: number}
+}
+
 /** Result of svc mesh admin maintenance --json. */
 export interface MeshMaintenanceV1 {
   node_id: string

@@ -419,6 +419,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A new node exchanges its bootstrap token for the token of a role, and that token is not configured.',
   store_url_invalid: 'The scheme of the URL must be postgres or postgresql.',
   store_password_exposed: 'The arguments of a process are visible to all users, and shells record them.',
+  mesh_in_use: [
+    'The control plane keeps writing after the export has read its rows.',
+    {path: '/home/ada/.svc/mesh/mesh.db'},
+  ],
+  mesh_not_empty: [
+    'An import does not merge two meshes, because their ids and fencing tokens would collide.',
+    {path: 'db.example.com:5432/mesh'},
+  ],
+  mesh_export_invalid: [
+    'The file is not an export, or was cut off or changed after it was written.',
+    {path: 'mesh.ndjson', place: 'line 4', fault: 'the file ends before its last line'},
+  ],
   mesh_unprotected: [
     'No secret is configured, and the control plane would listen on an address other than loopback.',
     {host: '0.0.0.0'},

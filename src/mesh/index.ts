@@ -8,7 +8,9 @@
 
 import type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
 import type {Dashboard, DashboardOptions} from './dashboard/server.js'
+import {noRows, type RowCounts, readExport, writeExport} from './store/export-file.js'
 import type {MeshStore, StoreLimits} from './store/mesh-store.js'
+import {exportSqliteMesh, importSqliteMesh} from './store/sqlite/transfer.js'
 
 export {createMeshClient, type MeshClient, type MeshClientOptions} from './client/client.js'
 export {MeshHttpError} from './client/error.js'
@@ -102,6 +104,40 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<C
  */
 export const openPostgresMeshStore = async (url: string, limits: StoreLimits): Promise<MeshStore> =>
   (await import('./store/postgres/open.js')).openPostgresMeshStore(url, limits)
+
+/** Place of a store: a SQLite file, or a PostgreSQL database. */
+export type MeshPlace = {path: string} | {url: string}
+
+/**
+ * Exports a mesh. The numbers of rows are complete after the last line.
+ * @param isLive also permit a store that a control plane has open, for a backup
+ * @throws mesh_in_use, file_not_found; the errors of the store
+ */
+export function exportMesh(place: MeshPlace, isLive: boolean): {lines: AsyncGenerator<string>; counts: RowCounts} {
+  const counts = noRows()
+  const lines = async function* () {
+    const rows =
+      'url' in place
+        ? (await import('./store/postgres/transfer.js')).exportPostgresMesh(place.url, isLive)
+        : exportSqliteMesh(place.path, isLive)
+    yield* writeExport(rows, counts)
+  }
+  return {lines: lines(), counts}
+}
+
+/**
+ * Imports a mesh into an empty store: all rows, or none if the export is damaged.
+ * @param source name of the export, for errors
+ * @returns the numbers of rows
+ * @throws store_busy, mesh_not_empty, mesh_export_invalid; the errors of the store
+ */
+export async function importMesh(place: MeshPlace, chunks: AsyncIterable<Buffer>, source: string): Promise<RowCounts> {
+  const counts = noRows()
+  const rows = readExport(chunks, source, counts)
+  if ('url' in place) await (await import('./store/postgres/transfer.js')).importPostgresMesh(place.url, rows, source)
+  else await importSqliteMesh(place.path, rows, source)
+  return counts
+}
 
 /** @throws port_in_use, address_unavailable */
 export const startDashboard = async (options: DashboardOptions): Promise<Dashboard> =>

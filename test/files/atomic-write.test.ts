@@ -6,7 +6,7 @@ import {isErrorOf} from '../../src/errors/index.js'
 import {writeFileAtomic, writeFileAtomicSync} from '../../src/files/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-type Write = (...args: Parameters<typeof writeFileAtomic>) => void | Promise<void>
+type Write = (...args: Parameters<typeof writeFileAtomicSync>) => void | Promise<void>
 
 const ways: readonly [string, Write][] = [
   ['writeFileAtomic', writeFileAtomic],

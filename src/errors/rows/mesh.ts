@@ -173,6 +173,21 @@ export const meshErrors = rows(() => ({
     message: () => 'The URL in --store contains a password, which other users of this machine can read.',
     hint: 'Set the password in PGPASSWORD or a PGPASSFILE, or the URL in SVC_MESH_STORE_URL.',
   }),
+  mesh_in_use: conflict({
+    http: 500,
+    message: (p: {path: string}) => `A control plane uses the store ${p.path}; an export would miss its later changes.`,
+    hint: 'Stop the control plane, or export a backup with --live.',
+  }),
+  mesh_not_empty: conflict({
+    http: 500,
+    message: (p: {path: string}) => `The store ${p.path} already contains a mesh.`,
+    hint: 'Import into a new file (--db) or database (--store); nothing was changed.',
+  }),
+  mesh_export_invalid: usage({
+    http: 500,
+    message: (p: {path: string; place: string; fault: string}) => `Cannot import ${p.path}, ${p.place}: ${p.fault}.`,
+    hint: 'Export the mesh again with svc mesh export; nothing was imported.',
+  }),
   mesh_unprotected: usage({
     http: 500,
     message: (p: {host: string}) =>

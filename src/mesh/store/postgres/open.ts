@@ -68,7 +68,7 @@ export async function openPostgresMeshStore(
   }
 }
 
-function openingFault(error: unknown, server: string): SvcError {
+export function openingFault(error: unknown, server: string): SvcError {
   if (error instanceof SvcError) return error
   const {code} = error as pg.DatabaseError
   if (code === '42501') return new SvcError('store_rights_missing', {path: server}, {cause: error})

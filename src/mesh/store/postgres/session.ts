@@ -8,7 +8,7 @@ const notifyMs = 50
 const firstPauseMs = 100
 const longestPauseMs = 5000
 /** Key of the advisory lock that every open store shares. */
-const presenceLock = 0x7376_6302
+export const presenceLock = 0x7376_6302
 const channel = 'svc_mesh'
 const shards = 256
 /** Payload for arrivals in all inboxes. */

@@ -36,6 +36,11 @@ export class Counters {
     this.#values = {fence: load('fence'), message_id: load('message_id'), node_no: load('node_no')}
   }
 
+  /** Returns the last assigned number; 0 if there is none. */
+  last(name: Counter): number {
+    return this.#values[name]
+  }
+
   /** Returns the next number. Must be called within a transaction, so that numbers are assigned in commit order. */
   next(transaction: Transaction, name: Counter): number {
     const before = this.#values[name]

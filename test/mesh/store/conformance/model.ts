@@ -23,36 +23,40 @@ interface Hold {
 const nodes = ['n1', 'n2', 'n3']
 const keys = ['a', 'b']
 
+export function modelConformance(open: OpenStore): void {
+  for (let seed = 1; seed <= 12; seed++)
+    it(`match a model with seed ${seed}`, async (t) => {
+      const model = await randomHistory(await begin(t, open), seed)
+      await model.checkAll()
+    })
+}
+
 /**
  * Applies random operations to the store and to a simple model, which must agree after each step on holders, tokens and
  * pending messages.
  */
-export function modelConformance(open: OpenStore): void {
-  for (let seed = 1; seed <= 12; seed++)
-    it(`match a model with seed ${seed}`, async (t) => {
-      const random = randomOf(seed)
-      const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
-      const story = await begin(t, open)
-      for (const node of nodes) await story.join(node)
-      const model = new Model(story)
-      const steps = [
-        () => model.grant(pick(nodes), pick(keys)),
-        () => model.renew(pick(nodes), pick(keys)),
-        () => model.release(pick(nodes), pick(keys)),
-        () => model.deliver(`key ${Math.floor(random() * 30)}`),
-        () => model.claim(pick(nodes)),
-        () => model.claim(pick(nodes)),
-        () => model.ack(pick(nodes), random()),
-        async () => story.clock.advance(Math.floor(random() * leaseMs * 0.7)),
-        async () => random() < 0.2 && (await story.restart(Math.floor(random() * leaseMs))),
-        async () => random() < 0.1 && (await model.leave(pick(nodes))),
-      ]
-      for (let i = 0; i < 250; i++) {
-        await pick(steps)()
-        model.afterRestart()
-      }
-      await model.checkAll()
-    })
+export async function randomHistory(story: Story, seed: number): Promise<Model> {
+  const random = randomOf(seed)
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
+  for (const node of nodes) await story.join(node)
+  const model = new Model(story)
+  const steps = [
+    () => model.grant(pick(nodes), pick(keys)),
+    () => model.renew(pick(nodes), pick(keys)),
+    () => model.release(pick(nodes), pick(keys)),
+    () => model.deliver(`key ${Math.floor(random() * 30)}`),
+    () => model.claim(pick(nodes)),
+    () => model.claim(pick(nodes)),
+    () => model.ack(pick(nodes), random()),
+    async () => story.clock.advance(Math.floor(random() * leaseMs * 0.7)),
+    async () => random() < 0.2 && (await story.restart(Math.floor(random() * leaseMs))),
+    async () => random() < 0.1 && (await model.leave(pick(nodes))),
+  ]
+  for (let i = 0; i < 250; i++) {
+    await pick(steps)()
+    model.afterRestart()
+  }
+  return model
 }
 
 class Model {
