@@ -1,7 +1,7 @@
 import {randomInt} from 'node:crypto'
 import {join} from 'node:path'
 import {Flags} from '@oclif/core'
-import {formatTable, SvcCommand} from '../../src/cli/index.js'
+import {formatTable, meshPlace, SvcCommand} from '../../src/cli/index.js'
 import type {MeshProveV1} from '../../src/contracts/index.js'
 import type {RunEvent} from '../../src/prove/index.js'
 
@@ -14,6 +14,9 @@ export default class MeshProve extends SvcCommand<typeof MeshProve> {
 proxy. The proxy drops, delays, duplicates, reorders and truncates requests. Two orchestrators also delegate tasks to two
 workers. The programs are killed, suspended and restarted, the server also before and after commits. The tests also
 include clocks that are off by an hour, lost connections, token rotation, bursts of heartbeats and a full inbox.
+
+With --store, two control planes share a PostgreSQL database, whose connections are also ended. The database must be
+empty, and keeps the tables of the run.
 
 At the end, the history of the requests, the databases and the side effects of the tasks are checked against the
 invariants of the mesh. For example, a lease has one holder, no message is lost, fencing tokens only increase, and a task
@@ -54,8 +57,7 @@ The seed determines the sequence of faults, but not their exact timing.`
       helpValue: 'N',
     }),
     store: Flags.string({
-      description:
-        'Test two control planes on this empty PostgreSQL database; URL without a password. (env: SVC_MESH_STORE_URL)',
+      description: 'Test two control planes on this empty PostgreSQL database; URL without a password.',
       helpValue: 'URL',
     }),
     keep: Flags.boolean({description: 'Keep the run directory even if all invariants hold.'}),
@@ -63,7 +65,8 @@ The seed determines the sequence of faults, but not their exact timing.`
 
   async run(): Promise<void> {
     const {prove} = await import('../../src/prove/index.js')
-    const {seed = randomInt(highestSeed), minutes, seconds, operations, keep} = this.flags
+    const {seed = randomInt(highestSeed), minutes, seconds, operations, keep, store} = this.flags
+    const place = store === undefined ? undefined : await meshPlace({}, {store})
     this.output.notice(`Seed ${seed}.`)
     const binary = join(this.config.root, 'bin', 'svc.js')
     const report = await prove({
@@ -75,6 +78,7 @@ The seed determines the sequence of faults, but not their exact timing.`
         orchestrator: [binary, 'daemon', 'run', '--listen', '127.0.0.1:0'],
         worker: [binary, 'mesh', 'join', '--work'],
       },
+      ...(place !== undefined && 'url' in place ? {database: place} : {}),
       isKept: keep,
       onEvent: (event) => this.output.notice(eventText(event)),
       signal: this.signal,

@@ -11,7 +11,7 @@ import type {StoreUnderTest} from './history/database-rows.js'
 import type {Call, RunEvent} from './history/history.js'
 import {type Log, openLog} from './history/log.js'
 import {FaultProxy} from './proxy/fault-proxy.js'
-import type {DatabaseUnderTest} from './server/database.js'
+import {type DatabaseUnderTest, requireEmpty} from './server/database.js'
 import {createKeyring, type Keyring} from './server/keyring.js'
 import type {Launch} from './server/program.js'
 import {createServers, type Servers} from './server/servers.js'
@@ -69,6 +69,7 @@ export async function setUpTestBed({
   onEvent,
   signal,
 }: TestBedOptions): Promise<TestBed> {
+  if (database !== undefined) await requireEmpty(database.url)
   const logFile = join(folder, 'calls.jsonl')
   const store = database === undefined ? {path: join(folder, 'mesh.db')} : {url: database.url}
   const keyring = createKeyring(scope)
@@ -92,7 +93,7 @@ export async function setUpTestBed({
     count: database === undefined ? 1 : 2,
     launch,
     environment: {
-      ...('path' in store ? {SVC_MESH_DB_PATH: store.path} : {SVC_MESH_STORE_URL: store.url}),
+      ...('path' in store ? {SVC_MESH_DB_PATH: store.path} : {...postgresVariables(), SVC_MESH_STORE_URL: store.url}),
       SVC_MESH_SCOPE_ID: scope,
       SVC_MESH_A2A_LEASE_MS: String(limits.leaseMs),
       SVC_MESH_A2A_MAX_MESSAGES: String(limits.maxMessages),
@@ -157,3 +158,11 @@ export async function setUpTestBed({
     end: () => over.abort(),
   }
 }
+
+/** Variables from which PostgreSQL clients read passwords and options. */
+const postgresVariables = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      name.startsWith('PG') && value !== undefined ? [[name, value]] : [],
+    ),
+  )

@@ -5,6 +5,7 @@ import {describe, it} from 'node:test'
 import {execa} from 'execa'
 import type {MeshProveV1} from '../../src/contracts/index.js'
 import {assertFits, until} from '../support/orch-workspace.js'
+import {createDatabase, skipWithoutPostgres} from '../support/postgres.js'
 import {projectFile} from '../support/project.js'
 import {environment, startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -80,6 +81,25 @@ describe('svc mesh prove', {concurrency: 2}, () => {
     const {exitCode} = await running
     assert.equal(exitCode, 130)
     assert.deepEqual(readdirSync(folder), [])
+  })
+
+  it('tests two control planes on an empty database', {skip: skipWithoutPostgres}, async (t) => {
+    const folder = await temporaryFolder(t)
+    const url = await createDatabase()
+    const args = ['mesh', 'prove', ...undisturbed, '--store', url, '--json']
+    const {stdout, exitCode} = await svc(args, {env: {TMPDIR: folder}})
+    assert.equal(exitCode, 0, stdout)
+    const {held, operations} = JSON.parse(stdout) as MeshProveV1
+    assert.deepEqual([held, operations > 0], [true, true])
+    const again = await svcInTurn(args)
+    assert.equal(again.exitCode, 4)
+    assert.match(again.stdout, /"mesh_not_empty"/)
+    assert.deepEqual(readdirSync(folder), [])
+  })
+
+  it('refuses a password in an argument', async () => {
+    const {exitCode, stderr} = await svcInTurn(['mesh', 'prove', '--store', 'postgres://svc:secret@localhost/mesh'])
+    assert.deepEqual([exitCode, stderr.includes('secret')], [2, false])
   })
 
   it('refuses an invalid duration or seed', async () => {

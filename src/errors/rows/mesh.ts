@@ -181,7 +181,7 @@ export const meshErrors = rows(() => ({
   mesh_not_empty: conflict({
     http: 500,
     message: (p: {path: string}) => `The store ${p.path} already contains a mesh.`,
-    hint: 'Import into a new file (--db) or database (--store); nothing was changed.',
+    hint: 'Use a new file (--db) or database (--store); nothing was changed.',
   }),
   mesh_export_invalid: usage({
     http: 500,

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import {SvcError} from '../../errors/index.js'
 
 /** PostgreSQL database of the control planes in a run. */
 export interface DatabaseUnderTest {
@@ -29,6 +30,13 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 const typeParser = ({types}: typeof pg) =>
   ((oid: number, format: 'text') =>
     oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
+
+/** Checks that a database contains no mesh, because a run would mix with it. @throws mesh_not_empty */
+export const requireEmpty = (url: string): Promise<void> =>
+  withClient(url, async (client) => {
+    const {rows} = await client.query("SELECT 1 FROM pg_class WHERE relname = 'mesh_messages'")
+    if (rows.length > 0) throw new SvcError('mesh_not_empty', {path: client.database ?? ''})
+  })
 
 /** Ends all other connections to a database. @returns their number */
 export const disconnectAll = (url: string): Promise<number> =>
