@@ -29,7 +29,8 @@ export async function meshPlace(
   const url = store ?? storeUrl
   if (db === undefined && url !== undefined) {
     if (store !== undefined && hasPassword(store)) throw new SvcError('store_password_exposed', {})
-    if (!/^postgres(ql)?:\/\//.test(url)) throw new SvcError('store_url_invalid', {})
+    if (!/^postgres(ql)?:\/\//.test(url))
+      throw new SvcError('store_url_invalid', {reason: 'its scheme is not postgres'})
     return {url}
   }
   const {userFile} = await import('../mesh/index.js')

@@ -417,7 +417,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
   server_token_missing:
     'A new node exchanges its bootstrap token for the token of a role, and that token is not configured.',
-  store_url_invalid: 'The scheme of the URL must be postgres or postgresql.',
+  store_url_invalid: [
+    'The URL has another scheme than postgres, is malformed, or names a certificate file that cannot be read.',
+    {reason: 'its scheme is not postgres'},
+  ],
   store_password_exposed: 'The arguments of a process are visible to all users, and shells record them.',
   mesh_in_use: [
     'The control plane keeps writing after the export has read its rows.',

@@ -4,6 +4,7 @@ import {request} from 'node:https'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
+import {packagesLoadedBy} from '../support/loads.js'
 import {askMesh, startMeshServer} from '../support/mesh-server.js'
 import {until} from '../support/orch-workspace.js'
 import {createDatabase, skipWithoutPostgres} from '../support/postgres.js'
@@ -70,6 +71,20 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.equal((await askMesh(second, '/v1/mesh/nodes', {token})).body.nodes[0].id, 'n-1')
     const file = await startMeshServer(t, {env: {...env, SVC_MESH_STORE_URL: url}})
     assert.match(file.ready.db, /mesh\.db$/)
+  })
+
+  it('loads only the driver of its database', {skip: skipWithoutPostgres}, async (t) => {
+    const url = await createDatabase()
+    for (const [args, loaded, other] of [
+      [[], 'better-sqlite3', 'pg'],
+      [['--store', url], 'pg', 'better-sqlite3'],
+    ] as const) {
+      const packages = await packagesLoadedBy(await temporaryFolder(t), async (coverage) => {
+        const server = await startMeshServer(t, {env: {...env, ...coverage}, args, isAlone: true})
+        assert.equal(await server.stop(), 0)
+      })
+      assert.deepEqual([packages.has(loaded), packages.has(other)], [true, false], [...packages].join(' '))
+    }
   })
 
   it('does not accept a password in --store, and never prints one', async (t) => {

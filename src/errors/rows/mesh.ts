@@ -165,7 +165,7 @@ export const meshErrors = rows(() => ({
   }),
   store_url_invalid: usage({
     http: 500,
-    message: () => 'The URL of the database of the control plane is not a PostgreSQL URL.',
+    message: (p: {reason: string}) => `Invalid URL of the database of the control plane: ${p.reason}.`,
     hint: 'Use the form postgres://user@host:5432/database?sslmode=verify-full.',
   }),
   store_password_exposed: usage({

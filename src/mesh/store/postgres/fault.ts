@@ -1,3 +1,4 @@
+import pg from 'pg'
 import {SvcError} from '../../../errors/index.js'
 
 const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
@@ -15,8 +16,7 @@ const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 /** True if the server has rejected a statement, so that it has changed nothing. */
-export const isRejected = (error: unknown): boolean =>
-  /^[0-9][0-9A-Z]{4}$/.test(codeOf(error)) && !isDisconnected(error)
+export const isRejected = (error: unknown): boolean => error instanceof pg.DatabaseError && !isDisconnected(error)
 
 /** True if the server has ended the connection. */
 const isDisconnected = (error: unknown): boolean => /^(08|57P0)/.test(codeOf(error))

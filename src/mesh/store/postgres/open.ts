@@ -40,14 +40,14 @@ ORDER BY id DESC LIMIT $3`),
  * Opens the store of a control plane in a PostgreSQL database, which several control planes may share.
  * @param url such as `postgres://user@host:5432/database?sslmode=verify-full`; a missing password comes from PGPASSWORD or
  *   PGPASSFILE
- * @throws store_unreachable, store_server_unsupported, store_rights_missing, store_newer, store_migration_failed
+ * @throws store_url_invalid, store_unreachable, store_server_unsupported, store_rights_missing, store_newer, store_migration_failed
  */
 export async function openPostgresMeshStore(
   url: string,
   limits: StoreLimits,
   {monotonic = () => performance.now(), tickMs = 1000, ...options}: PostgresMeshStoreOptions = {},
 ): Promise<MeshStore> {
-  const database = new Database(url, options)
+  const database = connectionsTo(url, options)
   const clock = new Estimate(monotonic)
   const session = new Session({
     newClient: () => database.newClient(),
@@ -65,6 +65,15 @@ export async function openPostgresMeshStore(
   } catch (error) {
     await Promise.all([session.close(), database.close()])
     throw openingFault(error, database.server)
+  }
+}
+
+/** @throws store_url_invalid without the URL, which may contain a password */
+function connectionsTo(url: string, options: PostgresOptions): Database {
+  try {
+    return new Database(url, options)
+  } catch (error) {
+    throw new SvcError('store_url_invalid', {reason: reasonOf(error)})
   }
 }
 

@@ -54,14 +54,7 @@ export class Session {
 
   /** Connects for the first time. @throws driver errors */
   async open(): Promise<void> {
-    const client = await this.#connect()
-    const {rows} = await client.query('SELECT pg_try_advisory_lock($1) AS is_first', [presenceLock])
-    const isFirst = rows[0].is_first === true
-    // While no store was open, leases could not be renewed.
-    await this.#tick(client, isFirst)
-    await this.#share(client)
-    if (isFirst) await client.query('SELECT pg_advisory_unlock($1)', [presenceLock])
-    this.#use(client)
+    this.#use(await this.#connect(true))
   }
 
   onArrival(listener: (arrival: Arrival) => void): void {
@@ -88,17 +81,28 @@ export class Session {
     await client.end().catch(() => undefined)
   }
 
-  async #connect(): Promise<pg.Client> {
+  async #connect(isOpening: boolean): Promise<pg.Client> {
     const client = this.#options.newClient()
     try {
       await client.connect()
       await this.#options.onConnect(client)
       await client.query(`LISTEN ${channel}`)
+      const isFirst = isOpening && (await this.#lock(client, 'pg_try_advisory_lock'))
+      // While no store was open, leases could not be renewed.
+      await this.#tick(client, isFirst)
+      await this.#lock(client, 'pg_advisory_lock_shared')
+      if (isFirst) await this.#lock(client, 'pg_advisory_unlock')
       return client
     } catch (error) {
       void client.end().catch(() => undefined)
       throw error
     }
+  }
+
+  /** Calls a function with the lock of open stores. @returns its result; false if it returns nothing */
+  async #lock(client: pg.Client, name: string): Promise<boolean> {
+    const {rows} = await client.query(`SELECT ${name}($1) AS result`, [presenceLock])
+    return rows[0].result === true
   }
 
   #use(client: pg.Client): void {
@@ -127,10 +131,8 @@ export class Session {
 
   async #reconnect(pauseMs: number): Promise<void> {
     try {
-      const client = await this.#connect()
+      const client = await this.#connect(false)
       if (this.#isClosed) return void client.end().catch(() => undefined)
-      await this.#tick(client, false)
-      await this.#share(client)
       this.#use(client)
       // Notifications were lost meanwhile.
       this.#emit(() => true)
@@ -141,8 +143,7 @@ export class Session {
 
   #scheduleTick(client: pg.Client): void {
     this.#timer = setTimeout(async () => {
-      // A connection that is lost reports it itself.
-      await this.#tick(client, false).catch(() => undefined)
+      await this.#tick(client, false).catch(() => this.#lost(client))
       if (this.#client === client) this.#scheduleTick(client)
     }, this.#options.tickMs).unref()
   }
@@ -150,10 +151,6 @@ export class Session {
   async #tick(client: pg.Client, isFirst: boolean): Promise<void> {
     const {rows} = await this.#query(client, 'SELECT mesh_tick($1) AS now', isFirst)
     this.#options.onTime(rows[0].now)
-  }
-
-  #share(client: pg.Client): Promise<unknown> {
-    return client.query('SELECT pg_advisory_lock_shared($1)', [presenceLock])
   }
 
   #notify(): void {

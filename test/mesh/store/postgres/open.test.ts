@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {randomUUID} from 'node:crypto'
 import {describe, it} from 'node:test'
+import {inspect} from 'node:util'
 import pg from 'pg'
 import {openPostgresMeshStore} from '../../../../src/mesh/store/postgres/open.js'
 import {migrations} from '../../../../src/mesh/store/postgres/schema.js'
@@ -53,6 +54,12 @@ describe('a PostgreSQL mesh store', {skip: skipWithoutPostgres}, () => {
         return true
       })
     })
+
+  it('is refused with an invalid URL, which is not printed', async () => {
+    const end = await openPostgresMeshStore('postgres://svc:secret-word@[/db', limits).catch(inspect)
+    assert.match(String(end), /store_url_invalid/)
+    assert.doesNotMatch(String(end), /secret-word/)
+  })
 
   it('repeats statements that fail because of others, a limited number of times', async (t) => {
     const url = await newStoreDatabase()
