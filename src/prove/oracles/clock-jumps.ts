@@ -1,5 +1,5 @@
 import type {History, Observed} from '../history/history.js'
-import {callsOf, numberOf, textOf, wasRestarted} from './effect.js'
+import {callsOf, mayLoseTime, numberOf, textOf} from './effect.js'
 import {claimHolds, type HoldInterval, leaseHolds, untilOf} from './hold-intervals.js'
 import {checkEach, combine, type Finding, groupBy, neverFalls, type Oracle, violation} from './oracle.js'
 
@@ -19,7 +19,7 @@ function timeNeverFalls(history: History): Finding {
     ({time}) => time,
     (before, now) => {
       const backMs = before.time - now.time
-      const isLost = backMs <= savedEveryMs && wasRestarted(history, before.call, now.call)
+      const isLost = backMs <= savedEveryMs && mayLoseTime(history, before.call, now.call)
       if (backMs <= history.clockToleranceMs) return false
       return !isLost && violation(`The server's clock went back by ${backMs} ms.`, before.call.id, now.call.id)
     },

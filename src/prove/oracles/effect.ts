@@ -33,6 +33,17 @@ export const isRestart = ({event}: RunEvent): boolean =>
 export const wasRestarted = (history: History, before: Observed, now: Observed): boolean =>
   eventsBetween(history, before.sent, now.answered, isRestart).length > 0
 
+/** Age of the time that servers of a database last saved or read, ms. */
+const savedEveryMs = 2000
+
+/**
+ * True if the time of a store may have gone back by up to two seconds between calls: servers have lost the last time, or
+ * the clock of their database has stepped, which they notice one after another.
+ */
+export const mayLoseTime = (history: History, before: Observed, now: Observed): boolean =>
+  wasRestarted(history, before, now) ||
+  eventsBetween(history, before.sent - savedEveryMs, now.answered, ({event}) => event === 'database_clock').length > 0
+
 /** Events that may extend leases: a server or its database was stopped or suspended, or its clock was changed. */
 export const isDisturbance = (event: RunEvent): boolean =>
   isRestart(event) || event.event === 'freeze' || /^(clock|database)_/.test(event.event)

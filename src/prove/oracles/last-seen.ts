@@ -1,6 +1,6 @@
 import {heartbeatsPerIncarnation} from '../clients/member.js'
 import type {History, Observed} from '../history/history.js'
-import {callsOf, effectOf, numberOf, textOf, wasRestarted} from './effect.js'
+import {callsOf, effectOf, mayLoseTime, numberOf, textOf, wasRestarted} from './effect.js'
 import {checkEach, combine, type Finding, groupBy, neverFalls, type Oracle, violation} from './oracle.js'
 
 /** Heartbeats that a killed server may lose, ms: it saves them periodically. */
@@ -56,7 +56,7 @@ const seenGrows = (history: History, node: string, sightings: readonly Sighting[
     ({lastSeen}) => lastSeen,
     (before, now) => {
       const backMs = before.lastSeen - now.lastSeen
-      const isLost = backMs <= maxLossMs && wasRestarted(history, before.call, now.call)
+      const isLost = backMs <= maxLossMs && mayLoseTime(history, before.call, now.call)
       const what = `The last-seen time of ${node} decreased by ${backMs} ms.`
       return !isLost && violation(what, before.call.id, now.call.id)
     },

@@ -18,14 +18,21 @@ export class JobEnded extends Error {
   }
 }
 
+/** Verification of the lease of a task. */
+export interface Verified {
+  /** Time on the control plane's clock, Unix ms. */
+  serverTimeMs: number
+  /** Monotonic time before the request was sent, ms. */
+  sentMs: number
+}
+
 interface ClaimOptions {
   mesh: WorkerMesh
   node: string
   receiver: string
   message: StoredMessage
   job: Job
-  /** Time on the control plane's clock when the lease was verified, Unix ms. */
-  serverTimeMs: number
+  verified: Verified
   /** Aborts when the worker must stop. */
   stop: AbortSignal
   /** Progress for the heartbeats. */
@@ -44,7 +51,8 @@ const cancelPollMs = 3000
  * @throws MeshHttpError if the claim cannot be renewed; JobEnded if it was not renewed in time
  */
 export async function holdClaim(options: ClaimOptions): Promise<ClaimHold> {
-  const {mesh, node: claimer, receiver, message, serverTimeMs, stop} = options
+  const {mesh, node: claimer, receiver, message, stop} = options
+  const {serverTimeMs, sentMs} = options.verified
   // The claim is older than the verification, so its real duration is at least this long.
   const leaseMs = Math.max(1, (message.lease_expires_unix_ms ?? serverTimeMs) - serverTimeMs)
   const expired = new AbortController()
@@ -62,7 +70,10 @@ export async function holdClaim(options: ClaimOptions): Promise<ClaimHold> {
     releaseLease: async () => true,
     verifyLease: mesh.verifyLease,
   }
-  const timer = setTimeout(() => expired.abort(new JobEnded('claim_lost')), leaseMs * (1 - marginPart))
+  // This process may have been suspended since the verification.
+  const leftMs = sentMs + leaseMs * (1 - marginPart) - performance.now()
+  if (leftMs <= 0) throw new JobEnded('claim_lost')
+  const timer = setTimeout(() => expired.abort(new JobEnded('claim_lost')), leftMs)
   try {
     const held = await holdLease(claim, {claimer, scopeKey: '', leaseMs})
     return new ClaimHold(options, held, leaseMs)
@@ -86,7 +97,7 @@ export class ClaimHold {
     this.#options = options
     this.#held = held
     this.#leaseMs = leaseMs
-    this.#clockMs = options.serverTimeMs - performance.now()
+    this.#clockMs = options.verified.serverTimeMs - performance.now()
     held.ended.addEventListener('abort', () => this.end('claim_lost'), {once: true})
     options.stop.addEventListener('abort', this.#onStop, {once: true})
     if (options.stop.aborted) this.#onStop()

@@ -17,7 +17,7 @@ import {type OrchestratorConfig, parseCapabilities, planExec, runLimit} from '..
 import {aiProcessor} from '../processors/ai.js'
 import {execProcessor} from '../processors/exec.js'
 import type {Outcome, RunReport} from '../processors/processor.js'
-import {type ClaimHold, holdClaim, JobEnded, takeCancel} from './hold-claim.js'
+import {type ClaimHold, holdClaim, JobEnded, takeCancel, type Verified} from './hold-claim.js'
 import {type Delegation, type Job, readJob} from './job.js'
 import {persist, type WorkerMesh} from './mesh.js'
 import {failureResult, fitResult, maxOutputBytes, maxProgressBytes, outputTail, successResult} from './result.js'
@@ -73,7 +73,7 @@ export async function runJob(options: JobOptions, message: StoredMessage, stop: 
   if ('fault' in read) return refuse(options, message, read, stop)
   const {job} = read
   try {
-    return await runLeased(options, {message, job, stop, serverTimeMs: await verifiedAt(mesh, job, stop)})
+    return await runLeased(options, {message, job, stop, verified: await verifyJob(mesh, job, stop)})
   } catch (error) {
     if (stop.aborted) return {end: 'draining', task: job}
     if (error instanceof JobEnded) return {end: 'claim_lost', task: job}
@@ -87,11 +87,13 @@ export async function runJob(options: JobOptions, message: StoredMessage, stop: 
   }
 }
 
-/** Verifies the lease of a task. @returns the time on the clock of the control plane */
-async function verifiedAt(mesh: WorkerMesh, job: Job, signal: AbortSignal): Promise<number> {
-  const request = {lease: job.exec_lease_id, scopeKey: taskScopeKey(job.task_uid)}
-  return (await persist(signal, () => mesh.verifyLease(request, {signal}))).server_time_unix_ms
-}
+/** Verifies the lease of a task. */
+const verifyJob = (mesh: WorkerMesh, job: Job, signal: AbortSignal): Promise<Verified> =>
+  persist(signal, async () => {
+    const sentMs = performance.now()
+    const request = {lease: job.exec_lease_id, scopeKey: taskScopeKey(job.task_uid)}
+    return {serverTimeMs: (await mesh.verifyLease(request, {signal})).server_time_unix_ms, sentMs}
+  })
 
 /** Acknowledges an invalid message, and reports the fault to its parent if the delegation is readable. */
 async function refuse(
@@ -113,10 +115,10 @@ interface Leased {
   message: StoredMessage
   job: Job
   stop: AbortSignal
-  serverTimeMs: number
+  verified: Verified
 }
 
-async function runLeased(options: JobOptions, {message, job, stop, serverTimeMs}: Leased): Promise<JobReport> {
+async function runLeased(options: JobOptions, {message, job, stop, verified}: Leased): Promise<JobReport> {
   const {mesh, node, receiver} = options
   const progress: Progress = {}
   const hold = await holdClaim({
@@ -125,7 +127,7 @@ async function runLeased(options: JobOptions, {message, job, stop, serverTimeMs}
     receiver,
     message,
     job,
-    serverTimeMs,
+    verified,
     stop,
     progress: () => ({note: progress.note, output: redactTail(progress.output, maxProgressBytes)}),
   })

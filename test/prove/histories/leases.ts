@@ -229,4 +229,26 @@ export const leaseCases: Case[] = [
     },
     broken: /went back by 1 ms/,
   },
+  {
+    invariant: 'I-22',
+    title: 'server time that goes back after the clock of the database has stepped',
+    parts: {
+      calls: [
+        call('heartbeat', {sent: 100, status: 200, body: {server_time_unix_ms: 5000}}),
+        call('heartbeat', {sent: 120, status: 200, body: {server_time_unix_ms: 4500}}),
+      ],
+      events: [{event: 'database_clock', at: 50, until: 60}],
+    },
+  },
+  {
+    invariant: 'I-22',
+    title: 'times of two servers that differ a little',
+    parts: {
+      calls: [
+        call('heartbeat', {sent: 0, status: 200, body: {server_time_unix_ms: 5000}}),
+        call('heartbeat', {sent: 20, status: 200, body: {server_time_unix_ms: 4999}}),
+      ],
+      clockToleranceMs: 10,
+    },
+  },
 ]
