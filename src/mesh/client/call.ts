@@ -37,6 +37,7 @@ export interface Call extends CallOptions {
   /** Value of the parameter in the path. */
   parameter?: string | undefined
   query?: Readonly<Record<string, string | number | undefined>> | undefined
+  headers?: Readonly<Record<string, string>> | undefined
   /** Token; default: the token for the plane. */
   token?: string | undefined
   /** True if the request has an idempotency key. */
@@ -136,6 +137,7 @@ async function attempt(caller: Caller, operation: MeshOperation, request: Call &
         accept: 'application/json, application/octet-stream',
         ...(body === undefined ? {} : {'content-type': `application/${isBytes(body) ? 'octet-stream' : 'json'}`}),
         ...(token === undefined ? {} : {authorization: `Bearer ${token}`}),
+        ...request.headers,
       },
       body: body === undefined || isBytes(body) ? body : JSON.stringify(body),
       timeoutMs: request.timeoutMs,
@@ -156,7 +158,8 @@ async function attempt(caller: Caller, operation: MeshOperation, request: Call &
     hasToken: token !== undefined,
     redact,
   }
-  if (answer.status >= 300) throw refusal(reply)
+  const isUnchanged = answer.status === 304 && request.headers?.['if-none-match'] !== undefined
+  if (answer.status >= 300 && !isUnchanged) throw refusal(reply)
   return reply
 }
 

@@ -7,6 +7,7 @@ import type {HeartbeatReply, NodeRecord, Registry} from '../protocol/node.js'
 import type {MeshOperation} from '../protocol/routes.js'
 import {type Call, type Caller, call, type Reply} from './call.js'
 import {MeshHttpError} from './error.js'
+import {NodePages} from './node-pages.js'
 import {answeredAt, readNodes, readObject} from './read-reply.js'
 import {type Redactor, redactor} from './redactor.js'
 import type {
@@ -117,6 +118,7 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
     await ask(operation, request)
   }
 
+  const pages = new NodePages()
   const ofBlob = {timeoutMs: Math.max(timeoutMs, blobTimeoutMs)}
 
   return {
@@ -133,9 +135,10 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
         labels: labels?.join(','),
         updated_since_unix_ms: updatedSinceUnixMs,
       }
-      const reply = await ask('list_nodes', {query, ...more})
+      const {page: reply, ageMs} = await pages.get(query, (headers) => ask('list_nodes', {query, headers, ...more}))
       const registry = readNodes(reply)
-      const time = registry.server_time_unix_ms ?? answeredAt(reply)
+      const answeredMs = registry.server_time_unix_ms ?? answeredAt(reply)
+      const time = answeredMs === undefined ? undefined : answeredMs + ageMs
       return {...registry, ...(time === undefined ? {} : {server_time_unix_ms: time})}
     },
     join: async (record, more) => readObject(await ask('join', {body: record, ...more}), {id: 'string'}),

@@ -1,3 +1,5 @@
+import {pipeline} from 'node:stream'
+import {createGunzip} from 'node:zlib'
 import type {Agent, Dispatcher} from 'undici'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
@@ -111,16 +113,21 @@ interface Reading {
 }
 
 /**
- * Reads a response body. For an error status, an incomplete body is returned as it is, because the status is
+ * Reads a response body, and decompresses it. For an error status, an incomplete body is returned as it is, because the status is
  * sufficient.
  * @throws response_too_large
  */
-async function read({statusCode, body}: Dispatcher.ResponseData, {limit, url, signal}: Reading): Promise<Buffer> {
+async function read(
+  {statusCode, headers, body}: Dispatcher.ResponseData,
+  {limit, url, signal}: Reading,
+): Promise<Buffer> {
   const isRefusal = statusCode >= 300
   const pieces: Buffer[] = []
   let length = 0
   try {
-    for await (const piece of body as AsyncIterable<Buffer>) {
+    // The end of either stream ends the other one, and the iteration throws its error.
+    const plain = headers['content-encoding'] === 'gzip' ? pipeline(body, createGunzip(), () => undefined) : body
+    for await (const piece of plain as AsyncIterable<Buffer>) {
       length += piece.length
       pieces.push(piece)
       // Leaving the loop closes the connection.

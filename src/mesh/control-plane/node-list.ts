@@ -1,7 +1,9 @@
+import {createHash} from 'node:crypto'
 import {setImmediate as nextIteration} from 'node:timers/promises'
 import {nodesSchemaVersion} from '../protocol/node.js'
 import {cursorOf, type NodeListQuery} from '../protocol/node-query.js'
 import type {MeshStore, NodePage, NodeQuery, Scope} from '../store/mesh-store.js'
+import type {Cacheable} from './cacheable.js'
 import type {ControlPlaneContext} from './context.js'
 
 /** Maximum number of nodes per slice, about 1 ms of work, so that heartbeats can be answered in between. */
@@ -32,10 +34,15 @@ const comma = Buffer.from(',')
 export async function writeNodeList(
   {limit, ...query}: NodeListQuery,
   {store, scope, pending, stalePruneMs}: ControlPlaneContext,
-): Promise<Buffer> {
+): Promise<Cacheable> {
   const depth = await pending.count(scope, undefined, maxPending)
   const head = `{"schema_version":${nodesSchemaVersion},"queue_depth":${depth},"server_time_unix_ms":${store.now()}`
   const parts: Buffer[] = [Buffer.from(`${head},"nodes":[`)]
+  const hash = createHash('sha256').update(`${nodesSchemaVersion} ${depth}`)
+  const add = (part: Buffer) => {
+    parts.push(part)
+    hash.update(part)
+  }
   let size = 0
   let next: string | undefined
   for await (const page of slices(store, scope, {...query, staleAfterMs: stalePruneMs, limit})) {
@@ -43,8 +50,8 @@ export async function writeNodeList(
     const fits = size + slice.length <= maxBytes
     const records = fits ? page.records : fittingRecords(page.records, size)
     const part = fits ? slice : Buffer.from(records.join(','))
-    if (size > 0 && part.length > 0) parts.push(comma)
-    parts.push(part)
+    if (size > 0 && part.length > 0) add(comma)
+    add(part)
     size += part.length
     if (records.length < page.records.length) {
       next = records.length === 0 ? next : JSON.parse(records.at(-1) ?? '').id
@@ -53,8 +60,8 @@ export async function writeNodeList(
     next = page.next
   }
   const more = next === undefined ? '' : `,"truncated":true,"next_cursor":"${cursorOf(next)}"`
-  parts.push(Buffer.from(`]${more}}`))
-  return Buffer.concat(parts)
+  add(Buffer.from(`]${more}}`))
+  return {body: Buffer.concat(parts), etag: `W/"${hash.digest('base64url')}"`}
 }
 
 /** Records that fit on a page of `size` bytes; at least one if the page is empty. */

@@ -5,6 +5,7 @@ import {readNodeQuery} from '../protocol/node-query.js'
 import type {Scope} from '../store/mesh-store.js'
 import {exchangeBootstrap} from './auth/bootstrap.js'
 import {requireNode} from './auth/caller.js'
+import {cacheable} from './cacheable.js'
 import {writeNodeList} from './node-list.js'
 import type {Handlers, RouteRequest} from './route.js'
 
@@ -25,7 +26,7 @@ export const nodeRoutes: Handlers = {
     return JSON.stringify(await exchangeBootstrap(credentials, caller, {bootstrapToken}, {store, scope, grants}))
   },
 
-  list_nodes: ({query}, context) => writeNodeList(readNodeQuery(query), context),
+  list_nodes: async ({query, reply}, context) => cacheable(reply, await writeNodeList(readNodeQuery(query), context)),
 
   async join({body, caller, reply}, {store, scope}) {
     const {facts, scope: requested, maintenance, ...incarnation} = readJoin(body)

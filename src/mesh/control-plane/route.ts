@@ -42,8 +42,8 @@ export function serveRoutes(app: HttpApp, context: ControlPlaneContext, handlers
         const {body, query, params} = request
         const parts = {query: query as object, params: params as object}
         const answer = await handle({caller: callerOf(request), body, ...parts, reply}, context)
-        metrics.answered(operation, ok)
-        reply.code(ok)
+        if (reply.statusCode !== 304) reply.code(ok)
+        metrics.answered(operation, reply.statusCode)
         if (answer !== undefined && !reply.hasHeader('content-type')) reply.header('content-type', json)
         return answer
       },

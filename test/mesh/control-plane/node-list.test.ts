@@ -122,9 +122,9 @@ describe('node list', () => {
     }
     const store = {...plane.store, listNodes, now: plane.store.now}
     const context = {store, scope: '', pending: new PendingCounts(plane.store), stalePruneMs: 0}
-    const text = await writeNodeList(readNodeQuery({}), context as ControlPlaneContext)
+    const {body} = await writeNodeList(readNodeQuery({}), context as ControlPlaneContext)
     isOver = true
-    assert.equal(JSON.parse(text.toString()).nodes.length, 2000)
+    assert.equal(JSON.parse(body.toString()).nodes.length, 2000)
     assert.ok(sizes.every((size) => size <= 500))
     assert.equal(new Set(turns).size, turns.length, 'no two slices in one turn')
   })
@@ -177,5 +177,57 @@ describe('node list', () => {
     assert.deepEqual(idsOf(await list(plane)), [])
     await ask(plane, 'POST', '/v1/mesh/heartbeat', {body: {id: 'n-1'}})
     assert.deepEqual(idsOf(await list(plane)), ['n-1'])
+  })
+
+  describe('with an entity tag', () => {
+    const nodes = '/v1/mesh/nodes'
+    const tagged = (plane: Plane, etag: string, query = '') =>
+      ask(plane, 'GET', nodes, {query, headers: {'if-none-match': etag}})
+
+    it('is not sent again until it changes', async (t) => {
+      const plane = await startPlane(t)
+      await populate(plane, 3)
+      const {headers} = await list(plane)
+      const etag = String(headers.etag)
+      assert.match(etag, /^W\/"[\w-]+"$/)
+      for (const known of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+        const {status, text, headers: same} = await tagged(plane, known)
+        assert.deepEqual([status, text, same.etag], [304, '', etag])
+      }
+      assert.equal((await tagged(plane, 'W/"other"')).status, 200)
+      assert.equal((await tagged(plane, etag, 'fields=brief')).status, 200)
+      await plane.store.heartbeat('', {facts: {id: name(1), cpu_usage_pct: 99}, isFull: false})
+      const changed = await tagged(plane, etag)
+      assert.equal(changed.status, 200)
+      assert.notEqual(changed.headers.etag, etag)
+      assert.match((await ask(plane, 'GET', '/metrics')).text, /\{operation="list_nodes",status="304"\} 4\n/)
+    })
+
+    it('does not change with the time', async (t) => {
+      let now = Date.now()
+      const plane = await startPlane(t, {storeTime: () => now})
+      await populate(plane, 1)
+      const first = await list(plane)
+      now += 5000
+      const later = await list(plane)
+      assert.notEqual(later.body.server_time_unix_ms, first.body.server_time_unix_ms)
+      assert.equal(later.headers.etag, first.headers.etag)
+    })
+  })
+
+  it('is compressed if it is large and the client accepts it', async (t) => {
+    const plane = await startPlane(t)
+    await populate(plane, 100)
+    const encoded = async (encoding: string, query = '') => {
+      const options = {headers: {'accept-encoding': encoding}}
+      const response = await fetch(`${plane.baseUrl}/v1/mesh/nodes?${query}`, options)
+      const {nodes} = (await response.json()) as {nodes: Listed[]}
+      assert.equal(response.headers.get('vary'), 'accept-encoding')
+      return [response.headers.get('content-encoding'), nodes.length]
+    }
+    for (const encoding of ['gzip', 'br, GZIP;q=0.5']) assert.deepEqual(await encoded(encoding), ['gzip', 100])
+    for (const encoding of ['identity', 'gzip;q=0', 'br, gzip; q=0.00', 'x-gzip'])
+      assert.deepEqual(await encoded(encoding), [null, 100])
+    assert.deepEqual(await encoded('gzip', 'limit=1'), [null, 1])
   })
 })

@@ -119,6 +119,9 @@ describe('control plane', () => {
       assert.equal(seenNode.body.cpu_usage_pct, 12.5)
       for (const query of ['', 'fields=brief', 'limit=1', 'labels=pool=train', 'updated_since_unix_ms=0'])
         assert.equal((await askDocumented(plane, 'GET', '/v1/mesh/nodes', {token: worker, query})).status, 200, query)
+      const conditional = {token: worker, headers: {'if-none-match': '*'}}
+      for (const method of ['GET', 'HEAD'])
+        assert.equal((await askDocumented(plane, method, '/v1/mesh/nodes', conditional)).status, 304)
       assert.equal((await post(plane, '/v1/mesh/leave', {id: 'walker'}, {token: worker})).status, 204)
     })
 
