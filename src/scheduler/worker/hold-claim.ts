@@ -39,47 +39,33 @@ interface ClaimOptions {
   progress: () => {note?: string | undefined; output?: string | undefined}
 }
 
-/** The first renewal of a claim ends this part of its duration earlier. */
-const marginPart = 0.1
-
 /** Interval between two checks for cancellations, ms. */
 const cancelPollMs = 3000
 
 /**
  * Keeps a claimed message while its task runs: renews the claim, sends heartbeats, verifies the lease of the parent, and
  * watches for a cancellation.
- * @throws MeshHttpError if the claim cannot be renewed; JobEnded if it was not renewed in time
+ * @throws JobEnded if the claim has expired meanwhile
  */
 export async function holdClaim(options: ClaimOptions): Promise<ClaimHold> {
-  const {mesh, node: claimer, receiver, message, stop} = options
-  const {serverTimeMs, sentMs} = options.verified
-  // The claim is older than the verification, so its real duration is at least this long.
-  const leaseMs = Math.max(1, (message.lease_expires_unix_ms ?? serverTimeMs) - serverTimeMs)
-  const expired = new AbortController()
-  const renew = (held: {claimer: string}, more?: object) =>
-    mesh.renewClaim({receiver, message: message.id, claimer: held.claimer}, more)
-  // A claim is renewed and lost like a lease. The renewal in place of a grant starts the local deadline.
+  const {mesh, node: claimer, receiver, message, verified} = options
+  const {serverTimeMs, sentMs} = verified
+  const atVerification = (message.lease_expires_unix_ms ?? serverTimeMs) - serverTimeMs
+  // This process may have been suspended since the verification.
+  const leaseMs = sentMs + atVerification - performance.now()
+  if (leaseMs <= 0) throw new JobEnded('claim_lost')
+  // A claim is renewed and lost like a lease, which the control plane has granted with the message.
+  const lease = {lease_id: String(message.id), fence_token: 0, scope_key: '', holder_node_id: claimer}
   const claim = {
     timeoutMs: mesh.timeoutMs,
-    async grantLease(_: object, more?: object) {
-      await renew({claimer}, {...more, signal: AbortSignal.any([stop, expired.signal])})
-      const lease = {lease_id: String(message.id), fence_token: 0, scope_key: '', holder_node_id: claimer}
-      return {...lease, expires_unix_ms: serverTimeMs + leaseMs, server_time_unix_ms: serverTimeMs}
-    },
-    renewLease: renew,
+    grantLease: async () => ({...lease, expires_unix_ms: serverTimeMs + leaseMs, server_time_unix_ms: serverTimeMs}),
+    renewLease: (held: {claimer: string}, more?: object) =>
+      mesh.renewClaim({receiver, message: message.id, claimer: held.claimer}, more),
     releaseLease: async () => true,
     verifyLease: mesh.verifyLease,
   }
-  // This process may have been suspended since the verification.
-  const leftMs = sentMs + leaseMs * (1 - marginPart) - performance.now()
-  if (leftMs <= 0) throw new JobEnded('claim_lost')
-  const timer = setTimeout(() => expired.abort(new JobEnded('claim_lost')), leftMs)
-  try {
-    const held = await holdLease(claim, {claimer, scopeKey: '', leaseMs})
-    return new ClaimHold(options, held, leaseMs)
-  } finally {
-    clearTimeout(timer)
-  }
+  const held = await holdLease(claim, {claimer, scopeKey: '', leaseMs})
+  return new ClaimHold(options, held, leaseMs)
 }
 
 export class ClaimHold {

@@ -79,7 +79,6 @@ export async function runJob(options: JobOptions, message: StoredMessage, stop: 
     if (error instanceof JobEnded) return {end: 'claim_lost', task: job}
     if (!(error instanceof MeshHttpError)) throw error
     const {context} = error
-    if (context === 'a2a_lease_renew' && error.isStatus(403, 404, 409)) return {end: 'claim_lost', task: job}
     if (context !== 'exec_lease_verify' || !error.isMissing) throw error
     await acknowledge(options, message, stop)
     await takeCancel(mesh, options.receiver, job.idempotency_key, {signal: stop})

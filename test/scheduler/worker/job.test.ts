@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {StoredMessage} from '../../../src/mesh/index.js'
+import {holdClaim, JobEnded} from '../../../src/scheduler/worker/hold-claim.js'
 import {readJob} from '../../../src/scheduler/worker/job.js'
+import type {WorkerMesh} from '../../../src/scheduler/worker/mesh.js'
 
 const envelope = {
   idempotency_key: 'orch-remote-42-1767225600000',
@@ -76,5 +78,26 @@ describe('readJob', () => {
     }
     for (const payload of ['{', '[]', '{}', '{"idempotency_key": "x"}', '{"idempotency_key": "a\\nb", "task_id": 1}'])
       assert.equal(fault(payload).delegation, undefined, payload)
+  })
+})
+
+describe('holdClaim', () => {
+  it('refuses a claim that has expired since the lease was verified', async () => {
+    const claimed = {...message(envelope), lease_expires_unix_ms: 3000}
+    const read = readJob(claimed)
+    assert.ok('job' in read)
+    const unused = async () => assert.fail('no request is needed')
+    const mesh = {timeoutMs: 1000, renewClaim: unused, verifyLease: unused} as unknown as WorkerMesh
+    const hold = (elapsedMs: number) =>
+      holdClaim({
+        ...{mesh, node: 'worker-1', receiver: '2', message: claimed, job: read.job},
+        verified: {serverTimeMs: 1000, sentMs: performance.now() - elapsedMs},
+        stop: new AbortController().signal,
+        progress: () => ({}),
+      })
+    await assert.rejects(hold(2000), JobEnded)
+    const held = await hold(0)
+    held.requireHeld()
+    await held.close()
   })
 })

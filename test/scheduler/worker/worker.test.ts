@@ -312,20 +312,6 @@ describe('a worker that keeps its claim', {concurrency: 4}, () => {
     assert.equal((await parent.open())[0]?.id, sent.message)
   })
 
-  it('does not start a task if the claim is not renewed in time', async (t) => {
-    const parent = await startDelegation(t, shortLeases)
-    const proxy = await loggingProxy(t, parent.plane.baseUrl)
-    proxy.decide = ({route}) => (route === 'POST /v1/mesh/a2a/lease-renew' ? {status: 503, retryAfter: 5} : 'pass')
-    const worker = await startWorker(t, parent, {baseUrl: proxy.url})
-    await parent.sendScript(endless(worker.marker))
-    await worker.ended(1)
-    assert.equal(worker.ends()[0], 'claim_lost')
-    assert.equal(
-      worker.events.some(({type}) => type === 'started'),
-      false,
-    )
-  })
-
   it('delivers a result once if the response is lost', async (t) => {
     const parent = await startDelegation(t)
     const proxy = await loggingProxy(t, parent.plane.baseUrl)
