@@ -37,7 +37,7 @@ export const mutations = {
   /** Sends the envelope again, as another message, if the response is lost. */
   'relays-again-after-timeout': [
     {
-      module: 'src/scheduler/delegation/delegator.js',
+      module: 'src/scheduler/delegation/send-task.js',
       changes: [
         [
           'const { message_id: message } = await client.deliver(',
