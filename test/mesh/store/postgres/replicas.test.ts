@@ -5,6 +5,7 @@ import pg from 'pg'
 import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
 import {purgeLock} from '../../../../src/mesh/store/postgres/purge.js'
 import {runSql, skipWithoutPostgres} from '../../../support/postgres.js'
+import {until} from '../../../support/until.js'
 import {endOf, message, refused} from '../conformance/story.js'
 import {newStoreDatabase, openAt} from './open-store.js'
 
@@ -186,6 +187,49 @@ describe('merged requests', {skip: skipWithoutPostgres}, () => {
       drafts.map((_, i) => (i === 7 ? 'store_unavailable' : 'ok')),
     )
     assert.equal((await store.peek('', {receiver: '2', limit: 100})).length, 19)
+  })
+
+  it('have unknown outcomes together if their connection is lost, and can be repeated with their keys', async (t) => {
+    const {url, stores} = await openTwo(t)
+    const [store] = stores
+    const admin = new pg.Client(url)
+    await admin.connect()
+    t.after(() => admin.end())
+    const deliver = (key: number) => store.deliver('', message({idempotency_key: `${key}`}))
+    await deliver(-1)
+    await admin.query('BEGIN; SELECT FROM mesh_inboxes FOR UPDATE')
+    const keys = Array.from({length: 40}, (_, key) => key)
+    // The first request starts a batch of its own, and the others form the next one.
+    const first = endOf(deliver(0))
+    const blocked = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    await until(async () => (await runSql(url, `SELECT pid ${blocked}`)).length === 1, 'the delivery waits')
+    const others = keys.slice(1).map((key) => endOf(deliver(key)))
+    await runSql(url, `SELECT pg_terminate_backend(pid) ${blocked}`)
+    assert.equal(await first, 'store_outcome_unknown')
+    await until(async () => (await runSql(url, `SELECT pid ${blocked}`)).length === 1, 'the next batch waits')
+    await runSql(url, `SELECT pg_terminate_backend(pid) ${blocked}`)
+    assert.deepEqual(new Set(await Promise.all(others)), new Set(['store_outcome_unknown']))
+    await admin.query('ROLLBACK')
+    const ids = await Promise.all(keys.map(async (key) => (await deliver(key)).message_id))
+    assert.equal(new Set(ids).size, keys.length)
+    assert.equal((await store.peek('', {receiver: '2', limit: 256})).length, keys.length + 1)
+  })
+
+  it('are answered in the order of their arrival, and do not hold up those of other kinds', async (t) => {
+    const {stores} = await openTwo(t)
+    const [store] = stores
+    await store.deliver('', message())
+    const answered: number[] = []
+    const flood = Array.from({length: 2000}, (_, i) =>
+      store.deliver('', message({payload: `${i}`})).then(() => answered.push(i)),
+    )
+    assert.ok((await store.claim('', {receiver: '2', claimer: 'n1'})) !== undefined)
+    assert.ok(answered.length < flood.length, 'the claim did not wait for all deliveries')
+    await Promise.all(flood)
+    assert.deepEqual(
+      answered,
+      answered.toSorted((a, b) => a - b),
+    )
   })
 
   it('do not deadlock with those of another store', async (t) => {
