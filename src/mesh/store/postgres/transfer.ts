@@ -109,9 +109,10 @@ async function requireEmpty(client: pg.Client, server: string): Promise<void> {
 
 const countInboxes = `WITH old AS (DELETE FROM mesh_inboxes), open AS (
   SELECT scope_id, receiver FROM mesh_messages WHERE acked_at IS NULL AND dead_at IS NULL)
-INSERT INTO mesh_inboxes (scope_id, receiver, used) SELECT scope_id, receiver, count(*) FROM open GROUP BY 1, 2
-UNION ALL SELECT scope_id, '', count(*) FROM open GROUP BY 1
-ON CONFLICT (scope_id, receiver) DO UPDATE SET used = excluded.used`
+INSERT INTO mesh_inboxes (scope_id, receiver, used, used_at)
+  SELECT scope_id, receiver, count(*), mesh_now() FROM open GROUP BY 1, 2
+UNION ALL SELECT scope_id, '', count(*), mesh_now() FROM open GROUP BY 1
+ON CONFLICT (scope_id, receiver) DO UPDATE SET used = excluded.used, used_at = excluded.used_at`
 
 const bytes = (encoding: BufferEncoding) => (text: string) => `\\x${Buffer.from(text, encoding).toString('hex')}`
 const convert = {utf8: bytes('utf8'), hex: bytes('hex'), base64: bytes('base64')}
