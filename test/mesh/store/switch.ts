@@ -10,6 +10,7 @@ import {
   MeshHttpError,
   type MeshPlace,
 } from '../../../src/mesh/index.js'
+import {type CutProxy, startCutProxy} from '../../support/cut-proxy.js'
 import {type Plane, startPlane} from '../control-plane/support/control-plane.js'
 
 /** Where a control plane stores its mesh: a folder or the URL of a database. */
@@ -17,9 +18,13 @@ export type Place = {folder: string} | {url: string}
 
 const placeOf = (place: Place): MeshPlace => ('url' in place ? place : {path: join(place.folder, 'mesh.db')})
 
-/** Control plane that is replaced by one with another store, at the same address. */
+/**
+ * Control plane that is replaced by one with another store, at the same address: that of a proxy, because another process
+ * could take the port of a server that is stopped.
+ */
 class Service {
   readonly #test: TestContext
+  #proxy: CutProxy | undefined
   #plane: Plane | undefined
   #isUp: Promise<void> = Promise.resolve()
 
@@ -28,13 +33,20 @@ class Service {
   }
 
   get baseUrl(): string {
-    return this.#plane?.baseUrl ?? ''
+    return `http://127.0.0.1:${this.#proxy?.port}`
   }
 
   async start(place: Place): Promise<void> {
-    const port = this.#plane === undefined ? 0 : Number(new URL(this.baseUrl).port)
-    const limits = {leaseMs: 30_000, maxMessages: 100_000, maxMessagesPerReceiver: 100_000}
-    this.#plane = await startPlane(this.#test, {address: {host: '127.0.0.1', port}, limits, ...place})
+    // Longer than any pause of a busy machine.
+    const limits = {leaseMs: 600_000, maxMessages: 100_000, maxMessagesPerReceiver: 100_000}
+    this.#plane = await startPlane(this.#test, {limits, ...place})
+    const port = Number(new URL(this.#plane.baseUrl).port)
+    if (this.#proxy === undefined) {
+      const proxy = await startCutProxy(port)
+      this.#test.after(() => proxy.close())
+      this.#proxy = proxy
+    }
+    this.#proxy.target = port
   }
 
   /** Stops the control plane, moves its data, and starts another one. */
@@ -110,7 +122,7 @@ export async function switchUnderLoad(test: TestContext, places: readonly Place[
 
   const send = async (sender: number) => {
     const client = connect()
-    for (let i = 0; i < messages; i++) {
+    for (let i = 0; i < messages && !done.signal.aborted; i++) {
       const key = `${sender}-${i}`
       const message = {senderAgentId: String(sender), receiverAgentId: '2', messageType: 'free_form', payload: key}
       const {message_id: id} = await service.ask(() => client.deliver({...message, idempotencyKey: key}))
@@ -126,7 +138,7 @@ export async function switchUnderLoad(test: TestContext, places: readonly Place[
   const consume = async (node: string) => {
     const client = connect()
     await service.ask(() => client.join({id: node, version: '1.0.0', capabilities: {}}))
-    while (acked.size < total) {
+    while (!done.signal.aborted) {
       const [message] = await service.ask(async () => {
         if (done.signal.aborted) return []
         const wait = {receiver: '2', claimer: node, waitMs: 10_000}
@@ -174,13 +186,17 @@ export async function switchUnderLoad(test: TestContext, places: readonly Place[
   }
 
   const numbered = <T>(count: number, start: (i: number) => T) => Array.from({length: count}, (_, i) => start(i + 1))
-  await Promise.all([
-    ...numbered(senders, send),
-    ...numbered(consumers, (i) => consume(`consumer-${i}`)),
-    ...numbered(lockers, (i) => lock(`locker-${i}`)),
-    hold(),
-    move(),
-  ])
+  try {
+    await Promise.all([
+      ...numbered(senders, send),
+      ...numbered(consumers, (i) => consume(`consumer-${i}`)),
+      ...numbered(lockers, (i) => lock(`locker-${i}`)),
+      hold(),
+      move(),
+    ])
+  } finally {
+    done.abort()
+  }
   assert.deepEqual(
     [...acked].sort((a, b) => a - b),
     [...accepted.values()].sort((a, b) => a - b),
