@@ -49,6 +49,7 @@ export {
   formatDeadMessages,
   formatLeases,
   formatMeshMessages,
+  formatMeshStats,
   formatMeshStatus,
   formatNodes,
 } from './mesh-text.js'

@@ -2,6 +2,7 @@ import type {
   AuditEntry,
   DeadMessage,
   ExecLease,
+  MeshStats,
   MeshStatus,
   NodeChange,
   NodeRecord,
@@ -143,6 +144,30 @@ const stateTexts: Readonly<Record<MeshStatus['state'], string>> = {
   connected: 'connected',
 }
 
+export function formatMeshStats(stats: MeshStats): string {
+  const {nodes, leases, pending_count: pending, oldest_pending_age_ms: ageMs, dead_count: dead} = stats
+  const countsText = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .sort(([, a], [, b]) => b - a)
+      .map(([name, count]) => `${oneLine(name)} (${count})`)
+      .join(', ')
+  return formatFacts([
+    ['Nodes', String(nodes ?? 'unknown')],
+    ['Leases', String(leases ?? 'unknown')],
+    ['Pending', `${pending}${ageMs === null ? '' : `, the oldest accepted ${agoText(ageMs)}`}`],
+    ['By kind', countsText(stats.pending_by_kind)],
+    ['By priority', countsText(stats.pending_by_priority)],
+    ['Dead letters', String(dead)],
+  ])
+}
+
+/** Lines of names and texts; omits empty texts. */
+const formatFacts = (facts: readonly (readonly [name: string, text: string])[]): string =>
+  facts
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => `${`${name}:`.padEnd(15)}${text}\n`)
+    .join('')
+
 export function formatMeshStatus(status: MeshStatus): string {
   const {control_url: url, state, error, security, self_record: self, worker, registry} = status
   const tokens = tokenNames.filter(([name]) => security[name]).map(([, role]) => role)
@@ -150,7 +175,7 @@ export function formatMeshStatus(status: MeshStatus): string {
     ({provider, connected, detail}) => `${provider} (${connected ? 'connected, ' : ''}${detail})`,
   )
   const nodes = registry === null ? oneLine(status.registry_error ?? '') : registryText(registry.nodes)
-  const lines: [name: string, text: string][] = [
+  return formatFacts([
     ['Control plane', [url, stateTexts[state], error].filter(Boolean).join(': ')],
     ['Messages', status.queue === null ? '' : queueText(status.queue)],
     ['This node', self.id === null ? 'no node id' : oneLine(self.id)],
@@ -159,11 +184,7 @@ export function formatMeshStatus(status: MeshStatus): string {
     ['Worker', worker === null ? 'not running' : `pid ${worker.pid} since ${time(worker.since_unix_ms)}`],
     ['Registry', `${status.registry_path} (${nodes})`],
     ['Overlay', overlays.join(', ')],
-  ]
-  return lines
-    .filter(([, text]) => text !== '')
-    .map(([name, text]) => `${`${name}:`.padEnd(15)}${text}\n`)
-    .join('')
+  ])
 }
 
 const queueText = ({pending_count: pending, dead_count: dead}: QueueStats): string =>

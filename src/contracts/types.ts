@@ -2453,6 +2453,7 @@ export interface MeshStatusV1 {
     pending_count: number
     pending_by_kind?: {[k: string]: unknown}
     pending_by_priority?: {[k: string]: unknown}
+    oldest_pending_unix_ms?: number
     dead_count?: number
     [k: string]: unknown
   } | null
@@ -2561,6 +2562,22 @@ export interface MeshAuditV1 {
   /** Value of --before for the next page, if there is one. */
   next_cursor?: string
   [k: string]: unknown
+}
+
+/** Result of svc mesh stats --json. */
+export interface MeshStatsV1 {
+  /** Nodes that have not left; null if the control plane does not report them. */
+  nodes: number | null
+  /** Active leases; null if the control plane does not report them. */
+  leases: number | null
+  /** Messages neither acknowledged nor claimed. */
+  pending_count: number
+  pending_by_kind: {[k: string]: number}
+  pending_by_priority: {[k: string]: number}
+  /** Age of the oldest pending message; null if there is none. */
+  oldest_pending_age_ms: number | null
+  /** Messages claimed too often without an acknowledgement. */
+  dead_count: number
 }
 
 /** Result of svc mesh export -o FILE --json and svc mesh import --json. */

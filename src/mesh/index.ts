@@ -34,6 +34,7 @@ export type {
   NodesRequest,
 } from './client/requests.js'
 export {type MeshSnapshot, takeSnapshot} from './client/snapshot.js'
+export {type MeshStats, meshStats} from './client/stats.js'
 export type {MeshTokens} from './client/tokens.js'
 export {type Credentials, type MeshSecrets, readCredentials} from './control-plane/auth/credentials.js'
 export type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'

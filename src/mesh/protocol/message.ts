@@ -70,6 +70,8 @@ export interface QueueStats {
   pending_count: number
   pending_by_kind: Record<string, number>
   pending_by_priority: Record<string, number>
+  /** Time at which the oldest of them was accepted, if there is one. */
+  oldest_pending_unix_ms?: number
   /** Messages that were claimed too often without an acknowledgement. */
   dead_count: number
 }

@@ -67,7 +67,9 @@ ORDER BY id FOR UPDATE`),
   countOf: statement(
     `SELECT count(*) AS count FROM (SELECT FROM mesh_messages WHERE ${isWaiting} AND receiver = $3 LIMIT $2) m`,
   ),
-  stats: statement(`SELECT task_kind, priority, count(*) AS count FROM mesh_messages WHERE ${isWaiting} GROUP BY 1, 2`),
+  stats: statement(
+    `SELECT task_kind, priority, count(*) AS count, min(created_at) AS oldest FROM mesh_messages WHERE ${isWaiting} GROUP BY 1, 2`,
+  ),
   countDead: statement(
     'SELECT count(*) AS count FROM mesh_messages WHERE scope_id = $1 AND dead_at IS NOT NULL AND acked_at IS NULL',
   ),
@@ -83,6 +85,14 @@ interface Settlement {
   message: number
   claimer?: string | undefined
   renewMs?: number
+}
+
+/** Waiting messages of a kind and priority. */
+interface Group {
+  task_kind: string | null
+  priority: number
+  count: number
+  oldest: number
 }
 
 interface Delivery {
@@ -190,11 +200,10 @@ export class Messages {
   }
 
   async stats(scope: Scope): Promise<QueueStats> {
-    const groups = await this.#database.query<{task_kind: string | null; priority: number; count: number}>(sql.stats, [
-      scope,
-    ])
+    const groups = await this.#database.query<Group>(sql.stats, [scope])
     const {count: dead} = await this.#database.one<{count: number}>(sql.countDead, [scope])
     const stats: QueueStats = {pending_count: 0, pending_by_kind: {}, pending_by_priority: {}, dead_count: dead}
+    if (groups.length > 0) stats.oldest_pending_unix_ms = Math.min(...groups.map(({oldest}) => oldest))
     for (const {task_kind: kind, priority, count} of groups) {
       stats.pending_count += count
       stats.pending_by_priority[priority] = (stats.pending_by_priority[priority] ?? 0) + count

@@ -1,4 +1,4 @@
-import type {Database} from 'better-sqlite3'
+import type {Database, Statement} from 'better-sqlite3'
 import type {QueueStats} from '../../protocol/message.js'
 import type {Scope} from '../mesh-store.js'
 import type {Transaction} from './transaction.js'
@@ -28,6 +28,7 @@ interface Tally {
  */
 export class Backlog {
   readonly #scopes = new Map<Scope, Tally>()
+  readonly #oldest: Statement<[string], number>
 
   constructor(database: Database) {
     const rows = database.prepare<[], Counted & {place: Place; count: number}>(
@@ -37,6 +38,13 @@ UNION ALL
 SELECT scope_id, receiver, task_kind, priority, 'dead', count(*) FROM mesh_messages WHERE dead_at IS NOT NULL AND acked_at IS NULL GROUP BY 1, 2, 3, 4`,
     )
     for (const row of rows.iterate()) this.#add(row, row.place, row.count)
+    // By id, which an index contains. Without the index, rows that are acknowledged would be read, too.
+    this.#oldest = database
+      .prepare<[string], number>(
+        `SELECT created_at FROM mesh_messages WHERE id = (SELECT min(id) FROM mesh_messages INDEXED BY mesh_messages_waiting
+  WHERE scope_id = ? AND acked_at IS NULL AND dead_at IS NULL AND holder IS NULL)`,
+      )
+      .pluck()
   }
 
   move(transaction: Transaction, message: Counted, from: Place, to: Place): void {
@@ -63,6 +71,11 @@ SELECT scope_id, receiver, task_kind, priority, 'dead', count(*) FROM mesh_messa
   waiting(scope: Scope, receiver: string | undefined): number {
     const tally = this.#scopes.get(scope)
     return (receiver === undefined ? tally?.waiting : tally?.receivers.get(receiver)?.waiting) ?? 0
+  }
+
+  /** Time at which the oldest waiting message was accepted, Unix ms. */
+  oldest(scope: Scope): number | undefined {
+    return this.#oldest.get(scope)
   }
 
   stats(scope: Scope): QueueStats {

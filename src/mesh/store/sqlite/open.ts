@@ -195,7 +195,11 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
     retryDead: (scope, ids, actor) => write((transaction) => deadMessages.retry(transaction, scope, {ids, actor})),
     dropDead: (scope, ids, actor) => write((transaction) => deadMessages.drop(transaction, scope, {ids, actor})),
     countPending: (scope, {receiver, limit}) => count(() => Math.min(limit, backlog.waiting(scope, receiver))),
-    queueStats: (scope) => count(() => backlog.stats(scope)),
+    queueStats: (scope) =>
+      count(() => {
+        const oldest = backlog.oldest(scope)
+        return {...backlog.stats(scope), ...(oldest === undefined ? {} : {oldest_pending_unix_ms: oldest})}
+      }),
     putBlob: (scope, blob) => write((transaction) => blobs.put(transaction, scope, blob)),
     getBlob: (scope, sha256) => read((now) => blobs.get(scope, sha256, now)),
     counts: (scope) =>

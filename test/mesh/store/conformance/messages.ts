@@ -205,12 +205,20 @@ export function messageConformance(open: OpenStore): void {
       few: 0,
     }
     assert.deepEqual(await counts(), nothing)
+    const oldest = {oldest_pending_unix_ms: story.clock.wall}
     await story.deliver({task_kind: 'embed', priority: 7})
+    story.clock.advance(1000)
     await story.deliver({task_kind: 'embed'})
     const last = await story.deliver({receiver_agent_id: '3'})
     await story.deliver({task_kind: 'embed'}, 'other')
     const before = {
-      stats: {pending_count: 3, pending_by_kind: {embed: 2}, pending_by_priority: {7: 1, 128: 2}, dead_count: 0},
+      stats: {
+        pending_count: 3,
+        pending_by_kind: {embed: 2},
+        pending_by_priority: {7: 1, 128: 2},
+        dead_count: 0,
+        ...oldest,
+      },
       all: 3,
       mine: 2,
       few: 2,
@@ -219,7 +227,7 @@ export function messageConformance(open: OpenStore): void {
     const claimed = await story.claim('n1')
     await story.ack(last, undefined, '3')
     const after = {
-      stats: {pending_count: 1, pending_by_kind: {embed: 1}, pending_by_priority: {7: 1}, dead_count: 0},
+      stats: {pending_count: 1, pending_by_kind: {embed: 1}, pending_by_priority: {7: 1}, dead_count: 0, ...oldest},
       all: 1,
       mine: 1,
       few: 1,

@@ -47,6 +47,7 @@ describe('SQL statements', () => {
       await store.getBlob('', 'a')
       await store.listDead('', {limit: 5})
       await store.listAudit('', {limit: 5})
+      await store.queueStats('')
       await store.leave('', 'n1')
       await store.purge()
     })
