@@ -2596,6 +2596,12 @@ export interface MeshMaintenanceV1 {
   maintenance_until_unix_ms?: number
 }
 
+/** Result of svc mesh admin promote --json. */
+export interface MeshPromoteV1 {
+  /** Last skipped fencing token; all later ones are higher. */
+  fence_token: number
+}
+
 /** Result of svc mesh prove --json. */
 export interface MeshProveV1 {
   seed: number

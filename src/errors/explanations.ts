@@ -390,6 +390,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   bootstrap_expired:
     'A bootstrap token is valid for 10 minutes, unless svc mesh init --bootstrap-minutes set another time.',
   idempotency_key_reused: ['An earlier message has the same idempotency key and different content.', {message: 17}],
+  promotion_unsupported:
+    'svc mesh admin promote skips fencing tokens that a standby of PostgreSQL may have lost; a file loses none.',
   inbox_full: ['The receiver does not acknowledge its messages, or all inboxes together are full.', {limit: 10_000}],
   blob_not_found: [
     'The file was never uploaded to this scope of the control plane, or its storage time of 24 hours is over.',

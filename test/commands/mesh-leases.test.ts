@@ -47,6 +47,11 @@ describe('svc mesh leases', () => {
     for (const node of ['b', 'c']) await text(['leave', '--node', node])
   })
 
+  it('refuses to skip fencing tokens of a file', async (t) => {
+    const {fails} = await meshWorkspace(t, server())
+    assert.match(await fails(['admin', 'promote'], 4, 'promotion_unsupported'), /SQLite file/)
+  })
+
   it('accepts one action, a valid lease and a known node', async (t) => {
     const {fails} = await meshWorkspace(t, server())
     await fails(['leases', '--grant', 'x', '--renew', '1'], 2, 'usage')

@@ -125,6 +125,10 @@ export const meshErrors = rows(() => ({
       `The idempotency key was already used for message ${p.message}, which has different content.`,
     hint: 'Send the new message with a new key; nothing was stored.',
   }),
+  promotion_unsupported: conflict({
+    message: () => 'The database of this control plane is a SQLite file, which cannot fail over to a standby.',
+    hint: 'Run svc mesh admin promote only after a failover of a PostgreSQL database; nothing was changed.',
+  }),
   inbox_full: unavailable({
     http: 429,
     message: (p: {limit: number}) => `The limit of ${p.limit} unacknowledged messages is reached.`,

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
 import type {AuditPage} from '../protocol/audit.js'
-import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
+import type {ExecLease, LeaseVerification, Promotion} from '../protocol/lease.js'
 import type {DeadMessages, DeadOutcome, Delivered, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {HeartbeatReply, NodeRecord, Registry} from '../protocol/node.js'
 import type {MeshOperation} from '../protocol/routes.js'
@@ -73,6 +73,8 @@ export interface MeshClient {
   verifyLease(request: {lease: string; scopeKey: string}, options?: CallOptions): Promise<LeaseVerification>
   listLeases(options?: CallOptions): Promise<ExecLease[]>
   revokeLease(lease: string, options?: CallOptions): Promise<void>
+  /** Skips a number of fencing tokens after a failover of the database of the control plane. */
+  promoteStore(skip: number, options?: CallOptions): Promise<Promotion>
   setQuarantine(request: {node: string; quarantined: boolean}, options?: CallOptions): Promise<void>
   setMaintenance(request: MaintenanceRequest, options?: CallOptions): Promise<void>
   /** Retried only with an idempotency key. */
@@ -166,6 +168,8 @@ export function createMeshClient(options: MeshClientOptions): MeshClient {
       return readObject<{leases: ExecLease[]}>(reply, {leases: leaseNeeds}).leases
     },
     revokeLease: (lease, more) => send('admin_exec_lease_revoke', {body: {lease_id: lease}, ...more}),
+    promoteStore: async (skip, more) =>
+      readObject(await ask('admin_store_promote', {body: {skip_tokens: skip}, ...more}), {fence_token: 'number'}),
     setQuarantine: ({node, quarantined}, more) =>
       send('admin_quarantine', {body: {node_id: node, quarantined}, ...more}),
     setMaintenance: ({node, maintenance, untilUnixMs, forMs}, more) =>

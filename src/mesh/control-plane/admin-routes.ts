@@ -1,10 +1,10 @@
-import {readMaintenance, readQuarantine} from '../protocol/admin-body.js'
+import {readMaintenance, readPromotion, readQuarantine} from '../protocol/admin-body.js'
 import {type AuditPage, maxAuditEntries} from '../protocol/audit.js'
 import {readRevoke} from '../protocol/lease-body.js'
 import {readPageQuery} from '../protocol/page-query.js'
 import type {Handlers} from './route.js'
 
-/** Quarantine, maintenance, revocation of leases, and the audit log. */
+/** Quarantine, maintenance, revocation of leases, failover of the database, and the audit log. */
 export const adminRoutes: Handlers = {
   async admin_quarantine({body, caller}, {store, scope, waiters}) {
     const {node_id, quarantined} = readQuarantine(body)
@@ -28,6 +28,10 @@ export const adminRoutes: Handlers = {
   async admin_exec_lease_revoke({body, caller}, {store, scope}) {
     await store.revokeLease(scope, readRevoke(body).lease_id, caller.id)
     return undefined
+  },
+
+  async admin_store_promote({body, caller}, {store, scope}) {
+    return JSON.stringify(await store.promote(scope, readPromotion(body).skip_tokens, caller.id))
   },
 
   async admin_audit_list({query}, {store, scope}) {

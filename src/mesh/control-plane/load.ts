@@ -26,6 +26,7 @@ const rankOf: Readonly<Record<MeshOperation, keyof typeof maxWaiting>> = {
   admin_exec_lease_revoke: 'last',
   admin_quarantine: 'last',
   admin_maintenance: 'last',
+  admin_store_promote: 'last',
   a2a_dead_retry: 'last',
   a2a_dead_drop: 'last',
   leave: 'last',

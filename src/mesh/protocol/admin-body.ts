@@ -1,3 +1,4 @@
+import {maxSkippedTokens, minSkippedTokens} from './lease.js'
 import {bodyOf, must} from './member.js'
 import {flag, integer, nodeId, text} from './types.js'
 
@@ -11,6 +12,9 @@ export const readMaintenance = bodyOf({
   maintenance_until_unix_ms: integer(),
   maintenance_for_ms: integer(),
 })
+
+/** @throws invalid_json, missing_field */
+export const readPromotion = bodyOf({skip_tokens: must(integer(minSkippedTokens, maxSkippedTokens))})
 
 /** Body of a bootstrap exchange; all members are optional. @throws invalid_json, missing_field */
 export const readExchange = bodyOf({bootstrap_token: text, node_id: nodeId})

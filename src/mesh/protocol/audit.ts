@@ -6,9 +6,9 @@ export interface AuditEntry {
   at_unix_ms: number
   /** Node, administrator or `store`. */
   actor: string
-  /** Such as `lease.granted`, `node.quarantine` or `message.dead`. */
+  /** Such as `lease.granted`, `node.quarantine`, `message.dead` or `store.promoted`. */
   action: string
-  /** Key of the lease, node or message. */
+  /** Key of the lease, node or message, or `fence`. */
   target: string
   detail: Readonly<Record<string, unknown>>
 }

@@ -18,6 +18,7 @@ export const features = [
   'maintenance-deadline-v1',
   'nodes-page-v1',
   'audit-v1',
+  'store-promote-v1',
 ] as const
 
 export const featureHeader = 'x-mesh-feature'

@@ -23,6 +23,15 @@ export interface LeaseList {
   truncated?: true
 }
 
+/** Number of fencing tokens that a promotion skips: more than a standby can be behind, and far less than there are. */
+export const minSkippedTokens = 1_000_000
+export const maxSkippedTokens = 1_000_000_000
+
+export interface Promotion {
+  /** Last skipped fencing token; all later ones are higher. */
+  fence_token: number
+}
+
 export interface LeaseVerification {
   valid: true
   holder_node_id: string

@@ -38,6 +38,7 @@ export const routes = {
   admin_exec_lease_revoke: route('POST', '/v1/mesh/admin/exec-lease/revoke', 'admin', 204),
   admin_quarantine: route('POST', '/v1/mesh/admin/quarantine', 'admin', 204),
   admin_maintenance: route('POST', '/v1/mesh/admin/maintenance', 'admin', 204),
+  admin_store_promote: route('POST', '/v1/mesh/admin/store/promote', 'admin', 200),
   admin_audit_list: route('GET', '/v1/mesh/admin/audit', 'admin', 200),
   a2a_deliver: route('POST', '/v1/mesh/a2a/deliver', 'deliver', 200, 'keyed'),
   a2a_inbox: route('POST', '/v1/mesh/a2a/inbox', 'worker', 200),

@@ -1,5 +1,5 @@
 import type {AuditEntry} from '../protocol/audit.js'
-import type {ExecLease, LeaseVerification} from '../protocol/lease.js'
+import type {ExecLease, LeaseVerification, Promotion} from '../protocol/lease.js'
 import type {DeadMessage, DeadOutcome, Delivered, MessageDraft, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
 import type {PageQuery} from '../protocol/page-query.js'
@@ -195,6 +195,11 @@ export interface MeshStore {
   /** Takes constant time in SQLite, except for leases, which are counted by an index scan. */
   counts(scope: Scope): Promise<Counts>
 
+  /**
+   * Skips fencing tokens after a failover of the database, whose standby may not know the last ones.
+   * @throws promotion_unsupported if the store is a file
+   */
+  promote(scope: Scope, skip: number, actor: string): Promise<Promotion>
   listAudit(scope: Scope, query: PageQuery): Promise<Page<AuditEntry>>
 
   /**

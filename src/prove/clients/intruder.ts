@@ -24,6 +24,7 @@ const bodies: Readonly<Partial<Record<MeshOperation, object>>> = {
   admin_exec_lease_revoke: {lease_id: '1'},
   admin_quarantine: {node_id: 'intruder', quarantined: true},
   admin_maintenance: {node_id: 'intruder', maintenance: true},
+  admin_store_promote: {skip_tokens: 1_000_000},
   a2a_deliver: {sender_agent_id: '66', receiver_agent_id: '66', message_type: 'free_form', payload: 'stolen'},
   a2a_inbox: {receiver_agent_id: '66'},
   a2a_ack: {receiver_agent_id: '66', message_id: 1},

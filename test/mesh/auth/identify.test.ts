@@ -59,6 +59,7 @@ const matrix: readonly {operations: MeshOperation[]; answers: Partial<Record<Bea
       'admin_exec_lease_revoke',
       'admin_quarantine',
       'admin_maintenance',
+      'admin_store_promote',
       'admin_audit_list',
       'a2a_dead_list',
       'a2a_dead_retry',

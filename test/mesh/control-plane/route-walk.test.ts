@@ -6,6 +6,8 @@ import {features} from '../../../src/mesh/protocol/features.js'
 import {maxBlobBytes} from '../../../src/mesh/protocol/remote-task.js'
 import {mayUse, type Role} from '../../../src/mesh/protocol/roles.js'
 import {routes} from '../../../src/mesh/protocol/routes.js'
+import {skipWithoutPostgres} from '../../support/postgres.js'
+import {newStoreDatabase} from '../store/postgres/open-store.js'
 import {type Asked, ask} from './support/ask.js'
 import {askDocumented, contract, documented, emptyFile, post, seen} from './support/contract.js'
 import {lifeOfSuite, type Plane, startPlane, waiting} from './support/control-plane.js'
@@ -123,6 +125,12 @@ describe('control plane', () => {
       for (const method of ['GET', 'HEAD'])
         assert.equal((await askDocumented(plane, method, '/v1/mesh/nodes', conditional)).status, 304)
       assert.equal((await post(plane, '/v1/mesh/leave', {id: 'walker'}, {token: worker})).status, 204)
+    })
+
+    it('skip fencing tokens after a failover', {skip: skipWithoutPostgres}, async (t) => {
+      const promoted = await startPlane(t, {url: await newStoreDatabase()})
+      const {status, body} = await post(promoted, '/v1/mesh/admin/store/promote', {skip_tokens: 1_000_000})
+      assert.deepEqual([status, body], [200, {fence_token: 1_000_001}])
     })
 
     it('grant, renew, verify, list, release and revoke a lease', async () => {
@@ -530,6 +538,11 @@ describe('control plane', () => {
         assert.equal((await post(plane, path, body, {token: mesh})).status, 404, path)
     })
 
+    it('a promotion of a file', async () => {
+      const answer = await post(plane, '/v1/mesh/admin/store/promote', {skip_tokens: 1_000_000}, {token: admin})
+      assert.equal(answer.body.code, 'promotion_unsupported')
+    })
+
     it('leases and messages held by another node', async () => {
       for (const node of ['first', 'second']) await joined(node)
       const grant = (node: string) =>
@@ -727,7 +740,7 @@ describe('control plane', () => {
   it('has returned every documented status and code', () => {
     assert.deepEqual(
       documented.filter((answer) => !seen.has(answer)),
-      [],
+      skipWithoutPostgres ? ['POST /v1/mesh/admin/store/promote 200'] : [],
     )
   })
 })

@@ -1,5 +1,5 @@
 import {SvcError} from '../../../errors/index.js'
-import {type ExecLease, type LeaseVerification, maxLeasesListed} from '../../protocol/lease.js'
+import {type ExecLease, type LeaseVerification, maxLeasesListed, type Promotion} from '../../protocol/lease.js'
 import type {Scope} from '../mesh-store.js'
 import {type Database, statement} from './database.js'
 
@@ -26,7 +26,14 @@ const sql = {
   expire: statement('SELECT mesh_expire_leases($1) AS marked'),
   list: statement(`SELECT * FROM mesh_exec_leases WHERE scope_id = $1 AND state = 'granted' AND expires_at > (SELECT mesh_now())
 ORDER BY holder COLLATE "C", lease_id LIMIT $2`),
+  // Without the lock, the slower of two promotions could set the sequence back.
+  promote: statement(`WITH one AS MATERIALIZED (SELECT pg_advisory_xact_lock($1)),
+  raised AS MATERIALIZED (SELECT setval('mesh_fence', nextval('mesh_fence') + $4) AS fence_token FROM one)
+SELECT fence_token, mesh_log($2, $3, 'store.promoted', 'fence', jsonb_build_object('fence_token', fence_token)) FROM raised`),
 }
+
+/** Key of the advisory lock of a promotion. */
+const promotionLock = 0x7376_6304
 
 /** Maximum number of leases marked as expired per list. */
 const sweepLimit = 1000
@@ -67,6 +74,11 @@ export class Leases {
   async list(scope: Scope): Promise<ExecLease[]> {
     await this.expire(sweepLimit)
     return (await this.#database.query<LeaseRow>(sql.list, [scope, maxLeasesListed])).map(toLease)
+  }
+
+  async promote(scope: Scope, skip: number, actor: string): Promise<Promotion> {
+    const {fence_token} = await this.#database.one<Promotion>(sql.promote, [promotionLock, scope, actor, skip])
+    return {fence_token}
   }
 
   /** Marks expired leases. @returns number of marked leases */

@@ -144,6 +144,7 @@ function meshStoreOf(database: Database, {limits, session, clock}: StoreParts): 
     releaseLease: (scope, held) => leases.release(scope, held),
     verifyLease: (scope, lease) => leases.verify(scope, lease),
     listLeases: (scope) => leases.list(scope),
+    promote: (scope, skip, actor) => leases.promote(scope, skip, actor),
     revokeLease: (scope, lease, actor) => leases.revoke(scope, lease, actor),
 
     async deliver(scope, draft) {

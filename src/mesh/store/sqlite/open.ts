@@ -1,4 +1,5 @@
 import type {Database} from 'better-sqlite3'
+import {SvcError} from '../../../errors/index.js'
 import {applyFragments, openDatabase, storeError} from '../../../store/index.js'
 import type {MeshStore, Scope, StoreLimits} from '../mesh-store.js'
 import {digestOf} from '../message-rows.js'
@@ -208,6 +209,7 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
         return {nodes: tables.registry.count(scope), leases: leases.count(scope), pending, dead}
       }),
 
+    promote: () => Promise.reject(new SvcError('promotion_unsupported', {})),
     listAudit: (scope, query) => read(() => audit.list(scope, query)),
 
     useTokenId: (id, keepUntilMs) => write((transaction) => usedTokens.useTokenId(transaction, id, keepUntilMs)),

@@ -56,6 +56,11 @@ export const everyOperation: Readonly<Record<MeshOperation, Exchange>> = {
     ask: (client) => client.setMaintenance({node: 'node-a', maintenance: true, forMs: 600_000}),
     body: {node_id: 'node-a', maintenance: true, maintenance_for_ms: 600_000},
   },
+  admin_store_promote: {
+    ask: (client) => client.promoteStore(1_000_000),
+    body: {skip_tokens: 1_000_000},
+    answer: {fence_token: 1_000_017},
+  },
   admin_audit_list: {
     ask: (client) => client.listAudit(),
     answer: {

@@ -43,6 +43,7 @@ export const bodies: Readonly<Record<string, (node: string) => object>> = {
   '/v1/mesh/admin/exec-lease/revoke': () => ({lease_id: '1'}),
   '/v1/mesh/admin/quarantine': (node) => ({node_id: node, quarantined: false}),
   '/v1/mesh/admin/maintenance': (node) => ({node_id: node, maintenance: false}),
+  '/v1/mesh/admin/store/promote': () => ({skip_tokens: 1_000_000}),
   '/v1/mesh/a2a/deliver': (node) => message({sender_node_id: node}),
   '/v1/mesh/a2a/inbox': (node) => ({receiver_agent_id: '9', claimer_node_id: node}),
   '/v1/mesh/a2a/ack': (node) => ({receiver_agent_id: '9', message_id: 1, claimer_node_id: node}),

@@ -93,6 +93,27 @@ FROM mesh_audit WHERE action LIKE 'lease.%' ORDER BY id`,
     }
   })
 
+  it('skip fencing tokens together after a failover', async (t) => {
+    const {stores} = await openTwo(t)
+    const [here] = stores
+    const {fence_token: last} = await here.grantLease('', {scopeKey: 'a', claimer: 'n1'})
+    const skipped = await Promise.all(
+      Array.from({length: 8}, (_, i) => of(stores, i).promote('', 1_000_000, `admin-${i}`)),
+    )
+    const highest = Math.max(...skipped.map(({fence_token}) => fence_token))
+    assert.equal(highest, last + 8 * 1_000_001)
+    assert.equal((await of(stores, 1).grantLease('', {scopeKey: 'b', claimer: 'n1'})).fence_token, highest + 1)
+    assert.equal((await here.grantLease('', {scopeKey: 'a', claimer: 'n1'})).fence_token, last)
+    const {rows} = await here.listAudit('', {limit: 20})
+    const entries = rows.filter(({action}) => action === 'store.promoted')
+    assert.deepEqual(
+      entries.map(({actor}) => actor).sort(),
+      Array.from({length: 8}, (_, i) => `admin-${i}`),
+    )
+    for (const {target, detail} of entries)
+      assert.ok(target === 'fence' && skipped.some(({fence_token}) => fence_token === detail.fence_token))
+  })
+
   it('count nodes and see the heartbeats of each other', async (t) => {
     const {stores} = await openTwo(t)
     for (let seq = 1; seq <= 20; seq++) {
