@@ -33,8 +33,8 @@ export default class MeshServe extends SvcCommand<typeof MeshServe> {
 database that several control planes share. By default, the server listens on the loopback interface. To accept other
 machines, set --host and create tokens with svc mesh init.
 
-SIGHUP reloads the secrets. On SIGTERM, in-flight requests have five seconds to finish; then the server exits with
-status 0. On shared networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
+SIGHUP reloads the secrets. On SIGTERM, long polls are answered, GET /health?ready=1 has the status 503, and in-flight
+requests have five seconds to finish; then the server exits with status 0. On shared networks, configure a certificate and key in [mesh.transport], or use a TLS proxy.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --host 0.0.0.0 --json',

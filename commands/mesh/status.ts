@@ -4,8 +4,8 @@ import {meshNodeSettings, meshSettings} from '../../src/config/index.js'
 export default class MeshStatus extends MeshCommand<typeof MeshStatus> {
   static override summary = "Show this node's mesh status."
   static override description =
-    `Shows whether the control plane responds and accepts this machine, and which tokens are set (never their values). Also shows
-the node record, the process that runs the tasks of other machines, the local registry of nodes, and the overlay networks.
+    `Shows whether the control plane responds and accepts this machine, which control planes share its
+database, and which tokens are set (never their values). Also shows the node record, the process that runs the tasks of other machines, the local registry of nodes, and the overlay networks.
 Exits with status 0 even without a control plane.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

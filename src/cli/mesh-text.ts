@@ -8,6 +8,7 @@ import type {
   NodeRecord,
   NodeState,
   QueueStats,
+  Replica,
   StoredMessage,
 } from '../mesh/index.js'
 import {excerpt, oneLine, time} from './orch-text.js'
@@ -165,7 +166,7 @@ export function formatMeshStats(stats: MeshStats): string {
 const formatFacts = (facts: readonly (readonly [name: string, text: string])[]): string =>
   facts
     .filter(([, text]) => text !== '')
-    .map(([name, text]) => `${`${name}:`.padEnd(15)}${text}\n`)
+    .map(([name, text]) => `${(name === '' ? '' : `${name}:`).padEnd(15)}${text}\n`)
     .join('')
 
 export function formatMeshStatus(status: MeshStatus): string {
@@ -178,6 +179,7 @@ export function formatMeshStatus(status: MeshStatus): string {
   return formatFacts([
     ['Control plane', [url, stateTexts[state], error].filter(Boolean).join(': ')],
     ['Messages', status.queue === null ? '' : queueText(status.queue)],
+    ...(status.replicas ?? []).map(replicaLine),
     ['This node', self.id === null ? 'no node id' : oneLine(self.id)],
     ['Tokens', tokens.length === 0 ? 'none' : tokens.join(', ')],
     ['Secrets in', status.env_file ?? ''],
@@ -186,6 +188,11 @@ export function formatMeshStatus(status: MeshStatus): string {
     ['Overlay', overlays.join(', ')],
   ])
 }
+
+const replicaLine = ({id, version, host, since_unix_ms: since}: Replica, i: number): [name: string, text: string] => [
+  i === 0 ? 'Replicas' : '',
+  `${oneLine(id)}, version ${oneLine(version)}, on ${oneLine(host)} since ${time(since)}`,
+]
 
 const queueText = ({pending_count: pending, dead_count: dead}: QueueStats): string =>
   `${pending} queued${dead > 0 ? `, ${dead} dead` : ''}`

@@ -2457,6 +2457,8 @@ export interface MeshStatusV1 {
     dead_count?: number
     [k: string]: unknown
   } | null
+  /** Control planes that share the database, oldest first; null if they are unknown. */
+  replicas: {id: string; version: string; host: string; since_unix_ms: number; [k: string]: unknown}[] | null
 }
 
 /** Which mesh secrets are set. */

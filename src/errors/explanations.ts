@@ -416,6 +416,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The PostgreSQL server has ended the connection before it answered a statement, which may have been executed.',
     {reason: 'db.example.com:5432/mesh: Connection terminated unexpectedly'},
   ],
+  control_plane_stopping:
+    'The control plane has received SIGTERM, finishes the running requests and is no longer ready for others.',
   attestation_key_missing: 'A signed result arrived, and the control plane has no key to verify it.',
   server_token_missing:
     'A new node exchanges its bootstrap token for the token of a role, and that token is not configured.',

@@ -63,6 +63,7 @@ export {hardCapabilities, meetsRequirements} from './protocol/meets-requirements
 export type {
   DeadMessage,
   DeadOutcome,
+  QueueReport,
   QueueStats,
   StoredMessage,
 } from './protocol/message.js'
@@ -86,6 +87,7 @@ export {
   resultKey,
   taskScopeKey,
 } from './protocol/remote-task.js'
+export type {Replica} from './protocol/replica.js'
 export {mayUse, type Role, tokenVariables} from './protocol/roles.js'
 export {type MeshOperation, routes} from './protocol/routes.js'
 export {mintToken} from './protocol/signed-token.js'

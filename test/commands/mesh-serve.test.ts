@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import {once} from 'node:events'
 import {chmod, mkdir, rm, stat, writeFile} from 'node:fs/promises'
 import {request} from 'node:https'
+import {connect} from 'node:net'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
@@ -71,6 +73,29 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     assert.equal((await askMesh(second, '/v1/mesh/nodes', {token})).body.nodes[0].id, 'n-1')
     const file = await startMeshServer(t, {env: {...env, SVC_MESH_STORE_URL: url}})
     assert.match(file.ready.db, /mesh\.db$/)
+  })
+
+  it('answers long polls and finishes requests on SIGTERM', async (t) => {
+    const server = await startMeshServer(t, {env, isAlone: true})
+    const token = env.SVC_MESH_TOKEN
+    await askMesh(server, '/v1/mesh/join', {token, body: record('n-1')})
+    const claim = {receiver_agent_id: '2', claimer_node_id: 'n-1', wait_ms: 30_000}
+    const poll = askMesh(server, '/v1/mesh/a2a/inbox', {token, body: claim})
+    const isWaiting = async () => (await askMesh(server, '/metrics', {token})).text.includes('svc_mesh_long_polls 1\n')
+    await until(isWaiting, 'the request waits')
+    const held = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
+    const body = JSON.stringify({id: 'n-1'})
+    held.write(
+      `POST /v1/mesh/heartbeat HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`,
+    )
+    await once(held, 'data')
+    const stopped = server.stop()
+    assert.deepEqual((await poll).body, {messages: []})
+    assert.equal((await askMesh(server, '/health?ready=1')).status, 503)
+    const answered = once(held, 'data')
+    held.write(body)
+    assert.match(String(await answered), /^HTTP\/1\.1 200 OK/)
+    assert.equal(await stopped, 0)
   })
 
   it('loads only the driver of its database', {skip: skipWithoutPostgres}, async (t) => {

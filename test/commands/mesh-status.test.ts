@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import {chmod} from 'node:fs/promises'
+import {hostname} from 'node:os'
 import {join as path} from 'node:path'
 import {describe, it} from 'node:test'
-import type {MeshStatusV1} from '../../src/contracts/index.js'
+import type {MeshPromoteV1, MeshStatusV1} from '../../src/contracts/index.js'
+import {startMeshServer} from '../support/mesh-server.js'
 import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-workspace.js'
+import {createDatabase, skipWithoutPostgres} from '../support/postgres.js'
 import {writeFiles} from '../support/temporary.js'
 
 describe('svc mesh status', () => {
@@ -13,7 +16,7 @@ describe('svc mesh status', () => {
     const {json, text, cwd} = await meshWorkspace(t, undefined, {})
     const status = await json<MeshStatusV1>('status', ['status'])
     assert.deepEqual([status.state, status.health_ok, status.control_url], ['unconfigured', false, null])
-    assert.deepEqual([status.self_record.id, status.queue, status.env_file], [null, null, null])
+    assert.deepEqual([status.self_record.id, status.queue, status.replicas, status.env_file], [null, null, null, null])
     assert.equal(status.registry_path, path(cwd, '.svc', 'cache', 'mesh', 'local-registry.json'))
     assert.deepEqual(status.registry, {schema_version: 1, nodes: []})
     assert.equal(status.security.mesh_auth_mode, 'open')
@@ -28,6 +31,8 @@ describe('svc mesh status', () => {
     const status = await json<MeshStatusV1>('status', ['status'], {env})
     assert.deepEqual([status.state, status.health_ok, status.error], ['connected', true, null])
     assert.equal(status.queue?.pending_count, 1)
+    const [replica] = status.replicas ?? []
+    assert.deepEqual([status.replicas?.length, replica?.host], [1, hostname()])
     const {mesh_auth_mode: mode, jwt_secret_set: jwt, ...set} = status.security
     assert.deepEqual([mode, jwt], ['role_mix', false])
     assert.deepEqual(Object.values(set), [true, true, true, true, false, true])
@@ -35,13 +40,31 @@ describe('svc mesh status', () => {
     const {stdout, stderr} = await run(['status'], {env})
     assert.match(
       stdout,
-      /^Control plane: http:\S+: connected\nMessages: +1 queued\nThis node: +me\nTokens: +mesh, worker,/,
+      /^Control plane: http:\S+: connected\nMessages: +1 queued\nReplicas: +[0-9a-f]{8}, version \S+, on \S+ since .*\nThis node: +me\nTokens: +mesh, worker,/,
     )
     assert.doesNotMatch(JSON.stringify(status) + stdout + stderr, /canary/)
     const {security} = await json<MeshStatusV1>('status', ['status'], {
       env: {SVC_MESH_WORKER_TOKEN: '', SVC_MESH_SUBMITTER_TOKEN: '', SVC_MESH_ADMIN_TOKEN: ''},
     })
     assert.equal(security.mesh_auth_mode, 'legacy_mesh_only')
+  })
+
+  it('shows all control planes of a PostgreSQL database', {skip: skipWithoutPostgres}, async (t) => {
+    const args = ['--store', await createDatabase()]
+    const [first, second] = [
+      await startMeshServer(t, {env: meshTokens, args}),
+      await startMeshServer(t, {env: meshTokens, args}),
+    ]
+    const {json, text} = await meshWorkspace(t, first, meshTokens)
+    const {replicas} = await json<MeshStatusV1>('status', ['status'])
+    assert.equal(new Set(replicas?.map(({id}) => id)).size, 2)
+    assert.match(await text(['status']), /^Replicas: +[0-9a-f]{8}, .*\n {15}[0-9a-f]{8}, version/m)
+    const {fence_token: fence} = await json<MeshPromoteV1>('promote', ['admin', 'promote'])
+    assert.equal(fence, 1_000_001)
+    assert.equal(await text(['admin', 'promote']), 'all new leases have ids above 2000002\n')
+    await second.stop()
+    const left = await json<MeshStatusV1>('status', ['status'])
+    assert.deepEqual(left.replicas, replicas?.slice(0, 1))
   })
 
   it('shows the process that runs the tasks of other machines', async (t) => {

@@ -159,6 +159,10 @@ export const meshErrors = rows(() => ({
     message: (p: {reason: string}) => `The control plane has lost the connection to its database: ${p.reason}.`,
     hint: 'Send the request again later; it may have taken effect.',
   }),
+  control_plane_stopping: unavailable({
+    message: () => 'The control plane is stopping.',
+    hint: 'Send the request to another control plane, or send it again later.',
+  }),
   attestation_key_missing: unavailable({
     message: () => 'The control plane has no key to verify signed results.',
     hint: 'Set SVC_MESH_WORKER_RESULT_VERIFY_KEY for the control plane, or send the result unsigned.',

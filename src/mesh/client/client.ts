@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
 import type {AuditPage} from '../protocol/audit.js'
 import type {ExecLease, LeaseVerification, Promotion} from '../protocol/lease.js'
-import type {DeadMessages, DeadOutcome, Delivered, QueueStats, StoredMessage} from '../protocol/message.js'
+import type {DeadMessages, DeadOutcome, Delivered, QueueReport, StoredMessage} from '../protocol/message.js'
 import type {HeartbeatReply, NodeRecord, Registry} from '../protocol/node.js'
 import type {MeshOperation} from '../protocol/routes.js'
 import {type Call, type Caller, call, type Reply} from './call.js'
@@ -87,7 +87,7 @@ export interface MeshClient {
   retryDead(messages: readonly number[], options?: CallOptions): Promise<DeadOutcome>
   dropDead(messages: readonly number[], options?: CallOptions): Promise<DeadOutcome>
   listAudit(request?: PageRequest, options?: CallOptions): Promise<AuditPage>
-  queueStats(options?: CallOptions): Promise<QueueStats>
+  queueStats(options?: CallOptions): Promise<QueueReport>
   /** Stores a file of up to 8 MiB for 24 h, or extends its storage. @returns its SHA-256 in hexadecimal */
   putBlob(bytes: Uint8Array, options?: CallOptions): Promise<string>
   /** Reads a file by its SHA-256 and checks the digest of the received bytes. */

@@ -22,4 +22,6 @@ export interface ControlPlaneContext {
   waiters: Waiters
   pending: PendingCounts
   metrics: ControlPlaneMetrics
+  /** True while running requests are finished before the end. */
+  isStopping: boolean
 }

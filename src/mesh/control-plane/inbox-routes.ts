@@ -1,5 +1,5 @@
 import {clientGone} from '../../net/index.js'
-import type {StoredMessage} from '../protocol/message.js'
+import type {QueueReport, StoredMessage} from '../protocol/message.js'
 import {
   type InboxBody,
   maxMessagesPerPage,
@@ -83,7 +83,8 @@ export const inboxRoutes: Handlers = {
   },
 
   async queue_stats(_request, {store, scope}) {
-    return JSON.stringify(await store.queueStats(scope))
+    const [stats, replicas] = await Promise.all([store.queueStats(scope), store.replicas()])
+    return JSON.stringify({...stats, replicas} satisfies QueueReport)
   },
 }
 

@@ -1,3 +1,6 @@
+import type {Server} from 'node:http'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {promisify} from 'node:util'
 import {asProblem, SvcError} from '../../errors/index.js'
 import {
   createApp,
@@ -58,13 +61,19 @@ export interface ControlPlane extends Listening {
    * @throws mesh_unprotected if there are none and the address is not loopback
    */
   reload(credentials: Credentials): void
-  /** Ends long polls, waits up to `drainMs` for running requests, and closes the store. */
+  /**
+   * Ends long polls, waits up to `drainMs` for running requests, and closes the store. While requests run, at most half
+   * of that time, it accepts others, but is not ready.
+   */
   close(drainMs: number): Promise<void>
 }
 
 const defaultLongPolls = 10_000
 
 const defaultSafetyMs = 5000
+
+/** Interval at which a server that stops looks for idle connections, ms. */
+const idleCheckMs = 20
 
 /**
  * Starts a control plane.
@@ -107,6 +116,7 @@ function contextOf(options: ControlPlaneOptions): ControlPlaneContext {
     }),
     pending: new PendingCounts(store),
     metrics: new ControlPlaneMetrics(),
+    isStopping: false,
   }
 }
 
@@ -120,7 +130,7 @@ function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, t
     headers: {[featureHeader]: features.join(',')},
     tls,
   })
-  const isReady = createReadiness(context.store)
+  const isReady = createReadiness(context)
   // The only route without authentication and rate limit.
   app.get<{Querystring: {ready?: string}}>(routes.health.path, async ({query}, reply) => {
     if (query.ready !== undefined) await isReady()
@@ -162,16 +172,28 @@ function running(
     },
     async close(drainMs) {
       endPurge()
+      context.isStopping = true
       waiters.close()
+      const {server} = app
+      await untilIdle(server, drainMs / 2)
       // Connections that become idle after their response would keep the server open until their timeout.
-      const idle = setInterval(() => app.server.closeIdleConnections(), 20)
+      const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs)
       const drained = app.close()
-      const timeout = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
+      const timeout = new Promise((resolve) => setTimeout(resolve, drainMs / 2).unref())
       await Promise.race([drained, timeout])
       clearInterval(idle)
-      app.server.closeAllConnections()
+      server.closeAllConnections()
       await drained
       await store.close()
     },
+  }
+}
+
+/** Waits until a server has no connection with a running request, at most `ms`. Closes idle connections. */
+async function untilIdle(server: Server, ms: number): Promise<void> {
+  const connections = promisify(server.getConnections.bind(server))
+  for (const untilMs = performance.now() + ms; performance.now() < untilMs; await sleep(idleCheckMs)) {
+    server.closeIdleConnections()
+    if ((await connections()) === 0) return
   }
 }

@@ -4,6 +4,7 @@ import {lockHolder} from '../../files/index.js'
 import type {MeshClient} from '../client/client.js'
 import {MeshHttpError} from '../client/error.js'
 import type {QueueStats} from '../protocol/message.js'
+import type {Replica} from '../protocol/replica.js'
 import {workerLock, workFolder} from './home.js'
 import {type LocalRegistry, readLocalRegistry, registryPath} from './local-registry.js'
 import {type MeshSecurity, meshSecurity} from './local-status.js'
@@ -31,6 +32,8 @@ export interface MeshStatus {
   /** Process of this machine that runs the tasks of other machines. */
   worker: {pid: number; since_unix_ms: number} | null
   queue: QueueStats | null
+  /** Control planes that share the database; null if unknown. */
+  replicas: Replica[] | null
 }
 
 /** Timeout of the health check, ms. */
@@ -68,10 +71,11 @@ export async function meshStatus(
   }
 }
 
-type Remote = Pick<MeshStatus, 'state' | 'health_ok' | 'error' | 'queue'>
+type Remote = Pick<MeshStatus, 'state' | 'health_ok' | 'error' | 'queue' | 'replicas'>
 
 async function askControlPlane(client: MeshClient | undefined, signal: AbortSignal): Promise<Remote> {
-  if (client === undefined) return {state: 'unconfigured', health_ok: false, error: null, queue: null}
+  const unknown = {health_ok: false, error: null, queue: null, replicas: null}
+  if (client === undefined) return {...unknown, state: 'unconfigured'}
   const messageOf = (error: unknown) => {
     signal.throwIfAborted()
     return client.redact(SvcError.from(error).message)
@@ -79,12 +83,13 @@ async function askControlPlane(client: MeshClient | undefined, signal: AbortSign
   try {
     await client.health({signal, retry: false, timeoutMs: healthMs})
   } catch (error) {
-    return {state: 'unreachable', health_ok: false, error: messageOf(error), queue: null}
+    return {...unknown, state: 'unreachable', error: messageOf(error)}
   }
   try {
-    return {state: 'connected', health_ok: true, error: null, queue: await client.queueStats({signal, retry: false})}
+    const {replicas = null, ...queue} = await client.queueStats({signal, retry: false})
+    return {state: 'connected', health_ok: true, error: null, queue, replicas}
   } catch (error) {
     const isDenied = error instanceof MeshHttpError && error.isStatus(401, 403)
-    return {state: isDenied ? 'denied' : 'unreachable', health_ok: true, error: messageOf(error), queue: null}
+    return {...unknown, state: isDenied ? 'denied' : 'unreachable', health_ok: true, error: messageOf(error)}
   }
 }

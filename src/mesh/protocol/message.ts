@@ -1,4 +1,5 @@
 import type {CapabilityHints} from './node.js'
+import type {Replica} from './replica.js'
 
 /** Message to an agent, as delivered by its sender. */
 export interface MessageDraft {
@@ -74,4 +75,10 @@ export interface QueueStats {
   oldest_pending_unix_ms?: number
   /** Messages that were claimed too often without an acknowledgement. */
   dead_count: number
+}
+
+/** Statistics of the queue, and the control planes that share it. */
+export interface QueueReport extends QueueStats {
+  /** By age; missing in answers of older control planes. */
+  replicas?: Replica[]
 }

@@ -3,6 +3,7 @@ import type {ExecLease, LeaseVerification, Promotion} from '../protocol/lease.js
 import type {DeadMessage, DeadOutcome, Delivered, MessageDraft, QueueStats, StoredMessage} from '../protocol/message.js'
 import type {Incarnation, NodeFacts} from '../protocol/node.js'
 import type {PageQuery} from '../protocol/page-query.js'
+import type {Replica} from '../protocol/replica.js'
 
 /** Tenant whose rows an operation may access; empty if the control plane has no scope. */
 export type Scope = string
@@ -213,6 +214,8 @@ export interface MeshStore {
    */
   useBootstrap(scope: Scope, digest: string, use: {expiresMs: number; by: string}): Promise<void>
 
+  /** Lists the first control planes that have the store open, by age. */
+  replicas(): Promise<Replica[]>
   /** Deletes a bounded number of expired rows, unless another process does so. @returns true if there are more */
   purge(): Promise<boolean>
   /** Checks that the database answers. @throws store_unavailable, store_outcome_unknown */

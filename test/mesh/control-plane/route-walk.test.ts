@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import {createHash} from 'node:crypto'
+import {once} from 'node:events'
+import {connect} from 'node:net'
 import {before, describe, it} from 'node:test'
 import {SvcError} from '../../../src/errors/index.js'
 import {features} from '../../../src/mesh/protocol/features.js'
@@ -7,6 +9,7 @@ import {maxBlobBytes} from '../../../src/mesh/protocol/remote-task.js'
 import {mayUse, type Role} from '../../../src/mesh/protocol/roles.js'
 import {routes} from '../../../src/mesh/protocol/routes.js'
 import {skipWithoutPostgres} from '../../support/postgres.js'
+import {timeoutMs} from '../../support/until.js'
 import {newStoreDatabase} from '../store/postgres/open-store.js'
 import {type Asked, ask} from './support/ask.js'
 import {askDocumented, contract, documented, emptyFile, post, seen} from './support/contract.js'
@@ -638,6 +641,29 @@ describe('control plane', () => {
           assert.equal((await askDocumented(plane, method, '/health', {query: 'ready=1'})).status, 503)
         plane.trouble.fault = undefined
       }
+    })
+
+    it('readiness, and nothing else, while running requests are finished', async (t) => {
+      const stopping = await startPlane(t)
+      const held = connect(stopping.port, '127.0.0.1')
+      const body = JSON.stringify(record('n-1'))
+      held.write(
+        `POST /v1/mesh/join HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`,
+      )
+      await once(held, 'data')
+      const ready = (method: string) => askDocumented(stopping, method, '/health', {query: 'ready=1'})
+      assert.equal((await ready('GET')).status, 200)
+      const closed = stopping.close(2 * timeoutMs)
+      const {status, body: problem} = await ready('GET')
+      assert.deepEqual([status, problem.code], [503, 'control_plane_stopping'])
+      assert.equal((await ready('HEAD')).status, 503)
+      for (const path of ['/health', '/v1/mesh/nodes'])
+        assert.equal((await askDocumented(stopping, 'GET', path)).status, 200)
+      const answered = once(held, 'data')
+      held.write(body)
+      assert.match(String(await answered), /^HTTP\/1\.1 200 OK/)
+      await closed
+      await assert.rejects(ask(stopping, 'GET', '/health'))
     })
 
     it('operations under overload, by rank', async () => {

@@ -13,6 +13,7 @@ import {Messages} from './messages.js'
 import {migrate} from './migrate.js'
 import {Nodes, restoreSeen} from './nodes.js'
 import {purge} from './purge.js'
+import {Replicas} from './replicas.js'
 import {Session} from './session.js'
 
 export interface PostgresMeshStoreOptions extends PostgresOptions {
@@ -49,19 +50,21 @@ export async function openPostgresMeshStore(
 ): Promise<MeshStore> {
   const database = connectionsTo(url, options)
   const clock = new Estimate(monotonic)
+  const replicas = new Replicas(database)
   const session = new Session({
     newClient: () => database.newClient(),
     onTime: (now) => clock.set(now),
     onConnect: async (client) => {
       await migrate(client, database.server)
       await client.query(restoreSeen)
+      await replicas.register(client)
     },
     monotonic,
     tickMs,
   })
   try {
     await session.open()
-    return meshStoreOf(database, {limits, session, clock})
+    return meshStoreOf(database, {limits, session, clock, replicas})
   } catch (error) {
     await Promise.all([session.close(), database.close()])
     throw openingFault(error, database.server)
@@ -110,9 +113,10 @@ interface StoreParts {
   limits: StoreLimits
   session: Session
   clock: Estimate
+  replicas: Replicas
 }
 
-function meshStoreOf(database: Database, {limits, session, clock}: StoreParts): MeshStore {
+function meshStoreOf(database: Database, {limits, session, clock, replicas}: StoreParts): MeshStore {
   const {leaseMs, maxScopeBlobBytes: maxBlobs = maxScopeBlobBytes} = limits
   const nodes = new Nodes(database)
   const leases = new Leases(database, leaseMs)
@@ -195,6 +199,7 @@ function meshStoreOf(database: Database, {limits, session, clock}: StoreParts): 
     useTokenId: (id, keepUntilMs) => usedTokens.useTokenId(id, keepUntilMs),
     useBootstrap: (scope, digest, use) => usedTokens.useBootstrap(scope, digest, use),
 
+    replicas: () => replicas.list(),
     async purge() {
       nodes.forgetCounts()
       return purge(database)

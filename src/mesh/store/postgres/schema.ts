@@ -560,6 +560,15 @@ BEGIN
 END $$;
 `
 
+const replicas = `
+CREATE UNLOGGED TABLE mesh_replicas (
+  pid integer PRIMARY KEY,
+  id text NOT NULL,
+  version text NOT NULL,
+  host text NOT NULL,
+  since_unix_ms bigint NOT NULL
+)`
+
 /**
  * Migrations of the tables and functions of a control plane in PostgreSQL. Migrations are appended and never changed.
  * Columns are those of SQLite, where the same is stored. Times are Unix ms on the store's clock, except the deadlines of
@@ -576,7 +585,9 @@ END $$;
  *   deliveries write it, so that acknowledgements do not wait for them.
  * - `mesh_messages`: `payload` is UTF-8; it may contain U+0000, which the type text cannot store.
  * - `mesh_audit`: as in SQLite.
+ * - `mesh_replicas`: open stores, by the server process of their session.
  */
 export const migrations: readonly string[] = [
   [tables, clock, auditAndNodes, leases, messages, credentialsAndFiles].join('\n'),
+  replicas,
 ]

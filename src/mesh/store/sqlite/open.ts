@@ -3,6 +3,7 @@ import {SvcError} from '../../../errors/index.js'
 import {applyFragments, openDatabase, storeError} from '../../../store/index.js'
 import type {MeshStore, Scope, StoreLimits} from '../mesh-store.js'
 import {digestOf} from '../message-rows.js'
+import {newReplica} from '../replica.js'
 import {Audit} from './audit.js'
 import {Backlog} from './backlog.js'
 import {Blobs} from './blobs.js'
@@ -160,6 +161,7 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
     unlock()
   }
   const checked = database.prepare("SELECT value FROM mesh_counters WHERE name = 'clock'")
+  const replica = newReplica(clock.now())
   let closing: Promise<void> | undefined
 
   return {
@@ -216,6 +218,7 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
     useBootstrap: (scope, digest, use) =>
       write((transaction) => usedTokens.useBootstrap(transaction, scope, digest, use)),
 
+    replicas: async () => [replica],
     purge: () =>
       write((transaction) =>
         [clock.isTrusted(transaction.now) && purge.run(transaction), journal.fold(transaction)].includes(true),

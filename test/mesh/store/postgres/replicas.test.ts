@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import {EventEmitter, once} from 'node:events'
+import {hostname} from 'node:os'
 import {describe, it, type TestContext} from 'node:test'
 import pg from 'pg'
+import {packageVersion} from '../../../../src/files/index.js'
 import type {MeshStore} from '../../../../src/mesh/store/mesh-store.js'
 import {purgeLock} from '../../../../src/mesh/store/postgres/purge.js'
 import {runSql, skipWithoutPostgres} from '../../../support/postgres.js'
@@ -112,6 +114,29 @@ FROM mesh_audit WHERE action LIKE 'lease.%' ORDER BY id`,
     )
     for (const {target, detail} of entries)
       assert.ok(target === 'fence' && skipped.some(({fence_token}) => fence_token === detail.fence_token))
+  })
+
+  it('list each other, with the time since when they are open, and only while they are', async (t) => {
+    const {url, stores} = await openTwo(t)
+    const [here, there] = stores
+    const listed = await here.replicas()
+    assert.deepEqual(await there.replicas(), listed)
+    assert.equal(new Set(listed.map(({id}) => id)).size, 2)
+    for (const {version, host, since_unix_ms: since} of listed) {
+      assert.deepEqual([version, host], [packageVersion(), hostname()])
+      assert.ok(since > 0 && since <= here.now())
+    }
+    await runSql(url, `INSERT INTO mesh_replicas VALUES (0, 'gone', '1', 'h', 1)`)
+    // A lost session registers again under its new connection.
+    const pids = () => runSql<{pid: number}>(url, 'SELECT pid FROM mesh_replicas')
+    const lost = new Set((await pids()).map(({pid}) => pid))
+    await runSql(url, 'SELECT pg_terminate_backend(pid) FROM mesh_replicas WHERE pid > 0')
+    const areNew = async () => (await pids()).every(({pid}) => !lost.has(pid)) && (await here.replicas()).length === 2
+    await until(areNew, 'both stores are registered again')
+    assert.deepEqual(await here.replicas(), listed)
+    await there.close()
+    await until(async () => (await here.replicas()).length === 1, 'the closed store is not listed')
+    await here.close()
   })
 
   it('count nodes and see the heartbeats of each other', async (t) => {
