@@ -13,6 +13,10 @@ import {mcpStart} from './mcp-start.js'
 import {meshHeartbeat, meshHeartbeatScale} from './mesh/heartbeat.js'
 import {meshMessages} from './mesh/messages.js'
 import {meshNodes} from './mesh/nodes.js'
+import {meshPostgresHeartbeat, meshPostgresHeartbeatScale} from './mesh/postgres/heartbeat.js'
+import {meshPostgres} from './mesh/postgres/messages.js'
+import {meshPostgresNodes} from './mesh/postgres/nodes.js'
+import {meshPostgresWakeUp} from './mesh/postgres/wake-up.js'
 import {orchestratorDispatch} from './orchestrator/dispatch.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorGates} from './orchestrator/gates.js'
@@ -46,6 +50,11 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'mesh-heartbeat-scale': meshHeartbeatScale,
   'mesh-messages': meshMessages,
   'mesh-nodes': meshNodes,
+  'mesh-postgres': meshPostgres,
+  'mesh-postgres-heartbeat': meshPostgresHeartbeat,
+  'mesh-postgres-heartbeat-scale': meshPostgresHeartbeatScale,
+  'mesh-postgres-nodes': meshPostgresNodes,
+  'mesh-postgres-wake-up': meshPostgresWakeUp,
 }
 
 const asked = process.argv.slice(2)

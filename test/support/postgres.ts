@@ -1,5 +1,15 @@
 import {randomUUID} from 'node:crypto'
-import {chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync} from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import {tmpdir, userInfo} from 'node:os'
 import {join} from 'node:path'
 import {execaSync, type SyncOptions} from 'execa'
@@ -40,10 +50,15 @@ export class PostgresCluster {
   readonly #folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
   readonly #account = account()
   readonly #environment: Readonly<Record<string, string>>
+  readonly #isDurable: boolean
   #mounted: string | undefined
 
-  /** @param hasOwnClock true for a clock that `setClock` moves, if that is possible here */
-  constructor({hasOwnClock = false} = {}) {
+  /**
+   * @param hasOwnClock true for a clock that `setClock` moves, if that is possible here
+   * @param isDurable true to flush every commit to disk, which only benchmarks need
+   */
+  constructor({hasOwnClock = false, isDurable = false} = {}) {
+    this.#isDurable = isDurable
     this.#environment =
       hasOwnClock && fakeTime !== undefined
         ? {
@@ -121,6 +136,10 @@ export class PostgresCluster {
     return join(this.#folder, 'data')
   }
 
+  get pid(): number {
+    return Number.parseInt(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8'), 10)
+  }
+
   /** URL of a database of this server. */
   urlOf(database: string): string {
     return `postgres://svc@${encodeURIComponent(this.#folder)}/${database}`
@@ -131,8 +150,7 @@ export class PostgresCluster {
     const settings = [
       `unix_socket_directories=${this.#folder}`,
       'listen_addresses=',
-      'fsync=off',
-      'full_page_writes=off',
+      ...(this.#isDurable ? [] : ['fsync=off', 'full_page_writes=off']),
       'max_connections=300',
     ]
     const options = settings.map((setting) => `-c ${setting}`).join(' ')

@@ -1,7 +1,6 @@
 import {median, round} from '../../../src/bench/measure.js'
 import {routes} from '../../../src/mesh/index.js'
 import {type Connection, connectMany, throughput} from './load.js'
-import {processorMs} from './processor.js'
 import {nodeId, type Server, startBareServer, startControlPlane} from './servers.js'
 
 const lanes = 64
@@ -13,18 +12,18 @@ const beats = 100
 const warmUp = 8
 
 /** A server that receives heartbeats, and the measurements of each round. */
-interface Run {
+export interface Run {
   nodes: number
   /** Heartbeats per connection before this round. */
   beaten: number
   server: Server
   connections: Connection[]
   perSecond: number[]
-  /** Processor time of the server per heartbeat, µs. */
+  /** Processor time of the server, and of its database server, per heartbeat, µs. */
   cost: number[]
 }
 
-const runOf = async (server: Server, nodes: number): Promise<Run> => ({
+export const runOf = async (server: Server, nodes: number): Promise<Run> => ({
   nodes,
   beaten: 0,
   server,
@@ -36,7 +35,7 @@ const runOf = async (server: Server, nodes: number): Promise<Run> => ({
 let sent = 0
 
 /** The next short heartbeat of a node. */
-const heartbeat = (node: number) =>
+export const heartbeat = (node: number) =>
   JSON.stringify({
     id: nodeId(node),
     incarnation: 7_199_254_740_991,
@@ -52,33 +51,33 @@ const heartbeat = (node: number) =>
 async function beat(run: Run): Promise<void> {
   const {nodes, beaten, server, connections, perSecond, cost} = run
   const own = (lane: number) => Math.ceil((nodes - lane) / lanes)
-  const before = processorMs(server.pid)
+  const before = server.processorMs()
   const rate = await throughput(connections, beats, async (connection, lane, n) => {
     await connection.post(routes.heartbeat.path, heartbeat(lane + lanes * (((beaten + n) * 7919) % own(lane))))
   })
   run.beaten += beats
   perSecond.push(rate)
-  cost.push(((processorMs(server.pid) - before) * 1000) / (lanes * beats))
+  cost.push(((server.processorMs() - before) * 1000) / (lanes * beats))
 }
 
 /**
  * Alternates rounds between several servers, so that changes in the speed of the machine affect all of them equally.
  */
-async function beatInTurn(runs: readonly Run[], rounds: number): Promise<void> {
+export async function beatInTurn(runs: readonly Run[], rounds: number): Promise<void> {
   for (let n = 0; n < warmUp; n++) for (const one of runs) await beat(one)
   for (const {perSecond, cost} of runs) perSecond.length = cost.length = 0
   for (let n = 0; n < rounds; n++) for (const one of runs) await beat(one)
 }
 
-async function stop(runs: readonly Run[]): Promise<void> {
+export async function stop(runs: readonly Run[]): Promise<void> {
   for (const {connections} of runs) for (const connection of connections) connection.end()
   await Promise.all(runs.map(({server}) => server.stop()))
 }
 
-const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length
+export const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length
 
 /** The median of the ratios of corresponding rounds. */
-const ratio = (ones: readonly number[], others: readonly number[]) =>
+export const ratio = (ones: readonly number[], others: readonly number[]) =>
   round(median(ones.map((one, i) => one / (others[i] as number))), 3)
 
 /**

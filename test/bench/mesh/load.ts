@@ -71,10 +71,10 @@ function readAnswers(socket: Socket): () => Promise<string> {
  * Operations per second on all connections concurrently, sequential on each connection.
  * @param work an operation on a connection; receives the number of the connection and of the operation
  */
-export async function throughput(
-  connections: readonly Connection[],
+export async function throughput<T>(
+  connections: readonly T[],
   times: number,
-  work: (connection: Connection, lane: number, time: number) => Promise<void>,
+  work: (connection: T, lane: number, time: number) => Promise<void>,
 ): Promise<number> {
   const started = performance.now()
   await Promise.all(

@@ -8,16 +8,18 @@ import {execa, type ResultPromise} from 'execa'
 import {openSqliteMeshStore} from '../../../src/mesh/index.js'
 import {environment, svcBinary} from '../../support/svc.js'
 import type {Target} from './load.js'
+import {processorMs} from './processor.js'
 
 export interface Server extends Target {
-  pid: number
+  /** Processor time of the server so far, ms. */
+  processorMs(): number
   stop(): Promise<void>
 }
 
 /** Default limits of a control plane. */
 export const limits = {leaseMs: 120_000, maxMessages: 500_000, maxMessagesPerReceiver: 10_000}
 
-const token = 'bench-token-bench-token-bench-token'
+export const token = 'bench-token-bench-token-bench-token'
 
 /** The record with which a node joins, about as large as a real one. */
 export const nodeFacts = (i: number) => ({
@@ -71,7 +73,7 @@ export const startBareServer = (bytes: number): Promise<Server> =>
   start([fileURLToPath(new URL('./bare-server.js', import.meta.url)), String(bytes)], {})
 
 /** Runs a program until it is stopped, and waits for the line of JSON with its address. */
-async function start(args: readonly string[], env: Record<string, string>): Promise<Server> {
+export async function start(args: readonly string[], env: Record<string, string>): Promise<Server> {
   const child: ResultPromise<{extendEnv: false; env: Record<string, string>}> = execa(process.execPath, args, {
     extendEnv: false,
     env: environment(env),
@@ -79,7 +81,7 @@ async function start(args: readonly string[], env: Record<string, string>): Prom
   const lines = createInterface({input: child.stdout})
   const [line] = (await Promise.race([once(lines, 'line'), child])) as unknown as [string]
   return {
-    pid: child.pid as number,
+    processorMs: () => processorMs(child.pid as number),
     baseUrl: JSON.parse(line).base_url,
     async stop() {
       child.kill('SIGTERM')
