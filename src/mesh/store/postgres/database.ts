@@ -75,7 +75,11 @@ export class Database {
     this.#pool = new pg.Pool({...this.#config, max: poolSize})
     // The pool replaces a connection that fails, and the statement in progress reports the error.
     this.#pool.on('error', ignore)
-    this.#pool.on('connect', (client) => client.on('error', ignore))
+    this.#pool.on('connect', (client) => {
+      client.on('error', ignore)
+      // Plans made while a table is empty are kept while it grows. JIT compiles scans of tables without index. The first statement reports a lost connection.
+      client.query('SET enable_seqscan = off; SET jit = off').catch(ignore)
+    })
   }
 
   /** Number of operations that wait for an answer or a connection. */

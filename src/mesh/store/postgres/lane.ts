@@ -70,6 +70,10 @@ export class Lane<In, Out> {
 export const transpose = (rows: readonly (readonly unknown[])[]): unknown[][] =>
   (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))
 
+/** Values of the statement for one request, or of that for several. */
+export const valuesOf = (rows: readonly (readonly unknown[])[]): readonly unknown[] =>
+  rows.length === 1 ? (rows[0] ?? []) : transpose(rows)
+
 /** Result of a function, or the catalogue error that it throws. */
 export function answerOf<T>(read: () => T): Answer<T> {
   try {

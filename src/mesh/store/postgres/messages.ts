@@ -20,7 +20,7 @@ import {
   toMessage,
 } from '../message-rows.js'
 import {type Database, type Query, statement} from './database.js'
-import {type Answer, answerOf, Lane, transpose} from './lane.js'
+import {type Answer, answerOf, Lane, valuesOf} from './lane.js'
 import {requireNode} from './leases.js'
 
 /** Row as PostgreSQL returns it, with the store's time. */
@@ -44,15 +44,18 @@ const isOpen = 'scope_id = $1 AND acked_at IS NULL AND dead_at IS NULL'
 const isWaiting = `${isOpen} AND (holder IS NULL OR lease_expires <= (SELECT mesh_now()))`
 
 const sql = {
-  deliver:
-    statement(`SELECT answer.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::text[],
-  $9::bytea[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::jsonb[]) WITH ORDINALITY
-  AS r (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, no),
-  LATERAL mesh_deliver(a, $16, $17, b, c, d, e, f, g, h, i, j, k, l, m, n, o) answer ORDER BY no`),
-  claim: statement(`SELECT c.refusal, c.now, (c.message).* FROM unnest($1::jsonb[]) WITH ORDINALITY AS r (query, no),
+  deliver: statement(
+    'SELECT * FROM mesh_deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)',
+  ),
+  deliverAll: statement(
+    `SELECT * FROM mesh_deliver_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+  ),
+  claim: statement('SELECT refusal, now, (message).* FROM mesh_claim($1, $2, $3, $4, $5, $6, $7)'),
+  claimAll: statement(`SELECT c.refusal, c.now, (c.message).* FROM unnest($1::jsonb[]) WITH ORDINALITY AS r (query, no),
   jsonb_to_record(query) AS q (scope text, claimer text, receiver text, exclude bigint[], senders text[], types text[]),
   LATERAL mesh_claim(scope, claimer, receiver, exclude, senders, types, $2) c ORDER BY no`),
-  settle:
+  settle: statement('SELECT refusal FROM mesh_settle($1, $2, $3, $4, $5)'),
+  settleAll:
     statement(`SELECT s.refusal FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY
   AS r (a, b, c, d, e, no), LATERAL mesh_settle(a, b, c, d, e) s ORDER BY no`),
   peek: {ASC: page(inInbox, 'ASC'), DESC: page(inInbox, 'DESC')},
@@ -221,7 +224,10 @@ export class Messages {
       draft.requirements && JSON.stringify(draft.requirements),
     ])
     const limits = [maxMessages, maxMessagesPerReceiver]
-    const found = await this.#database.query<Delivery>(sql.deliver, [...transpose(rows), ...limits])
+    const found = await this.#database.query<Delivery>(rows.length === 1 ? sql.deliver : sql.deliverAll, [
+      ...limits,
+      ...valuesOf(rows),
+    ])
     return found.map(({refusal, message_id, is_duplicate}) => {
       if (refusal === 'idempotency_key_reused') return {error: new SvcError(refusal, {message: message_id})}
       if (refusal !== null)
@@ -233,10 +239,15 @@ export class Messages {
   }
 
   async #claim(requests: readonly {scope: Scope; query: ClaimQuery}[]): Promise<Answer<StoredMessage | undefined>[]> {
-    const queries = requests.map(({scope, query: {receiver, claimer, exclude, excludeSenders: senders, types}}) =>
-      JSON.stringify({scope, receiver, claimer, exclude, senders, types}),
-    )
-    const rows = await this.#database.query<Row & {refusal: string | null}>(sql.claim, [queries, this.#limits.leaseMs])
+    const queries = requests.map(({scope, query: {receiver, claimer, exclude, excludeSenders: senders, types}}) => ({
+      ...{scope, claimer, receiver, exclude, senders, types},
+    }))
+    const isOne = queries.length === 1
+    const values = isOne ? Object.values(queries[0] ?? {}) : [queries.map((query) => JSON.stringify(query))]
+    const rows = await this.#database.query<Row & {refusal: string | null}>(isOne ? sql.claim : sql.claimAll, [
+      ...values,
+      this.#limits.leaseMs,
+    ])
     return rows.map((row, i) =>
       answerOf(() => {
         requireNode(row.refusal, requests[i]?.query.claimer)
@@ -255,7 +266,8 @@ export class Messages {
       claimer,
       renewMs,
     ])
-    const rows = await this.#database.query<{refusal: string | null}>(sql.settle, transpose(values))
+    const statement = values.length === 1 ? sql.settle : sql.settleAll
+    const rows = await this.#database.query<{refusal: string | null}>(statement, valuesOf(values))
     const answers: Answer<void>[] = []
     for (const [row, [i, {message, claimer}]] of sorted.entries())
       answers[i] = answerOf(() => {

@@ -85,7 +85,7 @@ CREATE TABLE mesh_messages (
 CREATE UNIQUE INDEX mesh_messages_key ON mesh_messages (scope_id, sender, receiver, idem_key) WHERE idem_key IS NOT NULL;
 CREATE INDEX mesh_messages_open ON mesh_messages (scope_id, receiver, priority DESC, id)
   WHERE acked_at IS NULL AND dead_at IS NULL;
-CREATE INDEX mesh_messages_held ON mesh_messages (scope_id, holder) WHERE holder IS NOT NULL;
+CREATE INDEX mesh_messages_held ON mesh_messages (scope_id, holder, receiver, priority DESC, id) WHERE holder IS NOT NULL;
 CREATE INDEX mesh_messages_acked ON mesh_messages (acked_at) WHERE acked_at IS NOT NULL;
 CREATE INDEX mesh_messages_dead ON mesh_messages (dead_at) WHERE dead_at IS NOT NULL;
 CREATE INDEX mesh_messages_given_up ON mesh_messages (scope_id, id) WHERE dead_at IS NOT NULL AND acked_at IS NULL;
@@ -268,8 +268,15 @@ BEGIN
       WHEN node.quarantined AND action = 'renew' THEN 'node_quarantined' END;
     IF refusal IS NOT NULL THEN RETURN; END IF;
   END IF;
-  SELECT * INTO lease FROM mesh_exec_leases l WHERE l.lease_id = id AND l.scope_id = scope AND l.state = 'granted' FOR UPDATE;
-  now := mesh_now();
+  IF action = 'verify' THEN
+    -- Only a lease that has expired is locked, to mark it.
+    SELECT * INTO lease FROM mesh_exec_leases l WHERE l.lease_id = id AND l.scope_id = scope AND l.state = 'granted';
+    now := mesh_now();
+  END IF;
+  IF action <> 'verify' OR lease.expires_at <= now THEN
+    SELECT * INTO lease FROM mesh_exec_leases l WHERE l.lease_id = id AND l.scope_id = scope AND l.state = 'granted' FOR UPDATE;
+    now := mesh_now();
+  END IF;
   IF lease.expires_at <= now THEN
     PERFORM mesh_end_lease(lease, 'expired', 'store', lease.expires_at);
     lease := NULL;
@@ -376,42 +383,84 @@ BEGIN
   RETURN examined;
 END $$;
 
--- The message id is drawn while the inbox is locked, so that ids of a scope are assigned in commit order.
-CREATE FUNCTION mesh_deliver(scope text, most bigint, most_of_receiver bigint, new_sender text, new_receiver text,
+-- Delivers a message. Its id is drawn while the inbox is locked, so that ids of a scope are assigned in commit order.
+CREATE FUNCTION mesh_deliver(most bigint, most_of_receiver bigint, scope text, new_sender text, new_receiver text,
   new_type text, new_priority smallint, new_privacy_class text, new_task_kind text, key text, digest bytea, new_model_id text,
   new_traceparent text, new_sender_node text, new_jwe text, new_payload bytea, new_requirements jsonb,
   OUT refusal text, OUT message_id bigint, OUT is_duplicate boolean) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   known record;
-  has_room boolean;
+  reserved integer;
 BEGIN
   is_duplicate := false;
-  FOR pass IN 1..2 LOOP
-    IF key IS NOT NULL THEN
-      SELECT id, body_sha256 INTO known FROM mesh_messages
-        WHERE scope_id = scope AND sender = new_sender AND receiver = new_receiver AND idem_key = key;
-      IF FOUND THEN
-        message_id := known.id;
-        is_duplicate := true;
-        refusal := CASE WHEN known.body_sha256 IS DISTINCT FROM digest THEN 'idempotency_key_reused' END;
-        RETURN;
-      END IF;
-    END IF;
-    -- The row of the scope first: it serialises all deliveries of the scope, so that they cannot deadlock, and no other
-    -- delivery with the same key is missed in the second pass.
-    IF pass = 1 THEN
-      has_room := mesh_reserve(scope, '', 1, most);
-      IF NOT mesh_reserve(scope, new_receiver, 1, most_of_receiver) THEN refusal := 'receiver_full';
-      ELSIF NOT has_room THEN refusal := 'scope_full';
-      END IF;
-    END IF;
-  END LOOP;
-  IF refusal IS NOT NULL THEN RETURN; END IF;
-  message_id := nextval('mesh_message_id');
-  INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, created_at, idem_key,
-    body_sha256, model_id, traceparent, sender_node, jwe, payload, requirements)
-  VALUES (message_id, scope, new_sender, new_receiver, new_type, new_priority, new_privacy_class, new_task_kind, mesh_now(), key,
-    digest, new_model_id, new_traceparent, new_sender_node, new_jwe, new_payload, new_requirements);
+  -- The row of the scope first: it serialises all deliveries of the scope, so that they cannot deadlock.
+  INSERT INTO mesh_inboxes AS i (scope_id, receiver, used, used_at)
+    SELECT scope, inbox, 1, at FROM mesh_clock, (VALUES (''), (new_receiver)) r (inbox)
+    ON CONFLICT (scope_id, receiver) DO UPDATE SET used = i.used + 1, used_at = excluded.used_at
+    WHERE i.used < CASE i.receiver WHEN '' THEN most ELSE most_of_receiver END;
+  GET DIAGNOSTICS reserved = ROW_COUNT;
+  IF reserved < 2 THEN
+    refusal := CASE WHEN NOT mesh_reserve(scope, '', 1, most) THEN 'scope_full' END;
+    IF NOT mesh_reserve(scope, new_receiver, 1, most_of_receiver) THEN refusal := 'receiver_full'; END IF;
+  END IF;
+  IF refusal IS NULL THEN
+    message_id := nextval('mesh_message_id');
+    INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, created_at, idem_key,
+      body_sha256, model_id, traceparent, sender_node, jwe, payload, requirements)
+    VALUES (message_id, scope, new_sender, new_receiver, new_type, new_priority, new_privacy_class, new_task_kind, mesh_now(), key,
+      digest, new_model_id, new_traceparent, new_sender_node, new_jwe, new_payload, new_requirements) ON CONFLICT DO NOTHING;
+    IF FOUND THEN RETURN; END IF;
+  END IF;
+  -- A repeated delivery is not refused.
+  SELECT id, body_sha256 INTO known FROM mesh_messages
+    WHERE scope_id = scope AND sender = new_sender AND receiver = new_receiver AND idem_key = key;
+  IF NOT FOUND THEN RETURN; END IF;
+  message_id := known.id;
+  is_duplicate := true;
+  refusal := CASE WHEN known.body_sha256 IS DISTINCT FROM digest THEN 'idempotency_key_reused' END;
+END $$;
+
+-- Delivers messages, with the same results as one by one. If no limit is reached, all are inserted by one statement.
+CREATE FUNCTION mesh_deliver_all(most bigint, most_of_receiver bigint, scopes text[], senders text[], receivers text[],
+  types text[], priorities smallint[], privacy_classes text[], task_kinds text[], keys text[], digests bytea[],
+  model_ids text[], traceparents text[], sender_nodes text[], jwes text[], payloads bytea[], requirements_of jsonb[])
+RETURNS TABLE (refusal text, message_id bigint, is_duplicate boolean) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  reserved integer;
+  ids bigint[];
+  inserted bigint[];
+BEGIN
+  INSERT INTO mesh_inboxes AS i (scope_id, receiver, used, used_at)
+    SELECT s, coalesce(r, ''), count(*), (SELECT at FROM mesh_clock) FROM unnest(scopes, receivers) AS m (s, r)
+    GROUP BY GROUPING SETS ((s), (s, r)) HAVING count(*) <= CASE WHEN r IS NULL THEN most ELSE most_of_receiver END
+    ORDER BY 1, 2
+    ON CONFLICT (scope_id, receiver) DO UPDATE SET used = i.used + excluded.used, used_at = excluded.used_at
+    WHERE i.used + excluded.used <= CASE i.receiver WHEN '' THEN most ELSE most_of_receiver END;
+  GET DIAGNOSTICS reserved = ROW_COUNT;
+  IF reserved < (SELECT count(DISTINCT s) + count(DISTINCT (s, r)) FROM unnest(scopes, receivers) AS m (s, r)) THEN
+    RETURN QUERY SELECT answer.* FROM unnest(scopes, senders, receivers, types, priorities, privacy_classes, task_kinds, keys, digests,
+      model_ids, traceparents, sender_nodes, jwes, payloads, requirements_of)
+      WITH ORDINALITY AS r (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, no),
+      LATERAL mesh_deliver(most, most_of_receiver, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) answer ORDER BY no;
+    RETURN;
+  END IF;
+  ids := ARRAY(SELECT nextval('mesh_message_id') FROM unnest(scopes));
+  WITH added AS (
+    INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, idem_key, body_sha256,
+      model_id, traceparent, sender_node, jwe, payload, requirements, created_at)
+    SELECT r.*, now FROM mesh_now() AS now, unnest(ids, scopes, senders, receivers, types, priorities, privacy_classes, task_kinds,
+      keys, digests, model_ids, traceparents, sender_nodes, jwes, payloads, requirements_of) AS r
+    ON CONFLICT DO NOTHING RETURNING id)
+  SELECT array_agg(id) INTO inserted FROM added;
+  IF cardinality(inserted) = cardinality(ids) THEN
+    RETURN QUERY SELECT NULL, id, false FROM unnest(ids) AS id;
+  ELSE
+    RETURN QUERY SELECT CASE WHEN known.body_sha256 IS DISTINCT FROM digest AND known.id IS NOT NULL THEN 'idempotency_key_reused' END,
+      coalesce(known.id, r.id), known.id IS NOT NULL
+      FROM unnest(ids, scopes, senders, receivers, keys, digests) WITH ORDINALITY AS r (id, scope, s, to_receiver, key, digest, no)
+      LEFT JOIN mesh_messages known ON known.scope_id = scope AND known.sender = s AND known.receiver = to_receiver
+        AND known.idem_key = key AND known.id <> r.id ORDER BY no;
+  END IF;
 END $$;
 
 CREATE FUNCTION mesh_is_allowed(privacy_class text, visibility text, trust text) RETURNS boolean LANGUAGE sql IMMUTABLE
