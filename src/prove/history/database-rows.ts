@@ -1,5 +1,5 @@
 import {loadDriver} from '../../store/index.js'
-import {withClient} from '../server/database.js'
+import {withClient} from './database-client.js'
 import type {LeaseRow, MessageRow, NodeRow, Rows} from './history.js'
 
 /** Store of the control planes: a SQLite file, or a PostgreSQL database. */

@@ -1,5 +1,5 @@
-import type pg from 'pg'
 import {SvcError} from '../../errors/index.js'
+import {withClient} from '../history/database-client.js'
 
 /** PostgreSQL database of the control planes in a run. */
 export interface DatabaseUnderTest {
@@ -12,24 +12,6 @@ export interface DatabaseUnderTest {
   /** Makes writes of the database server fail or succeed. Without it, this fault is not injected. */
   setFull?: (isFull: boolean) => Promise<void>
 }
-
-/** Opens a connection of its own, independently of the code of the store. */
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const {default: driver} = await import('pg')
-  const client = new driver.Client({connectionString: url, types: {getTypeParser: typeParser(driver)}})
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end().catch(() => undefined)
-  }
-}
-
-/** Reads 64-bit integers as numbers. */
-const typeParser = ({types}: typeof pg) =>
-  ((oid: number, format: 'text') =>
-    oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
 
 /** Checks that a database contains no mesh, because a run would mix with it. @throws mesh_not_empty */
 export const requireEmpty = (url: string): Promise<void> =>
