@@ -16,8 +16,8 @@ import {submitTask} from '../../src/tasks/index.js'
 import {startControlPlane} from './mesh/servers.js'
 
 /** Tasks and messages of a round, and rounds, which alternate, so that both are measured under the same load. */
-const tasks = 50
-const rounds = 4
+const tasks = 200
+const rounds = 2
 const singles = 40
 const workers = 4
 

@@ -63,7 +63,7 @@ export type RemoteWork = Read<typeof work>
 export const readWork = bodyOf(work)
 
 const task = {
-  /** Identifies the delegation: `orch-remote-<task id>-<Unix ms>`. */
+  /** Identifies the delegation, among those of all workspaces: begins with `orch-remote-<task id>-<Unix ms>`. */
   idempotency_key: must(word(512)),
   /** Number of the task in the store of the parent, for display. */
   task_id: integer(),

@@ -39,7 +39,8 @@ function begin(context: TaskContext, row: TaskRow, delegator: Delegator): Delega
   const files = JSON.parse(row.file_manifest) as ManifestEntry[]
   if (takeLocks(context, {taskId: row.id, agentId: row.agent_id, files, purpose: 'run'}) !== undefined) return undefined
   const generation = row.claim_generation + 1
-  const key = `orch-remote-${row.id}-${now()}-${generation}`
+  // Workspaces that share workers number their tasks alike, and workers find cancellations by this key.
+  const key = `orch-remote-${row.id}-${now()}-${generation}-${row.uid.slice(0, 8)}`
   const {owner, claimer, receiver, replyTo} = delegator
   moveTask(context, row, 'InProgress', {
     claim_owner: owner,
