@@ -2,6 +2,7 @@ import {describe} from 'node:test'
 import {auditConformance} from './conformance/audit.js'
 import {blobConformance} from './conformance/blobs.js'
 import {claimConformance} from './conformance/claims.js'
+import {concurrencyConformance} from './conformance/concurrent.js'
 import {credentialConformance} from './conformance/credentials.js'
 import {deadMessageConformance} from './conformance/dead-messages.js'
 import {leaseConformance} from './conformance/leases.js'
@@ -19,6 +20,7 @@ export function meshStoreConformance(open: OpenStore): void {
   describe('leases', () => leaseConformance(open))
   describe('messages', () => messageConformance(open))
   describe('claims', () => claimConformance(open))
+  describe('concurrent requests', () => concurrencyConformance(open))
   describe('dead messages', () => deadMessageConformance(open))
   describe('files', () => blobConformance(open))
   describe('audit log', () => auditConformance(open))

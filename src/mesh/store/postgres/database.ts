@@ -24,6 +24,13 @@ export const statement = (text: string): Statement => ({
   text,
 })
 
+/**
+ * Settings of a connection. All statements find few rows by their keys. A plan is kept, because a new one for each execution
+ * costs more than the statement; it must suit a table that has grown since. JIT would compile scans of tables without index.
+ */
+export const settings = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
+SET enable_mergejoin = off; SET jit = off`
+
 type Values = readonly unknown[]
 
 /** Runs a statement. @returns its rows */
@@ -36,10 +43,13 @@ const maxPauseMs = 20
 /** Additional time for the answer to a statement that has timed out on the server, ms. */
 const answerMs = 5000
 
+const arrayOfInt8 = 1016
+
 /** Reads 64-bit integers as numbers, since no id or time reaches 2^53, and leaves JSON as text. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format: 'text') => {
     if (oid === pg.types.builtins.INT8) return Number
+    if (oid === arrayOfInt8) return (text: string) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(Number))
     if (oid === pg.types.builtins.JSON || oid === pg.types.builtins.JSONB) return String
     return pg.types.getTypeParser(oid, format)
   }) as typeof pg.types.getTypeParser,
@@ -77,8 +87,8 @@ export class Database {
     this.#pool.on('error', ignore)
     this.#pool.on('connect', (client) => {
       client.on('error', ignore)
-      // Plans made while a table is empty are kept while it grows. JIT compiles scans of tables without index. The first statement reports a lost connection.
-      client.query('SET enable_seqscan = off; SET jit = off').catch(ignore)
+      // The first statement reports a lost connection.
+      client.query(settings).catch(ignore)
     })
   }
 

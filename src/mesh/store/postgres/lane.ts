@@ -14,6 +14,25 @@ export interface LaneOptions<In, Out> {
   run(requests: readonly In[]): Promise<Answer<Out>[]>
   /** Maximum number of requests per batch. */
   max: number
+  /** Shared by lanes whose batches follow one another. */
+  turn?: Turn
+}
+
+/** Lets one batch run at a time: fewer and larger batches need much less processor time, and are as fast. */
+export class Turn {
+  #isTaken = false
+  readonly #waiting: (() => void)[] = []
+
+  async take(): Promise<void> {
+    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#isTaken = true
+  }
+
+  give(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#isTaken = false
+    else setImmediate(next)
+  }
 }
 
 /**
@@ -22,11 +41,13 @@ export interface LaneOptions<In, Out> {
  */
 export class Lane<In, Out> {
   readonly #options: LaneOptions<In, Out>
+  readonly #turn: Turn
   #waiting: Waiting<In, Out>[] = []
   #isRunning = false
 
   constructor(options: LaneOptions<In, Out>) {
     this.#options = options
+    this.#turn = options.turn ?? new Turn()
   }
 
   /** Number of requests that are not part of a batch yet. */
@@ -45,7 +66,13 @@ export class Lane<In, Out> {
   }
 
   async #serve(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#answer(this.#waiting.splice(0, this.#options.max))
+    while (this.#waiting.length > 0) {
+      await this.#turn.take()
+      await this.#answer(this.#waiting.splice(0, this.#options.max))
+      this.#turn.give()
+      // Requests that have arrived meanwhile join the next batch.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     this.#isRunning = false
   }
 
@@ -70,10 +97,6 @@ export class Lane<In, Out> {
 export const transpose = (rows: readonly (readonly unknown[])[]): unknown[][] =>
   (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))
 
-/** Values of the statement for one request, or of that for several. */
-export const valuesOf = (rows: readonly (readonly unknown[])[]): readonly unknown[] =>
-  rows.length === 1 ? (rows[0] ?? []) : transpose(rows)
-
 /** Result of a function, or the catalogue error that it throws. */
 export function answerOf<T>(read: () => T): Answer<T> {
   try {
@@ -81,4 +104,20 @@ export function answerOf<T>(read: () => T): Answer<T> {
   } catch (error) {
     return {error: error as Error}
   }
+}
+
+/** Answers requests one after the other. A request that fails does not affect the others. */
+export async function answerEach<In, Out>(
+  requests: readonly In[],
+  answer: (request: In, i: number) => Answer<Out> | Promise<Answer<Out>>,
+): Promise<Answer<Out>[]> {
+  const answers: Answer<Out>[] = []
+  for (const [i, request] of requests.entries()) {
+    try {
+      answers.push(await answer(request, i))
+    } catch (error) {
+      answers.push({error: error as Error})
+    }
+  }
+  return answers
 }

@@ -13,6 +13,7 @@ import {
   digestOf,
   entryOf,
   type MessageRow,
+  maxAttempts,
   maxPageBytes,
   outcomeOf,
   pageOf,
@@ -20,8 +21,9 @@ import {
   toMessage,
 } from '../message-rows.js'
 import {type Database, type Query, statement} from './database.js'
-import {type Answer, answerOf, Lane, valuesOf} from './lane.js'
+import {type Answer, answerEach, answerOf, Lane, Turn, transpose} from './lane.js'
 import {requireNode} from './leases.js'
+import {now} from './schema.js'
 
 /** Row as PostgreSQL returns it, with the store's time. */
 type Row = Omit<MessageRow, 'payload'> & {payload: Buffer; now: number}
@@ -43,21 +45,70 @@ const inInbox = 'receiver = $5 AND acked_at IS NULL AND dead_at IS NULL AND ($6:
 const isOpen = 'scope_id = $1 AND acked_at IS NULL AND dead_at IS NULL'
 const isWaiting = `${isOpen} AND (holder IS NULL OR lease_expires <= (SELECT mesh_now()))`
 
+/** True if a node may claim messages. */
+const isReady = `left_at IS NULL AND NOT quarantined AND NOT mesh_in_maintenance(n, now)`
+
 const sql = {
   deliver: statement(
     'SELECT * FROM mesh_deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)',
   ),
-  deliverAll: statement(
-    `SELECT * FROM mesh_deliver_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-  ),
+  // Ids are drawn while the inboxes are locked. None are drawn if an inbox has no room.
+  deliverAll: statement(`WITH inboxes AS (
+  INSERT INTO mesh_inboxes AS i (scope_id, receiver, used, used_at)
+    SELECT scope, inbox, size, ${now} FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS r (scope, inbox, size, most)
+    WHERE size <= most
+    ON CONFLICT (scope_id, receiver) DO UPDATE SET used = i.used + excluded.used, used_at = excluded.used_at
+    WHERE i.used + excluded.used <= CASE i.receiver WHEN '' THEN $5::bigint ELSE $6 END RETURNING 1),
+drawn AS MATERIALIZED (
+  SELECT nextval('mesh_message_id') AS id, r.* FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::smallint[], $12::text[],
+    $13::text[], $14::text[], $15::bytea[], $16::text[], $17::text[], $18::text[], $19::text[], $20::bytea[], $21::jsonb[]) AS r
+  WHERE (SELECT count(*) FROM inboxes) = cardinality($1)),
+added AS (
+  INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, idem_key, body_sha256, model_id,
+    traceparent, sender_node, jwe, payload, requirements, created_at)
+  SELECT *, ${now} FROM drawn ON CONFLICT DO NOTHING RETURNING id)
+SELECT ARRAY(SELECT id FROM drawn) AS drawn, ARRAY(SELECT id FROM added) AS added`),
   claim: statement('SELECT refusal, now, (message).* FROM mesh_claim($1, $2, $3, $4, $5, $6, $7)'),
-  claimAll: statement(`SELECT c.refusal, c.now, (c.message).* FROM unnest($1::jsonb[]) WITH ORDINALITY AS r (query, no),
-  jsonb_to_record(query) AS q (scope text, claimer text, receiver text, exclude bigint[], senders text[], types text[]),
-  LATERAL mesh_claim(scope, claimer, receiver, exclude, senders, types, $2) c ORDER BY no`),
+  // Requests with the same receiver and filters, which are numbered by their place, take the first messages in turn. The
+  // nodes that take some are locked, so that they do not change before the end of the statement.
+  claimAll: statement(`WITH r AS MATERIALIZED (
+  SELECT q.*, ${now} AS now, EXISTS (
+    SELECT FROM mesh_messages m WHERE m.scope_id = scope AND m.holder = claimer AND m.receiver = q.receiver
+      AND (excluded IS NULL OR id <> ALL (excluded::bigint[]))) AS is_holder
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY
+    AS q (scope, claimer, receiver, excluded, place, no)),
+waiting AS MATERIALIZED (
+  SELECT m.*, row_number() OVER (PARTITION BY scope, receiver ORDER BY priority DESC, id) AS place
+  FROM unnest($6::text[], $7::text[], $8::bigint[], $9::text[], $10::text[]) AS g (in_scope, inbox, size, senders, types), LATERAL (
+    SELECT in_scope AS scope, receiver, priority, id, privacy_class, requirements FROM mesh_messages
+    WHERE scope_id = in_scope AND receiver = inbox AND acked_at IS NULL AND dead_at IS NULL
+      AND (holder IS NULL OR lease_expires <= ${now})
+      AND (senders IS NULL OR sender <> ALL (senders::text[]))
+      AND (types IS NULL OR type = ANY (types::text[]))
+    ORDER BY priority DESC, id LIMIT size FOR UPDATE SKIP LOCKED) m),
+chosen AS MATERIALIZED (
+  SELECT no, claimer, now, id FROM r JOIN waiting USING (scope, receiver, place)
+    JOIN mesh_nodes n ON scope_id = scope AND node_id = claimer
+  WHERE NOT is_holder AND ${isReady} AND (excluded IS NULL OR id <> ALL (excluded::bigint[]))
+    AND (privacy_class IS NULL OR mesh_is_allowed(privacy_class, visibility, trust_tier))
+    AND (requirements IS NULL OR mesh_meets(capabilities, requirements))
+  FOR SHARE OF n),
+claimed AS (
+  UPDATE mesh_messages m SET holder = claimer, lease_expires = now + $11::bigint, attempts = attempts + 1, tried_at = now
+  FROM chosen WHERE m.id = chosen.id AND attempts < ${maxAttempts} RETURNING no, m.*)
+SELECT now, c.*, CASE WHEN c.id IS NULL THEN coalesce((
+    SELECT CASE WHEN ${isReady} THEN 'ready' ELSE 'barred' END FROM mesh_nodes n
+    WHERE scope_id = scope AND node_id = claimer AND left_at IS NULL), 'unknown_node') END AS state,
+  c.id IS NULL AND (is_holder OR EXISTS (
+    SELECT FROM waiting w WHERE w.scope = r.scope AND w.receiver = r.receiver AND w.id NOT IN (SELECT id FROM claimed))) AS may_have_more
+FROM r LEFT JOIN claimed c USING (no) ORDER BY r.no`),
   settle: statement('SELECT refusal FROM mesh_settle($1, $2, $3, $4, $5)'),
-  settleAll:
-    statement(`SELECT s.refusal FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY
-  AS r (a, b, c, d, e, no), LATERAL mesh_settle(a, b, c, d, e) s ORDER BY no`),
+  // Rows are locked in the order of their ids, so that batches of two processes do not deadlock.
+  ackAll:
+    statement(`UPDATE mesh_messages SET acked_at = ${now}, holder = NULL, lease_expires = NULL, payload = '', jwe = NULL
+WHERE id = ANY ($1::bigint[]) AND scope_id = ($2::text[])[array_position($1, id)] AND receiver = ($3::text[])[array_position($1, id)]
+  AND acked_at IS NULL AND (holder IS NULL OR lease_expires <= ${now}
+    OR coalesce(holder = ($4::text[])[array_position($1, id)], true)) RETURNING id`),
   peek: {ASC: page(inInbox, 'ASC'), DESC: page(inInbox, 'DESC')},
   dead: page('dead_at IS NOT NULL AND acked_at IS NULL', 'DESC'),
   find: statement(`SELECT id, scope_id, receiver, type, attempts, acked_at, dead_at FROM mesh_messages WHERE id = ANY ($1) AND scope_id = $2
@@ -99,26 +150,39 @@ interface Group {
 }
 
 interface Delivery {
+  scope: Scope
+  draft: MessageDraft
+}
+
+interface DeliveryRow {
   refusal: string | null
   message_id: number
   is_duplicate: boolean
 }
 
+interface Claim {
+  scope: Scope
+  query: ClaimQuery
+}
+
+/** Answer to one of several claims: a message if the state of the node is null. */
+type ClaimRow = Row & {state: 'ready' | 'barred' | 'unknown_node' | null; may_have_more: boolean}
+
 /** Deliveries, claims and acknowledgements, each merged into one statement at a time, and dead messages. */
 export class Messages {
   readonly #database: Database
   readonly #limits: StoreLimits
-  readonly #deliveries: Lane<{scope: Scope; draft: MessageDraft}, Delivered>
-  readonly #claims: Lane<{scope: Scope; query: ClaimQuery}, StoredMessage | undefined>
+  readonly #deliveries: Lane<Delivery, Delivered>
+  readonly #claims: Lane<Claim, StoredMessage | undefined>
   readonly #settlements: Lane<Settlement, void>
 
   constructor(database: Database, limits: StoreLimits) {
     this.#database = database
     this.#limits = limits
-    const max = requestsAtOnce
-    this.#deliveries = new Lane({run: (requests) => this.#deliver(requests), max})
-    this.#claims = new Lane({run: (requests) => this.#claim(requests), max})
-    this.#settlements = new Lane({run: (requests) => this.#settle(requests), max})
+    const shared = {max: requestsAtOnce, turn: new Turn()}
+    this.#deliveries = new Lane({run: (requests) => this.#deliver(requests), ...shared})
+    this.#claims = new Lane({run: (requests) => this.#claim(requests), ...shared})
+    this.#settlements = new Lane({run: (requests) => this.#settle(requests), ...shared})
   }
 
   get depth(): number {
@@ -215,68 +279,96 @@ export class Messages {
     return stats
   }
 
-  async #deliver(requests: readonly {scope: Scope; draft: MessageDraft}[]): Promise<Answer<Delivered>[]> {
+  async #deliver(requests: readonly Delivery[]): Promise<Answer<Delivered>[]> {
+    if (requests.length === 1) return Promise.all(requests.map((request) => this.#deliverOne(request)))
     const {maxMessages, maxMessagesPerReceiver} = this.#limits
-    const rows = requests.map(({scope, draft}) => [
-      ...[scope, draft.sender_agent_id, draft.receiver_agent_id, draft.message_type, draft.priority],
-      ...[draft.privacy_class, draft.task_kind, draft.idempotency_key, digestOf(draft)],
-      ...[draft.model_id, draft.traceparent, draft.sender_node_id, draft.jwe_payload, Buffer.from(draft.payload)],
-      draft.requirements && JSON.stringify(draft.requirements),
-    ])
-    const limits = [maxMessages, maxMessagesPerReceiver]
-    const found = await this.#database.query<Delivery>(rows.length === 1 ? sql.deliver : sql.deliverAll, [
-      ...limits,
-      ...valuesOf(rows),
-    ])
-    return found.map(({refusal, message_id, is_duplicate}) => {
-      if (refusal === 'idempotency_key_reused') return {error: new SvcError(refusal, {message: message_id})}
-      if (refusal !== null)
-        return {
-          error: new SvcError('inbox_full', {limit: refusal === 'scope_full' ? maxMessages : maxMessagesPerReceiver}),
-        }
-      return {value: {accepted: true, message_id, ...(is_duplicate ? {duplicate: true} : {})}}
+    const inboxes = inboxesOf(requests)
+    const values = [
+      ...[inboxes.map(({scope}) => scope), inboxes.map(({receiver}) => receiver), inboxes.map(({size}) => size)],
+      inboxes.map(({receiver}) => (receiver === '' ? maxMessages : maxMessagesPerReceiver)),
+      ...[maxMessages, maxMessagesPerReceiver, ...transpose(requests.map(columnsOf))],
+    ]
+    const {drawn, added} = await this.#database.one<{drawn: number[]; added: number[]}>(sql.deliverAll, values)
+    const ids = new Set(added)
+    // The others are repeated, or the limits of their inboxes are almost reached.
+    return answerEach(requests, (request, i) => {
+      const id = drawn[i] ?? 0
+      return ids.has(id) ? {value: {accepted: true, message_id: id}} : this.#deliverOne(request)
     })
   }
 
-  async #claim(requests: readonly {scope: Scope; query: ClaimQuery}[]): Promise<Answer<StoredMessage | undefined>[]> {
-    const queries = requests.map(({scope, query: {receiver, claimer, exclude, excludeSenders: senders, types}}) => ({
-      ...{scope, claimer, receiver, exclude, senders, types},
-    }))
-    const isOne = queries.length === 1
-    const values = isOne ? Object.values(queries[0] ?? {}) : [queries.map((query) => JSON.stringify(query))]
-    const rows = await this.#database.query<Row & {refusal: string | null}>(isOne ? sql.claim : sql.claimAll, [
-      ...values,
+  async #deliverOne(request: Delivery): Promise<Answer<Delivered>> {
+    const {maxMessages, maxMessagesPerReceiver} = this.#limits
+    const values = [maxMessages, maxMessagesPerReceiver, ...columnsOf(request)]
+    const {refusal, message_id, is_duplicate} = await this.#database.one<DeliveryRow>(sql.deliver, values)
+    if (refusal === 'idempotency_key_reused') return {error: new SvcError(refusal, {message: message_id})}
+    if (refusal !== null)
+      return {
+        error: new SvcError('inbox_full', {limit: refusal === 'scope_full' ? maxMessages : maxMessagesPerReceiver}),
+      }
+    return {value: {accepted: true, message_id, ...(is_duplicate ? {duplicate: true} : {})}}
+  }
+
+  async #claim(requests: readonly Claim[]): Promise<Answer<StoredMessage | undefined>[]> {
+    if (requests.length === 1) return Promise.all(requests.map((request) => this.#claimOne(request)))
+    const {together, groups} = groupsOf(requests)
+    const rows = await this.#database.query<ClaimRow>(sql.claimAll, [
+      ...transpose(
+        together.map(({scope, query: {claimer, receiver, exclude}, place}) => [
+          ...[scope, claimer, receiver, exclude && arrayText(exclude), place],
+        ]),
+      ),
+      ...transpose(
+        groups.map(({scope, query: {receiver, excludeSenders, types}, size}) => [
+          ...[scope, receiver, size, excludeSenders && arrayText(excludeSenders), types && arrayText(types)],
+        ]),
+      ),
       this.#limits.leaseMs,
     ])
-    return rows.map((row, i) =>
-      answerOf(() => {
-        requireNode(row.refusal, requests[i]?.query.claimer)
-        return row.id === null ? undefined : toMessage(withText(row), row.now)
-      }),
+    const found = new Map(together.map(({query}, i) => [query, rows[i]]))
+    return answerEach(requests, (request) => {
+      const row = found.get(request.query)
+      if (row?.state === null) return {value: toMessage(withText(row), row.now)}
+      if (row === undefined || (row.state === 'ready' && row.may_have_more)) return this.#claimOne(request)
+      return row.state === 'unknown_node'
+        ? {error: new SvcError(row.state, {node: request.query.claimer})}
+        : {value: undefined}
+    })
+  }
+
+  async #claimOne({
+    scope,
+    query: {claimer, receiver, exclude, excludeSenders, types},
+  }: Claim): Promise<Answer<StoredMessage | undefined>> {
+    const values = [scope, claimer, receiver, exclude, excludeSenders, types, this.#limits.leaseMs]
+    const row = await this.#database.one<Row & {refusal: string | null}>(sql.claim, values)
+    return answerOf(() => {
+      requireNode(row.refusal, claimer)
+      return row.id === null ? undefined : toMessage(withText(row), row.now)
+    })
+  }
+
+  async #settle(requests: readonly Settlement[]): Promise<Answer<void>[]> {
+    if (requests.length === 1) return Promise.all(requests.map((request) => this.#settleOne(request)))
+    const acks = new Map(
+      requests.filter(({renewMs}) => renewMs === undefined).map((request) => [request.message, request]),
+    )
+    const values = [...acks.values()].map(({message, scope, receiver, claimer}) => [message, scope, receiver, claimer])
+    const rows = acks.size === 0 ? [] : await this.#database.query<{id: number}>(sql.ackAll, transpose(values))
+    const acknowledged = new Set(rows.map(({id}) => acks.get(id)))
+    return answerEach(requests, (request) =>
+      acknowledged.has(request) ? {value: undefined} : this.#settleOne(request),
     )
   }
 
-  /** In order of the ids, so that batches of two processes do not deadlock. */
-  async #settle(requests: readonly Settlement[]): Promise<Answer<void>[]> {
-    const sorted = [...requests.entries()].sort(([, a], [, b]) => a.message - b.message)
-    const values = sorted.map(([, {scope, receiver, message, claimer, renewMs}]) => [
-      scope,
-      receiver,
-      message,
-      claimer,
-      renewMs,
-    ])
-    const statement = values.length === 1 ? sql.settle : sql.settleAll
-    const rows = await this.#database.query<{refusal: string | null}>(statement, valuesOf(values))
-    const answers: Answer<void>[] = []
-    for (const [row, [i, {message, claimer}]] of sorted.entries())
-      answers[i] = answerOf(() => {
-        const refusal = rows[row]?.refusal ?? null
-        if (refusal === 'message_not_found') throw new SvcError(refusal, {message: String(message)})
-        if (refusal === 'not_lease_holder') throw new SvcError(refusal, {what: `the claim on message ${message}`})
-        requireNode(refusal, claimer)
-      })
-    return answers
+  async #settleOne({scope, receiver, message, claimer, renewMs}: Settlement): Promise<Answer<void>> {
+    const values = [scope, receiver, message, claimer, renewMs]
+    const {refusal} = await this.#database.one<{refusal: string | null}>(sql.settle, values)
+    return answerOf(() => {
+      if (refusal === 'message_not_found') throw new SvcError(refusal, {message: String(message)})
+      if (refusal === 'not_lease_holder') throw new SvcError(refusal, {what: `the claim on message ${message}`})
+      requireNode(refusal, claimer)
+    })
   }
 
   /** @param receivers one entry per message @throws inbox_full if the messages would exceed a limit */
@@ -295,6 +387,71 @@ export class Messages {
     if (!hasRoom) throw new SvcError('inbox_full', {limit: maxMessages})
   }
 }
+
+/** Columns of a message, in their order in the statements. */
+const columnsOf = ({scope, draft}: Delivery): unknown[] => [
+  ...[scope, draft.sender_agent_id, draft.receiver_agent_id, draft.message_type, draft.priority],
+  ...[draft.privacy_class, draft.task_kind, draft.idempotency_key, digestOf(draft)],
+  ...[draft.model_id, draft.traceparent, draft.sender_node_id, draft.jwe_payload, Buffer.from(draft.payload)],
+  draft.requirements && JSON.stringify(draft.requirements),
+]
+
+interface Inbox {
+  scope: Scope
+  /** Empty for all inboxes of the scope. */
+  receiver: string
+  size: number
+}
+
+/**
+ * Inboxes to which messages are added. They are sorted, so that deliveries lock them in the same order: first the row of
+ * the scope, which serialises its deliveries.
+ */
+function inboxesOf(requests: readonly Delivery[]): Inbox[] {
+  const inboxes = new Map<string, Inbox>()
+  for (const {scope, draft} of requests)
+    for (const receiver of ['', draft.receiver_agent_id]) {
+      const key = JSON.stringify([scope, receiver])
+      const inbox = inboxes.get(key)
+      if (inbox === undefined) inboxes.set(key, {scope, receiver, size: 1})
+      else inbox.size += 1
+    }
+  return [...inboxes.values()].sort((a, b) => compare(a.scope, b.scope) || compare(a.receiver, b.receiver))
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+
+interface ClaimGroup extends Claim {
+  size: number
+  claimers: Set<string>
+}
+
+/**
+ * Groups claims that can be answered together: those of different nodes with the same receiver and filters. Their place
+ * in the group starts at 1.
+ */
+function groupsOf(requests: readonly Claim[]): {together: (Claim & {place: number})[]; groups: ClaimGroup[]} {
+  const groups = new Map<string, ClaimGroup>()
+  const together: (Claim & {place: number})[] = []
+  for (const {scope, query} of requests) {
+    const {receiver, claimer, types, excludeSenders} = query
+    const key = JSON.stringify([scope, receiver])
+    const group = groups.get(key) ?? {scope, query, size: 0, claimers: new Set()}
+    const isSame = isEqual(group.query.types, types) && isEqual(group.query.excludeSenders, excludeSenders)
+    if (!isSame || group.claimers.has(claimer)) continue
+    group.size += 1
+    group.claimers.add(claimer)
+    groups.set(key, group)
+    together.push({scope, query, place: group.size})
+  }
+  return {together, groups: [...groups.values()]}
+}
+
+const isEqual = (a: readonly string[] = [], b: readonly string[] = []) =>
+  a.length === b.length && a.every((each, i) => each === b[i])
+
+/** Array of PostgreSQL as text. */
+const arrayText = (values: readonly (string | number)[]) => `{${values.map((value) => JSON.stringify(String(value)))}}`
 
 const withText = (row: Row): MessageRow & {now: number} => ({...row, payload: row.payload.toString()})
 

@@ -4,6 +4,8 @@ import {maxAttempts, maxDeadPerClaim, sameAttempt} from '../message-rows.js'
 const leapAtMs = 5000
 /** Time after a leap during which the clock is not trusted for deletions, ms. */
 const untrustedMs = 3_600_000
+/** Expression for the time of the store, Unix ms, evaluated once per statement. */
+export const now = `(SELECT least(greatest(mesh_wall_clock() + ahead, at), at + ${leapAtMs}) FROM mesh_clock)`
 const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu']
 
 const tables = `
@@ -143,7 +145,7 @@ CREATE FUNCTION mesh_wall_clock() RETURNS bigint LANGUAGE sql VOLATILE
 
 CREATE FUNCTION mesh_now() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  RETURN (SELECT least(greatest(mesh_wall_clock() + ahead, at), at + ${leapAtMs}) FROM mesh_clock);
+  RETURN ${now};
 END $$;
 
 CREATE FUNCTION mesh_tick(is_first boolean) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
@@ -420,59 +422,20 @@ BEGIN
   refusal := CASE WHEN known.body_sha256 IS DISTINCT FROM digest THEN 'idempotency_key_reused' END;
 END $$;
 
--- Delivers messages, with the same results as one by one. If no limit is reached, all are inserted by one statement.
-CREATE FUNCTION mesh_deliver_all(most bigint, most_of_receiver bigint, scopes text[], senders text[], receivers text[],
-  types text[], priorities smallint[], privacy_classes text[], task_kinds text[], keys text[], digests bytea[],
-  model_ids text[], traceparents text[], sender_nodes text[], jwes text[], payloads bytea[], requirements_of jsonb[])
-RETURNS TABLE (refusal text, message_id bigint, is_duplicate boolean) LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-  reserved integer;
-  ids bigint[];
-  inserted bigint[];
+-- The two conditions below are in PL/pgSQL because SQL would be inlined, and then initialised in every claim.
+CREATE FUNCTION mesh_is_allowed(privacy_class text, visibility text, trust text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  INSERT INTO mesh_inboxes AS i (scope_id, receiver, used, used_at)
-    SELECT s, coalesce(r, ''), count(*), (SELECT at FROM mesh_clock) FROM unnest(scopes, receivers) AS m (s, r)
-    GROUP BY GROUPING SETS ((s), (s, r)) HAVING count(*) <= CASE WHEN r IS NULL THEN most ELSE most_of_receiver END
-    ORDER BY 1, 2
-    ON CONFLICT (scope_id, receiver) DO UPDATE SET used = i.used + excluded.used, used_at = excluded.used_at
-    WHERE i.used + excluded.used <= CASE i.receiver WHEN '' THEN most ELSE most_of_receiver END;
-  GET DIAGNOSTICS reserved = ROW_COUNT;
-  IF reserved < (SELECT count(DISTINCT s) + count(DISTINCT (s, r)) FROM unnest(scopes, receivers) AS m (s, r)) THEN
-    RETURN QUERY SELECT answer.* FROM unnest(scopes, senders, receivers, types, priorities, privacy_classes, task_kinds, keys, digests,
-      model_ids, traceparents, sender_nodes, jwes, payloads, requirements_of)
-      WITH ORDINALITY AS r (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, no),
-      LATERAL mesh_deliver(most, most_of_receiver, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) answer ORDER BY no;
-    RETURN;
-  END IF;
-  ids := ARRAY(SELECT nextval('mesh_message_id') FROM unnest(scopes));
-  WITH added AS (
-    INSERT INTO mesh_messages (id, scope_id, sender, receiver, type, priority, privacy_class, task_kind, idem_key, body_sha256,
-      model_id, traceparent, sender_node, jwe, payload, requirements, created_at)
-    SELECT r.*, now FROM mesh_now() AS now, unnest(ids, scopes, senders, receivers, types, priorities, privacy_classes, task_kinds,
-      keys, digests, model_ids, traceparents, sender_nodes, jwes, payloads, requirements_of) AS r
-    ON CONFLICT DO NOTHING RETURNING id)
-  SELECT array_agg(id) INTO inserted FROM added;
-  IF cardinality(inserted) = cardinality(ids) THEN
-    RETURN QUERY SELECT NULL, id, false FROM unnest(ids) AS id;
-  ELSE
-    RETURN QUERY SELECT CASE WHEN known.body_sha256 IS DISTINCT FROM digest AND known.id IS NOT NULL THEN 'idempotency_key_reused' END,
-      coalesce(known.id, r.id), known.id IS NOT NULL
-      FROM unnest(ids, scopes, senders, receivers, keys, digests) WITH ORDINALITY AS r (id, scope, s, to_receiver, key, digest, no)
-      LEFT JOIN mesh_messages known ON known.scope_id = scope AND known.sender = s AND known.receiver = to_receiver
-        AND known.idem_key = key AND known.id <> r.id ORDER BY no;
-  END IF;
-END $$;
-
-CREATE FUNCTION mesh_is_allowed(privacy_class text, visibility text, trust text) RETURNS boolean LANGUAGE sql IMMUTABLE
   RETURN CASE privacy_class
     WHEN 'public' THEN visibility <> 'private'
     WHEN 'private' THEN visibility <> 'public'
     WHEN 'trusted' THEN visibility <> 'public'
     WHEN 'trusted_only' THEN visibility <> 'public' AND trust <> 'new'
     ELSE true END;
+END $$;
 
 -- The same as meetsRequirements in TypeScript.
-CREATE FUNCTION mesh_meets(offered jsonb, needed jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+CREATE FUNCTION mesh_meets(offered jsonb, needed jsonb) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
   RETURN ${[...accelerators, 'visual_eligible', 'multi_modal']
     .map((flag) => `(needed -> '${flag}' IS DISTINCT FROM 'true' OR offered -> '${flag}' = 'true')`)
     .join('\n    AND ')}
@@ -484,6 +447,7 @@ CREATE FUNCTION mesh_meets(offered jsonb, needed jsonb) RETURNS boolean LANGUAGE
     AND coalesce(needed -> 'arch' = offered -> 'arch', needed -> 'arch' IS NULL)
     AND coalesce(needed -> 'device_class' = offered -> 'device_class', needed -> 'device_class' IS NULL)
     AND coalesce(offered -> 'labels', '[]') @> coalesce(needed -> 'labels', '[]');
+END $$;
 
 CREATE FUNCTION mesh_message_detail(m mesh_messages) RETURNS jsonb LANGUAGE sql IMMUTABLE
   RETURN jsonb_build_object('receiver_agent_id', m.receiver, 'message_type', m.type, 'delivery_attempts', m.attempts);
@@ -507,7 +471,7 @@ BEGIN
     IF message.id IS NULL THEN
       SELECT * INTO message FROM mesh_messages m WHERE m.scope_id = scope AND m.receiver = inbox
         AND m.acked_at IS NULL AND m.dead_at IS NULL AND (m.holder IS NULL OR m.lease_expires <= now)
-        AND mesh_is_allowed(m.privacy_class, node.visibility, node.trust_tier)
+        AND (m.privacy_class IS NULL OR mesh_is_allowed(m.privacy_class, node.visibility, node.trust_tier))
         AND (excluded IS NULL OR m.id <> ALL (excluded)) AND (excluded_senders IS NULL OR m.sender <> ALL (excluded_senders))
         AND (types IS NULL OR m.type = ANY (types))
         AND (m.requirements IS NULL OR mesh_meets(node.capabilities, m.requirements))
