@@ -1,5 +1,5 @@
 import type {NodePage, NodeQuery} from './mesh-store.js'
-import {briefText, type KnownNode, recordText} from './node-record.js'
+import {briefText, type ListedNode, recordText} from './node-record.js'
 
 /** Maximum number of nodes examined per page. A page with a selective filter may be short and have a next page. */
 export const maxExamined = 5000
@@ -12,7 +12,7 @@ export interface OpenPage {
   readonly last: string
   readonly isFull: boolean
   /** Adds the next node, unless the filter omits it or it has left. Must not be called if the page is full. */
-  examine(id: string, node: KnownNode | undefined): void
+  examine(id: string, node: ListedNode | undefined): void
   end(hasMore: boolean): NodePage
 }
 

@@ -44,6 +44,12 @@ export interface KnownNode {
   readonly seen: Seen
 }
 
+/** The parts of a node that are listed. */
+export interface ListedNode
+  extends Pick<KnownNode, 'scope' | 'id' | 'reported' | 'trust' | 'maintenance' | 'maintenanceUntil' | 'quarantined'> {
+  readonly seen: Pick<Seen, 'lastSeen' | 'cpu' | 'memory'>
+}
+
 export type Facts = Partial<NodeFacts> & {id: string}
 
 /** Members set by the store or stored elsewhere, which are ignored in reports. */
@@ -79,29 +85,38 @@ export function mergeReports(before: Reported, facts: Facts): Reported {
   return merged.record === before.record ? before : merged
 }
 
-/** Reads a report; parses it only if more than the record is used, because that dominates the cost of a list. */
-export function readLater(record: string): Reported {
-  let report: Reported | undefined
-  const read = () => {
-    report ??= readReport(record)
-    return report
+/** Report that is parsed only if more than the record is used, because that dominates the cost of a list. */
+class UnreadReport implements Reported {
+  readonly record: string
+  #report: Reported | undefined
+
+  constructor(record: string) {
+    this.record = record
   }
-  return {
-    record,
-    get version() {
-      return read().version
-    },
-    get labels() {
-      return read().labels
-    },
-    get visibility() {
-      return read().visibility
-    },
-    get runningTasks() {
-      return read().runningTasks
-    },
+
+  get #read(): Reported {
+    this.#report ??= readReport(this.record)
+    return this.#report
+  }
+
+  get version(): string {
+    return this.#read.version
+  }
+
+  get labels(): readonly string[] {
+    return this.#read.labels
+  }
+
+  get visibility(): string {
+    return this.#read.visibility
+  }
+
+  get runningTasks(): number | undefined {
+    return this.#read.runningTasks
   }
 }
+
+export const readLater = (record: string): Reported => new UnreadReport(record)
 
 export const readReport = (record: string): Reported => reportOf(JSON.parse(record) as Record<string, unknown>, record)
 
@@ -117,11 +132,11 @@ export const loadOf = ({cpu_usage_pct: cpu, memory_free_bytes: memory}: Facts) =
 })
 
 /** Maintenance ends automatically at its deadline. */
-export const inMaintenance = ({maintenance, maintenanceUntil}: KnownNode, now: number): boolean =>
+export const inMaintenance = ({maintenance, maintenanceUntil}: ListedNode, now: number): boolean =>
   maintenance && (maintenanceUntil === null || maintenanceUntil > now)
 
 /** Record of a node as JSON text, concatenated from strings because parsing would be too slow for heartbeats. */
-export function recordText(node: KnownNode, now: number): string {
+export function recordText(node: ListedNode, now: number): string {
   const {cpu, memory} = node.seen
   let text = `${node.reported.record.slice(0, -1)},"last_seen_unix_ms":${node.seen.lastSeen}`
   if (cpu !== null) text += `,"cpu_usage_pct":${cpu}`
@@ -130,13 +145,13 @@ export function recordText(node: KnownNode, now: number): string {
 }
 
 /** Record of a node for brief lists, as JSON text. */
-export function briefText(node: KnownNode, now: number): string {
+export function briefText(node: ListedNode, now: number): string {
   const {version, labels, runningTasks} = node.reported
   const text = JSON.stringify({id: node.id, version, capabilities: {labels}, running_tasks: runningTasks})
   return `${text.slice(0, -1)},"last_seen_unix_ms":${node.seen.lastSeen}${scopeAndConditions(node, now)}}`
 }
 
-function scopeAndConditions(node: KnownNode, now: number): string {
+function scopeAndConditions(node: ListedNode, now: number): string {
   let text = node.scope === '' ? '' : `,"scope_id":${JSON.stringify(node.scope)}`
   if (inMaintenance(node, now)) {
     text += ',"maintenance":true'

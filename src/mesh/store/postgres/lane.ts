@@ -93,6 +93,9 @@ export class Lane<In, Out> {
   }
 }
 
+/** Order in which batches change rows, which must be the same in all processes. */
+export const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+
 /** Columns of a table as arrays. */
 export const transpose = (rows: readonly (readonly unknown[])[]): unknown[][] =>
   (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))

@@ -21,7 +21,7 @@ import {
   toMessage,
 } from '../message-rows.js'
 import {type Database, type Query, statement} from './database.js'
-import {type Answer, answerEach, answerOf, Lane, Turn, transpose} from './lane.js'
+import {type Answer, answerEach, answerOf, compare, Lane, Turn, transpose} from './lane.js'
 import {requireNode} from './leases.js'
 import {now} from './schema.js'
 
@@ -418,8 +418,6 @@ function inboxesOf(requests: readonly Delivery[]): Inbox[] {
     }
   return [...inboxes.values()].sort((a, b) => compare(a.scope, b.scope) || compare(a.receiver, b.receiver))
 }
-
-const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 interface ClaimGroup extends Claim {
   size: number

@@ -2,40 +2,54 @@ import {SvcError} from '../../../errors/index.js'
 import type {NodeFacts} from '../../protocol/node.js'
 import type {Heartbeat, HeartbeatOutcome, Maintenance, NodePage, NodeQuery, Scope} from '../mesh-store.js'
 import {type JoinOptions, maintenanceOf, orderOf, seenAfterHeartbeat, seenAfterJoin} from '../node-changes.js'
-import {startPage} from '../node-pages.js'
-import {type Facts, hasFacts, type KnownNode, mergeReports, readLater, recordText, reportedBy} from '../node-record.js'
+import {type OpenPage, startPage} from '../node-pages.js'
+import {
+  type Facts,
+  hasFacts,
+  type KnownNode,
+  type ListedNode,
+  loadOf,
+  mergeReports,
+  readLater,
+  recordText,
+  reportedBy,
+} from '../node-record.js'
 import {type Database, type Query, statement} from './database.js'
-import {type Answer, Lane, transpose} from './lane.js'
+import {type Answer, compare, Lane, transpose} from './lane.js'
+import {now} from './schema.js'
 
-interface NodeRow {
+interface ListedRow {
   scope_id: string
   node_id: string
   trust_tier: string
   maintenance: boolean
   maintenance_until: number | null
   quarantined: boolean
-  joined_at: number
-  left_at: number | null
   record_json: string
   last_seen: number | null
-  incarnation: number | null
-  seq: number | null
-  superseded: string | null
   cpu: number | null
   memory: number | null
-  beat: number | null
   now: number
 }
 
-const columns = `n.scope_id, n.node_id, trust_tier, maintenance, maintenance_until, quarantined, joined_at, left_at, record_json,
-  last_seen, incarnation, seq, superseded, cpu, memory, beat, mesh_now() AS now`
+interface NodeRow extends ListedRow {
+  joined_at: number
+  left_at: number | null
+  incarnation: number | null
+  seq: number | null
+  superseded: string | null
+  beat: number | null
+}
+
+const listed =
+  'n.scope_id, n.node_id, trust_tier, maintenance, maintenance_until, quarantined, record_json, s.last_seen, s.cpu, s.memory'
+const columns = `${listed}, joined_at, left_at, incarnation, seq, superseded, beat, ${now} AS now`
 
 const withSeen = 'LEFT JOIN mesh_node_seen s ON s.scope_id = n.scope_id AND s.node_id = n.node_id'
 
 const sql = {
   lock: statement('SELECT mesh_lock_node($1, $2) AS now'),
   find: statement(`SELECT ${columns} FROM mesh_nodes n ${withSeen} WHERE n.scope_id = $1 AND n.node_id = $2`),
-  now: statement('SELECT mesh_now() AS now'),
   save: statement(`INSERT INTO mesh_nodes (scope_id, node_id, trust_tier, maintenance, maintenance_until, quarantined, joined_at, left_at,
   record_json, visibility, capabilities)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -52,8 +66,18 @@ ON CONFLICT (scope_id, node_id) DO UPDATE SET last_seen = excluded.last_seen, in
   leave: statement('SELECT mesh_leave($1, $2)'),
   log: statement('SELECT mesh_log($1, $2, $3, $4, $5)'),
   count: statement('SELECT count(*) AS count FROM mesh_nodes WHERE scope_id = $1 AND left_at IS NULL'),
-  page: statement(`SELECT ${columns} FROM (SELECT * FROM mesh_nodes WHERE scope_id = $1 AND node_id > $2 AND left_at IS NULL
+  page: statement(`SELECT ${listed}, ${now} AS now FROM (SELECT * FROM mesh_nodes WHERE scope_id = $1 AND node_id > $2 AND left_at IS NULL
   ORDER BY node_id LIMIT $3) n ${withSeen} ORDER BY n.node_id`),
+  // The planner expects a single row because of the limit, so it looks up the others by their keys even while it believes the
+  // tables to be empty. Rows are changed in the order of the heartbeats, which are sorted, so that batches of two processes
+  // do not deadlock.
+  beatAgain:
+    statement(`UPDATE mesh_node_seen s SET last_seen = greatest(s.last_seen, now), seq = r.seq, cpu = coalesce(r.cpu, s.cpu),
+  memory = coalesce(r.memory, s.memory), beat = greatest(s.beat + 1, now)
+FROM (SELECT *, ${now} AS now FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::float8[], $6::bigint[])
+  WITH ORDINALITY AS r (scope_id, node_id, incarnation, seq, cpu, memory, no) LIMIT $7) r JOIN mesh_nodes n USING (scope_id, node_id)
+WHERE s.scope_id = r.scope_id AND s.node_id = r.node_id AND s.incarnation = r.incarnation AND s.seq < r.seq AND left_at IS NULL
+RETURNING no, now, ${listed}`),
   findAll:
     statement(`SELECT ${columns} FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS r (scope_id, node_id)) r
 JOIN mesh_nodes n USING (scope_id, node_id) ${withSeen} WHERE left_at IS NULL`),
@@ -86,7 +110,7 @@ const countedMs = 5000
 const listOf = (numbers: readonly number[]): string | null => (numbers.length === 0 ? null : JSON.stringify(numbers))
 
 /** Reads a row. A node whose last heartbeat was lost counts as just seen. */
-const fromRow = (row: NodeRow): KnownNode => ({
+const listedOf = (row: ListedRow): ListedNode => ({
   scope: row.scope_id,
   id: row.node_id,
   reported: readLater(row.record_json),
@@ -94,18 +118,24 @@ const fromRow = (row: NodeRow): KnownNode => ({
   maintenance: row.maintenance,
   maintenanceUntil: row.maintenance_until,
   quarantined: row.quarantined,
-  joinedAt: row.joined_at,
-  leftAt: row.left_at,
-  seen: {
-    lastSeen: row.last_seen ?? row.now,
-    incarnation: row.incarnation,
-    seq: row.seq,
-    superseded: row.superseded === null ? [] : JSON.parse(row.superseded),
-    cpu: row.cpu,
-    memory: row.memory,
-    writeNo: row.beat ?? 0,
-  },
+  seen: {lastSeen: row.last_seen ?? row.now, cpu: row.cpu, memory: row.memory},
 })
+
+function fromRow(row: NodeRow): KnownNode {
+  const node = listedOf(row)
+  return {
+    ...node,
+    joinedAt: row.joined_at,
+    leftAt: row.left_at,
+    seen: {
+      ...node.seen,
+      incarnation: row.incarnation,
+      seq: row.seq,
+      superseded: row.superseded === null ? [] : JSON.parse(row.superseded),
+      writeNo: row.beat ?? 0,
+    },
+  }
+}
 
 /** Request of one node, with the scope. */
 interface Beat {
@@ -178,16 +208,18 @@ export class Nodes {
   }
 
   async list(scope: Scope, query: NodeQuery): Promise<NodePage> {
-    const {now} = await this.#database.one<{now: number}>(sql.now)
-    const page = startPage(query, now)
+    const part = Math.min(query.limit, listedAtOnce)
+    let page: OpenPage | undefined
     for (;;) {
       // One more node shows whether there are more.
-      const rows = await this.#database.query<NodeRow>(sql.page, [scope, page.last, listedAtOnce + 1])
-      for (const row of rows.slice(0, listedAtOnce)) {
+      const values = [scope, page?.last ?? query.after ?? '', part + 1]
+      const rows = await this.#database.query<ListedRow>(sql.page, values)
+      page ??= startPage(query, rows[0]?.now ?? 0)
+      for (const row of rows.slice(0, part)) {
         if (page.isFull) return page.end(true)
-        page.examine(row.node_id, fromRow(row))
+        page.examine(row.node_id, listedOf(row))
       }
-      if (rows.length <= listedAtOnce) return page.end(false)
+      if (rows.length <= part) return page.end(false)
       if (page.isFull) return page.end(true)
     }
   }
@@ -224,8 +256,43 @@ export class Nodes {
     return known.count
   }
 
-  /** Records heartbeats of known nodes that report only their load. */
+  /** Records heartbeats that report only the load of a node, most of which are from its current process. */
   async #beat(beats: readonly Beat[]): Promise<Answer<HeartbeatOutcome | 'conflict' | 'other'>[]> {
+    const again = new Map<string, [number, Beat]>()
+    for (const [i, beat] of beats.entries()) {
+      const {facts, incarnation, seq} = beat.heartbeat
+      if (incarnation === undefined || seq === undefined || hasFacts(facts)) continue
+      again.set(keyOf(beat.scope, facts.id), [i, beat])
+    }
+    const sorted = [...again].sort(([a], [b]) => compare(a, b)).map(([, beat]) => beat)
+    const records = await this.#beatAgain(sorted.map(([, beat]) => beat))
+    const answers: Answer<HeartbeatOutcome | 'conflict' | 'other'>[] = []
+    for (const [no, [i, {scope}]] of sorted.entries()) {
+      const record = records.get(no + 1)
+      if (record !== undefined) answers[i] = {value: {record, nodeCount: await this.count(scope)}}
+    }
+    const others = [...beats.entries()].filter(([i]) => answers[i] === undefined)
+    const found = others.length === 0 ? [] : await this.#beatOthers(others.map(([, beat]) => beat))
+    for (const [no, [i]] of others.entries()) answers[i] = found[no] as (typeof found)[number]
+    return answers
+  }
+
+  /** Records heartbeats that are new ones of the current process. @returns their records, by position from 1 */
+  async #beatAgain(beats: readonly Beat[]): Promise<Map<number, string>> {
+    if (beats.length === 0) return new Map()
+    const values = beats.map(({scope, heartbeat: {facts, incarnation, seq}}) => {
+      const {cpu, memory} = loadOf(facts)
+      return [scope, facts.id, incarnation, seq, cpu, memory]
+    })
+    const rows = await this.#database.query<ListedRow & {no: number}>(sql.beatAgain, [
+      ...transpose(values),
+      beats.length,
+    ])
+    return new Map(rows.map((row) => [row.no, recordText(listedOf(row), row.now)]))
+  }
+
+  /** Records heartbeats of known nodes, unless they change their records. */
+  async #beatOthers(beats: readonly Beat[]): Promise<Answer<HeartbeatOutcome | 'conflict' | 'other'>[]> {
     const scopes = beats.map(({scope}) => scope)
     const rows = await this.#database.query<NodeRow>(sql.findAll, [
       scopes,

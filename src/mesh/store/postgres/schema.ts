@@ -5,12 +5,17 @@ const leapAtMs = 5000
 /** Time after a leap during which the clock is not trusted for deletions, ms. */
 const untrustedMs = 3_600_000
 /** Expression for the time of the store, Unix ms, evaluated once per statement. */
-export const now = `(SELECT least(greatest(mesh_wall_clock() + ahead, at), at + ${leapAtMs}) FROM mesh_clock)`
+export const now = `(SELECT least(greatest(mesh_wall_clock() + ahead, at), at + ${leapAtMs}) FROM mesh_clock WHERE key)`
 const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu']
 
 const tables = `
-CREATE TABLE mesh_clock (at bigint NOT NULL, ahead bigint NOT NULL DEFAULT 0, untrusted_until bigint NOT NULL DEFAULT 0)
-  WITH (fillfactor = 50);
+-- A single row, which has a key because sequential scans are disabled: the planner would add their enormous cost.
+CREATE TABLE mesh_clock (
+  key boolean PRIMARY KEY DEFAULT true CHECK (key),
+  at bigint NOT NULL,
+  ahead bigint NOT NULL DEFAULT 0,
+  untrusted_until bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
 
 CREATE TABLE mesh_nodes (
   scope_id text COLLATE "C" NOT NULL,
