@@ -14,6 +14,7 @@ import {tmpdir, userInfo} from 'node:os'
 import {join} from 'node:path'
 import {execaSync, type SyncOptions} from 'execa'
 import pg from 'pg'
+import {selfSigned} from './self-signed.js'
 
 const installed = '/usr/lib/postgresql'
 
@@ -51,14 +52,21 @@ export class PostgresCluster {
   readonly #account = account()
   readonly #environment: Readonly<Record<string, string>>
   readonly #isDurable: boolean
+  readonly #port: number | undefined
   #mounted: string | undefined
 
   /**
    * @param hasOwnClock true for a clock that `setClock` moves, if that is possible here
    * @param isDurable true to flush every commit to disk, which only benchmarks need
+   * @param port TCP port of localhost for connections with TLS and a password; otherwise, the server only has a socket
    */
-  constructor({hasOwnClock = false, isDurable = false} = {}) {
+  constructor({
+    hasOwnClock = false,
+    isDurable = false,
+    port,
+  }: {hasOwnClock?: boolean; isDurable?: boolean; port?: number} = {}) {
     this.#isDurable = isDurable
+    this.#port = port
     this.#environment =
       hasOwnClock && fakeTime !== undefined
         ? {
@@ -82,6 +90,7 @@ export class PostgresCluster {
       'UTF8',
       '--no-sync',
     ])
+    if (port !== undefined) this.#secure()
     this.start()
     // A test that takes too long is terminated.
     process.once('SIGTERM', () => process.exit(143))
@@ -132,6 +141,21 @@ export class PostgresCluster {
     }
   }
 
+  /** Certificate of the server, which signs itself. */
+  get certificate(): string {
+    return join(this.#data, 'server.crt')
+  }
+
+  #secure(): void {
+    const {cert, key} = selfSigned()
+    const {uid, gid} = this.#account
+    const keyFile = join(this.#data, 'server.key')
+    writeFileSync(this.certificate, cert)
+    writeFileSync(keyFile, key, {mode: 0o600})
+    if (uid !== undefined && gid !== undefined) chownSync(keyFile, uid, gid)
+    writeFileSync(join(this.#data, 'pg_hba.conf'), 'local all all trust\nhostssl all all all scram-sha-256\n')
+  }
+
   get #data(): string {
     return join(this.#folder, 'data')
   }
@@ -142,14 +166,17 @@ export class PostgresCluster {
 
   /** URL of a database of this server. */
   urlOf(database: string): string {
-    return `postgres://svc@${encodeURIComponent(this.#folder)}/${database}`
+    const port = this.#port === undefined ? '' : `:${this.#port}`
+    return `postgres://svc@${encodeURIComponent(this.#folder)}${port}/${database}`
   }
 
   /** Starts the server and waits until it accepts connections. */
   start(): void {
     const settings = [
       `unix_socket_directories=${this.#folder}`,
-      'listen_addresses=',
+      ...(this.#port === undefined
+        ? ['listen_addresses=']
+        : ['listen_addresses=localhost', `port=${this.#port}`, 'ssl=on']),
       ...(this.#isDurable ? [] : ['fsync=off', 'full_page_writes=off']),
       'max_connections=300',
     ]

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import {randomUUID} from 'node:crypto'
+import {writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {inspect} from 'node:util'
 import pg from 'pg'
+import {migrate} from '../../../../src/mesh/store/postgres/migrate.js'
 import {openPostgresMeshStore} from '../../../../src/mesh/store/postgres/open.js'
 import {migrations} from '../../../../src/mesh/store/postgres/schema.js'
+import {freePort} from '../../../support/free-port.js'
 import {createDatabase, PostgresCluster, runSql, skipWithoutPostgres} from '../../../support/postgres.js'
+import {temporaryFolder} from '../../../support/temporary.js'
 import {until} from '../../../support/until.js'
 import {message, refused} from '../conformance/story.js'
 import {limits, newStoreDatabase, openAt} from './open-store.js'
@@ -33,6 +38,47 @@ describe('a PostgreSQL mesh store', {skip: skipWithoutPostgres}, () => {
     const other = new URL(url)
     other.pathname = `/${name}`
     await refused(openPostgresMeshStore(other.href, limits), 'store_server_unsupported')
+  })
+
+  it('is refused if the server is too old', async () => {
+    const old = {query: async () => ({rows: [{version: '14.11 (Debian)', encoding: 'UTF8'}]})}
+    await refused(migrate(old as unknown as pg.Client, 'server'), 'store_server_unsupported')
+  })
+
+  it('is opened with TLS and a password from the URL, the environment or a file', async (t) => {
+    const port = await freePort()
+    const cluster = new PostgresCluster({port})
+    await runSql(cluster.urlOf('postgres'), "ALTER ROLE svc PASSWORD 'right-word'")
+    const urlWith = (password: string, query: string) => `postgres://svc${password}@localhost:${port}/postgres?${query}`
+    const verified = `sslmode=verify-full&sslrootcert=${cluster.certificate}`
+    const failed = async (url: string, reason: RegExp) => {
+      const error = inspect(await openPostgresMeshStore(url, limits).catch((error) => error))
+      assert.match(error, /store_unreachable/)
+      assert.match(error, reason)
+      assert.doesNotMatch(error, /wrong-word/)
+    }
+    await failed(urlWith(':right-word', 'sslmode=verify-full'), /self-signed certificate/)
+    await failed(urlWith(':right-word', 'sslmode=disable'), /no encryption/)
+    await failed(urlWith(':wrong-word', verified), /password authentication failed/)
+    await openAt(t, urlWith(':right-word', verified))
+    const passwords = join(await temporaryFolder(t), 'passwords')
+    await writeFile(passwords, `localhost:${port}:*:svc:right-word\n`, {mode: 0o600})
+    for (const [name, value] of [
+      ['PGPASSWORD', 'right-word'],
+      ['PGPASSFILE', passwords],
+    ] as const) {
+      process.env[name] = value
+      try {
+        await openAt(t, urlWith('', verified))
+      } finally {
+        delete process.env[name]
+      }
+    }
+    const connections = await runSql<{ssl: boolean}>(
+      cluster.urlOf('postgres'),
+      "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'svc mesh'",
+    )
+    assert.ok(connections.length >= 3 && connections.every(({ssl}) => ssl))
   })
 
   it('is refused if the user must not create tables', async () => {
