@@ -38,7 +38,7 @@ export function buildDecoderGraph(
   const layers = new LayerBuilder(graph, weights, spec, contextLength, mask)
 
   const {hiddenSize, vocabSize} = spec
-  let hidden = graph.node('Gather', [weights.get(spec.tensors.embedding, [vocabSize, hiddenSize]), tokens], {axis: 0})
+  let hidden = weights.rows(tokens, spec.tensors.embedding, [vocabSize, hiddenSize])
   for (const [i, {attention, mlp}] of spec.layers.entries()) {
     hidden = graph.node('Add', [hidden, layers.attend(attention, i, layers.norm(hidden, attention.names.norm))])
     hidden = graph.node('Add', [hidden, layers.feedForward(mlp, layers.norm(hidden, mlp.names.norm))])
@@ -147,7 +147,7 @@ class LayerBuilder {
     targets: readonly string[] = [name],
   ): Value {
     const graph = this.#graph
-    const y = graph.contrib('FusedMatMul', [x, this.#weights.get(name, shape)], {transB: 1})
+    const y = this.#weights.multiply(x, name, shape)
     for (const target of targets) {
       const delta = this.#weights.takeDelta(target, shape)
       if (delta === undefined) continue

@@ -12,9 +12,14 @@ import {
 import {weightDtypes} from './spec.js'
 
 const dataTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', F16: 'float16', BF16: 'bfloat16'}
+/** Types of quantised copies. */
+const quantizedTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', I8: 'int8', U8: 'uint8'}
 
-/** `castTo` of ONNX for 32-bit floats. */
+/** Elements of ONNX `Cast` for 32-bit floats and bytes. */
 const float32 = 1
+const uint8 = 2
+/** Zero of quantised activations and of blocks. */
+const zero = 128
 
 /**
  * Adds the tensors of a model and its adapter to a graph as external initialisers, once each. Their shapes are checked
@@ -27,6 +32,8 @@ export class Initializers {
   readonly #tensors: TensorMap
   readonly #deltas: Map<string, LoraDelta>
   readonly #made = new Map<TensorEntry, Value>()
+  readonly #constants = new Map<string, Value>()
+  readonly #rounded = new Map<Value, {values: Value; scale: Value}>()
 
   constructor(graph: GraphBuilder, tensors: TensorMap, adapter: Adapter | undefined) {
     this.#graph = graph
@@ -37,17 +44,38 @@ export class Initializers {
     )
   }
 
-  /** @throws tensor_missing, tensor_shape, tensor_dtype */
+  /** A tensor as 32-bit floats. @throws tensor_missing, tensor_shape, tensor_dtype */
   get(name: string, shape: readonly number[]): Value {
-    const entry = this.#tensors.get(name)
-    if (entry === undefined) {
-      const files = [...new Set([...this.#tensors.values()].map(({file}) => file))]
-      throw new SvcError('tensor_missing', {tensor: name, files})
-    }
-    typeOf(entry)
-    if (!sameShape(entry.shape, shape))
-      throw new SvcError('tensor_shape', {tensor: name, file: entry.file, found: entry.shape, expected: shape})
-    return this.#make(name, entry)
+    return this.#make(name, this.#find(name, shape))
+  }
+
+  /**
+   * x W^T with W `[out, in]` as in the shard, or its quantised copy if there is one.
+   * @throws tensor_missing, tensor_shape, tensor_dtype
+   */
+  multiply(x: Value, name: string, shape: readonly [out: number, input: number]): Value {
+    this.#find(name, shape)
+    const columns = this.#tensors.get(`${name}.columns`)
+    if (columns !== undefined) return this.#multiplyColumns(x, columns)
+    const blocks = this.#tensors.get(`${name}.blocks`)
+    if (blocks !== undefined) return this.#multiplyBlocks(x, blocks, shape)
+    return this.#graph.contrib('FusedMatMul', [x, this.get(name, shape)], {transB: 1})
+  }
+
+  /**
+   * Rows of a matrix by index, as 32-bit floats. Reads them from its quantised copy if there is one. A matrix of 16-bit
+   * floats is not widened, unless it is also multiplied.
+   * @throws tensor_missing, tensor_shape, tensor_dtype
+   */
+  rows(indexes: Value, name: string, shape: readonly [rows: number, size: number]): Value {
+    const graph = this.#graph
+    const entry = this.#find(name, shape)
+    const blocks = this.#tensors.get(`${name}.blocks`)
+    if (blocks !== undefined) return this.#rowsOfBlocks(indexes, blocks, shape)
+    const made = this.#made.get(entry)
+    if (made !== undefined) return graph.node('Gather', [made, indexes], {axis: 0})
+    const found = graph.node('Gather', [this.#external(`${name}.rows`, entry, typeOf(entry)), indexes], {axis: 0})
+    return entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
   }
 
   /**
@@ -77,20 +105,98 @@ export class Initializers {
     throw new SvcError('tensor_missing', {tensor: unused.target, files})
   }
 
-  #make(name: string, entry: TensorEntry): Value {
-    let value = this.#made.get(entry)
-    if (value === undefined) {
-      value = this.#external(name, entry)
-      this.#made.set(entry, value)
+  #find(name: string, shape: readonly number[]): TensorEntry {
+    const entry = this.#tensors.get(name)
+    if (entry === undefined) {
+      const files = [...new Set([...this.#tensors.values()].map(({file}) => file))]
+      throw new SvcError('tensor_missing', {tensor: name, files})
     }
+    typeOf(entry)
+    if (!sameShape(entry.shape, shape))
+      throw new SvcError('tensor_shape', {tensor: name, file: entry.file, found: entry.shape, expected: shape})
+    return entry
+  }
+
+  #make(name: string, entry: TensorEntry): Value {
+    const type = typeOf(entry)
+    return this.#once(entry, () => {
+      const value = this.#external(name, entry, type)
+      return type === 'float32' ? value : this.#graph.node('Cast', [value], {to: float32})
+    })
+  }
+
+  #once(entry: TensorEntry, make: () => Value): Value {
+    const value = this.#made.get(entry) ?? make()
+    this.#made.set(entry, value)
     return value
   }
 
-  #external(name: string, entry: TensorEntry): Value {
-    const {shape, file, offset, length} = entry
-    const type = typeOf(entry)
-    const value = this.#graph.external(name, type, shape, {location: relative(this.folder, file), offset, length})
-    return type === 'float32' ? value : this.#graph.node('Cast', [value], {to: float32})
+  #external(name: string, {shape, file, offset, length}: TensorEntry, type: DataType, dims = shape): Value {
+    return this.#graph.external(name, type, dims, {location: relative(this.folder, file), offset, length})
+  }
+
+  /** A tensor of a quantised copy. */
+  #copy(entry: TensorEntry): Value {
+    return this.#once(entry, () => this.#external(entry.name, entry, quantizedTypes[entry.dtype] as DataType))
+  }
+
+  #scaleOf({name}: TensorEntry): TensorEntry {
+    return this.#tensors.get(`${name}_scale`) as TensorEntry
+  }
+
+  /** Product of bytes, with one scale per output and one per row of x, so that a row does not depend on the others. */
+  #multiplyColumns(x: Value, columns: TensorEntry): Value {
+    const {values, scale} = this.#quantized(x)
+    const scales = this.#copy(this.#scaleOf(columns))
+    const product = this.#graph.contrib('MatMulIntegerToFloat', [
+      ...[values, this.#copy(columns), this.#float(1), scales],
+      this.#constant('zero_of_rows', () => this.#graph.constant('zero_of_rows', 'uint8', [], Uint8Array.of(zero))),
+    ])
+    return this.#graph.node('Mul', [product, scale])
+  }
+
+  #multiplyBlocks(x: Value, blocks: TensorEntry, [out, input]: readonly [number, number]): Value {
+    const attributes = {K: input, N: out, bits: 8, block_size: blocks.shape[2] ?? 0, accuracy_level: 4}
+    const scales = this.#copy(this.#scaleOf(blocks))
+    return this.#graph.contrib('MatMulNBits', [x, this.#copy(blocks), scales], attributes)
+  }
+
+  #rowsOfBlocks(indexes: Value, blocks: TensorEntry, [rows, size]: readonly [number, number]): Value {
+    const graph = this.#graph
+    const scaleEntry = this.#scaleOf(blocks)
+    const count = size / (blocks.shape[2] ?? size)
+    const scales = this.#external(`${scaleEntry.name}.rows`, scaleEntry, 'float32', [rows, count, 1])
+    const found = graph.node('Cast', [graph.node('Gather', [this.#copy(blocks), indexes], {axis: 0})], {to: float32})
+    const centred = graph.node('Sub', [found, this.#float(zero)])
+    const values = graph.node('Mul', [centred, graph.node('Gather', [scales, indexes], {axis: 0})])
+    return graph.node('Reshape', [values, graph.integers(0, 0, size)])
+  }
+
+  /** The rows of x as bytes, rounded to multiples of 1/127 of their largest magnitude; shared by all products with x. */
+  #quantized(x: Value): {values: Value; scale: Value} {
+    const graph = this.#graph
+    let found = this.#rounded.get(x)
+    if (found === undefined) {
+      const largest = graph.node('ReduceMax', [graph.node('Abs', [x]), graph.integers(-1)], {keepdims: 1})
+      // A row of zeros must not be divided by zero.
+      const bounded = graph.node('Max', [largest, this.#float(1e-30)])
+      const scale = graph.node('Mul', [bounded, this.#float(1 / 127)])
+      const shifted = graph.node('Add', [graph.node('Div', [x, scale]), this.#float(zero + 0.5)])
+      found = {values: graph.node('Cast', [shifted], {to: uint8}), scale}
+      this.#rounded.set(x, found)
+    }
+    return found
+  }
+
+  #float(value: number): Value {
+    const name = `float.${value}`
+    return this.#constant(name, () => this.#graph.constant(name, 'float32', [], Float32Array.of(value)))
+  }
+
+  #constant(name: string, make: () => Value): Value {
+    const value = this.#constants.get(name) ?? make()
+    this.#constants.set(name, value)
+    return value
   }
 }
 

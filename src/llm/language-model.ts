@@ -1,12 +1,13 @@
 import {SvcError} from '../errors/index.js'
 import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
-import {openRunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
+import {derivedFolder, openRunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
 import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
 import {endTokens, readModelText} from './model-text.js'
+import {choosePrecision, type Precision, withBytes} from './precision.js'
 import {encodePrompt} from './prompt.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
@@ -18,6 +19,8 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' |
   numCtx: number
   /** Default: `cpu`. */
   device?: Device
+  /** Default: f32. See `choosePrecision` for `auto`. */
+  precision?: Precision | 'auto'
   /** Maximum number of concurrent requests. */
   slots?: number
   /** Maximum number of waiting requests. */
@@ -57,7 +60,8 @@ export async function loadLanguageModel(
   options: LoadOptions = {threads: 0, numCtx: 0},
   counters = new EngineCounters(),
 ): Promise<LanguageModel> {
-  const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...lookup} = options
+  const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
+  const {precision: requested = 'f32', ...lookup} = others
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
   const declared = await readJsonObject(directory.config)
@@ -66,7 +70,10 @@ export async function loadLanguageModel(
   const {tokenizer, template, templateSource} = await readModelText(directory)
   const generationConfig =
     directory.generationConfig === undefined ? {} : await readJsonObject(directory.generationConfig)
-  const decoder = await openDecoder(spec, directory.tensors, {
+  const {tensors} = directory
+  const isQuantised = choosePrecision(requested, tensors, device) === 'w8'
+  const weights = isQuantised ? await withBytes(spec, tensors, derivedFolder(process.env)) : tensors
+  const decoder = await openDecoder(spec, weights, {
     contextLength: Math.min(numCtx || defaultContext, spec.contextLength),
     threads: threads || physicalCores(),
     adapter: directory.adapter,
@@ -75,7 +82,7 @@ export async function loadLanguageModel(
   const {contextLength} = decoder
   const ends = endTokens(tokenizer, config, generationConfig)
   const scheduler = new Scheduler(decoder, {tokenizer, contextLength, endTokens: ends}, {slots, queueLimit}, counters)
-  const available = ({contextLength: requested = contextLength}: TokenRequest) => Math.min(contextLength, requested)
+  const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)
   const encode: LanguageModel['encode'] = (request) =>
     encodePrompt({tokenizer, template, contextLength: available(request)}, request.prompt)
   const submit: LanguageModel['submit'] = (prompt, request, listener, signal) => {

@@ -1,4 +1,4 @@
-/** Number of weights that share a scale in `MatMulNBits`. */
+/** Default number of weights that share a scale in `MatMulNBits`. */
 export const quantizedBlock = 32
 
 export interface QuantizedColumns {
@@ -9,14 +9,16 @@ export interface QuantizedColumns {
 }
 
 /**
- * Symmetric 8-bit quantisation with one scale per output, for ONNX Runtime's `DynamicQuantizeMatMul`.
+ * Symmetric 8-bit quantisation with one scale per output, for ONNX Runtime's `DynamicQuantizeMatMul` and
+ * `MatMulIntegerToFloat`.
  * @param weight `[out, in]`
+ * @param most largest quantised value; less than 127 for processors whose products of 8 bits saturate
  */
-export function quantizeColumns(weight: Float32Array, out: number, input: number): QuantizedColumns {
+export function quantizeColumns(weight: Float32Array, out: number, input: number, most = 127): QuantizedColumns {
   const values = new Int8Array(weight.length)
   const scales = new Float32Array(out)
   for (let row = 0; row < out; row++) {
-    const scale = largest(weight, row * input, (row + 1) * input) / 127
+    const scale = largest(weight, row * input, (row + 1) * input) / most
     scales[row] = scale
     const inverse = scale === 0 ? 0 : 1 / scale
     for (let i = 0; i < input; i++) values[i * out + row] = Math.round(weight[row * input + i]! * inverse)
@@ -25,27 +27,32 @@ export function quantizeColumns(weight: Float32Array, out: number, input: number
 }
 
 export interface QuantizedBlocks {
-  /** uint8 `[out, ceil(in / 32), 32]`; 128 is 0. */
+  /** uint8 `[out, ceil(in / block), block]`; 128 is 0. */
   values: Uint8Array
-  /** `[out * ceil(in / 32)]`. */
+  /** `[out * ceil(in / block)]`. */
   scales: Float32Array
 }
 
 /**
- * 8-bit quantisation with one scale per 32 inputs, for ONNX Runtime's `MatMulNBits`. The last block is padded.
+ * 8-bit quantisation with one scale per block of inputs, for ONNX Runtime's `MatMulNBits`. The last block is padded.
  * @param weight `[out, in]`
  */
-export function quantizeBlocks(weight: Float32Array, out: number, input: number): QuantizedBlocks {
-  const blocks = Math.ceil(input / quantizedBlock)
-  const values = new Uint8Array(out * blocks * quantizedBlock).fill(128)
+export function quantizeBlocks(
+  weight: Float32Array,
+  out: number,
+  input: number,
+  size = quantizedBlock,
+): QuantizedBlocks {
+  const blocks = Math.ceil(input / size)
+  const values = new Uint8Array(out * blocks * size).fill(128)
   const scales = new Float32Array(out * blocks)
   for (let block = 0; block < scales.length; block++) {
-    const from = Math.floor(block / blocks) * input + (block % blocks) * quantizedBlock
-    const count = Math.min(quantizedBlock, input - (block % blocks) * quantizedBlock)
+    const from = Math.floor(block / blocks) * input + (block % blocks) * size
+    const count = Math.min(size, input - (block % blocks) * size)
     const scale = largest(weight, from, from + count) / 127
     scales[block] = scale
     const inverse = scale === 0 ? 0 : 1 / scale
-    const to = block * quantizedBlock
+    const to = block * size
     for (let i = 0; i < count; i++) values[to + i] = Math.round(weight[from + i]! * inverse) + 128
   }
   return {values, scales}

@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {integer, number} from '../types.js'
+import {aliasedChoice, integer, number} from '../types.js'
 
 /** Execution and sampling of language models. */
 export const engineSettings = sectionSettings('engine', () => ({
@@ -9,6 +9,14 @@ export const engineSettings = sectionSettings('engine', () => ({
     env: ['SVC_THREADS'],
     default: 0,
     doc: 'Number of compute threads; 0 uses one per physical core.',
+  },
+  precision: {
+    type: aliasedChoice({auto: [], f32: ['fp32', 'float32'], w8: ['int8', 'q8_0']}),
+    flag: 'precision',
+    env: ['SVC_PRECISION'],
+    default: 'auto',
+    strict: true,
+    doc: 'Precision of the weights: f32, or w8 for 8 bits; auto is w8 for models of 100 MB or more on processors with fast products of bytes.',
   },
   numCtx: {
     type: integer({min: 0}),

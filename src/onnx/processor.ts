@@ -1,0 +1,14 @@
+import {readFileSync} from 'node:fs'
+
+/** Instructions that add products of bytes to 32-bit sums: AVX-VNNI, AVX-512-VNNI, AMX, and those of 64-bit ARM. */
+const byteProducts = /\b(avx_vnni|avx512_vnni|amx_int8|asimddp|i8mm)\b/
+
+/** Whether the processor multiplies bytes faster than floats. False if it is unknown; true on Macs with Apple processors. */
+export function hasByteProducts(): boolean {
+  if (process.platform === 'darwin') return process.arch === 'arm64'
+  try {
+    return byteProducts.test(readFileSync('/proc/cpuinfo', 'latin1'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import {readdir, readFile, stat, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
+import {readDecoderSpec} from '../../src/llm/families/index.js'
+import {Initializers} from '../../src/llm/initializers.js'
+import {choosePrecision, withBytes} from '../../src/llm/precision.js'
+import {GraphBuilder, openSession, tensor} from '../../src/onnx/index.js'
+import {
+  columnsCopy,
+  openRunDirectory,
+  readJsonObject,
+  readTensorMap,
+  type TensorEntry,
+  type TensorMap,
+  withCopies,
+  writeSafetensors,
+} from '../../src/weights/index.js'
+import {randomFloats} from '../support/random-floats.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {type TinyModel, tinyAdapterFiles, tinyModel, writeTinyModel} from '../support/tiny-model.js'
+
+const tokens = Array.from({length: 40}, (_, i) => (i * 73 + 11) % tinyModel.vocabSize)
+
+interface Loaded {
+  floats: Decoder
+  bytes: Decoder
+  cache: string
+}
+
+/** Opens a model in both precisions. */
+async function load(test: TestContext, changes: Partial<TinyModel>, withAdapter = false): Promise<Loaded> {
+  const [folder, cache] = [await temporaryFolder(test), await temporaryFolder(test)]
+  await writeTinyModel(folder, changes)
+  if (withAdapter) await writeFiles(folder, tinyAdapterFiles(changes, {}))
+  const {config, tensors, adapter} = await openRunDirectory(folder)
+  const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
+  const open = async (weights: TensorMap) => {
+    const decoder = await openDecoder(spec, weights, {contextLength: 512, threads: 1, adapter})
+    test.after(() => decoder.release())
+    return decoder
+  }
+  return {floats: await open(tensors), bytes: await open(await withBytes(spec, tensors, cache)), cache}
+}
+
+const logitsOf = async (decoder: Decoder): Promise<Float32Array> => {
+  const cache = decoder.newCache()
+  return decoder.prefill(cache, cache.add(), tokens, {logits: 'all'})
+}
+
+/** Root of the mean square of the differences, relative to that of the values. */
+function relativeError(actual: Float32Array, expected: Float32Array): number {
+  const square = (values: Float32Array) => values.reduce((sum, value) => sum + value * value, 0)
+  return Math.sqrt(square(actual.map((value, i) => value - (expected[i] as number))) / square(expected))
+}
+
+const models: Record<string, Partial<TinyModel>> = {
+  'an untied head': {layout: 'indexed', hiddenSize: 64},
+  'a tied head': {layout: 'single', tied: true, hiddenSize: 128, seed: 2},
+  'a size that no block divides': {layout: 'single', tied: true, seed: 3},
+  'shards in bfloat16': {layout: 'numbered', dtype: 'BF16', seed: 5},
+  'half precision': {layout: 'single', dtype: 'F16', seed: 6},
+  biases: {family: 'qwen2', tied: true, layout: 'single', seed: 9},
+  'norms on its heads': {family: 'qwen3', headDim: 32, seed: 11},
+}
+
+/** Largest magnitude, divided by a number. */
+const stepOf = (values: Float32Array, most: number) => Math.max(...values.map(Math.abs)) / most
+
+/** x W^T as the kernels compute it: rows of x and of W are rounded to multiples of their own steps. */
+function roundedProduct(x: Float32Array, weight: Float32Array, out: number, most: number): Float32Array {
+  const size = weight.length / out
+  const rounded = (values: Float32Array, limit: number) => {
+    const step = stepOf(values, limit) || 1
+    return {step, values: values.map((value) => Math.round(value / step))}
+  }
+  const rows = Array.from({length: x.length / size}, (_, i) => rounded(x.subarray(i * size, (i + 1) * size), 127))
+  const columns = Array.from({length: out}, (_, i) => rounded(weight.subarray(i * size, (i + 1) * size), most))
+  return Float32Array.from(
+    rows.flatMap((row) =>
+      columns.map((column) => {
+        const sum = row.values.reduce((total, value, i) => total + value * (column.values[i] as number), 0)
+        return sum * row.step * column.step
+      }),
+    ),
+  )
+}
+
+describe('weights of 8 bits', () => {
+  it('are multiplied with rounded rows, exactly', async (t) => {
+    const [rows, size, out] = [3, 70, 5]
+    const folder = await temporaryFolder(t)
+    const weight = randomFloats(1)(out * size)
+    const x = randomFloats(2)(rows * size)
+    x.fill(0, size, 2 * size)
+    const file = join(folder, 'model.safetensors')
+    const data = () => new Uint8Array(weight.buffer)
+    await writeSafetensors(file, [{name: 'w', dtype: 'F32', shape: [out, size], data}])
+    const tensors = await readTensorMap(file)
+    for (const most of [127, 63]) {
+      const copies = columnsCopy(tensors.get('w') as TensorEntry, most)
+      const weights = await withCopies(tensors, copies, {folder, recipe: `test ${most}`})
+      const graph = new GraphBuilder('test')
+      const initializers = new Initializers(graph, weights, undefined)
+      const product = initializers.multiply(graph.input('x', 'float32', [rows, size]), 'w', [out, size])
+      graph.output('y', product, 'float32', [rows, out])
+      const session = await openSession(graph.build(), {externalFolder: initializers.folder, threads: 1})
+      t.after(() => session.release())
+      const {y} = await session.run({x: tensor(x, [rows, size])}, {y: null})
+      const expected = roundedProduct(x, weight, out, most).map((value) => value || 0)
+      const difference = Math.max(...expected.map((value, i) => Math.abs(value - (y.data[i] as number))))
+      assert.ok(difference < 1e-4 * stepOf(expected, 1), `largest difference ${difference}`)
+    }
+  })
+
+  for (const [what, changes] of Object.entries(models))
+    it(`are accurate for a model with ${what}`, async (t) => {
+      const {floats, bytes} = await load(t, changes)
+      const error = relativeError(await logitsOf(bytes), await logitsOf(floats))
+      assert.ok(error > 0 && error < 0.1, `relative error ${error}`)
+    })
+
+  it('are accurate with an adapter, which stays in 32 bits', async (t) => {
+    const {floats, bytes} = await load(t, {}, true)
+    const error = relativeError(await logitsOf(bytes), await logitsOf(floats))
+    assert.ok(error < 0.1, `relative error ${error}`)
+  })
+
+  it('give a sequence the same logits alone and beside others', async (t) => {
+    const {bytes} = await load(t, {tied: true, layout: 'single', hiddenSize: 64, seed: 2})
+    const run = async (prompts: readonly (readonly number[])[]) => {
+      const cache = bytes.newCache()
+      for (const prompt of prompts) await bytes.prefill(cache, cache.add(), prompt)
+      const logits = await bytes.step(
+        cache,
+        prompts.map(() => 7),
+      )
+      return logits.slice(0, logits.length / prompts.length)
+    }
+    const own = tokens.slice(0, 20)
+    assert.deepEqual(await run([own, tokens.slice(3, 30), tokens]), await run([own]))
+  })
+
+  it('are cached, and replaced if the file is damaged', async (t) => {
+    const folder = await temporaryFolder(t)
+    const cache = await temporaryFolder(t)
+    await writeTinyModel(folder, {})
+    const {config, tensors} = await openRunDirectory(folder)
+    const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
+    const quantise = () => withBytes(spec, tensors, cache)
+    await quantise()
+    const [name = '', ...others] = await readdir(cache)
+    assert.deepEqual(others, [])
+    const file = join(cache, name)
+    const [before, {mtimeMs}] = [await readFile(file), await stat(file)]
+    await quantise()
+    assert.equal((await stat(file)).mtimeMs, mtimeMs)
+    await writeFile(file, before.subarray(0, -1))
+    await quantise()
+    assert.deepEqual(await readFile(file), before)
+  })
+
+  it('are chosen only for large models on the processor', () => {
+    const large = new Map([['w', {name: 'w', dtype: 'BF16', shape: [], file: '', offset: 0, length: 2e8}]]) as TensorMap
+    assert.equal(choosePrecision('auto', large, 'cuda'), 'f32')
+    assert.equal(choosePrecision('auto', new Map(), 'cpu'), 'f32')
+    assert.equal(choosePrecision('w8', new Map(), 'cpu'), 'w8')
+    assert.equal(choosePrecision('f32', large, 'cpu'), 'f32')
+  })
+})
