@@ -4,7 +4,7 @@ import {median, round} from '../../../../src/bench/measure.js'
 import {routes} from '../../../../src/mesh/index.js'
 import {runSql} from '../../../support/postgres.js'
 import {type Connection, connectMany, throughput} from '../load.js'
-import {limits, nodeId} from '../servers.js'
+import {limits, nodeId, startBareServer} from '../servers.js'
 import {connectDirectly, createMesh, databaseMs, startReplica} from './servers.js'
 
 const lanes = 32
@@ -143,13 +143,25 @@ async function measure({clients, processorMs, ...into}: Run): Promise<void> {
   into.aloneCost.push(cost(alone).reduce((sum, each) => sum + each))
 }
 
+/** Median time of a request to a fastify server that only answers, ms: what HTTP adds at least. */
+async function bareMs({post}: Connection): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n < alone; n++) {
+    const started = performance.now()
+    await post(routes.heartbeat.path, JSON.stringify({id: nodeId(n), payload}))
+    times.push(performance.now() - started)
+  }
+  return median(times)
+}
+
 const ratio = (ones: readonly number[], others: readonly number[]) =>
   round(median(ones.map((one, i) => one / (others[i] as number))), 3)
 
 /**
  * Delivers, claims and acknowledges messages over HTTP: 32 clients, then a single one, whose requests are never merged.
  * They use one control plane, or two in turn, and are compared with the plain statements, which are sent directly over
- * eight connections to a database with only the necessary indexes.
+ * eight connections to a database with only the necessary indexes. A single client is also compared with the statements
+ * plus a request to a server that only answers.
  */
 export async function meshPostgres() {
   const url = await createMesh(lanes)
@@ -158,6 +170,9 @@ export async function meshPostgres() {
   const replicas = [await startReplica(url), await startReplica(url)]
   const [ones = [], others = []] = await Promise.all(replicas.map((replica) => connectMany(replica, lanes)))
   const pool = connectDirectly(directUrl, 8)
+  const bare = await startBareServer(payload.length)
+  const [bareConnection] = await connectMany(bare, 1)
+  const bareAlone: number[] = []
   const cost = (used: typeof replicas) => () => used.reduce((sum, {processorMs}) => sum + processorMs(), 0)
   const runs = {
     one: runOf(
@@ -173,13 +188,17 @@ export async function meshPostgres() {
   try {
     for (let n = -warmUp; n < rounds; n++) {
       for (const run of Object.values(runs)) await measure(run)
-      if (n >= 0) continue
+      const bareTime = await bareMs(bareConnection as Connection)
+      if (n >= 0) {
+        bareAlone.push(bareTime)
+        continue
+      }
       for (const {clients: _, processorMs: __, ...all} of Object.values(runs))
         for (const values of Object.values(all)) values.length = 0
     }
   } finally {
-    for (const connection of [...ones, ...others]) connection.end()
-    await Promise.all([...replicas.map((replica) => replica.stop()), pool.end()])
+    for (const connection of [...ones, ...others, bareConnection]) connection?.end()
+    await Promise.all([...[...replicas, bare].map((server) => server.stop()), pool.end()])
   }
   const {one, two, direct} = runs
   const costOf = ({nodeCost, databaseCost}: Run) => nodeCost.map((each, i) => each + (databaseCost[i] as number))
@@ -191,7 +210,12 @@ export async function meshPostgres() {
     two_replicas_to_direct: ratio(two.perSecond, direct.perSecond),
     alone_ms: round(median(one.alone), 2),
     direct_alone_ms: round(median(direct.alone), 2),
+    bare_alone_ms: round(median(bareAlone), 2),
     alone_to_direct: ratio(one.alone, direct.alone),
+    alone_to_direct_and_bare: ratio(
+      one.alone,
+      direct.alone.map((ms, i) => ms + (bareAlone[i] as number)),
+    ),
     node_cpu_us: round(median(one.nodeCost)),
     database_cpu_us: round(median(one.databaseCost)),
     two_replicas_node_cpu_us: round(median(two.nodeCost)),
