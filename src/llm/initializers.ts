@@ -58,7 +58,9 @@ export class Initializers {
     const columns = this.#tensors.get(`${name}.columns`)
     if (columns !== undefined) return this.#multiplyColumns(x, columns)
     const blocks = this.#tensors.get(`${name}.blocks`)
-    if (blocks !== undefined) return this.#multiplyBlocks(x, blocks, shape)
+    if (blocks !== undefined) return this.#multiplyBlocks(x, blocks, 8, shape)
+    const nibbles = this.#tensors.get(`${name}.nibbles`)
+    if (nibbles !== undefined) return this.#multiplyBlocks(x, nibbles, 4, shape)
     return this.#graph.contrib('FusedMatMul', [x, this.get(name, shape)], {transB: 1})
   }
 
@@ -155,8 +157,9 @@ export class Initializers {
     return this.#graph.node('Mul', [product, scale])
   }
 
-  #multiplyBlocks(x: Value, blocks: TensorEntry, [out, input]: readonly [number, number]): Value {
-    const attributes = {K: input, N: out, bits: 8, block_size: blocks.shape[2] ?? 0, accuracy_level: 4}
+  #multiplyBlocks(x: Value, blocks: TensorEntry, bits: 4 | 8, [out, input]: readonly [number, number]): Value {
+    const size = ((blocks.shape[2] ?? 0) * 8) / bits
+    const attributes = {K: input, N: out, bits, block_size: size, accuracy_level: 4}
     const scales = this.#copy(this.#scaleOf(blocks))
     return this.#graph.contrib('MatMulNBits', [x, this.#copy(blocks), scales], attributes)
   }

@@ -7,7 +7,7 @@ import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
 import {endTokens, readModelText} from './model-text.js'
-import {choosePrecision, type Precision, withBytes} from './precision.js'
+import {choosePrecision, type Precision, withQuantised} from './precision.js'
 import {encodePrompt} from './prompt.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
@@ -71,8 +71,9 @@ export async function loadLanguageModel(
   const generationConfig =
     directory.generationConfig === undefined ? {} : await readJsonObject(directory.generationConfig)
   const {tensors} = directory
-  const isQuantised = choosePrecision(requested, tensors, device) === 'w8'
-  const weights = isQuantised ? await withBytes(spec, tensors, derivedFolder(process.env)) : tensors
+  const precision = choosePrecision(requested, tensors, device)
+  const weights =
+    precision === 'f32' ? tensors : await withQuantised(spec, tensors, precision, derivedFolder(process.env))
   const decoder = await openDecoder(spec, weights, {
     contextLength: Math.min(numCtx || defaultContext, spec.contextLength),
     threads: threads || physicalCores(),

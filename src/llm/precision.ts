@@ -2,6 +2,7 @@ import {type Device, hasByteProducts} from '../onnx/index.js'
 import {
   blocksCopy,
   columnsCopy,
+  nibblesCopy,
   type TensorEntry,
   type TensorMap,
   type TensorSource,
@@ -9,8 +10,8 @@ import {
 } from '../weights/index.js'
 import type {DecoderSpec} from './spec.js'
 
-/** Precision of the weights in the graph: 32-bit floats, or 8-bit integers. */
-export type Precision = 'f32' | 'w8'
+/** Precision of the weights in the graph: 32-bit floats, or integers of 8 or mostly 4 bits. */
+export type Precision = 'f32' | 'w8' | 'w4'
 
 /** Size of the weights from which reading fewer bytes matters. */
 const smallBytes = 100_000_000
@@ -25,28 +26,39 @@ export function choosePrecision(requested: Precision | 'auto', tensors: TensorMa
   return bytes >= smallBytes && device === 'cpu' && hasByteProducts() ? 'w8' : 'f32'
 }
 
-const recipe = 'decoder-w8.1'
+const recipe = 'decoder.1'
 
-/** Sizes of blocks with a common scale, in order of preference: larger ones are faster. */
+/** Sizes of blocks of the head with a common scale, in order of preference: larger ones are faster. */
 const blockSizes = [128, 64, 32]
+/** Size of blocks of 4 bits. Larger ones are faster, but less accurate than the bound of 1.1 times the perplexity. */
+const nibbleBlock = 32
 
 /**
- * Adds 8-bit copies of the matrices of a decoder. Those of the layers have one scale per output. The head, which decides
- * between many similar rows, has one scale per block, and shares its bytes with a tied embedding. On processors without
- * instructions for sums of products of bytes, weights have 7 bits, because their sums of two products saturate at 16 bits.
+ * Adds quantised copies of the matrices of a decoder. Those of the layers have one scale per output; for w4, all but the
+ * down projections have 4 bits and one scale per block. The head, which decides between many similar rows, has 8 bits
+ * and one scale per block, and shares its bytes with a tied embedding. On processors without instructions for sums of
+ * products of bytes, the former have 7 bits, because their sums of two products saturate at 16 bits.
  * @throws cache_unwritable
  */
-export function withBytes(spec: DecoderSpec, tensors: TensorMap, folder: string): Promise<TensorMap> {
+export function withQuantised(
+  spec: DecoderSpec,
+  tensors: TensorMap,
+  precision: 'w8' | 'w4',
+  folder: string,
+): Promise<TensorMap> {
   const most = process.arch === 'x64' && !hasByteProducts() ? 63 : 127
-  const matrices = spec.layers.flatMap(({attention, mlp}) => {
+  const size = blockSizes.find((each) => spec.hiddenSize % each === 0)
+  const copyOf = (name: string, copy: (entry: TensorEntry) => TensorSource[]): TensorSource[] => {
+    const entry = tensors.get(name)
+    return entry?.shape.length === 2 ? copy(entry) : []
+  }
+  const columns = (entry: TensorEntry) => columnsCopy(entry, most)
+  const first = precision === 'w4' ? (entry: TensorEntry) => nibblesCopy(entry, nibbleBlock) : columns
+  const copies = spec.layers.flatMap(({attention, mlp}) => {
     const {q, k, v, o} = attention.names
     const {gate, up, down} = mlp.names
-    return [q, k, v, o, gate, up, down]
+    return [...[q, k, v, o, gate, up].flatMap((name) => copyOf(name, first)), ...copyOf(down, columns)]
   })
-  const find = (names: readonly string[]) =>
-    names.map((name) => tensors.get(name)).filter((entry): entry is TensorEntry => entry?.shape.length === 2)
-  const copies: TensorSource[] = find(matrices).flatMap((entry) => columnsCopy(entry, most))
-  const size = blockSizes.find((each) => spec.hiddenSize % each === 0)
-  if (size !== undefined) copies.push(...find([spec.tensors.head]).flatMap((entry) => blocksCopy(entry, size)))
-  return withCopies(tensors, copies, {folder, recipe: `${recipe} ${most} ${size}`})
+  if (size !== undefined) copies.push(...copyOf(spec.tensors.head, (entry) => blocksCopy(entry, size)))
+  return withCopies(tensors, copies, {folder, recipe: `${recipe} ${precision} ${nibbleBlock} ${most} ${size}`})
 }

@@ -58,6 +58,40 @@ export function quantizeBlocks(
   return {values, scales}
 }
 
+/**
+ * 4-bit quantisation with one scale per block of inputs, for ONNX Runtime's `MatMulNBits`. The value with the largest
+ * magnitude of a block becomes -8, as in the format q4_0 of llama.cpp. The last block is padded.
+ * @param weight `[out, in]`
+ * @returns values uint8 `[out, ceil(in / size), size / 2]`, two per byte, the first in the lower half; 8 is 0
+ */
+export function quantizeNibbles(
+  weight: Float32Array,
+  out: number,
+  input: number,
+  size = quantizedBlock,
+): QuantizedBlocks {
+  const blocks = Math.ceil(input / size)
+  const values = new Uint8Array((out * blocks * size) / 2).fill(0x88)
+  const scales = new Float32Array(out * blocks)
+  for (let block = 0; block < scales.length; block++) {
+    const from = Math.floor(block / blocks) * input + (block % blocks) * size
+    const count = Math.min(size, input - (block % blocks) * size)
+    const scale = extreme(weight, from, from + count) / -8
+    scales[block] = scale
+    const inverse = scale === 0 ? 0 : 1 / scale
+    const nibble = (i: number) => (i < count ? Math.min(15, Math.round(weight[from + i]! * inverse) + 8) : 8)
+    for (let i = 0; i < count; i += 2) values[(block * size + i) >> 1] = nibble(i) | (nibble(i + 1) << 4)
+  }
+  return {values, scales}
+}
+
+/** The value with the largest magnitude. */
+function extreme(values: Float32Array, from: number, to: number): number {
+  let found = 0
+  for (let i = from; i < to; i++) if (Math.abs(values[i]!) > Math.abs(found)) found = values[i]!
+  return found
+}
+
 function largest(values: Float32Array, from: number, to: number): number {
   let max = 0
   for (let i = from; i < to; i++) {

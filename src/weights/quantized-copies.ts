@@ -1,5 +1,5 @@
 import {type DerivedFile, derivedFile} from './derived-cache.js'
-import {quantizeBlocks, quantizeColumns, quantizedBlock} from './quantize.js'
+import {quantizeBlocks, quantizeColumns, quantizedBlock, quantizeNibbles} from './quantize.js'
 import {readTensorFloat32, type TensorEntry} from './safetensors.js'
 import {type TensorSource, writeSafetensors} from './safetensors-writer.js'
 import {readTensorMap, type TensorMap} from './shards.js'
@@ -43,19 +43,32 @@ export function columnsCopy(entry: TensorEntry, most?: number): TensorSource[] {
 }
 
 /** Copy with one scale per block: `NAME.blocks` `[out, blocks, size]` and `NAME.blocks_scale` `[out * blocks]`. */
-export function blocksCopy(entry: TensorEntry, size = quantizedBlock): TensorSource[] {
+export const blocksCopy = (entry: TensorEntry, size = quantizedBlock): TensorSource[] =>
+  copyOf(entry, 'blocks', size, size, quantizeBlocks)
+
+/** Copy of 4 bits: `NAME.nibbles` `[out, blocks, size / 2]` and `NAME.nibbles_scale` `[out * blocks]`. */
+export const nibblesCopy = (entry: TensorEntry, size = quantizedBlock): TensorSource[] =>
+  copyOf(entry, 'nibbles', size, size / 2, quantizeNibbles)
+
+function copyOf(
+  entry: TensorEntry,
+  kind: 'blocks' | 'nibbles',
+  size: number,
+  bytesPerBlock: number,
+  quantize: typeof quantizeBlocks,
+): TensorSource[] {
   const [out = 0, input = 0] = entry.shape
   const count = Math.ceil(input / size)
-  const quantized = once(async () => quantizeBlocks(await readTensorFloat32(entry), out, input, size))
+  const quantized = once(async () => quantize(await readTensorFloat32(entry), out, input, size))
   return [
     {
-      name: `${entry.name}.blocks`,
+      name: `${entry.name}.${kind}`,
       dtype: 'U8',
-      shape: [out, count, size],
+      shape: [out, count, bytesPerBlock],
       data: async () => bytes((await quantized()).values),
     },
     {
-      name: `${entry.name}.blocks_scale`,
+      name: `${entry.name}.${kind}_scale`,
       dtype: 'F32',
       shape: [out * count],
       data: async () => bytes((await quantized(true)).scales),

@@ -5,8 +5,10 @@ import {describe, it, type TestContext} from 'node:test'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {Initializers} from '../../src/llm/initializers.js'
-import {choosePrecision, withBytes} from '../../src/llm/precision.js'
+import {loadLanguageModel} from '../../src/llm/language-model.js'
+import {choosePrecision, withQuantised} from '../../src/llm/precision.js'
 import {GraphBuilder, openSession, tensor} from '../../src/onnx/index.js'
+import {defaultSampling} from '../../src/sampling/index.js'
 import {
   columnsCopy,
   openRunDirectory,
@@ -17,6 +19,7 @@ import {
   withCopies,
   writeSafetensors,
 } from '../../src/weights/index.js'
+import {sharedData, skipWithout} from '../support/project.js'
 import {randomFloats} from '../support/random-floats.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {type TinyModel, tinyAdapterFiles, tinyModel, writeTinyModel} from '../support/tiny-model.js'
@@ -25,8 +28,9 @@ const tokens = Array.from({length: 40}, (_, i) => (i * 73 + 11) % tinyModel.voca
 
 interface Loaded {
   floats: Decoder
+  /** The same in 8 bits and in mostly 4 bits. */
   bytes: Decoder
-  cache: string
+  nibbles: Decoder
 }
 
 /** Opens a model in both precisions. */
@@ -41,7 +45,11 @@ async function load(test: TestContext, changes: Partial<TinyModel>, withAdapter 
     test.after(() => decoder.release())
     return decoder
   }
-  return {floats: await open(tensors), bytes: await open(await withBytes(spec, tensors, cache)), cache}
+  return {
+    floats: await open(tensors),
+    bytes: await open(await withQuantised(spec, tensors, 'w8', cache)),
+    nibbles: await open(await withQuantised(spec, tensors, 'w4', cache)),
+  }
 }
 
 const logitsOf = async (decoder: Decoder): Promise<Float32Array> => {
@@ -87,7 +95,56 @@ function roundedProduct(x: Float32Array, weight: Float32Array, out: number, most
   )
 }
 
-describe('weights of 8 bits', () => {
+/** A story of the kind that the model of the test was trained with. */
+const story = `Tom had a small green boat. Every day he took it to the pond near his house. One morning the wind was very strong.
+The boat went far away, and Tom could not reach it. He was sad and started to cry. A kind duck saw him and asked, "Why are you
+sad?" Tom said, "My boat is lost." The duck smiled and swam across the water. It pushed the boat back to Tom. Tom was so happy!
+He said, "Thank you, duck." He gave the duck some bread. From that day on, Tom and the duck were good friends. They played
+together at the pond, and the boat was never lost again.`
+
+/** Perplexity of a model for a sequence. */
+async function perplexityOf(decoder: Decoder, sequence: readonly number[]): Promise<number> {
+  const cache = decoder.newCache()
+  const logits = await decoder.prefill(cache, cache.add(), sequence, {logits: 'all'})
+  const width = logits.length / sequence.length
+  let sum = 0
+  for (const [i, next] of sequence.slice(1).entries()) {
+    const row = logits.subarray(i * width, (i + 1) * width)
+    const largest = row.reduce((most, value) => Math.max(most, value))
+    const total = row.reduce((all, value) => all + Math.exp(value - largest), 0)
+    sum += largest + Math.log(total) - (row[next] as number)
+  }
+  return Math.exp(sum / (sequence.length - 1))
+}
+
+describe('quantised weights', () => {
+  it('change the perplexity of a trained model by at most 2 % with 8 bits and 10 % with 4 bits', {
+    skip: skipWithout('stories260K'),
+  }, async (t) => {
+    const folder = sharedData('stories260K') ?? ''
+    const {config, tensors} = await openRunDirectory(folder)
+    const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
+    const model = await loadLanguageModel(folder)
+    t.after(() => model.release())
+    const sequence = model.encode({
+      prompt: {kind: 'raw', text: story},
+      maxTokens: 1,
+      stop: [],
+      sampling: defaultSampling,
+    })
+    const cache = await temporaryFolder(t)
+    const perplexity = async (weights: TensorMap) => {
+      const decoder = await openDecoder(spec, weights, {contextLength: 512, threads: 1})
+      t.after(() => decoder.release())
+      return perplexityOf(decoder, sequence)
+    }
+    const exact = await perplexity(tensors)
+    const bytes = (await perplexity(await withQuantised(spec, tensors, 'w8', cache))) / exact
+    const nibbles = (await perplexity(await withQuantised(spec, tensors, 'w4', cache))) / exact
+    assert.ok(bytes > 0.98 && bytes <= 1.02, `${bytes} of the perplexity with 8 bits`)
+    assert.ok(nibbles > 0.98 && nibbles <= 1.1, `${nibbles} of the perplexity with 4 bits`)
+  })
+
   it('are multiplied with rounded rows, exactly', async (t) => {
     const [rows, size, out] = [3, 70, 5]
     const folder = await temporaryFolder(t)
@@ -116,9 +173,12 @@ describe('weights of 8 bits', () => {
 
   for (const [what, changes] of Object.entries(models))
     it(`are accurate for a model with ${what}`, async (t) => {
-      const {floats, bytes} = await load(t, changes)
-      const error = relativeError(await logitsOf(bytes), await logitsOf(floats))
+      const {floats, bytes, nibbles} = await load(t, changes)
+      const exact = await logitsOf(floats)
+      const error = relativeError(await logitsOf(bytes), exact)
       assert.ok(error > 0 && error < 0.1, `relative error ${error}`)
+      const larger = relativeError(await logitsOf(nibbles), exact)
+      assert.ok(larger > error && larger < 0.8, `relative error ${larger} with 4 bits`)
     })
 
   it('are accurate with an adapter, which stays in 32 bits', async (t) => {
@@ -148,7 +208,7 @@ describe('weights of 8 bits', () => {
     await writeTinyModel(folder, {})
     const {config, tensors} = await openRunDirectory(folder)
     const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
-    const quantise = () => withBytes(spec, tensors, cache)
+    const quantise = () => withQuantised(spec, tensors, 'w8', cache)
     await quantise()
     const [name = '', ...others] = await readdir(cache)
     assert.deepEqual(others, [])

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {floatToHalf, halfToFloat, quantizeBlocks, quantizeColumns, widenFloats} from '../../src/weights/index.js'
+import {
+  floatToHalf,
+  halfToFloat,
+  quantizeBlocks,
+  quantizeColumns,
+  quantizeNibbles,
+  widenFloats,
+} from '../../src/weights/index.js'
 import {randomFloats} from '../support/random-floats.js'
 import {floatBytes} from '../support/safetensors-file.js'
 
@@ -27,6 +34,21 @@ describe('8-bit quantisation', () => {
         const scale = scales[row * 3 + (i >> 5)]!
         const value = (values[row * 96 + i]! - 128) * scale
         assert.ok(Math.abs(value - (i < input ? weight[row * input + i]! : 0)) <= scale / 2 + 1e-7)
+      }
+  })
+
+  it('with 4 bits keeps the largest value of a block exactly, and the others to half a step', () => {
+    const {values, scales} = quantizeNibbles(weight, out, input)
+    assert.deepEqual([values.length, scales.length], [out * 3 * 16, out * 3])
+    for (let row = 0; row < out; row++)
+      for (let i = 0; i < 96; i++) {
+        const scale = scales[row * 3 + (i >> 5)]!
+        const byte = values[(row * 96 + i) >> 1]!
+        const value = ((i % 2 === 0 ? byte & 15 : byte >> 4) - 8) * scale
+        const exact = i < input ? weight[row * input + i]! : 0
+        if (Math.abs(Math.abs(exact) - 8 * Math.abs(scale)) < 1e-7 && exact / scale < 0) assert.ok(value - exact < 1e-6)
+        // The range is -8 to 7: a value near the positive end is up to one step away.
+        else assert.ok(Math.abs(value - exact) <= Math.abs(scale) * (exact / scale > 7 ? 1 : 0.5) + 1e-6)
       }
   })
 })

@@ -11,12 +11,12 @@ export const engineSettings = sectionSettings('engine', () => ({
     doc: 'Number of compute threads; 0 uses one per physical core.',
   },
   precision: {
-    type: aliasedChoice({auto: [], f32: ['fp32', 'float32'], w8: ['int8', 'q8_0']}),
+    type: aliasedChoice({auto: [], f32: ['fp32', 'float32'], w8: ['int8', 'q8_0'], w4: ['int4', 'q4_0']}),
     flag: 'precision',
     env: ['SVC_PRECISION'],
     default: 'auto',
     strict: true,
-    doc: 'Precision of the weights: f32, or w8 for 8 bits; auto is w8 for models of 100 MB or more on processors with fast products of bytes.',
+    doc: 'Precision of the weights: f32, w8 for 8 bits, or w4 for mostly 4 bits; auto is w8 for models of 100 MB or more on processors with fast products of bytes.',
   },
   numCtx: {
     type: integer({min: 0}),
