@@ -16,6 +16,7 @@ import {meshNodes} from './mesh/nodes.js'
 import {meshPostgresHeartbeat, meshPostgresHeartbeatScale} from './mesh/postgres/heartbeat.js'
 import {meshPostgres} from './mesh/postgres/messages.js'
 import {meshPostgresNodes} from './mesh/postgres/nodes.js'
+import {meshScale} from './mesh/postgres/scale.js'
 import {meshPostgresWakeUp} from './mesh/postgres/wake-up.js'
 import {orchestratorDispatch} from './orchestrator/dispatch.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
@@ -55,6 +56,7 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'mesh-postgres-heartbeat-scale': meshPostgresHeartbeatScale,
   'mesh-postgres-nodes': meshPostgresNodes,
   'mesh-postgres-wake-up': meshPostgresWakeUp,
+  'mesh-scale': meshScale,
 }
 
 const asked = process.argv.slice(2)

@@ -23,5 +23,15 @@ export function mainThreadMs(pid = process.pid): number {
   }
 }
 
+/** Clock ticks per second of times in `/proc`, which Linux fixes for all programs. */
+const ticksPerSecond = 100
+
+/** Processor time of the child processes that have ended, ms. */
+export function endedChildrenMs(pid: number): number {
+  // The second field, the name of the program, can contain blanks; the 16th and 17th are the times.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return ((Number(fields[13]) + Number(fields[14])) * 1000) / ticksPerSecond
+}
+
 /** The first of three numbers is the time on a processor, ns. */
 const threadMs = (task: string) => Number(readFileSync(join(task, 'schedstat'), 'utf8').split(' ')[0]) / 1e6

@@ -3,7 +3,7 @@ import pg from 'pg'
 import {openPostgresMeshStore} from '../../../../src/mesh/index.js'
 import {PostgresCluster, runSql} from '../../../support/postgres.js'
 import {svcBinary} from '../../../support/svc.js'
-import {processorMs} from '../processor.js'
+import {endedChildrenMs, processorMs} from '../processor.js'
 import {limits, nodeFacts, nodeId, type Server, start, token} from '../servers.js'
 
 let shared: PostgresCluster | undefined
@@ -14,11 +14,13 @@ const cluster = (): PostgresCluster => {
   return shared
 }
 
-/** Processor time of all processes of the database server, ms. */
+/** Processor time of all processes of the database server, including those that have ended, ms. */
 export function databaseMs(): number {
   const {pid} = cluster()
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-  return children.reduce((sum, child) => sum + processorMs(Number(child)), processorMs(pid))
+  // A process that has ended meanwhile is part of the next number.
+  const running = children.reduce((sum, child) => sum + (processorMs(Number(child)) || 0), processorMs(pid))
+  return running + endedChildrenMs(pid)
 }
 
 /**
@@ -44,9 +46,9 @@ ANALYZE`,
 }
 
 /** Starts a control plane in a process of its own. */
-export async function startReplica(url: string): Promise<Server> {
+export async function startReplica(url: string, env: Record<string, string> = {}): Promise<Server> {
   const args = [svcBinary, 'mesh', 'serve', '--port', '0', '--json', '--quiet', '--store', url]
-  return {...(await start(args, {SVC_MESH_TOKEN: token})), token}
+  return {...(await start(args, {SVC_MESH_TOKEN: token, ...env})), token}
 }
 
 /** Connections for statements that are sent directly. */
