@@ -53,6 +53,8 @@ async function open(nodes: number): Promise<Mesh> {
 const number = async ({pool}: Mesh, sql: string) =>
   Number((await pool.query<{n: string}>(`SELECT ${sql} AS n`)).rows[0]?.n)
 
+const pagesOf = (mesh: Mesh) => number(mesh, `pg_relation_size('mesh_nodes') / ${pageBytes}`)
+
 const sizeOf = (mesh: Mesh, ...tables: string[]) =>
   number(mesh, tables.map((table) => `pg_total_relation_size('${table}')`).join(' + '))
 
@@ -85,14 +87,15 @@ async function measure(
   return costOf((resource) => (after[resource] - before[resource]) / seconds)
 }
 
-/** Loads of the small mesh. A control plane in use costs much more than an idle one, so messages and leases are added to heartbeats. */
+/** Loads of the small mesh. Requests that wait are merged, so each kind is measured beside the heartbeats of the simulation. */
+const {heartbeat: beatRate, message, lease} = rates
 const calibrations = {
-  idle: {},
-  slow: {heartbeat: rates.heartbeat / 2},
-  beats: {heartbeat: rates.heartbeat},
+  slow: {heartbeat: beatRate / 2},
+  beats: {heartbeat: beatRate},
   fast: {heartbeat: defaultHeartbeats},
-  messages: {heartbeat: rates.heartbeat / 2, message: rates.message},
-  leases: {heartbeat: rates.heartbeat / 2, lease: rates.lease},
+  messages: {heartbeat: beatRate, message},
+  leases: {heartbeat: beatRate, lease},
+  mixed: rates,
 } satisfies Record<string, Partial<Rates>>
 
 type Calibration = Record<keyof typeof calibrations, Cost>
@@ -100,32 +103,43 @@ type Measured = Calibration & {simulation: Cost}
 
 /** Costs of each operation, and per second of a control plane that receives heartbeats at such rates. */
 function modelOf({slow, beats, messages, leases}: Calibration) {
-  const {heartbeat, message, lease} = rates
   return {
     second: costOf((resource) => 2 * slow[resource] - beats[resource]),
-    heartbeat: costOf((resource) => (2 * (beats[resource] - slow[resource])) / heartbeat),
-    message: costOf((resource) => (messages[resource] - slow[resource]) / message),
-    lease: costOf((resource) => (leases[resource] - slow[resource]) / lease),
+    heartbeat: costOf((resource) => (2 * (beats[resource] - slow[resource])) / beatRate),
+    message: costOf((resource) => (messages[resource] - beats[resource]) / message),
+    lease: costOf((resource) => (leases[resource] - beats[resource]) / lease),
   }
+}
+
+/**
+ * Expected number of pages of the nodes that are logged per second. Merged claims lock the rows of their nodes, and the first
+ * change of a page after a checkpoint logs the page.
+ */
+function imagesOf({pages, seconds, merged}: {pages: number; seconds: number; merged: number}): number {
+  const untouched = (after: number) => pages * Math.exp((-merged * message * after) / pages)
+  return (untouched(settleSeconds) - untouched(settleSeconds + seconds)) / seconds
+}
+
+/** Share of claims that were merged with others, from the number of pages that were logged. */
+function mergedShare({mixed, leases}: Calibration, pages: number): number {
+  const images = mixed.images - leases.images
+  let [low, high] = [0, 1]
+  for (let n = 0; n < 20; n++) {
+    const merged = (low + high) / 2
+    if (imagesOf({pages, seconds: calibrationSeconds, merged}) < images) low = merged
+    else high = merged
+  }
+  return low
 }
 
 /** Predicts the cost per second of the large mesh. @param countUs processor time of a count of the nodes, per node, µs */
-function predict(model: ReturnType<typeof modelOf>, {pages, countUs}: {pages: number; countUs: number}): Cost {
+function predict(model: ReturnType<typeof modelOf>, countUs: number, images: number): Cost {
   const cost = costOf((resource) =>
     kinds.reduce((sum, kind) => sum + rates[kind] * model[kind][resource], model.second[resource]),
   )
-  // A claim locks the row of its node, and the first change of a page after a checkpoint logs the page.
-  const pagesAfter = (seconds: number) => differentPages(pages, rates.message * seconds)
-  return {
-    control: cost.control,
-    database: cost.database + (countUs * (largeNodes - smallNodes)) / countEverySeconds / 1000,
-    records: cost.records,
-    images: (pagesAfter(settleSeconds + simulationSeconds) - pagesAfter(settleSeconds)) / simulationSeconds,
-  }
+  cost.database += (countUs * (largeNodes - smallNodes)) / countEverySeconds / 1000
+  return {...cost, images}
 }
-
-/** Expected number of different pages among those of a number of random rows. */
-const differentPages = (pages: number, rows: number) => pages * (1 - Math.exp(-rows / pages))
 
 /** Deletes messages that were acknowledged long ago. @returns costs per message, and messages deleted per second */
 async function purge(mesh: Mesh, servers: readonly Server[]) {
@@ -194,6 +208,7 @@ export async function meshScale() {
     const answer = await connection?.post(routes.heartbeat.path, heartbeat(0))
     intervalMs = JSON.parse(answer ?? '').next_heartbeat_ms
     connection?.end()
+    const idle = await measure(small, servers, {}, calibrationSeconds)
     for (let n = 0; n < rounds; n++) {
       const costs = {} as Calibration
       for (const [name, load] of Object.entries(calibrations) as [keyof Calibration, Partial<Rates>][])
@@ -208,14 +223,17 @@ export async function meshScale() {
     ) as Measured
     const {simulation} = costs
     const model = modelOf(costs)
-    const pages = await number(large, `pg_relation_size('mesh_nodes') / ${pageBytes}`)
     const countUs = await countUsOf(large)
-    const predicted = predict(model, {pages, countUs})
+    const [smallPages, pages] = await Promise.all([small, large].map(pagesOf))
+    const merged = mergedShare(costs, smallPages as number)
+    const images = imagesOf({pages: pages as number, seconds: simulationSeconds, merged})
+    const predicted = predict(model, countUs, images)
     return {
       nodes: largeNodes,
       heartbeat_interval_ms: intervalMs,
       per_s: rates,
-      ...{idle: costs.idle, fast: costs.fast, model},
+      ...{idle, calibrations: costs, model},
+      merged_claims: round(merged, 2),
       count_us_per_node: round(countUs, 3),
       node_pages: pages,
       stored_bytes: await stored(small, large),
