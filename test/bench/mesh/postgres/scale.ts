@@ -3,6 +3,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import type pg from 'pg'
 import {median, round} from '../../../../src/bench/measure.js'
 import {openPostgresMeshStore, routes} from '../../../../src/mesh/index.js'
+import {runSql} from '../../../support/postgres.js'
 import {heartbeat} from '../heartbeat.js'
 import {connectMany, throughput} from '../load.js'
 import {limits, type Server} from '../servers.js'
@@ -11,14 +12,12 @@ import {connectDirectly, createMesh, databaseMs, startReplica} from './servers.j
 
 const smallNodes = 10_000
 const largeNodes = 100_000
-const rounds = 3
+const rounds = 5
 /** Duration of a calibration and of a part of the simulation in each round, s. */
-const calibrationSeconds = 8
-const simulationSeconds = 20
-const settleSeconds = 2
-const warmUpSeconds = 10
-/** Time until the database server has reported the pages that it has logged, ms. */
-const reportMs = 1500
+const calibrationSeconds = 3
+const simulationSeconds = 9
+const settleSeconds = 1
+const warmUpSeconds = 6
 /** Operations per second of the simulation. The heartbeats of all nodes are half of the default, to leave room for the client. */
 const rates = {heartbeat: 2500, message: 100, lease: 50}
 /** The default target for the heartbeats of all nodes, per second. */
@@ -30,7 +29,7 @@ const openMessages = 5120
 /** Size of a page in the write-ahead log, bytes. */
 const pageBytes = 8192
 
-/** Processor time of control planes and database server, ms; bytes of the write-ahead log without pages, and number of pages in it. */
+/** Processor time of control planes and database server, ms; bytes of records in the write-ahead log, and of pages in it. */
 const resources = ['control', 'database', 'records', 'images'] as const
 type Cost = Record<(typeof resources)[number], number>
 
@@ -45,6 +44,7 @@ interface Mesh extends Driven {
 
 async function open(nodes: number): Promise<Mesh> {
   const url = await createMesh(nodes)
+  await runSql(url, 'CREATE EXTENSION pg_walinspect')
   const server = await startReplica(url, {SVC_MESH_HEARTBEATS_PER_SEC: String(rates.heartbeat)})
   const mesh = {nodes, url, server, pool: connectDirectly(url, 1)}
   return {...mesh, done: {heartbeat: 0, message: 0, lease: 0}}
@@ -58,17 +58,31 @@ const pagesOf = (mesh: Mesh) => number(mesh, `pg_relation_size('mesh_nodes') / $
 const sizeOf = (mesh: Mesh, ...tables: string[]) =>
   number(mesh, tables.map((table) => `pg_total_relation_size('${table}')`).join(' + '))
 
-async function spent(mesh: Mesh, servers: readonly Server[]): Promise<Cost> {
-  const images = await number(mesh, '(SELECT wal_fpi FROM pg_stat_wal)')
+async function spent(mesh: Mesh, servers: readonly Server[]) {
   return {
-    images,
-    records: (await number(mesh, "pg_current_wal_lsn() - '0/0'")) - images * pageBytes,
+    lsn: await number(mesh, "pg_current_wal_lsn() - '0/0'"),
     control: servers.reduce((sum, server) => sum + server.processorMs(), 0),
     database: databaseMs(),
   }
 }
 
-const walOf = ({records, images}: Cost) => Math.round(records + images * pageBytes)
+type Spent = Awaited<ReturnType<typeof spent>>
+
+async function difference(mesh: Mesh, before: Spent, after: Spent): Promise<Cost> {
+  const images = await number(
+    mesh,
+    `(SELECT sum(fpi_size) FROM pg_get_wal_stats('0/0'::pg_lsn + ${before.lsn}, '0/0'::pg_lsn + ${after.lsn}))`,
+  )
+  const {control, database, lsn} = after
+  return {
+    control: control - before.control,
+    database: database - before.database,
+    records: lsn - before.lsn - images,
+    images,
+  }
+}
+
+const walOf = ({records, images}: Cost) => Math.round(records + images)
 
 /** Costs per second at a constant load, shortly after a checkpoint. */
 async function measure(
@@ -79,15 +93,13 @@ async function measure(
 ): Promise<Cost> {
   await mesh.pool.query('CHECKPOINT')
   await drive(mesh, perSecond, settleSeconds)
-  await sleep(reportMs)
   const before = await spent(mesh, servers)
   await drive(mesh, perSecond, seconds)
-  await sleep(reportMs)
-  const after = await spent(mesh, servers)
-  return costOf((resource) => (after[resource] - before[resource]) / seconds)
+  const cost = await difference(mesh, before, await spent(mesh, servers))
+  return costOf((resource) => cost[resource] / seconds)
 }
 
-/** Loads of the small mesh. Requests that wait are merged, so each kind is measured beside the heartbeats of the simulation. */
+/** Loads of the small mesh. */
 const {heartbeat: beatRate, message, lease} = rates
 const calibrations = {
   slow: {heartbeat: beatRate / 2},
@@ -101,26 +113,30 @@ const calibrations = {
 type Calibration = Record<keyof typeof calibrations, Cost>
 type Measured = Calibration & {simulation: Cost}
 
-/** Costs of each operation, and per second of a control plane that receives heartbeats at such rates. */
-function modelOf({slow, beats, messages, leases}: Calibration) {
+/**
+ * Costs of each operation, and per second of a control plane that receives heartbeats at such rates. Requests that wait are
+ * merged, and those of different kinds share the work of a busy process, so messages and leases are measured beside the
+ * others: alone they cost more.
+ */
+function modelOf({slow, beats, messages, leases, mixed}: Calibration) {
   return {
     second: costOf((resource) => 2 * slow[resource] - beats[resource]),
     heartbeat: costOf((resource) => (2 * (beats[resource] - slow[resource])) / beatRate),
-    message: costOf((resource) => (messages[resource] - beats[resource]) / message),
-    lease: costOf((resource) => (leases[resource] - beats[resource]) / lease),
+    message: costOf((resource) => (mixed[resource] - leases[resource]) / message),
+    lease: costOf((resource) => (mixed[resource] - messages[resource]) / lease),
   }
 }
 
 /**
- * Expected number of pages of the nodes that are logged per second. Merged claims lock the rows of their nodes, and the first
+ * Expected bytes of pages of the nodes that are logged per second. Merged claims lock the rows of their nodes, and the first
  * change of a page after a checkpoint logs the page.
  */
 function imagesOf({pages, seconds, merged}: {pages: number; seconds: number; merged: number}): number {
   const untouched = (after: number) => pages * Math.exp((-merged * message * after) / pages)
-  return (untouched(settleSeconds) - untouched(settleSeconds + seconds)) / seconds
+  return ((untouched(settleSeconds) - untouched(settleSeconds + seconds)) * pageBytes) / seconds
 }
 
-/** Share of claims that were merged with others, from the number of pages that were logged. */
+/** Share of claims that were merged with others, from the pages that were logged. */
 function mergedShare({mixed, leases}: Calibration, pages: number): number {
   const images = mixed.images - leases.images
   let [low, high] = [0, 1]
@@ -150,12 +166,12 @@ async function purge(mesh: Mesh, servers: readonly Server[]) {
   const begun = performance.now()
   while (await store.purge()) await sleep(0)
   const took = performance.now() - begun
-  const after = await spent(mesh, servers)
+  const cost = await difference(mesh, before, await spent(mesh, servers))
   await store.close()
   return {
     deleted: messages,
-    database_us: round(((after.database - before.database) * 1000) / messages),
-    wal_bytes: Math.round((walOf(after) - walOf(before)) / messages),
+    database_us: round((cost.database * 1000) / messages),
+    wal_bytes: Math.round(walOf(cost) / messages),
     per_s: Math.round((messages * 1000) / took),
   }
 }
