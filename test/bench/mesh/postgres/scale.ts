@@ -7,6 +7,7 @@ import {runSql} from '../../../support/postgres.js'
 import {heartbeat} from '../heartbeat.js'
 import {connectMany, throughput} from '../load.js'
 import {limits, type Server} from '../servers.js'
+import {type Cost, costOf, difference, number, pageBytes, spent, walOf} from './cost.js'
 import {type Driven, deliver, drive, kinds, lanes, type Rates} from './open-loop.js'
 import {connectDirectly, createMesh, databaseMs, startReplica} from './servers.js'
 
@@ -26,15 +27,6 @@ const defaultHeartbeats = 5000
 const countEverySeconds = 5
 const counts = 20
 const openMessages = 5120
-/** Size of a page in the write-ahead log, bytes. */
-const pageBytes = 8192
-
-/** Processor time of control planes and database server, ms; bytes of records in the write-ahead log, and of pages in it. */
-const resources = ['control', 'database', 'records', 'images'] as const
-type Cost = Record<(typeof resources)[number], number>
-
-const costOf = (each: (resource: keyof Cost) => number): Cost =>
-  Object.fromEntries(resources.map((resource) => [resource, each(resource)])) as Cost
 
 interface Mesh extends Driven {
   server: Server
@@ -50,39 +42,10 @@ async function open(nodes: number): Promise<Mesh> {
   return {...mesh, done: {heartbeat: 0, message: 0, lease: 0}}
 }
 
-const number = async ({pool}: Mesh, sql: string) =>
-  Number((await pool.query<{n: string}>(`SELECT ${sql} AS n`)).rows[0]?.n)
-
 const pagesOf = (mesh: Mesh) => number(mesh, `pg_relation_size('mesh_nodes') / ${pageBytes}`)
 
 const sizeOf = (mesh: Mesh, ...tables: string[]) =>
   number(mesh, tables.map((table) => `pg_total_relation_size('${table}')`).join(' + '))
-
-async function spent(mesh: Mesh, servers: readonly Server[]) {
-  return {
-    lsn: await number(mesh, "pg_current_wal_lsn() - '0/0'"),
-    control: servers.reduce((sum, server) => sum + server.processorMs(), 0),
-    database: databaseMs(),
-  }
-}
-
-type Spent = Awaited<ReturnType<typeof spent>>
-
-async function difference(mesh: Mesh, before: Spent, after: Spent): Promise<Cost> {
-  const images = await number(
-    mesh,
-    `(SELECT sum(fpi_size) FROM pg_get_wal_stats('0/0'::pg_lsn + ${before.lsn}, '0/0'::pg_lsn + ${after.lsn}))`,
-  )
-  const {control, database, lsn} = after
-  return {
-    control: control - before.control,
-    database: database - before.database,
-    records: lsn - before.lsn - images,
-    images,
-  }
-}
-
-const walOf = ({records, images}: Cost) => Math.round(records + images)
 
 /** Costs per second at a constant load, shortly after a checkpoint. */
 async function measure(
