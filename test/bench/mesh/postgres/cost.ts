@@ -21,7 +21,7 @@ export const number = async ({pool}: Database, sql: string) =>
 
 export async function spent(mesh: Database, servers: readonly Server[]) {
   return {
-    lsn: await number(mesh, "pg_current_wal_lsn() - '0/0'"),
+    lsn: await number(mesh, "pg_current_wal_flush_lsn() - '0/0'"),
     control: servers.reduce((sum, server) => sum + server.processorMs(), 0),
     database: databaseMs(),
   }
