@@ -13,7 +13,7 @@ import {connectDirectly, createMesh, databaseMs, startReplica} from './servers.j
 
 const smallNodes = 10_000
 const largeNodes = 100_000
-const rounds = 3
+const rounds = 5
 /** Duration of a calibration and of a part of the simulation in each round, s. */
 const calibrationSeconds = 3
 const simulationSeconds = 9
