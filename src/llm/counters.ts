@@ -1,5 +1,13 @@
 /** Counters of an engine. `waiting` and `running` are gauges, the others are monotonic. */
-const names = ['waiting', 'running', 'graphRuns', 'batchedRuns', 'promptTokens', 'completionTokens'] as const
+const names = [
+  'waiting',
+  'running',
+  'graphRuns',
+  'batchedRuns',
+  'promptTokens',
+  'cachedTokens',
+  'completionTokens',
+] as const
 
 export type CounterName = (typeof names)[number]
 

@@ -6,6 +6,13 @@ export interface CacheLayer {
   headDim: number
 }
 
+/** Keys and values of the first positions of a sequence, `[kv_heads, length, head_dim]` per layer. */
+export interface KvState {
+  length: number
+  bytes: number
+  layers: readonly Slab[]
+}
+
 /** Minimum capacity, positions. Larger capacities are powers of two times this. */
 export const smallestBucket = 256
 
@@ -16,7 +23,7 @@ export function bucketFor(length: number, contextLength: number): number {
   return Math.min(capacity, contextLength)
 }
 
-/** Keys and values of one layer for all sequences. */
+/** Keys and values of one layer. */
 interface Slab {
   key: Float32Array
   value: Float32Array
@@ -76,6 +83,39 @@ export class KvCache {
     }
   }
 
+  /** Size of a copy of a number of positions, bytes. */
+  bytesOf(positions: number): number {
+    const perPosition = this.#layers.reduce((sum, {kvHeads, headDim}) => sum + kvHeads * headDim, 0)
+    return 2 * Float32Array.BYTES_PER_ELEMENT * positions * perPosition
+  }
+
+  /** A copy of the filled positions of a sequence. */
+  save(slot: number): KvState {
+    const length = this.length(slot)
+    const layers = this.#layers.map((layer, i) => {
+      const copy = (slab: Float32Array) => this.#rows(layer, slab, slot, length)
+      const {key, value} = this.#slabs[i] as Slab
+      return {key: copy(key), value: copy(value)}
+    })
+    return {length, bytes: this.bytesOf(length), layers}
+  }
+
+  /** Fills the first `length` positions of an empty slot with those of a copy. */
+  restore(slot: number, {layers, length: saved}: KvState, length: number): void {
+    this.reserve(slot, length)
+    for (const [i, {kvHeads, headDim}] of this.#layers.entries()) {
+      const {key, value} = this.#slabs[i] as Slab
+      const {key: savedKey, value: savedValue} = layers[i] as Slab
+      for (let head = 0; head < kvHeads; head++) {
+        const from = head * saved * headDim
+        const to = (slot * kvHeads + head) * this.#capacity * headDim
+        key.set(savedKey.subarray(from, from + length * headDim), to)
+        value.set(savedValue.subarray(from, from + length * headDim), to)
+      }
+    }
+    this.#lengths[slot] = length
+  }
+
   /** Removes the last sequence; frees the memory if it was the only one. */
   pop(): void {
     this.#lengths.pop()
@@ -115,6 +155,16 @@ export class KvCache {
     const dims = [count, kvHeads, this.#capacity, headDim]
     const view = (data: Float32Array) => tensor(data.subarray(first * size, (first + count) * size), dims)
     return {key: view(key), value: view(value)}
+  }
+
+  /** Copies the first positions of a slot to rows without gaps. */
+  #rows({kvHeads, headDim}: CacheLayer, slab: Float32Array, slot: number, length: number): Float32Array {
+    const rows = new Float32Array(kvHeads * length * headDim)
+    for (let head = 0; head < kvHeads; head++) {
+      const from = (slot * kvHeads + head) * this.#capacity * headDim
+      rows.set(slab.subarray(from, from + length * headDim), head * length * headDim)
+    }
+    return rows
   }
 
   #clear(): void {

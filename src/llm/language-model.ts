@@ -25,6 +25,8 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' |
   slots?: number
   /** Maximum number of waiting requests. */
   queueLimit?: number
+  /** Maximum size of the saved beginnings of prompts, bytes; default 0: none. */
+  prefixBytes?: number
 }
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
@@ -61,7 +63,7 @@ export async function loadLanguageModel(
   counters = new EngineCounters(),
 ): Promise<LanguageModel> {
   const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
-  const {precision: requested = 'f32', ...lookup} = others
+  const {precision: requested = 'f32', prefixBytes, ...lookup} = others
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
   const declared = await readJsonObject(directory.config)
@@ -82,7 +84,12 @@ export async function loadLanguageModel(
   })
   const {contextLength} = decoder
   const ends = endTokens(tokenizer, config, generationConfig)
-  const scheduler = new Scheduler(decoder, {tokenizer, contextLength, endTokens: ends}, {slots, queueLimit}, counters)
+  const scheduler = new Scheduler(
+    decoder,
+    {tokenizer, contextLength, endTokens: ends},
+    {slots, queueLimit, prefixBytes},
+    counters,
+  )
   const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)
   const encode: LanguageModel['encode'] = (request) =>
     encodePrompt({tokenizer, template, contextLength: available(request)}, request.prompt)

@@ -3,6 +3,7 @@ import type {EngineCounters} from './counters.js'
 import type {Decoder} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
 import type {KvCache} from './kv-cache.js'
+import {commonLength, PrefixCache, shortestPrefix} from './prefix-cache.js'
 import type {GenerateEvent, TokenRequest} from './request.js'
 
 export interface SchedulerOptions {
@@ -10,6 +11,8 @@ export interface SchedulerOptions {
   slots: number
   /** Maximum number of requests that wait for a slot. */
   queueLimit: number
+  /** Maximum size of the saved beginnings of prompts, bytes; default 0: none. */
+  prefixBytes?: number | undefined
 }
 
 /** Receives the events of a request. After an abort, neither method is called. */
@@ -49,6 +52,7 @@ export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #counters: EngineCounters
   readonly #cache: KvCache
+  readonly #prefixes: PrefixCache
   readonly #waiting: Job[] = []
   /**
    * By slot. Decoding jobs are first, because a batched run needs contiguous slots; prefilling jobs follow in the order
@@ -65,6 +69,7 @@ export class Scheduler {
     this.#options = options
     this.#counters = counters
     this.#cache = decoder.newCache()
+    this.#prefixes = new PrefixCache(options.prefixBytes ?? 0)
   }
 
   /**
@@ -118,7 +123,7 @@ export class Scheduler {
     } catch (error) {
       // The runtime failed, so all running requests fail.
       for (const job of [...this.#running].reverse()) {
-        this.#leave(job)
+        this.#free(job)
         job.listener.fail(error)
       }
     }
@@ -134,11 +139,39 @@ export class Scheduler {
     while (this.#running.length < this.#options.slots) {
       const job = this.#waiting.shift()
       if (job === undefined) break
-      this.#cache.add()
+      job.prefilled = this.#restorePrefix(this.#cache.add(), job)
       this.#running.push(job)
       job.generation.start()
     }
     this.#count()
+  }
+
+  /**
+   * Copies the keys and values of the beginning of a prompt, if they are known from a finished or a running request.
+   * @returns number of tokens that need not be computed; at least one is, because its logits are needed
+   */
+  #restorePrefix(slot: number, {generation: {tokens, scoresPrompt}, adapted, promptTokens}: Job): number {
+    if (!this.#options.prefixBytes || scoresPrompt) return 0
+    const most = promptTokens - 1
+    let best = this.#prefixes.find(tokens, adapted, most)
+    for (const [other, {generation, adapted: isAdapted}] of this.#running.entries()) {
+      if (isAdapted !== adapted) continue
+      const length = commonLength(generation.tokens, tokens, Math.min(most, this.#cache.length(other)))
+      if (length >= Math.max(shortestPrefix, (best?.length ?? 0) + 1)) best = {state: this.#cache.save(other), length}
+    }
+    if (best === undefined) return 0
+    this.#cache.restore(slot, best.state, best.length)
+    this.#counters.add('cachedTokens', best.length)
+    return best.length
+  }
+
+  /** Saves the keys and values of a request that ends. */
+  #savePrefix(slot: number, {generation, adapted}: Job): void {
+    if (!this.#options.prefixBytes) return
+    const length = this.#cache.length(slot)
+    const tokens = generation.tokens.slice(0, length)
+    if (this.#prefixes.wants(tokens, adapted, this.#cache.bytesOf(length)))
+      this.#prefixes.add(tokens, adapted, this.#cache.save(slot))
   }
 
   /** Prefills one chunk of the first incomplete prompt. */
@@ -205,11 +238,16 @@ export class Scheduler {
     }
   }
 
+  #leave(job: Job): void {
+    this.#savePrefix(this.#running.indexOf(job), job)
+    this.#free(job)
+  }
+
   /**
    * Frees the slot of a job. The last decoding job moves to the gap; prefilling jobs move up by one and keep their order,
    * so that prompts are prefilled in the order of their arrival.
    */
-  #leave(job: Job): void {
+  #free(job: Job): void {
     let gap = this.#running.indexOf(job)
     const last = this.#running.findLastIndex((other) => !isPrefilling(other))
     if (gap < last) {

@@ -31,9 +31,10 @@ export class ServerMetrics {
       [
         'svc_tokens_total',
         'counter',
-        'Tokens processed, by kind.',
+        'Tokens processed, by kind; cached ones were not computed again.',
         [
           ['{kind="prompt"}', value('promptTokens')],
+          ['{kind="cached"}', value('cachedTokens')],
           ['{kind="completion"}', value('completionTokens')],
         ],
       ],

@@ -12,9 +12,10 @@ svc_requests_waiting 0
 # HELP svc_slots_active Number of KV cache slots in use.
 # TYPE svc_slots_active gauge
 svc_slots_active 0
-# HELP svc_tokens_total Tokens processed, by kind.
+# HELP svc_tokens_total Tokens processed, by kind; cached ones were not computed again.
 # TYPE svc_tokens_total counter
 svc_tokens_total{kind="prompt"} 0
+svc_tokens_total{kind="cached"} 0
 svc_tokens_total{kind="completion"} 0
 # HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
@@ -54,9 +55,10 @@ svc_requests_waiting 2
 # HELP svc_slots_active Number of KV cache slots in use.
 # TYPE svc_slots_active gauge
 svc_slots_active 3
-# HELP svc_tokens_total Tokens processed, by kind.
+# HELP svc_tokens_total Tokens processed, by kind; cached ones were not computed again.
 # TYPE svc_tokens_total counter
 svc_tokens_total{kind="prompt"} 1234
+svc_tokens_total{kind="cached"} 321
 svc_tokens_total{kind="completion"} 567
 # HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
@@ -105,7 +107,14 @@ describe('ServerMetrics', () => {
     // On a bucket boundary, between two, and beyond the last; sums of powers of two are exact.
     for (const seconds of [0.015625, 0.125, 0.5, 64]) metrics.firstToken(seconds)
     const counters = new EngineCounters()
-    const counts = {running: 3, waiting: 2, promptTokens: 1234, completionTokens: 567, graphRuns: 89} as const
+    const counts = {
+      running: 3,
+      waiting: 2,
+      promptTokens: 1234,
+      cachedTokens: 321,
+      completionTokens: 567,
+      graphRuns: 89,
+    } as const
     for (const [name, value] of Object.entries(counts)) counters.set(name as keyof typeof counts, value)
     counters.add('batchedRuns', 50)
     counters.add('batchedRuns', 5)
@@ -124,6 +133,7 @@ describe('EngineCounters', () => {
       waiting: 7,
       running: 0,
       graphRuns: 0,
+      cachedTokens: 0,
       batchedRuns: 0,
       promptTokens: 2 ** 40 + 1,
       completionTokens: 0,

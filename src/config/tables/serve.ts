@@ -37,6 +37,14 @@ export const serveSettings = sectionSettings('serve', () => ({
     default: 512,
     doc: 'Maximum number of queued requests; further requests are rejected with status 503.',
   },
+  prefixCache: {
+    type: integer({min: 0}),
+    flag: 'prefix-cache',
+    placeholder: 'MB',
+    env: ['SVC_SERVE_PREFIX_CACHE'],
+    default: 256,
+    doc: 'Memory for beginnings of prompts, so that only the rest of a longer one is computed; 0 disables it.',
+  },
   keepAlive: {
     type: integer({min: -1}),
     flag: 'keep-alive',

@@ -1,0 +1,92 @@
+import type {KvState} from './kv-cache.js'
+
+/** Shortest prefix that is reused, tokens: copying a shorter one saves nothing. */
+export const shortestPrefix = 16
+
+interface Entry {
+  /** Tokens whose keys and values are saved. */
+  tokens: readonly number[]
+  adapted: boolean
+  state: KvState
+}
+
+/** Beginning of a prompt whose keys and values are known. */
+export interface Prefix {
+  state: KvState
+  /** Number of tokens in common, which may be less than are saved. */
+  length: number
+}
+
+/**
+ * Keys and values of finished requests, so that another request that begins with the same tokens computes only the rest.
+ * The least recently used ones are dropped when the limit is reached.
+ */
+export class PrefixCache {
+  readonly #maxBytes: number
+  /** Least recently used first. */
+  readonly #entries = new Set<Entry>()
+  #bytes = 0
+
+  /** @param maxBytes 0 disables the cache */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The longest saved beginning of a prompt, at most `most` tokens. */
+  find(prompt: readonly number[], adapted: boolean, most: number): Prefix | undefined {
+    let best: {entry: Entry; length: number} | undefined
+    for (const entry of this.#entries) {
+      if (entry.adapted !== adapted) continue
+      const length = commonLength(entry.tokens, prompt, most)
+      if (length >= Math.max(shortestPrefix, best?.length ?? 0)) best = {entry, length}
+    }
+    if (best === undefined) return undefined
+    this.#use(best.entry)
+    return {state: best.entry.state, length: best.length}
+  }
+
+  /** Whether a sequence is worth saving: it is not yet known, and may fit. */
+  wants(tokens: readonly number[], adapted: boolean, bytes: number): boolean {
+    if (tokens.length < shortestPrefix || bytes > this.#maxBytes) return false
+    for (const entry of this.#entries)
+      if (entry.adapted === adapted && commonLength(entry.tokens, tokens, tokens.length) === tokens.length) {
+        this.#use(entry)
+        return false
+      }
+    return true
+  }
+
+  /** Saves a sequence, which replaces those that are its beginnings. */
+  add(tokens: readonly number[], adapted: boolean, state: KvState): void {
+    for (const entry of this.#entries)
+      if (entry.adapted === adapted && commonLength(entry.tokens, tokens, entry.tokens.length) === entry.tokens.length)
+        this.#drop(entry)
+    this.#entries.add({tokens, adapted, state})
+    this.#bytes += state.bytes
+    for (const entry of this.#entries) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.#drop(entry)
+    }
+  }
+
+  #use(entry: Entry): void {
+    this.#entries.delete(entry)
+    this.#entries.add(entry)
+  }
+
+  #drop(entry: Entry): void {
+    this.#entries.delete(entry)
+    this.#bytes -= entry.state.bytes
+  }
+}
+
+/** Number of equal tokens at the start of two sequences, at most `most`. */
+export function commonLength(a: readonly number[], b: readonly number[], most: number): number {
+  const limit = Math.min(a.length, b.length, most)
+  for (let i = 0; i < limit; i++) if (a[i] !== b[i]) return i
+  return limit
+}
