@@ -140,7 +140,8 @@ describe('the svc command line', () => {
     [['transcribe', 'a.wav', '--output-srt'], /Unknown flag --output-srt\. Did you mean --format srt\?/],
     [['transcribe', 'a.wav', '--word_timestamps'], /Unknown flag --word_timestamps\. Did you mean --word-timestamps\?/],
     [['transcribe', 'a.wav', '--output_dir', 'x'], /Unknown flag --output_dir\. Did you mean --output-dir\?/],
-    [['generate', '--compute_type', 'f16', 'Hi'], /Unknown flag --compute_type\. \(/],
+    [['generate', '--compute_type', 'int8', 'Hi'], /Unknown flag --compute_type\. Did you mean --precision\?/],
+    [['generate', '--beam_size', '5', 'Hi'], /Unknown flag --beam_size\. \(/],
     [['generate', '--max_tokens', '5', 'Hi'], /Unknown flag --max_tokens\. Did you mean --max-tokens\?/],
     [['config', 'show', '-z'], /Unknown flag -z\. /],
   ]
