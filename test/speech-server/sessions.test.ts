@@ -180,7 +180,8 @@ describe('a resumed connection', () => {
   })
 
   it('receives next_sample, and the final results that it does not have', async (test) => {
-    const client = await startKeeping(await temporaryFolder(test))
+    const folder = await temporaryFolder(test)
+    const client = await startKeeping(folder)
     const first = client.live('?continuous=1')
     const {session_id: id, next_sample: next} = await first.next('ready')
     assert.equal(next, 0)
@@ -201,6 +202,7 @@ describe('a resumed connection', () => {
     none.op({op: 'cancel'})
     await none.closed
     assert.deepEqual(none.ofType('final'), [])
+    await until(() => !existsSync(join(folder, id)), 'the files of the session are deleted')
   })
 
   it('skips audio that the server has', async (test) => {
