@@ -65,8 +65,8 @@ export class Initializers {
   }
 
   /**
-   * Rows of a matrix by index, as 32-bit floats. Reads them from its quantised copy if there is one. A matrix of 16-bit
-   * floats is not widened, unless it is also multiplied.
+   * Rows of a matrix by index, as 32-bit floats. Reads them from its quantised copy if there is one. Only the rows of a
+   * matrix of 16-bit floats are widened.
    * @throws tensor_missing, tensor_shape, tensor_dtype
    */
   rows(indexes: Value, name: string, shape: readonly [rows: number, size: number]): Value {
@@ -74,8 +74,6 @@ export class Initializers {
     const entry = this.#find(name, shape)
     const blocks = this.#tensors.get(`${name}.blocks`)
     if (blocks !== undefined) return this.#rowsOfBlocks(indexes, blocks, shape)
-    const made = this.#made.get(entry)
-    if (made !== undefined) return graph.node('Gather', [made, indexes], {axis: 0})
     const found = graph.node('Gather', [this.#external(`${name}.rows`, entry, typeOf(entry)), indexes], {axis: 0})
     return entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
   }

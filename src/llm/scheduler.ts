@@ -153,12 +153,15 @@ export class Scheduler {
   #restorePrefix(slot: number, {generation: {tokens, scoresPrompt}, adapted, promptTokens}: Job): number {
     if (!this.#options.prefixBytes || scoresPrompt) return 0
     const most = promptTokens - 1
-    let best = this.#prefixes.find(tokens, adapted, most)
+    const saved = this.#prefixes.find(tokens, adapted, most)
+    let running: {slot: number; length: number} | undefined
     for (const [other, {generation, adapted: isAdapted}] of this.#running.entries()) {
       if (isAdapted !== adapted) continue
       const length = commonLength(generation.tokens, tokens, Math.min(most, this.#cache.length(other)))
-      if (length >= Math.max(shortestPrefix, (best?.length ?? 0) + 1)) best = {state: this.#cache.save(other), length}
+      const longest = running?.length ?? saved?.length ?? 0
+      if (length >= Math.max(shortestPrefix, longest + 1)) running = {slot: other, length}
     }
+    const best = running === undefined ? saved : {state: this.#cache.save(running.slot), length: running.length}
     if (best === undefined) return 0
     this.#cache.restore(slot, best.state, best.length)
     this.#counters.add('cachedTokens', best.length)

@@ -47,8 +47,7 @@ export function quantizeBlocks(
   const values = new Uint8Array(out * blocks * size).fill(128)
   const scales = new Float32Array(out * blocks)
   for (let block = 0; block < scales.length; block++) {
-    const from = Math.floor(block / blocks) * input + (block % blocks) * size
-    const count = Math.min(size, input - (block % blocks) * size)
+    const {from, count} = inputsOf(block, input, size)
     const scale = largest(weight, from, from + count) / 127
     scales[block] = scale
     const inverse = scale === 0 ? 0 : 1 / scale
@@ -74,8 +73,7 @@ export function quantizeNibbles(
   const values = new Uint8Array((out * blocks * size) / 2).fill(0x88)
   const scales = new Float32Array(out * blocks)
   for (let block = 0; block < scales.length; block++) {
-    const from = Math.floor(block / blocks) * input + (block % blocks) * size
-    const count = Math.min(size, input - (block % blocks) * size)
+    const {from, count} = inputsOf(block, input, size)
     const scale = extreme(weight, from, from + count) / -8
     scales[block] = scale
     const inverse = scale === 0 ? 0 : 1 / scale
@@ -83,6 +81,13 @@ export function quantizeNibbles(
     for (let i = 0; i < count; i += 2) values[(block * size + i) >> 1] = nibble(i) | (nibble(i + 1) << 4)
   }
   return {values, scales}
+}
+
+/** Weights of a block: index of the first one, and their number, which is smaller in the last block of an output. */
+function inputsOf(block: number, input: number, size: number): {from: number; count: number} {
+  const blocks = Math.ceil(input / size)
+  const first = (block % blocks) * size
+  return {from: Math.floor(block / blocks) * input + first, count: Math.min(size, input - first)}
 }
 
 /** The value with the largest magnitude. */
