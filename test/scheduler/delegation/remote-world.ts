@@ -161,6 +161,12 @@ export class RemoteWorld {
   /** Envelopes in the inbox of the workers. */
   envelopes = async (): Promise<RemoteEnvelope[]> => (await this.inboxOf(remoteTypes.envelope)).map(readEnvelope)
 
+  /** Cancellations in the inbox of the workers, once there is one: a task may complete here before it is delivered. */
+  async cancellations(): Promise<{idempotency_key: string; reason: string}[]> {
+    await until(async () => (await this.inboxOf(remoteTypes.cancel)).length > 0, 'a cancellation')
+    return this.inboxOf(remoteTypes.cancel)
+  }
+
   /** Unread messages for the parent. */
   unread = (replyTo: string) => this.worker.inbox({receiver: replyTo})
 }
