@@ -19,7 +19,9 @@ export interface DecoderGraph {
  * of the `batch * time` hidden states to compute logits for; `past_key.N`, `past_value.N`
  * `[batch, kv_heads, capacity, head_dim]`; with an adapter `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32
  * `[rows, 1]`: 1 applies the adapter, 0 does not.
- * Outputs: `logits` `[rows, vocabulary]`; `present_key.N`, `present_value.N`, which may share memory with the past.
+ * Outputs: `logits` `[rows, vocabulary]`; `top_ids` int64 and `top_logits` `[rows, count]`, the most likely tokens;
+ * `log_total` `[rows, 1]`, log-sum-exp of the logits; `present_key.N`, `present_value.N`, which may share memory with the
+ * past. With a quantised head, the logits and their total are approximate, and those of the most likely tokens are exact.
  *
  * @param contextLength number of positions in the rotary tables
  * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch
@@ -46,9 +48,33 @@ export function buildDecoderGraph(
   const rows = graph.node('Reshape', [hidden, graph.integers(-1, hiddenSize)])
   const selected = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
   const rowMask = adapter && graph.input('adapter_rows', 'float32', ['rows', 1])
-  graph.output('logits', layers.head(selected, rowMask), 'float32', ['rows', vocabSize])
+  const {logits, ofWeights} = layers.head(selected, rowMask)
+  graph.output('logits', logits, 'float32', ['rows', vocabSize])
+  const top = topOf(graph, logits, topCount(spec))
+  const exact = weights.multiplyExactly(selected, spec.tensors.head, top.ids)
+  // The part of an adapter in the logits stays as it is.
+  const rest = () => graph.node('Sub', [top.logits, graph.node('GatherElements', [ofWeights, top.ids], {axis: -1})])
+  const topLogits = ofWeights === logits ? exact : exact && graph.node('Add', [exact, rest()])
+  graph.output('top_ids', top.ids, 'int64', ['rows', topCount(spec)])
+  graph.output('top_logits', topLogits ?? top.logits, 'float32', ['rows', topCount(spec)])
+  graph.output('log_total', top.logTotal, 'float32', ['rows', 1])
   weights.requireAllTaken()
   return {model: graph.build(), externalFolder: weights.folder}
+}
+
+/** Number of most likely tokens that a run returns: enough for the samplers and log-probabilities in use. */
+export const topCount = ({vocabSize}: DecoderSpec): number => Math.min(64, vocabSize)
+
+/**
+ * The largest logits of each row, largest first, lower ids first on ties, and the log-sum-exp of all of them: the
+ * difference of a logit and its log-probability. LogSoftmax is ten times as fast as ReduceLogSumExp.
+ */
+function topOf(graph: GraphBuilder, logits: Value, count: number): {logits: Value; ids: Value; logTotal: Value} {
+  const [values, ids] = graph.pair('TopK', [logits, graph.integers(count)], {axis: -1, largest: 1, sorted: 1})
+  const first = (of: Value) => graph.node('Gather', [of, graph.integers(0)], {axis: 1})
+  const logprobs = graph.node('LogSoftmax', [logits], {axis: -1})
+  const likeliest = graph.node('GatherElements', [logprobs, first(ids)], {axis: -1})
+  return {logits: values, ids, logTotal: graph.node('Sub', [first(values), likeliest])}
 }
 
 /** Adds the parts of a layer to a graph. */
@@ -128,26 +154,32 @@ class LayerBuilder {
     return this.#linear(product, names.down, [hiddenSize, intermediateSize], this.#mask)
   }
 
-  /** Computes logits. The adapter of a tied head is applied only here, not to the embedding. */
-  head(x: Value, rowMask: Value | undefined): Value {
+  /**
+   * Computes logits, and returns them with and without the part of the adapter. The adapter of a tied head is applied
+   * only here, not to the embedding.
+   */
+  head(x: Value, rowMask: Value | undefined): {logits: Value; ofWeights: Value} {
     const {vocabSize, hiddenSize, tensors} = this.#spec
-    return this.#linear(x, tensors.head, [vocabSize, hiddenSize], rowMask, [
-      tensors.head,
-      tensors.embedding,
-      'lm_head.weight',
-    ])
+    const shape = [vocabSize, hiddenSize] as const
+    const ofWeights = this.#weights.multiply(x, tensors.head, shape)
+    const targets = [tensors.head, tensors.embedding, 'lm_head.weight']
+    return {logits: this.#adapted(ofWeights, x, shape, rowMask, targets), ofWeights}
   }
 
-  /** x W^T with W `[out, in]` as stored in the shard, plus mask * scale * (x A^T) B^T if the adapter has a LoRA pair. */
-  #linear(
+  /** x W^T with W `[out, in]` as stored in the shard, plus the part of the adapter. */
+  #linear(x: Value, name: string, shape: readonly [number, number], mask: Value | undefined): Value {
+    return this.#adapted(this.#weights.multiply(x, name, shape), x, shape, mask, [name])
+  }
+
+  /** y + mask * scale * (x A^T) B^T if the adapter has a LoRA pair for one of the targets; otherwise y. */
+  #adapted(
+    y: Value,
     x: Value,
-    name: string,
     shape: readonly [number, number],
     mask: Value | undefined,
-    targets: readonly string[] = [name],
+    targets: readonly string[],
   ): Value {
     const graph = this.#graph
-    const y = this.#weights.multiply(x, name, shape)
     for (const target of targets) {
       const delta = this.#weights.takeDelta(target, shape)
       if (delta === undefined) continue

@@ -1,4 +1,5 @@
 import {type Device, openSession, type Session, type Tensor, tensor} from '../onnx/index.js'
+import {type TopLogits, topLogits} from '../sampling/index.js'
 import type {Adapter, TensorMap} from '../weights/index.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {KvCache} from './kv-cache.js'
@@ -16,23 +17,34 @@ export interface Decoder {
   readonly contextLength: number
   /** Creates an empty cache for this decoder. */
   newCache(): KvCache
-  /**
-   * Appends tokens to one sequence and returns logits: of the last position `[1, vocabulary]`, or of all new positions
-   * `[tokens, vocabulary]`.
-   */
-  prefill(cache: KvCache, slot: number, tokens: readonly number[], options?: PrefillOptions): Promise<Float32Array>
-  /**
-   * Appends one token to each of the first sequences of the cache in one run, and returns their logits,
-   * `[tokens, vocabulary]`.
-   * @param adapted whether the adapter is applied to each sequence; default: to all
-   */
-  step(cache: KvCache, tokens: readonly number[], adapted?: readonly boolean[]): Promise<Float32Array>
+  /** Appends tokens to one sequence. */
+  prefill(cache: KvCache, slot: number, tokens: readonly number[], options?: PrefillOptions): Promise<Prediction[]>
+  /** Appends one token to each of the first sequences of the cache in one run. */
+  step(cache: KvCache, tokens: readonly number[], options?: StepOptions): Promise<Prediction[]>
   release(): Promise<void>
 }
 
 export interface PrefillOptions {
-  logits?: 'last' | 'all'
+  /** Positions to predict the next token of; default: `last`. */
+  predict?: 'last' | 'all'
+  /** Whether the adapter is applied; default true. */
   adapted?: boolean
+  /** Whether the logits of all tokens are returned; default true. */
+  logits?: boolean
+}
+
+export interface StepOptions {
+  /** Whether the adapter is applied to each sequence; default: to all. */
+  adapted?: readonly boolean[]
+  /** Whether the logits of all tokens are returned; default true. */
+  logits?: boolean
+}
+
+/** Prediction of the token after one position. */
+export interface Prediction {
+  top: TopLogits
+  /** `[vocabulary]` if asked for, otherwise empty. With a quantised head, those of the most likely tokens are less exact. */
+  logits: Float32Array
 }
 
 /**
@@ -55,10 +67,10 @@ export async function openDecoder(
         spec.layers.map(({attention: {kvHeads, headDim}}) => ({kvHeads, headDim})),
         contextLength,
       ),
-    prefill: (cache, slot, tokens, {logits = 'last', adapted = true} = {}) =>
-      run(cache, {first: slot, rows: [tokens], adapted: [adapted], logits}),
-    step: (cache, tokens, adapted = tokens.map(() => true)) =>
-      run(cache, {first: 0, rows: tokens.map((token) => [token]), adapted, logits: 'last'}),
+    prefill: (cache, slot, tokens, {predict = 'last', adapted = true, logits = true} = {}) =>
+      run(cache, {first: slot, rows: [tokens], adapted: [adapted], predict, logits}),
+    step: (cache, tokens, {adapted = tokens.map(() => true), logits = true} = {}) =>
+      run(cache, {first: 0, rows: tokens.map((token) => [token]), adapted, predict: 'last', logits}),
     release: () => session.release(),
   }
 }
@@ -68,15 +80,18 @@ interface Batch {
   first: number
   rows: readonly (readonly number[])[]
   adapted: readonly boolean[]
-  logits: 'last' | 'all'
+  predict: 'last' | 'all'
+  logits: boolean
 }
 
-async function runBatch(session: Session, cache: KvCache, batch: Batch, withAdapter: boolean): Promise<Float32Array> {
-  const {first, rows, adapted, logits} = batch
+async function runBatch(session: Session, cache: KvCache, batch: Batch, withAdapter: boolean): Promise<Prediction[]> {
+  const {first, rows, adapted, predict, logits} = batch
   const time = rows[0]?.length ?? 0
   const totals = rows.map((_, row) => cache.length(first + row) + time)
   for (const [row, total] of totals.entries()) cache.reserve(first + row, total)
-  const logitRows = rows.flatMap((_, row) => (logits === 'all' ? range(row * time, time) : [(row + 1) * time - 1]))
+  // At least one, because kernels divide by the number of rows.
+  const predicted = predict === 'all' ? time : 1
+  const logitRows = rows.flatMap((_, row) => range((row + 1) * time - predicted, predicted))
   const positions = totals.flatMap((total) => range(total - time, time))
   const feeds: Record<string, Tensor> = {
     tokens: tensor(BigInt64Array.from(rows.flat(), BigInt), [rows.length, time]),
@@ -94,7 +109,8 @@ async function runBatch(session: Session, cache: KvCache, batch: Batch, withAdap
     feeds.adapter = tensor(mask, [rows.length, 1, 1])
     feeds.adapter_rows = tensor(Float32Array.from(perRow), [logitRows.length, 1])
   }
-  const fetches: {logits: Tensor | null; [present: string]: Tensor | null} = {logits: null}
+  const fetches: Record<string, Tensor | null> = {top_ids: null, top_logits: null, log_total: null}
+  if (logits) fetches.logits = null
   for (const [i, {key, value}] of cache.tensors(first, rows.length).entries()) {
     feeds[`past_key.${i}`] = key
     feeds[`past_value.${i}`] = value
@@ -103,7 +119,20 @@ async function runBatch(session: Session, cache: KvCache, batch: Batch, withAdap
   }
   const outputs = await session.run(feeds, fetches)
   for (const row of rows.keys()) cache.advance(first + row, time)
-  return outputs.logits.data as Float32Array
+  const rowOf = <T extends BigInt64Array | Float32Array>(output: Tensor | undefined, row: number): T => {
+    const data = output?.data as T
+    const size = data.length / logitRows.length
+    return data.subarray(row * size, (row + 1) * size) as T
+  }
+  const {top_ids: ids, top_logits: values, log_total: logTotals, logits: all} = outputs
+  return logitRows.map((_, row) => ({
+    top: topLogits(
+      rowOf<BigInt64Array>(ids, row),
+      rowOf<Float32Array>(values, row),
+      rowOf<Float32Array>(logTotals, row)[0] as number,
+    ),
+    logits: logits ? rowOf<Float32Array>(all, row) : new Float32Array(),
+  }))
 }
 
 const range = (start: number, length: number) => Array.from({length}, (_, i) => start + i)

@@ -1,5 +1,13 @@
-import {createSampler, logProbabilities, type Sampler} from '../sampling/index.js'
+import {
+  createSampler,
+  createTopSampler,
+  logProbabilities,
+  type Sampler,
+  type TopSampler,
+  topLogProbabilities,
+} from '../sampling/index.js'
 import {OutputText, type Tokenizer} from '../text/index.js'
+import type {Prediction} from './decoder.js'
 import type {GenerateEvent, GenerateSummary, PromptToken, ScoredToken, TokenLogprob, TokenRequest} from './request.js'
 
 /** The properties of a model that a generation needs. */
@@ -7,6 +15,8 @@ export interface GenerationModel {
   tokenizer: Tokenizer
   contextLength: number
   endTokens: ReadonlySet<number>
+  /** Number of most likely tokens that each prediction has. */
+  topCount: number
 }
 
 /**
@@ -19,6 +29,8 @@ export class Generation {
   readonly #tokenizer: Tokenizer
   readonly #endTokens: ReadonlySet<number>
   readonly #sample: Sampler
+  /** Undefined if the request needs the logits of all tokens. */
+  readonly #sampleTop: TopSampler | undefined
   readonly #output: OutputText
   readonly #topLogprobs: number | undefined
   readonly #echo: TokenRequest['echo']
@@ -33,7 +45,7 @@ export class Generation {
   readonly #promptLogprobs: PromptToken[] = []
 
   constructor(
-    {tokenizer, contextLength: modelContext, endTokens}: GenerationModel,
+    {tokenizer, contextLength: modelContext, endTokens, topCount}: GenerationModel,
     prompt: readonly number[],
     {sampling, stop, maxTokens, topLogprobs, echo, contextLength = modelContext}: TokenRequest,
   ) {
@@ -45,6 +57,8 @@ export class Generation {
     this.#output = new OutputText(tokenizer, prompt, stop)
     this.#topLogprobs = topLogprobs
     this.#echo = echo
+    const fewSuffice = !this.scoresPrompt && (topLogprobs ?? 0) <= topCount
+    this.#sampleTop = fewSuffice ? createTopSampler(sampling, topCount) : undefined
     this.#limit = Math.min(maxTokens ?? Number.POSITIVE_INFINITY, contextLength - prompt.length)
   }
 
@@ -61,6 +75,11 @@ export class Generation {
     return this.#echo !== undefined && this.#topLogprobs !== undefined
   }
 
+  /** Whether the logits of all tokens are needed, not only of the most likely ones. */
+  get needsLogits(): boolean {
+    return this.#sampleTop === undefined
+  }
+
   /** Records the start of the computation. */
   start(): void {
     this.#started = performance.now()
@@ -68,35 +87,38 @@ export class Generation {
 
   /**
    * Records the log-probabilities of the prompt tokens that follow each position of a chunk.
-   * @param logits of the chunk's positions, `[chunk, vocabulary]`; those of the prompt's last position are ignored
+   * @param predictions of the chunk's positions; that of the prompt's last position is ignored
    * @param first position of the chunk
    */
-  scorePrompt(logits: Float32Array, first: number, chunk: number): void {
-    const width = logits.length / chunk
+  scorePrompt(predictions: readonly Prediction[], first: number): void {
     if (first === 0) this.#promptLogprobs.push({...this.#display(this.tokens[0] as number), logprob: null, top: null})
-    for (let row = 0; row < chunk && first + row + 1 < this.#promptTokens; row++) {
-      const next = this.tokens[first + row + 1] as number
-      const scored = logits.subarray(row * width, (row + 1) * width)
-      this.#promptLogprobs.push(this.#logprob(scored, next, this.#topLogprobs ?? 0))
+    for (const [row, {logits}] of predictions.entries()) {
+      const position = first + row + 1
+      if (position >= this.#promptTokens) break
+      const next = this.tokens[position] as number
+      this.#promptLogprobs.push(this.#scoredWith(next, logProbabilities(logits, next, this.#topLogprobs ?? 0)))
     }
   }
 
   /**
    * Selects the next token.
-   * @param logits of the last position, `[vocabulary]`
+   * @param prediction of the last position; with all logits if `needsLogits`
    * @returns events to emit now
    */
-  next(logits: Float32Array): GenerateEvent[] {
-    if (this.completionTokens > 0) return this.#choose(logits)
+  next(prediction: Prediction): GenerateEvent[] {
+    if (this.completionTokens > 0) return this.#choose(prediction)
     this.#firstToken = performance.now()
-    return [...this.#emitPrompt(), ...(this.#limit === 0 ? this.#finish('length') : this.#choose(logits))]
+    return [...this.#emitPrompt(), ...(this.#limit === 0 ? this.#finish('length') : this.#choose(prediction))]
   }
 
-  #choose(logits: Float32Array): GenerateEvent[] {
-    const token = this.#sample(logits, this.tokens)
+  #choose({top, logits}: Prediction): GenerateEvent[] {
+    const token = this.#sampleTop === undefined ? this.#sample(logits, this.tokens) : this.#sampleTop(top)
     const ends = this.#endTokens.has(token)
-    if (this.#topLogprobs !== undefined && (!ends || this.scoresPrompt))
-      this.#logprobs.push(this.#logprob(logits, token, this.#topLogprobs))
+    if (this.#topLogprobs !== undefined && (!ends || this.scoresPrompt)) {
+      const count = this.#topLogprobs
+      const scored = this.needsLogits ? logProbabilities(logits, token, count) : topLogProbabilities(top, token, count)
+      this.#logprobs.push(this.#scoredWith(token, scored))
+    }
     if (ends) return this.#finish('stop')
     this.tokens.push(token)
     const events = this.#emit(this.#output.push(token))
@@ -134,8 +156,7 @@ export class Generation {
     return [{type: 'text', text, ...(this.#topLogprobs === undefined ? {} : {logprobs})}]
   }
 
-  #logprob(logits: Float32Array, token: number, count: number): TokenLogprob {
-    const {logprob, top} = logProbabilities(logits, token, count)
+  #scoredWith(token: number, {logprob, top}: ReturnType<typeof logProbabilities>): TokenLogprob {
     return {...this.#scored(token, logprob), top: top.map((other) => this.#scored(other.token, other.logprob))}
   }
 

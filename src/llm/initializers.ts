@@ -15,6 +15,9 @@ const dataTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', F16: 'float
 /** Types of quantised copies. */
 const quantizedTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', I8: 'int8', U8: 'uint8'}
 
+/** Ends of the names of quantised copies. */
+const quantizedKinds = ['columns', 'blocks', 'nibbles']
+
 /** Elements of ONNX `Cast` for 32-bit floats and bytes. */
 const float32 = 1
 const uint8 = 2
@@ -76,6 +79,22 @@ export class Initializers {
     if (blocks !== undefined) return this.#rowsOfBlocks(indexes, blocks, shape)
     const found = graph.node('Gather', [this.#external(`${name}.rows`, entry, typeOf(entry)), indexes], {axis: 0})
     return entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
+  }
+
+  /**
+   * Products of rows of x with some rows of W `[out, in]` as in the shard, if `multiply` uses its quantised copy.
+   * @param x `[rows, in]`
+   * @param indexes of rows of W, `[rows, count]`
+   * @returns `[rows, count]`
+   */
+  multiplyExactly(x: Value, name: string, indexes: Value): Value | undefined {
+    const graph = this.#graph
+    const entry = this.#tensors.get(name)
+    if (entry === undefined || !quantizedKinds.some((kind) => this.#tensors.has(`${name}.${kind}`))) return undefined
+    const found = graph.node('Gather', [this.#external(`${name}.exact`, entry, typeOf(entry)), indexes], {axis: 0})
+    const rows = entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
+    const product = graph.node('MatMul', [rows, graph.node('Unsqueeze', [x, graph.integers(2)])])
+    return graph.node('Squeeze', [product, graph.integers(2)])
   }
 
   /**

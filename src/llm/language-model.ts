@@ -3,6 +3,7 @@ import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
 import {derivedFolder, openRunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
+import {topCount} from './decoder-graph.js'
 import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
@@ -86,7 +87,7 @@ export async function loadLanguageModel(
   const ends = endTokens(tokenizer, config, generationConfig)
   const scheduler = new Scheduler(
     decoder,
-    {tokenizer, contextLength, endTokens: ends},
+    {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec)},
     {slots, queueLimit, prefixBytes},
     counters,
   )

@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import type {EngineCounters} from './counters.js'
-import type {Decoder} from './decoder.js'
+import type {Decoder, Prediction} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
 import type {KvCache} from './kv-cache.js'
 import {commonLength, PrefixCache, shortestPrefix} from './prefix-cache.js'
@@ -188,24 +188,17 @@ export class Scheduler {
     const size = Math.max(1, Math.min(othersDecode ? this.#chunk : largestChunk, limit))
     const chunk = generation.tokens.slice(job.prefilled, job.prefilled + size)
     const started = performance.now()
-    const logits = await this.#prefillChunk(slot, job, chunk)
+    const predictions = await this.#decoder.prefill(this.#cache, slot, chunk, {
+      adapted: job.adapted,
+      predict: generation.scoresPrompt ? 'all' : 'last',
+      logits: generation.needsLogits,
+    })
     if (othersDecode && chunk.length === size) this.#chunk = nextChunk(size, performance.now() - started)
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
+    if (generation.scoresPrompt) generation.scorePrompt(predictions, job.prefilled)
     job.prefilled += chunk.length
-    if (!isPrefilling(job) && !job.signal.aborted) this.#advance(job, logits)
-  }
-
-  /** Returns the logits of the chunk's last position. A request that scores its prompt also needs those of the others. */
-  async #prefillChunk(
-    slot: number,
-    {generation, adapted, prefilled}: Job,
-    chunk: readonly number[],
-  ): Promise<Float32Array> {
-    if (!generation.scoresPrompt) return this.#decoder.prefill(this.#cache, slot, chunk, {adapted})
-    const logits = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted, logits: 'all'})
-    generation.scorePrompt(logits, prefilled, chunk.length)
-    return logits.subarray(-logits.length / chunk.length)
+    if (!isPrefilling(job) && !job.signal.aborted) this.#advance(job, predictions.at(-1) as Prediction)
   }
 
   /** Runs one batched decode step: the next token of every request after its prefill. */
@@ -214,24 +207,21 @@ export class Scheduler {
     const jobs = this.#running.filter((job) => !isPrefilling(job))
     if (jobs.length === 0) return
     const tokens = jobs.map(({generation}) => generation.tokens.at(-1) as number)
-    const logits = await this.#decoder.step(
-      this.#cache,
-      tokens,
-      jobs.map(({adapted}) => adapted),
-    )
+    const predictions = await this.#decoder.step(this.#cache, tokens, {
+      adapted: jobs.map(({adapted}) => adapted),
+      logits: jobs.some(({generation}) => generation.needsLogits),
+    })
     this.#counters.add('graphRuns', 1)
     if (jobs.length > 1) this.#counters.add('batchedRuns', 1)
-    const width = logits.length / jobs.length
-    for (const [row, job] of jobs.entries())
-      if (!job.signal.aborted) this.#advance(job, logits.subarray(row * width, (row + 1) * width))
+    for (const [row, job] of jobs.entries()) if (!job.signal.aborted) this.#advance(job, predictions[row] as Prediction)
   }
 
   /** Updates the counters and frees the slot before it emits events, so that both are visible after the last event. */
-  #advance(job: Job, logits: Float32Array): void {
+  #advance(job: Job, prediction: Prediction): void {
     const {generation, listener} = job
     const before = generation.completionTokens
     try {
-      const events = generation.next(logits)
+      const events = generation.next(prediction)
       this.#counters.add('completionTokens', generation.completionTokens - before)
       if (generation.finished) this.#leave(job)
       for (const event of events) listener.event(event)

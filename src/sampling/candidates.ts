@@ -4,12 +4,12 @@ export interface Candidates {
   weights: Float64Array
 }
 
-/** Candidates from tokens with finite logits; `temperature` must be above 0. */
+/** Candidates from tokens and their logits, which must be finite; `temperature` must be above 0. */
 export function softmax(ids: Uint32Array, logits: Float32Array, temperature: number): Candidates {
   let highest = -Infinity
-  for (let i = 0; i < ids.length; i++) highest = Math.max(highest, logits[ids[i]!]!)
+  for (let i = 0; i < ids.length; i++) highest = Math.max(highest, logits[i]!)
   const weights = new Float64Array(ids.length)
-  for (let i = 0; i < ids.length; i++) weights[i] = Math.exp((logits[ids[i]!]! - highest) / temperature)
+  for (let i = 0; i < ids.length; i++) weights[i] = Math.exp((logits[i]! - highest) / temperature)
   return {ids, weights}
 }
 

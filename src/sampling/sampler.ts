@@ -5,6 +5,7 @@ import {argmax, finiteTokens, mostLikely} from './most-likely.js'
 import type {SamplingOptions} from './options.js'
 import {penalties} from './penalties.js'
 import {randomSource} from './random.js'
+import type {TopLogits} from './top-logits.js'
 
 /**
  * Selects a token from the logits of one position, `[vocabulary]`. `history` contains the tokens of the prompt and the
@@ -19,18 +20,40 @@ export type Sampler = (logits: Float32Array, history: readonly number[]) => numb
  */
 export function createSampler(options: SamplingOptions): Sampler {
   const process = logitsProcessing(options)
-  const choose = options.temperature === 0 ? argmax : seededDraw(options)
+  const choose = options.temperature === 0 ? argmax : drawFromAll(options)
   return (logits, history) => {
     const token = choose(process(logits, history))
     return token >= 0 ? token : failWithoutToken(options)
   }
 }
 
+/** Selects a token from the most likely ones; the same as `Sampler` selects from the logits of all tokens. */
+export type TopSampler = (top: TopLogits) => number
+
+/**
+ * A sampler that needs only the `count` most likely tokens, or undefined if the options need the logits of all tokens:
+ * with bias, with penalties, or if they may select a less likely token.
+ * @throws generation_failed if no logit is finite
+ */
+export function createTopSampler(options: SamplingOptions, count: number): TopSampler | undefined {
+  const {temperature, topK} = options
+  if (processorsOf(options).length > 0) return undefined
+  if (temperature > 0 && (topK === 0 || topK > count)) return undefined
+  const draw = seededDraw(options)
+  return ({ids, logits}) => {
+    const token = temperature === 0 ? (ids[0] ?? -1) : draw(ids.subarray(0, topK), logits.subarray(0, topK))
+    return token >= 0 ? token : failWithoutToken(options)
+  }
+}
+
+const processorsOf = (options: SamplingOptions) =>
+  [logitBias(options.logitBias), penalties(options)].filter((processor) => processor !== undefined)
+
 /** Applies bias and penalties to a copy that is reused by the next step; without any, returns the caller's logits. */
 function logitsProcessing(
   options: SamplingOptions,
 ): (logits: Float32Array, history: readonly number[]) => Float32Array {
-  const processors = [logitBias(options.logitBias), penalties(options)].filter((processor) => processor !== undefined)
+  const processors = processorsOf(options)
   if (processors.length === 0) return (logits) => logits
   let copy = new Float32Array()
   return (logits, history) => {
@@ -41,16 +64,27 @@ function logitsProcessing(
   }
 }
 
-/** Returns -1 if no token is left. */
-function seededDraw(options: SamplingOptions): (logits: Float32Array) => number {
-  const {temperature, topK} = options
-  const random = randomSource(options.seed)
+function drawFromAll(options: SamplingOptions): (logits: Float32Array) => number {
+  const {topK} = options
+  const drawToken = seededDraw(options)
   return (logits) => {
-    const all = topK === 0 || topK >= logits.length
-    const ids = all ? finiteTokens(logits) : mostLikely(logits, topK)
+    const ids = topK === 0 || topK >= logits.length ? finiteTokens(logits) : mostLikely(logits, topK)
+    const values = new Float32Array(ids.length)
+    for (let i = 0; i < ids.length; i++) values[i] = logits[ids[i]!]!
+    return drawToken(ids, values)
+  }
+}
+
+/** Returns -1 if there is no token. */
+function seededDraw({
+  temperature,
+  seed,
+  ...options
+}: SamplingOptions): (ids: Uint32Array, logits: Float32Array) => number {
+  const random = randomSource(seed)
+  return (ids, logits) => {
     if (ids.length === 0) return -1
-    const candidates = softmax(ids, logits, temperature)
-    return draw(minP(topP(candidates, options.topP), options.minP), random())
+    return draw(minP(topP(softmax(ids, logits, temperature), options.topP), options.minP), random())
   }
 }
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
+import {logSumExp} from '../../src/sampling/index.js'
+import {mostLikely} from '../../src/sampling/most-likely.js'
 import {openRunDirectory, readJsonObject, readTensorFloat32} from '../../src/weights/index.js'
 import {
   ReferenceDecoder,
@@ -83,9 +85,8 @@ async function engineLogits({decoder}: Loaded, sizes: readonly number[] = runs):
   const rows: Float32Array[] = []
   let at = 0
   for (const run of sizes) {
-    const logits = await decoder.prefill(cache, slot, tokens.slice(at, at + run), {logits: 'all'})
-    const width = logits.length / run
-    for (let row = 0; row < run; row++) rows.push(logits.slice(row * width, (row + 1) * width))
+    const predictions = await decoder.prefill(cache, slot, tokens.slice(at, at + run), {predict: 'all'})
+    rows.push(...predictions.map(({logits}) => logits))
     at += run
   }
   assert.equal(cache.length(slot), at)
@@ -157,13 +158,39 @@ describe('logits of a randomly initialised model over 260 positions', () => {
 
   it('of only the last position equal the last row of all logits', async (test) => {
     const {decoder} = await load(test, {})
-    const logits = async (which: 'last' | 'all') => {
+    const predict = async (which: 'last' | 'all') => {
       const cache = decoder.newCache()
-      return decoder.prefill(cache, cache.add(), tokens.slice(0, 20), {logits: which})
+      const predictions = await decoder.prefill(cache, cache.add(), tokens.slice(0, 20), {predict: which})
+      return predictions.map(({logits}) => logits)
     }
-    const [all, last] = [await logits('all'), await logits('last')]
-    assert.equal(last.length, tinyModel.vocabSize)
-    assert.ok(largestDifference([last], [all.slice(-tinyModel.vocabSize)]) < 1e-5)
+    const [all, last] = [await predict('all'), await predict('last')]
+    assert.deepEqual([all.length, last.length], [20, 1])
+    assert.ok(largestDifference(last, all.slice(-1)) < 1e-5)
+  })
+})
+
+describe('the most likely tokens of a run', () => {
+  it('are those of its logits, with their log-sum-exp', async (test) => {
+    const {decoder} = await load(test, {})
+    const cache = decoder.newCache()
+    for (const {logits, top} of await decoder.prefill(cache, cache.add(), tokens.slice(0, 50), {predict: 'all'})) {
+      assert.deepEqual(top.ids, mostLikely(logits, 64))
+      assert.deepEqual(
+        [...top.logits],
+        Array.from(top.ids, (id) => logits[id] as number),
+      )
+      assert.ok(Math.abs(top.logTotal - logSumExp(logits)) < 1e-5)
+    }
+  })
+
+  it('are returned without the other logits if these are not needed', async (test) => {
+    const {decoder} = await load(test, {})
+    const predict = async (logits: boolean) => {
+      const cache = decoder.newCache()
+      return decoder.prefill(cache, cache.add(), tokens.slice(0, 20), {logits})
+    }
+    const [few, all] = [await predict(false), await predict(true)]
+    assert.deepEqual(few, [{...all[0], logits: new Float32Array()}])
   })
 })
 
@@ -226,13 +253,11 @@ describe('batched sequences', () => {
       })
       for (let step = 0; step < steps; step++) {
         const next = texts.map((_, i) => tokens[(step * 7 + i) % positions] as number)
-        const logits = await decoder.step(cache, next, adapted)
-        const width = logits.length / 8
-        for (const i of texts.keys())
-          assertEqual(
-            [logits.slice(i * width, (i + 1) * width)],
-            [(expected[i] as Float32Array[])[step] as Float32Array],
-          )
+        const predictions = await decoder.step(cache, next, {adapted})
+        assertEqual(
+          predictions.map(({logits}) => logits),
+          expected.map((rows) => rows[step] as Float32Array),
+        )
       }
     })
 
@@ -242,11 +267,12 @@ describe('batched sequences', () => {
     for (const prompt of prompts.slice(0, 3)) await decoder.prefill(cache, cache.add(), prompt)
     cache.move(2, 0)
     cache.pop()
-    const logits = await decoder.step(cache, [5, 6])
-    const width = logits.length / 2
+    const predictions = await decoder.step(cache, [5, 6])
     const last = (prompt: readonly number[]) => reference.logits(prompt).at(-1) as Float32Array
-    assertEqual([logits.slice(0, width)], [last([...(prompts[2] as number[]), 5])])
-    assertEqual([logits.slice(width)], [last([...(prompts[1] as number[]), 6])])
+    assertEqual(
+      predictions.map(({logits}) => logits),
+      [last([...(prompts[2] as number[]), 5]), last([...(prompts[1] as number[]), 6])],
+    )
     cache.pop()
     cache.pop()
     assert.deepEqual([cache.size, cache.capacity], [0, 0], 'the memory is freed with the last sequence')

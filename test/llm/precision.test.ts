@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {readdir, readFile, stat, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
+import {type Decoder, openDecoder, type Prediction} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {Initializers} from '../../src/llm/initializers.js'
 import {loadLanguageModel} from '../../src/llm/language-model.js'
@@ -54,7 +54,8 @@ async function load(test: TestContext, changes: Partial<TinyModel>, withAdapter 
 
 const logitsOf = async (decoder: Decoder): Promise<Float32Array> => {
   const cache = decoder.newCache()
-  return decoder.prefill(cache, cache.add(), tokens, {logits: 'all'})
+  const predictions = await decoder.prefill(cache, cache.add(), tokens, {predict: 'all'})
+  return Float32Array.from(predictions.flatMap(({logits}) => [...logits]))
 }
 
 /** Root of the mean square of the differences, relative to that of the values. */
@@ -105,11 +106,10 @@ together at the pond, and the boat was never lost again.`
 /** Perplexity of a model for a sequence. */
 async function perplexityOf(decoder: Decoder, sequence: readonly number[]): Promise<number> {
   const cache = decoder.newCache()
-  const logits = await decoder.prefill(cache, cache.add(), sequence, {logits: 'all'})
-  const width = logits.length / sequence.length
+  const predictions = await decoder.prefill(cache, cache.add(), sequence, {predict: 'all'})
   let sum = 0
   for (const [i, next] of sequence.slice(1).entries()) {
-    const row = logits.subarray(i * width, (i + 1) * width)
+    const row = predictions[i]?.logits as Float32Array
     const largest = row.reduce((most, value) => Math.max(most, value))
     const total = row.reduce((all, value) => all + Math.exp(value - largest), 0)
     sum += largest + Math.log(total) - (row[next] as number)
@@ -187,16 +187,42 @@ describe('quantised weights', () => {
     assert.ok(error < 0.1, `relative error ${error}`)
   })
 
+  for (const withAdapter of [false, true])
+    it(`do not change the logits of the most likely tokens in the head${withAdapter ? ', with an adapter' : ''}`, async (t) => {
+      const [folder, cache] = [await temporaryFolder(t), await temporaryFolder(t)]
+      await writeTinyModel(folder, {hiddenSize: 64})
+      if (withAdapter) await writeFiles(folder, tinyAdapterFiles({hiddenSize: 64}, {}))
+      const {config, tensors, adapter} = await openRunDirectory(folder)
+      const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
+      const weights = await withQuantised(spec, tensors, 'w8', cache)
+      const predict = async (map: TensorMap) => {
+        const decoder = await openDecoder(spec, map, {contextLength: 512, threads: 1, adapter})
+        t.after(() => decoder.release())
+        const own = decoder.newCache()
+        return decoder.prefill(own, own.add(), tokens, {predict: 'all'})
+      }
+      const exact = await predict(new Map([...weights].filter(([name]) => !name.startsWith(`${spec.tensors.head}.`))))
+      let roundedError = 0
+      for (const [i, {top, logits}] of (await predict(weights)).entries()) {
+        const expected = (exact[i] as Prediction).logits
+        for (const [at, id] of top.ids.entries()) {
+          assert.ok(Math.abs((top.logits[at] as number) - (expected[id] as number)) < 1e-5)
+          roundedError = Math.max(roundedError, Math.abs((logits[id] as number) - (expected[id] as number)))
+        }
+      }
+      assert.ok(roundedError > 1e-4, 'the head is rounded')
+    })
+
   it('give a sequence the same logits alone and beside others', async (t) => {
     const {bytes} = await load(t, {tied: true, layout: 'single', hiddenSize: 64, seed: 2})
     const run = async (prompts: readonly (readonly number[])[]) => {
       const cache = bytes.newCache()
       for (const prompt of prompts) await bytes.prefill(cache, cache.add(), prompt)
-      const logits = await bytes.step(
+      const [prediction] = await bytes.step(
         cache,
         prompts.map(() => 7),
       )
-      return logits.slice(0, logits.length / prompts.length)
+      return prediction
     }
     const own = tokens.slice(0, 20)
     assert.deepEqual(await run([own, tokens.slice(3, 30), tokens]), await run([own]))

@@ -24,7 +24,8 @@ async function logitsOf(test: TestContext, folder: string): Promise<Float32Array
   const decoder = await openDecoder(spec, tensors, {contextLength: 64, threads: 1, adapter})
   test.after(() => decoder.release())
   const cache = decoder.newCache()
-  return decoder.prefill(cache, cache.add(), tokens, {logits: 'all'})
+  const predictions = await decoder.prefill(cache, cache.add(), tokens, {predict: 'all'})
+  return Float32Array.from(predictions.flatMap(({logits}) => [...logits]))
 }
 
 const furthest = (a: Float32Array, b: Float32Array) => Math.max(...a.map((value, i) => Math.abs(value - b[i]!)))
