@@ -50,13 +50,13 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
 
   async run(): Promise<void> {
     const {model, base: baseOnly, stop = [], quiet} = this.flags
-    const {threads, precision, numCtx, maxTokens, ...sampling} = this.settings(engineSettings)
+    const {threads, precision, numCtx, promptLookup, maxTokens, ...sampling} = this.settings(engineSettings)
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
 
     const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')
-    const options = {threads, precision, numCtx, baseOnly, log: this.logOptions(), signal: this.signal}
+    const options = {threads, precision, numCtx, promptLookup, baseOnly, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {
       const request = {prompt, maxTokens, stop, sampling: {...defaultSampling, ...sampling, seed}}

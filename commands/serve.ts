@@ -54,7 +54,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       helpValue: 'NAME',
     }),
     ...settingFlags(serveSettings),
-    ...settingFlags(engineSettings, 'threads', 'precision', 'numCtx', 'maxTokens', 'temperature'),
+    ...settingFlags(engineSettings, 'threads', 'precision', 'numCtx', 'promptLookup', 'maxTokens', 'temperature'),
   }
 
   async run(): Promise<void> {

@@ -7,6 +7,8 @@ const names = [
   'promptTokens',
   'cachedTokens',
   'completionTokens',
+  'draftedTokens',
+  'acceptedTokens',
 ] as const
 
 export type CounterName = (typeof names)[number]

@@ -118,7 +118,7 @@ async function runBatch(session: Session, cache: KvCache, batch: Batch, withAdap
     fetches[`present_value.${i}`] = value
   }
   const outputs = await session.run(feeds, fetches)
-  for (const row of rows.keys()) cache.advance(first + row, time)
+  for (const [row, total] of totals.entries()) cache.setLength(first + row, total)
   const rowOf = <T extends BigInt64Array | Float32Array>(output: Tensor | undefined, row: number): T => {
     const data = output?.data as T
     const size = data.length / logitRows.length

@@ -70,6 +70,11 @@ export class Generation {
     return this.tokens.length - this.#promptTokens
   }
 
+  /** Maximum number of tokens that are still to be generated. */
+  get remaining(): number {
+    return this.#limit - this.completionTokens
+  }
+
   /** Whether the logits of every position of the prompt are needed, not only of the last one. */
   get scoresPrompt(): boolean {
     return this.#echo !== undefined && this.#topLogprobs !== undefined

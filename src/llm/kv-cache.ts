@@ -64,6 +64,11 @@ export class KvCache {
     return this.#lengths[slot] ?? 0
   }
 
+  /** Changes the number of filled positions of a sequence; positions that were filled once keep their contents. */
+  setLength(slot: number, length: number): void {
+    this.#lengths[slot] = length
+  }
+
   /** Adds a sequence and returns its slot. */
   add(): number {
     this.#lengths.push(0)
@@ -142,11 +147,6 @@ export class KvCache {
     const views = this.#views.get(name) ?? this.#slabs.map((slab, i) => this.#view(i, slab, first, count))
     this.#views.set(name, views)
     return views
-  }
-
-  /** Adds positions that the graph has written to the length of a sequence. */
-  advance(slot: number, positions: number): void {
-    this.#lengths[slot] = this.length(slot) + positions
   }
 
   #view(layer: number, {key, value}: Slab, first: number, count: number): {key: Tensor; value: Tensor} {

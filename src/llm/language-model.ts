@@ -28,6 +28,8 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' |
   queueLimit?: number
   /** Maximum size of the saved beginnings of prompts, bytes; default 0: none. */
   prefixBytes?: number
+  /** Whether repeated text is drafted and verified in one run; default false. */
+  promptLookup?: boolean
 }
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
@@ -64,7 +66,7 @@ export async function loadLanguageModel(
   counters = new EngineCounters(),
 ): Promise<LanguageModel> {
   const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
-  const {precision: requested = 'f32', prefixBytes, ...lookup} = others
+  const {precision: requested = 'f32', prefixBytes, promptLookup, ...lookup} = others
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
   const declared = await readJsonObject(directory.config)
@@ -88,7 +90,7 @@ export async function loadLanguageModel(
   const scheduler = new Scheduler(
     decoder,
     {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec)},
-    {slots, queueLimit, prefixBytes},
+    {slots, queueLimit, prefixBytes, lookup: promptLookup},
     counters,
   )
   const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)

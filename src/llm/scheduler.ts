@@ -4,6 +4,7 @@ import type {Decoder, Prediction} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
 import type {KvCache} from './kv-cache.js'
 import {commonLength, PrefixCache, shortestPrefix} from './prefix-cache.js'
+import {PromptLookup} from './prompt-lookup.js'
 import type {GenerateEvent, TokenRequest} from './request.js'
 
 export interface SchedulerOptions {
@@ -13,6 +14,8 @@ export interface SchedulerOptions {
   queueLimit: number
   /** Maximum size of the saved beginnings of prompts, bytes; default 0: none. */
   prefixBytes?: number | undefined
+  /** Whether repeated text is drafted and verified; default false. */
+  lookup?: boolean | undefined
 }
 
 /** Receives the events of a request. After an abort, neither method is called. */
@@ -29,17 +32,21 @@ interface Job {
   /** Tokens of the prompt that are in the cache. */
   prefilled: number
   promptTokens: number
+  /** Tokens whose n-grams are remembered. */
+  learned: number
 }
 
 const isPrefilling = ({prefilled, promptTokens}: Job) => prefilled < promptTokens
+
+const lastToken = ({generation}: Job) => generation.tokens.at(-1) as number
 
 /** Target for the maximum pause of a running stream during the prefill of another request, ms. */
 const maxPauseMs = 150
 const smallestChunk = 4
 const firstChunk = 16
 const largestChunk = 512
-/** Maximum logits of one run that scores a prompt: 64 MiB. */
-const maxScoredLogits = 2 ** 24
+/** Maximum logits of one run that returns those of several positions: 64 MiB. */
+const maxPredictedLogits = 2 ** 24
 
 /**
  * Continuous batching: shares one decoder between requests. Each turn admits waiting requests, prefills one chunk of one
@@ -53,6 +60,7 @@ export class Scheduler {
   readonly #counters: EngineCounters
   readonly #cache: KvCache
   readonly #prefixes: PrefixCache
+  readonly #lookup: PromptLookup | undefined
   readonly #waiting: Job[] = []
   /**
    * By slot. Decoding jobs are first, because a batched run needs contiguous slots; prefilling jobs follow in the order
@@ -70,6 +78,7 @@ export class Scheduler {
     this.#counters = counters
     this.#cache = decoder.newCache()
     this.#prefixes = new PrefixCache(options.prefixBytes ?? 0)
+    this.#lookup = options.lookup ? new PromptLookup() : undefined
   }
 
   /**
@@ -91,6 +100,7 @@ export class Scheduler {
       signal,
       prefilled: 0,
       promptTokens: prompt.length,
+      learned: 0,
     })
     this.#count()
     this.#wake()
@@ -184,7 +194,7 @@ export class Scheduler {
     if (job === undefined) return
     const othersDecode = this.#running.some((other) => !isPrefilling(other))
     const {generation} = job
-    const limit = generation.scoresPrompt ? Math.floor(maxScoredLogits / this.#decoder.spec.vocabSize) : largestChunk
+    const limit = generation.scoresPrompt ? this.#mostPredicted(job) : largestChunk
     const size = Math.max(1, Math.min(othersDecode ? this.#chunk : largestChunk, limit))
     const chunk = generation.tokens.slice(job.prefilled, job.prefilled + size)
     const started = performance.now()
@@ -201,19 +211,63 @@ export class Scheduler {
     if (!isPrefilling(job) && !job.signal.aborted) this.#advance(job, predictions.at(-1) as Prediction)
   }
 
-  /** Runs one batched decode step: the next token of every request after its prefill. */
+  /** Adds the next token of every request after its prefill; several tokens of a single request whose text repeats. */
   async #step(): Promise<void> {
     this.#dropAborted()
     const jobs = this.#running.filter((job) => !isPrefilling(job))
-    if (jobs.length === 0) return
-    const tokens = jobs.map(({generation}) => generation.tokens.at(-1) as number)
-    const predictions = await this.#decoder.step(this.#cache, tokens, {
+    for (const job of jobs) this.#learn(job)
+    if (jobs.length > 1) await this.#stepAll(jobs)
+    else if (jobs[0] !== undefined) await this.#stepAlone(jobs[0])
+  }
+
+  /** Runs one batched decode step. */
+  async #stepAll(jobs: readonly Job[]): Promise<void> {
+    const predictions = await this.#decoder.step(this.#cache, jobs.map(lastToken), {
       adapted: jobs.map(({adapted}) => adapted),
       logits: jobs.some(({generation}) => generation.needsLogits),
     })
     this.#counters.add('graphRuns', 1)
-    if (jobs.length > 1) this.#counters.add('batchedRuns', 1)
+    this.#counters.add('batchedRuns', 1)
     for (const [row, job] of jobs.entries()) if (!job.signal.aborted) this.#advance(job, predictions[row] as Prediction)
+  }
+
+  /**
+   * Runs the last token of a request and drafted ones. Each prediction selects a token as in a run of its own, so that
+   * the text is the same with any draft. The first one that differs from the draft ends it.
+   */
+  async #stepAlone(job: Job): Promise<void> {
+    const {generation, adapted} = job
+    const {tokens} = generation
+    const {length} = tokens
+    const draft = this.#lookup?.draft(tokens, Math.min(generation.remaining, this.#mostPredicted(job)) - 1) ?? []
+    const started = performance.now()
+    const predictions = await this.#decoder.prefill(this.#cache, 0, [lastToken(job), ...draft], {
+      adapted,
+      predict: 'all',
+      logits: generation.needsLogits,
+    })
+    const ms = performance.now() - started
+    this.#counters.add('graphRuns', 1)
+    this.#counters.add('draftedTokens', draft.length)
+    for (const [row, prediction] of predictions.entries()) {
+      this.#cache.setLength(0, length + row)
+      if (job.signal.aborted) break
+      if (row > 0) this.#counters.add('acceptedTokens', 1)
+      this.#advance(job, prediction)
+      if (!this.#running.includes(job) || tokens[length + row] !== draft[row]) break
+    }
+    this.#lookup?.ran(predictions.length, ms, tokens.slice(length))
+  }
+
+  /** Most positions that one run can predict. */
+  #mostPredicted({generation}: Job): number {
+    return generation.needsLogits ? Math.floor(maxPredictedLogits / this.#decoder.spec.vocabSize) : Infinity
+  }
+
+  #learn(job: Job): void {
+    const {tokens} = job.generation
+    this.#lookup?.learn(tokens, job.learned)
+    job.learned = tokens.length
   }
 
   /** Updates the counters and frees the slot before it emits events, so that both are visible after the last event. */

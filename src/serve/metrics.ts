@@ -38,6 +38,15 @@ export class ServerMetrics {
           ['{kind="completion"}', value('completionTokens')],
         ],
       ],
+      [
+        'svc_drafted_tokens_total',
+        'counter',
+        'Tokens that were drafted from repeated text, by result.',
+        [
+          ['{result="accepted"}', value('acceptedTokens')],
+          ['{result="rejected"}', value('draftedTokens') - value('acceptedTokens')],
+        ],
+      ],
       ['svc_graph_runs_total', 'counter', 'Graph runs.', [['', value('graphRuns')]]],
       ['svc_batched_runs_total', 'counter', 'Graph runs for more than one request.', [['', value('batchedRuns')]]],
       [

@@ -34,7 +34,7 @@ function visit(
 /** Simulates a graph run: grows the cache, writes every position, advances the length. */
 function write(cache: KvCache, slot: number, sequence: number, length: number): void {
   cache.reserve(slot, length)
-  cache.advance(slot, length - cache.length(slot))
+  cache.setLength(slot, length)
   visit(cache, slot, (data, at, value) => {
     data[at] = value(sequence)
   })

@@ -17,6 +17,10 @@ svc_slots_active 0
 svc_tokens_total{kind="prompt"} 0
 svc_tokens_total{kind="cached"} 0
 svc_tokens_total{kind="completion"} 0
+# HELP svc_drafted_tokens_total Tokens that were drafted from repeated text, by result.
+# TYPE svc_drafted_tokens_total counter
+svc_drafted_tokens_total{result="accepted"} 0
+svc_drafted_tokens_total{result="rejected"} 0
 # HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
 svc_graph_runs_total 0
@@ -60,6 +64,10 @@ svc_slots_active 3
 svc_tokens_total{kind="prompt"} 1234
 svc_tokens_total{kind="cached"} 321
 svc_tokens_total{kind="completion"} 567
+# HELP svc_drafted_tokens_total Tokens that were drafted from repeated text, by result.
+# TYPE svc_drafted_tokens_total counter
+svc_drafted_tokens_total{result="accepted"} 30
+svc_drafted_tokens_total{result="rejected"} 12
 # HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
 svc_graph_runs_total 89
@@ -113,6 +121,8 @@ describe('ServerMetrics', () => {
       promptTokens: 1234,
       cachedTokens: 321,
       completionTokens: 567,
+      draftedTokens: 42,
+      acceptedTokens: 30,
       graphRuns: 89,
     } as const
     for (const [name, value] of Object.entries(counts)) counters.set(name as keyof typeof counts, value)
@@ -137,6 +147,8 @@ describe('EngineCounters', () => {
       batchedRuns: 0,
       promptTokens: 2 ** 40 + 1,
       completionTokens: 0,
+      draftedTokens: 0,
+      acceptedTokens: 0,
     })
   })
 })

@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {aliasedChoice, integer, number} from '../types.js'
+import {aliasedChoice, boolean, integer, number} from '../types.js'
 
 /** Execution and sampling of language models. */
 export const engineSettings = sectionSettings('engine', () => ({
@@ -24,6 +24,13 @@ export const engineSettings = sectionSettings('engine', () => ({
     env: ['SVC_NUM_CTX'],
     default: 0,
     doc: 'Context length in tokens; 0 uses the trained context length of the model, but at most 8192.',
+  },
+  promptLookup: {
+    type: boolean('lenient'),
+    flag: 'prompt-lookup',
+    env: ['SVC_PROMPT_LOOKUP'],
+    default: true,
+    doc: 'Draft text that occurred before and verify it in one run; it changes only the speed.',
   },
   maxTokens: {
     type: integer({min: 1}),
