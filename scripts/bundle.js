@@ -152,7 +152,7 @@ export async function bundle(compiled) {
       resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
       plugins: [locatePrograms(src), compileWrappersAtOnce, namePackages(packages)],
       // All modules of this project except one have no side effects, so that a command loads only those it uses.
-      treeshake: {moduleSideEffects: [{test: /[\\/]src[\\/](?!onnx[\\/]no-telemetry)/, sideEffects: false}]},
+      treeshake: {moduleSideEffects: [{test: /[\\/]src[\\/](?!onnx[\\/]environment)/, sideEffects: false}]},
       checks: {pluginTimings: false},
     })
     await build.write({

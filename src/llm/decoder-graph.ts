@@ -19,9 +19,10 @@ export interface DecoderGraph {
  * of the `batch * time` hidden states to compute logits for; `past_key.N`, `past_value.N`
  * `[batch, kv_heads, capacity, head_dim]`; with an adapter `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32
  * `[rows, 1]`: 1 applies the adapter, 0 does not.
- * Outputs: `logits` `[rows, vocabulary]`; `top_ids` int64 and `top_logits` `[rows, count]`, the most likely tokens;
- * `log_total` `[rows, 1]`, log-sum-exp of the logits; `present_key.N`, `present_value.N`, which may share memory with the
- * past. With a quantised head, the logits and their total are approximate, and those of the most likely tokens are exact.
+ * Outputs, to run in place: `logits` `[rows, vocabulary]`; `top_ids` int64 and `top_logits` `[rows, count]`, the most
+ * likely tokens; `log_total` `[rows, 1]`, log-sum-exp of the logits; `present_key.N`, `present_value.N`, which may share
+ * memory with the past. With a quantised head, the logits and their total are approximate, and those of the most likely
+ * tokens are exact.
  *
  * @param contextLength number of positions in the rotary tables
  * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch
@@ -59,7 +60,7 @@ export function buildDecoderGraph(
   graph.output('top_logits', topLogits ?? top.logits, 'float32', ['rows', topCount(spec)])
   graph.output('log_total', top.logTotal, 'float32', ['rows', 1])
   weights.requireAllTaken()
-  return {model: graph.build(), externalFolder: weights.folder}
+  return {model: graph.build({inPlace: true}), externalFolder: weights.folder}
 }
 
 /** Number of most likely tokens that a run returns: enough for the samplers and log-probabilities in use. */

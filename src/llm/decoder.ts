@@ -1,7 +1,7 @@
 import {type Device, openSession, type Session, type Tensor, tensor} from '../onnx/index.js'
 import {type TopLogits, topLogits} from '../sampling/index.js'
 import type {Adapter, TensorMap} from '../weights/index.js'
-import {buildDecoderGraph} from './decoder-graph.js'
+import {buildDecoderGraph, topCount} from './decoder-graph.js'
 import {KvCache} from './kv-cache.js'
 import type {DecoderSpec} from './spec.js'
 
@@ -58,7 +58,7 @@ export async function openDecoder(
 ): Promise<Decoder> {
   const {model, externalFolder} = buildDecoderGraph(spec, tensors, adapter, contextLength)
   const session = await openSession(model, {externalFolder, threads, device})
-  const run = (cache: KvCache, batch: Batch) => runBatch(session, cache, batch, adapter !== undefined)
+  const run = (cache: KvCache, batch: Batch) => runBatch(session, spec, cache, batch, adapter !== undefined)
   return {
     spec,
     contextLength,
@@ -84,7 +84,13 @@ interface Batch {
   logits: boolean
 }
 
-async function runBatch(session: Session, cache: KvCache, batch: Batch, withAdapter: boolean): Promise<Prediction[]> {
+async function runBatch(
+  session: Session,
+  spec: DecoderSpec,
+  cache: KvCache,
+  batch: Batch,
+  withAdapter: boolean,
+): Promise<Prediction[]> {
   const {first, rows, adapted, predict, logits} = batch
   const time = rows[0]?.length ?? 0
   const totals = rows.map((_, row) => cache.length(first + row) + time)
@@ -109,30 +115,32 @@ async function runBatch(session: Session, cache: KvCache, batch: Batch, withAdap
     feeds.adapter = tensor(mask, [rows.length, 1, 1])
     feeds.adapter_rows = tensor(Float32Array.from(perRow), [logitRows.length, 1])
   }
-  const fetches: Record<string, Tensor | null> = {top_ids: null, top_logits: null, log_total: null}
-  if (logits) fetches.logits = null
+  const {vocabSize} = spec
+  const [count, rowCount] = [topCount(spec), logitRows.length]
+  const top = {ids: new BigInt64Array(rowCount * count), logits: new Float32Array(rowCount * count)}
+  const logTotals = new Float32Array(rowCount)
+  const all = new Float32Array(logits ? rowCount * vocabSize : 0)
+  const outputs: Record<string, Tensor> = {
+    top_ids: tensor(top.ids, [rowCount, count]),
+    top_logits: tensor(top.logits, [rowCount, count]),
+    log_total: tensor(logTotals, [rowCount, 1]),
+    ...(logits ? {logits: tensor(all, [rowCount, vocabSize])} : {}),
+  }
   for (const [i, {key, value}] of cache.tensors(first, rows.length).entries()) {
     feeds[`past_key.${i}`] = key
     feeds[`past_value.${i}`] = value
-    fetches[`present_key.${i}`] = key
-    fetches[`present_value.${i}`] = value
+    outputs[`present_key.${i}`] = key
+    outputs[`present_value.${i}`] = value
   }
-  const outputs = await session.run(feeds, fetches)
+  await session.runInPlace(feeds, outputs)
   for (const [row, total] of totals.entries()) cache.setLength(first + row, total)
-  const rowOf = <T extends BigInt64Array | Float32Array>(output: Tensor | undefined, row: number): T => {
-    const data = output?.data as T
-    const size = data.length / logitRows.length
-    return data.subarray(row * size, (row + 1) * size) as T
-  }
-  const {top_ids: ids, top_logits: values, log_total: logTotals, logits: all} = outputs
-  return logitRows.map((_, row) => ({
-    top: topLogits(
-      rowOf<BigInt64Array>(ids, row),
-      rowOf<Float32Array>(values, row),
-      rowOf<Float32Array>(logTotals, row)[0] as number,
-    ),
-    logits: logits ? rowOf<Float32Array>(all, row) : new Float32Array(),
-  }))
+  return logitRows.map((_, row) => {
+    const [start, end] = [row * count, (row + 1) * count]
+    return {
+      top: topLogits(top.ids.subarray(start, end), top.logits.subarray(start, end), logTotals[row] as number),
+      logits: logits ? all.subarray(row * vocabSize, (row + 1) * vocabSize) : all,
+    }
+  })
 }
 
 const range = (start: number, length: number) => Array.from({length}, (_, i) => start + i)

@@ -23,6 +23,9 @@ export function bucketFor(length: number, contextLength: number): number {
   return Math.min(capacity, contextLength)
 }
 
+/** The smallest power of two that is not less than a number. */
+const powerOfTwo = (number: number) => 2 ** Math.ceil(Math.log2(number))
+
 /** Keys and values of one layer. */
 interface Slab {
   key: Float32Array
@@ -33,8 +36,8 @@ interface Slab {
  * Keys and values of several sequences, `[slots, kv_heads, capacity, head_dim]` per layer. Each sequence has a slot, and
  * the used slots are contiguous from 0. The graph writes to this memory.
  *
- * The capacity is common to all slots and grows in buckets with the longest sequence. The cost of a step depends on the
- * capacity, not on the positions used, because the runtime copies every declared output once per run.
+ * The capacity is common to all slots and grows in buckets with the longest sequence. A step reads only the positions
+ * used, and the system provides memory only for those, so that a large capacity costs little.
  */
 export class KvCache {
   readonly #layers: readonly CacheLayer[]
@@ -42,12 +45,13 @@ export class KvCache {
   #capacity = 0
   #slots = 0
   #lengths: number[] = []
-  #slabs: Slab[] = []
+  #slabs: Slab[]
   readonly #views = new Map<string, {key: Tensor; value: Tensor}[]>()
 
   constructor(layers: readonly CacheLayer[], contextLength: number) {
     this.#layers = layers
     this.#contextLength = contextLength
+    this.#slabs = this.#emptySlabs()
   }
 
   /** Number of sequences. */
@@ -75,16 +79,20 @@ export class KvCache {
     return this.#lengths.length - 1
   }
 
-  /** Copies a sequence to another slot, overwriting that one. */
-  move(from: number, to: number): void {
-    const length = this.length(from)
+  /** Copies the first positions of a sequence to another slot, overwriting that one. */
+  copy(from: number, to: number, length = this.length(from)): void {
     this.#lengths[to] = length
     if (from === to || length === 0) return
+    this.reserve(to, length)
     for (const [i, {kvHeads, headDim}] of this.#layers.entries()) {
-      const size = kvHeads * this.#capacity * headDim
-      const {key, value} = this.#slabs[i] ?? {}
-      key?.copyWithin(to * size, from * size, (from + 1) * size)
-      value?.copyWithin(to * size, from * size, (from + 1) * size)
+      const {key, value} = this.#slabs[i] as Slab
+      const row = this.#capacity * headDim
+      for (let head = 0; head < kvHeads; head++) {
+        const start = (from * kvHeads + head) * row
+        const target = (to * kvHeads + head) * row
+        key.copyWithin(target, start, start + length * headDim)
+        value.copyWithin(target, start, start + length * headDim)
+      }
     }
   }
 
@@ -129,16 +137,18 @@ export class KvCache {
 
   /** Grows the cache to `length` positions in a slot, preserving its contents. */
   reserve(slot: number, length: number): void {
-    const slots = slot < this.#slots ? this.#slots : Math.max(this.#lengths.length, this.#slots)
+    const slots = slot < this.#slots ? this.#slots : powerOfTwo(this.#lengths.length)
     const capacity = length <= this.#capacity ? this.#capacity : bucketFor(length, this.#contextLength)
     if (slots === this.#slots && capacity === this.#capacity) return
-    this.#slabs = this.#layers.map((layer, i) => ({
-      key: this.#grown(layer, this.#slabs[i]?.key, slots, capacity),
-      value: this.#grown(layer, this.#slabs[i]?.value, slots, capacity),
-    }))
+    this.#views.clear()
+    // One array at a time, so that there are never two copies of the whole cache.
+    for (const [i, layer] of this.#layers.entries()) {
+      const slab = this.#slabs[i] as Slab
+      slab.key = this.#grown(layer, slab.key, slots, capacity)
+      slab.value = this.#grown(layer, slab.value, slots, capacity)
+    }
     this.#slots = slots
     this.#capacity = capacity
-    this.#views.clear()
   }
 
   /** Tensors of every layer over `count` slots from `first`, used both as past inputs and present outputs. */
@@ -167,17 +177,20 @@ export class KvCache {
     return rows
   }
 
+  #emptySlabs(): Slab[] {
+    return this.#layers.map(() => ({key: new Float32Array(0), value: new Float32Array(0)}))
+  }
+
   #clear(): void {
-    this.#slabs = []
+    this.#slabs = this.#emptySlabs()
     this.#slots = 0
     this.#capacity = 0
     this.#views.clear()
   }
 
   /** Copies to larger strides: the positions of each head move to the start of its longer row. */
-  #grown({kvHeads, headDim}: CacheLayer, old: Float32Array | undefined, slots: number, capacity: number): Float32Array {
+  #grown({kvHeads, headDim}: CacheLayer, old: Float32Array, slots: number, capacity: number): Float32Array {
     const data = new Float32Array(slots * kvHeads * capacity * headDim)
-    if (old === undefined) return data
     for (const [slot, length] of this.#lengths.entries()) {
       if (slot >= this.#slots) break
       for (let head = slot * kvHeads; head < (slot + 1) * kvHeads; head++) {

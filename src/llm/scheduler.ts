@@ -45,8 +45,11 @@ const maxPauseMs = 150
 const smallestChunk = 4
 const firstChunk = 16
 const largestChunk = 512
-/** Maximum logits of one run that returns those of several positions: 64 MiB. */
-const maxPredictedLogits = 2 ** 24
+/**
+ * Maximum size of an intermediate result of a run, floats: 64 MiB. The largest are the attention scores of a layer, for
+ * which the runtime reserves the whole capacity, and the logits of several positions.
+ */
+const maxIntermediate = 2 ** 24
 
 /**
  * Continuous batching: shares one decoder between requests. Each turn admits waiting requests, prefills one chunk of one
@@ -171,11 +174,11 @@ export class Scheduler {
       const longest = running?.length ?? saved?.length ?? 0
       if (length >= Math.max(shortestPrefix, longest + 1)) running = {slot: other, length}
     }
-    const best = running === undefined ? saved : {state: this.#cache.save(running.slot), length: running.length}
-    if (best === undefined) return 0
-    this.#cache.restore(slot, best.state, best.length)
-    this.#counters.add('cachedTokens', best.length)
-    return best.length
+    const {length} = running ?? saved ?? {length: 0}
+    if (running !== undefined) this.#cache.copy(running.slot, slot, length)
+    else if (saved !== undefined) this.#cache.restore(slot, saved.state, length)
+    this.#counters.add('cachedTokens', length)
+    return length
   }
 
   /** Saves the keys and values of a request that ends. */
@@ -194,7 +197,7 @@ export class Scheduler {
     if (job === undefined) return
     const othersDecode = this.#running.some((other) => !isPrefilling(other))
     const {generation} = job
-    const limit = generation.scoresPrompt ? this.#mostPredicted(job) : largestChunk
+    const limit = this.#mostTokens(generation.scoresPrompt)
     const size = Math.max(1, Math.min(othersDecode ? this.#chunk : largestChunk, limit))
     const chunk = generation.tokens.slice(job.prefilled, job.prefilled + size)
     const started = performance.now()
@@ -239,7 +242,8 @@ export class Scheduler {
     const {generation, adapted} = job
     const {tokens} = generation
     const {length} = tokens
-    const draft = this.#lookup?.draft(tokens, Math.min(generation.remaining, this.#mostPredicted(job)) - 1) ?? []
+    const draft =
+      this.#lookup?.draft(tokens, Math.min(generation.remaining, this.#mostTokens(generation.needsLogits)) - 1) ?? []
     const started = performance.now()
     const predictions = await this.#decoder.prefill(this.#cache, 0, [lastToken(job), ...draft], {
       adapted,
@@ -259,9 +263,11 @@ export class Scheduler {
     this.#lookup?.ran(predictions.length, ms, tokens.slice(length))
   }
 
-  /** Most positions that one run can predict. */
-  #mostPredicted({generation}: Job): number {
-    return generation.needsLogits ? Math.floor(maxPredictedLogits / this.#decoder.spec.vocabSize) : Infinity
+  /** Most tokens of one request in a run, for all of which logits may be returned. */
+  #mostTokens(withLogits: boolean): number {
+    const {layers, vocabSize} = this.#decoder.spec
+    const scores = this.#cache.capacity * Math.max(...layers.map(({attention}) => attention.heads))
+    return Math.floor(maxIntermediate / Math.max(scores, withLogits ? vocabSize : 0))
   }
 
   #learn(job: Job): void {
@@ -308,7 +314,7 @@ export class Scheduler {
   }
 
   #move(from: number, to: number): void {
-    this.#cache.move(from, to)
+    this.#cache.copy(from, to)
     this.#running[to] = this.#running[from] as Job
   }
 

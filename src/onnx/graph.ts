@@ -1,4 +1,13 @@
-import {type AttributeValue, attribute, type DataType, dataTypeBytes, model, tensorHead, valueInfo} from './model.js'
+import {
+  type AttributeValue,
+  attribute,
+  type DataType,
+  dataTypeBytes,
+  model,
+  sequenceInfo,
+  tensorHead,
+  valueInfo,
+} from './model.js'
 import {ProtobufWriter} from './protobuf.js'
 
 declare const valueBrand: unique symbol
@@ -21,6 +30,9 @@ export interface ExternalData {
 
 /** Marks an omitted optional input or output. */
 const absent = '' as Value
+
+/** Name of the first output of a graph for `Session.runInPlace`. */
+export const inPlaceOutput = 'in_place'
 
 /**
  * Builds one ONNX graph. The methods add nodes and initialisers, and return their values.
@@ -127,9 +139,16 @@ export class GraphBuilder {
     return values as {[K in keyof N]: Value}
   }
 
-  /** The serialised model. */
-  build(): Uint8Array {
+  /**
+   * The serialised model.
+   * @param inPlace adds the output that `Session.runInPlace` needs, an empty sequence
+   */
+  build({inPlace = false} = {}): Uint8Array {
     const graph = new ProtobufWriter()
+    if (inPlace) {
+      this.#emit('SequenceEmpty', [], [this.#claim(inPlaceOutput)], {}, '')
+      this.#outputs.unshift(sequenceInfo(inPlaceOutput))
+    }
     for (const node of this.#nodes) graph.message(1, node)
     graph.text(2, this.#name)
     for (const initializer of this.#initializers) graph.message(5, initializer)

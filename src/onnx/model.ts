@@ -61,6 +61,14 @@ export function valueInfo(name: string, type: DataType, dims: readonly (number |
   return new ProtobufWriter().text(1, name).message(2, new ProtobufWriter().message(1, tensor))
 }
 
+/** `ValueInfoProto` of a sequence of 32-bit floats. */
+export function sequenceInfo(name: string): ProtobufWriter {
+  const element = new ProtobufWriter().message(1, new ProtobufWriter().integer(1, dataTypeNumber('float32')))
+  return new ProtobufWriter()
+    .text(1, name)
+    .message(2, new ProtobufWriter().message(4, new ProtobufWriter().message(1, element)))
+}
+
 /** `TensorProto` without data: shape, type and name. */
 export function tensorHead(name: string, type: DataType, dims: readonly number[]): ProtobufWriter {
   const writer = new ProtobufWriter()

@@ -1,5 +1,6 @@
-import './no-telemetry.js'
+import './environment.js'
 import {env, InferenceSession, Tensor as OrtTensor} from 'onnxruntime-node'
+import {inPlaceOutput} from './graph.js'
 
 // Otherwise the runtime prints each error to stderr before it throws it. The level takes effect with the first session.
 env.logLevel = 'fatal'
@@ -59,8 +60,19 @@ export interface Session {
     feeds: Readonly<Record<string, Tensor>>,
     fetches: F,
   ): Promise<{[K in keyof F]: Tensor}>
+  /**
+   * Runs a graph that was built with `inPlace`, and writes its outputs to the given tensors.
+   *
+   * After a run, the binding copies each output to a new tensor, also those that the runtime wrote in place. For a KV
+   * cache, that takes longer than the run. The binding copies in the order of the graph and rejects sequences, so that
+   * it copies nothing if the first output is a sequence. A binding that accepts sequences makes this slower, not wrong.
+   */
+  runInPlace(feeds: Readonly<Record<string, Tensor>>, outputs: Readonly<Record<string, Tensor>>): Promise<void>
   release(): Promise<void>
 }
+
+/** What the binding throws for an output that is a sequence, after the run. */
+const sequenceRejected = 'Non tensor type is temporarily not supported.'
 
 /** Opens a session for a serialised model or a model file. */
 export async function openSession(
@@ -87,6 +99,13 @@ export async function openSession(
     outputs: session.outputMetadata.map(infoOf),
     run: <F extends Readonly<Record<string, Tensor | null>>>(feeds: Readonly<Record<string, Tensor>>, fetches: F) =>
       session.run(feeds, fetches) as unknown as Promise<{[K in keyof F]: Tensor}>,
+    async runInPlace(feeds, outputs) {
+      try {
+        await session.run(feeds, {...outputs, [inPlaceOutput]: null})
+      } catch (error) {
+        if ((error as Error).message !== sequenceRejected) throw error
+      }
+    },
     release: () => session.release(),
   }
 }

@@ -1,6 +1,7 @@
 import {once} from 'node:events'
 import {type ResourceLimits, Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
+import {setRuntimeEnvironment} from './runtime-environment.js'
 
 /** First message of a thread. */
 export type Greeting<D> = {type: 'ready'; description: D} | {type: 'failed'; error: ErrorRecord}
@@ -33,8 +34,7 @@ export async function startThread<D>(
   {data, failure, resourceLimits, signal}: ThreadOptions,
 ): Promise<Thread<D>> {
   const started = performance.now()
-  // Disables telemetry of ONNX Runtime. Set here, because a thread cannot change the environment of the process.
-  process.env.ORT_DISABLE_TELEMETRY ??= '1'
+  setRuntimeEnvironment()
   const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const greeting = await greetingOf<D>(worker, failure, signal)

@@ -265,7 +265,7 @@ describe('batched sequences', () => {
     const {decoder, reference} = await load(test, {})
     const cache = decoder.newCache()
     for (const prompt of prompts.slice(0, 3)) await decoder.prefill(cache, cache.add(), prompt)
-    cache.move(2, 0)
+    cache.copy(2, 0)
     cache.pop()
     const predictions = await decoder.step(cache, [5, 6])
     const last = (prompt: readonly number[]) => reference.logits(prompt).at(-1) as Float32Array

@@ -128,9 +128,9 @@ describe('KvCache with several sequences', () => {
 })
 
 describe('KvCache after a sequence ends', () => {
-  it('moves the last one to its slot, where it continues to grow', () => {
+  it('copies the last one to its slot, where it continues to grow', () => {
     const cache = cacheOf(100, 120, 140)
-    cache.move(2, 0)
+    cache.copy(2, 0)
     cache.pop()
     assert.equal(cache.size, 2)
     assertHolds(cache, 0, 2, 140)
@@ -150,19 +150,27 @@ describe('KvCache after a sequence ends', () => {
     assertHolds(cache, 0, 0, 100)
   })
 
-  it('moves a sequence whose slot is empty', () => {
+  it('copies a sequence whose slot is empty', () => {
     const cache = cacheOf(100)
     cache.add()
-    cache.move(1, 0)
+    cache.copy(1, 0)
     cache.pop()
     assert.deepEqual([cache.size, cache.length(0)], [1, 0])
     write(cache, 0, 4, 10)
     assertHolds(cache, 0, 4, 10)
   })
 
-  it('does nothing when a sequence is moved to its own slot', () => {
+  it('copies the beginning of a sequence to a slot without memory', () => {
+    const cache = cacheOf(100, 300)
+    cache.copy(1, cache.add(), 270)
+    assertHolds(cache, 0, 0, 100)
+    assertHolds(cache, 1, 1, 300)
+    assertHolds(cache, 2, 1, 270)
+  })
+
+  it('does nothing when a sequence is copied to its own slot', () => {
     const cache = cacheOf(3, 4)
-    cache.move(1, 1)
+    cache.copy(1, 1)
     assertHolds(cache, 0, 0, 3)
     assertHolds(cache, 1, 1, 4)
   })

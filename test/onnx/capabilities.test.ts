@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import {readFileSync} from 'node:fs'
+import {readdirSync, readFileSync} from 'node:fs'
 import {mkdir, symlink, writeFile} from 'node:fs/promises'
 import {createRequire} from 'node:module'
-import {join} from 'node:path'
+import {dirname, join} from 'node:path'
 import {describe, it} from 'node:test'
-import {type Attributes, GraphBuilder, openSession, tensor, type Value} from '../../src/onnx/index.js'
+import {type Attributes, GraphBuilder, openSession, type Tensor, tensor, type Value} from '../../src/onnx/index.js'
 import {projectFile} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -32,7 +32,35 @@ describe(`onnxruntime-node ${version}`, () => {
     const {y} = await session.run({x: float32(1, 2)}, {y: output})
     await session.release()
     assert.deepEqual([...(output.data as Float32Array)], [2, 4], 'the output is written in place')
-    assert.notEqual(y.data, output.data, 'the result is a copy; otherwise the KV cache would not need buckets')
+    assert.notEqual(y.data, output.data, 'the result is a copy; otherwise runInPlace would be unnecessary')
+  })
+
+  it('writes outputs after a sequence in place, and rejects the sequence before it copies them', async () => {
+    const graph = new GraphBuilder('double')
+    const x = graph.input('x', 'float32', ['n'])
+    graph.output('y', graph.node('Add', [x, x]), 'float32', ['n'])
+    const session = await openSession(graph.build({inPlace: true}), {threads: 1})
+    const output = float32(0, 0)
+    const sequence = session.outputs[0]?.name as string
+    // Without `null`, the binding does not ask the runtime for this output.
+    const fetches: Record<string, Tensor | null> = {[sequence]: null, y: output}
+    await assert.rejects(
+      session.run({x: float32(1, 2)}, fetches),
+      /^Error: Non tensor type is temporarily not supported/,
+    )
+    assert.deepEqual([...(output.data as Float32Array)], [2, 4])
+    await session.runInPlace({x: float32(3, 4)}, {y: output})
+    assert.deepEqual([...(output.data as Float32Array)], [6, 8])
+    await assert.rejects(session.runInPlace({x: float32(3)}, {y: output}), 'other errors are reported')
+    await session.release()
+  })
+
+  it('has the variable that disables the tiled form of attention', async () => {
+    const bindings = join(dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json')), 'bin')
+    const libraries = readdirSync(bindings, {recursive: true, encoding: 'utf8'}).filter(
+      (name) => name.includes(join(process.platform, process.arch)) && /onnxruntime[.\d]*\.(so|dll|dylib)/.test(name),
+    )
+    assert.ok(libraries.some((name) => readFileSync(join(bindings, name)).includes('ORT_GQA_DISABLE_FLASH_ATTENTION')))
   })
 
   describe('external initialisers', () => {

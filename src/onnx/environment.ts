@@ -1,0 +1,4 @@
+import {setRuntimeEnvironment} from '../process/index.js'
+
+// Before the runtime is imported.
+setRuntimeEnvironment()
