@@ -161,11 +161,12 @@ export class Scheduler {
 
   /**
    * Copies the keys and values of the beginning of a prompt, if they are known from a finished or a running request.
-   * @returns number of tokens that need not be computed; at least one is, because its logits are needed
+   * @returns number of tokens that need not be computed; at least two are, because the logits of the last one are needed,
+   * and a run of one token rounds differently
    */
   #restorePrefix(slot: number, {generation: {tokens, scoresPrompt}, adapted, promptTokens}: Job): number {
     if (!this.#options.prefixBytes || scoresPrompt) return 0
-    const most = promptTokens - 1
+    const most = promptTokens - 2
     const saved = this.#prefixes.find(tokens, adapted, most)
     let running: {slot: number; length: number} | undefined
     for (const [other, {generation, adapted: isAdapted}] of this.#running.entries()) {
@@ -198,15 +199,17 @@ export class Scheduler {
     const othersDecode = this.#running.some((other) => !isPrefilling(other))
     const {generation} = job
     const limit = this.#mostTokens(generation.scoresPrompt)
-    const size = Math.max(1, Math.min(othersDecode ? this.#chunk : largestChunk, limit))
-    const chunk = generation.tokens.slice(job.prefilled, job.prefilled + size)
+    const size = Math.max(2, Math.min(othersDecode ? this.#chunk : largestChunk, limit))
+    const end = job.prefilled + size
+    // The kernels round a run of one token differently from a longer one, so a single last token joins the chunk.
+    const chunk = generation.tokens.slice(job.prefilled, end + 1 === job.promptTokens ? end + 1 : end)
     const started = performance.now()
     const predictions = await this.#decoder.prefill(this.#cache, slot, chunk, {
       adapted: job.adapted,
       predict: generation.scoresPrompt ? 'all' : 'last',
       logits: generation.needsLogits,
     })
-    if (othersDecode && chunk.length === size) this.#chunk = nextChunk(size, performance.now() - started)
+    if (othersDecode && chunk.length >= size) this.#chunk = nextChunk(size, performance.now() - started)
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
     if (generation.scoresPrompt) generation.scorePrompt(predictions, job.prefilled)
