@@ -650,6 +650,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The chat template raised an exception for this conversation, usually because of the order of roles.',
     {reason: 'Conversation roles must alternate user/assistant'},
   ],
+  quantisation_failed: [
+    'A thread that rounds the weights to fewer bits exited unexpectedly, for example because the memory is exhausted.',
+    {reason: 'Worker terminated due to reaching memory limit: JS heap out of memory'},
+  ],
   generation_failed: [
     'ONNX Runtime reported an error, its worker exited unexpectedly, or the logits were not finite.',
     {reason: 'no token can be selected because no logit is finite'},

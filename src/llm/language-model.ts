@@ -76,12 +76,19 @@ export async function loadLanguageModel(
   const generationConfig =
     directory.generationConfig === undefined ? {} : await readJsonObject(directory.generationConfig)
   const {tensors} = directory
+  const computeThreads = threads || physicalCores()
   const precision = choosePrecision(requested, tensors, device)
   const weights =
-    precision === 'f32' ? tensors : await withQuantised(spec, tensors, precision, derivedFolder(process.env))
+    precision === 'f32'
+      ? tensors
+      : await withQuantised(spec, tensors, precision, {
+          folder: derivedFolder(process.env),
+          model: directory.path,
+          threads: computeThreads,
+        })
   const decoder = await openDecoder(spec, weights, {
     contextLength: Math.min(numCtx || defaultContext, spec.contextLength),
-    threads: threads || physicalCores(),
+    threads: computeThreads,
     adapter: directory.adapter,
     device,
   })

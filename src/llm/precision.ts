@@ -1,11 +1,12 @@
 import {type Device, hasByteProducts} from '../onnx/index.js'
 import {
   blocksCopy,
+  type CopyOptions,
   columnsCopy,
   nibblesCopy,
+  type QuantizedCopy,
   type TensorEntry,
   type TensorMap,
-  type TensorSource,
   withCopies,
 } from '../weights/index.js'
 import type {DecoderSpec} from './spec.js'
@@ -38,19 +39,19 @@ const nibbleBlock = 32
  * down projections have 4 bits and one scale per block. The head, which decides between many similar rows, has 8 bits
  * and one scale per block, and shares its bytes with a tied embedding. On processors without instructions for sums of
  * products of bytes, the former have 7 bits, because their sums of two products saturate at 16 bits.
- * @throws cache_unwritable
+ * @throws cache_unwritable, quantisation_failed
  */
 export function withQuantised(
   spec: DecoderSpec,
   tensors: TensorMap,
   precision: 'w8' | 'w4',
-  folder: string,
+  options: Omit<CopyOptions, 'recipe'>,
 ): Promise<TensorMap> {
   const most = process.arch === 'x64' && !hasByteProducts() ? 63 : 127
   const size = blockSizes.find((each) => spec.hiddenSize % each === 0)
-  const copyOf = (name: string, copy: (entry: TensorEntry) => TensorSource[]): TensorSource[] => {
+  const copyOf = (name: string, copy: (entry: TensorEntry) => QuantizedCopy): QuantizedCopy[] => {
     const entry = tensors.get(name)
-    return entry?.shape.length === 2 ? copy(entry) : []
+    return entry?.shape.length === 2 ? [copy(entry)] : []
   }
   const columns = (entry: TensorEntry) => columnsCopy(entry, most)
   const first = precision === 'w4' ? (entry: TensorEntry) => nibblesCopy(entry, nibbleBlock) : columns
@@ -60,5 +61,5 @@ export function withQuantised(
     return [...[q, k, v, o, gate, up].flatMap((name) => copyOf(name, first)), ...copyOf(down, columns)]
   })
   if (size !== undefined) copies.push(...copyOf(spec.tensors.head, (entry) => blocksCopy(entry, size)))
-  return withCopies(tensors, copies, {folder, recipe: `${recipe} ${precision} ${nibbleBlock} ${most} ${size}`})
+  return withCopies(tensors, copies, {...options, recipe: `${recipe} ${precision} ${nibbleBlock} ${most} ${size}`})
 }

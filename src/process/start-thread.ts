@@ -1,20 +1,22 @@
-import {once} from 'node:events'
+import {on} from 'node:events'
 import {type ResourceLimits, Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {setRuntimeEnvironment} from './runtime-environment.js'
 
-/** First message of a thread. */
+/** First message of a thread, apart from messages `{type: 'progress', progress}` about its start. */
 export type Greeting<D> = {type: 'ready'; description: D} | {type: 'failed'; error: ErrorRecord}
 
 /** Creates the error for failures without a catalogue error of their own. */
 export type Failure = (reason: string, cause?: unknown) => SvcError
 
-export interface ThreadOptions {
+export interface ThreadOptions<P = never> {
   /** `workerData` of the thread. */
   data: unknown
   failure: Failure
   resourceLimits?: ResourceLimits
   signal?: AbortSignal | undefined
+  /** Called for each message about the progress of the start. */
+  onProgress?: ((progress: P) => void) | undefined
 }
 
 export interface Thread<D> {
@@ -29,15 +31,15 @@ export interface Thread<D> {
  * Starts a thread and waits for its first message.
  * @throws the error that the thread reports; the reason of the signal
  */
-export async function startThread<D>(
+export async function startThread<D, P = never>(
   program: URL,
-  {data, failure, resourceLimits, signal}: ThreadOptions,
+  {data, failure, resourceLimits, signal, onProgress}: ThreadOptions<P>,
 ): Promise<Thread<D>> {
   const started = performance.now()
   setRuntimeEnvironment()
   const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const greeting = await greetingOf<D>(worker, failure, signal)
+  const greeting = await greetingOf<D, P>(worker, failure, signal, onProgress)
   if (greeting.type === 'failed') {
     await exited
     throw SvcError.fromRecord(greeting.error)
@@ -45,10 +47,18 @@ export async function startThread<D>(
   return {worker, description: greeting.description, loadMs: performance.now() - started, exited}
 }
 
-async function greetingOf<D>(worker: Worker, failure: Failure, signal: AbortSignal | undefined): Promise<Greeting<D>> {
+async function greetingOf<D, P>(
+  worker: Worker,
+  failure: Failure,
+  signal: AbortSignal | undefined,
+  onProgress: ThreadOptions<P>['onProgress'],
+): Promise<Greeting<D>> {
   try {
-    const [greeting] = await once(worker, 'message', {signal})
-    return greeting
+    for await (const [message] of on(worker, 'message', {signal})) {
+      if (message.type !== 'progress') return message
+      onProgress?.(message.progress)
+    }
+    throw new Error('it ended')
   } catch (error) {
     worker.unref()
     void worker.terminate()

@@ -38,7 +38,7 @@ const isFile = (path: string) => existsSync(path) && !statSync(path).isDirectory
 
 /** True for files, which must be in whisper.cpp format. */
 async function openFile(file: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
-  const model = await openWhisper(await importGgml(file, options.derivedFolder), options)
+  const model = await openWhisper(await importGgml(file, options.derivedFolder), {...options, source: file})
   return {...model, description: {...model.description, path: file}}
 }
 

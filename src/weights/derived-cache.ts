@@ -1,8 +1,10 @@
 import {createHash, randomUUID} from 'node:crypto'
-import {mkdir, open, realpath, rename, rm} from 'node:fs/promises'
+import {mkdir, open, readdir, realpath, rename, rm} from 'node:fs/promises'
 import {homedir} from 'node:os'
-import {join} from 'node:path'
+import {basename, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
+import {withLockFile} from '../files/index.js'
+import {type CacheDescription, isIntact, recordUse, writeManifest} from './cache-entry.js'
 
 /** Bytes at the start of a file that are part of its cache key, in addition to size and time; includes the header. */
 const sampleBytes = 1 << 20
@@ -13,57 +15,74 @@ export function derivedFolder(env: Readonly<Record<string, string | undefined>>)
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'svc', 'derived')
 }
 
-export interface DerivedFile {
+export interface Derivation extends CacheDescription {
+  /** Cache folder. */
   folder: string
   /** Files from which it is derived. */
   sources: readonly string[]
-  /** Name and version of the conversion. */
-  recipe: string
-  /** End of the name, such as `.safetensors`. */
-  extension: string
 }
 
 /**
- * Path of a derived file; creates it if it is missing or invalid. Its name is a hash of the recipe and of the sizes,
- * times and first bytes of the sources, so a changed model has another file. Concurrent processes may create it at the
- * same time.
- * @param make writes the file to a path
- * @param isValid whether an existing file can be used
+ * Folder of files that are derived from a model. Creates it if it is missing or damaged: the sizes and checksums of all
+ * files are checked. Of concurrent processes, one creates it, and the others wait. An interrupted process leaves a
+ * temporary folder, which is never used and which the next one removes.
+ *
+ * The name of the folder is a hash of the recipe and of the sizes, modification times and first bytes of the sources. To
+ * hash all bytes of a large model at each start would take too long. So a source that changes in place is recognised by
+ * its modification time, which every write sets.
+ * @param make writes files to a folder
  * @throws cache_unwritable; what `make` throws
  */
-export async function derivedFile(
-  {folder, sources, recipe, extension}: DerivedFile,
-  make: (partial: string) => Promise<void>,
-  isValid: (file: string) => Promise<boolean>,
-): Promise<string> {
-  const file = join(folder, `${await keyOf(sources, recipe)}${extension}`)
-  if (await isValid(file).catch(() => false)) return file
-  await mkdir(folder, {recursive: true}).catch((error: Error) => {
-    throw unwritable(folder, error)
-  })
-  const partial = `${file}.${randomUUID().slice(0, 8)}.new`
+export async function derivedFiles(derivation: Derivation, make: (folder: string) => Promise<void>): Promise<string> {
+  const {folder, sources, recipe} = derivation
+  const entry = join(folder, await keyOf(sources, recipe))
+  if (!(await isIntact(entry))) {
+    try {
+      await withLockFile(lockOf(entry), undefined, () => create(entry, derivation, make))
+    } catch (error) {
+      throw asUnwritable(folder, error)
+    }
+  }
+  await recordUse(entry)
+  return entry
+}
+
+/** Held while a folder is created or removed. */
+export const lockOf = (entry: string): string => `${entry}.lock`
+
+/** Temporary folders of an entry that are left over if its lock is not held. */
+export const isPartialOf = (entry: string, name: string): boolean =>
+  name.startsWith(`${basename(entry)}.`) && name.endsWith('.new')
+
+async function create(
+  entry: string,
+  {folder, kind, model, recipe}: Derivation,
+  make: (folder: string) => Promise<void>,
+): Promise<void> {
+  // Another process may have created it meanwhile.
+  if (await isIntact(entry)) return
+  const old = (await readdir(folder)).filter((name) => isPartialOf(entry, name))
+  for (const name of old) await rm(join(folder, name), {recursive: true, force: true})
+  const partial = `${entry}.${randomUUID().slice(0, 8)}.new`
   try {
+    await mkdir(partial)
     await make(partial)
-    await rename(partial, file).catch(async () => {
-      // A folder cannot replace an existing one. Use that one if it is valid, for example from another process.
-      if (await isValid(file).catch(() => false)) return
-      await rm(file, {force: true, recursive: true})
-      await rename(partial, file)
-    })
-    return file
-  } catch (error) {
-    const {code} = error as NodeJS.ErrnoException
-    const full = error instanceof SvcError && error.code === 'disk_full'
-    throw full || ['ENOSPC', 'EACCES', 'EROFS', 'EPERM', 'EDQUOT'].includes(code ?? '')
-      ? unwritable(folder, error as Error)
-      : error
+    await writeManifest(partial, await readdir(partial), {kind, model, recipe})
+    // A folder cannot replace another one.
+    await rm(entry, {recursive: true, force: true})
+    await rename(partial, entry)
   } finally {
-    await rm(partial, {force: true, recursive: true})
+    await rm(partial, {recursive: true, force: true})
   }
 }
 
-const unwritable = (folder: string, cause: Error) =>
-  new SvcError('cache_unwritable', {folder, reason: cause.message.replace(/\.$/, '')}, {cause})
+function asUnwritable(folder: string, error: unknown): unknown {
+  const {code = ''} = error as NodeJS.ErrnoException
+  if (code !== 'disk_full' && !['ENOSPC', 'EACCES', 'EROFS', 'EPERM', 'EDQUOT', 'EEXIST', 'ENOTDIR'].includes(code))
+    return error
+  const reason = (error as Error).message.replace(/\.$/, '')
+  return new SvcError('cache_unwritable', {folder, reason}, {cause: error})
+}
 
 async function keyOf(sources: readonly string[], recipe: string): Promise<string> {
   const hash = createHash('sha256').update(recipe)

@@ -3,7 +3,7 @@
  * models and training runs with base model, adapter and tokenizer; downloads; and merging.
  */
 export type {Adapter, LoraDelta} from './adapter.js'
-export {type DerivedFile, derivedFile, derivedFolder} from './derived-cache.js'
+export {derivedFiles, derivedFolder} from './derived-cache.js'
 export {type Dtype, dtypeBytes} from './dtype.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'
 export {cachedSnapshot, hubCacheFolder, isModelId} from './hub/cache-layout.js'
@@ -15,7 +15,15 @@ export {type MergeRequest, type MergeResult, mergeAdapter} from './merge/merge-a
 export type {MergeSource} from './merge/merge-inputs.js'
 export {floatToHalf} from './narrow.js'
 export {quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
-export {blocksCopy, columnsCopy, nibblesCopy, withCopies} from './quantized-copies.js'
+export {
+  blocksCopy,
+  type CopyOptions,
+  columnsCopy,
+  nibblesCopy,
+  type QuantizedCopy,
+  type QuantizeProgress,
+  withCopies,
+} from './quantized-copies.js'
 export {openRunDirectory, type RunDirectory, type RunLookup} from './run-directory.js'
 export {readSafetensorsHeader, readTensorFloat32, type TensorEntry} from './safetensors.js'
 export {type TensorSource, writeSafetensors} from './safetensors-writer.js'

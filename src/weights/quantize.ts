@@ -8,87 +8,111 @@ export interface QuantizedColumns {
   scales: Float32Array
 }
 
+/** Rows that are transposed together, so that each cache line of the result is written once. */
+const tileRows = 16
+
 /**
  * Symmetric 8-bit quantisation with one scale per output, for ONNX Runtime's `DynamicQuantizeMatMul` and
  * `MatMulIntegerToFloat`.
- * @param weight `[out, in]`
+ * @param weight `[rows, in]`, the rows of a matrix `[out, in]` from `first` on
  * @param most largest quantised value; less than 127 for processors whose products of 8 bits saturate
+ * @param result of the whole matrix; receives the columns and scales of the rows
  */
-export function quantizeColumns(weight: Float32Array, out: number, input: number, most = 127): QuantizedColumns {
-  const values = new Int8Array(weight.length)
-  const scales = new Float32Array(out)
-  for (let row = 0; row < out; row++) {
-    const scale = largest(weight, row * input, (row + 1) * input) / most
-    scales[row] = scale
-    const inverse = scale === 0 ? 0 : 1 / scale
-    for (let i = 0; i < input; i++) values[i * out + row] = Math.round(weight[row * input + i]! * inverse)
+export function quantizeColumns(
+  weight: Float32Array,
+  input: number,
+  first: number,
+  most: number,
+  {values, scales}: QuantizedColumns,
+): void {
+  const out = scales.length
+  const rows = weight.length / input
+  const inverses = new Float64Array(tileRows)
+  for (let tile = 0; tile < rows; tile += tileRows) {
+    const count = Math.min(tileRows, rows - tile)
+    for (let row = 0; row < count; row++) {
+      const from = (tile + row) * input
+      const scale = largest(weight, from, from + input) / most
+      scales[first + tile + row] = scale
+      inverses[row] = inverseOf(scale)
+    }
+    for (let i = 0; i < input; i++) {
+      const to = i * out + first + tile
+      let from = tile * input + i
+      for (let row = 0; row < count; row++) {
+        values[to + row] = rounded(weight[from]! * inverses[row]!, 128) - 128
+        from += input
+      }
+    }
   }
-  return {values, scales}
 }
 
 export interface QuantizedBlocks {
-  /** uint8 `[out, ceil(in / block), block]`; 128 is 0. */
+  /** uint8 `[rows, ceil(in / block), block]`; 128 is 0. */
   values: Uint8Array
-  /** `[out * ceil(in / block)]`. */
+  /** `[rows * ceil(in / block)]`. */
   scales: Float32Array
 }
 
 /**
  * 8-bit quantisation with one scale per block of inputs, for ONNX Runtime's `MatMulNBits`. The last block is padded.
- * @param weight `[out, in]`
+ * @param weight `[rows, in]`
  */
-export function quantizeBlocks(
-  weight: Float32Array,
-  out: number,
-  input: number,
-  size = quantizedBlock,
-): QuantizedBlocks {
-  const blocks = Math.ceil(input / size)
-  const values = new Uint8Array(out * blocks * size).fill(128)
-  const scales = new Float32Array(out * blocks)
-  for (let block = 0; block < scales.length; block++) {
-    const {from, count} = inputsOf(block, input, size)
-    const scale = largest(weight, from, from + count) / 127
+export function quantizeBlocks(weight: Float32Array, input: number, size = quantizedBlock): QuantizedBlocks {
+  const count = (weight.length / input) * Math.ceil(input / size)
+  const values = new Uint8Array(count * size).fill(128)
+  const scales = new Float32Array(count)
+  forEachBlock(weight, input, size, (block, from, to) => {
+    const scale = largest(weight, from, to) / 127
     scales[block] = scale
-    const inverse = scale === 0 ? 0 : 1 / scale
-    const to = block * size
-    for (let i = 0; i < count; i++) values[to + i] = Math.round(weight[from + i]! * inverse) + 128
-  }
+    const inverse = inverseOf(scale)
+    const shift = block * size - from
+    for (let i = from; i < to; i++) values[shift + i] = rounded(weight[i]! * inverse, 128)
+  })
   return {values, scales}
 }
 
 /**
  * 4-bit quantisation with one scale per block of inputs, for ONNX Runtime's `MatMulNBits`. The value with the largest
  * magnitude of a block becomes -8, as in the format q4_0 of llama.cpp. The last block is padded.
- * @param weight `[out, in]`
- * @returns values uint8 `[out, ceil(in / size), size / 2]`, two per byte, the first in the lower half; 8 is 0
+ * @param weight `[rows, in]`
+ * @returns values uint8 `[rows, ceil(in / size), size / 2]`, two per byte, the first in the lower half; 8 is 0
  */
-export function quantizeNibbles(
-  weight: Float32Array,
-  out: number,
-  input: number,
-  size = quantizedBlock,
-): QuantizedBlocks {
-  const blocks = Math.ceil(input / size)
-  const values = new Uint8Array((out * blocks * size) / 2).fill(0x88)
-  const scales = new Float32Array(out * blocks)
-  for (let block = 0; block < scales.length; block++) {
-    const {from, count} = inputsOf(block, input, size)
-    const scale = extreme(weight, from, from + count) / -8
+export function quantizeNibbles(weight: Float32Array, input: number, size = quantizedBlock): QuantizedBlocks {
+  const count = (weight.length / input) * Math.ceil(input / size)
+  const values = new Uint8Array((count * size) / 2).fill(0x88)
+  const scales = new Float32Array(count)
+  forEachBlock(weight, input, size, (block, from, to) => {
+    const scale = extreme(weight, from, to) / -8
     scales[block] = scale
-    const inverse = scale === 0 ? 0 : 1 / scale
-    const nibble = (i: number) => (i < count ? Math.min(15, Math.round(weight[from + i]! * inverse) + 8) : 8)
-    for (let i = 0; i < count; i += 2) values[(block * size + i) >> 1] = nibble(i) | (nibble(i + 1) << 4)
-  }
+    const inverse = inverseOf(scale)
+    let at = (block * size) / 2
+    for (let i = from; i < to; i += 2) {
+      const low = Math.min(15, rounded(weight[i]! * inverse, 8))
+      const high = i + 1 < to ? Math.min(15, rounded(weight[i + 1]! * inverse, 8)) : 8
+      values[at++] = low | (high << 4)
+    }
+  })
   return {values, scales}
 }
 
-/** Weights of a block: index of the first one, and their number, which is smaller in the last block of an output. */
-function inputsOf(block: number, input: number, size: number): {from: number; count: number} {
-  const blocks = Math.ceil(input / size)
-  const first = (block % blocks) * size
-  return {from: Math.floor(block / blocks) * input + first, count: Math.min(size, input - first)}
+/** Calls a function with the number of each block, the index of its first weight and that after its last one. */
+function forEachBlock(
+  {length}: Float32Array,
+  input: number,
+  size: number,
+  visit: (block: number, from: number, to: number) => void,
+): void {
+  let block = 0
+  for (let row = 0; row < length; row += input)
+    for (let from = row; from < row + input; from += size) visit(block++, from, Math.min(row + input, from + size))
 }
+
+/** Rounds `value + zero`, which is at least -0.5, to the nearest integer. Faster than `Math.round`. */
+const rounded = (value: number, zero: number): number => (value + (zero + 0.5)) | 0
+
+/** A block of zeros has the scale 0. */
+const inverseOf = (scale: number): number => (scale === 0 ? 0 : 1 / scale)
 
 /** The value with the largest magnitude. */
 function extreme(values: Float32Array, from: number, to: number): number {

@@ -1,89 +1,144 @@
-import {type DerivedFile, derivedFile} from './derived-cache.js'
-import {quantizeBlocks, quantizeColumns, quantizedBlock, quantizeNibbles} from './quantize.js'
-import {readTensorFloat32, type TensorEntry} from './safetensors.js'
-import {type TensorSource, writeSafetensors} from './safetensors-writer.js'
+import {join} from 'node:path'
+import {logger} from '../log/index.js'
+import {startThread} from '../process/index.js'
+import {type Derivation, derivedFiles} from './derived-cache.js'
+import {failure} from './failure.js'
+import {quantizedBlock} from './quantize.js'
+import {type QuantizeJob, rowsPerChunk, runQuantizeJobs, type Scheme} from './quantize-jobs.js'
+import type {QuantizeWork} from './quantize-worker.js'
+import {refuseOtherThanFloats, type TensorEntry} from './safetensors.js'
+import {createSafetensors, type TensorLayout} from './safetensors-writer.js'
 import {readTensorMap, type TensorMap} from './shards.js'
 
+/** A matrix `[out, in]` and how its copy is quantised. */
+export interface QuantizedCopy {
+  entry: TensorEntry
+  scheme: Scheme
+}
+
+/** Weights that are quantised so far, and in all. */
+export interface QuantizeProgress {
+  done: number
+  total: number
+}
+
+export interface CopyOptions extends Omit<Derivation, 'kind' | 'sources'> {
+  /** Maximum number of threads; at most 4 are used. */
+  threads: number
+  onProgress?: ((progress: QuantizeProgress) => void) | undefined
+}
+
+const fileName = 'weights.safetensors'
+/** More threads would wait for the disk. */
+const maxThreads = 4
+/** Weights for which starting threads, about 50 ms each, is not worthwhile. */
+const fewWeights = 8 << 20
+
 /**
- * Adds quantised copies of matrices to the tensors of a model. They are cached in a file.
- * @throws cache_unwritable
+ * Adds quantised copies of matrices to the tensors of a model. They are cached in a file, which is written in place by
+ * several threads; its bytes do not depend on their number.
+ * @throws cache_unwritable, tensor_dtype, quantisation_failed
  */
 export async function withCopies(
   tensors: TensorMap,
-  copies: readonly TensorSource[],
-  {folder, recipe}: Pick<DerivedFile, 'folder' | 'recipe'>,
+  copies: readonly QuantizedCopy[],
+  {threads, onProgress, ...derivation}: CopyOptions,
 ): Promise<TensorMap> {
+  for (const {entry} of copies) refuseOtherThanFloats(entry)
   const sources = [...new Set([...tensors.values()].map(({file}) => file))].sort()
-  const file = await derivedFile(
-    {folder, sources, recipe, extension: '.safetensors'},
-    (partial) => writeSafetensors(partial, copies),
-    async (existing) => copies.length === (await readTensorMap(existing)).size,
-  )
-  return new Map([...tensors, ...(await readTensorMap(file))])
+  const folder = await derivedFiles({...derivation, kind: 'quantised', sources}, async (partial) => {
+    const log = logger('weights')
+    const {model, recipe} = derivation
+    log.info({model, recipe}, 'quantising the weights')
+    const started = performance.now()
+    await write(join(partial, fileName), copies, threads, onProgress)
+    log.info({model, recipe, ms: Math.round(performance.now() - started)}, 'quantised the weights')
+  })
+  return new Map([...tensors, ...(await readTensorMap(join(folder, fileName)))])
 }
 
-/** Copy with one scale per output: `NAME.columns` `[in, out]` and `NAME.columns_scale` `[out]`. */
-export function columnsCopy(entry: TensorEntry, most?: number): TensorSource[] {
-  const [out = 0, input = 0] = entry.shape
-  const quantized = once(async () => quantizeColumns(await readTensorFloat32(entry), out, input, most))
-  return [
-    {
-      name: `${entry.name}.columns`,
-      dtype: 'I8',
-      shape: [input, out],
-      data: async () => bytes((await quantized()).values),
-    },
-    {
-      name: `${entry.name}.columns_scale`,
-      dtype: 'F32',
-      shape: [out],
-      data: async () => bytes((await quantized(true)).scales),
-    },
-  ]
+async function write(
+  file: string,
+  copies: readonly QuantizedCopy[],
+  threads: number,
+  onProgress: CopyOptions['onProgress'],
+): Promise<void> {
+  const written = await createSafetensors(file, copies.flatMap(layoutOf))
+  const offsets = new Map(written.map(({name, offset}) => [name, offset]))
+  const jobs = copies.flatMap((copy) => jobsOf(copy, offsets))
+  const total = jobs.reduce((sum, {rows, input}) => sum + rows * input, 0)
+  let done = 0
+  const add = (weights: number) => {
+    done += weights
+    onProgress?.({done, total})
+  }
+  if (total <= fewWeights) runQuantizeJobs(file, jobs, ({rows, input}) => add(rows * input))
+  else await runInThreads({target: file, jobs, next: new Int32Array(new SharedArrayBuffer(4))}, threads, add)
 }
 
-/** Copy with one scale per block: `NAME.blocks` `[out, blocks, size]` and `NAME.blocks_scale` `[out * blocks]`. */
-export const blocksCopy = (entry: TensorEntry, size = quantizedBlock): TensorSource[] =>
-  copyOf(entry, 'blocks', size, size, quantizeBlocks)
-
-/** Copy of 4 bits: `NAME.nibbles` `[out, blocks, size / 2]` and `NAME.nibbles_scale` `[out * blocks]`. */
-export const nibblesCopy = (entry: TensorEntry, size = quantizedBlock): TensorSource[] =>
-  copyOf(entry, 'nibbles', size, size / 2, quantizeNibbles)
-
-function copyOf(
-  entry: TensorEntry,
-  kind: 'blocks' | 'nibbles',
-  size: number,
-  bytesPerBlock: number,
-  quantize: typeof quantizeBlocks,
-): TensorSource[] {
-  const [out = 0, input = 0] = entry.shape
-  const count = Math.ceil(input / size)
-  const quantized = once(async () => quantize(await readTensorFloat32(entry), out, input, size))
-  return [
-    {
-      name: `${entry.name}.${kind}`,
-      dtype: 'U8',
-      shape: [out, count, bytesPerBlock],
-      data: async () => bytes((await quantized()).values),
-    },
-    {
-      name: `${entry.name}.${kind}_scale`,
-      dtype: 'F32',
-      shape: [out * count],
-      data: async () => bytes((await quantized(true)).scales),
-    },
-  ]
-}
-
-/** Caches a value from the first call until the call with `last`. */
-function once<T>(make: () => Promise<T>): (last?: boolean) => Promise<T> {
-  let value: Promise<T> | undefined
-  return (last = false) => {
-    const current = value ?? make()
-    value = last ? undefined : current
-    return current
+/** Each thread takes the next job until none is left. If one fails, the others are stopped. */
+async function runInThreads(work: QuantizeWork, threads: number, onProgress: (weights: number) => void): Promise<void> {
+  const failed = new AbortController()
+  const program = new URL('./quantize-worker.js', import.meta.url)
+  const run = async () => {
+    const {exited} = await startThread<undefined>(program, {data: work, failure, signal: failed.signal, onProgress})
+    await exited
+  }
+  try {
+    await Promise.all(Array.from({length: Math.max(1, Math.min(threads, maxThreads))}, run))
+  } catch (error) {
+    failed.abort(error)
+    throw error
   }
 }
 
-const bytes = ({buffer, byteOffset, byteLength}: ArrayBufferView) => new Uint8Array(buffer, byteOffset, byteLength)
+/** Copy with one scale per output: `NAME.columns` `[in, out]` and `NAME.columns_scale` `[out]`. */
+export const columnsCopy = (entry: TensorEntry, most = 127): QuantizedCopy => ({entry, scheme: {kind: 'columns', most}})
+
+/** Copy with one scale per block: `NAME.blocks` `[out, blocks, size]` and `NAME.blocks_scale` `[out * blocks]`. */
+export const blocksCopy = (entry: TensorEntry, size = quantizedBlock): QuantizedCopy => ({
+  entry,
+  scheme: {kind: 'blocks', size},
+})
+
+/** Copy of 4 bits: `NAME.nibbles` `[out, blocks, size / 2]` and `NAME.nibbles_scale` `[out * blocks]`. */
+export const nibblesCopy = (entry: TensorEntry, size = quantizedBlock): QuantizedCopy => ({
+  entry,
+  scheme: {kind: 'nibbles', size},
+})
+
+function layoutOf({entry: {name, shape}, scheme}: QuantizedCopy): TensorLayout[] {
+  const [out = 0, input = 0] = shape
+  const pair = (dtype: 'I8' | 'U8', values: number[], scales: number): TensorLayout[] => [
+    {name: `${name}.${scheme.kind}`, dtype, shape: values},
+    {name: `${name}.${scheme.kind}_scale`, dtype: 'F32', shape: [scales]},
+  ]
+  if (scheme.kind === 'columns') return pair('I8', [input, out], out)
+  const blocks = Math.ceil(input / scheme.size)
+  return pair('U8', [out, blocks, bytesPerBlock(scheme)], out * blocks)
+}
+
+const bytesPerBlock = ({kind, size}: Exclude<Scheme, {kind: 'columns'}>) => (kind === 'blocks' ? size : size / 2)
+
+/** The columns of a matrix are a job, because each row changes all of its copy; blocks of rows are jobs of their own. */
+function jobsOf({entry, scheme}: QuantizedCopy, offsets: ReadonlyMap<string, number>): QuantizeJob[] {
+  const {name, file, dtype, offset, length} = entry
+  const [out = 0, input = 0] = entry.shape
+  const values = offsets.get(`${name}.${scheme.kind}`) as number
+  const scales = offsets.get(`${name}.${scheme.kind}_scale`) as number
+  if (scheme.kind === 'columns')
+    return [{source: {name, file, dtype, offset}, rows: out, input, scheme, values, scales}]
+  const blocks = Math.ceil(input / scheme.size)
+  const step = rowsPerChunk(input)
+  return Array.from({length: Math.ceil(out / step)}, (_, i) => {
+    const first = i * step
+    return {
+      source: {name, file, dtype, offset: offset + (length / out) * first},
+      rows: Math.min(step, out - first),
+      input,
+      scheme,
+      values: values + first * blocks * bytesPerBlock(scheme),
+      scales: scales + first * blocks * Float32Array.BYTES_PER_ELEMENT,
+    }
+  })
+}

@@ -1,11 +1,15 @@
 import {type FileHandle, open, rename, rm} from 'node:fs/promises'
 import {writeFault} from '../files/index.js'
 import {type Dtype, dtypeBytes} from './dtype.js'
+import {readSafetensorsHeader, type TensorEntry} from './safetensors.js'
 
-export interface TensorSource {
+export interface TensorLayout {
   name: string
   dtype: Dtype
   shape: readonly number[]
+}
+
+export interface TensorSource extends TensorLayout {
   /** Its bytes, row-major and little-endian, complete or in chunks; called when the tensor is written. */
   data(): Uint8Array | Promise<Uint8Array> | AsyncIterable<Uint8Array>
 }
@@ -37,8 +41,28 @@ export async function writeSafetensors(
   }
 }
 
+/**
+ * Creates a safetensors file whose tensors are written later, at the returned offsets and in any order.
+ * @throws disk_full, file_unwritable
+ */
+export async function createSafetensors(file: string, tensors: readonly TensorLayout[]): Promise<TensorEntry[]> {
+  try {
+    const handle = await open(file, 'wx')
+    try {
+      const header = headerOf(tensors, {})
+      await writeAll(handle, header)
+      await handle.truncate(header.length + tensors.reduce((sum, tensor) => sum + byteLength(tensor), 0))
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw writeFault(error, file)
+  }
+  return readSafetensorsHeader(file)
+}
+
 /** 8 bytes of length, then JSON, padded with spaces to align the data to 8 bytes. */
-function headerOf(tensors: readonly TensorSource[], metadata: Readonly<Record<string, string>>): Uint8Array {
+function headerOf(tensors: readonly TensorLayout[], metadata: Readonly<Record<string, string>>): Uint8Array {
   let offset = 0
   const entries = tensors.map(({name, dtype, shape}) => {
     const start = offset
@@ -57,7 +81,7 @@ function headerOf(tensors: readonly TensorSource[], metadata: Readonly<Record<st
   return header
 }
 
-const byteLength = ({dtype, shape}: Pick<TensorSource, 'dtype' | 'shape'>): number =>
+const byteLength = ({dtype, shape}: Omit<TensorLayout, 'name'>): number =>
   shape.reduce((product, dim) => product * dim, dtypeBytes(dtype))
 
 async function writeTensor(handle: FileHandle, tensor: TensorSource): Promise<void> {

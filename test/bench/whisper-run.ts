@@ -13,7 +13,8 @@ import {randomFloats} from '../support/random-floats.js'
 const [folder = '', precision = 'f32', cache = ''] = process.argv.slice(2)
 const config = readWhisperConfig(await readJsonObject(`${folder}/config.json`), 'config.json')
 const tensors = await readShards(folder)
-const network = await openGraphNetwork(config, precision === 'int8' ? await withQuantized(tensors, cache) : tensors, {
+const quantised = () => withQuantized(tensors, {folder: cache, model: folder, threads: 1})
+const network = await openGraphNetwork(config, precision === 'int8' ? await quantised() : tensors, {
   threads: 1,
   device: 'cpu',
   alignmentHeads: [[config.decoder.layers - 1, 0]],

@@ -17,7 +17,13 @@ describe('8-bit quantisation', () => {
   weight.fill(0, 2 * input, 3 * input)
 
   it('is accurate to half a step with one scale per output, in the layout [in, out]', () => {
-    const {values, scales} = quantizeColumns(weight, out, input)
+    const values = new Int8Array(out * input)
+    const scales = new Float32Array(out)
+    for (const [first, rows] of [
+      [3, 2],
+      [0, 3],
+    ] as const)
+      quantizeColumns(weight.subarray(first * input, (first + rows) * input), input, first, 127, {values, scales})
     for (let row = 0; row < out; row++) {
       const largest = Math.max(...weight.subarray(row * input, (row + 1) * input).map(Math.abs))
       assert.ok(Math.abs(scales[row]! - largest / 127) < 1e-7)
@@ -27,7 +33,7 @@ describe('8-bit quantisation', () => {
   })
 
   it('is accurate to half a step with one scale per block, padded with zeros', () => {
-    const {values, scales} = quantizeBlocks(weight, out, input)
+    const {values, scales} = quantizeBlocks(weight, input)
     assert.deepEqual([values.length, scales.length], [out * 3 * 32, out * 3])
     for (let row = 0; row < out; row++)
       for (let i = 0; i < 96; i++) {
@@ -38,7 +44,7 @@ describe('8-bit quantisation', () => {
   })
 
   it('with 4 bits keeps the largest value of a block exactly, and the others to half a step', () => {
-    const {values, scales} = quantizeNibbles(weight, out, input)
+    const {values, scales} = quantizeNibbles(weight, input)
     assert.deepEqual([values.length, scales.length], [out * 3 * 16, out * 3])
     for (let row = 0; row < out; row++)
       for (let i = 0; i < 96; i++) {

@@ -149,6 +149,10 @@ export const modelErrors = rows(() => ({
     message: (p: {reason: string}) => `The chat template of the model rejected the conversation: ${p.reason}.`,
     hint: 'Send the roles in the order that the model expects, usually user and assistant alternating.',
   }),
+  quantisation_failed: failed({
+    message: (p: {reason: string}) => `Cannot quantise the weights of the model: ${p.reason}.`,
+    hint: 'Check that the machine has enough free memory, or use --precision f32.',
+  }),
   generation_failed: failed({
     message: (p: {reason: string}) => `Generation failed: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory, or run again with --debug for details.',

@@ -1,7 +1,7 @@
-import {type FileHandle, mkdir, open, writeFile} from 'node:fs/promises'
+import {type FileHandle, open, writeFile} from 'node:fs/promises'
 import {basename, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
-import {derivedFile, readShards, writeSafetensors} from '../../weights/index.js'
+import {derivedFiles, writeSafetensors} from '../../weights/index.js'
 import {type GgmlHeader, type GgmlTensor, readGgmlFile} from './ggml-file.js'
 import {tokenizerOfTokens} from './ggml-tokenizer.js'
 import {asFloats} from './ggml-types.js'
@@ -15,15 +15,12 @@ const recipe = 'ggml to hugging face 3'
  * @throws model_file_invalid, file_not_found, cache_unwritable
  */
 export const importGgml = (file: string, derivedFolder: string): Promise<string> =>
-  derivedFile(
-    {folder: derivedFolder, sources: [file], recipe, extension: ''},
-    (folder) => convert(file, folder),
-    async (folder) => (await readShards(folder)).size > 0,
+  derivedFiles({folder: derivedFolder, kind: 'converted', model: file, sources: [file], recipe}, (folder) =>
+    convert(file, folder),
   )
 
 async function convert(file: string, folder: string): Promise<void> {
   const {header, tokens, tensors} = await readGgmlFile(file)
-  await mkdir(folder, {recursive: true})
   await writeFile(join(folder, 'config.json'), JSON.stringify(configOf(header)))
   await writeFile(join(folder, 'generation_config.json'), JSON.stringify(generationConfigOf(header)))
   await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(tokenizerOfTokens(tokens, header.vocabSize)))

@@ -22,6 +22,8 @@ export interface OpenWhisperOptions {
   precision: 'auto' | 'f32' | 'int8'
   /** Cache folder of files derived from models. */
   derivedFolder: string
+  /** File from which the folder was converted, if any. */
+  source?: string
 }
 
 /**
@@ -70,7 +72,8 @@ async function openNetwork(
     return {network: await openExportedNetwork(config, exported, session), precision: exported.precision}
   const tensors = await readShards(folder)
   const precision = chosenPrecision(options, tensors)
-  const weights = precision === 'int8' ? await withQuantized(tensors, options.derivedFolder) : tensors
+  const cache = {folder: options.derivedFolder, model: options.source ?? folder, threads}
+  const weights = precision === 'int8' ? await withQuantized(tensors, cache) : tensors
   return {network: await openGraphNetwork(config, weights, session), precision}
 }
 

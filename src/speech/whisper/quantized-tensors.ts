@@ -1,9 +1,10 @@
 import {
   blocksCopy,
+  type CopyOptions,
   columnsCopy,
+  type QuantizedCopy,
   type TensorEntry,
   type TensorMap,
-  type TensorSource,
   withCopies,
 } from '../../weights/index.js'
 
@@ -18,10 +19,13 @@ const fewRows = /^model\.decoder\.(layers\.\d+\..*|embed_tokens)\.weight$/
  * Adds 8-bit quantised copies of the matrices to the tensors of a Whisper model. The copies are cached in a file.
  * @throws cache_unwritable
  */
-export const withQuantized = (tensors: TensorMap, folder: string): Promise<TensorMap> =>
-  withCopies(tensors, [...tensors.values()].filter(({shape}) => shape.length === 2).flatMap(copiesOf), {folder, recipe})
+export const withQuantized = (tensors: TensorMap, options: Omit<CopyOptions, 'recipe'>): Promise<TensorMap> =>
+  withCopies(tensors, [...tensors.values()].filter(({shape}) => shape.length === 2).flatMap(copiesOf), {
+    ...options,
+    recipe,
+  })
 
-function copiesOf(entry: TensorEntry): TensorSource[] {
-  if (manyRows.test(entry.name)) return columnsCopy(entry)
-  return fewRows.test(entry.name) ? blocksCopy(entry) : []
+function copiesOf(entry: TensorEntry): QuantizedCopy[] {
+  if (manyRows.test(entry.name)) return [columnsCopy(entry)]
+  return fewRows.test(entry.name) ? [blocksCopy(entry)] : []
 }
