@@ -7,7 +7,7 @@ type ListOptions = Parameters<CommandHelp['renderList']>[1]
 
 /** The commands and topics of `svc --help`, in the order in which a new user meets them. */
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
-  ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge']],
+  ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge', 'cache']],
   ['DATABASE', ['db', 'lsp']],
   ['TASKS AND AGENTS', ['orch', 'daemon', 'a2a', 'mcp']],
   ['MESH', ['mesh']],

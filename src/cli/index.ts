@@ -1,6 +1,7 @@
 /** The shared parts of all commands: life cycle, flags, input, output and exit status. */
 
 export {BenchCommand} from './bench-command.js'
+export {cacheEntryRow, formatCache} from './cache-text.js'
 export {
   adviceOf,
   type Check,

@@ -4,7 +4,7 @@ export type ShowProgress = (detail: string) => void
 export const byteProgress = (name: string, done: number, total: number): string =>
   `${name}, ${megabytes(done)} of ${megabytes(total)} MB`
 
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
+export const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
 
 let current: ShowProgress | undefined
 

@@ -387,6 +387,42 @@ export interface MergeV1 {
   warnings: string[]
 }
 
+/** Result of svc cache list --json. */
+export interface CacheListV1 {
+  /** Path of the cache. */
+  folder: string
+  /** Size of all entries. */
+  bytes: number
+  /** Entries in the order of their last use. */
+  entries: CacheEntry[]
+}
+
+export interface CacheEntry {
+  /** Name of the folder in the cache. */
+  id: string
+  /** Rounded copies of weights, a model in another format, or a remainder of an interrupted process. */
+  kind: 'quantised' | 'converted' | 'partial'
+  /** Path of the model; null for a partial entry. */
+  model: string | null
+  /** Name, version and parameters of the conversion; null for a partial entry. */
+  recipe: string | null
+  bytes: number
+  /** Unix time of the last use or, of a partial entry, of the last change. */
+  last_used_at_ms: number
+}
+
+/** Result of svc cache prune --json. */
+export interface CachePruneV1 {
+  /** Path of the cache. */
+  folder: string
+  /** True if nothing was removed. */
+  dry_run: boolean
+  /** Size of the removed entries. */
+  bytes: number
+  /** Entries that were removed, or are to be removed with --dry-run, in the order of their last use. */
+  removed: CacheEntry[]
+}
+
 /** Result of svc doctor --json. */
 export interface DoctorV1 {
   checks: {

@@ -27,7 +27,8 @@ export function choosePrecision(requested: Precision | 'auto', tensors: TensorMa
   return bytes >= smallBytes && device === 'cpu' && hasByteProducts() ? 'w8' : 'f32'
 }
 
-const recipe = 'decoder.1'
+/** Must be changed to invalidate copies of earlier versions. */
+const recipe = 'decoder.2'
 
 /** Sizes of blocks of the head with a common scale, in order of preference: larger ones are faster. */
 const blockSizes = [128, 64, 32]
@@ -61,5 +62,6 @@ export function withQuantised(
     return [...[q, k, v, o, gate, up].flatMap((name) => copyOf(name, first)), ...copyOf(down, columns)]
   })
   if (size !== undefined) copies.push(...copyOf(spec.tensors.head, (entry) => blocksCopy(entry, size)))
-  return withCopies(tensors, copies, {...options, recipe: `${recipe} ${precision} ${nibbleBlock} ${most} ${size}`})
+  const blocks = precision === 'w4' ? ` block=${nibbleBlock}` : ''
+  return withCopies(tensors, copies, {...options, recipe: `${recipe} ${precision}${blocks} max=${most} head=${size}`})
 }

@@ -1,0 +1,102 @@
+import {lstat, readdir, rm, rmdir, stat} from 'node:fs/promises'
+import {join} from 'node:path'
+import {SvcError} from '../errors/index.js'
+import {holdLockFile, writeFault} from '../files/index.js'
+import {type CacheDescription, manifestName, readManifest} from './cache-entry.js'
+import {lockOf} from './derived-cache.js'
+
+/** A folder in the cache. */
+export interface CacheEntry extends Omit<CacheDescription, 'kind'> {
+  /** Name of the folder. */
+  id: string
+  /** `partial`: left over from a process that was interrupted, or being written; its model and recipe are empty. */
+  kind: CacheDescription['kind'] | 'partial'
+  bytes: number
+  /** Time of the last use or, of a partial folder, of the last change; Unix ms. */
+  lastUsedMs: number
+}
+
+/** Names that svc gives to entries, their locks and partial folders. */
+const named = /^([0-9a-f]{32})(\.[0-9a-f]{8}\.new)?$/
+
+/**
+ * Lists the folders that svc has written to the cache, in the order of their last use. A folder without a manifest, and
+ * any other file, is not from svc and is ignored.
+ * @throws file_unreadable
+ */
+export async function listCache(folder: string): Promise<CacheEntry[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    if (error.code === 'ENOTDIR') throw new SvcError('file_unreadable', {path: folder, reason: 'it is not a directory'})
+    throw SvcError.from(error)
+  })
+  const entries = await Promise.all(names.map((name) => describe(folder, name)))
+  return entries.filter((entry) => entry !== undefined).sort((a, b) => a.lastUsedMs - b.lastUsedMs)
+}
+
+async function describe(folder: string, id: string): Promise<CacheEntry | undefined> {
+  const [, , suffix] = named.exec(id) ?? [id, undefined, 'other']
+  const path = join(folder, id)
+  if (suffix === 'other' || !(await lstat(path)).isDirectory()) return undefined
+  const manifest = await readManifest(path)
+  const names = suffix === undefined ? [manifestName, ...Object.keys(manifest?.files ?? {})] : await readdir(path)
+  const stats = await Promise.all(names.map((name) => stat(join(path, name)).catch(() => undefined)))
+  const bytes = stats.reduce((sum, found) => sum + (found?.size ?? 0), 0)
+  if (suffix !== undefined) {
+    const changed = [await stat(path), ...stats].map((found) => found?.mtimeMs ?? 0)
+    return {id, kind: 'partial', model: '', recipe: '', bytes, lastUsedMs: Math.round(Math.max(...changed))}
+  }
+  if (manifest === undefined) return undefined
+  const {kind, model, recipe} = manifest
+  return {id, kind, model, recipe, bytes, lastUsedMs: Math.round(stats[0]?.mtimeMs ?? 0)}
+}
+
+export interface PruneOptions {
+  /** Minimum time since the last use, ms. */
+  olderThanMs: number
+  /** Return the entries without deleting them. */
+  dryRun: boolean
+  /** Unix ms. */
+  now?: number
+}
+
+/**
+ * Deletes entries that were not used for some time, and the partial folders of processes that were interrupted. Entries
+ * that a process creates at this moment are kept. A process that has loaded a model keeps the pages of a deleted file
+ * mapped, and is not affected.
+ * @returns the deleted entries
+ * @throws file_unreadable, file_unwritable
+ */
+export async function pruneCache(
+  folder: string,
+  {olderThanMs, dryRun, now = Date.now()}: PruneOptions,
+): Promise<CacheEntry[]> {
+  const old = (await listCache(folder)).filter(
+    ({kind, lastUsedMs}) => kind === 'partial' || now - lastUsedMs >= olderThanMs,
+  )
+  const deleted: CacheEntry[] = []
+  for (const entry of old) {
+    const [, key = ''] = named.exec(entry.id) ?? []
+    const lock = await holdLockFile(lockOf(join(folder, key)))
+    if (lock === undefined) continue
+    try {
+      if (!dryRun) await remove(join(folder, entry.id), entry.kind === 'partial')
+      deleted.push(entry)
+    } catch (error) {
+      throw writeFault(error, join(folder, entry.id))
+    } finally {
+      await lock.release()
+    }
+  }
+  return deleted
+}
+
+/** Of a complete entry, deletes only the files in its manifest: other files may be the user's. */
+async function remove(path: string, isPartial: boolean): Promise<void> {
+  if (isPartial) return rm(path, {recursive: true, force: true})
+  const names = Object.keys((await readManifest(path))?.files ?? {})
+  for (const name of [manifestName, ...names]) await rm(join(path, name), {force: true})
+  await rmdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY') throw error
+  })
+}
