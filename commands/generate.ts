@@ -1,5 +1,5 @@
 import {Args, Flags} from '@oclif/core'
-import {readTextInput, SvcCommand, settingFlags, withProgress} from '../src/cli/index.js'
+import {readTextInput, SvcCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
 import {engineSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
@@ -56,7 +56,8 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
 
     const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')
-    const options = {threads, precision, numCtx, promptLookup, baseOnly, log: this.logOptions(), signal: this.signal}
+    const load = {threads, precision, numCtx, promptLookup, baseOnly, onProgress: showQuantising}
+    const options = {...load, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {
       const request = {prompt, maxTokens, stop, sampling: {...defaultSampling, ...sampling, seed}}

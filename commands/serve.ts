@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {SpeechCommand, settingFlags, withProgress} from '../src/cli/index.js'
+import {SpeechCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
 import {
   engineSettings,
   type SettingSources,
@@ -153,6 +153,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       keepAlive: keepAlive < 0 ? ('forever' as const) : keepAlive * 1000,
       product: this.config.version,
       log: this.#logOptions(),
+      onProgress: showQuantising,
     }
     const {startServer} = await import('../src/serve/index.js')
     return withProgress('Loading the model', !this.flags.quiet, () =>

@@ -24,8 +24,8 @@ const programUrl = /new URL\('(\.\/[\w-]+\.js)', import\.meta\.url\)/g
 /** Name of a program in the bundle. @param path relative to `src` */
 const programName = (path) => path.replaceAll(/[\\/]/g, '-').slice(0, -'.js'.length)
 
-/** Rewrites the URL of each program to its file in the bundle. */
-const locatePrograms = (src) => ({
+/** Rewrites the URL of each program to its file in the bundle. @param folder of the programs, relative to that of the build */
+const locatePrograms = (src, folder) => ({
   name: 'locate-programs',
   transform: {
     filter: {code: programUrl},
@@ -38,7 +38,7 @@ const locatePrograms = (src) => ({
   generateBundle(_, files) {
     for (const file of chunksOf(files)) {
       const up = '../'.repeat(file.fileName.split('/').length - 1) || './'
-      file.code = file.code.replaceAll('bundle:programs/', `${up}programs/`)
+      file.code = file.code.replaceAll('bundle:programs/', `${up}${folder}`)
     }
   },
 })
@@ -142,7 +142,7 @@ const programsOf = (src) =>
 export async function bundle(compiled) {
   const src = join(compiled, 'src')
   const packages = new Map()
-  const write = async (input, dir, groups = []) => {
+  const write = async (input, dir, programs, groups = []) => {
     const build = await rolldown({
       input,
       cwd: compiled,
@@ -150,7 +150,7 @@ export async function bundle(compiled) {
       external,
       // Its CommonJS build hides its imports from bundlers.
       resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
-      plugins: [locatePrograms(src), compileWrappersAtOnce, namePackages(packages)],
+      plugins: [locatePrograms(src, programs), compileWrappersAtOnce, namePackages(packages)],
       // All modules of this project except one have no side effects, so that a command loads only those it uses.
       treeshake: {moduleSideEffects: [{test: /[\\/]src[\\/](?!onnx[\\/]environment)/, sideEffects: false}]},
       checks: {pluginTimings: false},
@@ -169,9 +169,9 @@ export async function bundle(compiled) {
   }
   const folder = join(compiled, 'bundle')
   // Modules that nearly every command loads go into one file.
-  await write(executable(compiled), folder, [{name: 'base', minShareCount: 60}])
+  await write(executable(compiled), folder, 'programs/', [{name: 'base', minShareCount: 60}])
   // A separate build: loading a program of a thread has side effects, which must not be in a file of the main thread.
-  await write(programsOf(src), join(folder, 'programs'))
+  await write(programsOf(src), join(folder, 'programs'), '')
   const licences = [...packages].sort().map(([, found]) => licenceOf(found))
   const notices = [copyleftNotice(dirname(compiled)), ...licences].join(`\n${'-'.repeat(80)}\n\n`)
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), notices)

@@ -75,7 +75,7 @@ export {
 } from './orch-text.js'
 export {overwriteFlag} from './overwrite-flag.js'
 export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
-export {byteProgress, withProgress} from './progress.js'
+export {byteProgress, showQuantising, withProgress} from './progress.js'
 export {formatQuestions} from './question-text.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'

@@ -1,3 +1,5 @@
+import type {QuantizeProgress} from '../weights/index.js'
+
 export type ShowProgress = (detail: string) => void
 
 /** `model.safetensors, 12.5 of 290.4 MB` */
@@ -45,6 +47,10 @@ export async function withProgress<T>(
   const {result} = await tasks.run({})
   return result as T
 }
+
+/** Shows in the progress line, if there is one, that a model is loaded with fewer bits for the first time. */
+export const showQuantising = ({done, total}: QuantizeProgress): void =>
+  current?.(`quantising the weights, ${Math.floor((100 * done) / total)} %`)
 
 function workWithin<T>(outer: ShowProgress, title: string, work: (show: ShowProgress) => Promise<T>): Promise<T> {
   const inner = title.charAt(0).toLowerCase() + title.slice(1)

@@ -39,7 +39,7 @@ import type {Sessions} from '../speech-server/index.js'
 import type {PullOptions} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {SvcCommand} from './command.js'
-import {byteProgress, type ShowProgress, withProgress} from './progress.js'
+import {byteProgress, type ShowProgress, showQuantising, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
 import {type ClosableSpeechPort, openSpeechPort} from './speech-port.js'
 
@@ -225,7 +225,15 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     if (verbose) log.filter = `${log.filter},speech_decoder=debug`
     return {
       locate: (signal) => this.#locate(speech, hub, signal),
-      engine: {threads, device, precision, backend, derivedFolder: derivedFolder(process.env), log},
+      engine: {
+        threads,
+        device,
+        precision,
+        backend,
+        derivedFolder: derivedFolder(process.env),
+        log,
+        onProgress: showQuantising,
+      },
     }
   }
 

@@ -3,6 +3,7 @@ import {MessageChannel, type Worker} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
 import {startThread} from '../process/index.js'
+import type {QuantizeProgress} from '../weights/index.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
 import {failure} from './failure.js'
@@ -38,17 +39,21 @@ export interface Engine {
  * Starts a worker thread with a model and another one with its tokenizer.
  * @throws what `loadLanguageModel` throws; the reason of the signal
  */
-export async function startEngine(model: string, {log, signal, ...options}: EngineOptions): Promise<Engine> {
+export async function startEngine(
+  model: string,
+  {log, signal, onProgress, ...options}: EngineOptions,
+): Promise<Engine> {
   const counters = new EngineCounters()
   const start: WorkerStart = {model, options, log, counters: counters.memory}
   const program = new URL('./worker.js', import.meta.url)
   const prompts = startPromptThread({model, options, log}, signal)
   // Errors of the model are reported by the thread that loads all of it.
   prompts.catch(() => undefined)
-  const {worker, description, loadMs, exited} = await startThread<ModelDescription>(program, {
+  const {worker, description, loadMs, exited} = await startThread<ModelDescription, QuantizeProgress>(program, {
     data: start,
     failure,
     signal,
+    onProgress,
   }).catch(async (error) => {
     await prompts.then((thread) => thread.close()).catch(() => undefined)
     throw error

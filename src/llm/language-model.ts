@@ -1,6 +1,12 @@
 import {SvcError} from '../errors/index.js'
 import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
-import {derivedFolder, openRunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
+import {
+  derivedFolder,
+  openRunDirectory,
+  type QuantizeProgress,
+  type RunLookup,
+  readJsonObject,
+} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
 import {topCount} from './decoder-graph.js'
@@ -30,6 +36,8 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' |
   prefixBytes?: number
   /** Whether repeated text is drafted and verified in one run; default false. */
   promptLookup?: boolean
+  /** Called while weights are quantised, which happens when the model is first loaded with a precision. */
+  onProgress?: ((progress: QuantizeProgress) => void) | undefined
 }
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
@@ -66,7 +74,7 @@ export async function loadLanguageModel(
   counters = new EngineCounters(),
 ): Promise<LanguageModel> {
   const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
-  const {precision: requested = 'f32', prefixBytes, promptLookup, ...lookup} = others
+  const {precision: requested = 'f32', prefixBytes, promptLookup, onProgress, ...lookup} = others
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
   const declared = await readJsonObject(directory.config)
@@ -85,6 +93,7 @@ export async function loadLanguageModel(
           folder: derivedFolder(process.env),
           model: directory.path,
           threads: computeThreads,
+          onProgress,
         })
   const decoder = await openDecoder(spec, weights, {
     contextLength: Math.min(numCtx || defaultContext, spec.contextLength),

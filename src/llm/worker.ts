@@ -3,6 +3,7 @@ import {type MessagePort, parentPort, workerData} from 'node:worker_threads'
 import type {ErrorRecord} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
 import {asRecord, type Greeting} from '../process/index.js'
+import type {QuantizeProgress} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {failure} from './failure.js'
 import {type LanguageModel, type LoadOptions, loadLanguageModel} from './language-model.js'
@@ -60,7 +61,8 @@ function answer(loaded: LanguageModel, {prompt, request, port}: Extract<WorkerRe
 const greet = (greeting: WorkerGreeting) => parent.postMessage(greeting)
 
 try {
-  const loaded = await loadLanguageModel(model, options, new EngineCounters(counters))
+  const onProgress = (progress: QuantizeProgress) => parent.postMessage({type: 'progress', progress})
+  const loaded = await loadLanguageModel(model, {...options, onProgress}, new EngineCounters(counters))
   parent.on('message', async (message: WorkerRequest) => {
     if (message.type === 'generate') {
       answer(loaded, message)

@@ -57,9 +57,12 @@ async function greetingOf<D, P>(
     for await (const [message] of on(worker, 'message', {signal})) {
       if (message.type !== 'progress') return message
       onProgress?.(message.progress)
+      signal?.throwIfAborted()
     }
     throw new Error('it ended')
   } catch (error) {
+    // Errors of a thread that is being stopped are not reported.
+    worker.on('error', () => undefined)
     worker.unref()
     void worker.terminate()
     throw signal?.aborted ? signal.reason : failure((error as Error).message)

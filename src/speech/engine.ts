@@ -2,6 +2,7 @@ import type {Worker} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
 import {startThread} from '../process/index.js'
+import type {QuantizeProgress} from '../weights/index.js'
 import {failure} from './failure.js'
 import type {SpeechModel, SpeechModelDescription} from './model.js'
 import type {OpenSpeechModelOptions} from './open-model.js'
@@ -37,15 +38,16 @@ type Question = WorkerRequest extends infer R ? (R extends {samples: Float32Arra
  */
 export async function startSpeechEngine(
   path: string,
-  {log, signal, ...options}: SpeechEngineOptions,
+  {log, signal, onProgress, ...options}: SpeechEngineOptions,
 ): Promise<SpeechEngine> {
   const start: WorkerStart = {path, options, log}
   const program = new URL('./worker.js', import.meta.url)
-  const {worker, description, loadMs, exited} = await startThread<SpeechModelDescription>(program, {
+  const {worker, description, loadMs, exited} = await startThread<SpeechModelDescription, QuantizeProgress>(program, {
     data: start,
     failure,
     resourceLimits,
     signal,
+    onProgress,
   })
   const requests = new Requests(worker)
   let streams = 0

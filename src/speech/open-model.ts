@@ -3,7 +3,7 @@ import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
-import {readJsonObject} from '../weights/index.js'
+import {type QuantizeProgress, readJsonObject} from '../weights/index.js'
 import {isCtc, openCtc} from './ctc/open-ctc.js'
 import type {SpeechModel} from './model.js'
 import {importGgml} from './whisper/ggml-import.js'
@@ -20,6 +20,8 @@ export interface OpenSpeechModelOptions {
   backend?: 'auto' | 'whisper' | 'onnx-whisper'
   /** Directory for files that are derived from models. */
   derivedFolder: string
+  /** Called while weights are quantised, which happens when the model is first loaded. */
+  onProgress?: ((progress: QuantizeProgress) => void) | undefined
 }
 
 /**

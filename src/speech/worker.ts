@@ -3,6 +3,7 @@ import {parentPort, workerData} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
 import {asRecord, type Greeting} from '../process/index.js'
+import type {QuantizeProgress} from '../weights/index.js'
 import {failure} from './failure.js'
 import type {
   Draft,
@@ -84,7 +85,8 @@ function enqueue(model: SpeechModel, question: Question): void {
 const greet = (greeting: WorkerGreeting) => parent.postMessage(greeting)
 
 try {
-  const model = await openSpeechModel(path, options)
+  const onProgress = (progress: QuantizeProgress) => parent.postMessage({type: 'progress', progress})
+  const model = await openSpeechModel(path, {...options, onProgress})
   parent.on('message', async (message: WorkerRequest) => {
     if (message.type === 'cancel') running.get(message.id)?.abort(new SvcError('interrupted', {}))
     else if (message.type === 'end-draft') {

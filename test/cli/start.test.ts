@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {cp, mkdir, readdir, stat, symlink} from 'node:fs/promises'
-import {join} from 'node:path'
+import {cp, mkdir, readdir, readFile, stat, symlink} from 'node:fs/promises'
+import {dirname, join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {execa} from 'execa'
 import {projectFile} from '../support/project.js'
@@ -72,6 +72,24 @@ describe('svc as npm installs it, without development dependencies', () => {
     await mkdir(join(root, 'node_modules/@oclif'), {recursive: true})
     for (const name of ['@oclif/plugin-autocomplete', 'better-sqlite3', 'sqlite-vec'])
       await symlink(projectFile(`node_modules/${name}`), join(root, 'node_modules', name))
+  })
+
+  it('finds the programs of its threads, including those that a thread starts', async () => {
+    const bundle = join(root, 'dist/bundle')
+    const files = (await readdir(bundle, {recursive: true})).filter((file) => file.endsWith('.js'))
+    const programs = await Promise.all(
+      files.map(async (file) => {
+        const found = (await readFile(join(bundle, file), 'utf8')).matchAll(
+          /new URL\(.([./\w-]+\.js).,import\.meta\.url\)/g,
+        )
+        return [...found].map(([, path = '']) => join(bundle, dirname(file), path))
+      }),
+    )
+    assert.deepEqual(
+      programs.flat().filter((program) => !existsSync(program)),
+      [],
+    )
+    assert.ok(programs.flat().includes(join(bundle, 'programs/weights-quantize-worker.js')))
   })
 
   it('runs commands that need no SQLite', async () => {

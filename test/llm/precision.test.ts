@@ -3,6 +3,7 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {type Decoder, openDecoder, type Prediction} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
+import {startEngine} from '../../src/llm/index.js'
 import {Initializers} from '../../src/llm/initializers.js'
 import {loadLanguageModel} from '../../src/llm/language-model.js'
 import {choosePrecision, withQuantised} from '../../src/llm/precision.js'
@@ -11,6 +12,7 @@ import {defaultSampling} from '../../src/sampling/index.js'
 import {
   columnsCopy,
   openRunDirectory,
+  type QuantizeProgress,
   readJsonObject,
   readTensorMap,
   type TensorEntry,
@@ -227,6 +229,29 @@ describe('quantised weights', () => {
     }
     const own = tokens.slice(0, 20)
     assert.deepEqual(await run([own, tokens.slice(3, 30), tokens]), await run([own]))
+  })
+
+  it('report their progress to the thread that starts the engine, the first time', async (t) => {
+    const [folder, cache] = [await temporaryFolder(t), await temporaryFolder(t)]
+    await writeTinyModel(folder, {})
+    const {XDG_CACHE_HOME: before} = process.env
+    process.env.XDG_CACHE_HOME = cache
+    t.after(() => {
+      if (before === undefined) delete process.env.XDG_CACHE_HOME
+      else process.env.XDG_CACHE_HOME = before
+    })
+    const start = async () => {
+      const reports: QuantizeProgress[] = []
+      const onProgress = (progress: QuantizeProgress) => reports.push(progress)
+      const engine = await startEngine(folder, {threads: 1, numCtx: 0, precision: 'w4', onProgress})
+      await engine.close()
+      return reports
+    }
+    const reports = await start()
+    const {done, total} = reports.at(-1) ?? {}
+    assert.ok(reports.length > 1 && (total ?? 0) > 0)
+    assert.equal(done, total)
+    assert.deepEqual(await start(), [])
   })
 
   it('are chosen only for large models on the processor', () => {

@@ -19,6 +19,21 @@ describe('startThread', () => {
     await exited
   })
 
+  it('reports the progress of a start before its description', async () => {
+    const source = `import {parentPort} from 'node:worker_threads'
+for (const message of [{type: 'progress', progress: 1}, {type: 'progress', progress: 2}, {type: 'ready', description: 3}])
+  parentPort.postMessage(message)`
+    const reports: number[] = []
+    const program = new URL(`data:text/javascript,${encodeURIComponent(source)}`)
+    const onProgress = (progress: number) => reports.push(progress)
+    const {description} = await startThread<number, number>(program, {data: undefined, failure, onProgress})
+    assert.deepEqual([...reports, description], [1, 2, 3])
+    const abort = new AbortController()
+    const reason = new SvcError('terminated', {})
+    const aborting = {data: undefined, failure, signal: abort.signal, onProgress: () => abort.abort(reason)}
+    await assert.rejects(startThread(program, aborting), (error) => error === reason)
+  })
+
   it('fails with the message of a thread that throws before it is ready', async () => {
     await assert.rejects(start('throw new Error("broken")'), {code: 'usage', message: /broken/})
   })

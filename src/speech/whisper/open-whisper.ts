@@ -3,7 +3,7 @@ import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import type {Device} from '../../onnx/index.js'
 import {createTokenizer} from '../../text/index.js'
-import {hasShards, readJsonObject, readShards, type TensorMap} from '../../weights/index.js'
+import {hasShards, type QuantizeProgress, readJsonObject, readShards, type TensorMap} from '../../weights/index.js'
 import type {SpeechModel} from '../model.js'
 import {alignmentHeads} from './alignment-heads.js'
 import {readWhisperConfig, type WhisperConfig} from './config.js'
@@ -22,6 +22,7 @@ export interface OpenWhisperOptions {
   precision: 'auto' | 'f32' | 'int8'
   /** Cache folder of files derived from models. */
   derivedFolder: string
+  onProgress?: ((progress: QuantizeProgress) => void) | undefined
   /** File from which the folder was converted, if any. */
   source?: string
 }
@@ -72,7 +73,8 @@ async function openNetwork(
     return {network: await openExportedNetwork(config, exported, session), precision: exported.precision}
   const tensors = await readShards(folder)
   const precision = chosenPrecision(options, tensors)
-  const cache = {folder: options.derivedFolder, model: options.source ?? folder, threads}
+  const {derivedFolder, source, onProgress} = options
+  const cache = {folder: derivedFolder, model: source ?? folder, threads, onProgress}
   const weights = precision === 'int8' ? await withQuantized(tensors, cache) : tensors
   return {network: await openGraphNetwork(config, weights, session), precision}
 }
