@@ -1,5 +1,12 @@
 import {Args, Flags} from '@oclif/core'
-import {readTextInput, SvcCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
+import {
+  formatTable,
+  readTextInput,
+  SvcCommand,
+  settingFlags,
+  showQuantising,
+  withProgress,
+} from '../src/cli/index.js'
 import {engineSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
@@ -12,12 +19,15 @@ export default class Generate extends SvcCommand<typeof Generate> {
 from Hugging Face. No export or conversion is needed. The text is printed as it is generated.
 
 If the model has a chat template, the prompt is formatted as a user message; --raw skips the template. The prompt is
-required unless --raw is used. With --raw and no prompt, generation starts from the beginning-of-text token.`
+required unless --raw is used. With --raw and no prompt, generation starts from the beginning-of-text token.
+
+--stats prints speed, memory and precision to standard error after the text. With --json, they are in the result.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --base --temperature 0 "Hello"',
     'cat question.txt | <%= config.bin %> <%= command.id %> --model ./my-model --temperature 0 -',
     '<%= config.bin %> <%= command.id %> --model ./my-model --json "Hello" | jq .timings',
+    '<%= config.bin %> <%= command.id %> --model ./my-model --stats "Hello"',
   ]
   static override args = {
     prompt: Args.string({description: 'Prompt; - reads standard input.'}),
@@ -46,6 +56,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
       description: 'Run only the base model of a run directory, without the adapter or merged weights.',
     }),
     raw: Flags.boolean({description: 'Use the prompt as is, without the chat template.'}),
+    stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
   }
 
   async run(): Promise<void> {
@@ -61,9 +72,10 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {
       const request = {prompt, maxTokens, stop, sampling: {...defaultSampling, ...sampling, seed}}
-      const {text, summary} = await this.#print(engine, request)
-      const result = toResult(engine, text, seed, summary)
-      await this.output.result(result, () => (text.endsWith('\n') ? '' : '\n'))
+      const generated = await this.#print(engine, request)
+      const result = toResult(engine, generated, seed)
+      await this.output.result(result, ({text}) => (text.endsWith('\n') ? '' : '\n'))
+      if (this.flags.stats && !this.output.json) this.output.notice(formatStats(result).trimEnd())
     } finally {
       await engine.close()
     }
@@ -78,10 +90,13 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     return {kind: 'chat', messages: [{role: 'user', content: text}], overflow: 'refuse'}
   }
 
-  async #print(engine: Engine, request: GenerateRequest): Promise<{text: string; summary: GenerateSummary}> {
+  async #print(engine: Engine, request: GenerateRequest): Promise<Generated> {
     let text = ''
+    const started = performance.now()
+    let firstTokenMs: number | undefined
     for await (const event of engine.generate(request, this.signal)) {
-      if (event.type === 'done') return {text, summary: event}
+      firstTokenMs ??= performance.now() - started
+      if (event.type === 'done') return {text, firstTokenMs, summary: event}
       text += event.text
       await this.output.piece(event.text)
     }
@@ -89,21 +104,51 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
   }
 }
 
-function toResult({description, loadMs}: Engine, text: string, seed: number, summary: GenerateSummary): GenerateV1 {
-  const {finishReason, promptTokens, completionTokens, prefillMs, decodeMs} = summary
-  const tenths = (ms: number) => Math.round(ms * 10) / 10
+interface Generated {
+  text: string
+  /** From the request to the first event. */
+  firstTokenMs: number
+  summary: GenerateSummary
+}
+
+const tenths = (value: number) => Math.round(value * 10) / 10
+const perSecond = (count: number, ms: number) => tenths((count / ms) * 1000)
+
+function toResult({description, loadMs}: Engine, {text, firstTokenMs, summary}: Generated, seed: number): GenerateV1 {
+  const {finishReason, promptTokens, cachedTokens, completionTokens, prefillMs, decodeMs} = summary
   return {
     model: description.name,
+    precision: description.precision,
     text,
     finish_reason: finishReason,
     seed,
     prompt_tokens: promptTokens,
+    cached_tokens: cachedTokens,
     completion_tokens: completionTokens,
+    memory_bytes: process.memoryUsage.rss(),
     timings: {
       load_ms: tenths(loadMs),
+      first_token_ms: tenths(firstTokenMs),
       prefill_ms: tenths(prefillMs),
+      prefill_tokens_per_second: perSecond(promptTokens - cachedTokens, prefillMs),
       decode_ms: tenths(decodeMs),
-      decode_tokens_per_second: completionTokens < 2 ? null : tenths(((completionTokens - 1) / decodeMs) * 1000),
+      decode_tokens_per_second: completionTokens < 2 ? null : perSecond(completionTokens - 1, decodeMs),
     },
   }
+}
+
+function formatStats(result: GenerateV1): string {
+  const {timings, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: reply} = result
+  const speed = timings.decode_tokens_per_second
+  return formatTable(
+    ['FIGURE', 'VALUE'],
+    [
+      ['precision', result.precision],
+      ['load time', `${timings.load_ms} ms`],
+      ['time to first token', `${timings.first_token_ms} ms`],
+      ['prompt', `${prompt} tokens (${cached} cached), ${timings.prefill_tokens_per_second} tokens/s`],
+      ['reply', `${reply} tokens${speed === null ? '' : `, ${speed} tokens/s`}`],
+      ['memory', `${Math.round(result.memory_bytes / 1e6)} MB`],
+    ],
+  )
 }

@@ -18,6 +18,8 @@ export interface CliErrorV1 {
 export interface GenerateV1 {
   /** Name of the model, the last component of its directory. */
   model: string
+  /** Precision of the weights in use. */
+  precision: 'f32' | 'w8' | 'w4'
   /** Generated text, without the prompt and without the stop string. */
   text: string
   /** stop: end token or stop string; length: max tokens or end of the context. */
@@ -25,12 +27,20 @@ export interface GenerateV1 {
   /** Seed that reproduces the text. */
   seed: number
   prompt_tokens: number
+  /** Prompt tokens that were not computed, because they begin an earlier prompt. */
+  cached_tokens: number
   completion_tokens: number
+  /** Resident memory of the process after the reply. */
+  memory_bytes: number
   timings: {
     /** Time to load the model. */
     load_ms: number
-    /** Time from the request to the first token. */
+    /** Time from the request to the first token, including tokenisation. */
+    first_token_ms: number
+    /** Time from the start of the computation to the first token. */
     prefill_ms: number
+    /** Computed prompt tokens, without the cached ones. */
+    prefill_tokens_per_second: number
     /** Time from the first to the last token. */
     decode_ms: number
     /** Null if fewer than two tokens were generated. */

@@ -37,6 +37,7 @@ export class Generation {
   readonly #limit: number
   readonly #arrived = performance.now()
   #started = 0
+  #cachedTokens = 0
   #firstToken = 0
   #finishReason: GenerateSummary['finishReason'] | undefined
   /** Log-probabilities of tokens whose text has not been emitted yet. */
@@ -85,9 +86,13 @@ export class Generation {
     return this.#sampleTop === undefined
   }
 
-  /** Records the start of the computation. */
-  start(): void {
+  /**
+   * Records the start of the computation.
+   * @param cachedTokens tokens of the prompt that need not be computed
+   */
+  start(cachedTokens = 0): void {
     this.#started = performance.now()
+    this.#cachedTokens = cachedTokens
   }
 
   /**
@@ -139,6 +144,7 @@ export class Generation {
     const summary: GenerateSummary = {
       finishReason: this.#finishReason,
       promptTokens: this.#promptTokens,
+      cachedTokens: this.#cachedTokens,
       completionTokens: this.completionTokens,
       tokens: this.tokens,
       queueMs: this.#started - this.#arrived,

@@ -125,6 +125,7 @@ export async function loadLanguageModel(
     description: {
       ...(await describeModel(directory, spec)),
       contextLength,
+      precision,
       template: templateSource,
       templateError: template?.error?.toRecord(),
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),

@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto'
 import {readFile, stat} from 'node:fs/promises'
 import type {ErrorRecord} from '../errors/index.js'
 import type {RunDirectory, TensorEntry} from '../weights/index.js'
+import type {Precision} from './precision.js'
 import type {DecoderSpec} from './spec.js'
 
 /** Architecture, sizes and limits of a loaded model. */
@@ -18,6 +19,8 @@ export interface ModelDescription {
   /** Total size of the weights and the adapter. */
   bytes: number
   dtype: string
+  /** Precision of the weights in the graph. */
+  precision: Precision
   /** SHA-256 of the adapter file; without an adapter, of the names, sizes and modification times of the shards. */
   digest: string
   modifiedAt: Date
@@ -43,7 +46,7 @@ export interface ModelDescription {
 
 type FromDirectory = Omit<
   ModelDescription,
-  'contextLength' | 'template' | 'templateError' | 'stop' | 'longestToken' | 'recommended'
+  'contextLength' | 'precision' | 'template' | 'templateError' | 'stop' | 'longestToken' | 'recommended'
 >
 
 /** Maximum size of a licence file, bytes; a larger one is ignored. */

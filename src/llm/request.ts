@@ -59,6 +59,8 @@ export interface PromptToken extends Omit<ScoredToken, 'logprob'> {
 export interface GenerateSummary {
   finishReason: 'stop' | 'length'
   promptTokens: number
+  /** Tokens of the prompt that were not computed, because they begin an earlier prompt. */
+  cachedTokens: number
   completionTokens: number
   /** Tokens of prompt and reply, to continue from. */
   tokens: number[]

@@ -154,7 +154,7 @@ export class Scheduler {
       if (job === undefined) break
       job.prefilled = this.#restorePrefix(this.#cache.add(), job)
       this.#running.push(job)
-      job.generation.start()
+      job.generation.start(job.prefilled)
     }
     this.#count()
   }

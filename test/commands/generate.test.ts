@@ -72,17 +72,39 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     const {stdout, stderr} = await generate(['--max-tokens', '40', '--json', '--seed', '5'])
     const result = JSON.parse(stdout) as GenerateV1
     assert.deepEqual(await contractViolations('cli/generate.v1', result), [])
-    const {timings, ...rest} = result
+    const {timings, memory_bytes: memory, ...rest} = result
     assert.deepEqual(rest, {
       model: 'stories260K',
+      precision: 'f32',
       text: published.slice(0, published.indexOf('ed ball')),
       finish_reason: 'length',
       seed: 5,
       prompt_tokens: 1,
+      cached_tokens: 0,
       completion_tokens: 40,
     })
-    assert.ok(timings.load_ms > 0 && (timings.decode_tokens_per_second ?? 0) > 0)
+    for (const [name, value] of Object.entries({...timings, memory})) assert.ok(value !== null && value > 0, name)
     assert.equal(stderr, '')
+  })
+
+  it('prints the speed, the memory and the precision to standard error with --stats', async () => {
+    const args = ['--max-tokens', '5', '--precision', 'w8', '--stats']
+    const {stdout, stderr} = await generate([...args, 'Once upon a'])
+    assert.equal(stdout, ' time, there was a\n')
+    const figures = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+    assert.deepEqual(
+      figures.map(([name]) => name),
+      ['FIGURE', 'precision', 'load time', 'time to first token', 'prompt', 'reply', 'memory'],
+    )
+    const values = Object.fromEntries(figures)
+    assert.equal(values.precision, 'w8')
+    assert.match(values.prompt, /^\d+ tokens \(0 cached\), [\d.]+ tokens\/s$/)
+    assert.match(values.reply, /^5 tokens, [\d.]+ tokens\/s$/)
+    assert.match(values.memory, /^\d+ MB$/)
+    assert.equal((await generate([...args, '--json'])).stderr, '')
   })
 
   it('stops before a stop sequence or at the context length, and reports the reason', async () => {

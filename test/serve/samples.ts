@@ -31,6 +31,7 @@ export const servedModel: ServedModel = {
 export const summaryOf = (changes: Partial<GenerateSummary> = {}): GenerateSummary => ({
   finishReason: 'stop',
   promptTokens: 21,
+  cachedTokens: 0,
   completionTokens: 48,
   tokens: [151_644, 872, 198],
   queueMs: 11,
