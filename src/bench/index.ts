@@ -1,6 +1,6 @@
 /**
- * Benchmarks that run from the installed package: each compares svc with a base in the same run. Also the estimate of the
- * information in a source, syntax-K.
+ * Benchmarks that run from the installed package: each compares svc with a base in the same run. Also the speed
+ * of a language model, and the estimate of the information in a source, syntax-K.
  */
 import type {Benchmark} from './benchmark.js'
 import {langCheck} from './lang-check.js'
@@ -10,6 +10,7 @@ import {orchestratorSubmit} from './orchestrator-submit.js'
 import {startup} from './startup.js'
 
 export type {Benchmark, Result} from './benchmark.js'
+export {type LlmSpeeds, measureLlm} from './llm.js'
 export {estimateSyntaxK, type SyntaxKRequest} from './syntax-k.js'
 
 export const benchmarks: readonly Benchmark[] = [

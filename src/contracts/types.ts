@@ -2714,6 +2714,35 @@ export interface BenchRunV1 {
   node: string
 }
 
+/** Result of svc bench llm --json. */
+export interface BenchLlmV1 {
+  /** Name of the model, the last component of its directory. */
+  model: string
+  /** Precision of the weights in use. */
+  precision: 'f32' | 'w8' | 'w4'
+  /** Number of compute threads. */
+  threads: number
+  /** Time to load the model. */
+  load_ms: number
+  /** Resident memory of the process after the first prompt. */
+  memory_bytes: number
+  prefill: {
+    /** Length of the prompt: 512, or the context length. */
+    tokens: number
+    tokens_per_second: number
+  }
+  decode: {
+    /** Number of concurrent replies. */
+    streams: number
+    /** Of all replies together; null if the model ends its reply at once. */
+    tokens_per_second: number | null
+  }[]
+  /** Version of svc. */
+  version: string
+  /** Version of Node.js. */
+  node: string
+}
+
 /** The list of the metrics and events that a program records. */
 export interface TelemetryEventsV1 {
   version: 1

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import {existsSync, readdirSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import type {BenchListV1, BenchRunV1, SyntaxKEvent} from '../../src/contracts/index.js'
+import type {BenchListV1, BenchLlmV1, BenchRunV1, SyntaxKEvent} from '../../src/contracts/index.js'
 import {openDatabase, repositoryId} from '../../src/store/index.js'
 import type {Metric} from '../../src/telemetry/index.js'
 import {assertFits, until} from '../support/orch-workspace.js'
 import {startSvc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
 
 const program = '@table type Note { title: str, pinned: bool }\n'
 
@@ -78,6 +79,44 @@ describe('svc bench run', () => {
     running.kill('SIGINT')
     assert.equal((await running).exitCode, 130)
     assert.deepEqual([readdirSync(folder), existsSync(join(root, '.svc'))], [[], false])
+  })
+})
+
+describe('svc bench llm', () => {
+  /** A workspace with a model of a context length. */
+  async function withModel(test: TestContext, contextLength: number): Promise<string> {
+    const root = await workspace(test)
+    await writeTinyModel(join(root, 'tiny'), {contextLength})
+    return root
+  }
+  const args = ['bench', 'llm', '--model', 'tiny', '--threads', '1']
+
+  it('prints the speeds and the memory, and records them with SVC_BENCHMARK_TELEMETRY', async (t) => {
+    const cwd = await withModel(t, 1024)
+    const run = await svcInTurn([...args, '--json'], {cwd, env: {SVC_BENCHMARK_TELEMETRY: '1'}})
+    const result = JSON.parse(run.stdout) as BenchLlmV1
+    await assertFits('cli/bench-llm.v1', result)
+    assert.deepEqual([result.model, result.precision, result.threads, result.prefill.tokens], ['tiny', 'f32', 1, 512])
+    assert.deepEqual(
+      result.decode.map(({streams, tokens_per_second: speed}) => [streams, speed !== null && speed > 0]),
+      [
+        [1, true],
+        [4, true],
+        [8, true],
+      ],
+    )
+    assert.ok(result.prefill.tokens_per_second > 0 && result.load_ms > 0 && result.memory_bytes > 1e7, run.stdout)
+    const [row] = (await metricsOf(cwd)) ?? []
+    assert.equal(row?.metric_value, result.decode[0]?.tokens_per_second)
+    assert.deepEqual(JSON.parse(row?.metadata_json ?? '').details, result)
+  })
+
+  it('prints a table, with a prompt that fits into the context', async (t) => {
+    const cwd = await withModel(t, 64)
+    const {stdout, stderr} = await svcInTurn([...args, '--precision', 'w8'], {cwd})
+    assert.match(stdout, /^FIGURE +VALUE\nprompt of 64 tokens +[\d.]+ tokens\/s\n1 reply +[\d.]+ tokens\/s\n/)
+    assert.match(stdout, /^tiny: precision w8, threads: 1$/m)
+    assert.equal(stderr, '')
   })
 })
 

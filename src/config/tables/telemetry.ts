@@ -20,7 +20,7 @@ export const telemetrySettings = settings('telemetry', () => ({
     type: optIn,
     env: ['SVC_BENCHMARK_TELEMETRY'],
     default: false,
-    doc: 'Record the results of svc bench run in the workspace store.',
+    doc: 'Record the results of svc bench run and svc bench llm in the workspace store.',
   },
   syntaxK: {
     type: optIn,
