@@ -1,12 +1,5 @@
 import {Args, Flags} from '@oclif/core'
-import {
-  formatTable,
-  readTextInput,
-  SvcCommand,
-  settingFlags,
-  showQuantising,
-  withProgress,
-} from '../src/cli/index.js'
+import {formatTable, readTextInput, SvcCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
 import {engineSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'

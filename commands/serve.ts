@@ -136,7 +136,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   }
 
   async #start(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<InferenceServer> {
-    const {host, port, keepAlive, parallel, queue, prefixCache, ...serve} = this.settings(serveSettings)
+    const {host, port, keepAlive, parallel, queue, prefixCache, prefixFiles, ...serve} = this.settings(serveSettings)
     const {topK: _, topP: __, ...engine} = this.settings(engineSettings)
     const options = {
       ...routes,
@@ -150,6 +150,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       slots: parallel,
       queueLimit: queue,
       prefixBytes: prefixCache * 1_000_000,
+      prefixFileBytes: prefixFiles * 1_000_000,
       keepAlive: keepAlive < 0 ? ('forever' as const) : keepAlive * 1000,
       product: this.config.version,
       log: this.#logOptions(),

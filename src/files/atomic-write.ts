@@ -24,7 +24,7 @@ export interface OutputOptions extends AtomicWriteOptions {
  */
 export async function writeFileAtomic(
   path: string,
-  content: string | Uint8Array | AsyncIterable<string>,
+  content: string | Uint8Array | AsyncIterable<string> | AsyncIterable<Uint8Array>,
   options: OutputOptions = {},
 ): Promise<void> {
   const {folderMode, keep = false, ...creation} = options

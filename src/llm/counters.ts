@@ -9,6 +9,9 @@ const names = [
   'completionTokens',
   'draftedTokens',
   'acceptedTokens',
+  'prefixFilesRead',
+  'prefixFilesWritten',
+  'prefixFilesIgnored',
 ] as const
 
 export type CounterName = (typeof names)[number]

@@ -1,11 +1,17 @@
+import {cpus} from 'node:os'
+import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
+import {packageVersion} from '../files/index.js'
+import {type Device, physicalCores, requireDevice, runtimeVersion} from '../onnx/index.js'
 import {
   derivedFolder,
+  derivedKey,
   openRunDirectory,
   type QuantizeProgress,
+  type RunDirectory,
   type RunLookup,
   readJsonObject,
+  type TensorMap,
 } from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
@@ -15,6 +21,8 @@ import {readDecoderSpec} from './families/index.js'
 import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
 import {endTokens, readModelText} from './model-text.js'
 import {choosePrecision, type Precision, withQuantised} from './precision.js'
+import {PrefixCache} from './prefix-cache.js'
+import {PrefixStore} from './prefix-store.js'
 import {encodePrompt} from './prompt.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
@@ -38,6 +46,8 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' |
   promptLookup?: boolean
   /** Called while weights are quantised, which happens when the model is first loaded with a precision. */
   onProgress?: ((progress: QuantizeProgress) => void) | undefined
+  /** Maximum size of files with beginnings of prompts, bytes; default 0: none. They require `prefixBytes`. */
+  prefixFileBytes?: number
 }
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
@@ -59,6 +69,14 @@ export interface LanguageModel {
   release(): Promise<void>
 }
 
+/** Key of everything that keys and values depend on besides the tokens, also of what only affects their rounding. */
+function stateKey({config, adapter}: RunDirectory, weights: TensorMap, device: Device): Promise<string> {
+  const files = new Set([config, ...[...weights.values()].map(({file}) => file)])
+  if (adapter !== undefined) files.add(adapter.file)
+  const machine = `${device} ${process.arch} ${cpus()[0]?.model}`
+  return derivedKey([...files].sort(), `prefix ${packageVersion()} ${runtimeVersion} ${machine}`)
+}
+
 const defaultContext = 8192
 const defaultSlots = 8
 const defaultQueue = 512
@@ -74,7 +92,14 @@ export async function loadLanguageModel(
   counters = new EngineCounters(),
 ): Promise<LanguageModel> {
   const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
-  const {precision: requested = 'f32', prefixBytes, promptLookup, onProgress, ...lookup} = others
+  const {
+    precision: requested = 'f32',
+    prefixBytes = 0,
+    prefixFileBytes = 0,
+    promptLookup,
+    onProgress,
+    ...lookup
+  } = others
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
   const declared = await readJsonObject(directory.config)
@@ -102,11 +127,24 @@ export async function loadLanguageModel(
     device,
   })
   const {contextLength} = decoder
+  const store =
+    prefixBytes * prefixFileBytes === 0
+      ? undefined
+      : new PrefixStore({
+          folder: join(derivedFolder(process.env), 'prefixes'),
+          maxBytes: prefixFileBytes,
+          model: await stateKey(directory, weights, device),
+          layers: spec.layers.map(({attention}) => attention),
+          counters,
+        })
+  const prefixes =
+    prefixBytes === 0 ? undefined : new PrefixCache(prefixBytes, (prefix, length) => store?.offer(prefix, length))
+  for (const {tokens, adapted, state} of (await store?.load(prefixBytes)) ?? []) prefixes?.add(tokens, adapted, state)
   const ends = endTokens(tokenizer, config, generationConfig)
   const scheduler = new Scheduler(
     decoder,
     {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec)},
-    {slots, queueLimit, prefixBytes, lookup: promptLookup},
+    {slots, queueLimit, prefixes, lookup: promptLookup},
     counters,
   )
   const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)
@@ -151,6 +189,9 @@ export async function loadLanguageModel(
       }
     },
     idle: () => scheduler.idle(),
-    release: () => decoder.release(),
+    async release() {
+      await store?.close()
+      await decoder.release()
+    },
   }
 }

@@ -3,8 +3,8 @@ import type {KvState} from './kv-cache.js'
 /** Shortest prefix that is reused, tokens: copying a shorter one saves nothing. */
 export const shortestPrefix = 16
 
-interface Entry {
-  /** Tokens whose keys and values are saved. */
+/** A sequence whose keys and values are saved. */
+export interface SavedPrefix {
   tokens: readonly number[]
   adapted: boolean
   state: KvState
@@ -23,13 +23,18 @@ export interface Prefix {
  */
 export class PrefixCache {
   readonly #maxBytes: number
+  readonly #found: (prefix: SavedPrefix, length: number) => void
   /** Least recently used first. */
-  readonly #entries = new Set<Entry>()
+  readonly #entries = new Set<SavedPrefix>()
   #bytes = 0
 
-  /** @param maxBytes 0 disables the cache */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes 0 disables the cache
+   * @param found called with each saved sequence that is found, and the number of its tokens that are used
+   */
+  constructor(maxBytes: number, found: (prefix: SavedPrefix, length: number) => void = () => undefined) {
     this.#maxBytes = maxBytes
+    this.#found = found
   }
 
   get bytes(): number {
@@ -38,7 +43,7 @@ export class PrefixCache {
 
   /** The longest saved beginning of a prompt, at most `most` tokens. */
   find(prompt: readonly number[], adapted: boolean, most: number): Prefix | undefined {
-    let best: {entry: Entry; length: number} | undefined
+    let best: {entry: SavedPrefix; length: number} | undefined
     for (const entry of this.#entries) {
       if (entry.adapted !== adapted) continue
       const length = commonLength(entry.tokens, prompt, most)
@@ -46,6 +51,7 @@ export class PrefixCache {
     }
     if (best === undefined) return undefined
     this.#use(best.entry)
+    this.#found(best.entry, best.length)
     return {state: best.entry.state, length: best.length}
   }
 
@@ -73,12 +79,12 @@ export class PrefixCache {
     }
   }
 
-  #use(entry: Entry): void {
+  #use(entry: SavedPrefix): void {
     this.#entries.delete(entry)
     this.#entries.add(entry)
   }
 
-  #drop(entry: Entry): void {
+  #drop(entry: SavedPrefix): void {
     this.#entries.delete(entry)
     this.#bytes -= entry.state.bytes
   }

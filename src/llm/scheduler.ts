@@ -3,7 +3,7 @@ import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
 import type {KvCache} from './kv-cache.js'
-import {commonLength, PrefixCache, shortestPrefix} from './prefix-cache.js'
+import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
 import {PromptLookup} from './prompt-lookup.js'
 import type {GenerateEvent, TokenRequest} from './request.js'
 
@@ -12,8 +12,8 @@ export interface SchedulerOptions {
   slots: number
   /** Maximum number of requests that wait for a slot. */
   queueLimit: number
-  /** Maximum size of the saved beginnings of prompts, bytes; default 0: none. */
-  prefixBytes?: number | undefined
+  /** Saved beginnings of prompts; default: none are saved. */
+  prefixes?: PrefixCache | undefined
   /** Whether repeated text is drafted and verified; default false. */
   lookup?: boolean | undefined
 }
@@ -62,7 +62,6 @@ export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #counters: EngineCounters
   readonly #cache: KvCache
-  readonly #prefixes: PrefixCache
   readonly #lookup: PromptLookup | undefined
   readonly #waiting: Job[] = []
   /**
@@ -80,7 +79,6 @@ export class Scheduler {
     this.#options = options
     this.#counters = counters
     this.#cache = decoder.newCache()
-    this.#prefixes = new PrefixCache(options.prefixBytes ?? 0)
     this.#lookup = options.lookup ? new PromptLookup() : undefined
   }
 
@@ -165,9 +163,10 @@ export class Scheduler {
    * and a run of one token rounds differently
    */
   #restorePrefix(slot: number, {generation: {tokens, scoresPrompt}, adapted, promptTokens}: Job): number {
-    if (!this.#options.prefixBytes || scoresPrompt) return 0
+    const {prefixes} = this.#options
+    if (prefixes === undefined || scoresPrompt) return 0
     const most = promptTokens - 2
-    const saved = this.#prefixes.find(tokens, adapted, most)
+    const saved = prefixes.find(tokens, adapted, most)
     let running: {slot: number; length: number} | undefined
     for (const [other, {generation, adapted: isAdapted}] of this.#running.entries()) {
       if (isAdapted !== adapted) continue
@@ -184,11 +183,12 @@ export class Scheduler {
 
   /** Saves the keys and values of a request that ends. */
   #savePrefix(slot: number, {generation, adapted}: Job): void {
-    if (!this.#options.prefixBytes) return
+    const {prefixes} = this.#options
+    if (prefixes === undefined) return
     const length = this.#cache.length(slot)
     const tokens = generation.tokens.slice(0, length)
-    if (this.#prefixes.wants(tokens, adapted, this.#cache.bytesOf(length)))
-      this.#prefixes.add(tokens, adapted, this.#cache.save(slot))
+    if (prefixes.wants(tokens, adapted, this.#cache.bytesOf(length)))
+      prefixes.add(tokens, adapted, this.#cache.save(slot))
   }
 
   /** Prefills one chunk of the first incomplete prompt. */

@@ -10,6 +10,7 @@ export {
   booleans,
   type Device,
   openSession,
+  runtimeVersion,
   type Session,
   type Tensor,
   tensor,

@@ -7,6 +7,8 @@ env.logLevel = 'fatal'
 
 export type Tensor = OrtTensor
 
+export const runtimeVersion: string = env.versions.common
+
 type TensorData = Float32Array | BigInt64Array | Int32Array | Uint8Array | Int8Array
 
 const typeOf = (data: TensorData) => {

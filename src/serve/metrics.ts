@@ -47,6 +47,16 @@ export class ServerMetrics {
           ['{result="rejected"}', value('draftedTokens') - value('acceptedTokens')],
         ],
       ],
+      [
+        'svc_prefix_files_total',
+        'counter',
+        'Files with beginnings of prompts; ignored ones were unusable.',
+        [
+          ['{event="read"}', value('prefixFilesRead')],
+          ['{event="written"}', value('prefixFilesWritten')],
+          ['{event="ignored"}', value('prefixFilesIgnored')],
+        ],
+      ],
       ['svc_graph_runs_total', 'counter', 'Graph runs.', [['', value('graphRuns')]]],
       ['svc_batched_runs_total', 'counter', 'Graph runs for more than one request.', [['', value('batchedRuns')]]],
       [

@@ -35,7 +35,7 @@ export interface Derivation extends CacheDescription {
  */
 export async function derivedFiles(derivation: Derivation, make: (folder: string) => Promise<void>): Promise<string> {
   const {folder, sources, recipe} = derivation
-  const entry = join(folder, await keyOf(sources, recipe))
+  const entry = join(folder, await derivedKey(sources, recipe))
   if (!(await isIntact(entry))) {
     try {
       await withLockFile(lockOf(entry), undefined, () => create(entry, derivation, make))
@@ -84,7 +84,8 @@ function asUnwritable(folder: string, error: unknown): unknown {
   return new SvcError('cache_unwritable', {folder, reason}, {cause: error})
 }
 
-async function keyOf(sources: readonly string[], recipe: string): Promise<string> {
+/** Hash of a recipe and of the sizes, times and first bytes of its sources. */
+export async function derivedKey(sources: readonly string[], recipe: string): Promise<string> {
   const hash = createHash('sha256').update(recipe)
   for (const source of sources) {
     const handle = await open(await realpath(source)).catch((error: unknown) => {

@@ -4,7 +4,7 @@
  */
 export type {Adapter, LoraDelta} from './adapter.js'
 export {type CacheEntry, listCache, pruneCache} from './cache-contents.js'
-export {derivedFiles, derivedFolder} from './derived-cache.js'
+export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
 export {type Dtype, dtypeBytes} from './dtype.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'
 export {cachedSnapshot, hubCacheFolder, isModelId} from './hub/cache-layout.js'

@@ -197,7 +197,7 @@ describe('quantised weights', () => {
       if (withAdapter) await writeFiles(folder, tinyAdapterFiles({hiddenSize: 64}, {}))
       const {config, tensors, adapter} = await openRunDirectory(folder)
       const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
-      const weights = await withQuantised(spec, tensors, 'w8', cache)
+      const weights = await withQuantised(spec, tensors, 'w8', cacheIn(cache))
       const predict = async (map: TensorMap) => {
         const decoder = await openDecoder(spec, map, {contextLength: 512, threads: 1, adapter})
         t.after(() => decoder.release())

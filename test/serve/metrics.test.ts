@@ -21,6 +21,11 @@ svc_tokens_total{kind="completion"} 0
 # TYPE svc_drafted_tokens_total counter
 svc_drafted_tokens_total{result="accepted"} 0
 svc_drafted_tokens_total{result="rejected"} 0
+# HELP svc_prefix_files_total Files with beginnings of prompts; ignored ones were unusable.
+# TYPE svc_prefix_files_total counter
+svc_prefix_files_total{event="read"} 0
+svc_prefix_files_total{event="written"} 0
+svc_prefix_files_total{event="ignored"} 0
 # HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
 svc_graph_runs_total 0
@@ -68,6 +73,11 @@ svc_tokens_total{kind="completion"} 567
 # TYPE svc_drafted_tokens_total counter
 svc_drafted_tokens_total{result="accepted"} 30
 svc_drafted_tokens_total{result="rejected"} 12
+# HELP svc_prefix_files_total Files with beginnings of prompts; ignored ones were unusable.
+# TYPE svc_prefix_files_total counter
+svc_prefix_files_total{event="read"} 4
+svc_prefix_files_total{event="written"} 5
+svc_prefix_files_total{event="ignored"} 6
 # HELP svc_graph_runs_total Graph runs.
 # TYPE svc_graph_runs_total counter
 svc_graph_runs_total 89
@@ -124,6 +134,9 @@ describe('ServerMetrics', () => {
       draftedTokens: 42,
       acceptedTokens: 30,
       graphRuns: 89,
+      prefixFilesRead: 4,
+      prefixFilesWritten: 5,
+      prefixFilesIgnored: 6,
     } as const
     for (const [name, value] of Object.entries(counts)) counters.set(name as keyof typeof counts, value)
     counters.add('batchedRuns', 50)
@@ -149,6 +162,9 @@ describe('EngineCounters', () => {
       completionTokens: 0,
       draftedTokens: 0,
       acceptedTokens: 0,
+      prefixFilesRead: 0,
+      prefixFilesWritten: 0,
+      prefixFilesIgnored: 0,
     })
   })
 })
