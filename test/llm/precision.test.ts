@@ -7,8 +7,7 @@ import {startEngine} from '../../src/llm/index.js'
 import {Initializers} from '../../src/llm/initializers.js'
 import {loadLanguageModel} from '../../src/llm/language-model.js'
 import {choosePrecision, withQuantised} from '../../src/llm/precision.js'
-import {GraphBuilder, openSession, tensor} from '../../src/onnx/index.js'
-import {defaultSampling} from '../../src/sampling/index.js'
+import {GraphBuilder, hasByteProducts, openSession, tensor} from '../../src/onnx/index.js'
 import {
   columnsCopy,
   openRunDirectory,
@@ -20,6 +19,7 @@ import {
   withCopies,
   writeSafetensors,
 } from '../../src/weights/index.js'
+import {perplexityOf, stories, tokensOf} from '../support/perplexity.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {randomFloats} from '../support/random-floats.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -99,27 +99,6 @@ function roundedProduct(x: Float32Array, weight: Float32Array, out: number, most
   )
 }
 
-/** A story of the kind that the model of the test was trained with. */
-const story = `Tom had a small green boat. Every day he took it to the pond near his house. One morning the wind was very strong.
-The boat went far away, and Tom could not reach it. He was sad and started to cry. A kind duck saw him and asked, "Why are you
-sad?" Tom said, "My boat is lost." The duck smiled and swam across the water. It pushed the boat back to Tom. Tom was so happy!
-He said, "Thank you, duck." He gave the duck some bread. From that day on, Tom and the duck were good friends. They played
-together at the pond, and the boat was never lost again.`
-
-/** Perplexity of a model for a sequence. */
-async function perplexityOf(decoder: Decoder, sequence: readonly number[]): Promise<number> {
-  const cache = decoder.newCache()
-  const predictions = await decoder.prefill(cache, cache.add(), sequence, {predict: 'all'})
-  let sum = 0
-  for (const [i, next] of sequence.slice(1).entries()) {
-    const row = predictions[i]?.logits as Float32Array
-    const largest = row.reduce((most, value) => Math.max(most, value))
-    const total = row.reduce((all, value) => all + Math.exp(value - largest), 0)
-    sum += largest + Math.log(total) - (row[next] as number)
-  }
-  return Math.exp(sum / (sequence.length - 1))
-}
-
 describe('quantised weights', () => {
   it('change the perplexity of a trained model by at most 2 % with 8 bits and 10 % with 4 bits', {
     skip: skipWithout('stories260K'),
@@ -129,17 +108,12 @@ describe('quantised weights', () => {
     const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
     const model = await loadLanguageModel(folder)
     t.after(() => model.release())
-    const sequence = model.encode({
-      prompt: {kind: 'raw', text: story},
-      maxTokens: 1,
-      stop: [],
-      sampling: defaultSampling,
-    })
+    const sequences = stories.map((text) => tokensOf(model, text))
     const cache = await temporaryFolder(t)
     const perplexity = async (weights: TensorMap) => {
       const decoder = await openDecoder(spec, weights, {contextLength: 512, threads: 1})
       t.after(() => decoder.release())
-      return perplexityOf(decoder, sequence)
+      return perplexityOf(decoder, sequences)
     }
     const exact = await perplexity(tensors)
     const bytes = (await perplexity(await withQuantised(spec, tensors, 'w8', cacheIn(cache)))) / exact
@@ -254,11 +228,29 @@ describe('quantised weights', () => {
     assert.deepEqual(await start(), [])
   })
 
-  it('are chosen only for large models on the processor', () => {
-    const large = new Map([['w', {name: 'w', dtype: 'BF16', shape: [], file: '', offset: 0, length: 2e8}]]) as TensorMap
-    assert.equal(choosePrecision('auto', large, 'cuda'), 'f32')
-    assert.equal(choosePrecision('auto', new Map(), 'cpu'), 'f32')
-    assert.equal(choosePrecision('w8', new Map(), 'cpu'), 'w8')
-    assert.equal(choosePrecision('f32', large, 'cpu'), 'f32')
+  describe('are chosen', () => {
+    const weights = 5e7
+    const large = new Map([
+      ['w', {name: 'w', dtype: 'BF16', shape: [weights], file: '', offset: 0, length: 2 * weights}],
+    ]) as TensorMap
+    const usual = hasByteProducts() ? 'w8' : 'f32'
+
+    it('for large models on processors with fast products of bytes', () => {
+      assert.equal(choosePrecision('auto', large, 'cpu', 10 * weights), usual)
+      assert.equal(choosePrecision('auto', large, 'cuda', 10 * weights), 'f32')
+      assert.equal(choosePrecision('auto', new Map(), 'cpu', 0), 'f32')
+    })
+
+    it('as small as the memory requires', () => {
+      assert.equal(choosePrecision('auto', large, 'cpu', 4 * weights), usual)
+      assert.equal(choosePrecision('auto', large, 'cpu', 4 * weights - 1), 'w8')
+      assert.equal(choosePrecision('auto', large, 'cpu', weights), 'w8')
+      assert.equal(choosePrecision('auto', large, 'cpu', weights - 1), 'w4')
+    })
+
+    it('on request', () => {
+      assert.equal(choosePrecision('w8', new Map(), 'cpu'), 'w8')
+      assert.equal(choosePrecision('f32', large, 'cpu', 0), 'f32')
+    })
   })
 })

@@ -16,7 +16,7 @@ export const engineSettings = sectionSettings('engine', () => ({
     env: ['SVC_PRECISION'],
     default: 'auto',
     strict: true,
-    doc: 'Precision of the weights: f32, w8 (8 bits) or w4 (mostly 4 bits); auto is w8 for large models on suitable processors.',
+    doc: 'Precision of the weights: f32, w8 (8 bits) or w4 (mostly 4 bits); auto depends on the model, the processor and the memory.',
   },
   numCtx: {
     type: integer({min: 0}),
