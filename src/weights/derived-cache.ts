@@ -51,7 +51,7 @@ export async function derivedFiles(derivation: Derivation, make: (folder: string
 export const lockOf = (entry: string): string => `${entry}.lock`
 
 /** Temporary folders of an entry that are left over if its lock is not held. */
-export const isPartialOf = (entry: string, name: string): boolean =>
+const isPartialOf = (entry: string, name: string): boolean =>
   name.startsWith(`${basename(entry)}.`) && name.endsWith('.new')
 
 async function create(

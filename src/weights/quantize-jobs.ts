@@ -19,7 +19,7 @@ export interface QuantizeJob {
 }
 
 /** Weights that a thread reads and widens at a time: 4 MB of 32-bit floats. */
-export const chunkWeights = 1 << 20
+const chunkWeights = 1 << 20
 
 /**
  * Runs jobs one after another. Of a matrix, only a chunk of rows is in memory as floats, and the result of one job.
