@@ -79,12 +79,14 @@ export async function decodeSpeed(
   signal?: AbortSignal,
 ): Promise<number> {
   const prompt = tokenPrompt(context)
-  const others = await Promise.all(Array.from({length: streams - 1}, () => startStream(engine, prompt, signal)))
+  const others: AsyncGenerator[] = []
   try {
+    // One after the other, so that an engine with a prefix cache computes the prompt once.
+    while (others.length < streams - 1) others.push(await startStream(engine, prompt, signal))
     const {completionTokens, decodeMs} = await complete(engine, request(prompt, reply), signal)
     return completionTokens < 2 ? Number.NaN : (streams * (completionTokens - 1) * 1000) / decodeMs
   } finally {
-    await Promise.all(others.map((stream) => stream.return()))
+    await Promise.all(others.map((stream) => stream.return(undefined)))
   }
 }
 

@@ -1,7 +1,5 @@
 import {open} from 'node:fs/promises'
-import type {qwen05b} from './random-model.js'
-
-type Shape = typeof qwen05b
+import {type Shape, tensorsOf, writeValues} from './random-model.js'
 
 /** Types of metadata values. */
 const uint32 = 4
@@ -15,7 +13,7 @@ const tensorF32 = 0
 const alignment = 32
 
 /**
- * Writes a Qwen2 with random f32 weights and a generated vocabulary in the file format of llama.cpp, GGUF version 3, to
+ * Writes a model with random f32 weights and a generated vocabulary in the file format of llama.cpp, GGUF version 3, to
  * compare the speed for the same shape.
  */
 export async function writeRandomGguf(path: string, shape: Shape): Promise<void> {
@@ -26,7 +24,7 @@ export async function writeRandomGguf(path: string, shape: Shape): Promise<void>
   for (const write of metadata) write(head)
   let offset = 0
   for (const [name, dims] of tensors) {
-    head.text(name).u32(dims.length)
+    head.text(nameOf(name)).u32(dims.length)
     for (const dim of [...dims].reverse()) head.u64(dim)
     head.u32(tensorF32).u64(offset)
     offset += Math.ceil((4 * elements(dims)) / alignment) * alignment
@@ -34,14 +32,8 @@ export async function writeRandomGguf(path: string, shape: Shape): Promise<void>
   const start = head.finish()
   const file = await open(path, 'w')
   await file.write(Buffer.concat([start, Buffer.alloc((alignment - (start.length % alignment)) % alignment)]))
-  const pool = Float32Array.from({length: 1 << 20}, () => (Math.random() - 0.5) / 16)
   for (const [name, dims] of tensors) {
-    const values = name.endsWith('norm.weight') ? new Float32Array(pool.length).fill(1) : pool
-    for (let left = elements(dims); left > 0; ) {
-      const part = values.subarray(0, Math.min(values.length, left))
-      await file.write(new Uint8Array(part.buffer, part.byteOffset, part.byteLength))
-      left -= part.length
-    }
+    await writeValues(file, name, dims, 'F32')
     const tail = (4 * elements(dims)) % alignment
     if (tail > 0) await file.write(Buffer.alloc(alignment - tail))
   }
@@ -60,16 +52,18 @@ function metadataOf(shape: Shape): ((bytes: Bytes) => void)[] {
     bytes.text(key).u32(string).text(value)
   }
   const words = Array.from({length: shape.vocab_size}, (_, i) => `w${i}`)
+  const key = (name: string) => `${shape.model_type}.${name}`
   return [
-    text('general.architecture', 'qwen2'),
-    number('qwen2.context_length', uint32, shape.max_position_embeddings),
-    number('qwen2.embedding_length', uint32, shape.hidden_size),
-    number('qwen2.block_count', uint32, shape.num_hidden_layers),
-    number('qwen2.feed_forward_length', uint32, shape.intermediate_size),
-    number('qwen2.attention.head_count', uint32, shape.num_attention_heads),
-    number('qwen2.attention.head_count_kv', uint32, shape.num_key_value_heads),
-    number('qwen2.attention.layer_norm_rms_epsilon', float32, shape.rms_norm_eps),
-    number('qwen2.rope.freq_base', float32, shape.rope_theta),
+    text('general.architecture', shape.model_type),
+    number(key('context_length'), uint32, shape.max_position_embeddings),
+    number(key('embedding_length'), uint32, shape.hidden_size),
+    number(key('block_count'), uint32, shape.num_hidden_layers),
+    number(key('feed_forward_length'), uint32, shape.intermediate_size),
+    number(key('attention.head_count'), uint32, shape.num_attention_heads),
+    number(key('attention.head_count_kv'), uint32, shape.num_key_value_heads),
+    number(key('attention.layer_norm_rms_epsilon'), float32, shape.rms_norm_eps),
+    number(key('rope.dimension_count'), uint32, shape.hidden_size / shape.num_attention_heads),
+    number(key('rope.freq_base'), float32, shape.rope_theta),
     text('tokenizer.ggml.model', 'gpt2'),
     text('tokenizer.ggml.pre', 'qwen2'),
     (bytes) => {
@@ -87,29 +81,25 @@ function metadataOf(shape: Shape): ((bytes: Bytes) => void)[] {
   ]
 }
 
-function tensorsOf(shape: Shape): [string, number[]][] {
-  const {hidden_size: hidden, intermediate_size: inner} = shape
-  const kv = (hidden / shape.num_attention_heads) * shape.num_key_value_heads
-  const layer = (i: number): [string, number[]][] => [
-    [`blk.${i}.attn_norm.weight`, [hidden]],
-    [`blk.${i}.attn_q.weight`, [hidden, hidden]],
-    [`blk.${i}.attn_q.bias`, [hidden]],
-    [`blk.${i}.attn_k.weight`, [kv, hidden]],
-    [`blk.${i}.attn_k.bias`, [kv]],
-    [`blk.${i}.attn_v.weight`, [kv, hidden]],
-    [`blk.${i}.attn_v.bias`, [kv]],
-    [`blk.${i}.attn_output.weight`, [hidden, hidden]],
-    [`blk.${i}.ffn_norm.weight`, [hidden]],
-    [`blk.${i}.ffn_gate.weight`, [inner, hidden]],
-    [`blk.${i}.ffn_up.weight`, [inner, hidden]],
-    [`blk.${i}.ffn_down.weight`, [hidden, inner]],
-  ]
-  return [
-    ['token_embd.weight', [shape.vocab_size, hidden]],
-    ...Array.from({length: shape.num_hidden_layers}, (_, i) => layer(i)).flat(),
-    ['output_norm.weight', [hidden]],
-  ]
+/** Names of the parts of tensor names. */
+const parts: Readonly<Record<string, string>> = {
+  'model.layers': 'blk',
+  'self_attn.q_proj': 'attn_q',
+  'self_attn.k_proj': 'attn_k',
+  'self_attn.v_proj': 'attn_v',
+  'self_attn.o_proj': 'attn_output',
+  input_layernorm: 'attn_norm',
+  post_attention_layernorm: 'ffn_norm',
+  'mlp.gate_proj': 'ffn_gate',
+  'mlp.up_proj': 'ffn_up',
+  'mlp.down_proj': 'ffn_down',
+  'model.embed_tokens': 'token_embd',
+  'model.norm': 'output_norm',
+  lm_head: 'output',
 }
+
+const nameOf = (name: string): string =>
+  Object.entries(parts).reduce((changed, [part, other]) => changed.replace(part, other), name)
 
 /** Builds little-endian data. */
 class Bytes {

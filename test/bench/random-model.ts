@@ -1,4 +1,4 @@
-import {open} from 'node:fs/promises'
+import {type FileHandle, open} from 'node:fs/promises'
 import {join} from 'node:path'
 import {writeFiles} from '../support/temporary.js'
 import {byteTokenizer} from '../support/tiny-model.js'
@@ -21,7 +21,24 @@ export const qwen05b = {
   use_sliding_window: false,
 }
 
-type Shape = typeof qwen05b
+export type Shape = Omit<typeof qwen05b, 'use_sliding_window'>
+
+/** TinyLlama 1.1B: its shape, with random weights. */
+export const tinyLlama: Shape = {
+  architectures: ['LlamaForCausalLM'],
+  model_type: 'llama',
+  vocab_size: 32_000,
+  hidden_size: 2048,
+  intermediate_size: 5632,
+  num_hidden_layers: 22,
+  num_attention_heads: 32,
+  num_key_value_heads: 4,
+  max_position_embeddings: 2048,
+  rms_norm_eps: 1e-5,
+  rope_theta: 10_000,
+  tie_word_embeddings: false,
+  hidden_act: 'silu',
+}
 
 /** Writes a model directory with random weights of realistic magnitude and a byte tokenizer. */
 export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32' | 'BF16'): Promise<void> {
@@ -53,8 +70,9 @@ export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32
 /** A million approximately normal values, repeated from varying positions: fast, and all rows differ. */
 const pool = Float32Array.from({length: 1 << 20}, () => (Math.random() + Math.random() + Math.random() - 1.5) * 2)
 
-async function writeValues(
-  file: Awaited<ReturnType<typeof open>>,
+/** Writes the values of a tensor at the end of a file. */
+export async function writeValues(
+  file: FileHandle,
   name: string,
   dims: readonly number[],
   dtype: 'F32' | 'BF16',
@@ -73,19 +91,22 @@ async function writeValues(
   }
 }
 
-function tensorsOf(shape: Shape): [string, number[]][] {
+/** Names and dimensions of the tensors of a shape. Qwen2 has biases. */
+export function tensorsOf(shape: Shape): [string, number[]][] {
   const {hidden_size: hidden, intermediate_size: inner, vocab_size: vocab} = shape
+  const bias = (name: string, size: number): [string, number[]][] =>
+    shape.model_type === 'qwen2' ? [[`${name}.bias`, [size]]] : []
   const kv = (hidden / shape.num_attention_heads) * shape.num_key_value_heads
   const layer = (i: number): [string, number[]][] => {
     const prefix = `model.layers.${i}`
     return [
       [`${prefix}.input_layernorm.weight`, [hidden]],
       [`${prefix}.self_attn.q_proj.weight`, [hidden, hidden]],
-      [`${prefix}.self_attn.q_proj.bias`, [hidden]],
+      ...bias(`${prefix}.self_attn.q_proj`, hidden),
       [`${prefix}.self_attn.k_proj.weight`, [kv, hidden]],
-      [`${prefix}.self_attn.k_proj.bias`, [kv]],
+      ...bias(`${prefix}.self_attn.k_proj`, kv),
       [`${prefix}.self_attn.v_proj.weight`, [kv, hidden]],
-      [`${prefix}.self_attn.v_proj.bias`, [kv]],
+      ...bias(`${prefix}.self_attn.v_proj`, kv),
       [`${prefix}.self_attn.o_proj.weight`, [hidden, hidden]],
       [`${prefix}.post_attention_layernorm.weight`, [hidden]],
       [`${prefix}.mlp.gate_proj.weight`, [inner, hidden]],
@@ -97,5 +118,6 @@ function tensorsOf(shape: Shape): [string, number[]][] {
     ['model.embed_tokens.weight', [vocab, hidden]],
     ...Array.from({length: shape.num_hidden_layers}, (_, i) => layer(i)).flat(),
     ['model.norm.weight', [hidden]],
+    ...(shape.tie_word_embeddings ? [] : [['lm_head.weight', [vocab, hidden]] as [string, number[]]]),
   ]
 }

@@ -6,8 +6,9 @@ import {generation} from './generation.js'
 import {guide} from './guide.js'
 import {langHttp} from './lang/http.js'
 import {langLive} from './lang/live.js'
-import {llamaCpp} from './llama-cpp.js'
+
 import {llm} from './llm.js'
+import {llmPeers} from './llm-peers.js'
 import {longRecording} from './long-recording.js'
 import {mcpStart} from './mcp-start.js'
 import {meshHeartbeat, meshHeartbeatScale} from './mesh/heartbeat.js'
@@ -33,7 +34,7 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'mcp-start': mcpStart,
   generation,
   llm,
-  'llama-cpp': llamaCpp,
+  'llm-peers': llmPeers,
   whisper,
   'long-recording': longRecording,
   'speech-stream': speechStream,
