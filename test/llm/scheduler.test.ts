@@ -285,7 +285,7 @@ describe('nextChunk', () => {
     ['keeps the size near the target', 32, 120, 32],
     ['shrinks the size in proportion to the excess', 64, 300, 32],
     ['returns at least the minimum', 4, 5000, 4],
-    ['returns at most the maximum', 512, 1, 512],
+    ['returns at most the maximum', 256, 1, 256],
   ]
   for (const [name, size, ms, expected] of cases) it(name, () => assert.equal(nextChunk(size, ms), expected))
 })

@@ -43,8 +43,7 @@ export async function perplexityOf(decoder: Decoder, sequences: readonly (readon
   let [sum, count] = [0, 0]
   for (const sequence of sequences) {
     const cache = decoder.newCache()
-    const logits = await decoder.prefill(cache, cache.add(), sequence, {logits: 'all'})
-    const width = logits.length / sequence.length
+    const predictions = await decoder.prefill(cache, cache.add(), sequence, {predict: 'all'})
     for (const [i, next] of sequence.slice(1).entries()) {
       const row = predictions[i]?.logits as Float32Array
       const largest = row.reduce((most, value) => Math.max(most, value))
