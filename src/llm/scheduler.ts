@@ -40,7 +40,11 @@ const isPrefilling = ({prefilled, promptTokens}: Job) => prefilled < promptToken
 
 const lastToken = ({generation}: Job) => generation.tokens.at(-1) as number
 
-/** Target for the maximum pause of a running stream during the prefill of another request, ms. */
+/**
+ * Target for the maximum pause of a running stream during the prefill of another request: so many steps, but at least so
+ * many ms. A shorter part of a prompt is hardly faster, because each run reads all weights.
+ */
+const maxPauseSteps = 2.5
 const maxPauseMs = 150
 const smallestChunk = 4
 const firstChunk = 16
@@ -73,6 +77,8 @@ export class Scheduler {
   #turning: Promise<void> | undefined
   /** Tokens to prefill per turn while other requests decode; adapted to the measured speed. */
   #chunk = firstChunk
+  /** Duration of a decode step, ms: a running mean. */
+  #stepMs = 0
 
   constructor(decoder: Decoder, model: GenerationModel, options: SchedulerOptions, counters: EngineCounters) {
     this.#decoder = decoder
@@ -210,7 +216,8 @@ export class Scheduler {
       predict: generation.scoresPrompt ? 'all' : 'last',
       logits: generation.needsLogits,
     })
-    if (othersDecode && chunk.length >= size) this.#chunk = nextChunk(size, performance.now() - started)
+    if (othersDecode && chunk.length >= size)
+      this.#chunk = nextChunk(size, performance.now() - started, Math.max(maxPauseMs, maxPauseSteps * this.#stepMs))
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
     if (generation.scoresPrompt) generation.scorePrompt(predictions, job.prefilled)
@@ -227,12 +234,18 @@ export class Scheduler {
     else if (jobs[0] !== undefined) await this.#stepAlone(jobs[0])
   }
 
+  #timeStep(ms: number): void {
+    this.#stepMs += (this.#stepMs === 0 ? 1 : 0.1) * (ms - this.#stepMs)
+  }
+
   /** Runs one batched decode step. */
   async #stepAll(jobs: readonly Job[]): Promise<void> {
+    const started = performance.now()
     const predictions = await this.#decoder.step(this.#cache, jobs.map(lastToken), {
       adapted: jobs.map(({adapted}) => adapted),
       logits: jobs.some(({generation}) => generation.needsLogits),
     })
+    this.#timeStep(performance.now() - started)
     this.#counters.add('graphRuns', 1)
     this.#counters.add('batchedRuns', 1)
     for (const [row, job] of jobs.entries()) if (!job.signal.aborted) this.#advance(job, predictions[row] as Prediction)
@@ -255,6 +268,7 @@ export class Scheduler {
       logits: generation.needsLogits,
     })
     const ms = performance.now() - started
+    if (draft.length === 0) this.#timeStep(ms)
     this.#counters.add('graphRuns', 1)
     this.#counters.add('draftedTokens', draft.length)
     for (const [row, prediction] of predictions.entries()) {
@@ -332,7 +346,7 @@ export class Scheduler {
  * Size of the next prefill chunk, from the duration of the last one. A run also has a fixed cost, so the size grows in
  * steps instead of by division.
  */
-export function nextChunk(size: number, ms: number): number {
-  if (ms > maxPauseMs) return Math.max(smallestChunk, Math.floor((size * maxPauseMs) / ms))
-  return ms < 0.6 * maxPauseMs ? Math.min(largestChunk, 2 * size) : size
+export function nextChunk(size: number, ms: number, mostMs = maxPauseMs): number {
+  if (ms > mostMs) return Math.max(smallestChunk, Math.floor((size * mostMs) / ms))
+  return ms < 0.6 * mostMs ? Math.min(largestChunk, 2 * size) : size
 }

@@ -288,4 +288,6 @@ describe('nextChunk', () => {
     ['returns at most the maximum', 256, 1, 256],
   ]
   for (const [name, size, ms, expected] of cases) it(name, () => assert.equal(nextChunk(size, ms), expected))
+
+  it('permits longer pauses of slow streams', () => assert.equal(nextChunk(64, 400, 600), 64))
 })

@@ -11,18 +11,25 @@ export const serveService: Service = {
   async prepare(folder) {
     const model = join(folder, 'tiny')
     await writeTinyModel(model)
-    return ['serve', '--model', model, '--threads', '1', '--port', '0']
+    const caches = ['--prefix-cache', '1', '--prefix-files', '1']
+    return ['serve', '--model', model, '--precision', 'w8', ...caches, '--threads', '1', '--port', '0']
   },
   async connect(visit) {
     return new ServeClient(visit)
   },
-  /** Loads the model, which may have been unloaded. */
+  /** Loads the model, which may have been unloaded, and checks that no slot is left in use. */
   async settle({address, tally}) {
     const http = new HttpCaller(address, tally)
     await http.send('POST', '/api/generate', {prompt: 'x', stream: false, options: {num_predict: 1}}, 200)
+    const {text} = await http.send('GET', '/metrics', undefined, 200)
+    for (const gauge of ['svc_requests_running', 'svc_requests_waiting', 'svc_slots_active'])
+      if (!text.includes(`\n${gauge} 0\n`)) tally.fault(`${gauge} is not 0 without clients`)
     http.close()
   },
 }
+
+/** Beginning that many prompts share. */
+const instructions = 'You are a helpful assistant. Answer in one sentence. '
 
 /** Interval between requests to unload the model, ms. The next request loads it again. */
 const unloadEveryMs = 30_000
@@ -81,7 +88,7 @@ class ServeClient implements Client {
   #generation(longest: number): [path: string, body: object] {
     const random = this.#random
     const stream = random.chance(0.6)
-    const text = random.text(40)
+    const text = (random.chance(0.5) ? instructions : '') + random.text(40)
     const tokens = 1 + random.below(longest)
     const messages = [{role: 'user', content: text}]
     const ollama = {stream, options: {num_predict: tokens, temperature: random.pick([0, 1])}}
