@@ -408,13 +408,13 @@ export interface CacheListV1 {
 }
 
 export interface CacheEntry {
-  /** Name of the folder in the cache. */
+  /** Path relative to the cache. */
   id: string
-  /** Rounded copies of weights, a model in another format, or a remainder of an interrupted process. */
-  kind: 'quantised' | 'converted' | 'partial'
-  /** Path of the model; null for a partial entry. */
+  /** Rounded copies of weights, a model in another format, the beginning of a prompt, or a remainder of an interrupted process. */
+  kind: 'quantised' | 'converted' | 'prefix' | 'partial'
+  /** Path of the model; null for a prefix and a partial entry. */
   model: string | null
-  /** Name, version and parameters of the conversion; null for a partial entry. */
+  /** Name, version and parameters of the conversion; null for a prefix and a partial entry. */
   recipe: string | null
   bytes: number
   /** Unix time of the last use or, of a partial entry, of the last change. */

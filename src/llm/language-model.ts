@@ -7,6 +7,7 @@ import {
   derivedFolder,
   derivedKey,
   openRunDirectory,
+  prefixFolder,
   type QuantizeProgress,
   type RunDirectory,
   type RunLookup,
@@ -131,7 +132,7 @@ export async function loadLanguageModel(
     prefixBytes * prefixFileBytes === 0
       ? undefined
       : new PrefixStore({
-          folder: join(derivedFolder(process.env), 'prefixes'),
+          folder: join(derivedFolder(process.env), prefixFolder),
           maxBytes: prefixFileBytes,
           model: await stateKey(directory, weights, device),
           layers: spec.layers.map(({attention}) => attention),

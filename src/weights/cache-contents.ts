@@ -5,12 +5,15 @@ import {holdLockFile, writeFault} from '../files/index.js'
 import {type CacheDescription, manifestName, readManifest} from './cache-entry.js'
 import {lockOf} from './derived-cache.js'
 
-/** A folder in the cache. */
+/** A folder in the cache, or a file in its folder `prefixes`. */
 export interface CacheEntry extends Omit<CacheDescription, 'kind'> {
-  /** Name of the folder. */
+  /** Path relative to the cache. */
   id: string
-  /** `partial`: left over from a process that was interrupted, or being written; its model and recipe are empty. */
-  kind: CacheDescription['kind'] | 'partial'
+  /**
+   * `prefix`: keys and values of the beginning of a prompt. `partial`: left over from a process that was interrupted, or
+   * being written. The model and recipe of both are empty.
+   */
+  kind: CacheDescription['kind'] | 'prefix' | 'partial'
   bytes: number
   /** Time of the last use or, of a partial folder, of the last change; Unix ms. */
   lastUsedMs: number
@@ -19,19 +22,37 @@ export interface CacheEntry extends Omit<CacheDescription, 'kind'> {
 /** Names that svc gives to entries, their locks and partial folders. */
 const named = /^([0-9a-f]{32})(\.[0-9a-f]{8}\.new)?$/
 
+/** Folder in the cache with beginnings of prompts, and the names of its files. */
+export const prefixFolder = 'prefixes'
+const prefixNamed = /^[0-9a-f]{32}-[0-9a-f]{32}\.prefix$/
+
 /**
- * Lists the folders that svc has written to the cache, in the order of their last use. A folder without a manifest, and
+ * Lists the folders and files that svc has written to the cache, in the order of their last use. A folder without a manifest, and
  * any other file, is not from svc and is ignored.
  * @throws file_unreadable
  */
 export async function listCache(folder: string): Promise<CacheEntry[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+  const [names, prefixes] = [await namesIn(folder), await namesIn(join(folder, prefixFolder))]
+  const entries = await Promise.all([
+    ...names.map((name) => describe(folder, name)),
+    ...prefixes.filter((name) => prefixNamed.test(name)).map((name) => describePrefix(folder, name)),
+  ])
+  return entries.filter((entry) => entry !== undefined).sort((a, b) => a.lastUsedMs - b.lastUsedMs)
+}
+
+function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     if (error.code === 'ENOTDIR') throw new SvcError('file_unreadable', {path: folder, reason: 'it is not a directory'})
     throw SvcError.from(error)
   })
-  const entries = await Promise.all(names.map((name) => describe(folder, name)))
-  return entries.filter((entry) => entry !== undefined).sort((a, b) => a.lastUsedMs - b.lastUsedMs)
+}
+
+/** Undefined if a server has replaced the file meanwhile. */
+async function describePrefix(folder: string, name: string): Promise<CacheEntry | undefined> {
+  const id = join(prefixFolder, name)
+  const found = await stat(join(folder, id)).catch(() => undefined)
+  return found && {id, kind: 'prefix', model: '', recipe: '', bytes: found.size, lastUsedMs: Math.round(found.mtimeMs)}
 }
 
 async function describe(folder: string, id: string): Promise<CacheEntry | undefined> {
@@ -76,6 +97,12 @@ export async function pruneCache(
   )
   const deleted: CacheEntry[] = []
   for (const entry of old) {
+    if (entry.kind === 'prefix') {
+      // A server that uses it has its contents in memory.
+      if (!dryRun) await rm(join(folder, entry.id), {force: true})
+      deleted.push(entry)
+      continue
+    }
     const [, key = ''] = named.exec(entry.id) ?? []
     const lock = await holdLockFile(lockOf(join(folder, key)))
     if (lock === undefined) continue

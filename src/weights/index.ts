@@ -3,7 +3,7 @@
  * models and training runs with base model, adapter and tokenizer; downloads; and merging.
  */
 export type {Adapter, LoraDelta} from './adapter.js'
-export {type CacheEntry, listCache, pruneCache} from './cache-contents.js'
+export {type CacheEntry, listCache, prefixFolder, pruneCache} from './cache-contents.js'
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
 export {type Dtype, dtypeBytes} from './dtype.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'

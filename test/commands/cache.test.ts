@@ -46,6 +46,21 @@ describe('svc cache', () => {
     assert.deepEqual(await readdir(folder), [])
   })
 
+  it('lists and deletes beginnings of prompts, but no other files', async (test) => {
+    const {folder, run} = await setUp(test)
+    const prefixes = join(folder, 'prefixes')
+    await mkdir(prefixes, {recursive: true})
+    const name = `${'a'.repeat(32)}-${'b'.repeat(32)}.prefix`
+    for (const file of [name, 'notes.prefix']) await writeFile(join(prefixes, file), 'x'.repeat(1000))
+    const {entries} = JSON.parse((await run('cache', 'list', '--json')).stdout) as CacheListV1
+    assert.deepEqual(
+      entries.map(({id, kind, model, bytes}) => [id, kind, model, bytes]),
+      [[`prefixes/${name}`, 'prefix', null, 1000]],
+    )
+    assert.match((await run('cache', 'prune', '--all')).stdout, /1 entry, 0\.0 MB, deleted\n$/)
+    assert.deepEqual(await readdir(prefixes), ['notes.prefix'])
+  })
+
   it('is empty before the first use', async (test) => {
     const {folder, run} = await setUp(test)
     assert.equal((await run('cache', 'list')).stdout, `0 entries, 0.0 MB, in ${folder}\n`)

@@ -16,13 +16,17 @@ export const longestRunMs = 15 * 60_000
 
 const base = {reject: false, extendEnv: false, stripFinalNewline: false, timeout: longestRunMs} as const
 
-const {PATH = '', NODE_OPTIONS} = process.env
+const {PATH = '', NODE_OPTIONS, SVC_PRECISION} = process.env
 
-/** The environment of a command line; of the environment of the tests, only the options of Node are inherited. */
+/**
+ * The environment of a command line. Of the environment of the tests, only the options of Node and the precision of
+ * language models are inherited, so that `SVC_PRECISION=w8 npm test serve/` tests serving with rounded weights.
+ */
 export const environment = (env: SvcOptions['env'] = {}): Record<string, string> => ({
   PATH,
   HOME: tmpdir(),
   ...(NODE_OPTIONS === undefined ? {} : {NODE_OPTIONS}),
+  ...(SVC_PRECISION === undefined ? {} : {SVC_PRECISION}),
   ...env,
 })
 
