@@ -58,7 +58,8 @@ export function buildDecoderGraph(
   const topLogits = ofWeights === logits ? exact : exact && graph.node('Add', [exact, rest()])
   graph.output('top_ids', top.ids, 'int64', ['rows', topCount(spec)])
   graph.output('top_logits', topLogits ?? top.logits, 'float32', ['rows', topCount(spec)])
-  graph.output('log_total', top.logTotal, 'float32', ['rows', 1])
+  const logTotal = topLogits === undefined ? top.logTotal : corrected(graph, top, topLogits)
+  graph.output('log_total', logTotal, 'float32', ['rows', 1])
   weights.requireAllTaken()
   return {model: graph.build({inPlace: true}), externalFolder: weights.folder}
 }
@@ -66,11 +67,27 @@ export function buildDecoderGraph(
 /** Number of most likely tokens that a run returns: enough for the samplers and log-probabilities in use. */
 export const topCount = ({vocabSize}: DecoderSpec): number => Math.min(64, vocabSize)
 
+interface Top {
+  ids: Value
+  logits: Value
+  logTotal: Value
+}
+
+/** Log-sum-exp with other logits of the most likely tokens, so that no probability exceeds 1. */
+function corrected(graph: GraphBuilder, {logits, logTotal}: Top, others: Value): Value {
+  const part = (of: Value) =>
+    graph.node('ReduceSum', [graph.node('Exp', [graph.node('Sub', [of, logTotal])]), graph.integers(-1)], {keepdims: 1})
+  const one = graph.constant('one', 'float32', [], Float32Array.of(1))
+  // Rounded, the part of the most likely tokens may exceed 1.
+  const rest = graph.node('Relu', [graph.node('Sub', [one, part(logits)])])
+  return graph.node('Add', [logTotal, graph.node('Log', [graph.node('Add', [rest, part(others)])])])
+}
+
 /**
  * The largest logits of each row, largest first, lower ids first on ties, and the log-sum-exp of all of them: the
  * difference of a logit and its log-probability. LogSoftmax is ten times as fast as ReduceLogSumExp.
  */
-function topOf(graph: GraphBuilder, logits: Value, count: number): {logits: Value; ids: Value; logTotal: Value} {
+function topOf(graph: GraphBuilder, logits: Value, count: number): Top {
   const [values, ids] = graph.pair('TopK', [logits, graph.integers(count)], {axis: -1, largest: 1, sorted: 1})
   const first = (of: Value) => graph.node('Gather', [of, graph.integers(0)], {axis: 1})
   const logprobs = graph.node('LogSoftmax', [logits], {axis: -1})

@@ -37,7 +37,8 @@ export function topLogProbabilities(
   token: number,
   count: number,
 ): {logprob: number; top: TokenLogProbability[]} {
-  const at = (i: number) => logits[i]! - logTotal
+  // Rounding must not make a probability exceed 1.
+  const at = (i: number) => Math.min(0, logits[i]! - logTotal)
   const top = Array.from(ids.subarray(0, count), (id, i) => ({token: id, logprob: at(i)}))
   return {logprob: at(ids.indexOf(token)), top}
 }

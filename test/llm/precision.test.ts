@@ -8,6 +8,7 @@ import {Initializers} from '../../src/llm/initializers.js'
 import {loadLanguageModel} from '../../src/llm/language-model.js'
 import {choosePrecision, withQuantised} from '../../src/llm/precision.js'
 import {GraphBuilder, hasByteProducts, openSession, tensor} from '../../src/onnx/index.js'
+import {logSumExp} from '../../src/sampling/index.js'
 import {
   columnsCopy,
   openRunDirectory,
@@ -182,6 +183,7 @@ describe('quantised weights', () => {
       let roundedError = 0
       for (const [i, {top, logits}] of (await predict(weights)).entries()) {
         const expected = (exact[i] as Prediction).logits
+        assert.ok(Math.abs(top.logTotal - logSumExp(expected)) < 1e-3)
         for (const [at, id] of top.ids.entries()) {
           assert.ok(Math.abs((top.logits[at] as number) - (expected[id] as number)) < 1e-5)
           roundedError = Math.max(roundedError, Math.abs((logits[id] as number) - (expected[id] as number)))
