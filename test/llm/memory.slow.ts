@@ -13,8 +13,10 @@ describe('the memory of a server', {skip: process.platform === 'linux' ? false :
   it('does not grow over 500 requests', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
-    // A small heap forces frequent garbage collection, so that any growth is a leak.
-    const server = await startServer(['--model', folder], {env: {NODE_OPTIONS: '--max-old-space-size=48'}})
+    // A small heap forces frequent garbage collection, and a small cache is soon full, so that any growth is a leak.
+    const server = await startServer(['--model', folder, '--prefix-cache', '1'], {
+      env: {NODE_OPTIONS: '--max-old-space-size=48'},
+    })
     const ask = async (i: number) => {
       const body = JSON.stringify({
         prompt: 'word '.repeat(1 + (i % 40)),
@@ -31,7 +33,7 @@ describe('the memory of a server', {skip: process.platform === 'linux' ? false :
       for (let i = 0; i < count; i += 4) await Promise.all([0, 1, 2, 3].map((k) => ask(i + k).catch(() => {})))
     }
     // Warm up compiled code and the runtime's memory arenas.
-    await many(600)
+    await many(1500)
     const before = residentMemory(server.pid)
     await many(500)
     const after = residentMemory(server.pid)
