@@ -1,5 +1,5 @@
 import {open} from 'node:fs/promises'
-import {type Shape, tensorsOf, writeValues} from './random-model.js'
+import {type RandomOptions, type Shape, tensorsOf, writeValues} from './random-model.js'
 
 /** Types of metadata values. */
 const uint32 = 4
@@ -16,7 +16,7 @@ const alignment = 32
  * Writes a model with random f32 weights and a generated vocabulary in the file format of llama.cpp, GGUF version 3, to
  * compare the speed for the same shape.
  */
-export async function writeRandomGguf(path: string, shape: Shape): Promise<void> {
+export async function writeRandomGguf(path: string, shape: Shape, options: RandomOptions = {}): Promise<void> {
   const tensors = tensorsOf(shape)
   const metadata = metadataOf(shape)
   const head = new Bytes()
@@ -33,7 +33,7 @@ export async function writeRandomGguf(path: string, shape: Shape): Promise<void>
   const file = await open(path, 'w')
   await file.write(Buffer.concat([start, Buffer.alloc((alignment - (start.length % alignment)) % alignment)]))
   for (const [name, dims] of tensors) {
-    await writeValues(file, name, dims, 'F32')
+    await writeValues(file, name, dims, 'F32', options)
     const tail = (4 * elements(dims)) % alignment
     if (tail > 0) await file.write(Buffer.alloc(alignment - tail))
   }

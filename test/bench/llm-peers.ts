@@ -11,7 +11,8 @@ import {packageRoot} from '../../src/files/index.js'
 import {type Engine, type EngineOptions, startEngine} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {writeRandomGguf} from './gguf.js'
-import {qwen05b, type Shape, tinyLlama, writeRandomModel} from './random-model.js'
+import {compareLookup} from './llm-lookup.js'
+import {qwen05b, type RandomOptions, type Shape, tinyLlama, writeRandomModel} from './random-model.js'
 
 /** Programs derived from llama.cpp, by the variable with the directory of `llama-bench` and other programs. */
 const peerPrograms = [
@@ -38,6 +39,7 @@ const shapes: Readonly<Record<string, Shape>> = {'qwen2-0.5b': qwen05b, 'tinylla
 interface Place {
   /** Directory of the model, with the files of the peers. */
   model: string
+  shape: Shape
   precision: Precision
   threads: number
   rounds: number
@@ -52,11 +54,13 @@ const rows: Readonly<Record<string, (place: Place) => Promise<object>>> = {
   turn: measureTurn,
   load: measureLoad,
   wait: measureWait,
+  lookup: measureLookup,
 }
 
 /**
  * Compares svc with llama.cpp and programs derived from it, for models of the same shapes with random weights: speed of
- * prompts, replies and batches, and memory. Also measures a second turn, a load from the cache and the pauses of streams.
+ * prompts, replies and batches, and memory. Also measures a second turn, a load from the cache, the pauses of streams and
+ * prompt lookup.
  * The rounds of all programs alternate; ratios above 1 mean that svc is better, except for memory and durations. Variables
  * select what is run: `SVC_BENCH_ROWS`, `SVC_BENCH_SHAPES`, `SVC_BENCH_PRECISIONS`, `SVC_BENCH_THREADS`, as lists with
  * commas, and `SVC_BENCH_ROUNDS`. `SVC_BENCH_MODELS` is a directory that keeps the models for the next run.
@@ -74,12 +78,14 @@ export async function llmPeers() {
   try {
     for (const shape of chosen('SHAPES', Object.keys(shapes))) {
       const model = join(folder, shape)
-      await writeModels(model, shapes[shape] as Shape, peers)
+      const description = shapes[shape] as Shape
+      await writeModels(model, description, peers)
       for (const threads of chosen('THREADS', ['1', '2']).map(Number)) {
         pin(threads)
         for (const precision of chosen('PRECISIONS', ['w8', 'w4']) as Precision[])
           for (const row of chosen('ROWS', Object.keys(rows))) {
-            const place = {model, precision, threads, peers, rounds: Number(process.env.SVC_BENCH_ROUNDS ?? 5)}
+            const rounds = Number(process.env.SVC_BENCH_ROUNDS ?? 5)
+            const place = {model, shape: description, precision, threads, peers, rounds}
             const result = {row, shape, threads, precision, ...(await rows[row]?.(place))}
             process.stderr.write(`${JSON.stringify(result)}\n`)
             results.push(result)
@@ -108,13 +114,18 @@ function pin(threads: number): void {
 }
 
 /** Writes a model for svc, and the files for the peers, unless they exist. */
-async function writeModels(folder: string, shape: Shape, peers: readonly Peer[]): Promise<void> {
+async function writeModels(
+  folder: string,
+  shape: Shape,
+  peers: readonly Peer[],
+  options: RandomOptions = {},
+): Promise<void> {
   await mkdir(folder, {recursive: true})
-  if (!existsSync(join(folder, 'model.safetensors'))) await writeRandomModel(folder, shape, 'BF16')
+  if (!existsSync(join(folder, 'model.safetensors'))) await writeRandomModel(folder, shape, 'BF16', options)
   const [quantizer] = peers
   if (quantizer === undefined || existsSync(fileOf(folder, 'q4_0-pure'))) return
   const floats = fileOf(folder, 'f32')
-  await writeRandomGguf(floats, shape)
+  await writeRandomGguf(floats, shape, options)
   for (const type of [...types.w8, ...types.w4]) {
     const [name = '', pure] = type.split('-')
     const args = [...(pure === undefined ? [] : ['--pure']), floats, fileOf(folder, type), name]
@@ -303,6 +314,15 @@ async function measureWait(place: Place) {
     pause: compare({longest_ms: longest ?? [], step_ms: steps ?? []}),
     prefill: compare({interrupted_ms: interrupted ?? [], alone_ms: alone ?? []}),
   }
+}
+
+/** Speeds with prompt lookup, in a copy of the model whose text does not depend on its weights. */
+async function measureLookup({shape, peers, ...place}: Place) {
+  const model = `${place.model}-chain`
+  await writeModels(model, {...shape, tie_word_embeddings: false}, peers, {chain: true})
+  const peer = peers.find(({name}) => name === 'llama.cpp')
+  const file = fileOf(model, types[place.precision][0] as string)
+  return compareLookup({...place, model, vocabSize: shape.vocab_size, peer: peer && {...peer, file}})
 }
 
 /** The medians of two lists, and the ratio of the first to the second. */

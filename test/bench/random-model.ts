@@ -40,8 +40,21 @@ export const tinyLlama: Shape = {
   hidden_act: 'silu',
 }
 
+export interface RandomOptions {
+  /**
+   * Whether each token is followed by the next one of the vocabulary, so that all programs generate the same text: the
+   * layers add zero, and each row of the head, which must not be tied, is the previous row of the embedding.
+   */
+  chain?: boolean
+}
+
 /** Writes a model directory with random weights of realistic magnitude and a byte tokenizer. */
-export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32' | 'BF16'): Promise<void> {
+export async function writeRandomModel(
+  folder: string,
+  shape: Shape,
+  dtype: 'F32' | 'BF16',
+  options: RandomOptions = {},
+): Promise<void> {
   await writeFiles(folder, {
     'config.json': JSON.stringify(shape),
     'tokenizer.json': JSON.stringify(byteTokenizer(shape.vocab_size)),
@@ -63,12 +76,12 @@ export async function writeRandomModel(folder: string, shape: Shape, dtype: 'F32
   const file = await open(join(folder, 'model.safetensors'), 'w')
   await file.write(length)
   await file.write(padded)
-  for (const [name, dims] of tensors) await writeValues(file, name, dims, dtype)
+  for (const [name, dims] of tensors) await writeValues(file, name, dims, dtype, options)
   await file.close()
 }
 
-/** A million approximately normal values, repeated from varying positions: fast, and all rows differ. */
-const pool = Float32Array.from({length: 1 << 20}, () => (Math.random() + Math.random() + Math.random() - 1.5) * 2)
+/** Approximately normal values, repeated. Their number and the usual lengths of rows are coprime, so all rows differ. */
+const pool = Float32Array.from({length: 2 ** 20 - 1}, () => (Math.random() + Math.random() + Math.random() - 1.5) * 2)
 
 /** Writes the values of a tensor at the end of a file. */
 export async function writeValues(
@@ -76,15 +89,19 @@ export async function writeValues(
   name: string,
   dims: readonly number[],
   dtype: 'F32' | 'BF16',
+  {chain = false}: RandomOptions = {},
 ): Promise<void> {
   const size = dims.reduce((product, dim) => product * dim, 1)
   const norm = name.endsWith('norm.weight')
-  const scale = dims.length === 1 ? 0.02 : 1 / Math.sqrt(dims[1] as number)
+  const zero = chain && /(o|down)_proj/.test(name)
+  const scale = zero ? 0 : dims.length === 1 ? 0.02 : 1 / Math.sqrt(dims[1] as number)
   const values = pool.map((value) => (norm ? 1 : value * scale))
   const narrow = Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16)
   const source = dtype === 'F32' ? values : narrow
-  for (let left = size; left > 0; ) {
-    const start = Math.floor(Math.random() * 1000)
+  let start = Math.floor(Math.random() * source.length)
+  if (chain && name.includes('embed_tokens')) start = 0
+  if (chain && name.includes('lm_head')) start = source.length - (dims[1] as number)
+  for (let left = size; left > 0; start = 0) {
     const part = source.subarray(start, Math.min(source.length, start + left))
     await file.write(new Uint8Array(part.buffer, part.byteOffset, part.byteLength))
     left -= part.length
