@@ -192,6 +192,29 @@ describe('quantised weights', () => {
       assert.ok(roundedError > 1e-4, 'the head is rounded')
     })
 
+  for (const kind of ['floats', 'bytes', 'nibbles'] as const)
+    it(`give a sequence the same most likely tokens, however its prompt is divided: ${kind}`, async (t) => {
+      const decoder = (await load(t, {tied: true, layout: 'single', hiddenSize: 64, seed: 2}))[kind]
+      const predict = async (sizes: readonly number[]) => {
+        const cache = decoder.newCache()
+        const slot = cache.add()
+        let at = 0
+        const top = []
+        for (const size of sizes) {
+          const predictions = await decoder.prefill(cache, slot, tokens.slice(at, at + size), {predict: 'all'})
+          top.push(...predictions.map((prediction) => prediction.top))
+          at += size
+        }
+        return top
+      }
+      const whole = await predict([tokens.length])
+      for (const sizes of [[20, 20], [2, 3, 5, 7, 11, 12], Array.from({length: 20}, () => 2)])
+        assert.deepEqual(
+          (await predict(sizes)).map(({ids, logits}) => ({ids, logits})),
+          whole.map(({ids, logits}) => ({ids, logits})),
+        )
+    })
+
   it('give a sequence the same logits alone and beside others', async (t) => {
     const {bytes} = await load(t, {tied: true, layout: 'single', hiddenSize: 64, seed: 2})
     const run = async (prompts: readonly (readonly number[])[]) => {
