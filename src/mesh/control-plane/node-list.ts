@@ -36,8 +36,7 @@ export async function writeNodeList(
   {store, scope, pending, stalePruneMs}: ControlPlaneContext,
 ): Promise<Cacheable> {
   const depth = await pending.count(scope, undefined, maxPending)
-  const head = `{"schema_version":${nodesSchemaVersion},"queue_depth":${depth},"server_time_unix_ms":${store.now()}`
-  const parts: Buffer[] = [Buffer.from(`${head},"nodes":[`)]
+  const parts: Buffer[] = []
   const hash = createHash('sha256').update(`${nodesSchemaVersion} ${depth}`)
   const add = (part: Buffer) => {
     parts.push(part)
@@ -61,7 +60,9 @@ export async function writeNodeList(
   }
   const more = next === undefined ? '' : `,"truncated":true,"next_cursor":"${cursorOf(next)}"`
   add(Buffer.from(`]${more}}`))
-  return {body: Buffer.concat(parts), etag: `W/"${hash.digest('base64url')}"`}
+  // The time is read last, so that no node was last seen after it.
+  const head = `{"schema_version":${nodesSchemaVersion},"queue_depth":${depth},"server_time_unix_ms":${store.now()}`
+  return {body: Buffer.concat([Buffer.from(`${head},"nodes":[`), ...parts]), etag: `W/"${hash.digest('base64url')}"`}
 }
 
 /** Records that fit on a page of `size` bytes; at least one if the page is empty. */

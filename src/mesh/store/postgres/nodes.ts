@@ -154,11 +154,14 @@ interface Change {
 /** Joins, heartbeats, quarantine and maintenance of nodes. */
 export class Nodes {
   readonly #database: Database
+  readonly #onTime: (now: number) => void
   readonly #beats: Lane<Beat, HeartbeatOutcome | 'conflict' | 'other'>
   readonly #counts = new Map<Scope, {atMs: number; count: Promise<number>}>()
 
-  constructor(database: Database) {
+  /** @param onTime receives the times of the database that answers contain */
+  constructor(database: Database, onTime: (now: number) => void) {
     this.#database = database
+    this.#onTime = onTime
     this.#beats = new Lane({run: (beats) => this.#beat(beats), max: heartbeatsAtOnce})
   }
 
@@ -214,6 +217,7 @@ export class Nodes {
       // One more node shows whether there are more.
       const values = [scope, page?.last ?? query.after ?? '', part + 1]
       const rows = await this.#database.query<ListedRow>(sql.page, values)
+      this.#onTime(rows[0]?.now ?? 0)
       page ??= startPage(query, rows[0]?.now ?? 0)
       for (const row of rows.slice(0, part)) {
         if (page.isFull) return page.end(true)
@@ -288,6 +292,7 @@ export class Nodes {
       ...transpose(values),
       beats.length,
     ])
+    this.#onTime(rows[0]?.now ?? 0)
     return new Map(rows.map((row) => [row.no, recordText(listedOf(row), row.now)]))
   }
 
@@ -299,6 +304,7 @@ export class Nodes {
       beats.map(({heartbeat}) => heartbeat.facts.id),
     ])
     const now = rows[0]?.now ?? 0
+    this.#onTime(now)
     const nodes = new Map(
       rows.filter(({beat}) => beat !== null).map((row) => [keyOf(row.scope_id, row.node_id), fromRow(row)]),
     )
@@ -363,6 +369,7 @@ export class Nodes {
     return this.#database.transaction(async (query) => {
       const [lock] = await query<{now: number}>(sql.lock, [scope, id])
       const [row] = await query<NodeRow>(sql.find, [scope, id])
+      this.#onTime(lock?.now ?? 0)
       return work({query, node: row && fromRow(row), now: lock?.now ?? 0})
     })
   }

@@ -103,6 +103,11 @@ class Estimate {
     this.#readAt = this.#monotonic()
   }
 
+  /** Raises the estimate to a time that the database had earlier: a late report of the time makes it too low. */
+  saw(time: number): void {
+    if (time > this.now()) this.set(time)
+  }
+
   now(): number {
     this.#last = Math.max(this.#last, Math.floor(this.#time + this.#monotonic() - this.#readAt))
     return this.#last
@@ -118,7 +123,7 @@ interface StoreParts {
 
 function meshStoreOf(database: Database, {limits, session, clock, replicas}: StoreParts): MeshStore {
   const {leaseMs, maxScopeBlobBytes: maxBlobs = maxScopeBlobBytes} = limits
-  const nodes = new Nodes(database)
+  const nodes = new Nodes(database, (now) => clock.saw(now))
   const leases = new Leases(database, leaseMs)
   const messages = new Messages(database, limits)
   const usedTokens = new UsedTokens(database)

@@ -48,6 +48,21 @@ describe('the clock of a PostgreSQL store', {skip: skipWithoutPostgres}, () => {
     }
   })
 
+  it('is not estimated to be before the last sign of life of a node', async (t) => {
+    const {store, now, step} = await begin(t)
+    for (const use of [
+      () => store.heartbeat('', {facts: {id: 'n1'}, isFull: false}),
+      () => store.heartbeat('', {facts: {id: 'n1', version: '1.0.1'}, isFull: false}),
+      () => store.setQuarantine('', 'n1', true, 'operator'),
+      () => store.listNodes('', {limit: 10, staleAfterMs: hour}),
+    ]) {
+      await step(2000)
+      await use()
+      const [time, estimate] = [await now(), store.now()]
+      assert.ok(estimate >= time, `${estimate} is before ${time}`)
+    }
+  })
+
   it('does not end leases when the system clock is set forward', async (t) => {
     const {store, now, tick, step} = await begin(t)
     const {lease_id: lease} = await store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'})
