@@ -43,7 +43,7 @@ export class PromptLookup {
 
   /** Remembers the n-grams that end at or after a position of a text. */
   learn(tokens: readonly number[], from: number): void {
-    for (const pool of this.#pools) for (let i = from; i < tokens.length; i++) pool.put(tokens, i, tokens[i] as number)
+    for (const pool of this.#pools) for (let i = from; i < tokens.length; i++) pool.put(tokens, i)
   }
 
   /** Probable next tokens of a text, at most `most`; none if their verification is not expected to pay. */
@@ -88,13 +88,21 @@ export class PromptLookup {
     const text = tokens.slice(-longestOrder)
     const proposals: Proposal[] = []
     while (proposals.length < most) {
-      const order = this.#pools.findIndex((pool) => pool.get(text, text.length) !== undefined)
-      const token = this.#pools[order]?.get(text, text.length)
-      if (token === undefined) break
-      proposals.push({token, order})
-      text.push(token)
+      const proposal = this.#next(text)
+      if (proposal === undefined) break
+      proposals.push(proposal)
+      text.push(proposal.token)
     }
     return proposals
+  }
+
+  /** What the longest known n-gram at the end of a text predicts. */
+  #next(text: readonly number[]): Proposal | undefined {
+    for (const [order, pool] of this.#pools.entries()) {
+      const token = pool.get(text, text.length)
+      if (token !== undefined) return {token, order}
+    }
+    return undefined
   }
 }
 
@@ -113,12 +121,12 @@ class NgramPool {
     this.#order = order
   }
 
-  /** Stores the token that follows the n-gram before a position. */
-  put(tokens: readonly number[], position: number, token: number): void {
+  /** Stores the token at a position, which follows the n-gram before it. */
+  put(tokens: readonly number[], position: number): void {
     if (position < this.#order) return
     const hash = this.#hash(tokens, position)
     this.#hashes[hash & (capacity - 1)] = hash
-    this.#tokens[hash & (capacity - 1)] = token
+    this.#tokens[hash & (capacity - 1)] = tokens[position] as number
   }
 
   get(tokens: readonly number[], position: number): number | undefined {
