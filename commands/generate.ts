@@ -1,5 +1,13 @@
 import {Args, Flags} from '@oclif/core'
-import {formatTable, readTextInput, SvcCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
+import {
+  formatTable,
+  modelFlag,
+  readTextInput,
+  SvcCommand,
+  settingFlags,
+  showQuantising,
+  withProgress,
+} from '../src/cli/index.js'
 import {engineSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
@@ -26,12 +34,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     prompt: Args.string({description: 'Prompt; - reads standard input.'}),
   }
   static override flags = {
-    model: Flags.string({
-      char: 'm',
-      description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
-      helpValue: 'MODEL',
-      required: true,
-    }),
+    model: modelFlag,
     ...settingFlags(engineSettings),
     seed: Flags.integer({
       description: 'Sampling seed. (default: random)',

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {SpeechCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
+import {modelFlag, SpeechCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
 import {
   engineSettings,
   type SettingSources,
@@ -30,12 +30,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     'curl -s http://127.0.0.1:11435/api/generate -d \'{"prompt": "Hello", "stream": false}\'',
   ]
   static override flags = {
-    model: Flags.string({
-      char: 'm',
-      description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
-      helpValue: 'MODEL',
-      required: true,
-    }),
+    model: modelFlag,
     'model-name': Flags.string({
       description: 'Model name that clients see. (default: last component of the path)',
     }),

@@ -1,5 +1,4 @@
-import {Flags} from '@oclif/core'
-import {BenchCommand, formatTable, settingFlags, withProgress} from '../../src/cli/index.js'
+import {BenchCommand, formatTable, modelFlag, settingFlags, withProgress} from '../../src/cli/index.js'
 import {engineSettings, telemetrySettings} from '../../src/config/index.js'
 import type {BenchLlmV1} from '../../src/contracts/index.js'
 
@@ -16,12 +15,7 @@ If SVC_BENCHMARK_TELEMETRY is 1 or true, the speed of one reply is recorded in t
     '<%= config.bin %> <%= command.id %> --model ./my-model --json | jq .prefill.tokens_per_second',
   ]
   static override flags = {
-    model: Flags.string({
-      char: 'm',
-      description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
-      helpValue: 'MODEL',
-      required: true,
-    }),
+    model: modelFlag,
     ...settingFlags(engineSettings, 'threads', 'precision'),
   }
 

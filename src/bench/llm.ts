@@ -70,8 +70,8 @@ export async function prefillSpeed(engine: Engine, promptTokens: number, signal?
 }
 
 /**
- * Tokens per second of concurrent streams; NaN if the reply has fewer than two tokens. The speed is that of the last stream, which runs after all others have
- * started; they are cancelled when it ends.
+ * Tokens per second of concurrent streams; NaN if the reply has fewer than two tokens. The speed is that of the last
+ * stream, which runs after all others have started; they are cancelled when it ends.
  */
 export async function decodeSpeed(
   engine: Engine,

@@ -54,6 +54,7 @@ export {
   formatMeshStatus,
   formatNodes,
 } from './mesh-text.js'
+export {modelFlag} from './model-flag.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'
 export {OrchCommand, taskArg, taskFlag} from './orch-command.js'
