@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
-import {type GenerateRequest, type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
+import type {GenerateRequest, LanguageModel} from '../../src/llm/index.js'
 import type {LoadOptions} from '../../src/llm/language-model.js'
 import {defaultSampling, randomSource} from '../../src/sampling/index.js'
 import {qwen05b, writeRandomModel} from '../bench/random-model.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
+import {loadModel} from './load-model.js'
 
-async function load(t: TestContext, folder: string, options: Partial<LoadOptions>): Promise<LanguageModel> {
-  const model = await loadLanguageModel(folder, {threads: 2, numCtx: 1024, slots: 4, ...options})
-  t.after(async () => {
-    await model.idle()
-    await model.release()
-  })
-  return model
-}
+const load = (t: TestContext, folder: string, options: Partial<LoadOptions>): Promise<LanguageModel> =>
+  loadModel(t, folder, {threads: 2, numCtx: 1024, slots: 4, ...options})
 
 async function tokensOf(model: LanguageModel, request: GenerateRequest, signal?: AbortSignal): Promise<number[]> {
   for await (const event of model.generate(request, signal)) if (event.type === 'done') return event.tokens

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
-import {type GenerateRequest, type GenerateSummary, type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
+import type {GenerateRequest, GenerateSummary, LanguageModel} from '../../src/llm/index.js'
 import type {KvState} from '../../src/llm/kv-cache.js'
 import {PrefixCache} from '../../src/llm/prefix-cache.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {openRunDirectory, readJsonObject} from '../../src/weights/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, tinyModel, writeTinyModel} from '../support/tiny-model.js'
+import {loadModel} from './load-model.js'
 
 const range = (from: number, length: number) => Array.from({length}, (_, i) => (from + i * 37) % tinyModel.vocabSize)
 const stateOf = (length: number): KvState => ({length, bytes: length, layers: []})
@@ -82,14 +83,7 @@ async function loadBoth(t: TestContext): Promise<{model: LanguageModel; plain: L
   const folder = await temporaryFolder(t)
   await writeTinyModel(folder, {contextLength: 2048})
   await writeFiles(folder, tinyAdapterFiles({}, {}))
-  const load = async (prefixBytes: number) => {
-    const model = await loadLanguageModel(folder, {threads: 1, numCtx: 0, slots: 3, prefixBytes})
-    t.after(async () => {
-      await model.idle()
-      await model.release()
-    })
-    return model
-  }
+  const load = (prefixBytes: number) => loadModel(t, folder, {slots: 3, prefixBytes})
   return {model: await load(1e7), plain: await load(0)}
 }
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
-import {type GenerateRequest, type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
+import type {GenerateRequest, LanguageModel} from '../../src/llm/index.js'
 import {PromptLookup} from '../../src/llm/prompt-lookup.js'
 import {defaultSampling, randomSource, type SamplingOptions} from '../../src/sampling/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
+import {loadModel} from './load-model.js'
 
 const range = (from: number, length: number) => Array.from({length}, (_, i) => from + i)
 
@@ -77,14 +78,7 @@ describe('PromptLookup', () => {
 
 /** Loads a model with and without prompt lookup. */
 async function loadBoth(t: TestContext, folder: string): Promise<{lookup: LanguageModel; plain: LanguageModel}> {
-  const load = async (promptLookup: boolean) => {
-    const model = await loadLanguageModel(folder, {threads: 1, numCtx: 0, slots: 3, promptLookup})
-    t.after(async () => {
-      await model.idle()
-      await model.release()
-    })
-    return model
-  }
+  const load = (promptLookup: boolean) => loadModel(t, folder, {slots: 3, promptLookup})
   return {lookup: await load(true), plain: await load(false)}
 }
 
