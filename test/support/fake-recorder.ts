@@ -5,6 +5,8 @@ import {delimiter, dirname, join} from 'node:path'
 export type FakeRecording =
   /** Plays raw PCM at its own speed, then silence until it is stopped. */
   | {plays: string}
+  /** Plays raw PCM at its own speed, again and again until it is stopped. */
+  | {repeats: string}
   /** Prints a message to standard error and exits. */
   | {dies: string; after?: string}
   /** Writes nothing. */
@@ -22,9 +24,10 @@ else if (recording.dies !== undefined) {
   process.stderr.write(recording.dies + '\\n')
   process.exitCode = 1
 } else {
-  const sound = readFileSync(recording.plays)
+  const sound = readFileSync(recording.plays ?? recording.repeats)
   let at = 0
   setInterval(() => {
+    if (at >= sound.length && recording.repeats !== undefined) at = 0
     process.stdout.write(at < sound.length ? sound.subarray(at, at + 3200) : Buffer.alloc(3200))
     at += 3200
   }, 100)
