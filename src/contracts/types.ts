@@ -850,6 +850,20 @@ export interface MeshInitV1 {
   join_command: string
 }
 
+/** A recognised text and its correction: a line of a corpus that trains a model to correct transcripts. */
+export interface AsrRefinePair {
+  /** Text as recognised. */
+  noisy_text: string
+  /** Text as it should be. */
+  corrected_text: string
+  category?: string
+  /** Quality of the pair; 5 is best. */
+  rating?: number
+  /** Origin of the pair, such as synthetic. */
+  source?: string
+  [k: string]: unknown
+}
+
 /** The hand-off file external_serving_handoff_v1.json: the information that an external runtime needs to serve an artifact. */
 export interface ExternalServingHandoffV1 {
   schema: 'svc_external_serving_handoff_v1'

@@ -2,6 +2,7 @@
  * Files: containment of caller-supplied paths, atomic writes, lock files, and rules for overwriting outputs. Also the
  * folder of this package.
  */
+export {appendJsonLine} from './append-line.js'
 export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath, isWithin} from './containment.js'
 export {writeGenerated} from './generated.js'

@@ -4,6 +4,7 @@
  */
 
 export type {AudioStream} from '../audio/index.js'
+export {appendAsrRefinePair} from './corpus/asr-refine-pair.js'
 export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate} from './evaluation/evaluate.js'
