@@ -25,6 +25,15 @@ export type {
 export {ModelHolder, type ModelSource} from './model-holder.js'
 export {type PartialWriter, partialWriter} from './partial-file.js'
 export {transcribePayload} from './payload.js'
+export {
+  type AskModel,
+  type Polished,
+  type PolishOptions,
+  type PolishReport,
+  polish,
+  type ResolveModel,
+} from './polish/polish.js'
+export type {PolishMessage} from './polish/request.js'
 export {createProgress} from './progress.js'
 export {listRecordings, outputPaths} from './recordings.js'
 export {

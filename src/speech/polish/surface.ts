@@ -1,0 +1,52 @@
+import {isProtected} from '../text/protected-words.js'
+import {joinWord, splitWord} from '../text/written-word.js'
+import type {Unpolished} from './request.js'
+
+/** Bounds of the size of a corrected text, bytes: within them, five times the size of the transcript. */
+const leastBytes = 1024
+const mostBytes = 32_768
+
+/** Number of separators of a kind that a correction may remove. */
+const mostRemoved = 2
+
+/**
+ * True if a correction has the size and the symbols of the transcript: it is not much longer, has no new control
+ * characters, and at most two of `::`, of `--` and of the path separators are missing.
+ */
+export function isPlausible(corrected: string, {rawText, refinedText}: Unpolished): boolean {
+  const most = Math.min(mostBytes, Math.max(leastBytes, 5 * Buffer.byteLength(refinedText)))
+  if (Buffer.byteLength(corrected) > most || corrected.length > 3 * rawText.length + 20) return false
+  const unsafe = corrected.match(/\p{Cc}|\p{Cs}/gu) ?? []
+  if (unsafe.some((character) => !refinedText.includes(character))) return false
+  return [/::/g, /--/g, /[/\\]/g].every((mark) => count(refinedText, mark) - count(corrected, mark) <= mostRemoved)
+}
+
+const count = (text: string, mark: RegExp) => text.match(mark)?.length ?? 0
+
+/** Scripts without spaces between words. Their characters are words of their own here. */
+const unspaced =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Myanmar}\\p{Script=Khmer}'
+const boundary = new RegExp(`\\s+|(?<=[${unspaced}])|(?=[${unspaced}])`, 'u')
+
+/**
+ * Returns a protected word of the transcript that occurs less often in the correction; undefined if there is none.
+ * Protected words are those that refinement does not change, such as flags, paths, URLs, names with `::` or `.`, and
+ * numbers.
+ */
+export function lostWord(corrected: string, {refinedText}: Unpolished): string | undefined {
+  const left = new Map<string, number>()
+  for (const word of protectedIn(corrected)) left.set(word, (left.get(word) ?? 0) + 1)
+  return protectedIn(refinedText).find((word) => {
+    const rest = (left.get(word) ?? 0) - 1
+    left.set(word, rest)
+    return rest < 0
+  })
+}
+
+/** Protected words without the punctuation around them, unless the punctuation is what makes them protected. */
+const protectedIn = (text: string): string[] =>
+  text
+    .split(boundary)
+    .map(splitWord)
+    .filter((word) => isProtected(word))
+    .map((word) => (isProtected({...word, lead: '', trail: ''}) ? word.core : joinWord(word)))
