@@ -1,10 +1,12 @@
 /**
  * Client for inference servers: endpoint resolution, model registry, probing and text generation.
  */
+export {type Ask, askEndpoint} from './ask-endpoint.js'
 export {type ChatMessage, type ChatRequest, chat} from './chat.js'
 export {contextLengthOf} from './context-length.js'
 export {type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
 export {generate} from './generation.js'
+export {type OpenAiChatRequest, openAiChat} from './openai-chat.js'
 export {probeEndpoint} from './probe.js'
 export {type ModelEntry, modelRegistry} from './registry.js'
 export {servedModels} from './served-models.js'
