@@ -2,27 +2,38 @@ import {type FileHandle, open} from 'node:fs/promises'
 import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
+  askTerminal,
+  clarifyRoute,
   clearLine,
+  formatRoute,
   levelBar,
   liveLimitFlags,
   liveLine,
+  noticeOf,
+  OrchCommand,
   overwriteFlag,
-  SpeechCommand,
+  routeFlags,
   sessionLimitsOf,
   speechFlags,
 } from '../src/cli/index.js'
-import {speechServerSettings, speechSessionSettings, speechSettings} from '../src/config/index.js'
+import {ideSettings, speechServerSettings, speechSessionSettings, speechSettings} from '../src/config/index.js'
 import {Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs} from '../src/files/index.js'
+import type {OperationBase, OperationContext} from '../src/operations/index.js'
 import type {
   AudioStream,
   FinishedUtterance,
   LiveEvent,
   LiveSession,
+  Polished,
   RemoteSession,
+  RouteResult,
+  Segment,
   SessionLimits,
   Transcriber,
   TranscriptFormat,
+  TranscriptUse,
+  Unpolished,
 } from '../src/speech/index.js'
 
 /** Silence after which an utterance ends, ms. */
@@ -30,7 +41,13 @@ const endpointMs = 400
 /** A microphone is reported as muted when it delivers zeros only for this time, samples. */
 const mutedAfter = 3 * 16_000
 
-export default class Listen extends SpeechCommand<typeof Listen> {
+/** Uses the text of a session. */
+interface Conversation {
+  polish(transcript: Unpolished): Promise<Polished>
+  route(sessionId: string, polished: Pick<Polished, 'text' | 'confidence'>): Promise<RouteResult>
+}
+
+export default class Listen extends OrchCommand<typeof Listen> {
   static override summary = 'Transcribe live speech from a microphone, pipe or file.'
   static override description =
     `Records from the default microphone until Ctrl-C, or reads a file or standard input to the end. An utterance ends after
@@ -40,7 +57,10 @@ is piped, each utterance is printed as one line when it is complete.
 To record, uses the first available of pw-record, arecord, parecord, rec (SoX) and ffmpeg. Standard input is a recording
 in any supported format, or raw PCM (16-bit little-endian, mono, 16 kHz).
 
---json prints one event per line (ready, partial, final, error and heartbeat), and the complete session as the last
+--route uses the text: tool calls an operation of the workspace by its name, such as "list tasks"; chat asks the configured
+model; orchestrator submits a task. Live speech is used utterance by utterance, a file as one text.
+
+--json prints one event per line (ready, partial, final, routed, error and heartbeat), and the complete session as the last
 line.
 
 --output writes each utterance to the file as soon as it is complete; the extension selects the format. Ctrl-C ends the
@@ -49,6 +69,7 @@ current utterance and prints it.`
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --output notes.txt --profile aggressive',
     '<%= config.bin %> <%= command.id %> | while read -r line; do echo "heard: $line"; done',
+    '<%= config.bin %> <%= command.id %> --route chat',
     'ffmpeg -v error -i talk.mp4 -f wav - | <%= config.bin %> <%= command.id %> - --json',
   ]
   static override args = {
@@ -60,6 +81,7 @@ current utterance and prints it.`
   static override flags = {
     ...speechFlags,
     ...liveLimitFlags,
+    ...routeFlags,
     microphone: Flags.string({description: 'Microphone to record from.', helpValue: 'NAME'}),
     'list-microphones': Flags.boolean({description: 'List the microphones and exit.'}),
     once: Flags.boolean({description: 'Exit after the first utterance.'}),
@@ -77,23 +99,40 @@ current utterance and prints it.`
     overwrite: overwriteFlag,
   }
 
+  #operations: Promise<OperationBase> | undefined
+
   async run(): Promise<void> {
     if (this.flags['list-microphones']) return this.#listMicrophones()
     const {isTextFile, SessionResult, sessionLimits} = await import('../src/speech/index.js')
     const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
     const document = await this.#openOutput()
     const result = new SessionResult()
+    const conversation = await this.#openConversation()
+    // A file is one message; live speech is routed utterance by utterance.
+    const isDialogue = this.#isLive
+    let routed: RouteResult | undefined
+    let polished: Polished | undefined
     const screen = new Screen(!this.output.json && process.stdout.isTTY)
     const isText = isTextFile(this.args.source)
     const isRemote = this.flags.server !== undefined && !isText
     const transcriber = isRemote ? undefined : await this.createTranscriber({refine: true})
     let failed = false
     try {
-      const onFinal = async (utterance: FinishedUtterance) => {
+      const onFinal = async (heard: FinishedUtterance) => {
+        polished = await conversation.polish(unpolished(heard))
+        const utterance = withText(heard, polished)
         result.add(utterance)
         screen.clear()
         if (utterance.event.text !== '') await this.output.piece(`${utterance.event.text}\n`)
         await document?.write(utterance)
+        if (!isDialogue || utterance.event.text === '') return
+        routed = await conversation.route(session.id, polished)
+        await this.#showRoute(routed)
+        if (this.flags.route === 'none' && !polished.report.applied) return
+        const {correlation_id, utterance: index} = utterance.event
+        const {route} = routed
+        const {text, report: llm_refinement} = polished
+        await this.output.event({type: 'routed', correlation_id, utterance: index, text, route, llm_refinement})
       }
       const session =
         transcriber === undefined
@@ -107,12 +146,23 @@ current utterance and prints it.`
         await session.close()
         screen.clear()
       }
-      const object = result.payload(session, {
-        path: this.#path(),
-        limits,
-        languageHint: this.settings(speechSettings).language,
-        minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
-      })
+      const {transcript} = result
+      polished ??= await conversation.polish(transcript)
+      const whole = {...polished, text: transcript.refinedText, confidence: transcript.confidence}
+      if (routed === undefined) {
+        routed = await conversation.route(session.id, whole)
+        await this.#showRoute(routed)
+      }
+      const object = result.payload(
+        session,
+        {
+          path: this.#path(),
+          limits,
+          languageHint: this.settings(speechSettings).language,
+          minConfidence: this.settings(speechSessionSettings).toolRouteMinConfidence,
+        },
+        {...routed, polished: whole},
+      )
       await this.output.event(
         this.flags['debug-parser-payload'] ? {...object, runtime_config: this.speechRuntime()} : object,
       )
@@ -123,6 +173,64 @@ current utterance and prints it.`
       await transcriber?.close()
     }
     if (failed) this.exit(Exit.failed)
+  }
+
+  /** True if the audio is a microphone or a pipe. */
+  get #isLive(): boolean {
+    return this.args.source === 'mic' || this.args.source === '-'
+  }
+
+  /** Prepares the use of texts. The workspace is opened when an operation is called. */
+  async #openConversation(): Promise<Conversation> {
+    const {noEditor, polishTranscript, Router, readEditorContext, routeTranscript, transcriptUse} = await import(
+      '../src/speech/index.js'
+    )
+    const {operations, spokenPorts} = await import('../src/operations/index.js')
+    const {route: mode, 'confirm-route': confirms, polish, 'emit-asr-refine': pairs} = this.flags
+    const defaults = transcriptUse(this.settings(speechSessionSettings))
+    const use: TranscriptUse = {
+      mode,
+      editor: mode === 'tool' ? await readEditorContext(this.workspace.root, this.settings(ideSettings)) : noEditor,
+      limits: defaults.limits,
+      polish: {...defaults.polish, enabled: polish ?? defaults.polish.enabled},
+      pairsPath: pairs === undefined ? undefined : resolve(pairs),
+    }
+    const ask = (question: string) => askTerminal(question, this.signal)
+    const ports = {
+      ...(await spokenPorts(
+        operations,
+        () => this.#operationContext(),
+        async (question) => !confirms || /^(y(es)?)?$/i.test((await ask(`${question} [Y/n] `)) ?? 'n'),
+      )),
+      router: new Router(),
+      resolveModel: this.resolveModel,
+    }
+    // After an interruption, the last utterance is still used.
+    const {signal} = new AbortController()
+    return {
+      polish: (transcript) => polishTranscript(transcript, use, this.resolveModel, signal),
+      route: async (sessionId, polished) => {
+        const routed = await routeTranscript(sessionId, polished, use, ports, signal)
+        return {...routed, route: await clarifyRoute(routed.route, ask)}
+      },
+    }
+  }
+
+  async #operationContext(): Promise<OperationContext> {
+    this.#operations ??= this.openOperations('cli', this.speechPort)
+    return {
+      ...(await this.#operations),
+      signal: this.signal,
+      report: () => {},
+      notice: (text) => this.output.notice(text),
+      ask: undefined,
+    }
+  }
+
+  async #showRoute(routed: RouteResult): Promise<void> {
+    await this.output.piece(formatRoute(routed.route))
+    const notice = noticeOf(routed)
+    if (notice !== undefined) this.output.notice(notice)
   }
 
   #configuredLimits(): SessionLimits {
@@ -261,6 +369,23 @@ current utterance and prints it.`
     await checkOutputs([output], {overwrite, inputs: []})
     return Document.open(resolve(output), createFormat(format))
   }
+}
+
+const unpolished = ({event, file}: FinishedUtterance): Unpolished => ({
+  rawText: event.raw_text,
+  refinedText: event.refined_text,
+  confidence: event.confidence,
+  trace: file?.finished.trace ?? [],
+})
+
+/** The utterance with its final text; without segments if the text differs from theirs. */
+function withText({event, file}: FinishedUtterance, {text, confidence, report}: Polished): FinishedUtterance {
+  if (!report.applied) return file === undefined ? {event} : {event, file}
+  const polished = {...event, refined_text: text, text, confidence}
+  if (file === undefined) return {event: polished}
+  const {transcript} = file
+  const whole = {...transcript.segments[0], startSec: 0, endSec: (event.end_ms - event.start_ms) / 1000, text}
+  return {event: polished, file: {...file, transcript: {...transcript, text, segments: [whole as Segment]}}}
 }
 
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>

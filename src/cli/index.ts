@@ -85,6 +85,7 @@ export {formatSession, formatSessions, turns} from './session-text.js'
 export {settingFlags} from './setting-flags.js'
 export {formatSettings} from './settings-text.js'
 export {SpeechCommand, speechFlags} from './speech-command.js'
+export {askTerminal, clarifyRoute, formatRoute, noticeOf, routeFlags} from './spoken-route.js'
 export {readings} from './store-changes.js'
 export {formatTable} from './table.js'
 export {

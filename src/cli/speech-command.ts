@@ -5,6 +5,7 @@ import {dirname, join, resolve} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
+  assistantSettings,
   defaultSpeechModel,
   hubSettings,
   readConfigFile,
@@ -31,6 +32,7 @@ import type {
   LocatedModel,
   ModelSource,
   PartialWriter,
+  ResolveModel,
   SpeechService,
   Transcriber,
   TranscriberOptions,
@@ -102,12 +104,19 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     return this.#port
   }
 
+  /** Finds the configured language model, which polishes transcripts and answers chats. */
+  protected readonly resolveModel: ResolveModel = async (signal) => {
+    const {askEndpoint} = await import('../inference-client/index.js')
+    const {timeoutMs} = this.settings(assistantSettings)
+    return askEndpoint(this.settingSources(), timeoutMs, signal)
+  }
+
   /**
    * Opens speech recognition for many calls, each with the settings at that time. The caller closes it.
    * @param model overrides the setting
    */
   protected async openSpeechService(model?: string): Promise<SpeechService> {
-    const {chosenSettings, SpeechService} = await import('../speech/index.js')
+    const {chosenSettings, SpeechService, transcriptUse} = await import('../speech/index.js')
     return new SpeechService({
       root: this.settings(speechServerSettings).workspace ?? this.workspace.root,
       settings: async (choice) => {
@@ -127,12 +136,14 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
           stability: {quietMs: server.streamPartialQuietMs, maxWaitMs: server.streamMaxWaitMs},
           maxBufferMs: server.streamMaxBufferMs,
           minConfidence: session.toolRouteMinConfidence,
+          use: transcriptUse(session),
           keepAliveMs: speech.keepAliveMs,
           partial:
             emitPartialPath === undefined ? undefined : {path: resolve(emitPartialPath), chunkSec: audio.chunkSec},
           runtime: speechRuntime({...speech, ...refine, ...session, ...hub}),
         }
       },
+      resolveModel: this.resolveModel,
     })
   }
 

@@ -22,7 +22,7 @@ export function openSpeechPort({
   return {
     status,
     transcribe: async (request, hooks) => (await opened()).transcribe(request, hooks),
-    listen: async (request, hooks) => (await opened()).listen(request, hooks),
+    listen: async (request, hooks, ports) => (await opened()).listen(request, hooks, ports),
     async close() {
       await (await service?.catch(() => undefined))?.close()
     },

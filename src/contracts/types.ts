@@ -261,6 +261,30 @@ export interface ListenV1 {
   clarification_recommended: boolean
   /** Alternative readings, best first; only present if there is more than one. */
   n_best?: string[]
+  /** What the text asks for; only with the route mode tool, if it asks for something. */
+  intent_envelope?: {
+    action: 'speech_status' | 'code_create' | 'code_edit' | 'explain_code' | 'run_check' | 'operation' | 'none'
+    intent_confidence: number
+    transcript_confidence: number
+    transcript: string
+    /** File that the text names. */
+    target_path?: string
+    /** Function or type that the text names. */
+    symbol_name?: string
+    /** Part of the code that the text names. */
+    ast_target?: {
+      node_kind: 'function' | 'struct' | 'type' | 'module'
+      symbol_name?: string
+      /** True if it is the one at the cursor of the editor. */
+      at_cursor: boolean
+    }
+  }
+  /** True if a stronger model or a person should be asked; only with intent_envelope. */
+  speech_escalation_recommended?: boolean
+  /** What is missing to act on the text; only present if something is. */
+  intent_slot_gaps?: ('target_path_or_symbol' | 'test_scope' | 'explain_focus')[]
+  /** Question to the user about what is missing. */
+  slot_clarification?: string
   /** Refinement of the text by a language model. */
   llm_refinement: {applied: boolean; skipped?: boolean; reason?: string; [k: string]: unknown}
   /** Settings of speech sessions; only with --debug-parser-payload. */
@@ -268,7 +292,8 @@ export interface ListenV1 {
 }
 
 /** Event of a live speech session: a line of svc listen --json. */
-export type SpeechEventV1 = SpeechReadyV1 | SpeechPartialV1 | SpeechFinalV1 | SpeechErrorV1 | SpeechHeartbeatV1
+export type SpeechEventV1 =
+  SpeechReadyV1 | SpeechPartialV1 | SpeechFinalV1 | SpeechErrorV1 | SpeechHeartbeatV1 | SpeechRoutedV1
 
 export interface SpeechReadyV1 {
   type: 'ready'
@@ -376,6 +401,24 @@ export interface SpeechHeartbeatV1 {
   correlation_id: string
   /** Time since the session began. */
   elapsed_ms: number
+}
+export interface SpeechRoutedV1 {
+  type: 'routed'
+  /** Id of the session. */
+  correlation_id: string
+  /** Number of the utterance, from 0. */
+  utterance: number
+  /** Text after polishing. */
+  text: string
+  /** What the text was used for. */
+  route: {
+    mode: 'none' | 'tool' | 'chat' | 'orchestrator' | 'clarify'
+    action: string
+    status: string
+    payload: {[k: string]: unknown}
+  }
+  /** Correction of the text by a language model. */
+  llm_refinement: {applied: boolean; [k: string]: unknown}
 }
 
 /** Result of svc merge --json. */

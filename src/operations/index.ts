@@ -14,5 +14,6 @@ export {
 export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} from './operation.js'
 export {type Call, commandCall, createCall} from './perform.js'
 export type {ListenRequest, Progress, SpeechHooks, SpeechPort, TranscribeRequest} from './speech-port.js'
+export {spokenPorts} from './spoken.js'
 export {operationNamed, operations} from './table.js'
 export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'

@@ -1,4 +1,5 @@
 import type {ListenV1, SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
+import type {OperationPorts} from '../speech/index.js'
 
 export interface Progress {
   done: number
@@ -21,6 +22,13 @@ export interface TranscribeRequest {
 
 export interface ListenRequest extends TranscribeRequest {
   session_id?: string
+  /** Changes that the text asks for are made without asking. */
+  confirmed?: boolean
+  llm_refinement?: boolean
+  llm_min_det_confidence?: number
+  llm_max_output_tokens?: number
+  /** Relative to the speech workspace, and inside it. */
+  emit_asr_refine_path?: string
 }
 
 export interface SpeechHooks {
@@ -32,7 +40,7 @@ export interface SpeechHooks {
 /** The speech-to-text functions that operations need; a higher layer opens models and reads settings. */
 export interface SpeechPort {
   transcribe(request: TranscribeRequest, hooks: SpeechHooks): Promise<TranscribeV1>
-  /** Transcribes a recording as a live session. */
-  listen(request: ListenRequest, hooks: SpeechHooks): Promise<ListenV1>
+  /** Transcribes a recording as a live session, and uses the text. */
+  listen(request: ListenRequest, hooks: SpeechHooks, ports: OperationPorts): Promise<ListenV1>
   status(): Promise<SpeechStatusV1>
 }

@@ -32,7 +32,7 @@ export const operations: readonly Operation[] = [
   ...messageOperations,
   ...journeyOperations,
   ...assistantOperations,
-  ...speechOperations,
+  ...speechOperations(() => operations),
   ...meshOperations,
   ...benchmarkOperations,
 ]

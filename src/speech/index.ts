@@ -4,6 +4,7 @@
  */
 
 export type {AudioStream} from '../audio/index.js'
+export type {AskModel, ModelMessage, ResolveModel} from './ask-model.js'
 export {appendAsrRefinePair} from './corpus/asr-refine-pair.js'
 export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
@@ -25,19 +26,18 @@ export type {
 export {ModelHolder, type ModelSource} from './model-holder.js'
 export {type PartialWriter, partialWriter} from './partial-file.js'
 export {transcribePayload} from './payload.js'
-export {
-  type AskModel,
-  type Polished,
-  type PolishOptions,
-  type PolishReport,
-  polish,
-  type ResolveModel,
-} from './polish/polish.js'
-export type {PolishMessage} from './polish/request.js'
+export {type Polished, type PolishOptions, type PolishReport, polish} from './polish/polish.js'
+export type {Unpolished} from './polish/request.js'
 export {createProgress} from './progress.js'
 export {listRecordings, outputPaths} from './recordings.js'
+export type {Route, RouteMode} from './routing/decide.js'
+export {type EditorContext, noEditor, readEditorContext} from './routing/editor-context.js'
+export {type OperationPorts, type RouteResult, Router} from './routing/router.js'
+export {type SpokenOperation, spokenName} from './routing/spoken-operation.js'
+export {polishTranscript, routeTranscript, type TranscriptUse, type UsedTranscript} from './routing/use-transcript.js'
 export {
   type CallHooks,
+  type ListenRequest,
   type RefineProfile,
   type SessionRequest,
   type SpeechCallSettings,
@@ -58,7 +58,7 @@ export {
   Transcriber,
   type TranscriberOptions,
 } from './transcriber.js'
-export {chosenSettings, transcriberOptions} from './transcriber-options.js'
+export {chosenSettings, transcriberOptions, transcriptUse} from './transcriber-options.js'
 export {
   createFormat,
   formatOfFile,

@@ -3,9 +3,11 @@ import type {
   SettingValues,
   speechAudioSettings,
   speechRefineSettings,
+  speechSessionSettings,
   speechSettings,
 } from '../config/index.js'
 import {SvcError} from '../errors/index.js'
+import type {TranscriptUse} from './routing/use-transcript.js'
 import type {SettingChoice} from './service/speech-service.js'
 import type {Lexicon} from './text/lexicon.js'
 import {defaultTranscribeOptions} from './transcribe/options.js'
@@ -80,6 +82,26 @@ function vad({audio}: SpeechSettingValues): VadChoice {
   if (vadModel === undefined) throw new SvcError('vad_model_missing', {})
   return {kind: 'neural', model: vadModel, mergeGapMs}
 }
+
+/** How transcripts of sessions are polished and routed. */
+export const transcriptUse = (
+  session: Values<typeof speechSessionSettings>,
+): Pick<TranscriptUse, 'polish' | 'limits'> => ({
+  polish: {
+    enabled: session.llmRefinementDefault,
+    minConfidence: session.llmMinDetConfidence,
+    maxOutputTokens: session.llmMaxOutputTokens,
+    deadlineMs: session.llmDeadlineMs,
+  },
+  limits: {
+    toolMinConfidence: session.toolRouteMinConfidence,
+    orchestratorMinConfidence: session.orchestratorMinConfidence,
+    maxUserTurns: session.routeMaxUserTurns,
+    chatMessages: session.chatMaxMessages,
+    sessions: session.routingSessionCap,
+    ttlMs: 1000 * session.routingSessionTtlSecs,
+  },
+})
 
 const text = ({refine}: SpeechSettingValues, lexicon: Lexicon): TranscriberOptions['text'] => ({
   profile: refine.profile,

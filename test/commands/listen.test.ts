@@ -4,12 +4,15 @@ import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {execa} from 'execa'
 import {openAudio} from '../../src/audio/index.js'
-import {contractViolations} from '../../src/contracts/index.js'
+import {contractViolations, type ListenV1} from '../../src/contracts/index.js'
 import {fakeRecorder} from '../support/fake-recorder.js'
+import {openAiMessage, openAiServer} from '../support/openai-server.js'
 import {projectFile} from '../support/project.js'
+import {startServer} from '../support/server.js'
 import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+import {writeTinyModel} from '../support/tiny-model.js'
 
 const folder = suiteFolder()
 const env = {HOME: folder, SVC_SPEECH_THREADS: '1'}
@@ -186,6 +189,70 @@ describe('SVC_SPEECH_EMIT_PARTIAL_PATH', () => {
         .join('')
         .trim(),
       text,
+    )
+  })
+})
+
+describe('svc listen --route', () => {
+  it('runs an operation that a text names, and prints its result', async () => {
+    await writeFile(join(folder, 'command.txt'), 'list tasks')
+    const {stdout, exitCode} = await listen(['command.txt', '--route', 'tool'])
+    assert.deepEqual([stdout, exitCode], ['list tasks\n{\n  "tasks": []\n}\n', 0])
+  })
+
+  it('submits a task only with a confirmation', async () => {
+    const asked = await listen([hello, '--route', 'orchestrator'])
+    assert.deepEqual([asked.stdout, asked.exitCode], [`${text}\n`, 0])
+    assert.match(asked.stderr, /needs a confirmation/)
+    const args = [hello, '--route', 'orchestrator', '--no-confirm-route', '--emit-asr-refine', 'pairs.jsonl']
+    const {stdout} = await listen([...args, '--json'])
+    const session = eventsOf(stdout).at(-1)
+    assert.deepEqual(await contractViolations('cli/listen.v1', session), [])
+    const {route} = session as unknown as ListenV1
+    assert.deepEqual([route.status, route.payload], ['queued', {...route.payload, intent_text: text, task_id: 1}])
+    assert.deepEqual(JSON.parse(await readFile(join(folder, 'pairs.jsonl'), 'utf8')), {
+      noisy_text: text,
+      corrected_text: text,
+    })
+  })
+
+  it('chats with the model of svc serve', async (test) => {
+    const model = await temporaryFolder(test)
+    await writeTinyModel(model)
+    const server = await startServer(['--model', model])
+    test.after(() => server.stop())
+    await writeFile(join(folder, 'question.txt'), 'what is this')
+    const settings = {SVC_INFERENCE_URL: server.baseUrl, SVC_SPEECH_LLM_MAX_OUTPUT_TOKENS: '64'}
+    const {stdout} = await listen(['question.txt', '--route', 'chat', '--json'], {env: settings})
+    const {route} = eventsOf(stdout).at(-1) as unknown as ListenV1
+    assert.deepEqual([route.action, route.status], ['chat.turn', 'executed'])
+    assert.equal(typeof (route.payload as {response: unknown}).response, 'string')
+  })
+
+  it('polishes uncertain text with the configured model, before it is printed and used', async (test) => {
+    const correction = JSON.stringify({corrected_text: 'list tasks', confidence: 0.95})
+    const {url} = await openAiServer(test, () => openAiMessage(correction))
+    await writeFile(join(folder, 'unclear.txt'), 'list taxes')
+    const args = ['unclear.txt', '--route', 'tool', '--polish', '--output', 'polished.srt']
+    const {stdout} = await listen(args, {env: {SVC_INFERENCE_URL: url}})
+    assert.match(stdout, /^list tasks\n\{\n {2}"tasks": \[/)
+    assert.match(await readFile(join(folder, 'polished.srt'), 'utf8'), /\nlist tasks\n/)
+    const {stdout: unpolished} = await listen(['unclear.txt', '--route', 'tool', '--polish', '--json'], {
+      env: {SVC_INFERENCE_URL: 'http://127.0.0.1:9'},
+    })
+    const {session, llm_refinement: report} = eventsOf(unpolished).at(-1) as unknown as ListenV1
+    assert.deepEqual([session.text, report.applied], ['list taxes', false])
+    assert.match(String(report.reason), /failed$/)
+  })
+
+  it('uses live speech utterance by utterance', async () => {
+    const input = Buffer.concat([await readFile(raw), Buffer.alloc(32_000), await readFile(raw)])
+    const {stdout} = await listen(['-', '--route', 'tool', '--json'], {input})
+    const routed = eventsOf(stdout).filter(({type}) => type === 'routed')
+    for (const event of routed) assert.deepEqual(await contractViolations('speech/event.v1', event), [])
+    assert.deepEqual(
+      routed.map((event) => (event as unknown as {route: {status: string}}).route.status),
+      ['no_match', 'repetition_breaker'],
     )
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {copyFile, mkdir, symlink, writeFile} from 'node:fs/promises'
+import {copyFile, mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {ProgressNotificationSchema} from '@modelcontextprotocol/sdk/types.js'
@@ -19,6 +19,8 @@ async function listening(t: After, env: Readonly<Record<string, string>> = {}) {
       server.call<TranscribeV1>('svc_speech_transcribe', args, options),
   }
 }
+
+const pairOf = (text: string) => ({noisy_text: text, corrected_text: text})
 
 describe('speech tools', () => {
   /** Shared server for tests without settings of their own. */
@@ -130,12 +132,44 @@ describe('speech tools', () => {
     assert.deepEqual(session.language_diagnostics.notes, ['language_hint_name_mapped'])
   })
 
-  it('obey limits, and refuse to route', async () => {
+  it('use a text as a command, a task or a chat', async () => {
+    const {cwd, call} = await server()
+    const use = async (text: string, request: object) => {
+      await writeFile(join(cwd, 'said.txt'), text)
+      const heard = await call<ListenV1>('svc_speech_listen', {path: 'said.txt', ...request})
+      assert.deepEqual(await contractViolations('cli/listen.v1', heard), [])
+      return heard
+    }
+    const queued = await use('fix the login page', {route_mode: 'orchestrator', emit_asr_refine_path: 'pairs.jsonl'})
+    assert.deepEqual([queued.route.action, queued.route.status], ['orchestrator.enqueue', 'queued'])
+    assert.equal(await readFile(join(cwd, 'pairs.jsonl'), 'utf8'), `${JSON.stringify(pairOf('fix the login page'))}\n`)
+    const {task_id: id} = queued.route.payload as {task_id: number}
+    const shown = await use(`show task ${id}`, {route_mode: 'tool'})
+    assert.deepEqual([shown.route.action, shown.route.status], ['speech.operation.get_task', 'executed'])
+    assert.equal(
+      (shown.route.payload as {result: {task: {description: string}}}).result.task.description,
+      'fix the login page',
+    )
+    assert.equal(shown.intent_envelope?.action, 'operation')
+    const asked = await use('submit a task write the docs', {route_mode: 'tool'})
+    assert.deepEqual(
+      [asked.route.status, (asked.route.payload as {needs_confirmation: boolean}).needs_confirmation],
+      ['intent_matched', true],
+    )
+    const confirmed = await use('submit a task write the docs', {route_mode: 'tool', confirmed: true})
+    assert.equal(confirmed.route.status, 'executed')
+    const unclear = await use('create a function', {route_mode: 'tool'})
+    assert.deepEqual(
+      [unclear.intent_slot_gaps, unclear.slot_clarification],
+      [['target_path_or_symbol'], 'Which file or function do you mean?'],
+    )
+  })
+
+  it('obey limits', async () => {
     const {fails, hear} = await server()
     for (const tool of ['svc_speech_listen', 'svc_speech_transcribe'])
       await fails('speech_inference_timeout', tool, {path: 'hello.wav', inference_deadline_ms: 1})
     await fails('speech_deadline_exceeded', 'svc_speech_transcribe', {path: 'hello.wav', max_duration_ms: 1})
-    await fails('unsupported_value', 'svc_speech_listen', {path: 'hello.wav', route_mode: 'tool'})
     const {deadline_diagnostics: diagnostics} = await hear({
       path: 'hello.wav',
       route_mode: 'tool',

@@ -4,6 +4,7 @@ import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
 import type {ListenRequest, SpeechPort, TranscribeRequest} from '../speech-port.js'
+import {confirmWith, spokenPorts} from '../spoken.js'
 
 /** @throws speech_unavailable */
 function speechOf({speech}: OperationContext): SpeechPort {
@@ -26,15 +27,17 @@ const sessionFields = (defaults: string) => ({
 })
 
 /** Fields that tools accept, but do not list. */
-const unlisted = [
-  ...['timeout_ms', 'max_duration_ms', 'inference_deadline_ms', 'heartbeat_ms', 'debug_parser_payload'],
-  // Only one value is supported.
-  'route_mode',
+const unlisted = [...['timeout_ms', 'max_duration_ms', 'inference_deadline_ms', 'heartbeat_ms', 'debug_parser_payload']]
+
+const unlistedOfListen = [
+  ...unlisted,
+  ...['session_id', 'llm_refinement', 'llm_min_det_confidence', 'llm_max_output_tokens', 'emit_asr_refine_path'],
 ]
 
 const routeModes = ['none', 'tool', 'chat', 'orchestrator']
 
-export const speechOperations: readonly Operation[] = [
+/** @param table all operations, which spoken sentences can call */
+export const speechOperations = (table: () => readonly Operation[]): readonly Operation[] => [
   operation<TranscribeRequest, TranscribeV1>({
     name: 'transcribe',
     title: 'Transcribe a recording',
@@ -61,21 +64,33 @@ export const speechOperations: readonly Operation[] = [
     ),
     bindings: {
       rpc: {method: 'speech.transcribe'},
-      tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai', unlisted},
+      tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai', unlisted: [...unlisted, 'route_mode']},
     },
     run: (request, context) => speechOf(context).transcribe(request, context),
   }),
   operation<ListenRequest, ListenV1>({
     name: 'listen',
-    title: 'Transcribe a recording as a live session',
-    summary: 'Transcribe a recording utterance by utterance, each within time limits.',
-    effect: 'read',
-    idempotent: true,
+    title: 'Transcribe a recording and act on it',
+    summary: 'Transcribe a recording utterance by utterance, and use the text: call a tool, chat, or submit a task.',
+    effect: 'write',
+    idempotent: false,
+    openWorld: true,
     input: object(
       {
         ...sessionFields('the configured limit if omitted'),
         session_id: text('Id of the session; a new one if omitted.', {minLength: 1, maxLength: 256}),
-        route_mode: oneOf(routeModes, 'What to do with the text; only none is supported.'),
+        route_mode: oneOf(
+          routeModes,
+          'Use of the text: call an operation by its name (tool), ask the model (chat), submit a task (orchestrator).',
+        ),
+        confirmed: flag('Make changes that the text asks for without asking.'),
+        llm_refinement: flag('Correct an uncertain text with the language model.'),
+        llm_min_det_confidence: number('Confidence below which the text is corrected.', {minimum: 0, maximum: 1}),
+        llm_max_output_tokens: integer('Maximum tokens of the correction.', {minimum: 1, maximum: 65_536}),
+        emit_asr_refine_path: text('Workspace file that receives the raw and the final text as a line of JSON.', {
+          minLength: 1,
+          maxLength: 4096,
+        }),
       },
       {required: ['path']},
     ),
@@ -83,17 +98,17 @@ export const speechOperations: readonly Operation[] = [
       {
         correlation_id: text(),
         session: object({text: text(), state: text()}, {required: ['text', 'state'], open: true}),
+        route: object({mode: text(), action: text(), status: text(), payload: object({}, {open: true})}),
       },
-      {required: ['correlation_id', 'session'], open: true},
+      {required: ['correlation_id', 'session', 'route'], open: true},
     ),
     bindings: {
       rpc: {method: 'speech.listen'},
-      tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai', unlisted: [...unlisted, 'session_id']},
+      tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai', unlisted: unlistedOfListen},
     },
-    run: ({route_mode: mode = 'none', ...request}, context) => {
-      if (mode !== 'none')
-        throw new SvcError('unsupported_value', {reason: `route_mode ${mode} is not supported.`, param: 'route_mode'})
-      return speechOf(context).listen(request, context)
+    async run({confirmed, ...request}, context) {
+      const confirm = confirmed === true ? async () => true : confirmWith(context)
+      return speechOf(context).listen(request, context, await spokenPorts(table(), async () => context, confirm))
     },
   }),
   operation<object, SpeechStatusV1>({

@@ -1,18 +1,10 @@
+import type {ResolveModel} from '../ask-model.js'
 import {orAborted} from '../or-aborted.js'
 import {round} from '../text/confidence.js'
 import {type AnswerFault, type PolishAnswer, parsePolishAnswer} from './answer.js'
 import {failureText, publicName} from './failure-text.js'
-import {type PolishMessage, polishMessages, type Unpolished} from './request.js'
+import {polishMessages, type Unpolished} from './request.js'
 import {isPlausible, lostWord} from './surface.js'
-
-/** Generates the answer to the messages. The signal aborts at the deadline. */
-export type AskModel = (
-  messages: readonly PolishMessage[],
-  parameters: {maxTokens: number; temperature: number; signal: AbortSignal},
-) => Promise<string>
-
-/** Finds the language model that polishes. Fails if there is none. */
-export type ResolveModel = (signal: AbortSignal) => Promise<AskModel>
 
 export interface PolishOptions {
   /** The text is polished if it needs it. */

@@ -1,16 +1,11 @@
+import type {ModelMessage} from '../ask-model.js'
 import type {FinishedText} from '../text/finish.js'
-
-/** A message to the language model. */
-export interface PolishMessage {
-  role: 'system' | 'user'
-  content: string
-}
 
 /** The parts of a finished transcript that polishing uses. */
 export type Unpolished = Pick<FinishedText, 'rawText' | 'refinedText' | 'confidence' | 'trace'>
 
 /** The messages that ask for a correction. The texts are JSON strings, so that they cannot end the request. */
-export const polishMessages = ({rawText, refinedText, confidence}: Unpolished): PolishMessage[] => [
+export const polishMessages = ({rawText, refinedText, confidence}: Unpolished): ModelMessage[] => [
   {
     role: 'system',
     content: 'You correct errors of a speech recogniser. You reply with one JSON object and no other text.',

@@ -1,12 +1,17 @@
 import {randomUUID} from 'node:crypto'
 import {type AudioInput, openAudio} from '../../audio/index.js'
 import type {ListenV1, TranscribeV1} from '../../contracts/index.js'
-import {containedPath} from '../../files/index.js'
+import {containedOutput, containedPath} from '../../files/index.js'
+import type {ResolveModel} from '../ask-model.js'
 import type {StabilityRules} from '../live/stable-text.js'
 import {sampleRate} from '../model.js'
 import {ModelHolder, type ModelSource} from '../model-holder.js'
 import {partialWriter} from '../partial-file.js'
 import {type PayloadOptions, transcribePayload} from '../payload.js'
+import type {RouteMode} from '../routing/decide.js'
+import {noEditor} from '../routing/editor-context.js'
+import {type OperationPorts, Router} from '../routing/router.js'
+import {polishTranscript, routeTranscript, type TranscriptUse} from '../routing/use-transcript.js'
 import {LiveSession, type LiveSessionOptions} from '../session/live-session.js'
 import {newSessionId, type SessionLimits, sessionLimits} from '../session/session.js'
 import {SessionResult} from '../session/session-result.js'
@@ -34,6 +39,8 @@ export interface SpeechCallSettings {
   maxBufferMs: number
   /** Confidence below which the user should be asked. */
   minConfidence: number
+  /** How transcripts of sessions are polished and routed. */
+  use: Pick<TranscriptUse, 'polish' | 'limits'>
   /** Time after which an unused model is unloaded, ms; negative: never. */
   keepAliveMs: number
   /** File that receives partial results. */
@@ -47,6 +54,8 @@ export interface SpeechServiceOptions {
   root: string
   /** Reads the settings, for each call again. */
   settings(choice: SettingChoice): Promise<SpeechCallSettings>
+  /** Finds the language model that polishes transcripts and answers chats. */
+  resolveModel: ResolveModel
 }
 
 /** Fields of a request that replace settings. */
@@ -70,6 +79,19 @@ export interface SessionRequest extends SettingChoice {
   max_duration_ms?: number
   inference_deadline_ms?: number
   heartbeat_ms?: number
+}
+
+/** A request to transcribe a recording as a session, and to use the text. */
+export interface ListenRequest extends SessionRequest {
+  path: string
+  session_id?: string
+  route_mode?: RouteMode
+  /** Polishes the text with a language model if it needs it. */
+  llm_refinement?: boolean
+  llm_min_det_confidence?: number
+  llm_max_output_tokens?: number
+  /** File inside the root that receives the raw and the final text. */
+  emit_asr_refine_path?: string
 }
 
 export interface CallHooks {
@@ -100,6 +122,7 @@ const endpointMs = 400
  */
 export class SpeechService {
   readonly queue = new RequestQueue()
+  readonly #router = new Router()
   readonly #options: SpeechServiceOptions
   #model: LoadedModel | undefined
   readonly #closing = new AbortController()
@@ -190,11 +213,14 @@ export class SpeechService {
 
   /**
    * Transcribes a recording as a live session does: utterance by utterance, each within the limits of the request or of
-   * the settings.
-   * @throws what `transcribe` throws
+   * the settings. Then polishes and routes the complete text.
+   * @throws what `transcribe` throws; disk_full, file_unwritable
    */
-  async listen(request: SessionRequest & {path: string; session_id?: string}, hooks: CallHooks): Promise<ListenV1> {
-    const path = await containedPath(this.#options.root, request.path)
+  async listen(request: ListenRequest, hooks: CallHooks, ports: OperationPorts): Promise<ListenV1> {
+    const {root, resolveModel} = this.#options
+    const path = await containedPath(root, request.path)
+    const {route_mode: mode = 'none', emit_asr_refine_path: pairs} = request
+    const pairsPath = pairs === undefined ? undefined : await containedOutput(root, pairs)
     const signal = AbortSignal.any([hooks.signal, this.#closing.signal])
     return this.queue.run(
       () =>
@@ -228,9 +254,14 @@ export class SpeechService {
             if (isText) await session.addText(path)
             else await feed(session, path, progress, {...hooks, signal})
             if (failure !== undefined) throw failure
-            const {minConfidence, runtime} = settings
+            const {minConfidence, runtime, use} = settings
+            const {limits: routeLimits} = use
+            const wanted = {mode, editor: noEditor, limits: routeLimits, polish: requestedPolish(request, use.polish)}
+            const polished = await polishTranscript(result.transcript, {...wanted, pairsPath}, resolveModel, signal)
+            const usePorts = {...ports, router: this.#router, resolveModel}
+            const used = {...(await routeTranscript(session.id, polished, wanted, usePorts, signal)), polished}
             return {
-              ...result.payload(session, {path, limits, languageHint: language, minConfidence}),
+              ...result.payload(session, {path, limits, languageHint: language, minConfidence}, used),
               ...(request.debug_parser_payload === true ? {runtime_config: runtime} : {}),
             } as ListenV1
           } finally {
@@ -359,6 +390,13 @@ const requestedLimits = (request: SessionRequest): SessionLimits => ({
   timeoutMs: request.timeout_ms,
   maxDurationMs: request.max_duration_ms,
   inferenceDeadlineMs: request.inference_deadline_ms,
+})
+
+const requestedPolish = (request: ListenRequest, defaults: TranscriptUse['polish']): TranscriptUse['polish'] => ({
+  ...defaults,
+  enabled: request.llm_refinement ?? defaults.enabled,
+  minConfidence: request.llm_min_det_confidence ?? defaults.minConfidence,
+  maxOutputTokens: request.llm_max_output_tokens ?? defaults.maxOutputTokens,
 })
 
 const liveDefaults = (

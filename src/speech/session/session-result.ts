@@ -1,4 +1,6 @@
 import type {ListenV1} from '../../contracts/index.js'
+import type {Unpolished} from '../polish/request.js'
+import type {UsedTranscript} from '../routing/use-transcript.js'
 import {clarificationRecommended, round} from '../text/confidence.js'
 import type {Correction} from '../text/correction.js'
 import type {LanguageDiagnostics} from '../text/language-hint.js'
@@ -32,7 +34,17 @@ export class SessionResult {
     this.#language ??= file?.languageDiagnostics
   }
 
-  /** The result of `svc listen` and `svc_speech_listen`: the confidence is that of the least certain utterance. */
+  /** The text of the session so far. The confidence is that of the least certain utterance. */
+  get transcript(): Unpolished {
+    return {
+      rawText: this.#raw.join(' '),
+      refinedText: this.#refined.join(' '),
+      confidence: this.#raw.length === 0 ? 0 : round(this.#confidence),
+      trace: this.#trace,
+    }
+  }
+
+  /** The result of `svc listen` and `svc_speech_listen`. @param used what the transcript was used for */
   payload(
     session: Pick<LiveSession, 'id' | 'correlationId' | 'ended'>,
     {
@@ -41,16 +53,17 @@ export class SessionResult {
       languageHint,
       minConfidence,
     }: {path: string; limits: SessionLimits; languageHint: string | undefined; minConfidence: number},
+    {route, envelope, gaps, question, polished}: UsedTranscript,
   ): ListenV1 {
-    const text = this.#refined.join(' ')
-    const confidence = this.#raw.length === 0 ? 0 : round(this.#confidence)
+    const {rawText} = this.transcript
+    const {text, confidence, report} = polished
     const nBest = this.#nBest === undefined ? {} : {n_best: [...this.#nBest]}
     return {
       correlation_id: session.correlationId,
       session: {
         session_id: session.id,
         path,
-        raw_text: this.#raw.join(' '),
+        raw_text: rawText,
         refined_text: text,
         text,
         confidence,
@@ -69,15 +82,18 @@ export class SessionResult {
         state: session.ended.aborted ? 'failed' : 'completed',
         deadline_diagnostics: this.#diagnostics,
       },
-      route: {
-        mode: 'none',
-        action: 'none',
-        status: this.#raw.length === 0 ? 'no_op_empty_transcript' : 'no_route',
-        payload: {note: 'Routing is off.'},
-      },
+      route,
       clarification_recommended: clarificationRecommended(confidence, minConfidence),
       ...nBest,
-      llm_refinement: {applied: false, skipped: true, reason: 'llm_refinement_disabled'},
+      ...(envelope === undefined
+        ? {}
+        : {
+            intent_envelope: envelope,
+            speech_escalation_recommended: route.payload.speech_escalation_recommended === true,
+          }),
+      ...(gaps.length === 0 ? {} : {intent_slot_gaps: [...gaps]}),
+      ...(question === undefined ? {} : {slot_clarification: question}),
+      llm_refinement: report,
     }
   }
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {randomSource} from '../../../src/sampling/index.js'
+import type {AskModel, ModelMessage} from '../../../src/speech/ask-model.js'
 import {failureText} from '../../../src/speech/polish/failure-text.js'
-import {type AskModel, type PolishOptions, polish} from '../../../src/speech/polish/polish.js'
-import type {PolishMessage, Unpolished} from '../../../src/speech/polish/request.js'
+import {type PolishOptions, polish} from '../../../src/speech/polish/polish.js'
+import type {Unpolished} from '../../../src/speech/polish/request.js'
 import {lostWord} from '../../../src/speech/polish/surface.js'
 
 const options: PolishOptions = {
@@ -133,7 +134,7 @@ describe('a correction', () => {
   })
 
   it('is requested with both texts as data, a low temperature and a limit of tokens', async () => {
-    const calls: [readonly PolishMessage[], {maxTokens: number; temperature: number}][] = []
+    const calls: [readonly ModelMessage[], {maxTokens: number; temperature: number | undefined}][] = []
     const text = {...transcript('say "stop" now'), rawText: 'say  "stop" now\n'}
     for (const maxOutputTokens of [1, 512]) {
       const ask: AskModel = async (messages, {maxTokens, temperature}) => {

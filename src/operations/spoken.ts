@@ -1,0 +1,72 @@
+import type {OperationPorts, SpokenOperation} from '../speech/index.js'
+import type {OperationContext} from './context.js'
+import type {Operation} from './operation.js'
+import {createCall} from './perform.js'
+
+type Spell = (name: string) => readonly string[]
+
+/** Operations of speech itself. */
+const excluded = ['transcribe', 'listen', 'speech_to_code', 'speech_status']
+
+/** The operations that can be called by voice: those with at most one required member, a text or a whole number. */
+export function spokenOperations(operations: readonly Operation[], spell: Spell): SpokenOperation[] {
+  return operations
+    .filter(({name}) => !excluded.includes(name))
+    .flatMap(({name, title, effect, input}) => {
+      const {required = [], properties = {}} = input as Input
+      const [argument] = required
+      const type = argument === undefined ? undefined : argumentType(properties[argument]?.type)
+      if (required.length > 1 || (argument !== undefined && type === undefined)) return []
+      return {
+        name,
+        names: [spell(title), spell(name)],
+        isRead: effect === 'read',
+        argument: argument === undefined || type === undefined ? undefined : {name: argument, type},
+      }
+    })
+}
+
+interface Input {
+  required?: readonly string[]
+  properties?: Readonly<Record<string, {type?: unknown}>>
+}
+
+function argumentType(type: unknown): 'integer' | 'string' | undefined {
+  const types = [type].flat()
+  return types.includes('string') ? 'string' : types.includes('integer') ? 'integer' : undefined
+}
+
+/** The names of operations do not change while a process runs. */
+let spoken: readonly SpokenOperation[] | undefined
+
+/**
+ * What spoken sentences can do in a workspace.
+ * @param open opens the workspace when the first operation is called
+ */
+export async function spokenPorts(
+  operations: readonly Operation[],
+  open: () => Promise<OperationContext>,
+  confirm: OperationPorts['confirm'],
+): Promise<OperationPorts> {
+  const {spokenName} = await import('../speech/index.js')
+  spoken ??= spokenOperations(operations, spokenName)
+  return {
+    operations: spoken,
+    async run(name, input, signal) {
+      const operation = operations.find((one) => one.name === name)
+      if (operation === undefined) throw new TypeError(`no operation ${name}`)
+      return createCall(operation, name).perform(input, {...(await open()), signal})
+    },
+    confirm,
+  }
+}
+
+/** Asks the person behind a caller, if the caller can ask. Who asks for a task has confirmed it. */
+export const confirmWith =
+  ({ask}: Pick<OperationContext, 'ask'>): OperationPorts['confirm'] =>
+  async (message, change) => {
+    if (change === 'submit') return true
+    const schema = {type: 'object', properties: {confirm: {type: 'boolean', title: message}}, required: ['confirm']}
+    const answer = await ask?.({message, schema})
+    return answer?.confirm === true
+  }

@@ -1,0 +1,68 @@
+import type {ModelMessage, ResolveModel} from '../ask-model.js'
+import {appendAsrRefinePair} from '../corpus/asr-refine-pair.js'
+import {type Polished, type PolishOptions, polish} from '../polish/polish.js'
+import type {Unpolished} from '../polish/request.js'
+import type {RouteLimits, RouteMode} from './decide.js'
+import type {EditorContext} from './editor-context.js'
+import type {MemoryLimits} from './memory.js'
+import type {OperationPorts, RouteResult, Router} from './router.js'
+
+/** What happens to a transcript after it is recognised. */
+export interface TranscriptUse {
+  mode: RouteMode
+  editor: EditorContext
+  polish: Omit<PolishOptions, 'routeMode'>
+  limits: RouteLimits & MemoryLimits
+  /** File that receives the raw and the final text, as a line of JSON. */
+  pairsPath?: string | undefined
+}
+
+export interface UsePorts extends OperationPorts {
+  router: Router
+  resolveModel: ResolveModel
+}
+
+export interface UsedTranscript extends RouteResult {
+  polished: Polished
+}
+
+/** Answers are read aloud or shown in one line of a terminal. */
+const chatInstruction = 'You answer spoken messages. Answer briefly, in plain text.'
+
+/**
+ * Polishes a transcript, and records it with its final text if the use has a file for that. A failure of the model is
+ * part of the result.
+ * @throws disk_full, file_unwritable; the reason of the signal
+ */
+export async function polishTranscript(
+  transcript: Unpolished,
+  {mode, pairsPath, ...use}: TranscriptUse,
+  resolveModel: ResolveModel,
+  signal: AbortSignal,
+): Promise<Polished> {
+  const polished = await polish(transcript, {...use.polish, routeMode: mode}, resolveModel, signal)
+  signal.throwIfAborted()
+  if (pairsPath !== undefined && transcript.rawText.trim() !== '')
+    await appendAsrRefinePair(pairsPath, {noisy_text: transcript.rawText, corrected_text: polished.text})
+  return polished
+}
+
+/**
+ * Routes a polished transcript. A failure of the model or of an operation is part of the result.
+ * @throws the reason of the signal
+ */
+export function routeTranscript(
+  sessionId: string,
+  {text, confidence}: Pick<Polished, 'text' | 'confidence'>,
+  {mode, editor, limits, ...use}: TranscriptUse,
+  {router, resolveModel, ...ports}: UsePorts,
+  signal: AbortSignal,
+): Promise<RouteResult> {
+  const chat = async (messages: readonly ModelMessage[], limited: AbortSignal) => {
+    const ask = await resolveModel(limited)
+    const parameters = {maxTokens: use.polish.maxOutputTokens, temperature: undefined, signal: limited}
+    return ask([{role: 'system', content: chatInstruction}, ...messages], parameters)
+  }
+  const request = {mode, sessionId, transcript: text, confidence, editor}
+  return router.route(request, {...ports, chat}, limits, signal)
+}
