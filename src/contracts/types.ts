@@ -639,6 +639,77 @@ export interface SpeechSubtitleV1 {
   }
 }
 
+/** Result of svc speech corpus mix --json. */
+export interface SpeechCorpusMixV1 {
+  /** unchanged: an earlier run has already written this output. */
+  state: 'mixed' | 'unchanged'
+  /** Absolute path of the output. */
+  output: string
+  /** Absolute path of the report. */
+  report: string
+  output_lines: number
+  sources: CorpusMixSourceResult[]
+}
+
+export interface CorpusMixSourceResult {
+  /** Path as written in the mix file. */
+  path: string
+  record_format?: 'asr_refine' | 'speech_to_code' | 'tool_trace' | 'workflow_trace'
+  /** SHA-256 of the file; null if it is missing or not read. */
+  sha256: string | null
+  weight: number
+  sample_rate: number
+  /** How many times the source is repeated. */
+  repeats: number
+  /** Lines of the file that are not blank. */
+  input_lines: number
+  /** Lines that are not valid rows. */
+  invalid_lines: number
+  /** Rows whose lane is excluded or not included. */
+  dropped_lines: number
+  /** Rows of the output, repetitions included. */
+  emitted_lines: number
+  /** Why the source has no rows in the output. */
+  skipped_reason?: 'missing_file' | 'missing_file_optional' | 'weight_zero' | 'empty_file' | 'no_lines_passed_filters'
+  share_of_output: number
+}
+
+/** Input of svc speech corpus mix: the sources of a training corpus and how often each is repeated. */
+export interface CorpusMix {
+  sources: CorpusMixSource[]
+  /** File to write, one JSON object per line. */
+  output: string
+  /** Lanes of the rows to write; default: svc_codegen. */
+  include_lanes?: string[]
+  /** Lanes of rows to drop, even if they are included. */
+  exclude_lanes?: string[]
+}
+
+export interface CorpusMixSource {
+  /** File with one JSON object per line. */
+  path: string
+  /** How many times the source is repeated, rounded up; default: 1. A weight of 0 or less skips the source. */
+  weight?: number
+  /** Format of the rows; without it they are copied unchanged. */
+  record_format?: 'asr_refine' | 'speech_to_code' | 'tool_trace' | 'workflow_trace'
+  /** True if the file may be missing; default: false. */
+  optional?: boolean
+  /** Probability that a row is written; default: 1. */
+  sample_rate?: number
+}
+
+/** Report that svc speech corpus mix writes next to its output, from which the next run sees whether anything changed. */
+export interface CorpusMixReport {
+  schema_version: '1'
+  /** Name of the output file. */
+  output: string
+  /** SHA-256 of the mix with its defaults. */
+  config_sha256: string
+  output_sha256: string
+  output_lines: number
+  sources: CorpusMixSourceResult[]
+}
+
 /** Result of svc speech eval --json. */
 export interface SpeechEvalV1 {
   dataset: string

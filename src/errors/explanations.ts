@@ -971,6 +971,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The model was not trained on this language, or its name is misspelt.',
     {language: 'gerrman', model: 'openai/whisper-tiny', known: ['en', 'de', 'fr'], suggestion: 'german'},
   ],
+  corpus_mix_incomplete: [
+    'With --strict, each source that is not optional must contribute rows, and the output must not be empty.',
+    {problems: ['data/pairs.jsonl is missing']},
+  ],
   dataset_invalid: [
     'The dataset has an invalid line, lists no recordings, or is too large.',
     {file: 'clips.jsonl', line: 3, reason: 'the key "path" is missing'},

@@ -6,6 +6,7 @@
 export type {AudioStream} from '../audio/index.js'
 export type {AskModel, ModelMessage, ResolveModel} from './ask-model.js'
 export {appendAsrRefinePair} from './corpus/asr-refine-pair.js'
+export {type MixOptions, mixCorpus} from './corpus/mix.js'
 export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate} from './evaluation/evaluate.js'

@@ -58,6 +58,10 @@ export const speechErrors = rows(() => ({
     message: (p: {file: string; line: number; reason: string}) => `${p.file}, line ${p.line}: ${p.reason}.`,
     hint: 'Write one JSON object per line, such as {"path": "a.wav", "expected": "hello world"}.',
   }),
+  corpus_mix_incomplete: failed({
+    message: (p: {problems: readonly string[]}) => `The mix is incomplete: ${p.problems.join('; ')}.`,
+    hint: 'Correct the sources or mark them as optional, or mix without --strict.',
+  }),
   recording_missing: usage({
     message: () => 'Missing recording.',
     hint: 'Pass one or more files, a directory, or - for standard input.',

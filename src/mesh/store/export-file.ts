@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto'
+import {linesOf} from '../../files/index.js'
 import {allTables, type ExportedRow, faultOf, invalidExport} from './export-tables.js'
 
 const header = {format: 'svc-mesh-export', version: 1}
@@ -51,7 +52,7 @@ export async function* readExport(
   let number = 0
   let isComplete = false
   const invalid = (fault: string) => invalidExport(path, `line ${number}`, fault)
-  for await (const line of linesOf(chunks)) {
+  for await (const line of linesOf(chunks, maxLine)) {
     number += 1
     if (isComplete) throw invalid('it follows the last line')
     if (line.length > maxLine) throw invalid('it is too long')
@@ -83,23 +84,4 @@ function parse(line: Buffer): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Splits a stream into lines without their ends. A line that is too long is cut. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = []
-  let length = 0
-  for await (const chunk of chunks) {
-    let start = 0
-    for (let end = chunk.indexOf(10); end !== -1 && length <= maxLine; end = chunk.indexOf(10, start)) {
-      yield Buffer.concat([...parts, chunk.subarray(start, end)])
-      start = end + 1
-      parts = []
-      length = 0
-    }
-    parts.push(chunk.subarray(start))
-    length += chunk.length - start
-    if (length > maxLine) break
-  }
-  if (length > 0) yield Buffer.concat(parts)
 }
