@@ -349,6 +349,12 @@ const variables: Record<string, Variable> = {
     reads: clampedTo(64),
     refuses: notCount,
   },
+  SVC_SPEECH_LLM_DEADLINE_MS: {
+    setting: 'speech.llm_deadline_ms',
+    default: 5000,
+    reads: clampedTo(1),
+    refuses: notCount,
+  },
   SVC_SPEECH_ROUTING_SESSION_TTL_SECS: {
     setting: 'speech.routing_session_ttl_secs',
     default: 86_400,
@@ -371,6 +377,12 @@ const variables: Record<string, Variable> = {
     setting: 'speech.llm_max_output_tokens',
     default: 512,
     reads: clampedTo(64),
+    refuses: notCount,
+  },
+  SVC_SPEECH_LLM_DEADLINE_MS: {
+    setting: 'speech.llm_deadline_ms',
+    default: 5000,
+    reads: clampedTo(1),
     refuses: notCount,
   },
 
