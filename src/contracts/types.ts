@@ -964,6 +964,39 @@ export interface MeshInitV1 {
   join_command: string
 }
 
+/** How a spoken request became code: a line of a trace file. */
+export interface SpeechTrace {
+  schema_version: '1'
+  session_id: string
+  correlation_id?: string
+  /** Recognised text before refinement. */
+  raw_transcript?: string
+  /** Text after refinement. */
+  refined_transcript: string
+  /** Alternative readings, best first; absent if there is only one. */
+  transcript_alternatives?: string[]
+  intent_action?: string
+  intent_slots?: {[k: string]: unknown}
+  repair_attempts?: number
+  compile_ok?: boolean
+  failure_category?: FailureCategory
+  diagnostics_snapshot?: TraceDiagnostic[]
+  [k: string]: unknown
+}
+
+/** acoustic: microphone, noise, clipping. lexical: wrong word or identifier. syntactic: the text maps to invalid code. semantic: valid, but wrong. orchestration: routing, timeouts, policy. */
+export type FailureCategory = 'acoustic' | 'lexical' | 'syntactic' | 'semantic' | 'orchestration' | 'unknown'
+
+export interface TraceDiagnostic {
+  message: string
+  code?: string
+  category?: string
+  severity?: 'error' | 'warning'
+  start_line?: number
+  start_character?: number
+  [k: string]: unknown
+}
+
 /** A recognised text and its correction: a line of a corpus that trains a model to correct transcripts. */
 export interface AsrRefinePair {
   /** Text as recognised. */

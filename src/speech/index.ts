@@ -6,7 +6,14 @@
 export type {AudioStream} from '../audio/index.js'
 export type {AskModel, ModelMessage, ResolveModel} from './ask-model.js'
 export {appendAsrRefinePair} from './corpus/asr-refine-pair.js'
+export {
+  failureCategories,
+  failureCategoryOf,
+  type SpokenCodeOutcome,
+  spokenCodeFailure,
+} from './corpus/failure-category.js'
 export {type MixOptions, mixCorpus} from './corpus/mix.js'
+export {appendSpeechTrace, type SpokenRequest, speechTrace} from './corpus/speech-trace.js'
 export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate} from './evaluation/evaluate.js'
