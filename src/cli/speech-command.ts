@@ -205,7 +205,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {lexicon, sources} = await loadLexicons(refine.lexiconPath, repositoryRoot ?? this.workspace.root)
     for (const {path, fault} of sources)
       if (fault !== undefined) this.output.notice(`warning: Ignoring the lexicon ${path}: ${fault}.`)
-    return transcriberOptions({speech, audio, refine}, lexicon)
+    return transcriberOptions({speech, audio, refine}, lexicon, [])
   }
 
   /** The speech model and settings. Does not load the model or the runtime. */

@@ -152,6 +152,8 @@ export interface TranscribeV1 {
     /** Mean log-probability of the tokens. */
     avg_logprob: number
     no_speech_prob: number
+    /** The constrained phrases did not match the audio, so that all texts were allowed. */
+    constraint_escaped?: true
     /** Recognised words; only present with word timestamps. */
     words?: {word: string; start_ms: number; end_ms: number; probability: number}[]
   }[]
@@ -171,7 +173,10 @@ export interface TranscribeV1 {
     rtf: number
   }
   /** Problems of the recording. */
-  warnings?: {code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'; message: string}[]
+  warnings?: {
+    code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite' | 'forbidden_token_ignored' | 'constraint_dropped'
+    message: string
+  }[]
   /** The time limits that were checked; only present if the request sets one. */
   deadline_diagnostics?: {
     phase: 'capture' | 'transcribe' | 'session_total'

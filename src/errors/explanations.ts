@@ -962,6 +962,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'ONNX Runtime failed on the model, or its worker exited unexpectedly.',
     {reason: 'the worker exited with status 134'},
   ],
+  phrase_unwritable: [
+    'Constrained phrases are decoded token by token, and the model has no tokens for a character of this phrase. For instance, many CTC models have letters but no digits.',
+    {phrase: 'port 8080'},
+  ],
   words_unsupported: [
     'Word timestamps are computed from the cross-attention of the decoder, and this export does not output it.',
     {model: 'models/whisper-base-onnx'},

@@ -52,6 +52,7 @@ export function openTranscriber(model: string, settings: TranscriberSettings = {
     ...transcriberOptions(
       {speech, audio, refine: resolveSettings(speechRefineSettings, sources).values},
       {entries: []},
+      [],
     ),
     model: new ModelHolder({
       locate: async () => ({name: basename(path), path}),

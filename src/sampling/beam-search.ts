@@ -1,4 +1,3 @@
-import {logSumExp} from './log-probabilities.js'
 import {mostLikely} from './most-likely.js'
 
 export interface BeamHypothesis {
@@ -9,6 +8,22 @@ export interface BeamHypothesis {
   logprob: number
 }
 
+/** The next tokens of one row. */
+export interface BeamScores<S> {
+  /** Logits that rank the next tokens, `[vocabulary]`; tokens with non-finite logits are excluded. */
+  logits: Float32Array
+  /** Log-sum-exp of all logits, for the rank. */
+  total: number
+  /** Added to the rank of all tokens. */
+  offset: number
+  /** Log-probability of a token, which may differ from its rank. */
+  logprobOf(token: number): number
+  /** State of a hypothesis that ends here. */
+  state: S
+  /** State behind a token. */
+  after(token: number): S
+}
+
 export interface BeamStep {
   /** Next token of each row. */
   tokens: number[]
@@ -16,41 +31,55 @@ export interface BeamStep {
   sources: number[]
 }
 
+interface Row<S> extends BeamHypothesis {
+  state: S
+  /** Sum of the log-probabilities and of what was added to them. */
+  rank: number
+}
+
+interface Candidate {
+  source: number
+  token: number
+  rank: number
+}
+
 /**
  * State of a beam search. The rows are the `width` best unfinished hypotheses. A hypothesis that ends leaves the beam,
- * and the search is done after `width` of them. Source: the beam search of openai/whisper, with patience 1.
+ * and the search is done after `width` of them. `S` is what the caller knows of a hypothesis. Source: the beam search of
+ * openai/whisper, with patience 1.
  */
-export class BeamSearch {
+export class BeamSearch<S> {
   readonly #width: number
   readonly #end: number
-  #rows: BeamHypothesis[] = [{tokens: [], logprobs: [], logprob: 0}]
-  readonly #finished: BeamHypothesis[] = []
+  #rows: Row<S>[]
+  readonly #finished: Row<S>[] = []
 
-  constructor(width: number, end: number) {
+  constructor(width: number, end: number, start: S) {
     this.#width = width
     this.#end = end
+    this.#rows = [{tokens: [], logprobs: [], logprob: 0, rank: 0, state: start}]
   }
 
   get done(): boolean {
     return this.#rows.length === 0 || this.#finished.length >= this.#width
   }
 
-  /** Tokens of the unfinished hypotheses, one list per row. */
-  get rows(): readonly (readonly number[])[] {
-    return this.#rows.map(({tokens}) => tokens)
+  /** The unfinished hypotheses. */
+  get rows(): readonly {tokens: readonly number[]; state: S}[] {
+    return this.#rows
   }
 
-  /** Selects the hypotheses to continue from the processed logits of each row, `[vocabulary]`. */
-  advance(logits: readonly Float32Array[]): BeamStep {
-    const candidates = logits.flatMap((row, source) => this.#candidates(row, source))
-    candidates.sort((a, b) => b.logprob - a.logprob || a.source - b.source)
-    const next: typeof candidates = []
+  /** Selects the hypotheses to continue from the scores of each row. */
+  advance(scores: readonly BeamScores<S>[]): BeamStep {
+    const candidates = scores.flatMap((row, source) => this.#candidates(row, source))
+    candidates.sort((a, b) => b.rank - a.rank || a.source - b.source)
+    const next: Candidate[] = []
     for (const candidate of candidates) {
       if (next.length === this.#width) break
-      if (candidate.token === this.#end) this.#finish(candidate.source, candidate.logprob)
+      if (candidate.token === this.#end) this.#finish(candidate, scores)
       else next.push(candidate)
     }
-    this.#rows = next.map((candidate) => this.#extended(candidate))
+    this.#rows = next.map((candidate) => this.#extended(candidate, scores))
     return {tokens: next.map(({token}) => token), sources: next.map(({source}) => source)}
   }
 
@@ -58,30 +87,35 @@ export class BeamSearch {
    * Up to `width` hypotheses, best first by log-probability per token. If too few have ended, unfinished hypotheses are
    * added.
    */
-  hypotheses(): BeamHypothesis[] {
+  hypotheses(): (BeamHypothesis & {state: S})[] {
     const missing = this.#width - this.#finished.length
-    const open = [...this.#rows].sort((a, b) => b.logprob - a.logprob).slice(0, Math.max(0, missing))
+    const open = [...this.#rows].sort((a, b) => b.rank - a.rank).slice(0, Math.max(0, missing))
     return [...this.#finished, ...open].sort((a, b) => meanLogprob(b) - meanLogprob(a))
   }
 
-  #candidates(logits: Float32Array, source: number): {source: number; token: number; logprob: number}[] {
-    const total = logSumExp(logits)
-    const before = this.#rows[source]?.logprob ?? 0
-    return Array.from(mostLikely(logits, this.#width + 1), (token) => ({
-      source,
-      token,
-      logprob: before + logits[token]! - total,
-    }))
+  #candidates({logits, total, offset}: BeamScores<S>, source: number): Candidate[] {
+    const before = (this.#rows[source]?.rank ?? 0) + offset - total
+    return Array.from(mostLikely(logits, this.#width + 1), (token) => ({source, token, rank: before + logits[token]!}))
   }
 
-  #extended({source, token, logprob}: {source: number; token: number; logprob: number}): BeamHypothesis {
-    const {tokens, logprobs, logprob: before} = this.#rows[source] as BeamHypothesis
-    return {tokens: [...tokens, token], logprobs: [...logprobs, logprob - before], logprob}
+  #extended({source, token, rank}: Candidate, scores: readonly BeamScores<S>[]): Row<S> {
+    const {tokens, logprobs, logprob: before} = this.#rows[source] as Row<S>
+    const {logprobOf, after} = scores[source] as BeamScores<S>
+    const logprob = logprobOf(token)
+    return {
+      tokens: [...tokens, token],
+      logprobs: [...logprobs, logprob],
+      logprob: before + logprob,
+      rank,
+      state: after(token),
+    }
   }
 
-  #finish(source: number, logprob: number): void {
-    const {tokens, logprobs} = this.#rows[source] as BeamHypothesis
-    if (this.#finished.length < this.#width) this.#finished.push({tokens, logprobs, logprob})
+  #finish({source, token, rank}: Candidate, scores: readonly BeamScores<S>[]): void {
+    if (this.#finished.length >= this.#width) return
+    const {logprobOf, state} = scores[source] as BeamScores<S>
+    const row = this.#rows[source] as Row<S>
+    this.#finished.push({...row, logprob: row.logprob + logprobOf(token), rank, state})
   }
 }
 

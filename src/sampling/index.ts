@@ -1,5 +1,5 @@
 /** Sampling, beam search and log-probabilities, shared by the language and speech models. */
-export {type BeamHypothesis, BeamSearch, meanLogprob} from './beam-search.js'
+export {type BeamHypothesis, type BeamScores, BeamSearch, meanLogprob} from './beam-search.js'
 export {logProbabilities, logSumExp} from './log-probabilities.js'
 export {argmax} from './most-likely.js'
 export {defaultSampling, type SamplingOptions} from './options.js'

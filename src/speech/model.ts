@@ -28,6 +28,37 @@ export interface SpeechModelDescription {
   drafts: 'stream' | 'window' | 'full'
 }
 
+/** Restrictions and preferences for the tokens that a decoder selects; plain data. */
+export interface DecodingConstraints {
+  /** Phrases whose tokens get a bonus. */
+  bias: readonly string[]
+  /** Bonus on the log-probability of a token that continues such a phrase, half of it for the first; 0 adds nothing. */
+  biasStrength: number
+  /** Maximum number of different tokens with a bonus. */
+  biasMaxTokens: number
+  /** Ids of tokens that are never decoded. */
+  forbidden: readonly number[]
+  /** The only phrases that are decoded; all texts are allowed if there are none. */
+  phrases: readonly string[]
+  /** Number of consecutive steps without a likely phrase after which all texts are allowed again, at least 1. */
+  stuckSteps: number
+}
+
+export const noConstraints: DecodingConstraints = {
+  bias: [],
+  biasStrength: 0,
+  biasMaxTokens: 1,
+  forbidden: [],
+  phrases: [],
+  stuckSteps: 1,
+}
+
+/** A constraint that was not applied. */
+export interface ConstraintWarning {
+  code: 'forbidden_token_ignored' | 'constraint_dropped'
+  message: string
+}
+
 /** Decoding options of a window. A model family ignores options that it does not support. */
 export interface RecognitionOptions {
   /** Code of the spoken language; detected if undefined. */
@@ -50,10 +81,9 @@ export interface RecognitionOptions {
   logprobThreshold: number
   /** Compression ratio of the text above which a decoding is rejected as repetitive. */
   compressionRatioThreshold: number
-  /** Words and phrases whose probability is raised. */
+  /** Words and phrases to expect, as part of the prompt. */
   hotwords: readonly string[]
-  /** Bonus on the log-probability of each token of a hotword, to find hypotheses that contain it; 0 adds nothing. */
-  hotwordStrength: number
+  constraints: DecodingConstraints
   /** Words and phrases that decide between hypotheses of similar probability. */
   preferred: readonly string[]
   wordTimestamps: boolean
@@ -99,6 +129,8 @@ export interface Segment {
   /** Probability of no speech, 0 to 1. */
   noSpeechProb: number
   words?: readonly WordTiming[]
+  /** True if the constrained phrases did not match the audio, so that all texts were allowed. */
+  constraintEscaped?: true | undefined
   /** Its tokens, if they were requested. */
   pieces?: readonly TokenPiece[] | undefined
 }
@@ -122,6 +154,8 @@ export interface WindowResult {
   temperature: number
   /** Empty unless more than one was requested. */
   alternatives: Alternative[]
+  /** Constraints that were not applied. */
+  warnings: readonly ConstraintWarning[]
   timings: {featuresMs: number; encodeMs: number; decodeMs: number}
 }
 
@@ -151,7 +185,7 @@ export interface SpeechModel {
   /**
    * Recognises one window.
    * @param samples mono, 16 kHz, -1 to 1, not longer than the model's window
-   * @throws language_unsupported, recognition_failed; the reason of the signal
+   * @throws language_unsupported, phrase_unwritable, recognition_failed; the reason of the signal
    */
   recognise(samples: Float32Array, options: RecognitionOptions, signal?: AbortSignal): Promise<WindowResult>
   /** Returns candidate languages, most likely first; one candidate if the model supports only one language. */

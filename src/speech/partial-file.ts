@@ -45,8 +45,9 @@ export function partialWriter(
 
   /** Lines for each token of a segment and for the segment itself; none if tokens were not requested. */
   function eventsOf(segment: Segment, place: object, index: number, ts_ms: number): object[] {
-    const {pieces, text, startSec, endSec} = segment
+    const {pieces, text, startSec, endSec, constraintEscaped} = segment
     if (pieces === undefined) return []
+    const escaped = constraintEscaped ? {constraint_escaped: true} : {}
     const at = {...place, segment_index: index}
     return [
       ...pieces.map(({logprob, ...piece}) => ({
@@ -55,6 +56,7 @@ export function partialWriter(
         token_index: tokenIndex++,
         ...piece,
         logprob: round(logprob),
+        ...escaped,
         ts_ms,
       })),
       {
@@ -67,6 +69,7 @@ export function partialWriter(
         no_speech_prob: round(segment.noSpeechProb),
         compression_ratio: round(segment.compressionRatio),
         temperature: segment.temperature,
+        ...escaped,
         ts_ms,
       },
     ]

@@ -60,6 +60,7 @@ const segmentPayload = (segment: Segment, id: number) => ({
   text: segment.text.trim(),
   avg_logprob: round(segment.avgLogprob),
   no_speech_prob: round(segment.noSpeechProb),
+  ...(segment.constraintEscaped ? {constraint_escaped: true as const} : {}),
   ...(segment.words === undefined
     ? {}
     : {

@@ -7,8 +7,10 @@ import type {
   speechSettings,
 } from '../config/index.js'
 import {SvcError} from '../errors/index.js'
+import type {DecodingConstraints} from './model.js'
 import type {TranscriptUse} from './routing/use-transcript.js'
 import type {SettingChoice} from './service/speech-service.js'
+import {biasPhrases} from './text/bias-phrases.js'
 import type {Lexicon} from './text/lexicon.js'
 import {defaultTranscribeOptions} from './transcribe/options.js'
 import type {TranscriberOptions, VadChoice} from './transcriber.js'
@@ -38,23 +40,32 @@ export const chosenSettings = <S extends Pick<SpeechSettingValues, 'speech' | 'r
   },
 })
 
-/** Converts settings to options of a transcriber. @throws vad_model_missing */
+/**
+ * Converts settings to options of a transcriber.
+ * @param symbols names that the programs of the workspace declare
+ * @throws vad_model_missing
+ */
 export const transcriberOptions = (
   settings: SpeechSettingValues,
   lexicon: Lexicon,
+  symbols: readonly string[],
 ): Pick<TranscriberOptions, 'decoding' | 'preprocess' | 'vad' | 'text'> => ({
-  decoding: decoding(settings),
+  decoding: decoding(settings, lexicon, symbols),
   preprocess: {
     mode: settings.audio.acousticPreprocess,
     budgetMs: settings.audio.acousticPreprocessBudgetMs,
     rmsTargetDbfs: settings.audio.rmsTargetDbfs,
   },
   vad: vad(settings),
-  text: text(settings, lexicon),
+  text: text(settings, lexicon, symbols),
 })
 
-function decoding({speech, audio, refine}: SpeechSettingValues): TranscriberOptions['decoding'] {
-  const {contextualBias, sessionHotwords, logitBiasStrength} = refine
+function decoding(
+  {speech, audio, refine}: SpeechSettingValues,
+  lexicon: Lexicon,
+  symbols: readonly string[],
+): TranscriberOptions['decoding'] {
+  const {contextualBias, sessionHotwords} = refine
   return {
     ...defaultTranscribeOptions,
     language: speech.language,
@@ -68,12 +79,33 @@ function decoding({speech, audio, refine}: SpeechSettingValues): TranscriberOpti
     wordTimestamps: speech.wordTimestamps,
     pieces: speech.streamTokens,
     hotwords: contextualBias ? sessionHotwords : [],
-    hotwordStrength: logitBiasStrength,
+    constraints: constraints(refine, lexicon, symbols),
     alternatives: speech.beamSize,
     chunkSec: audio.chunkSec,
     chunkOverlapSec: audio.chunkOverlapSec,
   }
 }
+
+function constraints(
+  refine: SpeechSettingValues['refine'],
+  lexicon: Lexicon,
+  symbols: readonly string[],
+): DecodingConstraints {
+  const {contextualBias, maxBiasPhrases, sessionHotwords, constrainedTrie} = refine
+  const phrases = [...biasPhrases(lexicon, [], maxBiasPhrases), ...sessionHotwords, ...symbols]
+  return {
+    bias: contextualBias ? withoutVariants(phrases) : [],
+    biasStrength: refine.logitBiasStrength,
+    biasMaxTokens: refine.logitBiasMaxTokens,
+    forbidden: refine.logitForbidTokens,
+    phrases: constrainedTrie ? refine.constrainedPhrases : [],
+    stuckSteps: refine.trieStuckSteps,
+  }
+}
+
+/** Omits phrases that differ from an earlier one only in case. */
+const withoutVariants = (phrases: readonly string[]): string[] =>
+  [...new Map([...phrases].reverse().map((phrase) => [phrase.toLowerCase(), phrase])).values()].reverse()
 
 function vad({audio}: SpeechSettingValues): VadChoice {
   const {vad: kind, vadEnabled, vadModel, vadEnergyThreshold, vadMergeGapMs: mergeGapMs} = audio
@@ -103,7 +135,11 @@ export const transcriptUse = (
   },
 })
 
-const text = ({refine}: SpeechSettingValues, lexicon: Lexicon): TranscriberOptions['text'] => ({
+const text = (
+  {refine}: SpeechSettingValues,
+  lexicon: Lexicon,
+  symbols: readonly string[],
+): TranscriberOptions['text'] => ({
   profile: refine.profile,
   domain: refine.domainMode,
   settings: {
@@ -116,7 +152,7 @@ const text = ({refine}: SpeechSettingValues, lexicon: Lexicon): TranscriberOptio
     confidenceMax: refine.refineConfidenceMax,
   },
   lexicon,
-  hotwords: refine.sessionHotwords,
+  hotwords: [...refine.sessionHotwords, ...symbols],
   contextualBias: refine.contextualBias,
   maxBiasPhrases: refine.maxBiasPhrases,
 })

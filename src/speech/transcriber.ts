@@ -14,7 +14,7 @@ import {
 import {SvcError} from '../errors/index.js'
 import type {SpeechEngine} from './engine.js'
 import {type LiveOptions, LiveTranscription} from './live/live-transcription.js'
-import {type Segment, sampleRate} from './model.js'
+import {type ConstraintWarning, type Segment, sampleRate} from './model.js'
 import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
 import {asrConfidence} from './text/confidence.js'
@@ -45,12 +45,15 @@ export interface TranscriberOptions {
   text: Omit<FinishContext, 'language'>
 }
 
+/** A problem of a recording, or a constraint that was not applied. */
+export type SpeechWarning = AudioWarning | ConstraintWarning
+
 /** Callbacks and options of one transcription. */
 export interface TranscribeHandlers {
   signal?: AbortSignal | undefined
   /** Language of this recording; overrides that of the transcriber. */
   language?: string | undefined
-  onWarning?: ((warning: AudioWarning) => void) | undefined
+  onWarning?: ((warning: SpeechWarning) => void) | undefined
   /** Called when the model is loaded and recognition starts. */
   onReady?: (() => void) | undefined
   /** Wraps the audio stream, for instance to limit the time to read it. */
@@ -64,7 +67,7 @@ export interface TranscribeHandlers {
 
 /** Options and callbacks of live transcription. */
 export interface LiveHandlers
-  extends Pick<TranscribeHandlers, 'language' | 'signal'>,
+  extends Pick<TranscribeHandlers, 'language' | 'signal' | 'onWarning'>,
     Pick<
       LiveOptions<TranscribedFile>,
       | 'endpoint'
@@ -102,8 +105,7 @@ export interface TranscribedFile {
         timings: TranscribeTimings & {totalMs: number; loadMs: number}
         /** Duration of the audio that the model processed, seconds. */
         speechSec: number
-        /** Problems of the recording. */
-        warnings: readonly AudioWarning[]
+        warnings: readonly SpeechWarning[]
       }
     | undefined
 }
@@ -112,6 +114,8 @@ export interface TranscribedFile {
 export class Transcriber {
   readonly #options: TranscriberOptions
   #isUnusable = false
+  /** Constraints that were not applied, as far as a caller knows. */
+  readonly #warned = new Set<string>()
 
   constructor(options: TranscriberOptions) {
     this.#options = options
@@ -124,8 +128,8 @@ export class Transcriber {
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
     if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
     const {signal} = handlers
-    const warnings: AudioWarning[] = []
-    const onWarning = (warning: AudioWarning) => {
+    const warnings: SpeechWarning[] = []
+    const onWarning = (warning: SpeechWarning) => {
       warnings.push(warning)
       handlers.onWarning?.(warning)
     }
@@ -186,7 +190,7 @@ export class Transcriber {
   async #recognise(
     audio: AudioStream,
     handlers: TranscribeHandlers,
-    warnings: readonly AudioWarning[],
+    warnings: SpeechWarning[],
     memo?: WindowMemo,
   ): Promise<TranscribedFile> {
     const started = performance.now()
@@ -198,7 +202,12 @@ export class Transcriber {
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
       const decoding = {...this.#decoding(engine, hint.language), memo}
       const events = transcribe(engine, stream, detector, decoding, handlers.signal)
-      const {done, shown} = await this.#follow(events, handlers)
+      const onWarning = (warning: ConstraintWarning) => {
+        warnings.push(warning)
+        if (!this.#warned.has(warning.message)) handlers.onWarning?.(warning)
+        this.#warned.add(warning.message)
+      }
+      const {done, shown} = await this.#follow(events, {...handlers, onWarning})
       const {transcript, timings, speechSec} = done
       return {
         ...this.#finish(transcript, shown),
@@ -260,7 +269,15 @@ export class Transcriber {
     return {...options, preprocess: (samples) => preprocess(samples, loudness).samples}
   }
 
-  async #follow(events: AsyncIterable<TranscribeEvent>, {onSegment, onProgress, onChunk}: TranscribeHandlers) {
+  async #follow(
+    events: AsyncIterable<TranscribeEvent>,
+    {
+      onSegment,
+      onProgress,
+      onChunk,
+      onWarning,
+    }: Omit<TranscribeHandlers, 'onWarning'> & {onWarning: (warning: ConstraintWarning) => void},
+  ) {
     const shown: Segment[] = []
     for await (const event of events) {
       if (event.type === 'done') return {done: event, shown}
@@ -269,6 +286,7 @@ export class Transcriber {
         shown.push(segment)
         await onSegment?.(segment)
       } else if (event.type === 'chunk') await onChunk?.(event)
+      else if (event.type === 'warning') onWarning(event.warning)
       else onProgress?.(event.processedSec)
     }
     throw new Error('The transcription ended without a transcript.')

@@ -58,7 +58,7 @@ function transcriberOf(path: string, derivedFolder: string): Transcriber {
   const audio = resolveSettings(speechAudioSettings, sources).values
   const refine = resolveSettings(speechRefineSettings, sources).values
   const {threads, device, precision, backend} = speech
-  const {decoding, ...options} = transcriberOptions({speech, audio, refine}, {entries: []})
+  const {decoding, ...options} = transcriberOptions({speech, audio, refine}, {entries: []}, [])
   return new Transcriber({
     ...options,
     // Random weights emit text that a trained model would never accept.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {BeamSearch, meanLogprob} from '../../src/sampling/index.js'
+import {type BeamScores, BeamSearch, logSumExp, meanLogprob} from '../../src/sampling/index.js'
 import {randomFloats} from '../support/random-floats.js'
 
 const size = 5
@@ -17,9 +17,20 @@ function model(tokens: readonly number[]): Float32Array {
 /** Logits of the given probabilities; a probability of 0 excludes the token. */
 const logitsOf = (...probabilities: number[]) => Float32Array.from(probabilities, Math.log)
 
+/** The next tokens of a row without anything added. */
+function plain(logits: Float32Array): BeamScores<undefined> {
+  const total = logSumExp(logits)
+  const logprobOf = (token: number) => logits[token]! - total
+  return {logits, total, offset: 0, logprobOf, state: undefined, after: () => undefined}
+}
+
+const after = ({tokens}: {tokens: readonly number[]}) => plain(model(tokens))
+
+const open = (width: number) => new BeamSearch(width, end, undefined)
+
 function search(width: number, most: number) {
-  const beam = new BeamSearch(width, end)
-  for (let length = 0; length < most && !beam.done; length++) beam.advance(beam.rows.map(model))
+  const beam = open(width)
+  for (let length = 0; length < most && !beam.done; length++) beam.advance(beam.rows.map(after))
   return beam.hypotheses()
 }
 
@@ -63,16 +74,16 @@ describe('BeamSearch', () => {
   })
 
   it('returns the source row of each hypothesis', () => {
-    const beam = new BeamSearch(3, end)
-    const first = beam.advance([model([])])
+    const beam = open(3)
+    const first = beam.advance([plain(model([]))])
     assert.deepEqual(
       first.sources,
       first.tokens.map(() => 0),
     )
-    const rows = beam.rows.map((row) => [...row])
-    const {tokens, sources} = beam.advance(rows.map(model))
+    const rows = beam.rows.map(({tokens}) => [...tokens])
+    const {tokens, sources} = beam.advance(rows.map((row) => plain(model(row))))
     assert.deepEqual(
-      beam.rows,
+      beam.rows.map((row) => row.tokens),
       tokens.map((token, i) => [...(rows[sources[i] as number] as number[]), token]),
     )
   })
@@ -88,23 +99,47 @@ describe('BeamSearch', () => {
   })
 
   it('selects the most likely continuations over all rows', () => {
-    const beam = new BeamSearch(2, end)
-    beam.advance([logitsOf(0, 0.6, 0.4, 0, 0)])
-    const step = beam.advance([logitsOf(0, 0.3, 0.3, 0.2, 0.2), logitsOf(0, 0, 0, 1, 0)])
+    const beam = open(2)
+    beam.advance([plain(logitsOf(0, 0.6, 0.4, 0, 0))])
+    const step = beam.advance([plain(logitsOf(0, 0.3, 0.3, 0.2, 0.2)), plain(logitsOf(0, 0, 0, 1, 0))])
     assert.deepEqual(step, {tokens: [3, 1], sources: [1, 0]})
   })
 
+  it('ranks by what was added to a token, and returns the log-probability without it', () => {
+    const beam = open(1)
+    const logits = logitsOf(0, 0.6, 0.4, 0, 0)
+    const raised = Float32Array.from(logits, (logit, token) => logit + (token === 2 ? 1 : 0))
+    beam.advance([{...plain(logits), logits: raised}])
+    const [found] = beam.hypotheses()
+    assert.deepEqual(found?.tokens, [2])
+    assert.ok(Math.abs((found?.logprob ?? 0) - Math.log(0.4)) < 1e-6)
+  })
+
+  it('continues the state of each hypothesis, and keeps that of a finished one', () => {
+    const beam = new BeamSearch(1, end, '')
+    const step = (state: string, logits: Float32Array) => {
+      beam.advance([{...plain(logits), state, after: (token) => `${state}${token}`}])
+      return beam.rows[0]?.state ?? ''
+    }
+    const state = step(step('', logitsOf(0, 0, 1, 0, 0)), logitsOf(0, 0, 0, 1, 0))
+    step(state, logitsOf(1, 0, 0, 0, 0))
+    assert.deepEqual(
+      beam.hypotheses().map((found) => [found.tokens, found.state]),
+      [[[2, 3], '23']],
+    )
+  })
+
   it('is done when the number of finished hypotheses reaches its width', () => {
-    const beam = new BeamSearch(2, end)
-    beam.advance([logitsOf(0.6, 0.3, 0.1, 0, 0)])
+    const beam = open(2)
+    beam.advance([plain(logitsOf(0.6, 0.3, 0.1, 0, 0))])
     assert.equal(beam.done, false)
-    beam.advance(beam.rows.map(() => logitsOf(0.6, 0.3, 0.1, 0, 0)))
+    beam.advance(beam.rows.map(() => plain(logitsOf(0.6, 0.3, 0.1, 0, 0))))
     assert.equal(beam.done, true)
   })
 
   it('is done when all hypotheses are finished, even if there are fewer than its width', () => {
-    const beam = new BeamSearch(3, end)
-    beam.advance([logitsOf(1, 0, 0, 0, 0)])
+    const beam = open(3)
+    beam.advance([plain(logitsOf(1, 0, 0, 0, 0))])
     assert.equal(beam.done, true)
     assert.deepEqual(
       beam.hypotheses().map(({tokens}) => tokens),

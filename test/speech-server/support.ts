@@ -49,7 +49,7 @@ export const defaultSettings: SpeechCallSettings = {
     locate: async () => ({name: 'starter', path: projectFile('examples/models/starter')}),
     engine: {threads: 1, device: 'cpu', precision: 'auto', backend: 'auto', derivedFolder: ''},
   },
-  transcriber: {...transcriberOptions({speech, audio, refine}, {entries: []}), refine: true},
+  transcriber: {...transcriberOptions({speech, audio, refine}, {entries: []}, []), refine: true},
   limits: {timeoutMs: 60_000, maxDurationMs: 120_000},
   heartbeatMs: 3000,
   stability: {quietMs: 350, maxWaitMs: 2500},
@@ -97,7 +97,7 @@ export function speechSuite() {
   const service = new SpeechService({
     root,
     settings: async (choice) => {
-      const chosen = transcriberOptions(chosenSettings({speech, audio, refine}, choice), {entries: []})
+      const chosen = transcriberOptions(chosenSettings({speech, audio, refine}, choice), {entries: []}, [])
       return {...settings, transcriber: {...settings.transcriber, ...chosen}}
     },
     resolveModel: async () => {

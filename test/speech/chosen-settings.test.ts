@@ -10,7 +10,7 @@ const settings = {
   refine: resolveSettings(speechRefineSettings, sources).values,
 }
 const options = (...[choice]: [Parameters<typeof chosenSettings>[1]]) =>
-  transcriberOptions(chosenSettings(settings, choice), {entries: []})
+  transcriberOptions(chosenSettings(settings, choice), {entries: []}, [])
 
 describe('the fields of a request', () => {
   it('replace settings', () => {
@@ -28,7 +28,7 @@ describe('the fields of a request', () => {
   })
 
   it('leave the settings as they are if they are absent', () => {
-    assert.deepEqual(options({}), transcriberOptions(settings, {entries: []}))
+    assert.deepEqual(options({}), transcriberOptions(settings, {entries: []}, []))
     assert.deepEqual([options({}).decoding.prompt, options({}).decoding.temperatures[0]], ['Minutes.', 0.2])
   })
 })

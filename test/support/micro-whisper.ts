@@ -31,6 +31,9 @@ export const digitTokenizer = {
   },
 }
 
+/** The same tokens for a tokenizer that also encodes the digits. */
+export const encodingTokenizer = {...digitTokenizer, model: {...digitTokenizer.model, ignore_merges: true}}
+
 /** The micro-Whisper as a model directory: the shared weights with the missing tokenizer. */
 export async function writeMicroWhisper(folder: string): Promise<void> {
   await mkdir(folder, {recursive: true})

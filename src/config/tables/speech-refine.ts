@@ -89,27 +89,24 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     type: number(),
     env: ['SVC_SPEECH_LOGIT_BIAS_STRENGTH'],
     default: 0.8,
-    doc: 'Value added to the logits of hotword tokens; 0 adds nothing.',
+    doc: 'Value added to the logits of tokens that continue a preferred phrase, half of it for its first token; 0 adds nothing.',
   },
   logitBiasMaxTokens: {
     type: integer({min: 1, clamp: true}),
     env: ['SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS'],
     default: 256,
-    planned: true,
-    doc: 'Maximum number of tokens with a logit bias.',
+    doc: 'Maximum number of different tokens with a logit bias.',
   },
   logitForbidTokens: {
     type: tokenIds(),
     env: ['SVC_SPEECH_LOGIT_FORBID_TOKENS'],
     default: [] as readonly number[],
-    planned: true,
     doc: 'Ids of tokens that are never decoded.',
   },
   constrainedPhrases: {
     type: phrases(),
     env: ['SVC_SPEECH_CONSTRAINED_PHRASES'],
     default: [] as readonly string[],
-    planned: true,
     doc: 'The only phrases that can be recognised if constrained_trie is on.',
   },
   constrainedTrie: {
@@ -117,7 +114,6 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_CONSTRAINED_TRIE'],
     toml: ['speech.logit_constrained_trie'],
     default: false,
-    planned: true,
     doc: 'Restrict the decoder to the constrained phrases.',
   },
   trieStuckSteps: {
@@ -125,7 +121,6 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     env: ['SVC_SPEECH_TRIE_STUCK_STEPS'],
     toml: ['speech.logit_trie_stuck_steps'],
     default: 2,
-    planned: true,
-    doc: 'Number of tokens outside every phrase after which the trie restarts.',
+    doc: 'Number of consecutive tokens outside of the constrained phrases after which a window may contain any text.',
   },
 }))

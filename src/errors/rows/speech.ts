@@ -35,6 +35,11 @@ export const speechErrors = rows(() => ({
     message: (p: {reason: string}) => `Speech recognition failed: ${p.reason}.`,
     hint: 'Check that the machine has enough free memory, or run again with --debug for details.',
   }),
+  phrase_unwritable: usage({
+    http: 500,
+    message: (p: {phrase: string}) => `The model cannot write the constrained phrase ${JSON.stringify(p.phrase)}.`,
+    hint: 'Remove or respell the phrase in SVC_SPEECH_CONSTRAINED_PHRASES, or turn off SVC_SPEECH_CONSTRAINED_TRIE.',
+  }),
   words_unsupported: usage({
     message: (p: {model: string}) => `The model ${p.model} outputs no cross-attention, which word timestamps require.`,
     hint: 'Use the safetensors of the same model, or an export whose name ends in _timestamped.',

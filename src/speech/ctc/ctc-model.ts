@@ -1,4 +1,6 @@
 import {SvcError} from '../../errors/index.js'
+import {type CompiledConstraints, constraintCompiler} from '../constraints/compile.js'
+import {bothScorers, type PrefixScorer, scoreOf} from '../constraints/prefix-scorer.js'
 import {
   type DraftStream,
   type RecognitionOptions,
@@ -15,10 +17,8 @@ import {alignPath, type TokenSpan} from './align-path.js'
 import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
 import type {CtcEncoder, Encoded} from './encoder.js'
 import type {StreamingEncoder} from './encoder-stream.js'
-import {HotwordTrie} from './hotword-trie.js'
-import {PrefixBeam, prefixBeamSearch} from './prefix-beam-search.js'
-import {bothScorers, type PrefixScorer, scoreOf} from './prefix-scorer.js'
-import {type CtcVocabulary, textOf} from './vocabulary.js'
+import {type FoundTexts, PrefixBeam, type PrefixBeamOptions, prefixBeamSearch} from './prefix-beam-search.js'
+import {type CtcVocabulary, ctcText, textOf} from './vocabulary.js'
 
 export interface CtcParts {
   encoder: CtcEncoder
@@ -30,24 +30,27 @@ export interface CtcParts {
   description: SpeechModelDescription
 }
 
-/** Minimum beam width with hotwords or alternatives, and with a word list. */
+/** Minimum beam width with constraints or alternatives, and with a word list. */
 const leastWidth = {letters: 16, words: 32}
 
 /** Creates a `SpeechModel` from a CTC model; each window is one segment. */
 export function createCtcModel({encoder, streaming, vocabulary, words, description}: CtcParts): SpeechModel {
   const [language = 'en'] = description.languages
+  const compile = constraintCompiler(ctcText(vocabulary))
   return {
     description,
     async recognise(samples, options, signal) {
       if (options.task === 'translate') throw new SvcError('task_unsupported', {model: description.name})
+      const constraints = compile(options.constraints)
       const encoded = await encoder.encode(samples)
       const {emissions, featuresMs, encodeMs} = encoded
       signal?.throwIfAborted()
       const started = performance.now()
-      const hypotheses = decodeEmissions(emissions, vocabulary, words, options)
+      const {hypotheses, escaped} = decodeEmissions(emissions, vocabulary, words, {...options, constraints})
       const [best] = hypotheses
       const consumedSec = samples.length / sampleRate
       const segment = best === undefined ? undefined : segmentOf(encoded, best, vocabulary, consumedSec, options)
+      if (segment !== undefined && escaped) segment.constraintEscaped = true
       return {
         segments: segment === undefined ? [] : [segment],
         consumedSec,
@@ -56,13 +59,21 @@ export function createCtcModel({encoder, streaming, vocabulary, words, descripti
         noSpeech: segment === undefined,
         temperature: 0,
         alternatives: alternativesOf(hypotheses, vocabulary, options.alternatives),
+        warnings: constraints?.warnings ?? [],
         timings: {featuresMs, encodeMs, decodeMs: performance.now() - started},
       }
     },
     detectLanguage: async () => description.languages.map((code) => ({language: code, probability: 1})).slice(0, 1),
     ...(streaming === undefined
       ? {}
-      : {draft: (options) => createDraft(streaming, vocabulary, searchOptions(vocabulary, words, options))}),
+      : {
+          draft: (options) =>
+            createDraft(
+              streaming,
+              vocabulary,
+              searchOptions(vocabulary, words, {...options, constraints: compile(options.constraints)}),
+            ),
+        }),
     async release() {
       await encoder.release()
       await streaming?.release()
@@ -70,14 +81,10 @@ export function createCtcModel({encoder, streaming, vocabulary, words, descripti
   }
 }
 
-function createDraft(
-  streaming: StreamingEncoder,
-  vocabulary: CtcVocabulary,
-  search: ConstructorParameters<typeof PrefixBeam>[0],
-): DraftStream {
+function createDraft(streaming: StreamingEncoder, vocabulary: CtcVocabulary, search: PrefixBeamOptions): DraftStream {
   const started = streaming.start()
   const beam = new PrefixBeam(search)
-  const best = (found: PrefixBeam) => textOf(vocabulary, found.hypotheses()[0]?.tokens ?? [])
+  const best = (found: PrefixBeam) => textOf(vocabulary, found.hypotheses({complete: false})[0]?.tokens ?? [])
   return {
     async push(samples) {
       const stream = await started
@@ -92,49 +99,49 @@ function createDraft(
   }
 }
 
-/** Returns the options of a search with the word list and hotwords. */
+/** Options of a decoding, with compiled constraints. */
+type DecodeOptions = Pick<RecognitionOptions, 'beamSize' | 'alternatives' | 'preferred'> & {
+  constraints: CompiledConstraints | undefined
+}
+
+/** Returns the options of a search with the word list, the constraints and their bias. */
 function searchOptions(
   vocabulary: CtcVocabulary,
   words: PrefixScorer | undefined,
-  {beamSize, hotwords, hotwordStrength}: RecognitionOptions,
-) {
+  {beamSize, constraints}: Pick<DecodeOptions, 'beamSize' | 'constraints'>,
+): PrefixBeamOptions {
   const least = words === undefined ? leastWidth.letters : leastWidth.words
-  const isBiased = hotwords.length > 0 && hotwordStrength > 0
-  const boosted = isBiased ? new HotwordTrie(hotwords, vocabulary, hotwordStrength) : undefined
-  const scorer = words === undefined || boosted === undefined ? (words ?? boosted) : bothScorers(words, boosted)
-  return {width: Math.max(beamSize, least), blank: vocabulary.blank, scorer}
+  const bias: PrefixScorer | undefined = constraints?.bias
+  const scorer = words === undefined || bias === undefined ? (words ?? bias) : bothScorers(words, bias)
+  return {width: Math.max(beamSize, least), blank: vocabulary.blank, scorer, constraints}
 }
 
 /**
- * Returns the hypotheses of a window, the selected one first. A second search with hotwords adds candidates, which are
- * compared without the bonus of the hotwords.
+ * Returns the hypotheses of a window, the selected one first. A second search with the bias adds candidates, which are
+ * compared without their bonus.
  */
 export function decodeEmissions(
   emissions: Emissions,
   vocabulary: CtcVocabulary,
   words: PrefixScorer | undefined,
-  options: Pick<RecognitionOptions, 'beamSize' | 'alternatives' | 'hotwords' | 'hotwordStrength' | 'preferred'>,
-): CtcHypothesis[] {
-  const {beamSize, alternatives, hotwords, hotwordStrength, preferred} = options
-  const {blank} = vocabulary
-  const isBiased = hotwords.length > 0 && hotwordStrength > 0
-  if (beamSize === 1 && alternatives === 1 && words === undefined && !isBiased) return [greedyPath(emissions, blank)]
-  const least = words === undefined ? leastWidth.letters : leastWidth.words
-  const width = Math.max(beamSize, alternatives, least)
-  const found = prefixBeamSearch(emissions, {width, blank, scorer: words})
+  {beamSize, alternatives, constraints, preferred}: DecodeOptions,
+): FoundTexts {
+  if (beamSize === 1 && alternatives === 1 && words === undefined && constraints === undefined)
+    return {hypotheses: [greedyPath(emissions, vocabulary.blank)], escaped: false}
+  const options = searchOptions(vocabulary, words, {beamSize: Math.max(beamSize, alternatives), constraints})
+  const {hypotheses: found, escaped} = prefixBeamSearch(emissions, {...options, scorer: words})
   const [best] = found
-  if (best === undefined) return []
-  if (isBiased) {
-    const boosted = new HotwordTrie(hotwords, vocabulary, hotwordStrength)
-    const scorer = words === undefined ? boosted : bothScorers(words, boosted)
-    found.push(...prefixBeamSearch(emissions, {width, blank, scorer}))
-  }
-  return preferPhrases(found, {
+  if (best === undefined) return {hypotheses: [], escaped}
+  const biased = constraints?.bias === undefined ? undefined : prefixBeamSearch(emissions, options)
+  // Texts that the constrained phrases exclude are no candidates for one that consists of them.
+  if (biased !== undefined && biased.escaped === escaped) found.push(...biased.hypotheses)
+  const hypotheses = preferPhrases(found, {
     best,
     text: ({tokens}) => textOf(vocabulary, tokens),
     score: ({tokens, logprob}) => logprob + (words === undefined ? 0 : scoreOf(words, tokens)),
     phrases: preferred,
   })
+  return {hypotheses, escaped}
 }
 
 function segmentOf(

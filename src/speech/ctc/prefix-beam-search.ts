@@ -1,5 +1,8 @@
+import type {CompiledConstraints} from '../constraints/compile.js'
+import {stuckDifference} from '../constraints/logit-constraints.js'
+import type {GrammarState} from '../constraints/phrase-grammar.js'
+import type {PrefixScorer} from '../constraints/prefix-scorer.js'
 import type {CtcHypothesis, Emissions} from './emissions.js'
-import type {PrefixScorer} from './prefix-scorer.js'
 
 /** A text, as the last of its tokens and the text before; each text is one object. */
 interface Text {
@@ -17,12 +20,24 @@ interface Prefix {
   /** Score of the scorer, which is part of the rank. */
   bonus: number
   state: unknown
+  /** What may follow; undefined without constrained phrases. */
+  grammar: GrammarState | undefined
 }
 
 export interface PrefixBeamOptions {
   width: number
   blank: number
   scorer?: PrefixScorer | undefined
+  /** Forbidden tokens and constrained phrases; their bias is ignored, because it is a scorer. */
+  constraints?: Pick<CompiledConstraints, 'forbidden' | 'grammar' | 'stuckSteps'> | undefined
+}
+
+/** Result of a search. */
+export interface FoundTexts {
+  /** Best first. */
+  hypotheses: CtcHypothesis[]
+  /** True if the constrained phrases did not match, so that all texts were allowed. */
+  escaped: boolean
 }
 
 /** Tokens less likely than this at a position begin no hypothesis, as a log-probability. */
@@ -35,21 +50,29 @@ const leastLogprob = -12
 export class PrefixBeam {
   readonly #options: PrefixBeamOptions
   #beam: readonly Prefix[]
+  /** Most likely token of the last position. */
+  #best: number
+  /** Consecutive new tokens that no hypothesis may write. */
+  #stuck = 0
+  #escaped = false
 
-  constructor(options: PrefixBeamOptions, beam?: readonly Prefix[]) {
-    const {blank, scorer} = options
+  constructor(options: PrefixBeamOptions) {
+    const {blank, scorer, constraints} = options
     const empty: Text = {token: blank, before: undefined, longer: new Map()}
+    const grammar = constraints?.grammar?.start
     this.#options = options
-    this.#beam = beam ?? [{text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start}]
+    this.#best = blank
+    this.#beam = [{text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start, grammar}]
   }
 
   /** Continues with the next emissions. */
   add({positions, vocabulary, logprobs}: Emissions): void {
-    const {width, blank, scorer} = this.#options
+    const {width} = this.#options
     for (let t = 0; t < positions; t++) {
       const row = logprobs.subarray(t * vocabulary, (t + 1) * vocabulary)
+      this.#checkGrammar(row)
       const next = new Map<Text, Prefix>()
-      for (const prefix of this.#beam) extend(prefix, row, next, blank, scorer)
+      for (const prefix of this.#beam) extend(prefix, row, next, this.#options)
       const ranked = Array.from(next.values(), (prefix) => ({prefix, rank: rank(prefix)}))
       this.#beam = ranked
         .sort((a, b) => b.rank - a.rank)
@@ -60,50 +83,101 @@ export class PrefixBeam {
 
   /** A search that continues from here on its own. */
   fork(): PrefixBeam {
-    return new PrefixBeam(this.#options, this.#beam)
+    const forked = new PrefixBeam(this.#options)
+    forked.#beam = this.#beam
+    forked.#best = this.#best
+    forked.#stuck = this.#stuck
+    forked.#escaped = this.#escaped
+    return forked
   }
 
-  /** The hypotheses so far, best first by probability and scorer. */
-  hypotheses(): CtcHypothesis[] {
+  /** True if the constrained phrases did not match, so that all texts are allowed. */
+  get escaped(): boolean {
+    return this.#escaped
+  }
+
+  /**
+   * The hypotheses so far, best first by probability and scorer.
+   * @param complete returns only those that do not end within a constrained phrase
+   */
+  hypotheses({complete}: {complete: boolean}): CtcHypothesis[] {
     const {scorer} = this.#options
-    const closed = this.#beam.map((prefix) => ({
-      tokens: tokensOf(prefix.text),
-      logprob: logAdd(prefix.blank, prefix.token),
-      rank: rank(prefix) + (scorer?.close(prefix.state) ?? 0),
-    }))
+    const closed = this.#beam
+      .filter(({grammar}) => !complete || this.#escaped || grammar?.accepts !== false)
+      .map((prefix) => ({
+        tokens: tokensOf(prefix.text),
+        logprob: logAdd(prefix.blank, prefix.token),
+        rank: rank(prefix) + (scorer?.close(prefix.state) ?? 0),
+      }))
     return closed.sort((a, b) => b.rank - a.rank).map(({tokens, logprob}) => ({tokens, logprob}))
+  }
+
+  /** Allows all texts if the model wrote several new tokens that are impossible in all hypotheses. */
+  #checkGrammar(row: Float32Array): void {
+    const {blank, constraints} = this.#options
+    if (constraints?.grammar === undefined || this.#escaped) return
+    const before = this.#best
+    this.#best = mostLikely(row, constraints.forbidden)
+    // A blank and a repetition are no new token.
+    if (this.#best === blank || this.#best === before) return
+    const most = this.#beam.reduce((highest, prefix) => Math.max(highest, mostAllowed(prefix, row)), -Infinity)
+    this.#stuck = row[this.#best]! - most > stuckDifference ? this.#stuck + 1 : 0
+    if (this.#stuck < constraints.stuckSteps) return
+    this.#escaped = true
+    this.#beam = this.#beam.map((prefix) => ({...prefix, grammar: undefined}))
   }
 }
 
-/** The hypotheses of complete emissions, best first. */
-export function prefixBeamSearch(emissions: Emissions, options: PrefixBeamOptions): CtcHypothesis[] {
+function mostLikely(row: Float32Array, forbidden: ReadonlySet<number>): number {
+  let best = -1
+  for (let token = 0; token < row.length; token++)
+    if (!(row[token]! <= (row[best] ?? -Infinity)) && !forbidden.has(token)) best = token
+  return best
+}
+
+/** Log-probability of the most likely token that may follow or repeat the last one. */
+function mostAllowed({text, grammar}: Prefix, row: Float32Array): number {
+  let most = text.before === undefined ? -Infinity : row[text.token]!
+  for (const token of grammar?.allowed ?? []) most = Math.max(most, row[token]!)
+  return most
+}
+
+/**
+ * The texts of complete emissions. If none of them consists of constrained phrases, all texts are allowed.
+ */
+export function prefixBeamSearch(emissions: Emissions, options: PrefixBeamOptions): FoundTexts {
   const beam = new PrefixBeam(options)
   beam.add(emissions)
-  return beam.hypotheses()
+  const hypotheses = beam.hypotheses({complete: true})
+  if (hypotheses.length > 0 || options.constraints?.grammar === undefined) return {hypotheses, escaped: beam.escaped}
+  const free = prefixBeamSearch(emissions, {...options, constraints: {...options.constraints, grammar: undefined}})
+  return {...free, escaped: true}
 }
 
 function extend(
   prefix: Prefix,
   row: Float32Array,
   next: Map<Text, Prefix>,
-  blank: number,
-  scorer: PrefixScorer | undefined,
+  {blank, scorer, constraints}: PrefixBeamOptions,
 ): void {
-  const {text} = prefix
+  const {text, grammar} = prefix
   const last = text.before === undefined ? undefined : text.token
   const total = logAdd(prefix.blank, prefix.token)
   const same = entryOf(next, text, () => prefix)
   same.blank = logAdd(same.blank, total + row[blank]!)
   if (last !== undefined) same.token = logAdd(same.token, prefix.token + row[last]!)
-  for (let token = 0; token < row.length; token++) {
+  const count = grammar?.allowed.length ?? row.length
+  for (let i = 0; i < count; i++) {
+    const token = grammar?.allowed[i] ?? i
     const logprob = row[token]!
-    if (token === blank || logprob < leastLogprob) continue
+    if (token === blank || logprob < leastLogprob || constraints?.forbidden.has(token)) continue
     // A repeated token counts as a new one only after a blank.
     const reach = token === last ? prefix.blank : total
     if (reach === -Infinity) continue
     const longer = entryOf(next, longerText(text, token), () => {
       const {state, score} = scorer?.advance(prefix.state, token) ?? {state: undefined, score: 0}
-      return {bonus: prefix.bonus + score, state}
+      const behind = grammar && constraints?.grammar?.advance(grammar, token)
+      return {bonus: prefix.bonus + score, state, grammar: behind}
     })
     longer.token = logAdd(longer.token, reach + logprob)
   }
@@ -115,11 +189,15 @@ function longerText(text: Text, token: number): Text {
   return longer
 }
 
-function entryOf(next: Map<Text, Prefix>, text: Text, worth: () => Pick<Prefix, 'bonus' | 'state'>): Prefix {
+function entryOf(
+  next: Map<Text, Prefix>,
+  text: Text,
+  worth: () => Pick<Prefix, 'bonus' | 'state' | 'grammar'>,
+): Prefix {
   const found = next.get(text)
   if (found !== undefined) return found
-  const {bonus, state} = worth()
-  const entry = {text, blank: -Infinity, token: -Infinity, bonus, state}
+  const {bonus, state, grammar} = worth()
+  const entry = {text, blank: -Infinity, token: -Infinity, bonus, state, grammar}
   next.set(text, entry)
   return entry
 }

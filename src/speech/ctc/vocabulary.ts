@@ -1,4 +1,5 @@
 import {SvcError} from '../../errors/index.js'
+import type {TextVocabulary} from '../constraints/text-vocabulary.js'
 
 /** The characters (or pieces) that a CTC model writes. */
 export interface CtcVocabulary {
@@ -50,3 +51,41 @@ export const textOf = ({texts}: CtcVocabulary, tokens: readonly number[]): strin
     .join('')
     .replace(/ {2,}/g, ' ')
     .trim()
+
+/** Returns a function that encodes a text, longest tokens first; its result is undefined if that is impossible. */
+function createEncoder({texts}: CtcVocabulary): (text: string) => number[] | undefined {
+  const ids = new Map(texts.map((text, id) => [text, id] as const).filter(([text]) => text !== ''))
+  const longest = Math.max(0, ...Array.from(ids.keys(), (text) => text.length))
+  return (text) => {
+    const tokens: number[] = []
+    for (let at = 0; at < text.length; ) {
+      let length = Math.min(longest, text.length - at)
+      while (length > 0 && !ids.has(text.slice(at, at + length))) length--
+      if (length === 0) return undefined
+      tokens.push(ids.get(text.slice(at, at + length)) as number)
+      at += length
+    }
+    return tokens
+  }
+}
+
+/** Returns a function that encodes a phrase in the case of the model. */
+export function createSpeller(vocabulary: CtcVocabulary): (phrase: string) => number[] | undefined {
+  const encode = createEncoder(vocabulary)
+  return (phrase) => {
+    const written = phrase.trim().replace(/\s+/gu, ' ')
+    return encode(written) ?? encode(written.toLowerCase()) ?? encode(written.toUpperCase())
+  }
+}
+
+/** Reports which tokens a CTC model can write. A word never starts with the token between words. */
+export function ctcText(vocabulary: CtcVocabulary): TextVocabulary {
+  const {texts, blank, delimiter} = vocabulary
+  const encode = createEncoder(vocabulary)
+  return {
+    size: texts.length,
+    isRequired: (token) => token === blank,
+    encode: (text) => (delimiter !== undefined && /^ ./u.test(text) ? undefined : encode(text)),
+    endsInWord: (token) => /[\p{L}\p{N}\p{M}'’]$/u.test(texts[token] ?? ''),
+  }
+}

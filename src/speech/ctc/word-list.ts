@@ -1,6 +1,5 @@
-import {createSpeller} from './hotword-trie.js'
-import type {PrefixScorer} from './prefix-scorer.js'
-import type {CtcVocabulary} from './vocabulary.js'
+import type {PrefixScorer} from '../constraints/prefix-scorer.js'
+import {type CtcVocabulary, createSpeller} from './vocabulary.js'
 
 /** Progress of a hypothesis within a word. */
 export interface WordState {

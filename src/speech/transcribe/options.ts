@@ -1,4 +1,10 @@
-import type {Alternative, RecognitionOptions, Segment} from '../model.js'
+import {
+  type Alternative,
+  type ConstraintWarning,
+  noConstraints,
+  type RecognitionOptions,
+  type Segment,
+} from '../model.js'
 import type {Transcript} from '../transcript/transcript.js'
 import type {WindowMemo} from './window-memo.js'
 
@@ -22,6 +28,8 @@ export type TranscribeEvent =
   | {type: 'segment'; segment: Segment}
   /** Duration of the processed audio, seconds. */
   | {type: 'progress'; processedSec: number}
+  /** A constraint was not applied. */
+  | {type: 'warning'; warning: ConstraintWarning}
   /** A window or chunk was recognised. */
   | {type: 'chunk'; index: number; startSec: number; endSec: number; text: string; segments: readonly Segment[]}
   | {type: 'done'; transcript: Transcript; speechSec: number; timings: TranscribeTimings}
@@ -44,7 +52,7 @@ export const defaultTranscribeOptions: TranscribeOptions = {
   logprobThreshold: -1,
   compressionRatioThreshold: 2.4,
   hotwords: [],
-  hotwordStrength: 0.8,
+  constraints: noConstraints,
   preferred: [],
   wordTimestamps: false,
   alternatives: 1,

@@ -25,9 +25,12 @@ export async function* transcribe(
   const segments: Segment[] = []
   const windows: PassageWindow[] = []
   let speechSec = 0
+  let warned = 0
   try {
     for await (const window of recognised(model, recording, reader, options)) {
       signal?.throwIfAborted()
+      for (const warning of reader.warnings.slice(warned)) yield {type: 'warning', warning}
+      warned = reader.warnings.length
       for (const segment of window.segments) yield {type: 'segment', segment}
       segments.push(...window.segments)
       const text = joinTexts(window.segments.map((segment) => segment.text))

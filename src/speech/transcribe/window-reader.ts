@@ -1,4 +1,11 @@
-import {type RecognitionOptions, type Segment, type SpeechModel, sampleRate, type WindowResult} from '../model.js'
+import {
+  type ConstraintWarning,
+  type RecognitionOptions,
+  type Segment,
+  type SpeechModel,
+  sampleRate,
+  type WindowResult,
+} from '../model.js'
 import {fitToSpeech} from './fit-to-speech.js'
 import type {PassageWindow, TranscribeOptions, TranscribeTimings} from './options.js'
 import type {Recording} from './recording.js'
@@ -13,6 +20,8 @@ const hintTemperature = 0.5
 export class WindowReader {
   readonly timings: TranscribeTimings = {featuresMs: 0, encodeMs: 0, decodeMs: 0, windows: 0}
   language: {code: string; probability: number} | undefined
+  /** Warnings of the windows so far, each once. */
+  readonly warnings: ConstraintWarning[] = []
   readonly #model: SpeechModel
   readonly #recording: Recording
   readonly #options: TranscribeOptions
@@ -64,7 +73,8 @@ export class WindowReader {
     }
   }
 
-  #learn({language, languageProbability, segments, temperature, noSpeech, timings}: WindowResult): void {
+  #learn({language, languageProbability, segments, temperature, noSpeech, timings, warnings}: WindowResult): void {
+    this.warnings.push(...warnings.filter(({code}) => !this.warnings.some((known) => known.code === code)))
     this.timings.featuresMs += timings.featuresMs
     this.timings.encodeMs += timings.encodeMs
     this.timings.decodeMs += timings.decodeMs

@@ -1,6 +1,8 @@
 import {deflateSync} from 'node:zlib'
 import {logger} from '../../log/index.js'
 import {logSumExp} from '../../sampling/index.js'
+import type {CompiledConstraints} from '../constraints/compile.js'
+import {logitConstraints} from '../constraints/logit-constraints.js'
 import type {RecognitionOptions} from '../model.js'
 import {preferPhrases} from '../preferred-reading.js'
 import {drawHypotheses, type Hypothesis, samplers, searchHypotheses} from './hypothesis.js'
@@ -39,6 +41,7 @@ export interface DecodeWindowLimits {
   /** Number of decoder positions. */
   context: number
   maxTokens?: number | undefined
+  constraints?: CompiledConstraints | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -51,10 +54,12 @@ export async function decodeWindow(
   vocabulary: WhisperVocabulary,
   prompt: Prompt,
   options: DecodeOptions,
-  {timestamps, context, maxTokens = context, signal}: DecodeWindowLimits,
+  {timestamps, context, maxTokens = context, constraints, signal}: DecodeWindowLimits,
 ): Promise<DecodedWindow> {
+  const {endOfText: end, firstTimestamp = Infinity} = vocabulary
   const limits = {
-    end: vocabulary.endOfText,
+    end,
+    constraints: constraints && logitConstraints(constraints, {end, firstTimestamp}),
     rules: tokenRules(vocabulary, {timestamps}),
     maxTokens: Math.max(1, Math.min(maxTokens, Math.floor(context / 2), context - prompt.tokens.length)),
     signal,

@@ -1,5 +1,6 @@
 import {hopLength, logMel} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
+import {type ConstraintCompiler, constraintCompiler} from '../constraints/compile.js'
 import {
   draftPaddingSec,
   type LanguageGuess,
@@ -15,6 +16,7 @@ import {framesPerPosition, type WhisperConfig} from './config.js'
 import {compressionRatio, type DecodedWindow, decodeWindow, textOf} from './decode-window.js'
 import type {AudioContext, WhisperNetwork} from './network.js'
 import {buildPrompt, taskTokens} from './prompt.js'
+import {whisperText} from './text-vocabulary.js'
 import {cutAtTimestamps, type TimedTokens, type TimedWindow} from './timed-segments.js'
 import type {WhisperVocabulary} from './vocabulary.js'
 import {positionSec, timeWords, withWords} from './word-timings.js'
@@ -28,9 +30,10 @@ export interface WhisperParts {
 
 /** Creates a `SpeechModel` from the parts of a Whisper model. */
 export function createWhisperModel(parts: WhisperParts): SpeechModel {
+  const compile = constraintCompiler(whisperText(parts.vocabulary))
   return {
     description: parts.description,
-    recognise: (samples, options, signal) => recognise(parts, samples, options, signal),
+    recognise: (samples, options, signal) => recognise(parts, compile, samples, options, signal),
     async detectLanguage(samples, signal) {
       const audio = await encode(parts, samples, windowFrames(parts))
       signal?.throwIfAborted()
@@ -42,6 +45,7 @@ export function createWhisperModel(parts: WhisperParts): SpeechModel {
 
 async function recognise(
   parts: WhisperParts,
+  compile: ConstraintCompiler,
   samples: Float32Array,
   requested: RecognitionOptions,
   signal?: AbortSignal,
@@ -50,6 +54,7 @@ async function recognise(
   const options = requested.draft ? {...requested, ...draftOptions} : requested
   if (options.task === 'translate' && !description.translates)
     throw new SvcError('task_unsupported', {model: description.name})
+  const constraints = compile(options.constraints)
   const windowSec = samples.length / sampleRate
   const frames = options.draft ? draftFrames(parts, samples.length) : windowFrames(parts)
   const {context, featuresMs, encodeMs} = await encode(parts, samples, frames)
@@ -59,7 +64,7 @@ async function recognise(
   const language = {language: guess.language, task: options.task}
   const timestamps = description.timestamps
   const maxTokens = options.draft ? draftTokens(windowSec) : undefined
-  const limits = {timestamps, context: parts.config.textPositions, maxTokens, signal}
+  const limits = {timestamps, context: parts.config.textPositions, maxTokens, constraints, signal}
   const prompt = buildPrompt(vocabulary, language, options, limits)
   const decoded = await decodeWindow(context, vocabulary, prompt, options, limits)
   const timed = decoded.noSpeech
@@ -76,6 +81,7 @@ async function recognise(
     noSpeech: decoded.noSpeech,
     temperature: decoded.temperature,
     alternatives: alternatives(vocabulary, decoded, options.alternatives),
+    warnings: constraints?.warnings ?? [],
     timings: {featuresMs, encodeMs, decodeMs: performance.now() - started},
   }
 }
@@ -143,6 +149,7 @@ function asSegment(
     avgLogprob: decoded.avgLogprob,
     compressionRatio: compressionRatio(text),
     noSpeechProb: decoded.noSpeechProb,
+    ...(decoded.escaped ? {constraintEscaped: true} : {}),
     ...(pieces === undefined ? {} : {pieces}),
   }
 }

@@ -3,9 +3,9 @@ import {describe, it} from 'node:test'
 import {alignPath} from '../../../src/speech/ctc/align-path.js'
 import {decodeEmissions} from '../../../src/speech/ctc/ctc-model.js'
 import {type Emissions, emissionsOf, greedyPath} from '../../../src/speech/ctc/emissions.js'
-import {createSpeller, HotwordTrie} from '../../../src/speech/ctc/hotword-trie.js'
 import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
-import {readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
+import {createSpeller, ctcText, readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
+import {compiledFor} from '../../support/constraints.js'
 import {randomFloats} from '../../support/random-floats.js'
 
 const vocabulary = readCtcVocabulary(
@@ -61,7 +61,7 @@ describe('the beam search over emissions', () => {
     it(`finds the texts in the order of their probability, like an exhaustive search (${seed})`, () => {
       const given = random(5, 3, seed)
       const expected = [...allTexts(given)].sort((a, b) => b[1] - a[1]).slice(0, 5)
-      const found = prefixBeamSearch(given, {width: 200, blank}).slice(0, 5)
+      const found = prefixBeamSearch(given, {width: 200, blank}).hypotheses.slice(0, 5)
       assert.deepEqual(
         found.map(({tokens}) => tokens.join()),
         expected.map(([text]) => text),
@@ -73,15 +73,17 @@ describe('the beam search over emissions', () => {
   it('sums paths: the most likely text can differ from that of the most likely path', () => {
     const given = emissions([0.4, 0, 0.3, 0.3, 0], [0.4, 0, 0.6, 0, 0])
     // Greedy writes "a" over a blank or nothing; all paths of "a" together are the likeliest.
-    assert.equal(textOf(vocabulary, prefixBeamSearch(given, {width: 8, blank})[0]?.tokens ?? []), 'a')
+    assert.equal(textOf(vocabulary, prefixBeamSearch(given, {width: 8, blank}).hypotheses[0]?.tokens ?? []), 'a')
   })
 })
 
 describe('hotwords', () => {
   const search = (given: Emissions, hotwords: string[], strength = 3) =>
-    prefixBeamSearch(given, {width: 16, blank, scorer: new HotwordTrie(hotwords, vocabulary, strength)}).map(
-      ({tokens}) => textOf(vocabulary, tokens),
-    )
+    prefixBeamSearch(given, {
+      width: 16,
+      blank,
+      scorer: compiledFor(ctcText(vocabulary), {bias: hotwords, biasStrength: strength})?.bias,
+    }).hypotheses.map(({tokens}) => textOf(vocabulary, tokens))
   const near = emissions([0.01, 0.01, 0.6, 0.38, 0], [0.96, 0.01, 0.01, 0.01, 0.01], [0.01, 0.01, 0.01, 0.48, 0.49])
 
   it('win if the audio is ambiguous', () => {
@@ -116,11 +118,13 @@ describe('hotwords', () => {
 })
 
 describe('a window with hotwords', () => {
-  const options = {beamSize: 5, alternatives: 5, hotwordStrength: 0.8}
-  const read = (given: Emissions, hotwords: string[], changes: object = {}) =>
-    decodeEmissions(given, vocabulary, undefined, {...options, hotwords, preferred: hotwords, ...changes}).map(
-      ({tokens}) => textOf(vocabulary, tokens),
-    )
+  const read = (given: Emissions, hotwords: string[], {preferred = hotwords, biasStrength = 0.8} = {}) =>
+    decodeEmissions(given, vocabulary, undefined, {
+      beamSize: 5,
+      alternatives: 5,
+      preferred,
+      constraints: compiledFor(ctcText(vocabulary), {bias: hotwords, biasStrength}),
+    }).hypotheses.map(({tokens}) => textOf(vocabulary, tokens))
   /** "a" against "b", with a probability in between. */
   const heard = (certainty: number) => emissions([1e-9, 1e-9, certainty, 1 - certainty, 1e-9], [1, 0, 0, 0, 0])
 
@@ -130,7 +134,7 @@ describe('a window with hotwords', () => {
   })
 
   it('never contains a hotword that is more than 20 times less likely, whatever its strength', () => {
-    for (const hotwordStrength of [0.8, 8, 80]) assert.equal(read(heard(0.96), ['b'], {hotwordStrength})[0], 'a')
+    for (const biasStrength of [0.8, 8, 80]) assert.equal(read(heard(0.96), ['b'], {biasStrength})[0], 'a')
     assert.equal(read(heard(0.997), ['b'], {preferred: ['b', 'b']})[0], 'a')
   })
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import type {PhraseBias} from '../../../src/speech/constraints/phrase-bias.js'
+import {bothScorers, type PrefixScorer} from '../../../src/speech/constraints/prefix-scorer.js'
 import {type Emissions, emissionsOf} from '../../../src/speech/ctc/emissions.js'
-import {HotwordTrie} from '../../../src/speech/ctc/hotword-trie.js'
 import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
-import {bothScorers, type PrefixScorer} from '../../../src/speech/ctc/prefix-scorer.js'
-import {readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
+import {ctcText, readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
 import {WordList} from '../../../src/speech/ctc/word-list.js'
+import {compiledFor} from '../../support/constraints.js'
 
 const letters = ['<pad>', '|', ...'abcdefghijklmnopqrstuvwxyz']
 const vocabulary = readCtcVocabulary(Object.fromEntries(letters.map((letter, id) => [letter, id])), {
@@ -46,7 +47,10 @@ function sound(...places: string[]): Emissions {
 }
 
 const write = (given: Emissions, scorer: PrefixScorer<never> | PrefixScorer) =>
-  textOf(vocabulary, prefixBeamSearch(given, {width: 16, blank: 0, scorer: scorer as PrefixScorer})[0]?.tokens ?? [])
+  textOf(
+    vocabulary,
+    prefixBeamSearch(given, {width: 16, blank: 0, scorer: scorer as PrefixScorer}).hypotheses[0]?.tokens ?? [],
+  )
 
 describe('a word list', () => {
   const cases: readonly [string, number][] = [
@@ -109,9 +113,9 @@ describe('a word list', () => {
   })
 
   it('can be combined with hotwords', () => {
-    const hotwords = new HotwordTrie(['ton'], vocabulary, 4)
+    const hotwords = compiledFor(ctcText(vocabulary), {bias: ['ton'], biasStrength: 4})?.bias as PhraseBias
     assert.equal(write(sound('t', 'oe', 'n'), bothScorers(list, hotwords)), 'ton')
-    assert.ok(Math.abs(scoreOf(bothScorers(list, hotwords), 'ton') - (unknown + 12)) < 1e-12)
+    assert.ok(Math.abs(scoreOf(bothScorers(list, hotwords), 'ton') - (unknown + 10)) < 1e-12)
     assert.ok(Math.abs(scoreOf(bothScorers(list, hotwords), 'to') - worth(1)) < 1e-12)
   })
 })

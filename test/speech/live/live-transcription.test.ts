@@ -253,6 +253,7 @@ function windowModel(drafts: 'window' | 'full') {
         noSpeech: false,
         temperature: 0,
         alternatives: [],
+        warnings: [],
         timings: {featuresMs: 0, encodeMs: 0, decodeMs: 0},
       }
     },

@@ -101,6 +101,7 @@ function modelOf(
                 {text: `other ${asked.length}`, score: -2},
               ]
             : [],
+        warnings: [],
         timings: {featuresMs: 1, encodeMs: 2, decodeMs: 3},
       }
     },

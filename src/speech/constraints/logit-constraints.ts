@@ -1,0 +1,118 @@
+import {acousticBound} from '../preferred-reading.js'
+import type {CompiledConstraints} from './compile.js'
+import type {BiasState} from './phrase-bias.js'
+import type {GrammarState} from './phrase-grammar.js'
+
+/** Difference of log-probabilities between the most likely token and the most likely phrase beyond which a step is stuck. */
+export const stuckDifference = 10
+
+/** Progress of one hypothesis. */
+export interface ConstraintState {
+  readonly bias: BiasState | undefined
+  /** Log-probability that the current phrase has lost against the most likely tokens. */
+  readonly lost: number
+  readonly grammar: GrammarState | undefined
+  /** Number of consecutive stuck steps. */
+  readonly stuck: number
+  /** True if all texts are allowed from here on. */
+  readonly escaped: boolean
+}
+
+/** One step of a hypothesis whose logits are constrained. */
+export interface ConstrainedStep {
+  /** The state at this step, for a hypothesis that ends here. */
+  readonly state: ConstraintState
+  /** Score of all next tokens, in addition to their logits. */
+  readonly offset: number
+  /** Logit of an allowed token before the constraints. */
+  logitOf(token: number): number
+  /** State behind a token. */
+  after(token: number): ConstraintState
+}
+
+/** Applies constraints to a decoder that selects one token at a time. */
+export interface LogitConstraints {
+  readonly start: ConstraintState
+  /** Changes logits, `[vocabulary]`, in place: bonuses, forbidden tokens, and tokens outside of the phrases. */
+  apply(logits: Float32Array, state: ConstraintState): ConstrainedStep
+  /** Returns how many tokens of a hypothesis are kept: those before its last phrase, if that is incomplete. */
+  completeLength(tokens: readonly number[], state: ConstraintState): number
+}
+
+/**
+ * @param end the token that ends the text
+ * @param firstTimestamp this token and the following ones are not text; they are always allowed
+ */
+export function logitConstraints(
+  {forbidden, bias, grammar, stuckSteps}: CompiledConstraints,
+  {end, firstTimestamp}: {end: number; firstTimestamp: number},
+): LogitConstraints {
+  const isText = (token: number) => token !== end && token < firstTimestamp
+  return {
+    start: {bias: bias?.start, lost: 0, grammar: grammar?.start, stuck: 0, escaped: false},
+    apply(logits, before) {
+      for (const token of forbidden) logits[token] = -Infinity
+      const best = highest(logits, 0, logits.length)
+      const originals = raise(logits, before, best)
+      const state = restrict(logits, before, best)
+      const logitOf = (token: number) => originals.get(token) ?? logits[token]!
+      return {
+        state,
+        offset: -(state.bias?.pending ?? 0),
+        logitOf,
+        after: (token) => (isText(token) ? advance(state, token, best - logitOf(token)) : state),
+      }
+    },
+    completeLength: (tokens, {grammar: reached, escaped}) =>
+      grammar === undefined || escaped || reached?.accepts
+        ? tokens.length
+        : grammar.completeLength(tokens, (token) => !isText(token)),
+  }
+
+  /**
+   * Adds the bonuses, but none to a phrase that is less likely than `acousticBound` allows. Returns the logits of all
+   * tokens with a bonus before.
+   */
+  function raise(logits: Float32Array, state: ConstraintState, best: number): Map<number, number> {
+    const originals = new Map<number, number>()
+    for (const {token, bonus, starts} of state.bias?.raised.values() ?? []) {
+      const logit = logits[token]!
+      const lost = (starts ? 0 : state.lost) + best - logit
+      if (!(lost <= acousticBound)) continue
+      originals.set(token, logit)
+      logits[token] = logit + bonus
+    }
+    return originals
+  }
+
+  /** Allows only tokens of phrases, unless the hypothesis is stuck. */
+  function restrict(logits: Float32Array, state: ConstraintState, best: number): ConstraintState {
+    if (state.grammar === undefined || state.escaped) return state
+    const {allowed, accepts} = state.grammar
+    const kept = allowed.map((token) => logits[token]!)
+    const ending = accepts ? logits[end]! : -Infinity
+    const most = Math.max(ending, highest(logits, firstTimestamp, logits.length), ...kept)
+    const stuck = best - most > stuckDifference ? state.stuck + 1 : 0
+    if (stuck >= stuckSteps) return {...state, stuck, escaped: true}
+    logits.fill(-Infinity, 0, firstTimestamp)
+    for (const [i, token] of allowed.entries()) logits[token] = kept[i]!
+    logits[end] = ending
+    return {...state, stuck}
+  }
+
+  function advance(state: ConstraintState, token: number, lost: number): ConstraintState {
+    const raised = state.bias?.raised.get(token)
+    return {
+      ...state,
+      bias: state.bias && bias?.advance(state.bias, token).state,
+      lost: raised === undefined ? 0 : (raised.starts ? 0 : state.lost) + lost,
+      grammar: state.escaped ? undefined : state.grammar && grammar?.advance(state.grammar, token),
+    }
+  }
+}
+
+function highest(values: Float32Array, from: number, to: number): number {
+  let most = -Infinity
+  for (let i = from; i < to; i++) if (values[i]! > most && values[i]! < Infinity) most = values[i]!
+  return most
+}
