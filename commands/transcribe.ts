@@ -39,8 +39,9 @@ export default class Transcribe extends SpeechCommand<typeof Transcribe> {
 not from the file name. If a directory is given, all recordings in it are transcribed, but not those in its
 subdirectories. A .txt or .md file is treated as a transcript and only cleaned up.
 
-Each segment is printed as soon as it is final. If one of several recordings fails, the error is reported, the others
-are still transcribed, and the exit status is 1. --json prints one object per recording.
+Each segment is printed as soon as it is final; with --domain code or --profile aggressive, that is at the end. If one
+of several recordings fails, the error is reported, the others are still transcribed, and the exit status is 1. --json
+prints one object per recording.
 
 The model is a directory, a whisper.cpp file, or a Hugging Face id such as openai/whisper-base, which is downloaded
 once. Without --model, openai/whisper-tiny.en is used if it is cached, and otherwise the included starter model; nothing

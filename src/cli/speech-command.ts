@@ -40,6 +40,7 @@ import type {
 import type {Sessions} from '../speech-server/index.js'
 import type {PullOptions} from '../weights/index.js'
 import type {Finding} from './checks.js'
+import {loadCodeRank} from './code-rank.js'
 import {SvcCommand} from './command.js'
 import {byteProgress, type ShowProgress, showQuantising, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
@@ -205,7 +206,9 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {lexicon, sources} = await loadLexicons(refine.lexiconPath, repositoryRoot ?? this.workspace.root)
     for (const {path, fault} of sources)
       if (fault !== undefined) this.output.notice(`warning: Ignoring the lexicon ${path}: ${fault}.`)
-    return transcriberOptions({speech, audio, refine}, lexicon, [])
+    const options = transcriberOptions({speech, audio, refine}, lexicon, [])
+    if (refine.domainMode !== 'code') return options
+    return {...options, text: {...options.text, rank: await loadCodeRank()}}
   }
 
   /** The speech model and settings. Does not load the model or the runtime. */

@@ -137,7 +137,7 @@ export interface Segment {
 
 export interface Alternative {
   text: string
-  /** Mean log-probability. */
+  /** Log-probability of the complete text. */
   score: number
 }
 

@@ -18,12 +18,13 @@ import {type ConstraintWarning, type Segment, sampleRate} from './model.js'
 import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
 import {asrConfidence} from './text/confidence.js'
-import {type FinishContext, type FinishedText, finishFragment, finishText} from './text/finish.js'
+import {type FinishContext, type FinishedText, finishSegment, finishText, needsAllSegments} from './text/finish.js'
 import {type LanguageDiagnostics, readLanguageHint, requireLanguage, withDetection} from './text/language-hint.js'
 import {languageCodes} from './text/languages.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
 import {transcribe} from './transcribe/transcribe.js'
 import type {WindowMemo} from './transcribe/window-memo.js'
+import {mergeSegments} from './transcript/merge-segments.js'
 import type {Transcript} from './transcript/transcript.js'
 
 /** Voice activity detector. */
@@ -173,7 +174,8 @@ export class Transcriber {
       stability,
       endpoint,
       maxBufferMs,
-      finish: (raw, language) => finishText(raw, {...text, language}),
+      // The text of an incomplete utterance is not code yet.
+      finish: (raw, language) => finishText([raw], {...text, language, rank: undefined}),
       transcribe: (samples, language, memo, signal) =>
         this.#recognise(audioOf(samples), {...handlers, language, signal}, [], memo),
       onPartial,
@@ -207,10 +209,9 @@ export class Transcriber {
         if (!this.#warned.has(warning.message)) handlers.onWarning?.(warning)
         this.#warned.add(warning.message)
       }
-      const {done, shown} = await this.#follow(events, {...handlers, onWarning})
-      const {transcript, timings, speechSec} = done
+      const {transcript, timings, speechSec} = await this.#follow(events, {...handlers, onWarning})
       return {
-        ...this.#finish(transcript, shown),
+        ...(await this.#finish(transcript, handlers.onSegment)),
         languageDiagnostics:
           hint.language === undefined && transcript.language !== ''
             ? withDetection(hint.diagnostics, {
@@ -278,13 +279,10 @@ export class Transcriber {
       onWarning,
     }: Omit<TranscribeHandlers, 'onWarning'> & {onWarning: (warning: ConstraintWarning) => void},
   ) {
-    const shown: Segment[] = []
     for await (const event of events) {
-      if (event.type === 'done') return {done: event, shown}
+      if (event.type === 'done') return event
       if (event.type === 'segment') {
-        const segment = this.#shown(event.segment)
-        shown.push(segment)
-        await onSegment?.(segment)
+        if (!this.#holdsSegments) await onSegment?.(this.#shown(event.segment))
       } else if (event.type === 'chunk') await onChunk?.(event)
       else if (event.type === 'warning') onWarning(event.warning)
       else onProgress?.(event.processedSec)
@@ -292,17 +290,32 @@ export class Transcriber {
     throw new Error('The transcription ended without a transcript.')
   }
 
-  #shown(segment: Segment): Segment {
-    if (!this.#options.refine) return segment
-    return {...segment, text: finishFragment(segment.text, this.#options.text)}
+  /** True if the segments are final only at the end. */
+  get #holdsSegments(): boolean {
+    const {refine, text} = this.#options
+    return refine && needsAllSegments(text)
   }
 
-  /** @param shown the segments as they are shown */
-  #finish(heard: Transcript, shown: readonly Segment[]): Omit<TranscribedFile, 'languageDiagnostics' | 'recording'> {
+  #shown(segment: Segment): Segment {
+    return this.#options.refine ? {...segment, text: finishSegment(segment.text, this.#options.text)} : segment
+  }
+
+  async #finish(
+    heard: Transcript,
+    onSegment: TranscribeHandlers['onSegment'],
+  ): Promise<Omit<TranscribedFile, 'languageDiagnostics' | 'recording'>> {
     const {refine, text} = this.#options
-    const alternatives = heard.alternatives.map((alternative) => alternative.text)
-    const finished = finishText(heard.text, {...text, language: heard.language}, alternatives)
-    const transcript = refine ? {...heard, text: finished.refinedText, segments: shown} : heard
+    const {segmentTexts, ...finished} = finishText(
+      heard.segments.map((segment) => segment.text),
+      {...text, language: heard.language},
+      heard.alternatives.map((alternative) => alternative.text),
+    )
+    const segments =
+      segmentTexts === undefined
+        ? mergeSegments(heard.segments, finished.refinedText)
+        : heard.segments.map((segment, i) => ({...segment, text: segmentTexts[i] ?? ''}))
+    const transcript = refine ? {...heard, text: finished.refinedText, segments} : heard
+    if (this.#holdsSegments) for (const segment of segments) await onSegment?.(segment)
     return {transcript, finished, asrConfidence: asrConfidence(heard.segments)}
   }
 
@@ -316,11 +329,10 @@ export class Transcriber {
     onReady?.()
     const text = await readTranscript(path)
     const segment = {...spoken, text}
-    const shown = this.#shown(segment)
-    await onSegment?.(shown)
+    if (!this.#holdsSegments) await onSegment?.(this.#shown(segment))
     const heard = {task, language, languageProbability: 0, durationSec: 0, text, segments: [segment], alternatives: []}
     return {
-      ...this.#finish(heard, [shown]),
+      ...(await this.#finish(heard, onSegment)),
       asrConfidence: undefined,
       languageDiagnostics: hint.diagnostics.raw === null ? undefined : hint.diagnostics,
       recording: undefined,

@@ -349,12 +349,6 @@ const variables: Record<string, Variable> = {
     reads: clampedTo(64),
     refuses: notCount,
   },
-  SVC_SPEECH_LLM_DEADLINE_MS: {
-    setting: 'speech.llm_deadline_ms',
-    default: 5000,
-    reads: clampedTo(1),
-    refuses: notCount,
-  },
   SVC_SPEECH_ROUTING_SESSION_TTL_SECS: {
     setting: 'speech.routing_session_ttl_secs',
     default: 86_400,

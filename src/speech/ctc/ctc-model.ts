@@ -58,7 +58,7 @@ export function createCtcModel({encoder, streaming, vocabulary, words, descripti
         languageProbability: 1,
         noSpeech: segment === undefined,
         temperature: 0,
-        alternatives: alternativesOf(hypotheses, vocabulary, options.alternatives),
+        alternatives: alternativesOf(hypotheses, vocabulary, words, options.alternatives),
         warnings: constraints?.warnings ?? [],
         timings: {featuresMs, encodeMs, decodeMs: performance.now() - started},
       }
@@ -138,11 +138,17 @@ export function decodeEmissions(
   const hypotheses = preferPhrases(found, {
     best,
     text: ({tokens}) => textOf(vocabulary, tokens),
-    score: ({tokens, logprob}) => logprob + (words === undefined ? 0 : scoreOf(words, tokens)),
+    score: scoreWith(words),
     phrases: preferred,
   })
   return {hypotheses, escaped}
 }
+
+/** Log-probability of a hypothesis, with that of its words if there is a word list. */
+const scoreWith =
+  (words: PrefixScorer | undefined) =>
+  ({tokens, logprob}: CtcHypothesis): number =>
+    logprob + (words === undefined ? 0 : scoreOf(words, tokens))
 
 function segmentOf(
   {emissions, coveredSec, padSec}: Encoded,
@@ -202,13 +208,15 @@ function wordsOf(
 function alternativesOf(
   hypotheses: readonly CtcHypothesis[],
   vocabulary: CtcVocabulary,
+  words: PrefixScorer | undefined,
   count: number,
 ): WindowResult['alternatives'] {
   if (count < 2) return []
+  const scoreOfHypothesis = scoreWith(words)
   const texts = new Map<string, number>()
-  for (const {tokens, logprob} of hypotheses) {
-    const text = textOf(vocabulary, tokens)
-    if (text !== '' && !texts.has(text)) texts.set(text, logprob / Math.max(1, tokens.length))
+  for (const hypothesis of hypotheses) {
+    const text = textOf(vocabulary, hypothesis.tokens)
+    if (text !== '' && !texts.has(text)) texts.set(text, scoreOfHypothesis(hypothesis))
   }
   return [...texts].slice(0, count).map(([text, score]) => ({text, score}))
 }

@@ -6,7 +6,7 @@ import {
   type SpeechModel,
   sampleRate,
 } from '../model.js'
-import {joinTexts} from '../transcribe/transcribe.js'
+import {joinTexts} from '../text/join-texts.js'
 import type {Utterance} from './utterance.js'
 
 /** Minimum new audio for a draft, and minimum time between the starts of two drafts. */

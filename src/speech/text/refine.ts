@@ -1,6 +1,7 @@
 import {type RefineProfile, type RefineSettings, refineConfidence} from './confidence.js'
 import type {Correction, Draft, Protects} from './correction.js'
 import {removeDisfluencies} from './disfluencies.js'
+import {joinTexts} from './join-texts.js'
 import type {Lexicon} from './lexicon.js'
 import {caseRules, writeCase} from './lexicon-case.js'
 import {replacePhrases} from './phrases.js'
@@ -23,8 +24,6 @@ export interface RefineContext {
   language?: string | undefined
   /** Words of this domain are not replaced by similar-sounding words. */
   dysarthric?: boolean | undefined
-  /** The text is a part of a longer one, so its start and end are not sentence boundaries. */
-  fragment?: boolean | undefined
 }
 
 export interface Refined {
@@ -32,6 +31,11 @@ export interface Refined {
   /** Confidence, 0 to 1, lower with each correction. */
   confidence: number
   trace: Correction[]
+}
+
+/** A refined text in segments. */
+export interface RefinedSegments extends Omit<Refined, 'text'> {
+  texts: string[]
 }
 
 type Stage = (draft: Draft) => Draft
@@ -42,32 +46,43 @@ type Stage = (draft: Draft) => Draft
  * gives the same result as refining once.
  */
 export function refine(raw: string, context: RefineContext): Refined {
-  const trimmed = trim(raw)
-  const draft = stagesOf(context).reduce((current, stage) => stage(current), trimmed)
+  const {texts, ...refined} = refineSegments([raw], context)
+  return {text: texts.join(' '), ...refined}
+}
+
+/** Refines the segments of a transcript: words within each segment, sentences across segments. */
+export function refineSegments(raws: readonly string[], context: RefineContext): RefinedSegments {
+  const protects: Protects = (word) => isProtected(word, context.protectedWords)
+  const words = wordStage(context, protects)
+  const drafts = raws.map((raw) => words({words: splitWords(raw), trace: []}))
+  const trace = [...trimTrace(joinTexts(raws)), ...drafts.flatMap((draft) => draft.trace)]
+  const draft = sentenceStage(context, protects)({words: drafts.flatMap((one) => one.words), trace})
+  const rest = [...draft.words]
   return {
-    text: joinWords(draft.words),
+    texts: drafts.map((segment) => joinWords(rest.splice(0, segment.words.length))),
     confidence: refineConfidence(context.profile, draft.trace.length, context.settings),
     trace: [...draft.trace],
   }
 }
 
-function trim(raw: string): Draft {
-  const words = splitWords(raw)
-  const text = joinWords(words)
-  const reason = 'whitespace collapsed'
-  return {words, trace: text === raw ? [] : [{rule: 'light_trim', before: raw, after: text, reason}]}
+function trimTrace(raw: string): Correction[] {
+  const text = joinWords(splitWords(raw))
+  return text === raw ? [] : [{rule: 'light_trim', before: raw, after: text, reason: 'whitespace collapsed'}]
 }
 
-function stagesOf(context: RefineContext): Stage[] {
-  const protects: Protects = (word) => isProtected(word, context.protectedWords)
-  const wordStages = wordStagesOf(context, protects)
-  const words: Stage = (draft) => wordStages.reduce((current, stage) => stage(current), draft)
-  if (context.profile !== 'aggressive') return [words]
+function wordStage(context: RefineContext, protects: Protects): Stage {
+  const stages = wordStagesOf(context, protects)
+  const words: Stage = (draft) => stages.reduce((current, stage) => stage(current), draft)
   const english = (context.language || 'en') === 'en'
-  const spoken = english ? untilNothingGoes((draft) => removeDisfluencies(draft, protects), words) : words
-  if (context.fragment) return [spoken]
-  return [spoken, (draft) => startSentences(draft, protects, context.language), (draft) => closeText(draft, protects)]
+  if (context.profile !== 'aggressive' || !english) return words
+  return untilNothingGoes((draft) => removeDisfluencies(draft, protects), words)
 }
+
+/** Changes words, but not their number. */
+const sentenceStage =
+  ({profile, language}: RefineContext, protects: Protects): Stage =>
+  (draft) =>
+    profile === 'aggressive' ? closeText(startSentences(draft, protects, language), protects) : draft
 
 /** Removing a word can create a phrase, and replacing a phrase a repetition, so the rules repeat. */
 function untilNothingGoes(remove: Stage, replace: Stage): Stage {

@@ -1,8 +1,10 @@
 import type {AudioStream, VoiceActivityDetector} from '../../audio/index.js'
 import {type Segment, type SpeechModel, sampleRate} from '../model.js'
+import {joinTexts} from '../text/join-texts.js'
 import type {Transcript} from '../transcript/transcript.js'
 import {readChunks} from './chunks.js'
-import type {PassageWindow, TranscribeEvent, TranscribeOptions} from './options.js'
+import {combineAlternatives, type ReadWindow} from './combine-alternatives.js'
+import type {TranscribeEvent, TranscribeOptions} from './options.js'
 import {readPassage} from './passage.js'
 import {Recording} from './recording.js'
 import {WindowReader} from './window-reader.js'
@@ -23,7 +25,7 @@ export async function* transcribe(
   const recording = new Recording(audio, detector)
   const reader = new WindowReader(model, recording, options, signal)
   const segments: Segment[] = []
-  const windows: PassageWindow[] = []
+  const windows: ReadWindow[] = []
   let speechSec = 0
   let warned = 0
   try {
@@ -37,7 +39,7 @@ export async function* transcribe(
       const {startSec, endSec} = window
       yield {type: 'chunk', index: windows.length, startSec, endSec, text, segments: window.segments}
       yield {type: 'progress', processedSec: window.endSec}
-      windows.push({...window, segments: []})
+      windows.push({text, alternatives: window.alternatives})
       speechSec += window.endSec - window.startSec
     }
     const durationSec = recording.end / sampleRate
@@ -63,7 +65,7 @@ function recognised(model: SpeechModel, recording: Recording, reader: WindowRead
 
 function assemble(
   segments: readonly Segment[],
-  windows: readonly PassageWindow[],
+  windows: readonly ReadWindow[],
   reader: WindowReader,
   options: TranscribeOptions,
   durationSec: number,
@@ -75,27 +77,6 @@ function assemble(
     durationSec,
     text: joinTexts(segments.map(({text}) => text)),
     segments,
-    alternatives: alternativesOf(windows, options.alternatives),
+    alternatives: combineAlternatives(windows, options.alternatives),
   }
-}
-
-/** Joins texts; adds a space unless one of the texts has one at the boundary. */
-export const joinTexts = (texts: readonly string[]): string =>
-  texts.reduce((all, text) => (all === '' || /^\s/.test(text) || /\s$/.test(all) ? all + text : `${all} ${text}`), '')
-
-/**
- * Combines the alternatives of all windows: the k-th one consists of the k-th of each window, or of its best if it has
- * fewer.
- */
-function alternativesOf(windows: readonly PassageWindow[], count: number) {
-  const heard = windows.map(({alternatives}) => alternatives).filter((alternatives) => alternatives.length > 0)
-  const most = Math.min(count, Math.max(0, ...heard.map(({length}) => length)))
-  if (count < 2) return []
-  return Array.from({length: most}, (_, k) => {
-    const chosen = heard.map((alternatives) => alternatives[k] ?? alternatives[0]).filter((one) => one !== undefined)
-    return {
-      text: joinTexts(chosen.map(({text}) => text)),
-      score: chosen.reduce((sum, {score}) => sum + score, 0) / chosen.length,
-    }
-  })
 }

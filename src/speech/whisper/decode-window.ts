@@ -104,7 +104,7 @@ function prefer(vocabulary: WhisperVocabulary, decoded: DecodedWindow, options: 
   const hypotheses = preferPhrases(decoded.hypotheses, {
     best: decoded.hypotheses[0] as Hypothesis,
     text: ({tokens}) => textOf(vocabulary, tokens),
-    score: ({tokens, avgLogprob}) => avgLogprob * (tokens.length + 1),
+    score: totalLogprob,
     phrases: options.preferred,
   })
   return {...judge(vocabulary, hypotheses, decoded.temperature, decoded.noSpeechProb, options), noSpeech: false}
@@ -136,6 +136,9 @@ const failed = ({compressionRatio, avgLogprob}: DecodedWindow, options: DecodeOp
 function noSpeechProbability({noSpeech}: WhisperVocabulary, logits: Float32Array): number {
   return noSpeech === undefined ? 0 : Math.exp(logits[noSpeech]! - logSumExp(logits))
 }
+
+/** Log-probability of the tokens and of the end of the text. */
+export const totalLogprob = ({tokens, avgLogprob}: Hypothesis): number => avgLogprob * (tokens.length + 1)
 
 /** UTF-8 bytes per compressed byte; high for repetitive text. */
 export function compressionRatio(text: string): number {

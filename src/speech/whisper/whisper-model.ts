@@ -13,7 +13,7 @@ import {
   type WindowResult,
 } from '../model.js'
 import {framesPerPosition, type WhisperConfig} from './config.js'
-import {compressionRatio, type DecodedWindow, decodeWindow, textOf} from './decode-window.js'
+import {compressionRatio, type DecodedWindow, decodeWindow, textOf, totalLogprob} from './decode-window.js'
 import type {AudioContext, WhisperNetwork} from './network.js'
 import {buildPrompt, taskTokens} from './prompt.js'
 import {whisperText} from './text-vocabulary.js'
@@ -210,9 +210,9 @@ function textProbabilities({firstTimestamp = Infinity}: WhisperVocabulary, {toke
 function alternatives(vocabulary: WhisperVocabulary, {hypotheses}: DecodedWindow, count: number) {
   if (count < 2) return []
   const texts = new Map<string, number>()
-  for (const {tokens, avgLogprob} of hypotheses) {
-    const text = textOf(vocabulary, tokens).trim()
-    if (text !== '' && !texts.has(text)) texts.set(text, avgLogprob)
+  for (const hypothesis of hypotheses) {
+    const text = textOf(vocabulary, hypothesis.tokens).trim()
+    if (text !== '' && !texts.has(text)) texts.set(text, totalLogprob(hypothesis))
   }
   return [...texts].slice(0, count).map(([text, score]) => ({text, score}))
 }

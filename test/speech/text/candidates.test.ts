@@ -3,9 +3,9 @@ import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {biasPhrases, countHits} from '../../../src/speech/text/bias-phrases.js'
-import {candidatesOf, rankCandidates} from '../../../src/speech/text/candidates.js'
+import {candidatesOf, sortByHits} from '../../../src/speech/text/candidates.js'
 import {defaultRefineSettings} from '../../../src/speech/text/confidence.js'
-import {type FinishContext, finishText} from '../../../src/speech/text/finish.js'
+import {type FinishContext, finishSegment, finishText} from '../../../src/speech/text/finish.js'
 import {applyLexicon, loadLexicons, parseLexicon} from '../../../src/speech/text/lexicon.js'
 import {writeSpokenCode} from '../../../src/speech/text/spoken-code.js'
 import {writeSpokenNumbers} from '../../../src/speech/text/spoken-numbers.js'
@@ -127,14 +127,9 @@ describe('candidates', () => {
     assert.deepEqual(candidatesOf('', ''), [])
   })
 
-  it('are ranked by the phrases they contain, and otherwise keep their order', () => {
-    assert.deepEqual(rankCandidates(['a', 'b', 'c'], []), {text: 'a', nBest: ['a', 'b', 'c']})
-    assert.deepEqual(rankCandidates(['a', 'b b', 'b'], ['b']), {text: 'b b', nBest: ['b b', 'b', 'a']})
-    assert.deepEqual(rankCandidates(['a'], ['b']), {text: 'a', nBest: undefined})
-  })
-
-  it('start with the one that the caller selects', () => {
-    assert.equal(rankCandidates(['a', 'b', 'c'], ['b'], [], () => 2).text, 'c')
+  it('are sorted by the phrases they contain, and otherwise keep their order', () => {
+    assert.deepEqual(sortByHits(['a', 'b', 'c'], []), ['a', 'b', 'c'])
+    assert.deepEqual(sortByHits(['a', 'b b', 'b'], ['b']), ['b b', 'b', 'a'])
   })
 })
 
@@ -148,17 +143,74 @@ describe('a finished text', () => {
     contextualBias: true,
     maxBiasPhrases: 256,
   }
+  const finish = (
+    raws: readonly string[],
+    changes: Partial<FinishContext> = {},
+    alternatives: readonly string[] = [],
+  ) => finishText(raws, {...context, ...changes}, alternatives)
 
   it('contains the refined text with the words of the lexicon, and the raw text', () => {
-    const finished = finishText(' call the  getter', {...context, contextualBias: false})
+    const finished = finish([' call the  getter'], {contextualBias: false})
     assert.equal(finished.refinedText, 'call the getUser')
     assert.deepEqual(finished.nBest, ['call the getUser', 'call the  getter'])
     assert.deepEqual([finished.rawText, finished.confidence], [' call the  getter', 0.855])
   })
 
-  it('is never based on another hypothesis of the model', () => {
-    const finished = finishText('one', {...context, hotwords: ['seven']}, ['one', 'seven', ' '])
+  it('of a file is its text without surrounding spaces', () => {
+    const {rawText, refinedText, confidence, nBest} = finish(['  hello world  \n'])
+    assert.deepEqual([rawText, refinedText, confidence], ['  hello world  \n', 'hello world', 0.855])
+    assert.equal(nBest, undefined)
+  })
+
+  it('is never based on another hypothesis of the model because of a hotword', () => {
+    const finished = finish(['one'], {hotwords: ['seven']}, ['one', 'seven', ' '])
     assert.equal(finished.refinedText, 'one')
-    assert.deepEqual(finished.nBest?.slice(-1), ['seven'])
+    assert.deepEqual(finished.nBest, ['one', '1', 'seven'])
+  })
+
+  it('lists the other hypotheses refined and with the words of the lexicon, without duplicates', () => {
+    const {nBest} = finish([' call the getter'], {}, ['call the getter', 'call  the getter', 'make a tool call getter'])
+    assert.deepEqual(nBest, ['call the getUser', 'call the getter', 'make a tool-call getUser'])
+  })
+
+  it('is the spelling with most hotwords', () => {
+    const {refinedText, segmentTexts} = finish(['camel case get user name', ' now'], {hotwords: ['getUserName']})
+    assert.equal(refinedText, 'getUserName now')
+    assert.deepEqual(segmentTexts, ['getUserName', 'now'])
+  })
+
+  it('is not the misrecognition with most aliases of the lexicon', () => {
+    const lexicon = lexiconOf({canonical: 'ONNX', aliases: ['on x', 'x']})
+    assert.equal(finish(['on x'], {lexicon}).refinedText, 'ONNX')
+  })
+
+  it('consists of the texts of its segments, also if a hotword spans them', () => {
+    const {refinedText, nBest, segmentTexts} = finish([' make a  tool', ' call'], {hotwords: ['tool call']})
+    assert.equal(refinedText, 'make a tool call')
+    assert.deepEqual([nBest?.[0], segmentTexts?.join(' ')], [refinedText, refinedText])
+  })
+
+  it('of a segment on its own is that of the segment in the transcript', () => {
+    const raws = [' make a  tool call', ' ', ' to getter and', ' camel case get user']
+    const all = {...context, hotwords: ['getUser', 'tool call']}
+    assert.deepEqual(
+      raws.map((raw) => finishSegment(raw, all)),
+      finishText(raws, all).segmentTexts,
+    )
+  })
+
+  it('starts with the candidate that is code, and then has no segments', () => {
+    const rank = (candidates: readonly string[]) => candidates.indexOf('x => y')
+    const finished = finish(['x fat', ' arrow y'], {rank})
+    assert.equal(finished.refinedText, 'x => y')
+    assert.deepEqual(finished.nBest, ['x => y', 'x fat arrow y'])
+    assert.equal(finished.segmentTexts, undefined)
+    const alternative = finish(['x fat error y'], {rank}, ['x fat error y', 'x fat arrow y'])
+    assert.deepEqual(alternative.nBest, ['x => y', 'x fat error y', 'x fat arrow y'])
+  })
+
+  it('without a candidate that is code has the one with most hotwords first', () => {
+    const {refinedText, segmentTexts} = finish(['camel case get user'], {hotwords: ['getUser'], rank: () => undefined})
+    assert.deepEqual([refinedText, segmentTexts], ['getUser', ['getUser']])
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {asrConfidence, defaultRefineSettings, refineConfidence} from '../../../src/speech/text/confidence.js'
-import {type RefineContext, refine} from '../../../src/speech/text/refine.js'
+import {type RefineContext, refine, refineSegments} from '../../../src/speech/text/refine.js'
 import {confusionTables, phraseTable} from '../../../src/speech/text/refine-rules.js'
 
 const context: RefineContext = {profile: 'balanced', domain: 'general', settings: defaultRefineSettings}
@@ -60,8 +60,22 @@ describe('refinement', () => {
       assert.equal(text(raw, {profile: 'aggressive'}), result)
     })
 
-  it('of a part of a text does not change sentence boundaries', () => {
-    assert.equal(text('um and then we', {profile: 'aggressive', fragment: true}), 'and then we')
+  it('of segments writes sentences across them', () => {
+    const segments = [' um so we go', ' on. and then', ' ', ' it works the the uh test']
+    const {texts, trace} = refineSegments(segments, {...context, profile: 'aggressive'})
+    assert.deepEqual(texts, ['So we go', 'on. And then', '', 'it works the test.'])
+    assert.deepEqual(
+      trace.map(({rule}) => rule),
+      [
+        'light_trim',
+        'filler_removal',
+        'filler_removal',
+        'repetition_removal',
+        'aggressive_case',
+        'aggressive_case',
+        'final_punctuation',
+      ],
+    )
   })
 
   it('keeps English fillers in other languages', () => {

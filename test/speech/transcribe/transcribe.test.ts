@@ -97,8 +97,8 @@ function modelOf(
         alternatives:
           options.alternatives > 1
             ? [
-                {text: `best ${asked.length}`, score: -1},
-                {text: `other ${asked.length}`, score: -2},
+                {text: pieces.map(([text]) => text).join(''), score: -1},
+                {text: `other ${asked.length}`, score: -1 - asked.length / 10},
               ]
             : [],
         warnings: [],
@@ -298,9 +298,18 @@ describe('a window', () => {
   })
 
   it('has alternatives, which are combined to those of the recording', async () => {
-    const {transcript} = await run(modelOf(words), recording(80), undefined, {alternatives: 2})
-    assert.equal(transcript.alternatives.length, 2)
-    assert.match(transcript.alternatives[1]?.text ?? '', /^other 1 other 2/)
+    const {transcript} = await run(modelOf(words), recording(80), undefined, {alternatives: 3})
+    const [best, first, second] = transcript.alternatives.map(({text}) => text)
+    assert.equal(best, transcript.text.trim())
+    assert.match(first ?? '', /^other 1 w\d+ .* w\d+$/)
+    assert.match(second ?? '', /^w0 .* other 2 w\d+ .* w\d+$/)
+  })
+
+  it('has no alternatives if a part of its text belongs to another window', async () => {
+    const options = {alternatives: 3, chunkSec: 20, chunkOverlapSec: 2}
+    const {transcript} = await run(modelOf(words), recording(40), undefined, options)
+    for (const {text} of transcript.alternatives) assert.doesNotMatch(text, /(w\d+) .*\b\1\b/)
+    assert.equal(transcript.alternatives[0]?.text, transcript.text.trim())
   })
 
   it('does not exist for an empty recording', async () => {
