@@ -86,10 +86,7 @@ describe('svc speech status', () => {
     })
     const env = {SVC_SPEECH_CONFIG: 'speech.toml', SVC_SPEECH_TOOL_ROUTE_MIN_CONFIDENCE: '0.71'}
     const {result, stderr} = await status(run, env)
-    assert.equal(
-      stderr.replaceAll(' is not supported yet and is ignored.', ''),
-      'warning: chat_max_messages\nwarning: speech.route_max_user_turns\n',
-    )
+    assert.equal(stderr, '')
     assert.equal(result.runtime.session_timing.capture_timeout_ms, 5000)
     assert.equal(result.runtime.session_timing.heartbeat_ms, 4000)
     assert.equal(result.runtime.routing.tool_route_min_confidence, 0.71)
