@@ -5,7 +5,6 @@ import {dirname, join, resolve} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
-  assistantSettings,
   defaultSpeechModel,
   hubSettings,
   readConfigFile,
@@ -108,8 +107,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   /** Finds the configured language model, which polishes transcripts and answers chats. */
   protected readonly resolveModel: ResolveModel = async (signal) => {
     const {askEndpoint} = await import('../inference-client/index.js')
-    const {timeoutMs} = this.settings(assistantSettings)
-    return askEndpoint(this.settingSources(), timeoutMs, signal)
+    return askEndpoint(this.settingSources(), signal)
   }
 
   /**

@@ -1,4 +1,4 @@
-import type {SettingSources} from '../config/index.js'
+import {assistantSettings, resolveSettings, type SettingSources} from '../config/index.js'
 import type {ChatMessage} from './chat.js'
 import {inferenceClient, resolveEndpoint} from './endpoint.js'
 import {openAiChat} from './openai-chat.js'
@@ -13,10 +13,10 @@ export type Ask = (
 
 /**
  * Chooses the model of the configured server: the configured one or, if none is, the first that the server lists.
- * @param timeoutMs time limit for an answer without any data
  * @throws the reason of the signal
  */
-export async function askEndpoint(sources: SettingSources, timeoutMs: number, signal: AbortSignal): Promise<Ask> {
+export async function askEndpoint(sources: SettingSources, signal: AbortSignal): Promise<Ask> {
+  const {timeoutMs} = resolveSettings(assistantSettings, sources).values
   const {endpoint} = resolveEndpoint(sources)
   const open = () => inferenceClient(endpoint, {idleTimeoutMs: timeoutMs})
   const using = async <T>(work: (client: ReturnType<typeof open>) => Promise<T>): Promise<T> => {

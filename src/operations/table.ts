@@ -13,6 +13,7 @@ import {planOperations} from './rows/plans.js'
 import {questionOperations} from './rows/questions.js'
 import {sessionOperations} from './rows/sessions.js'
 import {speechOperations} from './rows/speech.js'
+import {speechToCodeOperation} from './rows/speech-to-code.js'
 import {stopOperations} from './rows/stops.js'
 import {taskOperations} from './rows/tasks.js'
 import {workspaceOperations} from './rows/workspace.js'
@@ -33,6 +34,7 @@ export const operations: readonly Operation[] = [
   ...journeyOperations,
   ...assistantOperations,
   ...speechOperations(() => operations),
+  speechToCodeOperation(() => operations),
   ...meshOperations,
   ...benchmarkOperations,
 ]

@@ -16,7 +16,7 @@ async function openAi(test: TestContext, answer: object) {
 describe('askEndpoint', () => {
   it('asks the first model of a server with the API of OpenAI', async (test) => {
     const {calls, env} = await openAi(test, openAiMessage('hi'))
-    const ask = await askEndpoint({env}, 10_000, signal)
+    const ask = await askEndpoint({env}, signal)
     assert.equal(await ask(hello, parameters), 'hi')
     assert.deepEqual(calls.at(-1), {
       path: '/v1/chat/completions',
@@ -27,7 +27,7 @@ describe('askEndpoint', () => {
 
   it('prefers the configured model', async (test) => {
     const {calls, env} = await openAi(test, openAiMessage(''))
-    const ask = await askEndpoint({env: {...env, SVC_INFERENCE_MODEL: 'second'}}, 10_000, signal)
+    const ask = await askEndpoint({env: {...env, SVC_INFERENCE_MODEL: 'second'}}, signal)
     assert.equal(await ask(hello, {...parameters, temperature: 0}), '')
     const called = {model: 'second', messages: hello, temperature: 0, max_tokens: 8}
     assert.deepEqual(calls.at(-1)?.body, called)
@@ -35,7 +35,7 @@ describe('askEndpoint', () => {
 
   it('rejects a response without a message', async (test) => {
     const {env} = await openAi(test, {choices: []})
-    const ask = await askEndpoint({env}, 10_000, signal)
+    const ask = await askEndpoint({env}, signal)
     await assert.rejects(ask(hello, parameters), (error) => isErrorOf(error, 'inference_protocol'))
   })
 })

@@ -86,7 +86,7 @@ describe('probeEndpoint', () => {
     assert.equal((await probe('')).model, 'tiny')
     assert.equal((await probe('another')).model, undefined)
     const {signal} = new AbortController()
-    const ask = await askEndpoint({env: {SVC_INFERENCE_URL: server.baseUrl}}, 60_000, signal)
+    const ask = await askEndpoint({env: {SVC_INFERENCE_URL: server.baseUrl}}, signal)
     const answer = await ask([{role: 'user', content: 'hello'}], {maxTokens: 4, temperature: 0, signal})
     assert.equal(typeof answer, 'string')
   })

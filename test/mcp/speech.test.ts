@@ -156,8 +156,6 @@ describe('speech tools', () => {
       [asked.route.status, (asked.route.payload as {needs_confirmation: boolean}).needs_confirmation],
       ['intent_matched', true],
     )
-    const confirmed = await use('submit a task write the docs', {route_mode: 'tool', confirmed: true})
-    assert.equal(confirmed.route.status, 'executed')
     const unclear = await use('create a function', {route_mode: 'tool'})
     assert.deepEqual(
       [unclear.intent_slot_gaps, unclear.slot_clarification],

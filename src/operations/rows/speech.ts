@@ -27,7 +27,7 @@ const sessionFields = (defaults: string) => ({
 })
 
 /** Fields that tools accept, but do not list. */
-const unlisted = [...['timeout_ms', 'max_duration_ms', 'inference_deadline_ms', 'heartbeat_ms', 'debug_parser_payload']]
+const unlisted = ['timeout_ms', 'max_duration_ms', 'inference_deadline_ms', 'heartbeat_ms', 'debug_parser_payload']
 
 const unlistedOfListen = [
   ...unlisted,
@@ -71,7 +71,7 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
   operation<ListenRequest, ListenV1>({
     name: 'listen',
     title: 'Transcribe a recording and act on it',
-    summary: 'Transcribe a recording utterance by utterance, and use the text: call a tool, chat, or submit a task.',
+    summary: 'Transcribe a recording and use the text: call a tool, chat, or submit a task.',
     effect: 'write',
     idempotent: false,
     openWorld: true,
@@ -79,11 +79,8 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
       {
         ...sessionFields('the configured limit if omitted'),
         session_id: text('Id of the session; a new one if omitted.', {minLength: 1, maxLength: 256}),
-        route_mode: oneOf(
-          routeModes,
-          'Use of the text: call an operation by its name (tool), ask the model (chat), submit a task (orchestrator).',
-        ),
-        confirmed: flag('Make changes that the text asks for without asking.'),
+        route_mode: oneOf(routeModes, 'Use of the text.'),
+        confirmed: flag('Make changes without asking.'),
         llm_refinement: flag('Correct an uncertain text with the language model.'),
         llm_min_det_confidence: number('Confidence below which the text is corrected.', {minimum: 0, maximum: 1}),
         llm_max_output_tokens: integer('Maximum tokens of the correction.', {minimum: 1, maximum: 65_536}),
@@ -98,13 +95,13 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
       {
         correlation_id: text(),
         session: object({text: text(), state: text()}, {required: ['text', 'state'], open: true}),
-        route: object({mode: text(), action: text(), status: text(), payload: object({}, {open: true})}),
+        route: object({status: text()}, {required: ['status'], open: true}),
       },
       {required: ['correlation_id', 'session', 'route'], open: true},
     ),
     bindings: {
       rpc: {method: 'speech.listen'},
-      tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai', unlisted: unlistedOfListen},
+      tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai', unlisted: unlistedOfListen, hidden: ['confirmed']},
     },
     async run({confirmed, ...request}, context) {
       const confirm = confirmed === true ? async () => true : confirmWith(context)
