@@ -40,6 +40,7 @@ export const speechRuntime = (values: SessionValues & RefineValues & HubValues) 
     llm_refinement_default: values.llmRefinementDefault,
     llm_min_det_confidence: values.llmMinDetConfidence,
     llm_max_output_tokens: values.llmMaxOutputTokens,
+    llm_deadline_ms: values.llmDeadlineMs,
   },
   logit: {
     bias_strength: values.logitBiasStrength,

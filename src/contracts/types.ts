@@ -291,7 +291,23 @@ export interface ListenV1 {
   /** Question to the user about what is missing. */
   slot_clarification?: string
   /** Refinement of the text by a language model. */
-  llm_refinement: {applied: boolean; skipped?: boolean; reason?: string; [k: string]: unknown}
+  llm_refinement: {
+    applied: boolean
+    skipped?: boolean
+    /** Why the text was not polished, such as llm_refinement_disabled, infer_failed or parse_failed. */
+    reason?: string
+    error?: string
+    /** The start of an answer that cannot be parsed. */
+    raw_preview?: string
+    deterministic_confidence?: number
+    /** The model has nothing to correct. */
+    keep_original?: boolean
+    /** The answer of the model. */
+    llm?: {[k: string]: unknown}
+    effective_confidence?: number
+    corrected_text?: string
+    [k: string]: unknown
+  }
   /** Settings of speech sessions; only with --debug-parser-payload. */
   runtime_config?: {[k: string]: unknown}
 }
@@ -587,7 +603,12 @@ export interface SpeechStatusV1 {
       orchestrator_min_confidence: number
     }
     hf: {retry_attempts: number; retry_delay_ms: number}
-    llm: {llm_refinement_default: boolean; llm_min_det_confidence: number; llm_max_output_tokens: number}
+    llm: {
+      llm_refinement_default: boolean
+      llm_min_det_confidence: number
+      llm_max_output_tokens: number
+      llm_deadline_ms: number
+    }
     logit: {bias_strength: number; bias_max_tokens: number; constrained_trie: boolean; trie_stuck_steps: number}
   }
 }

@@ -1,36 +1,36 @@
 import {assistantSettings, resolveSettings, type SettingSources} from '../config/index.js'
 import type {ChatMessage} from './chat.js'
+import {completeChat, completionModel} from './chat-completion.js'
 import {inferenceClient, resolveEndpoint} from './endpoint.js'
-import {openAiChat} from './openai-chat.js'
-import {modelRegistry} from './registry.js'
-import {servedModels} from './served-models.js'
 
-/** Asks a model for the next message. An undefined temperature is that of the settings. */
+/** Asks a model once for the next message. An undefined temperature is that of the settings. */
 export type Ask = (
   messages: readonly ChatMessage[],
   parameters: {maxTokens: number; temperature: number | undefined; signal: AbortSignal},
 ) => Promise<string>
 
+/** Maximum size of a response, bytes. */
+const maxBodyBytes = 4 << 20
+
 /**
- * Chooses the model of the configured server: the configured one or, if none is, the first that the server lists.
- * @throws the reason of the signal
+ * Finds the model of the configured inference server, which can be any server with the OpenAI API.
+ * @throws what `completionModel` throws; the reason of the signal
  */
 export async function askEndpoint(sources: SettingSources, signal: AbortSignal): Promise<Ask> {
-  const {timeoutMs} = resolveSettings(assistantSettings, sources).values
   const {endpoint} = resolveEndpoint(sources)
-  const open = () => inferenceClient(endpoint, {idleTimeoutMs: timeoutMs})
-  const using = async <T>(work: (client: ReturnType<typeof open>) => Promise<T>): Promise<T> => {
-    const client = open()
-    try {
-      return await work(client)
-    } finally {
-      await client.close()
+  const {timeoutMs} = resolveSettings(assistantSettings, sources).values
+  const client = inferenceClient(endpoint, {attempts: 1, maxBodyBytes, idleTimeoutMs: timeoutMs})
+  try {
+    const model = await completionModel(client, endpoint, signal)
+    return async (messages, {maxTokens, temperature = endpoint.temperature, signal: limited}) => {
+      try {
+        return await completeChat(client, {model, messages, temperature, maxTokens}, limited)
+      } finally {
+        await client.close()
+      }
     }
+  } catch (error) {
+    await client.close()
+    throw error
   }
-  const [{id: model} = {id: endpoint.model}] = modelRegistry(
-    endpoint,
-    await using((client) => servedModels(client, signal)),
-  )
-  return (messages, {maxTokens, temperature = endpoint.temperature, signal: limited}) =>
-    using((client) => openAiChat(client, {model, messages, temperature, maxTokens}, limited))
 }

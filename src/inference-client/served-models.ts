@@ -1,4 +1,3 @@
-import {isErrorOf, SvcError} from '../errors/index.js'
 import type {HttpClient} from '../net/index.js'
 
 /** Timeout for the list of models, ms; without it, the configured model is used. */
@@ -14,8 +13,9 @@ export async function servedModels(client: HttpClient, signal: AbortSignal): Pro
   const timer = setTimeout(() => timeout.abort(), listTimeoutMs)
   try {
     const limited = AbortSignal.any([signal, timeout.signal])
-    const names = await listedAt(client, {path: '/api/tags', list: 'models', name: 'name'}, limited)
-    return names ?? (await listedAt(client, {path: '/v1/models', list: 'data', name: 'id'}, limited)) ?? []
+    const {body} = await client.json<{models?: unknown}>('/api/tags', {signal: limited})
+    const models: unknown[] = Array.isArray(body?.models) ? body.models : []
+    return models.map((model) => Object(model).name).filter((name) => typeof name === 'string')
   } catch {
     signal.throwIfAborted()
     return []
@@ -23,29 +23,3 @@ export async function servedModels(client: HttpClient, signal: AbortSignal): Pro
     clearTimeout(timer)
   }
 }
-
-interface ListRoute {
-  path: string
-  /** Member of the response that contains the models. */
-  list: string
-  /** Member of a model that is its name. */
-  name: string
-}
-
-/** The names in a list of models; undefined if the server does not have the route. */
-async function listedAt(
-  client: HttpClient,
-  {path, list, name}: ListRoute,
-  signal: AbortSignal,
-): Promise<string[] | undefined> {
-  try {
-    const {body} = await client.json<Readonly<Record<string, unknown>> | undefined>(path, {signal})
-    const models = body?.[list]
-    return (Array.isArray(models) ? models : []).map((model) => Object(model)[name]).filter(isText)
-  } catch (error) {
-    if (isErrorOf(SvcError.from(error), 'http_status')) return undefined
-    throw error
-  }
-}
-
-const isText = (name: unknown): name is string => typeof name === 'string'

@@ -6,7 +6,7 @@ import {execa} from 'execa'
 import {openAudio} from '../../src/audio/index.js'
 import {contractViolations, type ListenV1} from '../../src/contracts/index.js'
 import {fakeRecorder} from '../support/fake-recorder.js'
-import {openAiMessage, openAiServer} from '../support/openai-server.js'
+import {completion, openAiServer} from '../support/openai-server.js'
 import {projectFile} from '../support/project.js'
 import {startServer} from '../support/server.js'
 import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
@@ -231,10 +231,10 @@ describe('svc listen --route', () => {
 
   it('polishes uncertain text with the configured model, before it is printed and used', async (test) => {
     const correction = JSON.stringify({corrected_text: 'list tasks', confidence: 0.95})
-    const {url} = await openAiServer(test, () => openAiMessage(correction))
+    const {baseUrl} = await openAiServer(test, {answer: completion(correction)})
     await writeFile(join(folder, 'unclear.txt'), 'list taxes')
     const args = ['unclear.txt', '--route', 'tool', '--polish', '--output', 'polished.srt']
-    const {stdout} = await listen(args, {env: {SVC_INFERENCE_URL: url}})
+    const {stdout} = await listen(args, {env: {SVC_INFERENCE_URL: baseUrl}})
     assert.match(stdout, /^list tasks\n\{\n {2}"tasks": \[/)
     assert.match(await readFile(join(folder, 'polished.srt'), 'utf8'), /\nlist tasks\n/)
     const {stdout: unpolished} = await listen(['unclear.txt', '--route', 'tool', '--polish', '--json'], {

@@ -71,7 +71,12 @@ describe('svc speech status', () => {
         orchestrator_min_confidence: 0.45,
       },
       hf: {retry_attempts: 3, retry_delay_ms: 600},
-      llm: {llm_refinement_default: false, llm_min_det_confidence: 0.82, llm_max_output_tokens: 512},
+      llm: {
+        llm_refinement_default: false,
+        llm_min_det_confidence: 0.82,
+        llm_max_output_tokens: 512,
+        llm_deadline_ms: 5000,
+      },
       logit: {bias_strength: 0.8, bias_max_tokens: 256, constrained_trie: false, trie_stuck_steps: 2},
     })
     assert.equal(result.active_model?.name, 'starter')

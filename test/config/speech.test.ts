@@ -376,8 +376,8 @@ const variables: Record<string, Variable> = {
   SVC_SPEECH_LLM_DEADLINE_MS: {
     setting: 'speech.llm_deadline_ms',
     default: 5000,
-    reads: clampedTo(1),
-    refuses: notCount,
+    reads: count(1),
+    refuses: [...notCount, '0'],
   },
 
   SVC_SPEECH_CACHE_DIR: {setting: 'hub.hub_cache', default: undefined, reads: anyPath},

@@ -1,41 +1,114 @@
 import assert from 'node:assert/strict'
-import {describe, it, type TestContext} from 'node:test'
-import {isErrorOf} from '../../src/errors/index.js'
+import type {ServerResponse} from 'node:http'
+import {join} from 'node:path'
+import {describe, it} from 'node:test'
+import {resolveSettings, speechSessionSettings} from '../../src/config/index.js'
 import {askEndpoint} from '../../src/inference-client/index.js'
-import {openAiMessage, openAiServer} from '../support/openai-server.js'
+import {polish, transcriptUse} from '../../src/speech/index.js'
+import {completion, openAiServer} from '../support/openai-server.js'
+import {startServer} from '../support/server.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {tinyModel, writeTinyModel} from '../support/tiny-model.js'
 
-const {signal} = new AbortController()
-const parameters = {maxTokens: 8, temperature: undefined, signal}
-const hello = [{role: 'user' as const, content: 'hello'}]
+const transcript = {
+  rawText: 'please creat a fil called  notes.txt',
+  refinedText: 'please creat a fil called notes.txt',
+  confidence: 0.8,
+  trace: [],
+}
+const corrected = 'please create a file called notes.txt'
 
-async function openAi(test: TestContext, answer: object) {
-  const {calls, url} = await openAiServer(test, () => answer)
-  return {calls, env: {SVC_INFERENCE_URL: url, SVC_INFERENCE_API_KEY: 'secret-token', SVC_INFERENCE_TEMPERATURE: '0.2'}}
+/** Polishes the transcript with these variables. */
+function polished(env: Readonly<Record<string, string>>, signal?: AbortSignal) {
+  const sources = {env: {SVC_SPEECH_LLM_DEADLINE_MS: '60000', ...env}}
+  const {values} = resolveSettings(speechSessionSettings, sources)
+  const options = {...transcriptUse(values).polish, enabled: true, routeMode: 'none'} as const
+  return polish(transcript, options, (limited) => askEndpoint(sources, limited), signal)
 }
 
-describe('askEndpoint', () => {
-  it('asks the first model of a server with the API of OpenAI', async (test) => {
-    const {calls, env} = await openAi(test, openAiMessage('hi'))
-    const ask = await askEndpoint({env}, signal)
-    assert.equal(await ask(hello, parameters), 'hi')
-    assert.deepEqual(calls.at(-1), {
-      path: '/v1/chat/completions',
-      authorization: 'Bearer secret-token',
-      body: {model: 'first', messages: hello, temperature: 0.2, max_tokens: 8},
+describe('the model that polishes transcripts', () => {
+  it('is that of a server with the OpenAI API', async (test) => {
+    const content = JSON.stringify({corrected_text: corrected, confidence: 0.95})
+    const {baseUrl, calls} = await openAiServer(test, {answer: completion(content)})
+    const {text, confidence, report} = await polished({
+      SVC_INFERENCE_URL: `${baseUrl}/v1`,
+      SVC_INFERENCE_API_KEY: 'key',
     })
+    assert.deepEqual([text, confidence, report.applied], [corrected, 0.95, true])
+    assert.deepEqual(
+      calls.map(({path, token}) => [path, token]),
+      [
+        ['/v1/models', 'Bearer key'],
+        ['/v1/chat/completions', 'Bearer key'],
+      ],
+    )
+    const {messages = [], ...parameters} = calls[1]?.body ?? {}
+    assert.deepEqual(parameters, {model: 'corrector', temperature: 0.1, max_tokens: 512, stream: false})
+    assert.ok(messages.at(-1)?.content.includes(transcript.refinedText))
   })
 
-  it('prefers the configured model', async (test) => {
-    const {calls, env} = await openAi(test, openAiMessage(''))
-    const ask = await askEndpoint({env: {...env, SVC_INFERENCE_MODEL: 'second'}}, signal)
-    assert.equal(await ask(hello, {...parameters, temperature: 0}), '')
-    const called = {model: 'second', messages: hello, temperature: 0, max_tokens: 8}
-    assert.deepEqual(calls.at(-1)?.body, called)
+  it('is the configured one without a list of models', async (test) => {
+    const {baseUrl, calls} = await openAiServer(test, {answer: completion('{"keep_original": true}'), models: []})
+    const {report} = await polished({SVC_INFERENCE_URL: baseUrl, SVC_INFERENCE_MODEL: 'mine'})
+    assert.deepEqual(report, {applied: false, keep_original: true, llm: {keep_original: true}})
+    assert.deepEqual(
+      calls.map(({path, body}) => [path, body?.model]),
+      [['/v1/chat/completions', 'mine']],
+    )
   })
 
-  it('rejects a response without a message', async (test) => {
-    const {env} = await openAi(test, {choices: []})
-    const ask = await askEndpoint({env}, signal)
-    await assert.rejects(ask(hello, parameters), (error) => isErrorOf(error, 'inference_protocol'))
+  it('is not found if the server lists none, or does not run', async (test) => {
+    const {baseUrl} = await openAiServer(test, {answer: completion(''), models: []})
+    for (const [url, error] of [
+      [baseUrl, /is not a compatible inference server: it lists no models\.$/],
+      ['http://127.0.0.1:9', /^Cannot reach http:\/\/127\.0\.0\.1:9: connection refused\.$/],
+    ] as const) {
+      const {text, report} = await polished({SVC_INFERENCE_URL: url})
+      assert.equal(text, transcript.refinedText)
+      assert.ok('reason' in report && 'error' in report)
+      assert.equal(report.reason, 'model_resolve_failed')
+      assert.match(report.error, error)
+    }
+  })
+
+  it('that fails or answers something else leaves the text unchanged', async (test) => {
+    for (const answer of [
+      completion(7),
+      (response: ServerResponse) => response.end('{"choices": []}'),
+      (response: ServerResponse) => response.writeHead(500).end('{"error": {"message": "No /srv/x/model.bin."}}'),
+      (response: ServerResponse) => response.destroy(),
+    ]) {
+      const {baseUrl} = await openAiServer(test, {answer})
+      const {text, report} = await polished({SVC_INFERENCE_URL: baseUrl})
+      assert.equal(text, transcript.refinedText)
+      assert.ok('reason' in report && 'error' in report)
+      assert.equal(report.reason, 'infer_failed')
+      assert.doesNotMatch(report.error, /srv|v1/)
+    }
+  })
+
+  it('that is too slow is cancelled', async (test) => {
+    const {baseUrl, hungUp} = await openAiServer(test, {answer: () => undefined})
+    const {report} = await polished({SVC_INFERENCE_URL: baseUrl, SVC_SPEECH_LLM_DEADLINE_MS: '200'})
+    assert.deepEqual(report, {
+      applied: false,
+      reason: 'infer_failed',
+      error: 'The model did not answer within 200 ms.',
+    })
+    await hungUp
+  })
+
+  it('can be one of svc serve; what a small model says is not used', async (test) => {
+    const model = join(await temporaryFolder(test), 'tiny')
+    await writeTinyModel(model, {...tinyModel, contextLength: 4096})
+    const server = await startServer(['--model', model])
+    test.after(() => server.stop())
+    const {text, confidence, report} = await polished({
+      SVC_INFERENCE_URL: server.baseUrl,
+      SVC_SPEECH_LLM_MAX_OUTPUT_TOKENS: '64',
+    })
+    assert.deepEqual([text, confidence], [transcript.refinedText, 0.8])
+    assert.ok('reason' in report)
+    assert.equal(report.reason, 'parse_failed')
   })
 })

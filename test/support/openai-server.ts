@@ -1,30 +1,54 @@
 import {once} from 'node:events'
-import {createServer} from 'node:http'
+import {createServer, type ServerResponse} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {json} from 'node:stream/consumers'
 import type {TestContext} from 'node:test'
 
-export interface OpenAiCall {
-  path: string | undefined
-  authorization: string | undefined
-  body: unknown
+/** The body of a request to `/v1/chat/completions`. */
+export interface Completion {
+  model: string
+  messages: {role: string; content: string}[]
+  temperature: number
+  max_tokens: number
+  stream: boolean
 }
 
-/** A server with only the API of OpenAI, whose answer to each chat is scripted. It ends with the test. */
-export async function openAiServer(test: Pick<TestContext, 'after'>, answer: (call: OpenAiCall) => object) {
-  const calls: OpenAiCall[] = []
+interface Serving {
+  answer(response: ServerResponse): unknown
+  models?: readonly string[]
+}
+
+/** A server with only the routes of the OpenAI API that clients need. It ends with the test. */
+export async function openAiServer(test: Pick<TestContext, 'after'>, {answer, models = ['corrector']}: Serving) {
+  const calls: {path: string | undefined; token: string | undefined; body: Completion | undefined}[] = []
+  let hangUp = () => {}
+  const hungUp = new Promise<void>((resolve) => {
+    hangUp = resolve
+  })
   const server = createServer(async (request, response) => {
-    const body = request.method === 'POST' ? await json(request) : undefined
-    const call = {path: request.url, authorization: request.headers.authorization, body}
-    calls.push(call)
-    if (request.url === '/v1/models') return void response.end('{"data": [{"id": "first"}, {"id": "second"}]}')
-    if (request.url === '/v1/chat/completions') return void response.end(JSON.stringify(answer(call)))
-    response.writeHead(404).end('{"error": {"message": "no such route"}}')
+    const {url: path, method, headers} = request
+    const body = method === 'POST' ? ((await json(request)) as Completion) : undefined
+    calls.push({path, token: headers.authorization, body})
+    response.on('close', () => {
+      if (!response.writableFinished) hangUp()
+    })
+    if (path === '/v1/models') response.end(JSON.stringify({data: models.map((id) => ({id}))}))
+    else if (path === '/v1/chat/completions') answer(response)
+    else response.writeHead(404).end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  test.after(() => server.close())
-  return {calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`}
+  test.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    /** Resolves when a client disconnects before its response is complete. */
+    hungUp,
+  }
 }
 
-/** A response with one message. */
-export const openAiMessage = (content: string) => ({choices: [{message: {role: 'assistant', content}}]})
+/** Answers with one message. */
+export const completion = (content: unknown) => (response: ServerResponse) =>
+  response.end(JSON.stringify({choices: [{message: {role: 'assistant', content}}]}))

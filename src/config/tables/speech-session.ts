@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, integer, number, type SettingType} from '../types.js'
+import {boolean, integer, milliseconds, number, type SettingType} from '../types.js'
 
 /** A number below the minimum is raised to it in a file, and rejected in a variable. */
 const raisedInFile = (min: number): SettingType<number> => ({
@@ -81,16 +81,16 @@ export const speechSessionSettings = sectionSettings('speech', () => ({
     type: number(),
     env: ['SVC_SPEECH_LLM_MIN_CONFIDENCE'],
     default: 0.82,
-    doc: 'Confidence above which a transcript is not polished.',
+    doc: 'Confidence from which on a transcript is not polished, unless it is much corrected or controls tools or tasks.',
   },
   llmMaxOutputTokens: {
     type: integer({min: 64, clamp: true}),
     env: ['SVC_SPEECH_LLM_MAX_OUTPUT_TOKENS'],
     default: 512,
-    doc: 'Maximum number of tokens in a polished transcript.',
+    doc: 'Maximum number of tokens in the answer with a polished transcript.',
   },
   llmDeadlineMs: {
-    type: integer({min: 1, clamp: true}),
+    type: milliseconds(1),
     env: ['SVC_SPEECH_LLM_DEADLINE_MS'],
     default: 5000,
     doc: 'Time after which the unpolished transcript is used, in milliseconds.',
