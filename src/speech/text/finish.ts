@@ -64,10 +64,11 @@ export function finishText(
   const phrases = rankPhrases(context)
   const segmentTexts = written.map((text, i) => bestOf(text, raws[i] ?? '', phrases))
   const own = distinct([joinWritten(segmentTexts), ...candidatesOf(joinWritten(written), rawText)])
-  const others = alternatives.map((text) => applyLexicon(refine(text, context).text, lexicon))
+  const [best = ''] = own
+  // Silence has no alternatives.
+  const others = (best === '' ? [] : alternatives).map((text) => applyLexicon(refine(text, context).text, lexicon))
   const code = rank === undefined ? [] : others.map(writeSpokenCode)
   const candidates = distinct([...own, ...others, ...code])
-  const [best = ''] = own
   const first = candidates[rank?.(candidates, rawText) ?? 0] ?? ''
   const nBest = distinct([first, best, ...sortByHits(own, phrases), ...others])
   return {

@@ -47,6 +47,7 @@ export const isUnbroken = (words: readonly WrittenWord[]): boolean =>
 function withMarks(written: string, heard: readonly WrittenWord[]): WrittenWord[] {
   const words = splitWords(written)
   return words.map(({lead, core, trail}, i) => ({
+    ...heard[0],
     lead: i === 0 ? (heard[0]?.lead ?? '') + lead : lead,
     core,
     trail: i === words.length - 1 ? trail + (heard.at(-1)?.trail ?? '') : trail,

@@ -8,7 +8,7 @@ import {replacePhrases} from './phrases.js'
 import {isProtected} from './protected-words.js'
 import {confusionTables, phraseTable, type SpeechDomain} from './refine-rules.js'
 import {closeText, startSentences} from './sentences.js'
-import {joinWords, splitWords} from './written-word.js'
+import {joinWords, splitWords, type WrittenWord} from './written-word.js'
 
 export interface RefineContext {
   profile: RefineProfile
@@ -50,18 +50,23 @@ export function refine(raw: string, context: RefineContext): Refined {
   return {text: texts.join(' '), ...refined}
 }
 
-/** Refines the segments of a transcript: words within each segment, sentences across segments. */
+/**
+ * Refines the segments of a transcript. With the profile `aggressive`, fillers, phrases and sentences can span segments;
+ * otherwise each segment is refined on its own.
+ */
 export function refineSegments(raws: readonly string[], context: RefineContext): RefinedSegments {
-  const protects: Protects = (word) => isProtected(word, context.protectedWords)
-  const words = wordStage(context, protects)
-  const drafts = raws.map((raw) => words({words: splitWords(raw), trace: []}))
+  const refineWords = stageOf(context)
+  const segments = raws.map((raw, segment) => splitWords(raw).map((word) => ({...word, segment})))
+  const drafts = (context.profile === 'aggressive' ? [segments.flat()] : segments).map((words) =>
+    refineWords({words, trace: []}),
+  )
+  const refined = raws.map((): WrittenWord[] => [])
+  for (const word of drafts.flatMap(({words}) => words)) refined[word.segment ?? 0]?.push(word)
   const trace = [...trimTrace(joinTexts(raws)), ...drafts.flatMap((draft) => draft.trace)]
-  const draft = sentenceStage(context, protects)({words: drafts.flatMap((one) => one.words), trace})
-  const rest = [...draft.words]
   return {
-    texts: drafts.map((segment) => joinWords(rest.splice(0, segment.words.length))),
-    confidence: refineConfidence(context.profile, draft.trace.length, context.settings),
-    trace: [...draft.trace],
+    texts: refined.map(joinWords),
+    confidence: refineConfidence(context.profile, trace.length, context.settings),
+    trace,
   }
 }
 
@@ -70,19 +75,15 @@ function trimTrace(raw: string): Correction[] {
   return text === raw ? [] : [{rule: 'light_trim', before: raw, after: text, reason: 'whitespace collapsed'}]
 }
 
-function wordStage(context: RefineContext, protects: Protects): Stage {
+function stageOf(context: RefineContext): Stage {
+  const protects: Protects = (word) => isProtected(word, context.protectedWords)
   const stages = wordStagesOf(context, protects)
   const words: Stage = (draft) => stages.reduce((current, stage) => stage(current), draft)
+  if (context.profile !== 'aggressive') return words
   const english = (context.language || 'en') === 'en'
-  if (context.profile !== 'aggressive' || !english) return words
-  return untilNothingGoes((draft) => removeDisfluencies(draft, protects), words)
+  const spoken = english ? untilNothingGoes((draft) => removeDisfluencies(draft, protects), words) : words
+  return (draft) => closeText(startSentences(spoken(draft), protects, context.language), protects)
 }
-
-/** Changes words, but not their number. */
-const sentenceStage =
-  ({profile, language}: RefineContext, protects: Protects): Stage =>
-  (draft) =>
-    profile === 'aggressive' ? closeText(startSentences(draft, protects, language), protects) : draft
 
 /** Removing a word can create a phrase, and replacing a phrase a repetition, so the rules repeat. */
 function untilNothingGoes(remove: Stage, replace: Stage): Stage {

@@ -6,6 +6,8 @@ export interface WrittenWord {
   lead: string
   core: string
   trail: string
+  /** Index of the segment of the transcript that the word belongs to. */
+  segment?: number
 }
 
 const opening = /^[\p{Ps}\p{Pi}"'¿¡]$/u

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
+import {randomSource} from '../../../src/sampling/index.js'
 import {biasPhrases, countHits} from '../../../src/speech/text/bias-phrases.js'
 import {candidatesOf, sortByHits} from '../../../src/speech/text/candidates.js'
 import {defaultRefineSettings} from '../../../src/speech/text/confidence.js'
@@ -197,6 +198,25 @@ describe('a finished text', () => {
       raws.map((raw) => finishSegment(raw, all)),
       finishText(raws, all).segmentTexts,
     )
+  })
+
+  it('consists of the texts of its segments for any words, hotwords and profile', () => {
+    const random = randomSource(5)
+    const words = 'um getter tool call mesh MESH camel case open brace x. y, one the the src/a 7'.split(' ')
+    const some = (most: number) =>
+      Array.from({length: Math.floor(random() * most)}, () => words[Math.floor(random() * words.length)] ?? '')
+    for (let round = 0; round < 300; round++) {
+      const raws = Array.from(
+        {length: 1 + Math.floor(4 * random())},
+        () => ` ${some(5).join(random() < 0.5 ? ' ' : '  ')}`,
+      )
+      const hotwords = [some(3).join(' '), some(2).join(' ')]
+      const profile = (['conservative', 'balanced', 'aggressive'] as const)[round % 3] ?? 'balanced'
+      const alternatives = [some(6).join(' ')]
+      const {refinedText, nBest, segmentTexts} = finish(raws, {hotwords, profile}, alternatives)
+      assert.equal(segmentTexts?.filter(Boolean).join(' '), refinedText, JSON.stringify({raws, hotwords, profile}))
+      assert.ok(nBest === undefined || (nBest[0] === refinedText && new Set(nBest).size === nBest.length))
+    }
   })
 
   it('starts with the candidate that is code, and then has no segments', () => {

@@ -25,6 +25,7 @@ describe('refinement', () => {
     ['Mesh works. Mesh is good', 'Mesh works. Mesh is good'],
     ['run s v c here', 'run svc here'],
     ['--tool call', '--tool call'],
+    ['use --MESH', 'use --MESH'],
     ['open src/tool calls', 'open src/tool calls'],
     ['', ''],
   ]
@@ -61,21 +62,16 @@ describe('refinement', () => {
     })
 
   it('of segments writes sentences across them', () => {
-    const segments = [' um so we go', ' on. and then', ' ', ' it works the the uh test']
-    const {texts, trace} = refineSegments(segments, {...context, profile: 'aggressive'})
-    assert.deepEqual(texts, ['So we go', 'on. And then', '', 'it works the test.'])
-    assert.deepEqual(
-      trace.map(({rule}) => rule),
-      [
-        'light_trim',
-        'filler_removal',
-        'filler_removal',
-        'repetition_removal',
-        'aggressive_case',
-        'aggressive_case',
-        'final_punctuation',
-      ],
-    )
+    const segments = [' um so we go', ' on. and then', ' um', ' it works the', ' the uh tool', ' call']
+    const {texts} = refineSegments(segments, {...context, profile: 'aggressive'})
+    assert.deepEqual(texts, ['So we go', 'on. And then', '', 'it works the', 'tool-call.', ''])
+    assert.equal(texts.filter(Boolean).join(' '), text(segments.join(''), {profile: 'aggressive'}))
+  })
+
+  it('of segments without sentences refines each one', () => {
+    const {texts, trace, confidence} = refineSegments([' a  tool call', ' and a tool', ' call'], context)
+    assert.deepEqual(texts, ['a tool-call', 'and a tool', 'call'])
+    assert.deepEqual([trace.map(({rule}) => rule), confidence], [['light_trim', 'confusion_map'], 0.84])
   })
 
   it('keeps English fillers in other languages', () => {
