@@ -37,11 +37,7 @@ export interface FinishedSegments extends FinishedText {
   segmentTexts: readonly string[] | undefined
 }
 
-/** True if the text of a segment depends on the segments after it, so that it is not final before the end. */
-export const needsAllSegments = ({profile, rank}: FinishContext): boolean =>
-  profile === 'aggressive' || rank !== undefined
-
-/** Refines one segment. The result is its text in the transcript, unless that needs all segments. */
+/** Refines one segment. The result is its text in the transcript, unless `needsAllSegments`. */
 export function finishSegment(raw: string, context: FinishContext): string {
   return bestOf(applyLexicon(refine(raw, context).text, context.lexicon), raw, rankPhrases(context))
 }

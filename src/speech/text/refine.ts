@@ -51,13 +51,17 @@ export function refine(raw: string, context: RefineContext): Refined {
 }
 
 /**
- * Refines the segments of a transcript. With the profile `aggressive`, fillers, phrases and sentences can span segments;
- * otherwise each segment is refined on its own.
+ * True if the text of a segment depends on the segments after it, so that it is not final before the end: a sentence or
+ * a program can span segments.
  */
+export const needsAllSegments = ({profile, domain}: Pick<RefineContext, 'profile' | 'domain'>): boolean =>
+  profile === 'aggressive' || domain === 'code'
+
+/** Refines the segments of a transcript, each on its own unless `needsAllSegments`. */
 export function refineSegments(raws: readonly string[], context: RefineContext): RefinedSegments {
   const refineWords = stageOf(context)
   const segments = raws.map((raw, segment) => splitWords(raw).map((word) => ({...word, segment})))
-  const drafts = (context.profile === 'aggressive' ? [segments.flat()] : segments).map((words) =>
+  const drafts = (needsAllSegments(context) ? [segments.flat()] : segments).map((words) =>
     refineWords({words, trace: []}),
   )
   const refined = raws.map((): WrittenWord[] => [])

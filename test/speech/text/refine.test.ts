@@ -68,6 +68,11 @@ describe('refinement', () => {
     assert.equal(texts.filter(Boolean).join(' '), text(segments.join(''), {profile: 'aggressive'}))
   })
 
+  it('of segments of code replaces words across them', () => {
+    const {texts} = refineSegments([' pub', ' function at', ' table user'], {...context, domain: 'code'})
+    assert.deepEqual(texts, ['pub fn', '@table', 'user'])
+  })
+
   it('of segments without sentences refines each one', () => {
     const {texts, trace, confidence} = refineSegments([' a  tool call', ' and a tool', ' call'], context)
     assert.deepEqual(texts, ['a tool-call', 'and a tool', 'call'])
