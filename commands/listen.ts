@@ -273,6 +273,7 @@ current utterance and prints it.`
         maxBufferMs: Math.max(streamMaxBufferMs, 2 * (limits.maxDurationMs ?? 0)),
         // An interruption ends the audio; what was said before it is still transcribed.
         signal: new AbortController().signal,
+        onWarning: ({message}) => this.output.notice(`warning: ${message}`),
         emit: this.#emitter(screen),
       },
       onFinal,

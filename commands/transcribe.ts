@@ -118,8 +118,8 @@ recording it can also be a file such as talk.srt; the extension selects the form
       // The keys of `files` are unique: a recording given twice is written once.
       for (const recording of destination.files.size > 0 ? destination.files.keys() : recordings)
         try {
-          const warnings = await this.#transcribe(transcriber, recording, destination)
-          if (this.flags.strict === true && warnings > 0) failed = true
+          const damage = await this.#transcribe(transcriber, recording, destination)
+          if (this.flags.strict === true && damage > 0) failed = true
         } catch (error) {
           const isOfRecording = error instanceof SvcError && !transcriber.isUnusable
           if (!several || this.signal.aborted || !isOfRecording) throw error
@@ -151,7 +151,7 @@ recording it can also be a file such as talk.srt; the extension selects the form
     return {format: chosen, files, rule}
   }
 
-  /** Returns the number of warnings. */
+  /** Returns the number of warnings about the audio. */
   async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<number> {
     const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
     const file = files.get(recording)
@@ -169,15 +169,15 @@ recording it can also be a file such as talk.srt; the extension selects the form
       })
     })
     if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech found.`)
-    const warnings = result.recording?.warnings.length ?? 0
+    const damage = result.recording?.warnings.filter(({code}) => code.startsWith('audio_')).length ?? 0
     if (streams) {
       await print(writer.footer(result.transcript))
-      return warnings
+      return damage
     }
     if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript), rule)
     const payload = await this.#payload(recording, result, diagnostics, file)
     await this.output.result(payload, () => `${file ?? ''}\n`)
-    return warnings
+    return damage
   }
 
   /** Returns a print function that precedes the first piece with the header of the format. */

@@ -201,12 +201,20 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   }: SpeechValues): Promise<Omit<TranscriberOptions, 'model' | 'refine'>> {
     const {loadLexicons, transcriberOptions} = await import('../speech/index.js')
     const {repositoryRoot} = this.settings(workspaceSettings)
-    const {lexicon, sources} = await loadLexicons(refine.lexiconPath, repositoryRoot ?? this.workspace.root)
+    const root = repositoryRoot ?? this.workspace.root
+    const {lexicon, sources} = await loadLexicons(refine.lexiconPath, root)
     for (const {path, fault} of sources)
       if (fault !== undefined) this.output.notice(`warning: Ignoring the lexicon ${path}: ${fault}.`)
-    const options = transcriberOptions({speech, audio, refine}, lexicon, [])
-    if (refine.domainMode !== 'code') return options
-    return {...options, text: {...options.text, rank: await loadCodeRank()}}
+    const isCode = refine.domainMode === 'code'
+    const symbols = isCode && refine.contextualBias ? await this.#namesBelow(root) : []
+    const options = transcriberOptions({speech, audio, refine}, lexicon, symbols)
+    return isCode ? {...options, text: {...options.text, rank: await loadCodeRank()}} : options
+  }
+
+  /** The names that data-language programs below a folder declare. */
+  async #namesBelow(root: string): Promise<string[]> {
+    const [{workspaceNames}, {logger}] = await Promise.all([import('../lang/index.js'), import('../log/index.js')])
+    return workspaceNames(root, (path, err) => logger('speech').debug({path, err}, 'Cannot read names of programs.'))
   }
 
   /** The speech model and settings. Does not load the model or the runtime. */

@@ -10,7 +10,7 @@ import {SvcError} from '../errors/index.js'
 import type {DecodingConstraints} from './model.js'
 import type {TranscriptUse} from './routing/use-transcript.js'
 import type {SettingChoice} from './service/speech-service.js'
-import {biasPhrases} from './text/bias-phrases.js'
+import {biasPhrases, namePhrases} from './text/bias-phrases.js'
 import type {Lexicon} from './text/lexicon.js'
 import {defaultTranscribeOptions} from './transcribe/options.js'
 import type {TranscriberOptions, VadChoice} from './transcriber.js'
@@ -49,21 +49,24 @@ export const transcriberOptions = (
   settings: SpeechSettingValues,
   lexicon: Lexicon,
   symbols: readonly string[],
-): Pick<TranscriberOptions, 'decoding' | 'preprocess' | 'vad' | 'text'> => ({
-  decoding: decoding(settings, lexicon, symbols),
-  preprocess: {
-    mode: settings.audio.acousticPreprocess,
-    budgetMs: settings.audio.acousticPreprocessBudgetMs,
-    rmsTargetDbfs: settings.audio.rmsTargetDbfs,
-  },
-  vad: vad(settings),
-  text: text(settings, lexicon, symbols),
-})
+): Pick<TranscriberOptions, 'decoding' | 'preprocess' | 'vad' | 'text'> => {
+  const {acousticPreprocess, acousticPreprocessBudgetMs, rmsTargetDbfs} = settings.audio
+  const {sessionHotwords, maxBiasPhrases} = settings.refine
+  // Names never displace the phrases that the user specified.
+  const room = maxBiasPhrases - biasPhrases(lexicon, sessionHotwords, maxBiasPhrases).length
+  const names = namePhrases(symbols).slice(0, room)
+  return {
+    decoding: decoding(settings, lexicon, names),
+    preprocess: {mode: acousticPreprocess, budgetMs: acousticPreprocessBudgetMs, rmsTargetDbfs},
+    vad: vad(settings),
+    text: text(settings, lexicon, names),
+  }
+}
 
 function decoding(
   {speech, audio, refine}: SpeechSettingValues,
   lexicon: Lexicon,
-  symbols: readonly string[],
+  names: readonly string[],
 ): TranscriberOptions['decoding'] {
   const {contextualBias, sessionHotwords} = refine
   return {
@@ -79,7 +82,7 @@ function decoding(
     wordTimestamps: speech.wordTimestamps,
     pieces: speech.streamTokens,
     hotwords: contextualBias ? sessionHotwords : [],
-    constraints: constraints(refine, lexicon, symbols),
+    constraints: constraints(refine, lexicon, names),
     alternatives: speech.beamSize,
     chunkSec: audio.chunkSec,
     chunkOverlapSec: audio.chunkOverlapSec,
@@ -89,10 +92,10 @@ function decoding(
 function constraints(
   refine: SpeechSettingValues['refine'],
   lexicon: Lexicon,
-  symbols: readonly string[],
+  names: readonly string[],
 ): DecodingConstraints {
   const {contextualBias, maxBiasPhrases, sessionHotwords, constrainedTrie} = refine
-  const phrases = [...biasPhrases(lexicon, [], maxBiasPhrases), ...sessionHotwords, ...symbols]
+  const phrases = [...biasPhrases(lexicon, [], maxBiasPhrases), ...sessionHotwords, ...names]
   return {
     bias: contextualBias ? withoutVariants(phrases) : [],
     biasStrength: refine.logitBiasStrength,
@@ -104,8 +107,10 @@ function constraints(
 }
 
 /** Omits phrases that differ from an earlier one only in case. */
-const withoutVariants = (phrases: readonly string[]): string[] =>
-  [...new Map([...phrases].reverse().map((phrase) => [phrase.toLowerCase(), phrase])).values()].reverse()
+function withoutVariants(phrases: readonly string[]): string[] {
+  const lower = phrases.map((phrase) => phrase.toLowerCase())
+  return phrases.filter((_, i) => lower.indexOf(lower[i] as string) === i)
+}
 
 function vad({audio}: SpeechSettingValues): VadChoice {
   const {vad: kind, vadEnabled, vadModel, vadEnergyThreshold, vadMergeGapMs: mergeGapMs} = audio
@@ -138,7 +143,7 @@ export const transcriptUse = (
 const text = (
   {refine}: SpeechSettingValues,
   lexicon: Lexicon,
-  symbols: readonly string[],
+  names: readonly string[],
 ): TranscriberOptions['text'] => ({
   profile: refine.profile,
   domain: refine.domainMode,
@@ -152,7 +157,7 @@ const text = (
     confidenceMax: refine.refineConfidenceMax,
   },
   lexicon,
-  hotwords: [...refine.sessionHotwords, ...symbols],
+  hotwords: [...refine.sessionHotwords, ...names],
   contextualBias: refine.contextualBias,
   maxBiasPhrases: refine.maxBiasPhrases,
 })

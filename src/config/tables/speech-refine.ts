@@ -15,7 +15,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     flag: 'domain',
     env: ['SVC_SPEECH_DOMAIN_MODE'],
     default: 'general',
-    doc: 'Domain of the recording; code spells programming terms as in source code.',
+    doc: 'Domain of the recording; code spells programming terms as in source code, and prefers names of the programs in the workspace.',
   },
   lexiconPath: {
     type: path(),

@@ -1,6 +1,7 @@
 /** Name resolution, type checking and effect analysis: from the syntax tree to the checked tree. */
 
 export {functions as builtinFunctions, methods as builtinMethods, namespaced as builtinNamespaced} from './builtins.js'
+export {declaredNames} from './declared-names.js'
 export {reachable, readsOnce, usesDatabase, waits} from './effects.js'
 export type * from './ir.js'
 export {isInternal, snakeCase} from './names.js'

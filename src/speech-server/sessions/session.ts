@@ -282,6 +282,7 @@ export class Session {
       beforeFinal: async (event, index) => this.#files?.finish(index, event),
       onIdle: hasFiles ? (error) => this.#client?.idle(error) : undefined,
       onDraftFailure: (err) => logger('speech_server').warn({err}, 'a partial result failed'),
+      onWarning: ({message}) => logger('speech_server').warn(message),
       signal: this.#ended.signal,
     })
   }

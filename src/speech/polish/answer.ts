@@ -1,5 +1,5 @@
 /** The known fields of an answer of the language model. */
-export interface PolishAnswer {
+export type PolishAnswer = {
   corrected_text?: string
   confidence?: number
   changes?: readonly {before: string; after: string}[]

@@ -246,6 +246,7 @@ export class SpeechService {
               onFailure: (error) => {
                 failure ??= error
               },
+              onWarning: ({message}) => hooks.notice(`warning: ${message}`),
               signal,
             },
             (finished) => result.add(finished),
@@ -295,6 +296,7 @@ export class SpeechService {
       | 'beforeFinal'
       | 'onIdle'
       | 'onDraftFailure'
+      | 'onWarning'
       | 'signal'
     >,
   ): Promise<{session: LiveSession; close(): Promise<void>}> {

@@ -47,6 +47,8 @@ export interface LiveSessionOptions {
   onChunk?: TranscribeHandlers['onChunk']
   /** Called if a partial result fails. */
   onDraftFailure?: ((error: unknown) => void) | undefined
+  /** Called with each constraint that is not applied. */
+  onWarning?: TranscribeHandlers['onWarning']
   /** Called with each error that is also emitted as an event. */
   onFailure?: ((error: SvcError) => void) | undefined
   /** Performs the computation of a final result, for instance to count it. */
@@ -162,6 +164,7 @@ export class LiveSession {
           n_best: nBest === null ? null : [...nBest],
         }),
       onDraftFailure: this.#options.onDraftFailure,
+      onWarning: this.#options.onWarning,
       onEndpoint: (ended) => this.#finish(ended),
       onFailure: (error) => this.fail(error),
     })

@@ -11,6 +11,21 @@ export function biasPhrases(lexicon: Lexicon, hotwords: readonly string[], most:
   return phrases.sort((a, b) => b.length - a.length).slice(0, Math.max(1, most))
 }
 
+/** Phrases for names in source code: the name, and its words as they are spoken. Short names are left out. */
+export const namePhrases = (names: readonly string[]): string[] => [
+  ...new Set(names.filter((name) => name.length >= leastName).flatMap((name) => [name, spokenName(name)])),
+]
+
+/** Minimum length of a name, characters; shorter ones are too similar to other words. */
+const leastName = 3
+
+const spokenName = (name: string) =>
+  name
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+    .replaceAll('_', ' ')
+    .trim()
+    .toLowerCase()
+
 /** Counts occurrences of the phrases as complete words, case-insensitive and without overlaps. */
 export function countHits(text: string, phrases: readonly string[]): number {
   const lower = text.toLowerCase()
