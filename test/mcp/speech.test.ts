@@ -100,6 +100,14 @@ describe('speech tools', () => {
     await fails('file_not_found', 'svc_speech_transcribe', {path: 'hello.wav'})
   })
 
+  it('write a program in the code domain', async (t) => {
+    const {hear, cwd} = await listening(t, {SVC_SPEECH_DOMAIN_MODE: 'code'})
+    const spoken = 'fn go open paren close paren open brace close brace'
+    await writeFile(join(cwd, 'note.md'), spoken)
+    const {text, n_best: readings} = await hear({path: 'note.md'})
+    assert.deepEqual([text, readings], ['fn go() { }', ['fn go() { }', spoken]])
+  })
+
   it('transcribe a recording as a session, with its limits and settings', async () => {
     const {cwd, call} = await server()
     const heard = await call<ListenV1>('svc_speech_listen', {
