@@ -17,6 +17,7 @@ import {
   speechRefineSettings,
   speechRuntime,
   speechRuntimeFaults,
+  speechServerSettings,
   speechSessionSettings,
   speechSettings,
   speechSummary,
@@ -27,8 +28,8 @@ import {Exit} from '../../src/errors/index.js'
 export default class SpeechDoctor extends SpeechCommand<typeof SpeechDoctor> {
   static override summary = 'Check the speech recognition setup.'
   static override description =
-    `Checks ONNX Runtime with a small graph, the model, the audio decoders, the model cache and the settings. Does not access
-the network. If a check fails, prints a fix and exits with status 1.`
+    `Checks ONNX Runtime with a small graph, the model, the audio decoders, the model cache, the settings and the file of
+SVC_SPEECH_CANARY_KPI. Does not access the network. If a check fails, prints a fix and exits with status 1.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     `<%= config.bin %> <%= command.id %> --json | jq '.checks[] | select(.ok | not)'`,
@@ -46,6 +47,7 @@ the network. If a check fails, prints a fix and exits with status 1.`
       engine: () => checkEngine(values.device),
       model: () => this.checkModel(),
       runtime_config: () => checkRuntime(speechRuntimeFaults(speechRuntime(values))),
+      canary_kpi: () => checkQuality(this.settings(speechServerSettings).canaryKpi),
       decoders: checkDecoders,
       ffmpeg: checkFfmpeg,
       cache: async () => checkCache(resolve(await this.cacheFolder())),
@@ -68,6 +70,14 @@ the network. If a check fails, prints a fix and exits with status 1.`
 
 const checkRuntime = (faults: readonly string[]): Finding =>
   faults.length === 0 ? {state: 'ok', value: 'settings are consistent'} : {state: 'failed', value: faults.join(' ')}
+
+/** Checks the file of SVC_SPEECH_CANARY_KPI, without which svc speech serve does not start. */
+async function checkQuality(path: string | undefined): Promise<Finding> {
+  if (path === undefined) return {state: 'ok', value: 'no measurements are required'}
+  const {requireKpis} = await import('../../src/speech/index.js')
+  const checked = await requireKpis(path)
+  return {state: 'ok', value: `${checked.length} measurements in ${path} are within their limits`}
+}
 
 interface Editor {
   activeFile: string | undefined

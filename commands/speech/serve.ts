@@ -17,7 +17,10 @@ and GET /v1/models. Paths outside the workspace, or outside SVC_SPEECH_WORKSPACE
 Listens on the loopback interface by default. On another address, clients must send a token, and browsers allow the page to
 use the microphone only with --tls-cert and --tls-key. Recordings are transcribed one at a time, concurrently with live
 audio; up to 16 requests are queued. Changes to the configuration files apply to the next request. On SIGTERM, in-flight
-requests have five seconds to finish; then the server exits with status 0.`
+requests have five seconds to finish; then the server exits with status 0.
+
+If SVC_SPEECH_CANARY_KPI names a file of svc speech eval --write-kpi, the server starts only if its values are within the
+limits.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model openai/whisper-base',
     'curl -s http://127.0.0.1:3847/api/audio/transcribe/upload -F file=@meeting.wav | jq -r .text',
@@ -43,6 +46,7 @@ requests have five seconds to finish; then the server exits with status 0.`
       token: configured,
       tlsCertPath: cert,
       tlsKeyPath: key,
+      canaryKpi,
     } = this.settings(speechServerSettings)
     const variable = this.flags['token-env']
     const token = process.env[variable]?.trim() || (variable === 'SVC_SPEECH_TOKEN' ? configured : undefined)
@@ -52,6 +56,7 @@ requests have five seconds to finish; then the server exits with status 0.`
     const log = this.logOptions()
     configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})
     const tls = await readTlsFiles({cert, key, minVersion: '1.3'})
+    if (canaryKpi !== undefined) await (await import('../../src/speech/index.js')).requireKpis(canaryKpi)
     const service = await this.openSpeechService()
     try {
       await withProgress('Loading the speech model', !this.flags.quiet, () => service.load(this.signal))

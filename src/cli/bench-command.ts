@@ -2,7 +2,7 @@ import type {Command} from '@oclif/core'
 import {discoverWorkspace, workspaceSettings} from '../config/index.js'
 import type {NewBenchmark} from '../telemetry/index.js'
 import {SvcCommand} from './command.js'
-import {openWorkspace} from './open-workspace.js'
+import {withWorkspaceStore} from './open-workspace.js'
 
 /** Base of benchmark commands, which can record their results in the workspace store. */
 export abstract class BenchCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
@@ -16,13 +16,9 @@ export abstract class BenchCommand<T extends typeof Command = typeof Command> ex
         import('../log/index.js'),
       ])
       configureLog(this.logOptions())
-      const {orchestrator} = await openWorkspace(root, this.settingSources())
-      try {
-        for (const notice of orchestrator.notices) this.output.notice(notice)
-        recordBenchmark(orchestrator, benchmark)
-      } finally {
-        orchestrator.close()
-      }
+      const sources = this.settingSources()
+      const onNotice = (text: string) => this.output.notice(text)
+      await withWorkspaceStore({root, sources, onNotice}, (place) => recordBenchmark(place, benchmark))
     } catch (error) {
       this.output.notice(`warning: The result was not recorded. ${error instanceof Error ? error.message : error}`)
     }

@@ -27,6 +27,7 @@ export {
   type Source,
   storeFlag,
 } from './db-command.js'
+export {formatEval, formatEvalHistory} from './eval-text.js'
 export {type EventLog, openEventLog} from './event-log.js'
 export {formatCodes, formatExplanation} from './explain-text.js'
 export {followOutput} from './follow-output.js'
@@ -55,6 +56,7 @@ export {
   formatNodes,
 } from './mesh-text.js'
 export {modelFlag} from './model-flag.js'
+export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'
 export {OrchCommand, taskArg, taskFlag} from './orch-command.js'

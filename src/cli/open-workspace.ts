@@ -1,6 +1,7 @@
 import type {SettingSources} from '../config/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
+import type {MetricPlace} from '../telemetry/index.js'
 
 /** Opens the orchestrator of a workspace. Its store contains the tables of all modules. */
 export async function openWorkspace(
@@ -12,4 +13,26 @@ export async function openWorkspace(
     import('../assistant/index.js'),
   ])
   return {modules, orchestrator: await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})}
+}
+
+/** What a command passes to open a workspace store. */
+export interface StoreRequest {
+  root: string
+  sources: SettingSources
+  /** Receives messages about the store, for instance that nothing is saved. */
+  onNotice: (text: string) => void
+}
+
+/** Runs work with the store of a workspace. */
+export async function withWorkspaceStore<T>(
+  {root, sources, onNotice}: StoreRequest,
+  work: (place: MetricPlace) => T,
+): Promise<T> {
+  const {orchestrator} = await openWorkspace(root, sources)
+  try {
+    for (const notice of orchestrator.notices) onNotice(notice)
+    return work(orchestrator)
+  } finally {
+    orchestrator.close()
+  }
 }

@@ -751,6 +751,9 @@ export interface SpeechEvalV1 {
     /** Character error rate after normalisation. */
     cer: number
     confidence: number
+    /** Mean token probability. */
+    asr_confidence?: number
+    /** Without the time to load the model. */
     latency_ms: number
     /** Error code, if the recording could not be transcribed. */
     error?: string
@@ -760,7 +763,30 @@ export interface SpeechEvalV1 {
   /** Error rates after normalisation. */
   normalized: Rates
   mean_latency_ms: number
+  /** Word error rate over words that could be identifiers, of the text as written. */
+  symbol_error_rate: number
+  calibration: {confidence: ConfidenceCalibration; asr_confidence: ConfidenceCalibration}
   median_latency_ms: number
+  /** 95 % of the recordings took no longer. */
+  p95_latency_ms: number
+  /** Comparison with the limits of quality; only present with SVC_SPEECH_CANARY_KPI. */
+  kpi?: {
+    passed: boolean
+    metrics: {
+      metric: string
+      value: number
+      limit: number
+      ok: boolean
+      /** Value in the file of SVC_SPEECH_CANARY_KPI. */
+      baseline?: number
+    }[]
+  }
+  /** Only present with --save. */
+  saved?: {
+    run_id: string
+    /** Comparison with the previous run of the same dataset, model and normalisation; null if there is none. */
+    previous: SpeechEvalComparison | null
+  }
 }
 
 export interface Rates {
@@ -772,6 +798,63 @@ export interface Rates {
   substitutions: number
   insertions: number
   deletions: number
+}
+
+export interface ConfidenceCalibration {
+  /** Recordings with this confidence. */
+  count: number
+  /** Tenths of the confidence that contain recordings. */
+  bins: {
+    from: number
+    to: number
+    count: number
+    mean_confidence: number
+    /** Share of recordings without errors. */
+    exact: number
+    /** Mean of 1 - wer, at least 0. */
+    word_accuracy: number
+  }[]
+  /** Mean difference between confidence and word accuracy of the bins, weighted by their recordings. */
+  expected_calibration_error: number
+}
+
+export interface SpeechEvalComparison {
+  run_id: string
+  /** Unix time in seconds. */
+  created_at: number
+  /** This run minus the previous one; negative is better. */
+  wer_delta: number
+  cer_delta: number
+  /** Difference of the mean latencies. */
+  latency_ms_delta: number
+  /** Recordings with a lower word error rate. */
+  better: string[]
+  /** Recordings with a higher word error rate. */
+  worse: string[]
+}
+
+/** Result of svc speech eval --history --json: saved runs, newest first. */
+export interface SpeechEvalHistoryV1 {
+  runs: SpeechEvalRun[]
+}
+
+export interface SpeechEvalRun {
+  run_id: string
+  run_type: 'general_subtitle' | 'code_domain'
+  /** whisper or ctc; text if only texts were read. */
+  backend: string
+  model_id: string
+  /** Absolute path of the dataset. */
+  dataset_name: string
+  normalizer: 'none' | 'basic' | 'english'
+  sample_count: number
+  total_ref_words: number
+  total_wer_errors: number
+  global_wer: number
+  global_cer: number
+  avg_latency_ms: number
+  /** Unix time in seconds. */
+  created_at: number
 }
 
 /** Result of svc db check --json. */
@@ -1020,6 +1103,27 @@ export interface TraceDiagnostic {
   severity?: 'error' | 'warning'
   start_line?: number
   start_character?: number
+  [k: string]: unknown
+}
+
+/** Measured quality of speech recognition and of code from speech. */
+export interface KpiBaseline {
+  schema_version: '1'
+  captured_at_utc: string
+  correlation_id?: string
+  /** Word error rate. */
+  wer?: number
+  /** Character error rate. */
+  cer?: number
+  /** Share of programs that compile at the first attempt. */
+  compile_pass_at_1?: number
+  /** Share of programs that compile after repairs. */
+  compile_pass_at_k?: number
+  /** Share of programs that do what was said. */
+  semantic_pass_rate?: number
+  latency_ms_median?: number
+  latency_ms_p95?: number
+  notes?: string
   [k: string]: unknown
 }
 

@@ -979,6 +979,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'With --strict, each source that is not optional must contribute rows, and the output must not be empty.',
     {problems: ['data/pairs.jsonl is missing']},
   ],
+  speech_kpi_violated: [
+    'svc speech serve starts only if the measured quality in the file of SVC_SPEECH_CANARY_KPI is within the limits.',
+    {path: 'kpi.json', violations: [{metric: 'wer', value: 0.42, limit: 0.35}]},
+  ],
   dataset_invalid: [
     'The dataset has an invalid line, lists no recordings, or is too large.',
     {file: 'clips.jsonl', line: 3, reason: 'the key "path" is missing'},

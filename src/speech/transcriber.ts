@@ -14,7 +14,7 @@ import {
 import {SvcError} from '../errors/index.js'
 import type {SpeechEngine} from './engine.js'
 import {type LiveOptions, LiveTranscription} from './live/live-transcription.js'
-import {type ConstraintWarning, type Segment, sampleRate} from './model.js'
+import {type ConstraintWarning, type Segment, type SpeechModelDescription, sampleRate} from './model.js'
 import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
 import {asrConfidence} from './text/confidence.js'
@@ -103,6 +103,7 @@ export interface TranscribedFile {
   recording:
     | {
         model: string
+        family: SpeechModelDescription['family']
         /** Milliseconds; `loadMs` is 0 unless this call loaded the model. */
         timings: TranscribeTimings & {totalMs: number; loadMs: number}
         /** Duration of the audio that the model processed, seconds. */
@@ -222,6 +223,7 @@ export class Transcriber {
             : hint.diagnostics,
         recording: {
           model: engine.description.name,
+          family: engine.description.family,
           timings: {...timings, totalMs: performance.now() - started, loadMs},
           speechSec,
           warnings,

@@ -1,5 +1,5 @@
 /**
- * Metrics of a workspace and accounting of model calls, in tables of its store. Writes of metrics are best effort: they
+ * Metrics of a workspace, accounting of model calls and evaluations of speech, in tables of its store. Writes of metrics are best effort: they
  * never make an operation fail.
  */
 
@@ -16,4 +16,10 @@ export {sessionOf} from './metric-types.js'
 export {listMetrics, type Metric, type MetricPlace, type NewMetric, recordMetric, trimMetrics} from './metrics.js'
 export {type ModelCall, recordModelCall} from './model-calls.js'
 export {telemetryFragment} from './schema.js'
+export {
+  listSpeechEvals,
+  type NewSpeechEval,
+  type SpeechEvalPlace,
+  saveSpeechEval,
+} from './speech-evals.js'
 export {emitsCosts, resolveTelemetry, type Telemetry} from './switches.js'

@@ -1,7 +1,7 @@
 import {fragment} from '../store/index.js'
 
 /**
- * Metrics and model calls. `llm_interactions` contains no text of prompts or answers. Older stores already have it, and
+ * Metrics, model calls and evaluations of speech recognition. `llm_interactions` contains no text of prompts or answers. Older stores already have it, and
  * have mesh control events in a table of their own, whose rows become metrics.
  */
 export const telemetryFragment = fragment(
@@ -47,5 +47,43 @@ INSERT INTO research_metrics (session_id, metric_type, metadata_json, created_at
     datetime(created_at_ms / 1000, 'unixepoch')
   FROM mesh_control_events ORDER BY id;
 DROP TABLE mesh_control_events;
+`,
+  `
+CREATE TABLE speech_eval_run (
+  run_id TEXT PRIMARY KEY,
+  repository_id TEXT NOT NULL,
+  run_type TEXT NOT NULL CHECK (run_type IN ('general_subtitle', 'code_domain', 'srt_ground_truth')),
+  backend TEXT NOT NULL,
+  model_id TEXT NOT NULL,
+  dataset_name TEXT NOT NULL,
+  normalizer TEXT NOT NULL,
+  sample_count INTEGER NOT NULL,
+  total_ref_words INTEGER NOT NULL,
+  total_wer_errors INTEGER NOT NULL,
+  global_wer REAL NOT NULL,
+  global_cer REAL NOT NULL,
+  avg_latency_ms REAL NOT NULL,
+  avg_timing_offset_ms REAL,
+  status TEXT NOT NULL CHECK (status IN ('running', 'complete')),
+  notes TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX speech_eval_run_dataset ON speech_eval_run (repository_id, dataset_name, created_at);
+
+CREATE TABLE speech_eval_sample (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL REFERENCES speech_eval_run (run_id) ON DELETE CASCADE,
+  audio_path TEXT NOT NULL,
+  reference_text TEXT NOT NULL,
+  hypothesis_text TEXT NOT NULL,
+  wer REAL NOT NULL,
+  cer REAL NOT NULL,
+  latency_ms REAL NOT NULL,
+  segment_count INTEGER NOT NULL,
+  no_speech_dropped INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX speech_eval_sample_run ON speech_eval_sample (run_id);
 `,
 )

@@ -73,7 +73,6 @@ export const speechServerSettings = sectionSettings('speech', () => ({
   canaryKpi: {
     type: path(),
     env: ['SVC_SPEECH_CANARY_KPI'],
-    planned: true,
-    doc: 'JSON file of quality measurements that the server checks before it starts.',
+    doc: 'JSON file of measured quality; svc speech serve starts only if it is within the limits, and svc speech eval checks them.',
   },
 }))
