@@ -28,22 +28,21 @@ export function formatEval(result: SpeechEvalV1, width: number | undefined): str
   ].join('')
 }
 
-/** A table for the probability of the tokens; only the error for the confidence, which does not depend on the audio. */
-function calibrationText({confidence, asr_confidence: asr}: SpeechEvalV1['calibration']): string[] {
-  const rows = asr.bins.map((bin) => [
-    `${bin.from.toFixed(1)} to ${bin.to.toFixed(1)}`,
-    String(bin.count),
-    percent(bin.mean_confidence),
-    percent(bin.word_accuracy),
-    percent(bin.exact),
-  ])
-  const lines = [['asr_confidence', asr] as const, ['confidence', confidence] as const].map(
-    ([name, {count, expected_calibration_error: error}]) =>
-      count === 0 ? '' : `calibration error of ${name}: ${percent(error)}\n`,
-  )
-  const header = ['ASR_CONFIDENCE', 'RECORDINGS', 'MEAN', 'WORDS RIGHT', 'ALL RIGHT']
-  return rows.length === 0 ? lines : ['\n', formatTable(header, rows), ...lines]
-}
+/** A table per kind of confidence that the recordings have. */
+const calibrationText = (calibration: SpeechEvalV1['calibration']): string[] =>
+  (['asr_confidence', 'confidence'] as const).flatMap((name) => {
+    const {bins, expected_calibration_error: error} = calibration[name]
+    if (bins.length === 0) return []
+    const rows = bins.map((bin) => [
+      `${bin.from.toFixed(1)} to ${bin.to.toFixed(1)}`,
+      String(bin.count),
+      percent(bin.mean_confidence),
+      percent(bin.word_accuracy),
+      percent(bin.exact),
+    ])
+    const header = [name.toUpperCase(), 'RECORDINGS', 'MEAN', 'WORDS RIGHT', 'ALL RIGHT']
+    return ['\n', formatTable(header, rows), `calibration error: ${percent(error)}\n`]
+  })
 
 const kpiText = ({metrics}: NonNullable<SpeechEvalV1['kpi']>): string =>
   formatTable(
