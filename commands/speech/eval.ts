@@ -88,6 +88,8 @@ normalisation. If SVC_SPEECH_CANARY_KPI is set, the result is compared with the 
     if (kpiFile !== undefined) await checkOutputs([kpiFile], rule)
     const baseline = await this.#baseline()
     const dataset = (await readDataset(file)).slice(0, this.flags.limit)
+    // An unusable store must not be noticed only after the work.
+    if (this.flags.save) await this.#withStore(() => undefined)
     const samples = await this.#measureAll(dataset)
     const measured = evaluate(samples, normalize)
     const kpis = kpisOf(measured, new Date())

@@ -29,6 +29,12 @@ describe('svc speech corpus mix', () => {
     assert.match(await readFile(result.output, 'utf8'), /"prompt":"p"/)
   })
 
+  it('rejects standard output', async () => {
+    const {stderr, exitCode} = await svcInTurn(['speech', 'corpus', 'mix', 'mix.yaml', '-o', '-'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error: --output must be a file/)
+  })
+
   it('fails with a hint if a strict mix is incomplete', async (test) => {
     const cwd = await temporaryFolder(test)
     await writeFiles(cwd, {'mix.yaml': 'sources: [{path: gone.jsonl}]\noutput: train.jsonl\n'})

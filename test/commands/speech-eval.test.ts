@@ -50,6 +50,14 @@ describe('svc speech eval --save', () => {
     assert.deepEqual(JSON.parse((await run(['eval', 'good.json', '--history', '1', '--json'])).stdout), {runs: []})
   })
 
+  it('measures nothing if the store cannot be opened', async (test) => {
+    const {cwd, run} = await workspace(test)
+    await writeFiles(cwd, {'.svc/store.db': 'not a database', 'set.jsonl': '{"path":"gone.txt","expected":"one"}'})
+    const {exitCode, stdout, stderr} = await run(['eval', 'set.jsonl', '--save'])
+    assert.deepEqual([exitCode, stdout], [5, ''])
+    assert.match(stderr, /^error: .*store\.db/)
+  })
+
   it('needs a dataset', async (test) => {
     const {exitCode, stderr} = await (await workspace(test)).run(['eval', '--save'])
     assert.equal(exitCode, 2)

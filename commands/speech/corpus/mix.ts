@@ -2,6 +2,7 @@ import {cwd} from 'node:process'
 import {Args, Flags} from '@oclif/core'
 import {formatTable, overwriteFlag, SvcCommand, withProgress} from '../../../src/cli/index.js'
 import type {SpeechCorpusMixV1} from '../../../src/contracts/index.js'
+import {SvcError} from '../../../src/errors/index.js'
 
 export default class SpeechCorpusMix extends SvcCommand<typeof SpeechCorpusMix> {
   static override summary = 'Make a training corpus from several sources.'
@@ -36,6 +37,8 @@ source has changed since the report, the run is skipped. Equal inputs give equal
   async run(): Promise<void> {
     const {mixCorpus} = await import('../../../src/speech/index.js')
     const {base = cwd(), output, overwrite = false, strict = false, force = false, quiet} = this.flags
+    if (output === '-')
+      throw new SvcError('usage', {reason: '--output must be a file, because the report is written next to it.'})
     const result = await withProgress('Mixing', !quiet, (show) =>
       mixCorpus({
         file: this.args.file,
