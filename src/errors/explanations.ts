@@ -981,7 +981,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   speech_kpi_violated: [
     'svc speech serve starts only if the measured quality in the file of SVC_SPEECH_CANARY_KPI is within the limits.',
-    {path: 'kpi.json', violations: [{metric: 'wer', value: 0.42, limit: 0.35}]},
+    {path: 'kpi.json', violations: ['wer is 0.42, and the limit is 0.35']},
   ],
   dataset_invalid: [
     'The dataset has an invalid line, lists no recordings, or is too large.',

@@ -68,10 +68,8 @@ export const speechErrors = rows(() => ({
     hint: 'Correct the sources or mark them as optional, or mix without --strict.',
   }),
   speech_kpi_violated: failed({
-    message: (p: {path: string; violations: readonly {metric: string; value: number; limit: number}[]}) => {
-      const reasons = p.violations.map(({metric, value, limit}) => `${metric} is ${value}, and the limit is ${limit}`)
-      return `The measurements in ${p.path} are not good enough: ${reasons.join('; ')}.`
-    },
+    message: (p: {path: string; violations: readonly string[]}) =>
+      `The measurements in ${p.path} are not good enough: ${p.violations.join('; ')}.`,
     hint: 'Measure a better model with svc speech eval --write-kpi FILE, or unset SVC_SPEECH_CANARY_KPI.',
   }),
   recording_missing: usage({

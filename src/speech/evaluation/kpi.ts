@@ -58,7 +58,9 @@ export async function readKpis(path: string): Promise<KpiBaseline> {
  */
 export async function requireKpis(path: string): Promise<readonly CheckedKpi[]> {
   const checked = checkKpis(await readKpis(path), undefined)
-  const violations = checked.filter(({ok}) => !ok)
+  const violations = checked
+    .filter(({ok}) => !ok)
+    .map(({metric, value, limit}) => `${metric} is ${value}, and the limit is ${limit}`)
   if (violations.length > 0) throw new SvcError('speech_kpi_violated', {path, violations})
   return checked
 }
