@@ -1,6 +1,6 @@
 /** Sampling, beam search and log-probabilities, shared by the language and speech models. */
 export {type BeamHypothesis, type BeamScores, BeamSearch, meanLogprob} from './beam-search.js'
-export {logProbabilities, logSumExp} from './log-probabilities.js'
+export {highest, logProbabilities, logSumExp, logSumExpAbove} from './log-probabilities.js'
 export {argmax} from './most-likely.js'
 export {defaultSampling, type SamplingOptions} from './options.js'
 export {randomSource} from './random.js'

@@ -22,16 +22,24 @@ export function logProbabilities(
 }
 
 /** Log-sum-exp of the finite logits, relative to the maximum so that no exponential overflows. */
-export function logSumExp(logits: Float32Array): number {
-  let highest = -Infinity
-  for (let id = 0; id < logits.length; id++) {
-    const logit = logits[id]!
-    if (logit > highest && logit < Infinity) highest = logit
+export const logSumExp = (logits: Float32Array): number => logSumExpAbove(logits, highest(logits))
+
+/** The largest finite value; -Infinity if there is none. */
+export function highest(values: Float32Array): number {
+  let most = -Infinity
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!
+    if (value > most && value < Infinity) most = value
   }
+  return most
+}
+
+/** The same if the maximum is known. */
+export function logSumExpAbove(logits: Float32Array, most: number): number {
   let total = 0
   for (let id = 0; id < logits.length; id++) {
     const logit = logits[id]!
-    if (Number.isFinite(logit)) total += Math.exp(logit - highest)
+    if (Number.isFinite(logit)) total += Math.exp(logit - most)
   }
-  return highest + Math.log(total)
+  return most + Math.log(total)
 }

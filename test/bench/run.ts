@@ -24,6 +24,7 @@ import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorGates} from './orchestrator/gates.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
 import {serveNeighbours} from './serve-neighbours.js'
+import {speechControl} from './speech-control.js'
 import {speechStream} from './speech-stream.js'
 import {whisper} from './whisper.js'
 
@@ -38,6 +39,7 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   whisper,
   'long-recording': longRecording,
   'speech-stream': speechStream,
+  'speech-control': speechControl,
   guide,
   'serve-neighbours': serveNeighbours,
   'lang-http': langHttp,

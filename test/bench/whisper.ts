@@ -1,4 +1,4 @@
-import {spawn, spawnSync} from 'node:child_process'
+import {spawn} from 'node:child_process'
 import {readFileSync} from 'node:fs'
 import {mkdtemp, rm, writeFile} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
@@ -8,6 +8,7 @@ import {median, round} from '../../src/bench/measure.js'
 import {randomFloats} from '../support/random-floats.js'
 import {svcBinary} from '../support/svc.js'
 import {monoWave} from '../support/wave-file.js'
+import {pinnedOutput} from './pinned.js'
 import {type WhisperSize, writeWhisper} from './whisper-model.js'
 
 /** Tokens of the clip; the same number in `whisper-run.ts`. */
@@ -50,19 +51,9 @@ export async function whisper() {
   }
 }
 
-/** Pins a command to one core if the system supports it. */
-const pinned = (command: string, args: readonly string[]): [string, string[]] =>
-  process.platform === 'linux' ? ['taskset', ['-c', '0', command, ...args]] : [command, [...args]]
-
-function output(command: string, args: readonly string[]): string {
-  const {status, stdout, stderr} = spawnSync(...pinned(command, args), {encoding: 'utf8', maxBuffer: 64 << 20})
-  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr.slice(-2000)}`)
-  return stdout + stderr
-}
-
 function measure(model: string, precision: string, cache: string): Times {
   const program = fileURLToPath(new URL('whisper-run.js', import.meta.url))
-  return JSON.parse(output(process.execPath, [program, model, precision, cache])) as Times
+  return JSON.parse(pinnedOutput(process.execPath, [program, model, precision, cache])) as Times
 }
 
 /** Time per run that a program of whisper.cpp prints for a stage, ms. */
@@ -73,11 +64,11 @@ function perRun(text: string, stage: string): number {
 }
 
 function measurePeer(folder: string, model: string, clip: string): Times {
-  const bench = output(join(folder, 'whisper-bench'), ['-m', model, '-t', '1'])
+  const bench = pinnedOutput(join(folder, 'whisper-bench'), ['-m', model, '-t', '1'])
   const [encode, token] = [perRun(bench, 'encode'), perRun(bench, 'decode')]
   // A batch has five tokens, one per hypothesis.
   const beam = 5 * perRun(bench, 'batchd')
-  const cli = output(join(folder, 'whisper-cli'), [
+  const cli = pinnedOutput(join(folder, 'whisper-cli'), [
     '-m',
     model,
     '-t',

@@ -1,3 +1,4 @@
+import {highest} from '../../sampling/index.js'
 import {acousticBound} from '../preferred-reading.js'
 import type {CompiledConstraints} from './compile.js'
 import type {BiasState} from './phrase-bias.js'
@@ -22,6 +23,8 @@ export interface ConstraintState {
 export interface ConstrainedStep {
   /** The state at this step, for a hypothesis that ends here. */
   readonly state: ConstraintState
+  /** True if no token is allowed. */
+  readonly isEmpty: boolean
   /** Score of all next tokens, in addition to their logits. */
   readonly offset: number
   /** Logit of an allowed token before the constraints. */
@@ -33,8 +36,11 @@ export interface ConstrainedStep {
 /** Applies constraints to a decoder that selects one token at a time. */
 export interface LogitConstraints {
   readonly start: ConstraintState
-  /** Changes logits, `[vocabulary]`, in place: bonuses, forbidden tokens, and tokens outside of the phrases. */
-  apply(logits: Float32Array, state: ConstraintState): ConstrainedStep
+  /**
+   * Changes logits, `[vocabulary]`, in place: bonuses, forbidden tokens, and tokens outside of the phrases.
+   * @param most the highest logit
+   */
+  apply(logits: Float32Array, most: number, state: ConstraintState): ConstrainedStep
   /** Returns how many tokens of a hypothesis are kept: those before its last phrase, if that is incomplete. */
   completeLength(tokens: readonly number[], state: ConstraintState): number
 }
@@ -50,14 +56,14 @@ export function logitConstraints(
   const isText = (token: number) => token !== end && token < firstTimestamp
   return {
     start: {bias: bias?.start, lost: 0, grammar: grammar?.start, stuck: 0, escaped: false},
-    apply(logits, before) {
-      for (const token of forbidden) logits[token] = -Infinity
-      const best = highest(logits, 0, logits.length)
+    apply(logits, most, before) {
+      const best = forbid(logits, most)
       const originals = raise(logits, before, best)
-      const state = restrict(logits, before, best)
+      const {state, isEmpty} = restrict(logits, before, best)
       const logitOf = (token: number) => originals.get(token) ?? logits[token]!
       return {
         state,
+        isEmpty,
         offset: -(state.bias?.pending ?? 0),
         logitOf,
         after: (token) => (isText(token) ? advance(state, token, best - logitOf(token)) : state),
@@ -67,6 +73,16 @@ export function logitConstraints(
       grammar === undefined || escaped || reached?.accepts
         ? tokens.length
         : grammar.completeLength(tokens, (token) => !isText(token)),
+  }
+
+  /** Returns the highest logit of the other tokens. */
+  function forbid(logits: Float32Array, most: number): number {
+    let isMost = false
+    for (const token of forbidden) {
+      isMost ||= logits[token] === most
+      logits[token] = -Infinity
+    }
+    return isMost ? highest(logits) : most
   }
 
   /**
@@ -86,18 +102,18 @@ export function logitConstraints(
   }
 
   /** Allows only tokens of phrases, unless the hypothesis is stuck. */
-  function restrict(logits: Float32Array, state: ConstraintState, best: number): ConstraintState {
-    if (state.grammar === undefined || state.escaped) return state
+  function restrict(logits: Float32Array, state: ConstraintState, best: number) {
+    if (state.grammar === undefined || state.escaped) return {state, isEmpty: best === -Infinity}
     const {allowed, accepts} = state.grammar
     const kept = allowed.map((token) => logits[token]!)
     const ending = accepts ? logits[end]! : -Infinity
-    const most = Math.max(ending, highest(logits, firstTimestamp, logits.length), ...kept)
+    const most = Math.max(ending, highest(logits.subarray(firstTimestamp)), ...kept)
     const stuck = best - most > stuckDifference ? state.stuck + 1 : 0
-    if (stuck >= stuckSteps) return {...state, stuck, escaped: true}
+    if (stuck >= stuckSteps) return {state: {...state, stuck, escaped: true}, isEmpty: best === -Infinity}
     logits.fill(-Infinity, 0, firstTimestamp)
     for (const [i, token] of allowed.entries()) logits[token] = kept[i]!
     logits[end] = ending
-    return {...state, stuck}
+    return {state: {...state, stuck}, isEmpty: most === -Infinity}
   }
 
   function advance(state: ConstraintState, token: number, lost: number): ConstraintState {
@@ -109,10 +125,4 @@ export function logitConstraints(
       grammar: state.escaped ? undefined : state.grammar && grammar?.advance(state.grammar, token),
     }
   }
-}
-
-function highest(values: Float32Array, from: number, to: number): number {
-  let most = -Infinity
-  for (let i = from; i < to; i++) if (values[i]! > most && values[i]! < Infinity) most = values[i]!
-  return most
 }

@@ -1,5 +1,4 @@
 import {follow, keyOf, type PhraseNode, type PhraseTrie} from './phrase-trie.js'
-import type {PrefixScorer} from './prefix-scorer.js'
 
 /** A token that starts or continues a phrase. */
 export interface RaisedToken {
@@ -27,7 +26,7 @@ export interface BiasState {
  * the phrase is not completed. Sources: He et al. 2019, "Streaming end-to-end speech recognition for mobile devices",
  * section on contextual biasing; the context graph of sherpa-onnx.
  */
-export class PhraseBias implements PrefixScorer<BiasState> {
+export class PhraseBias {
   readonly start: BiasState
   readonly #trie: PhraseTrie
   readonly #strength: number
@@ -48,6 +47,7 @@ export class PhraseBias implements PrefixScorer<BiasState> {
     this.start = this.#outside.atWordStart
   }
 
+  /** Returns the state behind a token, and the change of the score. */
   advance(state: BiasState, token: number): {state: BiasState; score: number} {
     const raised = state.raised.get(token)
     if (raised === undefined) {
@@ -57,11 +57,6 @@ export class PhraseBias implements PrefixScorer<BiasState> {
     const next = state.next.get(token) ?? this.#next(state, token)
     state.next.set(token, next)
     return {state: next, score: raised.bonus - state.pending}
-  }
-
-  /** Returns the bonus to withdraw at the end of the audio. */
-  close({pending}: BiasState): number {
-    return -pending
   }
 
   #next(state: BiasState, token: number): BiasState {

@@ -1,6 +1,5 @@
 import {SvcError} from '../../errors/index.js'
 import {type CompiledConstraints, constraintCompiler} from '../constraints/compile.js'
-import {bothScorers, type PrefixScorer, scoreOf} from '../constraints/prefix-scorer.js'
 import {
   type DraftStream,
   type RecognitionOptions,
@@ -18,6 +17,7 @@ import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
 import type {CtcEncoder, Encoded} from './encoder.js'
 import type {StreamingEncoder} from './encoder-stream.js'
 import {type FoundTexts, PrefixBeam, type PrefixBeamOptions, prefixBeamSearch} from './prefix-beam-search.js'
+import {type PrefixScorer, scoreOf} from './prefix-scorer.js'
 import {type CtcVocabulary, ctcText, textOf} from './vocabulary.js'
 
 export interface CtcParts {
@@ -68,11 +68,7 @@ export function createCtcModel({encoder, streaming, vocabulary, words, descripti
       ? {}
       : {
           draft: (options) =>
-            createDraft(
-              streaming,
-              vocabulary,
-              searchOptions(vocabulary, words, {...options, constraints: compile(options.constraints)}),
-            ),
+            createDraft(streaming, vocabulary, words, {...options, constraints: compile(options.constraints)}),
         }),
     async release() {
       await encoder.release()
@@ -81,10 +77,18 @@ export function createCtcModel({encoder, streaming, vocabulary, words, descripti
   }
 }
 
-function createDraft(streaming: StreamingEncoder, vocabulary: CtcVocabulary, search: PrefixBeamOptions): DraftStream {
+function createDraft(
+  streaming: StreamingEncoder,
+  vocabulary: CtcVocabulary,
+  words: PrefixScorer | undefined,
+  options: DecodeOptions,
+): DraftStream {
   const started = streaming.start()
-  const beam = new PrefixBeam(search)
-  const best = (found: PrefixBeam) => textOf(vocabulary, found.hypotheses({complete: false})[0]?.tokens ?? [])
+  const beam = new PrefixBeam(searchOptions(vocabulary, words, options))
+  const best = (found: PrefixBeam) => {
+    const [first] = preferred(found.hypotheses({complete: false}), vocabulary, words, options)
+    return textOf(vocabulary, first?.tokens ?? [])
+  }
   return {
     async push(samples) {
       const stream = await started
@@ -104,44 +108,45 @@ type DecodeOptions = Pick<RecognitionOptions, 'beamSize' | 'alternatives' | 'pre
   constraints: CompiledConstraints | undefined
 }
 
-/** Returns the options of a search with the word list, the constraints and their bias. */
+/** Returns the options of a search with the word list and the constraints. */
 function searchOptions(
-  vocabulary: CtcVocabulary,
+  {blank}: CtcVocabulary,
   words: PrefixScorer | undefined,
-  {beamSize, constraints}: Pick<DecodeOptions, 'beamSize' | 'constraints'>,
+  {beamSize, alternatives, constraints}: DecodeOptions,
 ): PrefixBeamOptions {
   const least = words === undefined ? leastWidth.letters : leastWidth.words
-  const bias: PrefixScorer | undefined = constraints?.bias
-  const scorer = words === undefined || bias === undefined ? (words ?? bias) : bothScorers(words, bias)
-  return {width: Math.max(beamSize, least), blank: vocabulary.blank, scorer, constraints}
+  return {width: Math.max(beamSize, alternatives, least), blank, scorer: words, constraints}
 }
 
-/**
- * Returns the hypotheses of a window, the selected one first. A second search with the bias adds candidates, which are
- * compared without their bonus.
- */
+/** Returns the hypotheses of a window, the selected one first. Bonuses add hypotheses and do not rank them. */
 export function decodeEmissions(
   emissions: Emissions,
   vocabulary: CtcVocabulary,
   words: PrefixScorer | undefined,
-  {beamSize, alternatives, constraints, preferred}: DecodeOptions,
+  options: DecodeOptions,
 ): FoundTexts {
+  const {beamSize, alternatives, constraints} = options
   if (beamSize === 1 && alternatives === 1 && words === undefined && constraints === undefined)
     return {hypotheses: [greedyPath(emissions, vocabulary.blank)], escaped: false}
-  const options = searchOptions(vocabulary, words, {beamSize: Math.max(beamSize, alternatives), constraints})
-  const {hypotheses: found, escaped} = prefixBeamSearch(emissions, {...options, scorer: words})
-  const [best] = found
-  if (best === undefined) return {hypotheses: [], escaped}
-  const biased = constraints?.bias === undefined ? undefined : prefixBeamSearch(emissions, options)
-  // Texts that the constrained phrases exclude are no candidates for one that consists of them.
-  if (biased !== undefined && biased.escaped === escaped) found.push(...biased.hypotheses)
-  const hypotheses = preferPhrases(found, {
+  const {hypotheses, escaped} = prefixBeamSearch(emissions, searchOptions(vocabulary, words, options))
+  return {hypotheses: preferred(hypotheses, vocabulary, words, options), escaped}
+}
+
+/** Puts the hypothesis with preferred phrases first. */
+function preferred(
+  hypotheses: readonly CtcHypothesis[],
+  vocabulary: CtcVocabulary,
+  words: PrefixScorer | undefined,
+  {preferred: phrases}: Pick<DecodeOptions, 'preferred'>,
+): CtcHypothesis[] {
+  const [best] = hypotheses
+  if (best === undefined) return []
+  return preferPhrases(hypotheses, {
     best,
     text: ({tokens}) => textOf(vocabulary, tokens),
     score: scoreWith(words),
-    phrases: preferred,
+    phrases,
   })
-  return {hypotheses, escaped}
 }
 
 /** Log-probability of a hypothesis, with that of its words if there is a word list. */

@@ -1,8 +1,9 @@
 import type {CompiledConstraints} from '../constraints/compile.js'
 import {stuckDifference} from '../constraints/logit-constraints.js'
+import type {BiasState} from '../constraints/phrase-bias.js'
 import type {GrammarState} from '../constraints/phrase-grammar.js'
-import type {PrefixScorer} from '../constraints/prefix-scorer.js'
 import type {CtcHypothesis, Emissions} from './emissions.js'
+import type {PrefixScorer} from './prefix-scorer.js'
 
 /** A text, as the last of its tokens and the text before; each text is one object. */
 interface Text {
@@ -22,14 +23,19 @@ interface Prefix {
   state: unknown
   /** What may follow; undefined without constrained phrases. */
   grammar: GrammarState | undefined
+  /** Started phrases of the bias; undefined without bias. */
+  bias: BiasState | undefined
+  /** Bonus of the bias, which keeps the prefix in the beam and is no part of its rank. */
+  raised: number
+  /** Log-probability of all paths and the score, as of the last position. */
+  rank: number
 }
 
 export interface PrefixBeamOptions {
   width: number
   blank: number
   scorer?: PrefixScorer | undefined
-  /** Forbidden tokens and constrained phrases; their bias is ignored, because it is a scorer. */
-  constraints?: Pick<CompiledConstraints, 'forbidden' | 'grammar' | 'stuckSteps'> | undefined
+  constraints?: CompiledConstraints | undefined
 }
 
 /** Result of a search. */
@@ -59,10 +65,12 @@ export class PrefixBeam {
   constructor(options: PrefixBeamOptions) {
     const {blank, scorer, constraints} = options
     const empty: Text = {token: blank, before: undefined, longer: new Map()}
-    const grammar = constraints?.grammar?.start
+    const [grammar, bias] = [constraints?.grammar?.start, constraints?.bias?.start]
     this.#options = options
     this.#best = blank
-    this.#beam = [{text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start, grammar}]
+    this.#beam = [
+      {text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start, grammar, bias, raised: 0, rank: 0},
+    ]
   }
 
   /** Continues with the next emissions. */
@@ -73,11 +81,7 @@ export class PrefixBeam {
       this.#checkGrammar(row)
       const next = new Map<Text, Prefix>()
       for (const prefix of this.#beam) extend(prefix, row, next, this.#options)
-      const ranked = Array.from(next.values(), (prefix) => ({prefix, rank: rank(prefix)}))
-      this.#beam = ranked
-        .sort((a, b) => b.rank - a.rank)
-        .slice(0, width)
-        .map(({prefix}) => prefix)
+      this.#beam = selected([...next.values()], width)
     }
   }
 
@@ -107,7 +111,7 @@ export class PrefixBeam {
       .map((prefix) => ({
         tokens: tokensOf(prefix.text),
         logprob: logAdd(prefix.blank, prefix.token),
-        rank: rank(prefix) + (scorer?.close(prefix.state) ?? 0),
+        rank: prefix.rank + (scorer?.close(prefix.state) ?? 0),
       }))
     return closed.sort((a, b) => b.rank - a.rank).map(({tokens, logprob}) => ({tokens, logprob}))
   }
@@ -176,11 +180,31 @@ function extend(
     if (reach === -Infinity) continue
     const longer = entryOf(next, longerText(text, token), () => {
       const {state, score} = scorer?.advance(prefix.state, token) ?? {state: undefined, score: 0}
-      const behind = grammar && constraints?.grammar?.advance(grammar, token)
-      return {bonus: prefix.bonus + score, state, grammar: behind}
+      const behind = prefix.bias && constraints?.bias?.advance(prefix.bias, token)
+      return {
+        bonus: prefix.bonus + score,
+        state,
+        grammar: grammar && constraints?.grammar?.advance(grammar, token),
+        bias: behind?.state,
+        raised: prefix.raised + (behind?.score ?? 0),
+      }
     })
     longer.token = logAdd(longer.token, reach + logprob)
   }
+}
+
+/** Share of a beam that is added for prefixes with a bonus. */
+const raisedShare = 1 / 8
+
+/** The best prefixes, and in addition the best of those that need their bonus to be among them. */
+function selected(prefixes: Prefix[], width: number): Prefix[] {
+  for (const prefix of prefixes) prefix.rank = logAdd(prefix.blank, prefix.token) + prefix.bonus
+  prefixes.sort((a, b) => b.rank - a.rank)
+  const raised = prefixes.slice(width).filter((prefix) => prefix.raised > 0)
+  const best = prefixes.slice(0, width)
+  if (raised.length === 0) return best
+  raised.sort((a, b) => b.rank + b.raised - a.rank - a.raised)
+  return [...best, ...raised.slice(0, Math.ceil(raisedShare * width))]
 }
 
 function longerText(text: Text, token: number): Text {
@@ -192,12 +216,12 @@ function longerText(text: Text, token: number): Text {
 function entryOf(
   next: Map<Text, Prefix>,
   text: Text,
-  worth: () => Pick<Prefix, 'bonus' | 'state' | 'grammar'>,
+  worth: () => Omit<Prefix, 'text' | 'blank' | 'token' | 'rank'>,
 ): Prefix {
   const found = next.get(text)
   if (found !== undefined) return found
-  const {bonus, state, grammar} = worth()
-  const entry = {text, blank: -Infinity, token: -Infinity, bonus, state, grammar}
+  const {bonus, state, grammar, bias, raised} = worth()
+  const entry = {text, blank: -Infinity, token: -Infinity, bonus, state, grammar, bias, raised, rank: -Infinity}
   next.set(text, entry)
   return entry
 }
@@ -207,8 +231,6 @@ function tokensOf(text: Text): number[] {
   for (let at = text; at.before !== undefined; at = at.before) tokens.push(at.token)
   return tokens.reverse()
 }
-
-const rank = ({blank, token, bonus}: Prefix): number => logAdd(blank, token) + bonus
 
 /** log(exp(a) + exp(b)). */
 function logAdd(a: number, b: number): number {

@@ -82,10 +82,11 @@ export function createSpeller(vocabulary: CtcVocabulary): (phrase: string) => nu
 export function ctcText(vocabulary: CtcVocabulary): TextVocabulary {
   const {texts, blank, delimiter} = vocabulary
   const encode = createEncoder(vocabulary)
+  const inWord = texts.map((text) => /[\p{L}\p{N}\p{M}'’]$/u.test(text))
   return {
     size: texts.length,
     isRequired: (token) => token === blank,
     encode: (text) => (delimiter !== undefined && /^ ./u.test(text) ? undefined : encode(text)),
-    endsInWord: (token) => /[\p{L}\p{N}\p{M}'’]$/u.test(texts[token] ?? ''),
+    endsInWord: (token) => inWord[token] === true,
   }
 }

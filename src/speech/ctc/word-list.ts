@@ -1,4 +1,4 @@
-import type {PrefixScorer} from '../constraints/prefix-scorer.js'
+import type {PrefixScorer} from './prefix-scorer.js'
 import {type CtcVocabulary, createSpeller} from './vocabulary.js'
 
 /** Progress of a hypothesis within a word. */

@@ -5,7 +5,8 @@ import {
   BeamSearch,
   createSampler,
   defaultSampling,
-  logSumExp,
+  highest,
+  logSumExpAbove,
   meanLogprob,
   type Sampler,
 } from '../../sampling/index.js'
@@ -92,11 +93,12 @@ function scoresOf(
   {end, rules, constraints}: DecodeLimits,
 ): BeamScores<ConstraintState | undefined> {
   for (const rule of rules) rule(logits, tokens)
-  const total = logSumExp(logits)
-  const step = state && constraints?.apply(logits, state)
+  const most = highest(logits)
+  const total = logSumExpAbove(logits, most)
+  const step = state && constraints?.apply(logits, most, state)
   if (step === undefined)
     return {logits, total, offset: 0, logprobOf: (token) => logits[token]! - total, state, after: () => undefined}
-  const isEmpty = argmax(logits) < 0
+  const {isEmpty} = step
   if (isEmpty) logits[end] = total
   return {
     logits,

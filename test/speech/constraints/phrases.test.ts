@@ -125,7 +125,7 @@ describe('a grammar of phrases', () => {
 describe('the bias towards phrases', () => {
   const biasOf = (bias: string[], changes: {biasMaxTokens?: number} = {}) =>
     compiledFor(vocabulary, {bias, biasStrength: 2, ...changes})?.bias
-  /** Score of each token, and of the end. */
+  /** Score of each token, and what an end would withdraw. */
   function scores(bias: string[], ...tokens: string[]): number[] {
     const scorer = biasOf(bias)
     if (scorer === undefined) return []
@@ -135,7 +135,7 @@ describe('the bias towards phrases', () => {
       state = next.state
       return next.score
     })
-    return [...steps, scorer.close(state)]
+    return [...steps, -state.pending]
   }
 
   it('is half for the first token of a phrase', () => {

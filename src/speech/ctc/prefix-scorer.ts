@@ -21,15 +21,3 @@ export function scoreOf<S>(scorer: PrefixScorer<S>, tokens: readonly number[]): 
   }
   return total + scorer.close(state)
 }
-
-/** Adds the scores of two scorers. */
-export function bothScorers<A, B>(a: PrefixScorer<A>, b: PrefixScorer<B>): PrefixScorer<readonly [A, B]> {
-  return {
-    start: [a.start, b.start],
-    advance([stateA, stateB], token) {
-      const [nextA, nextB] = [a.advance(stateA, token), b.advance(stateB, token)]
-      return {state: [nextA.state, nextB.state], score: nextA.score + nextB.score}
-    },
-    close: ([stateA, stateB]) => a.close(stateA) + b.close(stateB),
-  }
-}
