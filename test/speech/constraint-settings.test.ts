@@ -5,9 +5,10 @@ import {after, before, describe, it} from 'node:test'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
 import {ModelHolder, partialWriter, Transcriber, transcribePayload, transcriberOptions} from '../../src/speech/index.js'
 import type {Lexicon} from '../../src/speech/text/lexicon.js'
-import {encodingTokenizer} from '../support/micro-whisper.js'
-import {projectFile} from '../support/project.js'
+import {digits, encodingTokenizer, microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
+import {projectFile, skipWithout} from '../support/project.js'
 import {randomFloats} from '../support/random-floats.js'
+import {readClip} from '../support/sounds.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {monoWave} from '../support/wave-file.js'
 import {writeWhisperFolder} from '../support/whisper-files.js'
@@ -128,6 +129,40 @@ describe('SVC_SPEECH_CONSTRAINED_PHRASES', () => {
         transcriberOf(model, {CONSTRAINED_TRIE: '1', CONSTRAINED_PHRASES: 'port 8080'}).transcribe({path: hello}),
         {code: 'phrase_unwritable', message: /"port 8080"/},
       )
+  })
+})
+
+describe('a draft of live audio', () => {
+  it('consists of constrained phrases', async () => {
+    const {engine} = await models.ctc.open(undefined)
+    const samples = await readClip(hello)
+    const draft = async (env: Environment) => {
+      const stream = engine.draft?.({...optionsOf(env).decoding, language: 'en', preferred: []})
+      let text = ''
+      for (let at = 0; at < samples.length; at += 16_000)
+        text = (await stream?.push(samples.slice(at, at + 16_000)))?.text ?? ''
+      stream?.close()
+      return text
+    }
+    assert.match(await draft({}), /^hello and welcome .* own machine$/)
+    assert.equal(await draft({...phrases, TRIE_STUCK_STEPS: '5'}), 'hello and welcome machine')
+  })
+})
+
+describe('a strong bias', {skip: skipWithout(microData)}, () => {
+  it('does not replace a word that the model is sure of', async () => {
+    await writeMicroWhisper(join(folder, 'digits'))
+    await writeFiles(folder, {'digits/tokenizer.json': JSON.stringify(encodingTokenizer)})
+    const model = holderOf(join(folder, 'digits'))
+    for (const {path, words} of (await microClips()).slice(0, 3))
+      for (const hotword of digits.filter((word) => !words.includes(word)).slice(0, 3)) {
+        const {decoding, ...options} = optionsOf({LOGIT_BIAS_STRENGTH: '50', SESSION_HOTWORDS: hotword})
+        // Hotwords in the prompt are not part of this test.
+        const transcriber = new Transcriber({...options, decoding: {...decoding, hotwords: []}, model, refine: false})
+        const {transcript} = await transcriber.transcribe({path})
+        assert.equal(transcript.text.trim(), words.join(' '), hotword)
+      }
+    await model.close()
   })
 })
 

@@ -147,13 +147,17 @@ function mostAllowed({text, grammar}: Prefix, row: Float32Array): number {
 }
 
 /**
- * The texts of complete emissions. If none of them consists of constrained phrases, all texts are allowed.
+ * The texts of complete emissions. If those that consist of constrained phrases are too unlikely, for instance because the
+ * audio ends within a phrase, all texts are allowed.
  */
 export function prefixBeamSearch(emissions: Emissions, options: PrefixBeamOptions): FoundTexts {
   const beam = new PrefixBeam(options)
   beam.add(emissions)
   const hypotheses = beam.hypotheses({complete: true})
-  if (hypotheses.length > 0 || options.constraints?.grammar === undefined) return {hypotheses, escaped: beam.escaped}
+  if (options.constraints?.grammar === undefined) return {hypotheses, escaped: false}
+  const [best] = beam.hypotheses({complete: false})
+  const lost = (best?.logprob ?? 0) - (hypotheses[0]?.logprob ?? -Infinity)
+  if (lost <= stuckDifference) return {hypotheses, escaped: beam.escaped}
   const free = prefixBeamSearch(emissions, {...options, constraints: {...options.constraints, grammar: undefined}})
   return {...free, escaped: true}
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {randomSource} from '../../../src/sampling/index.js'
 import {alignPath} from '../../../src/speech/ctc/align-path.js'
 import {decodeEmissions} from '../../../src/speech/ctc/ctc-model.js'
 import {type Emissions, emissionsOf, greedyPath} from '../../../src/speech/ctc/emissions.js'
@@ -142,6 +143,70 @@ describe('a window with hotwords', () => {
   it('also prefers words that are not hotwords', () => {
     assert.equal(read(heard(0.6), [], {preferred: ['b']})[0], 'b')
     assert.equal(read(heard(0.96), [], {preferred: ['b']})[0], 'a')
+  })
+})
+
+describe('a window with constraints', () => {
+  const decode = (given: Emissions, changes: Parameters<typeof compiledFor>[1]) => {
+    const constraints = compiledFor(ctcText(vocabulary), changes)
+    const {hypotheses, escaped} = decodeEmissions(given, vocabulary, undefined, {
+      beamSize: 1,
+      alternatives: 1,
+      preferred: changes.bias ?? [],
+      constraints,
+    })
+    const warnings = constraints?.warnings.map(({code}) => code) ?? []
+    return {
+      tokens: hypotheses[0]?.tokens ?? [],
+      text: textOf(vocabulary, hypotheses[0]?.tokens ?? []),
+      escaped,
+      warnings,
+    }
+  }
+  /** Emissions that are sure of a text. */
+  const sure = (text: string) =>
+    emissions(
+      ...Array.from(text, (letter) => {
+        const token = letter === ' ' ? 1 : vocabulary.texts.indexOf(letter)
+        return Array.from({length: 5}, (_, id) => (id === token ? 1 : 0))
+      }).flatMap((row) => [row, [1, 0, 0, 0, 0]]),
+    )
+
+  it('consists of phrases, which the emissions may contain several times', () => {
+    assert.deepEqual(decode(sure('ab c ab'), {phrases: ['ab', 'c']}).text, 'ab c ab')
+    assert.equal(decode(random(12, 5, 1), {phrases: ['ab'], stuckSteps: 99}).escaped, false)
+  })
+
+  it('contains any text after letters that no phrase allows', () => {
+    const {text, escaped} = decode(sure('cab'), {phrases: ['ab'], stuckSteps: 1})
+    assert.deepEqual([text, escaped], ['cab', true])
+    assert.equal(decode(sure('cab'), {phrases: ['ab'], stuckSteps: 2}).escaped, false)
+  })
+
+  it('contains any text if it ends within a phrase', () => {
+    const {text, escaped} = decode(sure('a'), {phrases: ['abc'], stuckSteps: 99})
+    assert.deepEqual([text, escaped], ['a', true])
+  })
+
+  it('obeys any combination of constraints', () => {
+    const pick = randomSource(5)
+    const below = (count: number) => Math.floor(pick() * count)
+    const list = <T>(most: number, one: () => T): T[] => Array.from({length: below(most + 1)}, one)
+    const phrase = () => Array.from({length: 1 + below(3)}, () => 'abc'[below(3)]).join('')
+    let constrained = 0
+    for (let seed = 1; seed <= 1000; seed++) {
+      const phrases = below(3) === 0 ? [] : list(3, phrase)
+      const forbidden = list(3, () => below(8))
+      const bias = {bias: list(3, phrase), biasStrength: below(3) * 4, biasMaxTokens: 1 + below(3)}
+      const given = random(6 + below(6), 5, seed)
+      const {tokens, text, escaped, warnings} = decode(given, {...bias, phrases, forbidden, stuckSteps: 1 + below(4)})
+      const what = JSON.stringify({seed, phrases, forbidden, bias, text})
+      assert.ok(!tokens.some((token) => forbidden.includes(token)), what)
+      if (phrases.length === 0 || escaped || warnings.includes('constraint_dropped')) continue
+      constrained++
+      assert.match(text, new RegExp(`^((${phrases.join('|')})( |$))*$`), what)
+    }
+    assert.ok(constrained > 200, String(constrained))
   })
 })
 

@@ -53,7 +53,7 @@ async function decode(changes: Partial<DecodingConstraints>, decoding: Decoding 
   const options = {
     ...defaultTranscribeOptions,
     temperatures: [0],
-    bestOf: 2,
+    bestOf: 1,
     logprobThreshold: -Infinity,
     noSpeechThreshold: 1,
     compressionRatioThreshold: Infinity,
