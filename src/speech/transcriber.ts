@@ -229,6 +229,9 @@ export class Transcriber {
           warnings,
         },
       }
+    } catch (error) {
+      if (error instanceof SvcError && error.code === 'phrase_unwritable') this.#isUnusable = true
+      throw error
     } finally {
       await source.return?.()
     }

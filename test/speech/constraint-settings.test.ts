@@ -124,11 +124,14 @@ describe('SVC_SPEECH_CONSTRAINED_PHRASES', () => {
   })
 
   it('that the model cannot write are an error', async () => {
-    for (const model of ['ctc', 'whisper'] as const)
-      await assert.rejects(
-        transcriberOf(model, {CONSTRAINED_TRIE: '1', CONSTRAINED_PHRASES: 'port 8080'}).transcribe({path: hello}),
-        {code: 'phrase_unwritable', message: /"port 8080"/},
-      )
+    for (const model of ['ctc', 'whisper'] as const) {
+      const transcriber = transcriberOf(model, {CONSTRAINED_TRIE: '1', CONSTRAINED_PHRASES: 'port 8080'})
+      await assert.rejects(transcriber.transcribe({path: hello}), {
+        code: 'phrase_unwritable',
+        message: /"port 8080"/,
+      })
+      assert.equal(transcriber.isUnusable, true)
+    }
   })
 })
 
