@@ -5,7 +5,6 @@ import {type AddressInfo, connect} from 'node:net'
 import {Readable} from 'node:stream'
 import {text} from 'node:stream/consumers'
 import {describe, it, type TestContext} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {connect as connectTls} from 'node:tls'
 import {Agent, request} from 'undici'
 import {
@@ -21,15 +20,19 @@ import {
 import {configureLog} from '../../src/log/index.js'
 import {type AppOptions, createApp, type HttpApp, listen, ndjsonStream, sseStream} from '../../src/net/index.js'
 import {selfSigned} from '../support/self-signed.js'
+import {until} from '../support/until.js'
 
-const log: Record<string, unknown>[] = []
-configureLog({filter: 'info', format: 'json', stream: {write: (line) => void log.push(JSON.parse(line))}})
-
-/** Log lines of a request. The last one is written shortly after the response. */
-async function logged(id: string) {
-  const lines = () => log.filter((record) => record.id === id)
-  for (let i = 0; i < 1000 && !lines().some(({status}) => status !== undefined); i++) await sleep(5)
-  return lines()
+/** Captures the log during a test; returns a function that reads the lines of a request. */
+function captureLog(t: TestContext) {
+  const log: Record<string, unknown>[] = []
+  configureLog({filter: 'info', format: 'json', stream: {write: (line) => void log.push(JSON.parse(line))}})
+  t.after(() => configureLog({filter: 'warn', format: 'auto'}))
+  return async (id: string) => {
+    const lines = () => log.filter((record) => record.id === id)
+    // The last line is written shortly after the response.
+    await until(() => lines().some(({status}) => status !== undefined), 'the request is logged')
+    return lines()
+  }
 }
 
 /** Error renderers by path prefix. */
@@ -92,6 +95,7 @@ describe('response', {timeout: 20_000}, () => {
     })
 
   it('is logged in one line without the query', async (t) => {
+    const logged = captureLog(t)
     const {baseUrl} = await serve(t, echo)
     await fetch(`${baseUrl}/v1/echo?key=abc`, {headers: {'x-request-id': 'logged-1'}})
     const lines = (await logged('logged-1')).map(({method, path, status, target}) => ({method, path, status, target}))
@@ -502,6 +506,7 @@ describe('unavailable server', () => {
 
 describe('internal error of a route', {timeout: 20_000}, () => {
   it('returns 500 and is logged with the request id', async (t) => {
+    const logged = captureLog(t)
     const {baseUrl} = await serve(t, (app) => {
       app.get('/v1/chat', async () => {
         throw new TypeError('x is not a function')
