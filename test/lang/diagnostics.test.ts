@@ -86,6 +86,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'lint.index_column_type': `${task}@index Task.i on (‹tags›)\n`,
   'lint.index_no_columns': `${task}@index Task.‹i› on ()\n`,
   'lint.search_index_unknown_table': '@search_index ‹A›.i on (x)\n',
+  'lint.search_index_not_table': 'type A { x: str }\n@search_index ‹A›.i on (x)\n',
   'lint.search_index_unknown_field': `${task}@search_index Task.i on (‹x›)\n`,
   'lint.search_index_field_type': `${task}@search_index Task.i on (‹n›)\n`,
   'lint.vector_index_field_type': `${vector}@vector_index Doc.i on (‹t›) { dimensions: 2 }\n`,
@@ -164,6 +165,18 @@ describe('a diagnostic', () => {
       const [found] = checkProgram(source).diagnostics.filter(({code}) => code === 'typecheck.duplicate_route')
       assert.equal(new Lines(source).at(found?.start ?? 0).line, 2)
     }
+  })
+
+  it('points to the declaration of a type that cannot have a text or vector index', () => {
+    for (const type of ['type A { x: str }', 'type A = | B | C'])
+      for (const index of ['@search_index A.i on (x)', '@vector_index A.i on (x) { dimensions: 2 }']) {
+        const [found, ...others] = checkProgram(`${type}\n${index}\n`).diagnostics
+        assert.deepEqual([found?.code, others.length], ['lint.search_index_not_table', 0])
+        assert.deepEqual(
+          found?.related?.map(({start, message}) => [start, message]),
+          [[type.indexOf('A'), 'declared here']],
+        )
+      }
   })
 
   it('shows the calls by which a query reaches a write', () => {

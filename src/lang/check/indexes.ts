@@ -14,9 +14,7 @@ export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string
   const {name, style, unique, dimensions = 0} = decl
   const table = declared.tables.get(decl.table.text)
   if (table === undefined) {
-    const code = style === 'btree' ? 'lint.index_unknown_table' : 'lint.search_index_unknown_table'
-    const message = `@${decorators[style]} names unknown table '${decl.table.text}'.`
-    reportUnknownName(diagnostics, code, decl.table, message, declared.tables.keys())
+    reportMissingTable(d, decl)
     return
   }
   const label = `${table.name}.${name.text}`
@@ -35,6 +33,26 @@ export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string
     return
   }
   table.indexes.push({name: name.text, sqlName, table, style, columns, unique, dimensions})
+}
+
+/** Reports an index on a name that is not a table. */
+function reportMissingTable({diagnostics, declared}: Declaring, {table: {text}, table, style}: IndexDecl): void {
+  const type = declared.records.get(text) ?? declared.sums.get(text)
+  if (type !== undefined && style !== 'btree') {
+    diagnostics.report(
+      'lint.search_index_not_table',
+      table,
+      `@${decorators[style]} needs a table; '${text}' is a type.`,
+      {
+        hints: [`Declare ${text} as @table type, or name a table.`],
+        related: [{...type.span, message: 'declared here'}],
+      },
+    )
+    return
+  }
+  const code = style === 'btree' ? 'lint.index_unknown_table' : 'lint.search_index_unknown_table'
+  const message = `@${decorators[style]} names unknown table '${text}'.`
+  reportUnknownName(diagnostics, code, table, message, declared.tables.keys())
 }
 
 function indexName(style: IndexDecl['style'], table: string, index: string): string {

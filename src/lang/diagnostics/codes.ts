@@ -77,6 +77,7 @@ export const severities = {
   'lint.index_column_type': 'error',
   'lint.index_no_columns': 'error',
   'lint.search_index_unknown_table': 'error',
+  'lint.search_index_not_table': 'error',
   'lint.search_index_unknown_field': 'error',
   'lint.search_index_field_type': 'error',
   'lint.vector_index_field_type': 'error',

@@ -469,6 +469,12 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     example: `${task}@search_index Tasks.by_title on (title)\n`,
     fixed: `${task}@search_index Task.by_title on (title)\n`,
   },
+  'lint.search_index_not_table': {
+    cause: '@search_index or @vector_index names a type that is not a table.',
+    fix: 'Declare the type with @table, or name a table.',
+    example: 'type Page { text: str }\n\n@search_index Page.by_text on (text)\n',
+    fixed: '@table type Page { text: str }\n\n@search_index Page.by_text on (text)\n',
+  },
   'lint.search_index_unknown_field': {
     cause: '@search_index names a column that the table does not declare.',
     fix: 'Correct the name of the column.',
