@@ -151,6 +151,20 @@ export const choice = <const T extends string>(...options: T[]): SettingType<T> 
 }
 
 /**
+ * `project` or `canonical`, case-insensitive, or the path of a file. A path contains a separator, so that a misspelt word
+ * does not create a file of that name.
+ */
+export const storeLocation = (): SettingType<string> => {
+  const words = choice('project', 'canonical')
+  const match = (value: string) => words.parse(value) ?? (/[/\\]/.test(value) ? value : undefined)
+  return {
+    expected: 'project, canonical, or a path that contains a slash',
+    parse: match,
+    accept: (value) => (typeof value === 'string' ? match(value) : undefined),
+  }
+}
+
+/**
  * One of a few words, case-insensitive, each with aliases: `{cpu: ['0'], cuda: ['1', 'true']}`.
  * In TOML, the aliases `1`, `0`, `true` and `false` may also be a number or boolean.
  */

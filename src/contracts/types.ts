@@ -1842,8 +1842,8 @@ export interface OrchStatusV1 {
   repository_id: string
   /** Path of the store file. */
   store: string
-  /** Store in use: project (of the workspace), canonical (of the user) or none (in memory). */
-  active_store: 'project' | 'canonical' | 'none'
+  /** Store in use: project (of the workspace), canonical (of the user), file (as configured) or none (in memory). */
+  active_store: 'project' | 'canonical' | 'file' | 'none'
   agent_count: number
   reserved_agents: number
   dynamic_agents: number

@@ -9,13 +9,7 @@ import {MessageBus, type MessageContext, messageFragment, messageListener} from 
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
 import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
-import {
-  contextListener,
-  type OrchestratorConfig,
-  orchestratorFragment,
-  questionListener,
-  type TaskContext,
-} from '../tasks/index.js'
+import {contextListener, type OrchestratorConfig, orchestratorFragment, questionListener} from '../tasks/index.js'
 import {telemetryFragment} from '../telemetry/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
@@ -28,6 +22,7 @@ export interface Orchestrator extends MessageContext {
   readonly notices: readonly string[]
   /** Settings for the location of the store. */
   readonly places: StorePlaces
+  readonly activeStore: ActiveStore
   /** The source of `config`, `probe`, `telemetry`, `groups` and `scopes`: a reload replaces all of them at once. */
   readonly live: {current: LiveSettings}
   close(): void
@@ -55,11 +50,12 @@ export async function openOrchestrator({
 }: OpenOptions): Promise<Orchestrator> {
   const {settings, warnings} = await readLiveSettings(root, sources)
   const {values: places, warnings: more} = resolveSettings(workspaceSettings, sources)
-  const {store, isKept, notices} = await openJourneyStore(root, places, {config: settings.config, fragments})
+  const {store, active, notices} = await openJourneyStore(root, places, {config: settings.config, fragments})
   const live = {current: settings}
   return {
     store,
-    isKept,
+    isKept: active !== 'none',
+    activeStore: active,
     repositoryId: repositoryId(places.repositoryRoot ?? root),
     root,
     places,
@@ -94,7 +90,8 @@ export async function openOrchestrator({
 
 /** Settings for the location of the task store. */
 export interface StorePlaces {
-  journeyStore: 'project' | 'canonical'
+  /** `project`, `canonical` or the path of a file. */
+  journeyStore: string
   journeyFallbackCanonical: boolean
   canonicalStore: string | undefined
   dataDir: string | undefined
@@ -102,25 +99,33 @@ export interface StorePlaces {
 
 interface Opened {
   store: Store
-  isKept: boolean
+  active: ActiveStore
   notices: string[]
 }
 
-/** Path of the task store: in the workspace, or the store shared by a user's workspaces. */
-export function storePath(
-  root: string,
-  {journeyStore, ...places}: Omit<StorePlaces, 'journeyFallbackCanonical'>,
-): string {
-  return journeyStore === 'project' ? projectStorePath(root) : canonicalPath(places)
+/** Where tasks are stored: in the workspace, in the store that a user's workspaces share, or in a named file. */
+export type StoreMode = 'project' | 'canonical' | 'file'
+
+export const storeMode = ({journeyStore}: Pick<StorePlaces, 'journeyStore'>): StoreMode =>
+  journeyStore === 'project' || journeyStore === 'canonical' ? journeyStore : 'file'
+
+/** Path of the task store. */
+export const storePath = (root: string, places: Omit<StorePlaces, 'journeyFallbackCanonical'>): string =>
+  pathsByMode[storeMode(places)](root, places)
+
+const pathsByMode: Record<StoreMode, (root: string, places: Omit<StorePlaces, 'journeyFallbackCanonical'>) => string> =
+  {
+    project: projectStorePath,
+    canonical: (_, places) => canonicalPath(places),
+    file: (root, {journeyStore}) => resolve(root, journeyStore),
+  }
+
+export function projectStorePath(root: string): string {
+  return join(root, '.svc', 'store.db')
 }
 
-export const projectStorePath = (root: string): string => join(root, '.svc', 'store.db')
-
 /** The open store; `none` if it is in memory. */
-export type ActiveStore = 'project' | 'canonical' | 'none'
-
-export const activeStore = ({store, isKept, root}: TaskContext): ActiveStore =>
-  !isKept ? 'none' : store.path === projectStorePath(root) ? 'project' : 'canonical'
+export type ActiveStore = StoreMode | 'none'
 
 function canonicalPath({canonicalStore, dataDir}: Pick<StorePlaces, 'canonicalStore' | 'dataDir'>): string {
   if (canonicalStore !== undefined) return resolve(canonicalStore)
@@ -140,25 +145,27 @@ interface Opening {
 
 async function openJourneyStore(root: string, places: StorePlaces, opening: Opening): Promise<Opened> {
   const {config} = opening
-  const primary = storePath(root, places)
-  const others = places.journeyStore === 'project' && places.journeyFallbackCanonical ? [canonicalPath(places)] : []
+  const primary = storeMode(places)
+  const modes = new Set<StoreMode>(places.journeyFallbackCanonical ? [primary, 'canonical'] : [primary])
   const failures: SvcError[] = []
-  for (const path of [primary, ...others])
+  for (const active of modes) {
+    const path = pathsByMode[active](root, places)
     try {
       const store = await open(path, opening)
       const notices = failures.map(({message}) => `warning: ${message} Using ${path} instead.`)
-      return {store, isKept: true, notices}
+      return {store, active, notices}
     } catch (error) {
       // An existing store that is temporarily inaccessible has tasks that another store does not have.
       if (!isErrorOf(error, 'store_unopenable')) throw error
       failures.push(error)
     }
+  }
   const [failure] = failures as [SvcError]
   const {orchestrationV2Enabled: isV2, legacyOrchestrationFallback: mayFallBack} = config
   if (isV2 && !mayFallBack) throw new SvcError('orchestration_store_missing', {reason: failure.message})
   if (!isV2 || !places.journeyFallbackCanonical) throw failure
   const notice = `warning: ${failure.message} Using a store in memory; nothing is saved.`
-  return {store: await open(':memory:', opening), isKept: false, notices: [notice]}
+  return {store: await open(':memory:', opening), active: 'none', notices: [notice]}
 }
 
 /** The tables of all modules. */

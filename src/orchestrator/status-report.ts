@@ -11,7 +11,7 @@ import {
   type TaskStatus,
   withoutUndefined,
 } from '../tasks/index.js'
-import {activeStore} from './open.js'
+import type {Orchestrator} from './open.js'
 
 /** The state of the orchestrator of a workspace. */
 export interface StatusReport extends Omit<OrchStatusV1, 'agents'> {
@@ -19,7 +19,7 @@ export interface StatusReport extends Omit<OrchStatusV1, 'agents'> {
 }
 
 /** Counts of tasks and agents, load, plans, the operation log and the daemon. */
-export function reportStatus(context: TaskContext): StatusReport {
+export function reportStatus(context: Orchestrator): StatusReport {
   const {store, repositoryId, config, now} = context
   const counts = new Map(
     store
@@ -39,7 +39,7 @@ export function reportStatus(context: TaskContext): StatusReport {
     stopped: emergencyStopOf(context) ?? null,
     repository_id: repositoryId,
     store: store.path,
-    active_store: activeStore(context),
+    active_store: context.activeStore,
     agent_count: working.length,
     reserved_agents: working.filter(({kind}) => kind === 'reserved').length,
     dynamic_agents: working.filter(({kind}) => kind === 'dynamic').length,

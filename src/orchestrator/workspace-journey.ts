@@ -1,10 +1,10 @@
 import {discoverWorkspace, resolveSettings, type SettingSources, workspaceSettings} from '../config/index.js'
 import {repositoryId} from '../store/index.js'
-import {type ActiveStore, activeStore, type Orchestrator, projectStorePath} from './open.js'
+import {type ActiveStore, type Orchestrator, projectStorePath, type StoreMode, storeMode} from './open.js'
 
 /** The store that has the tasks of a workspace, and whether this process works in the workspace of its directory. */
 export interface WorkspaceJourney {
-  workspace_journey_store_mode: 'project' | 'canonical'
+  workspace_journey_store_mode: StoreMode
   /** Path of the workspace's store, even if it does not exist. */
   project_store_path: string
   repository_id: string
@@ -26,14 +26,14 @@ export function workspaceJourney(
   const {root, repositoryId: bound, places} = orchestrator
   const discovered = discover(sources, cwd)
   return {
-    workspace_journey_store_mode: places.journeyStore,
+    workspace_journey_store_mode: storeMode(places),
     project_store_path: projectStorePath(root),
     repository_id: bound,
     fallback_canonical: places.journeyFallbackCanonical,
     daemon_repository_id: bound,
     discovered_repository_id: discovered,
     match: discovered === bound,
-    active_store: activeStore(orchestrator),
+    active_store: orchestrator.activeStore,
   }
 }
 

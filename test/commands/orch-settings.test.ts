@@ -193,7 +193,11 @@ const intake: readonly Effect[] = [
   {
     setting: 'SVC_WORKSPACE_JOURNEY_STORE',
     controls: 'where tasks are stored',
-    outcomes: {project: ['.svc/store.db', true, false], canonical: ['data/svc.db', false, true]},
+    outcomes: {
+      project: ['.svc/store.db', true, false],
+      canonical: ['data/svc.db', false, true],
+      './tasks.db': ['tasks.db', false, false],
+    },
     async see(orch) {
       await submit(orch)
       const {store = ''} = await orch.ask<OrchStatusV1>('status')

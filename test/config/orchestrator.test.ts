@@ -366,8 +366,10 @@ const variables: Record<string, Variable> = {
       ['canonical', 'canonical'],
       ['CANONICAL', 'canonical'],
       ['Project', 'project'],
+      ['/tmp/Store.db', '/tmp/Store.db'],
+      ['./store.db', './store.db'],
     ],
-    refuses: ['/tmp/store.db', 'none'],
+    refuses: ['none', 'store.db'],
   },
   SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: {
     setting: 'workspace.journey_fallback_canonical',

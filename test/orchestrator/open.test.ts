@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {mkdir, writeFile} from 'node:fs/promises'
+import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
@@ -60,6 +60,48 @@ describe('the store of a workspace', () => {
   it('is svc.db in the data folder if it is the user store and SVC_DB_PATH is unset', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {env: {SVC_WORKSPACE_JOURNEY_STORE: 'canonical'}})
     assert.equal(orchestrator.store.path, join(orchestrator.root, 'data', 'svc.db'))
+  })
+
+  it('is the file that SVC_WORKSPACE_JOURNEY_STORE names, relative to the workspace root', async (t) => {
+    const env = {SVC_WORKSPACE_JOURNEY_STORE: './state/tasks.db'}
+    const first = await openTestOrchestrator(t, {env})
+    const path = join(first.root, 'state', 'tasks.db')
+    assert.deepEqual([first.store.path, reportStatus(first).active_store], [path, 'file'])
+    const id = submit(first)
+    const second = await openTestOrchestrator(t, {root: first.root, env: {SVC_WORKSPACE_JOURNEY_STORE: path}})
+    assert.equal(statusOf(second, id), 'Queued')
+    assert.ok(!existsSync(join(first.root, '.svc', 'store.db')))
+  })
+
+  it('fails with the path if that file is a directory or its directory is a file, and keeps both', async (t) => {
+    const root = await temporaryFolder(t)
+    await writeFiles(root, {'Svc.toml': '', 'data/kept.txt': 'kept'})
+    for (const name of ['data', 'data/kept.txt/tasks.db']) {
+      const path = join(root, name)
+      await assert.rejects(openTestOrchestrator(t, {root, env: {SVC_WORKSPACE_JOURNEY_STORE: path}}), (error) => {
+        assert.ok(isErrorOf(error, 'store_unopenable'))
+        assert.deepEqual([error.exit, error.params.path], [5, path])
+        return true
+      })
+    }
+    assert.equal(await readFile(join(root, 'data/kept.txt'), 'utf8'), 'kept')
+  })
+
+  it('fails if that file is not a database, and keeps it', async (t) => {
+    const root = await temporaryFolder(t)
+    const notes = 'no database, only a text that is longer than the header of one. '.repeat(4)
+    await writeFiles(root, {'Svc.toml': '', 'notes.txt': notes})
+    const env = {...toCanonical, SVC_WORKSPACE_JOURNEY_STORE: './notes.txt'}
+    await assert.rejects(openTestOrchestrator(t, {root, env}), (error) => isErrorOf(error, 'store_damaged'))
+    assert.equal(await readFile(join(root, 'notes.txt'), 'utf8'), notes)
+  })
+
+  it('falls back from a file to the user store', async (t) => {
+    const root = await broken(t)
+    const env = {...toCanonical, SVC_WORKSPACE_JOURNEY_STORE: '.svc/tasks.db'}
+    const orchestrator = await openTestOrchestrator(t, {root, env})
+    assert.equal(reportStatus(orchestrator).active_store, 'canonical')
+    assert.match(orchestrator.notices[0] ?? '', /tasks\.db/)
   })
 
   it('falls back to the user store with a warning if the fallback is enabled', async (t) => {

@@ -56,6 +56,13 @@ describe('workspaceJourney', () => {
     )
   })
 
+  it('reports the file that is configured as the store', async (t) => {
+    const env = {SVC_WORKSPACE_JOURNEY_STORE: './tasks.db'}
+    const orchestrator = await openTestOrchestrator(t, {env})
+    const journey = workspaceJourney(orchestrator, here(orchestrator.root))
+    assert.deepEqual([journey.workspace_journey_store_mode, journey.active_store], ['file', 'file'])
+  })
+
   it('reports the user store after a fallback, and no store if none can be opened', async (t) => {
     const broken = async (env: Readonly<Record<string, string>>) => {
       const root = await temporaryFolder(t)

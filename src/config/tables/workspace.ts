@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {boolean, choice, path} from '../types.js'
+import {boolean, path, storeLocation} from '../types.js'
 
 /** Location of the workspace and its data. */
 export const workspaceSettings = settings('workspace', () => ({
@@ -19,15 +19,15 @@ export const workspaceSettings = settings('workspace', () => ({
     doc: 'Directory of the canonical store if its file is not set; default: the data directory of the platform.',
   },
   journeyStore: {
-    type: choice('project', 'canonical'),
+    type: storeLocation(),
     env: ['SVC_WORKSPACE_JOURNEY_STORE'],
     default: 'project',
-    doc: 'Where tasks are stored: in the workspace (project) or in the store of the user (canonical).',
+    doc: 'Where tasks are stored: in the workspace (project), in the store of the user (canonical) or in a file. A relative path starts at the workspace root.',
   },
   journeyFallbackCanonical: {
     type: boolean('lenient'),
     env: ['SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL'],
     default: false,
-    doc: 'Use the canonical store, with a warning, if the workspace store cannot be opened.',
+    doc: 'Use the canonical store, with a warning, if the workspace store, or the file that replaces it, cannot be opened.',
   },
 }))

@@ -82,7 +82,7 @@ export const workspaceOperations: readonly Operation[] = [
         worker_runtime_attached: flag(),
         registered_worker_processes: integer('Number of processes that run tasks.'),
         db_configured: flag(),
-        active_store: oneOf(['project', 'canonical', 'none'], 'Store in use; none if it is in memory only.'),
+        active_store: oneOf(['project', 'canonical', 'file', 'none'], 'Store in use; none if it is in memory only.'),
         event_feed_mode: oneOf(['database_and_transient', 'transient_only']),
         scaling_profile: text(),
         effective_scale_up_threshold: number('Load per agent at which another agent is started.'),
@@ -119,14 +119,14 @@ export const workspaceOperations: readonly Operation[] = [
     input: object({}),
     output: object(
       {
-        workspace_journey_store_mode: oneOf(['project', 'canonical']),
+        workspace_journey_store_mode: oneOf(['project', 'canonical', 'file']),
         project_store_path: text(),
         repository_id: text(),
         fallback_canonical: flag(),
         daemon_repository_id: text('Repository that this process was started for.'),
         discovered_repository_id: text('Repository found in the current directory.'),
         match: flag(),
-        active_store: oneOf(['project', 'canonical', 'none']),
+        active_store: oneOf(['project', 'canonical', 'file', 'none']),
       },
       {
         required: [
