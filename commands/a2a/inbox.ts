@@ -1,5 +1,5 @@
-import {excerpt, formatTable, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
-import type {Inbox, Message} from '../../src/messages/index.js'
+import {formatInbox, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import type {Inbox} from '../../src/messages/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 
 const inbox = commandCall(operationNamed('a2a_inbox'))
@@ -23,22 +23,6 @@ retired agent by its id, such as A-03.`
   async run(): Promise<void> {
     const found = await this.perform<Inbox>(inbox)
     const {displayAgent} = await import('../../src/tasks/index.js')
-    await this.output.result(found, ({messages}) => formatMessages(messages, displayAgent))
+    await this.output.result(found, ({messages}) => formatInbox(messages, displayAgent))
   }
-}
-
-function formatMessages(messages: readonly Message[], displayAgent: (id: number) => string): string {
-  if (messages.length === 0) return 'No messages.\n'
-  return formatTable(
-    ['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'SENT', 'DELIVERED', 'PAYLOAD'],
-    messages.map((message) => [
-      String(message.id),
-      typeof message.sender === 'number' ? displayAgent(message.sender) : message.sender,
-      message.msg_type,
-      message.priority,
-      new Date(message.timestamp_ms).toISOString(),
-      `${message.delivery_attempts ?? 0}${message.dead_lettered ? ', dead' : ''}`,
-      excerpt(message.payload),
-    ]),
-  )
 }

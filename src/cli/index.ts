@@ -55,6 +55,7 @@ export {
   formatMeshStatus,
   formatNodes,
 } from './mesh-text.js'
+export {formatHistory, formatInbox} from './message-text.js'
 export {modelFlag} from './model-flag.js'
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'

@@ -2595,6 +2595,20 @@ export interface InboxMessage {
   dead_lettered?: boolean
 }
 
+/** Result of svc a2a history --json. */
+export interface A2AHistoryV1 {
+  source: 'merged' | 'local' | 'db'
+  delivery_planes: ('local_ephemeral' | 'local_durable')[]
+  routes: ('local' | 'db')[]
+  /** Number of messages of the agent or conversation, or of all, including those not returned. */
+  total_messages: number
+  /** Number of unread messages lost since the process started. */
+  dropped_messages: number
+  returned: number
+  /** Newest first. */
+  messages: InboxMessage[]
+}
+
 /** Result of svc a2a ack --json. */
 export interface A2AAckV1 {
   /** False if it was acknowledged before or handling it failed. */

@@ -35,12 +35,23 @@ interface Letter {
   readonly copies: Copy[]
 }
 
-/** The part of the sent messages that the bus remembers. */
-export interface BusHistory {
-  /** Messages since the process started, including those no longer remembered. */
-  total: number
+/** The messages to list. */
+export interface Wanted {
+  /** Sender or receiver; a broadcast counts for each agent that has a copy. */
+  readonly agentId?: number | undefined
+  readonly threadId?: string | undefined
+  /** Unix ms */
+  readonly sinceMs: number
+  readonly before?: number | undefined
+  readonly limit: number
+}
+
+/** Messages of an agent or conversation, or of all. */
+export interface Past {
+  /** Number of messages at all times, including those that are not returned. */
+  readonly total: number
   /** Newest first. */
-  messages: Message[]
+  readonly messages: readonly Message[]
 }
 
 /**
@@ -109,11 +120,21 @@ export class MessageBus {
     return true
   }
 
-  /** The messages sent after a time, among those that are remembered. */
-  history(sinceMs: number, limit: number): BusHistory {
-    const since = this.#trail.filter(({sentAtMs}) => sentAtMs > sinceMs)
-    const messages = since.slice(-limit).reverse()
-    return {total: this.#lastId, messages: messages.map((letter) => toMessage(letter))}
+  /** The messages among those that are remembered. The total of all agents includes those no longer remembered. */
+  history({agentId, threadId, sinceMs, before = Number.POSITIVE_INFINITY, limit}: Wanted): Past {
+    const isKept = ({draft, copies}: Letter) =>
+      (agentId === undefined || draft.sender === agentId || copies.some(({agent}) => agent === agentId)) &&
+      (threadId === undefined || draft.threadId === threadId)
+    const kept = this.#trail.filter(isKept)
+    const since = kept.filter(({id, sentAtMs}) => sentAtMs > sinceMs && id < before)
+    const isAll = agentId === undefined && threadId === undefined
+    return {
+      total: isAll ? this.#lastId : kept.length,
+      messages: since
+        .slice(-limit)
+        .reverse()
+        .map((letter) => toMessage(letter)),
+    }
   }
 
   /** Number of unread messages dropped since the process started, of one agent or of all. */

@@ -42,7 +42,10 @@ export interface AckInput extends Reader {
 }
 
 export interface HistoryInput {
+  agent_id?: string | number
+  thread_id?: string
   since_ms?: number
+  before_message_id?: number
   limit?: number
   source?: string
 }
@@ -116,8 +119,18 @@ export function acknowledge(input: AckInput, context: OperationContext): Acknowl
 export const broadcast = (input: Sender, {modules, orchestrator}: OperationContext): Broadcasted =>
   modules.messages.broadcastMessage(orchestrator, renamed(input, sending))
 
-export const history = (input: HistoryInput, {modules, orchestrator}: OperationContext): MessageHistory =>
-  modules.messages.messageHistory(orchestrator, renamed(input, {sinceMs: 'since_ms', limit: 'limit', source: 'source'}))
+export const history = (input: HistoryInput, {modules, orchestrator, surface}: OperationContext): MessageHistory =>
+  modules.messages.messageHistory(orchestrator, {
+    source: defaultSource(surface),
+    ...renamed(input, {
+      agent: 'agent_id',
+      threadId: 'thread_id',
+      sinceMs: 'since_ms',
+      before: 'before_message_id',
+      limit: 'limit',
+      source: 'source',
+    }),
+  })
 
 /**
  * The consumer that claims: the one in the input, else this process. A server must get it from the caller, since all its

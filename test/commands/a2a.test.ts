@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
+import type {A2AHistoryV1} from '../../src/contracts/index.js'
 import {orchWorkspace} from '../support/orch-workspace.js'
 
 interface Sent {
@@ -59,6 +60,20 @@ describe('svc a2a', {concurrency: 3}, () => {
     assert.deepEqual(await ack('1').then(({acknowledged}) => acknowledged), false)
     assert.equal((await ack('2')).acknowledged, true)
     assert.equal(await text(['a2a', 'inbox', 'bert']), 'No messages.\n')
+  })
+
+  it('lists the messages of an agent, newest first, in pages', async (t) => {
+    const {text, json, send, ack, fails} = await withAgents(t)
+    for (const payload of ['a', 'b']) await send('free_form', payload, '--thread', payload)
+    await ack('1')
+    assert.match(
+      await text(['a2a', 'history', 'bert']),
+      /^MESSAGE +FROM +TO +TYPE +SENT +STATE +PAYLOAD\n2 +A-01 +A-02 +free_form +\S+Z +unread +b\n1 .* acknowledged +a\n$/,
+    )
+    const args = ['a2a', 'history', '--before', '2', '--limit', '1', '--thread', 'a']
+    const page = await json<A2AHistoryV1>('cli/a2a-history.v1', args)
+    assert.deepEqual([page.source, page.total_messages, page.messages.map(({id}) => id)], ['db', 1, [1]])
+    await fails(['a2a', 'history', 'nobody'], 3, 'agent_not_found')
   })
 
   it('reads the payload from standard input', async (t) => {

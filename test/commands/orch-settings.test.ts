@@ -1102,7 +1102,7 @@ const messages: readonly Effect[] = [
       const {bus} = await openTestOrchestrator(test, {root: orch.cwd})
       for (const receiver of [2, 3, 4])
         bus.send({...draft, payload: 'x'}, receiver, {text: String(receiver), isGiven: true})
-      return [bus.dropped(), bus.history(0, 10).messages.length]
+      return [bus.dropped(), bus.history({sinceMs: 0, limit: 10}).messages.length]
     },
   },
 ]

@@ -135,13 +135,22 @@ describe('the capacities of the bus', () => {
     }
     // The subscriber is handling the first broadcast.
     broadcast(5)
-    assert.deepEqual([subscription.dropped, bus.dropped(), bus.history(0, 10).messages.length], [0, 0, 5])
+    assert.deepEqual(
+      [subscription.dropped, bus.dropped(), bus.history({sinceMs: 0, limit: 10}).messages.length],
+      [0, 0, 5],
+    )
     resize(2)
     broadcast(1)
-    assert.deepEqual([subscription.dropped, bus.dropped(), bus.history(0, 10).messages.length], [3, 4, 2])
+    assert.deepEqual(
+      [subscription.dropped, bus.dropped(), bus.history({sinceMs: 0, limit: 10}).messages.length],
+      [3, 4, 2],
+    )
     resize(3)
     broadcast(2)
-    assert.deepEqual([subscription.dropped, bus.dropped(), bus.history(0, 10).messages.length], [4, 5, 3])
+    assert.deepEqual(
+      [subscription.dropped, bus.dropped(), bus.history({sinceMs: 0, limit: 10}).messages.length],
+      [4, 5, 3],
+    )
   })
 })
 

@@ -3,13 +3,14 @@ import {describe, it} from 'node:test'
 import {claimSql} from '../../src/messages/claim.js'
 import {exhaustedSql, unreadIdsSql} from '../../src/messages/dead-letters.js'
 import {claimTimes, maxDeliveries} from '../../src/messages/delivery.js'
-import {countSql, historySql} from '../../src/messages/history.js'
+import {countSql, historySql, keptCountSql} from '../../src/messages/history.js'
 import {earlierSql} from '../../src/messages/insert.js'
 import {pruneSql} from '../../src/messages/prune.js'
 import {countUnreadSql, deadSql, unreadPageSql, unreadSql} from '../../src/messages/unread.js'
 import {openWithAgents} from './support/agents.js'
 
 const inbox = {repository: 'r', agent: 2, limit: 10}
+const kept = {repository: 'r', agent: 2, thread: null}
 
 /** For each statement, the expected index and whether rows must be sorted. */
 const plans = [
@@ -21,7 +22,13 @@ const plans = [
   {name: 'dead letters', sql: deadSql, params: inbox, index: 'dead'},
   {name: 'a search for the dead', sql: exhaustedSql, params: {...inbox, ...claimTimes(0)}, index: 'exhausted'},
   {name: 'a key', sql: earlierSql, params: ['r', 1, 2, 'k'], index: 'key'},
-  {name: 'the history', sql: historySql, params: {...inbox, since: 0}, index: 'history'},
+  {
+    name: 'the history',
+    sql: historySql,
+    params: {...kept, since: 0, beforeMs: 9, beforeId: 9, limit: 10},
+    index: 'history',
+  },
+  {name: 'the count of the messages of an agent', sql: keptCountSql, params: kept, index: 'history'},
   {name: 'the count of all messages', sql: countSql, params: inbox, index: 'history', covers: true},
   {name: 'a pruning', sql: pruneSql, params: ['r', 0, 10], index: 'acknowledged', covers: true},
 ] as const

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {broadcastMessage, messageHistory, readInbox, sendMessage} from '../../src/messages/index.js'
+import {
+  broadcastMessage,
+  type HistoryRequest,
+  type Message,
+  messageHistory,
+  readInbox,
+  sendMessage,
+} from '../../src/messages/index.js'
 import {readEvents} from '../../src/tasks/index.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {ackHere, consumer, giveSession, openWithAgents} from './support/agents.js'
@@ -195,6 +202,57 @@ describe('the history of messages', () => {
     assert.deepEqual([some.total_messages, some.returned], [4, 2])
     const durable = messageHistory(orchestrator, {source: 'db'})
     assert.deepEqual([durable.messages.map(({payload}) => payload).join(''), durable.total_messages], ['db', 2])
+  })
+
+  for (const {route, order} of [
+    {route: 'local', order: 'dcba'},
+    // By time, although the clock was set back.
+    {route: 'db', order: 'bdac'},
+  ] as const)
+    it(`lists the messages of an agent or conversation on the route ${route}, in pages`, async (t) => {
+      const orchestrator = await openWithAgents(t)
+      const {clock} = orchestrator
+      for (const [payload, receiver, threadId] of [
+        ['a', 'bert', 'x'],
+        ['b', 'carl', 'x'],
+        ['c', 'bert', 'y'],
+        ['d', 'bert', 'x'],
+      ] as const) {
+        clock.ms += payload === 'c' ? -20 : 10
+        orchestrator.say(payload, {route, receiver, threadId})
+      }
+      const list = (request: HistoryRequest) => {
+        const {messages, total_messages: total} = messageHistory(orchestrator, {source: route, ...request})
+        return [messages.map(({payload}) => payload).join(''), total]
+      }
+      const without = (payload: string) => order.replace(payload, '')
+      assert.deepEqual(list({}), [order, 4])
+      assert.deepEqual(list({agent: 'A-01'}), [order, 4])
+      assert.deepEqual(list({agent: 'bert'}), [without('b'), 3])
+      assert.deepEqual(list({threadId: 'x'}), [without('c'), 3])
+      assert.deepEqual(list({agent: 'carl', threadId: 'y'}), ['', 0])
+      const found: Message[] = []
+      for (const _ of order) {
+        const before = found.at(-1)?.id
+        const page = {source: route, limit: 1, ...(before !== undefined && {before})}
+        found.push(...messageHistory(orchestrator, page).messages)
+      }
+      assert.equal(found.map(({payload}) => payload).join(''), order)
+    })
+
+  it('contains a broadcast for its sender and each receiver', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    broadcastMessage(orchestrator, {sender: 'anna', type: 'free_form', payload: 'x'})
+    for (const agent of ['anna', 'bert', 'carl'])
+      assert.equal(messageHistory(orchestrator, {agent}).total_messages, 1, agent)
+  })
+
+  it('rejects a page of several sources, and one before a missing message', async (t) => {
+    const orchestrator = await openWithAgents(t)
+    refused('usage', () => messageHistory(orchestrator, {before: 1}))
+    const {message} = refused('usage', () => messageHistory(orchestrator, {source: 'db', before: 7}))
+    assert.match(message, /no message 7/)
+    refused('agent_not_found', () => messageHistory(orchestrator, {agent: 'nobody'}))
   })
 
   it('shows which messages are acknowledged', async (t) => {

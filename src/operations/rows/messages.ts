@@ -28,6 +28,7 @@ const claimer = text('Consumer name of the claim; JSON-RPC and MCP clients must 
   minLength: 1,
   maxLength: 256,
 })
+const page = integer('Only messages before the one with this id, to get the next page.', {minimum: 1})
 const plane = text('Delivery plane: local_ephemeral, local_durable, remote_mesh or broadcast.')
 
 /** Members of every answer about a single message. */
@@ -107,7 +108,7 @@ export const messageOperations: readonly Operation[] = [
           minimum: 1,
           maximum: 2048,
         }),
-        before_message_id: integer('Only messages with a smaller id, to get the next page.', {minimum: 1}),
+        before_message_id: page,
         claim: flag('Claim the messages, so that no other consumer receives them.'),
         consumer_id: claimer,
         dead: flag('Show dead letters instead of unread messages; use the id of a retired agent.'),
@@ -213,7 +214,10 @@ export const messageOperations: readonly Operation[] = [
     effect: 'read',
     idempotent: true,
     input: object({
+      agent_id: agentNamed('Only messages that this agent sent or received: its name or id.'),
+      thread_id: text('Only messages of this conversation.', {maxLength: 512}),
       since_ms: integer('Only messages after this time, in Unix milliseconds.', {minimum: 0}),
+      before_message_id: page,
       limit: integer('Maximum number of messages.', {minimum: 1, maximum: 1000, default: 50}),
       source,
     }),
@@ -230,6 +234,13 @@ export const messageOperations: readonly Operation[] = [
     bindings: {
       rpc: {method: 'orch.a2a.history'},
       tool: {name: 'svc_a2a_history', tier: 'dev', lane: 'interop'},
+      cli: {
+        command: 'a2a history',
+        renames: {agent: 'agent_id', thread: 'thread_id', before: 'before_message_id'},
+        args: ['agent'],
+        hidden: ['source', 'since_ms'],
+        placeholders: {thread: 'ID', before: 'ID'},
+      },
     },
     run: history,
   }),

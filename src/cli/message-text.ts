@@ -1,0 +1,47 @@
+import type {Message} from '../messages/index.js'
+import {excerpt, time} from './orch-text.js'
+import {formatTable} from './table.js'
+
+/** `A-03` */
+type DisplayAgent = (id: number) => string
+
+/** The messages of an inbox. @param displayAgent imported lazily by the command */
+export const formatInbox = (messages: readonly Message[], displayAgent: DisplayAgent): string =>
+  formatMessages(['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'SENT', 'DELIVERED', 'PAYLOAD'], messages, (message) => [
+    messageId(message),
+    agent(message.sender, displayAgent),
+    message.msg_type,
+    message.priority,
+    time(message.timestamp_ms),
+    `${message.delivery_attempts ?? 0}${message.dead_lettered ? ', dead' : ''}`,
+    excerpt(message.payload),
+  ])
+
+/** Messages between agents. @param displayAgent imported lazily by the command */
+export const formatHistory = (messages: readonly Message[], displayAgent: DisplayAgent): string =>
+  formatMessages(['MESSAGE', 'FROM', 'TO', 'TYPE', 'SENT', 'STATE', 'PAYLOAD'], messages, (message) => [
+    messageId(message),
+    agent(message.sender, displayAgent),
+    agent(message.receiver ?? 'all', displayAgent),
+    message.msg_type,
+    time(message.timestamp_ms),
+    stateOf(message),
+    excerpt(message.payload),
+  ])
+
+const formatMessages = (
+  titles: readonly string[],
+  messages: readonly Message[],
+  cells: (message: Message) => string[],
+): string => (messages.length === 0 ? 'No messages.\n' : formatTable(titles, messages.map(cells)))
+
+/** The id that svc a2a ack accepts: 12 for a durable message, else M-000012 or mesh:12. */
+const messageId = ({id, display_id: displayId}: Message): string => displayId ?? String(id)
+
+const agent = (id: number | string, displayAgent: DisplayAgent): string =>
+  typeof id === 'number' ? displayAgent(id) : id
+
+function stateOf({acknowledged, dead_lettered: isDead}: Message): string {
+  if (acknowledged) return 'acknowledged'
+  return isDead ? 'dead' : 'unread'
+}
