@@ -1,12 +1,15 @@
 import {Flags} from '@oclif/core'
 import {DbCommand, overwriteFlag, programArg, programFlag} from '../../src/cli/index.js'
+import {appSettings} from '../../src/config/index.js'
+import type {HostProbe} from '../../src/mesh/index.js'
 
 export default class DbBuild extends DbCommand<typeof DbBuild> {
   static override summary = 'Generate all build artifacts of a program.'
   static override description =
     `Writes the tables to schema.sql and the SQL of each operation to plans.json. Writes openapi.json, a typed client to
 types.ts and client.ts, and the functions that do not use the database to functions.ts. Describes the program for other
-tools in runtime-projection.json and app-contract.json.`
+tools in runtime-projection.json and app-contract.json. With SVC_RUNTIME_PROJECTION_INCLUDE_HOST_PROBE=1,
+runtime-projection.json also has the capabilities of this machine.`
   static override examples = ['<%= config.bin %> <%= command.id %> examples/todo.svc -o dist/todo']
   static override args = {file: programArg}
   static override flags = {
@@ -29,7 +32,7 @@ tools in runtime-projection.json and app-contract.json.`
         .map((sql) => `${sql}\n`)
         .join(''),
       'plans.json': json(lang.explain(program, {query: undefined, all: true}).map(({plan}) => plan)),
-      'runtime-projection.json': `${lang.canonicalJson(lang.runtimeProjection(program))}\n`,
+      'runtime-projection.json': `${lang.canonicalJson(lang.runtimeProjection(program, await this.#hostProbe()))}\n`,
       'app-contract.json': json(lang.appContract(program)),
       'openapi.json': json(lang.openapi(program, {title, version: '1'})),
       'types.ts': lang.typesFile(program),
@@ -38,5 +41,14 @@ tools in runtime-projection.json and app-contract.json.`
       ...(zod ? {'schemas.ts': lang.schemasFile(program)} : {}),
     }
     await this.writeFiles(output, files, this.flags.overwrite)
+  }
+
+  /** The capabilities of this machine, if the projection must include them. Otherwise, each machine builds the same files. */
+  async #hostProbe(): Promise<HostProbe | undefined> {
+    if (!this.settings(appSettings).includeHostProbe) return undefined
+    const {probeGpus, probeHost, readHost} = await import('../../src/mesh/index.js')
+    const sources = this.settingSources()
+    await probeGpus(sources)
+    return probeHost(sources.env, readHost())
   }
 }

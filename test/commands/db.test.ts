@@ -22,6 +22,8 @@ import {
   type DbWrittenV1,
 } from '../../src/contracts/index.js'
 import {Application, checkProgram, migrate} from '../../src/lang/index.js'
+import {probeHost, readHost} from '../../src/mesh/index.js'
+import {parseCapabilities} from '../../src/tasks/index.js'
 import {projectFile} from '../support/project.js'
 import {Driver} from '../support/sqlite.js'
 import {type SvcOptions, startSvc} from '../support/svc.js'
@@ -347,6 +349,24 @@ describe('svc db build and client', {concurrency: 3}, () => {
     assert.equal(await readFile(join(cwd, 'out/all/schema.sql'), 'utf8'), await text('ddl'))
     for (const name of all.filter((each) => each.endsWith('.json')))
       assert.equal(typeof JSON.parse(await readFile(join(cwd, 'out/all', name), 'utf8')), 'object', name)
+  })
+
+  it('describe the machine in runtime-projection.json only on request', async (t) => {
+    const {cwd, run} = await workspace(t)
+    const machine = {SVC_MESH_GPU_READINESS_PROBE_OFF: '1', SVC_MESH_ADVERTISE_GPU: '1', HOSTNAME: 'box'}
+    const projectionOf = async (requested: string) => {
+      const env = {...machine, SVC_RUNTIME_PROJECTION_INCLUDE_HOST_PROBE: requested}
+      assert.equal((await run(['build', '-o', 'out', '--overwrite'], {env})).exitCode, 0)
+      return JSON.parse(await readFile(join(cwd, 'out/runtime-projection.json'), 'utf8'))
+    }
+    const plain = await projectionOf('yes')
+    assert.deepEqual(Object.keys(plain), ['db_planning_policies', 'schema_version'])
+    const {host_capability_probe: probe, ...rest} = await projectionOf('TRUE')
+    assert.deepEqual(rest, plain)
+    assert.deepEqual(probe, probeHost(machine, readHost()))
+    // A task can require these capabilities.
+    const {hostname, gpu_cuda} = parseCapabilities(probe)
+    assert.deepEqual({hostname, gpu_cuda}, {hostname: 'box', gpu_cuda: true})
   })
 
   it('generate no client function for a transcription route that is not served', async (t) => {

@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {integer, path, text} from '../types.js'
+import {boolean, integer, path, text} from '../types.js'
 
 /** Database and server of data-language programs. */
 export const appSettings = settings('app', () => ({
@@ -32,5 +32,11 @@ export const appSettings = settings('app', () => ({
     toml: ['db.port'],
     default: 3000,
     doc: 'Port to listen on; 0 selects a free port.',
+  },
+  includeHostProbe: {
+    type: boolean('opt-in'),
+    env: ['SVC_RUNTIME_PROJECTION_INCLUDE_HOST_PROBE'],
+    default: false,
+    doc: 'Add the name and the capabilities of this machine to the runtime-projection.json of svc db build.',
   },
 }))

@@ -11,9 +11,11 @@ export interface RuntimeProjection {
   schema_version: 1
   module_task_capability_hints?: {prefer_gpu_compute: boolean; labels: string[]}
   db_planning_policies: Policy[]
+  host_capability_probe?: object
 }
 
-export function runtimeProjection(program: Program): RuntimeProjection {
+/** `hostProbe`: the capabilities of the machine that builds the program; undefined: not part of the projection. */
+export function runtimeProjection(program: Program, hostProbe: object | undefined): RuntimeProjection {
   const policies = new Map<string, Policy>()
   for (const {chains} of program.functions)
     for (const chain of chains) {
@@ -33,6 +35,7 @@ export function runtimeProjection(program: Program): RuntimeProjection {
     schema_version: 1,
     ...(labels.length === 0 ? {} : {module_task_capability_hints: hints}),
     db_planning_policies: rows,
+    ...(hostProbe === undefined ? {} : {host_capability_probe: hostProbe}),
   }
 }
 
