@@ -179,6 +179,20 @@ describe('a diagnostic', () => {
       }
   })
 
+  it('points to the brace that is not closed', () => {
+    const [found] = checkProgram('fn f() to Unit {\n    if true {\n        print(1)\n}\n').diagnostics
+    assert.equal(found?.code, 'parse.expected_token')
+    assert.deepEqual(found.related, [{start: 15, end: 16, message: 'opened here'}])
+  })
+
+  it('is not repeated for an index on a column of an unknown type', () => {
+    for (const index of ['@index A.i on (x)', '@search_index A.i on (x)'])
+      assert.deepEqual(
+        checkProgram(`@table type A { x: Id[B] }\n${index}\n`).diagnostics.map(({code}) => code),
+        ['typecheck.unknown_table'],
+      )
+  })
+
   it('shows the calls by which a query reaches a write', () => {
     const chain = `${task}fn a() to bool { return b() }
 fn b() to bool { return db.Task.delete(1) }

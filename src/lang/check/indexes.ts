@@ -116,6 +116,8 @@ function indexColumn(
   }
   const type = show(column.type)
   symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${type}`)
+  // The unknown type is already reported.
+  if (column.base.kind === 'unknown') return column
   if (style === 'btree' && column.storage === 'json')
     diagnostics.report(
       'lint.index_column_type',

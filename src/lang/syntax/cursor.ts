@@ -128,8 +128,15 @@ export class Cursor {
     return false
   }
 
-  expected(what: string): void {
-    this.report('parse.expected_token', this.span, `Expected ${what}, found ${this.found()}.`)
+  /** Like `expect`, for the closing bracket of the opening one at `start`, to which an error refers. */
+  expectClosing(kind: number, start: number): void {
+    if (this.take(kind)) return
+    const related = [{start, end: start + 1, message: 'opened here'}]
+    this.expected(names.get(kind) ?? 'another token', {related})
+  }
+
+  expected(what: string, details?: DiagnosticDetails): void {
+    this.report('parse.expected_token', this.span, `Expected ${what}, found ${this.found()}.`, details)
   }
 
   unexpected(what: string): void {

@@ -14,7 +14,7 @@ export function parseBlock(c: Cursor): Block {
     if (c.expect(T.braceOpen)) {
       c.within(true, () => {
         readStatements(c, statements)
-        c.expect(T.braceClose)
+        c.expectClosing(T.braceClose, start)
       })
     }
     c.leave()
