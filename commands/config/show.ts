@@ -5,9 +5,9 @@ import {describeSettings} from '../../src/config/index.js'
 export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
   static override summary = 'Show all settings, their values and their sources.'
   static override description =
-    `Precedence, highest first: command-line flags, environment variables, Svc.toml, defaults. Mesh variables are also read
-from .svc/mesh/mesh.env in the workspace and in the home directory. Speech settings are also read from the file named by
-SVC_SPEECH_CONFIG. These files override Svc.toml. Overridden values are shown too.
+    `Precedence, highest first: command-line flags, environment variables, Svc.toml, ~/.svc/config.toml,
+defaults. Mesh variables are also read from .svc/mesh/mesh.env in the workspace and in the home directory. Speech settings
+are also read from the file named by SVC_SPEECH_CONFIG. These files override Svc.toml. Overridden values are shown too.
 
 Secrets are never shown. Settings marked "planned" are not used by this version. On a terminal, long values are
 truncated.`

@@ -11,6 +11,7 @@ import {
   readConfigFile,
   readMeshEnv,
   readSpeechConfig,
+  readUserConfig,
   resolveSettings,
   type SettingRows,
   type SettingSources,
@@ -50,6 +51,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   protected output!: Output
   protected workspace!: Workspace
   protected configFile: ConfigFile | undefined
+  protected userConfig: ConfigFile | undefined
   protected envFile: EnvFile | undefined
   protected speechConfig: ConfigFile | undefined
   /** Warnings about the configuration files and about the variables of all settings resolved so far. */
@@ -72,7 +74,10 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.output = new Output({json, quiet})
     if (folder !== undefined) enter(folder)
     this.workspace = discoverWorkspace(cwd())
-    if (this.workspace.configPath !== undefined) await this.#readConfig(this.workspace.configPath)
+    const {configPath} = this.workspace
+    this.configFile = configPath === undefined ? undefined : this.#checked(await readConfigFile(configPath))
+    const userConfig = await readUserConfig(process.env)
+    this.userConfig = userConfig && this.#checked(userConfig)
     this.envFile = readMeshEnv(this.workspace.root, process.env, settingTables, this.configFile)
     this.report(this.envFile.warnings)
     const speechConfig = process.env.SVC_SPEECH_CONFIG?.trim()
@@ -91,11 +96,12 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     return {...this.ctor, baseFlags: SvcCommand.baseFlags, args: Object.fromEntries(args)} as never
   }
 
-  async #readConfig(path: string): Promise<void> {
-    this.configFile = await readConfigFile(path)
-    this.report(this.configFile.warnings)
-    this.report(unknownKeys(settingTables, this.configFile))
-    checkValues(settingTables, this.configFile)
+  /** Reports the warnings about a settings file, and returns it. @throws config_type */
+  #checked(file: ConfigFile): ConfigFile {
+    this.report(file.warnings)
+    this.report(unknownKeys(settingTables, file))
+    checkValues(settingTables, file)
+    return file
   }
 
   async #readSpeechConfig(path: string): Promise<void> {
@@ -118,8 +124,8 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     const flags = Object.entries(table?.rows ?? {}).flatMap(([name, {flag}]) =>
       flag === undefined ? [] : [[name, parsed[flag]]],
     )
-    const {envFile, speechConfig, configFile: file} = this
-    return {flags: Object.fromEntries(flags), env: process.env, envFile, speechConfig, file}
+    const {envFile, speechConfig, configFile: file, userConfig: userFile} = this
+    return {flags: Object.fromEntries(flags), env: process.env, envFile, speechConfig, file, userFile}
   }
 
   /** Log options for all threads of this process, and the secrets to redact. */

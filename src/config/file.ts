@@ -1,8 +1,10 @@
+import {existsSync} from 'node:fs'
 import {readFile, stat} from 'node:fs/promises'
+import {join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import type {SettingWarning} from './warning.js'
 
-/** A parsed `Svc.toml`. */
+/** A parsed `Svc.toml`, or another file with the same keys. */
 export interface ConfigFile {
   path: string
   data: Record<string, unknown>
@@ -10,11 +12,23 @@ export interface ConfigFile {
 }
 
 /**
- * Reads the `Svc.toml` of a workspace. The legacy table `[mens]` is an alias of `[mesh]`, and ignored if both exist.
+ * Reads the `Svc.toml` of a workspace, or another file with the same keys. The legacy table `[mens]` is an alias of `[mesh]`, and ignored if both exist.
  * @throws config_unparsable with line and column; file_not_found, file_unreadable
  */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   return {path, ...renameLegacyTable(path, await readToml(path))}
+}
+
+/**
+ * Reads `.svc/config.toml` in the home directory, which `HOME` or `USERPROFILE` names; undefined if it does not exist.
+ * @throws config_unparsable with line and column; file_unreadable
+ */
+export async function readUserConfig(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ConfigFile | undefined> {
+  const home = (env.HOME ?? env.USERPROFILE)?.trim()
+  const path = home ? join(resolve(home), '.svc', 'config.toml') : undefined
+  return path !== undefined && existsSync(path) ? readConfigFile(path) : undefined
 }
 
 /** Maximum size of a settings file, in bytes. */

@@ -7,7 +7,7 @@ export {parseDuration} from './duration.js'
 export {type EnvFile, envFileExposure} from './env-file.js'
 export {type EnvLine, parseEnvLines} from './env-lines.js'
 export {meshEnvPath, readMeshEnv} from './env-mesh.js'
-export {type ConfigFile, readConfigFile} from './file.js'
+export {type ConfigFile, readConfigFile, readUserConfig} from './file.js'
 export {
   checkValues,
   type Origin,

@@ -8,13 +8,13 @@ import type {SettingWarning} from './warning.js'
 
 /**
  * Kinds of sources, by descending precedence. `env-file` is a `mesh.env`, `speech-config` the file that
- * `SVC_SPEECH_CONFIG` names, `file` is `Svc.toml`.
+ * `SVC_SPEECH_CONFIG` names, `file` is `Svc.toml`, `user-file` is `~/.svc/config.toml`.
  */
-export type OriginSource = 'flag' | 'env' | 'env-file' | 'speech-config' | 'file' | 'default'
+export type OriginSource = 'flag' | 'env' | 'env-file' | 'speech-config' | 'file' | 'user-file' | 'default'
 
 /**
  * Source of a value: `flag --threads`, `env SVC_THREADS`, `env-file SVC_MESH_TOKEN in PATH`, `speech-config beam_size`,
- * `file engine.threads`.
+ * `file engine.threads`, `user-file engine.threads in PATH`.
  */
 export interface Origin {
   source: OriginSource
@@ -44,6 +44,8 @@ export interface SettingSources {
   speechConfig?: ConfigFile | undefined
   /** `Svc.toml`. */
   file?: ConfigFile | undefined
+  /** `~/.svc/config.toml`. */
+  userFile?: ConfigFile | undefined
 }
 
 type Value<S> = S extends {type: {parse(text: string): infer T}; default: infer D}
@@ -71,7 +73,8 @@ const unset = Symbol('unset')
 
 /**
  * Resolves every setting of a table. Precedence: flag, environment, `mesh.env` files, the file that `SVC_SPEECH_CONFIG`
- * names, `Svc.toml` (in the order of the row's keys), the `implied` variable, default. Pure: all input is passed in.
+ * names, `Svc.toml` and then `~/.svc/config.toml` (each in the order of the row's keys), the `implied` variable, default.
+ * Pure: all input is passed in.
  *
  * An invalid variable is ignored with a warning, except for strict settings.
  * @throws config_variable if a variable of a strict setting is invalid
@@ -79,7 +82,7 @@ const unset = Symbol('unset')
  */
 export function resolveSettings<R extends SettingRows>(
   table: SettingTable<R>,
-  {flags = {}, env, envFile, speechConfig, file}: SettingSources,
+  {flags = {}, env, envFile, speechConfig, file, userFile}: SettingSources,
 ): Resolution<R> {
   const warnings: SettingWarning[] = []
   const resolved = Object.entries(table.rows).map(([name, setting]): ResolvedSetting => {
@@ -89,6 +92,7 @@ export function resolveSettings<R extends SettingRows>(
       ...fromEnvFile(setting, envFile, warnings),
       ...fromSpeechConfig(setting, speechConfig),
       ...fromFile(setting, file),
+      ...fromUserFile(setting, userFile),
       ...fromImplied(setting, env, envFile),
     ]
     const [winner, ...losers] = candidates
@@ -175,6 +179,9 @@ function fromFile(setting: Setting, file: ConfigFile | undefined): Candidate[] {
   })
 }
 
+const fromUserFile = (setting: Setting, file: ConfigFile | undefined): Candidate[] =>
+  fromFile(setting, file).map(({name, value}) => ({source: 'user-file', name: `${name} in ${file?.path}`, value}))
+
 function fromImplied({implied}: Setting, env: SettingSources['env'], files: SettingSources['envFile']): Candidate[] {
   if (implied === undefined) return []
   const {variable, read} = implied
@@ -202,7 +209,7 @@ export function acceptValue(setting: Setting, raw: unknown, {file, key}: {file: 
 }
 
 /**
- * Checks all values of `Svc.toml`, even those that no module of this process reads.
+ * Checks all values of a settings file, even those that no module of this process reads.
  * @throws config_type with every invalid value
  */
 export function checkValues(tables: readonly SettingTable[], file: ConfigFile): void {

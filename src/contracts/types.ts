@@ -76,7 +76,7 @@ export interface Origin {
   name?: string
 }
 
-export type Source = 'flag' | 'env' | 'env-file' | 'speech-config' | 'file' | 'default'
+export type Source = 'flag' | 'env' | 'env-file' | 'speech-config' | 'file' | 'user-file' | 'default'
 
 export interface Warning {
   code: string

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs'
 import {join, resolve} from 'node:path'
-import {readConfigFile} from '../config/index.js'
+import {readConfigFile, readUserConfig} from '../config/index.js'
 import {type Orchestrator, openOrchestrator} from '../orchestrator/index.js'
 
 export type {SubmitTaskV1} from '../contracts/index.js'
@@ -47,5 +47,5 @@ export async function openWorkspace(
   const folder = resolve(root)
   const path = join(folder, 'Svc.toml')
   const file = existsSync(path) ? await readConfigFile(path) : undefined
-  return openOrchestrator({root: folder, sources: {env, file}})
+  return openOrchestrator({root: folder, sources: {env, file, userFile: await readUserConfig(env)}})
 }

@@ -5,6 +5,7 @@ import {
   checkValues,
   orchestratorTables,
   readConfigFile,
+  readUserConfig,
   type SettingSources,
   type SettingTable,
   settingTables,
@@ -34,7 +35,7 @@ const usedAtStart =
   /^(orchestrator\.(durability|event_log)|orchestrator\.session\..*|orchestrator\.orchestration_migration\.legacy_.*|mesh\.inference_base_url)$/
 
 /**
- * Reads the sources again: `Svc.toml` from its former or its current location.
+ * Reads the sources again: `~/.svc/config.toml`, and `Svc.toml` from its former or its current location.
  * @throws config_unparsable, config_type, file_unreadable, in which case the settings are unchanged
  */
 export async function rereadSources(
@@ -42,11 +43,12 @@ export async function rereadSources(
   sources: SettingSources,
 ): Promise<{sources: SettingSources; warnings: string[]}> {
   const path = sources.file?.path ?? join(root, 'Svc.toml')
-  if (!existsSync(path)) return {sources: {...sources, file: undefined}, warnings: []}
-  const file = await readConfigFile(path)
-  const warnings = [...file.warnings, ...unknownKeys(settingTables, file)]
-  checkValues(settingTables, file)
-  return {sources: {...sources, file}, warnings: warnings.map(({message}) => message)}
+  const file = existsSync(path) ? await readConfigFile(path) : undefined
+  const userFile = await readUserConfig(sources.env)
+  const files = [file, userFile].filter((read) => read !== undefined)
+  const warnings = files.flatMap((read) => [...read.warnings, ...unknownKeys(settingTables, read)])
+  for (const read of files) checkValues(settingTables, read)
+  return {sources: {...sources, file, userFile}, warnings: warnings.map(({message}) => message)}
 }
 
 /** The latest reload of each orchestrator, successful or not. */

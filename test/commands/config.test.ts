@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
 import {realpath} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
@@ -55,6 +56,35 @@ describe('svc config show', () => {
     assert.equal(setting('mesh.control_url').value, null)
     assert.equal(setting('engine.threads').value, 3)
   })
+
+  it('shows a value of ~/.svc/config.toml, which Svc.toml overrides', async (test) => {
+    const cwd = await workspace(test, '[engine]\nthreads = 2\n')
+    const home = await workspace(test)
+    const path = join(home, '.svc', 'config.toml')
+    assert.equal((await show(cwd, {HOME: home})).setting('engine.num_ctx').value, 0)
+    assert.ok(!existsSync(path))
+    await writeFiles(home, {'.svc/config.toml': '[engine]\nthreads = 3\nnum_ctx = 512\nthread = 1\n'})
+    const {setting, stderr} = await show(cwd, {HOME: home})
+    assert.deepEqual(setting('engine.threads'), {
+      value: 2,
+      origin: {source: 'file', name: 'engine.threads'},
+      overridden: [{source: 'user-file', name: `engine.threads in ${path}`, value: 3}],
+    })
+    assert.deepEqual(setting('engine.num_ctx').origin, {source: 'user-file', name: `engine.num_ctx in ${path}`})
+    assert.ok(stderr.includes(`${path}: unknown setting engine.thread. Did you mean engine.threads?`), stderr)
+  })
+
+  for (const [fault, toml, message] of [
+    ['cannot be parsed', '[engine\n', /config\.toml:1:\d+ is not valid TOML/],
+    ['has a value of the wrong type', '[engine]\nthreads = "many"\n', /config\.toml: engine\.threads must be /],
+  ] as const)
+    it(`exits with status 2 if ~/.svc/config.toml ${fault}`, async (test) => {
+      const home = await workspace(test)
+      await writeFiles(home, {'.svc/config.toml': toml})
+      const {stderr, exitCode} = await svcInTurn(['config', 'show'], {cwd: home, env: {HOME: home}})
+      assert.equal(exitCode, 2)
+      assert.match(stderr, message)
+    })
 
   it('never shows a secret', async (test) => {
     const cwd = await workspace(test)

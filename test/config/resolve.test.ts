@@ -32,10 +32,20 @@ describe('a setting with all sources', () => {
   const second = {env: {SVC_OLD_CTX: '4'}}
   const both = {env: {SVC_NUM_CTX: '5', SVC_OLD_CTX: '4'}}
   const file = {file: fileOf({engine: {num_ctx: 3}})}
+  const user = {
+    userFile: {path: '/home/me/.svc/config.toml', data: {engine: {num_ctx: 7}}, warnings: []},
+  }
   const elsewhere = {file: fileOf({orchestrator: {num_ctx: 2}})}
   const files = {file: fileOf({engine: {num_ctx: 3}, orchestrator: {num_ctx: 2}})}
   const cases: [sources: object, value: number, source: string, overridden: string[]][] = [
     [{}, 1, 'default', []],
+    [user, 7, 'user-file engine.num_ctx in /home/me/.svc/config.toml', []],
+    [
+      {...elsewhere, ...user},
+      2,
+      'file orchestrator.num_ctx',
+      ['user-file engine.num_ctx in /home/me/.svc/config.toml = 7'],
+    ],
     [elsewhere, 2, 'file orchestrator.num_ctx', []],
     [file, 3, 'file engine.num_ctx', []],
     [files, 3, 'file engine.num_ctx', ['file orchestrator.num_ctx = 2']],

@@ -59,13 +59,15 @@ A setting gets its value from the first of these sources that has one:
 2. an environment variable;
 3. \`~/.svc/mesh/mesh.env\` or \`.svc/mesh/mesh.env\`, for settings of the mesh;
 4. \`Svc.toml\` in the nearest directory upwards that has one;
-5. the default.
+5. \`.svc/config.toml\` in the home directory, for all workspaces of a user;
+6. the default.
 
 \`svc config show\` prints every setting with its value and source, \`svc config show --changed\` only those that differ from their
-defaults, and \`svc config check\` validates \`Svc.toml\`. [\`examples/Svc.toml\`](../examples/Svc.toml) is a file to start from.
+defaults, and \`svc config check\` validates both files. [\`examples/Svc.toml\`](../examples/Svc.toml) is a file to start from.
+\`~/.svc/config.toml\` has the same keys as \`Svc.toml\`; \`svc\` never creates it.
 
-A key in \`Svc.toml\` that no setting reads causes a warning. A file that cannot be parsed stops every command, with line and
-column. Settings that \`svc config show\` marks as planned have no effect in this version; they are not listed here.
+A key in one of these files that no setting reads causes a warning. A file that cannot be parsed stops every command, with line
+and column. Settings that \`svc config show\` marks as planned have no effect in this version; they are not listed here.
 
 ${texts.join('\n')}`
 }

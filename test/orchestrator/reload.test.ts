@@ -54,6 +54,19 @@ const caught = async (work: Promise<unknown>): Promise<unknown> => {
 }
 
 describe('reloadConfig', () => {
+  it('reads ~/.svc/config.toml again, which Svc.toml overrides', async (t) => {
+    const home = await temporaryFolder(t)
+    const {root, orchestrator, reload} = await opened(t, '[orchestrator]\nmin_agents = 2\n', {HOME: home})
+    const config = '[orchestrator]\nmin_agents = 1\nmax_agents = 5\n[workspace]\njourney_store = "./tasks.db"\n'
+    await writeFiles(home, {'.svc/config.toml': config})
+    assert.deepEqual((await reload()).changed, ['orchestrator.max_agents'])
+    assert.deepEqual([orchestrator.config.minAgents, orchestrator.config.maxAgents], [2, 5])
+    const {sources} = await rereadSources(root, {env: {HOME: home}})
+    const restarted = await openOrchestrator({root, sources})
+    t.after(() => restarted.close())
+    assert.equal(restarted.store.path, join(root, 'tasks.db'))
+  })
+
   it('applies changed settings and lists them', async (t) => {
     const {orchestrator, write, reload} = await opened(t, '[orchestrator]\nmax_agents = 2\n')
     await write({

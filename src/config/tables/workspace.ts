@@ -21,12 +21,14 @@ export const workspaceSettings = settings('workspace', () => ({
   journeyStore: {
     type: storeLocation(),
     env: ['SVC_WORKSPACE_JOURNEY_STORE'],
+    toml: ['workspace.journey_store'],
     default: 'project',
     doc: 'Where tasks are stored: in the workspace (project), in the store of the user (canonical) or in a file. A relative path starts at the workspace root.',
   },
   journeyFallbackCanonical: {
     type: boolean('lenient'),
     env: ['SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL'],
+    toml: ['workspace.journey_fallback_canonical'],
     default: false,
     doc: 'Use the canonical store, with a warning, if the workspace store, or the file that replaces it, cannot be opened.',
   },
