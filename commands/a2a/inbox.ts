@@ -11,10 +11,14 @@ export default class A2aInbox extends OperationCommand<typeof A2aInbox> {
 which no other consumer receives them. Messages that are not acknowledged in time are redelivered. The consumer name is
 --as, or else SVC_A2A_CONSUMER_ID, or else pid:N with the id of this process.
 
+The default source is db, the durable inbox. --source mesh lists the messages from other machines, newest first, and
+--source merged those of all sources. To acknowledge a message of the mesh, pass its id, such as mesh:12.
+
 A message becomes a dead letter after ten deliveries or when its agent retires. --dead lists dead letters. Refer to a
 retired agent by its id, such as A-03.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> reviewer',
+    '<%= config.bin %> <%= command.id %> reviewer --source merged',
     '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r ".messages[].payload"',
   ]
   static override args = operationArgs(inbox)

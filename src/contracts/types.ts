@@ -2546,6 +2546,26 @@ export interface A2ASendV1 {
   binding_advisory: string | null
 }
 
+/** Result of svc a2a broadcast --json. */
+export interface A2ABroadcastV1 {
+  /** Null on the route db, where each copy has its own id. */
+  message_id: number | null
+  /** Only on the route local. */
+  display_id?: string
+  /** On the route db, the ids of the copies. */
+  message_ids: number[]
+  sender: number
+  msg_type: string
+  route: 'local' | 'db'
+  delivery_plane: 'broadcast'
+  /** Number of agents that received it. */
+  delivered_to: number
+  /** Number of unread messages dropped to make room for this one. */
+  dropped_messages: number
+  sender_identity_binding: 'verified' | 'unbound'
+  binding_advisory: string | null
+}
+
 /** Result of svc a2a inbox --json. */
 export interface A2AInboxV1 {
   agent_id: number

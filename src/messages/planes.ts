@@ -19,13 +19,14 @@ export const inboxSources = ['merged', ...routes] as const
 export type InboxSource = (typeof inboxSources)[number]
 
 /** Routes within this machine. */
-export type OpenRoute = Exclude<Route, 'mesh'>
+export const openRoutes = ['local', 'db'] as const satisfies readonly Route[]
+export type OpenRoute = (typeof openRoutes)[number]
 
 /** Sources with messages of this machine. */
 export type OpenSource = Exclude<InboxSource, 'mesh'>
 
 /** The local routes that a source includes. */
-export const routesOf = (source: OpenSource): readonly OpenRoute[] => (source === 'merged' ? ['local', 'db'] : [source])
+export const routesOf = (source: OpenSource): readonly OpenRoute[] => (source === 'merged' ? openRoutes : [source])
 
 /** Parses one of several words, case-insensitively. @throws usage */
 export function parseWord<T extends string>(word: string, words: readonly T[], what: string): T {

@@ -3,7 +3,7 @@ import type {Acknowledged, Broadcasted, Inbox, MessageHistory, Sent} from '../me
 import type {OperationContext, Surface} from './context.js'
 import {renamed} from './renamed.js'
 
-export interface Sender {
+interface Sender {
   sender_id: string | number
   msg_type: string
   payload: string
@@ -11,9 +11,12 @@ export interface Sender {
   sender_session_id?: string
 }
 
-export interface SendInput extends Sender {
-  receiver_id: string | number
+export interface BroadcastInput extends Sender {
   route?: string
+}
+
+export interface SendInput extends BroadcastInput {
+  receiver_id: string | number
   idempotency_key?: string
   correlation_id?: string
   thread_id?: string
@@ -116,8 +119,11 @@ export function acknowledge(input: AckInput, context: OperationContext): Acknowl
   return context.modules.messages.ackRouted(context.orchestrator, request, owner, context)
 }
 
-export const broadcast = (input: Sender, {modules, orchestrator}: OperationContext): Broadcasted =>
-  modules.messages.broadcastMessage(orchestrator, renamed(input, sending))
+export const broadcast = (input: BroadcastInput, {modules, orchestrator, surface}: OperationContext): Broadcasted =>
+  modules.messages.broadcastMessage(orchestrator, {
+    route: defaultRoute(surface),
+    ...renamed(input, {...sending, route: 'route'}),
+  })
 
 export const history = (input: HistoryInput, {modules, orchestrator, surface}: OperationContext): MessageHistory =>
   modules.messages.messageHistory(orchestrator, {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
-import type {A2AHistoryV1} from '../../src/contracts/index.js'
+import type {A2ABroadcastV1, A2AHistoryV1} from '../../src/contracts/index.js'
 import {orchWorkspace} from '../support/orch-workspace.js'
 
 interface Sent {
@@ -74,6 +74,21 @@ describe('svc a2a', {concurrency: 3}, () => {
     const page = await json<A2AHistoryV1>('cli/a2a-history.v1', args)
     assert.deepEqual([page.source, page.total_messages, page.messages.map(({id}) => id)], ['db', 1, [1]])
     await fails(['a2a', 'history', 'nobody'], 3, 'agent_not_found')
+  })
+
+  it('broadcasts a message to the durable inboxes of all other agents', async (t) => {
+    const {text, json, inbox, ack} = await withAgents(t)
+    await text(['orch', 'agent', 'spawn', 'carl'])
+    const args = ['a2a', 'broadcast', 'anna', 'broadcast_news', '-']
+    assert.equal(await text(args, {input: 'released\n'}), 'delivered to 2 agents\n')
+    await ack('1')
+    const again = await json<A2ABroadcastV1>('cli/a2a-broadcast.v1', [...args.slice(0, -1), 'released'])
+    assert.deepEqual([again.message_ids, again.route, again.delivery_plane], [[3], 'db', 'broadcast'])
+    assert.deepEqual(
+      (await inbox('--source', 'merged')).messages.map(({id}) => id),
+      [3],
+    )
+    assert.match(await text(['a2a', 'inbox', 'carl']), /\n2 +A-01 +broadcast_news .* released\n$/)
   })
 
   it('reads the payload from standard input', async (t) => {
@@ -164,6 +179,9 @@ describe('svc a2a', {concurrency: 3}, () => {
       /Did you mean anna\?/,
     )
     await fails(['a2a', 'inbox', 'nobody'], 3, 'agent_not_found')
+    await fails(['a2a', 'inbox', 'bert', '--source', 'mesh'], 5, 'mesh_not_configured')
+    await fails(['a2a', 'inbox', 'bert', '--source', 'pigeon'], 2, 'usage')
+    await fails(['a2a', 'broadcast', 'ana', 'free_form', 'x'], 3, 'agent_not_found')
     await fails(['a2a', 'ack', 'bert', '7'], 3, 'message_not_found')
     await fails(['a2a', 'ack', 'bert', 'seven'], 2, 'usage')
   })

@@ -168,11 +168,11 @@ describe('a broadcast', () => {
       [message?.receiver, message?.delivery_plane, message?.route, message?.msg_type],
       [null, 'broadcast', 'local', 'broadcast_news'],
     )
-    const acked = ackHere(orchestrator, {agent: 'bert', message: sent.message_id}, 'tester')
+    const acked = ackHere(orchestrator, {agent: 'bert', message: sent.message_ids[0] ?? 0}, 'tester')
     assert.deepEqual([acked.acknowledged, acked.delivery_plane], [true, 'broadcast'])
     assert.deepEqual(payloads(orchestrator, 'carl'), ['released'])
     assert.equal(messageHistory(orchestrator, {}).messages[0]?.acknowledged, false)
-    ackHere(orchestrator, {agent: 'carl', message: sent.message_id}, 'tester')
+    ackHere(orchestrator, {agent: 'carl', message: sent.message_ids[0] ?? 0}, 'tester')
     assert.equal(messageHistory(orchestrator, {}).messages[0]?.acknowledged, true)
   })
 

@@ -172,7 +172,8 @@ describe('a sender', () => {
     for (const wrong of [{}, {sessionId: 's-2'}]) {
       const {status} = refused('agent_session_mismatch', () => orchestrator.say('x', wrong))
       assert.equal(status, 403)
-      refused('agent_session_mismatch', () => broadcastMessage(orchestrator, {...broadcast, ...wrong}))
+      for (const route of ['local', 'db'])
+        refused('agent_session_mismatch', () => broadcastMessage(orchestrator, {...broadcast, ...wrong, route}))
     }
     for (const wrong of [{}, {sessionId: 's-1'}]) {
       refused('agent_session_mismatch', () => readInbox(orchestrator, {agent: 'bert', ...wrong}, consumer()))
