@@ -6,6 +6,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {type RemoteEnvelope, readWork, remoteTypes} from '../../../src/mesh/index.js'
 import {answerQuestion, askQuestion, cancelTask, doubtTask, retryTask, submitTask} from '../../../src/tasks/index.js'
+import type {Fate} from '../../mesh/client/support/logging-proxy.js'
 import {until} from '../../support/until.js'
 import {builder, RemoteWorld} from './remote-world.js'
 
@@ -264,16 +265,16 @@ describe('a delegated task falls back to the local queue', () => {
   it('if its lease is lost while its files are being sent', async (t) => {
     const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
     await writeFile(join(world.orchestrator.root, 'in.txt'), 'input')
-    let revoked: Promise<unknown> | undefined
-    world.proxy.decide = ({route}) => {
+    world.proxy.decide = async ({route}): Promise<Fate> => {
       if (!route.startsWith('PUT /v1/mesh/blobs')) return 'pass'
-      revoked ??= world.leases().then(([lease]) => world.worker.revokeLease(lease?.lease_id ?? ''))
-      return world.delegation()?.state === 'superseded' ? 'pass' : {status: 503}
+      const [lease] = await world.leases()
+      await world.worker.revokeLease(lease?.lease_id ?? '')
+      await until(() => world.delegation()?.state === 'superseded', 'the loss is noticed')
+      return 'pass'
     }
     await world.start()
     submitTask(world.orchestrator, {...builder, file_manifest: [{path: 'in.txt', access: 'read'}]})
     await world.untilStatus('Completed')
-    await revoked
     assert.deepEqual([world.local.started, world.delegation()?.end_reason], [[1], 'lease_renew_failed'])
     assert.deepEqual(await world.inboxOf(remoteTypes.envelope), [])
   })

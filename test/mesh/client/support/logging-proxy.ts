@@ -25,8 +25,8 @@ export interface LoggingProxy {
   readonly log: Passage[]
   /** Treatment of the next requests in order; later ones pass. */
   fates: Fate[]
-  /** Chooses the treatment of the requests for which `fates` has none. */
-  decide?: (request: Pick<Passage, 'route' | 'body'>) => Fate
+  /** Chooses the treatment of the requests for which `fates` has none. A request waits for a promise. */
+  decide?: (request: Pick<Passage, 'route' | 'body'>) => Fate | Promise<Fate>
 }
 
 /** Proxy that logs requests and injects faults. */
@@ -38,7 +38,7 @@ export async function loggingProxy(test: {after(work: () => unknown): void}, tar
     const body = await buffer(request)
     const {method = '', url = '', headers} = request
     const asked = {route: `${method} ${url}`, body: body.toString('utf8')}
-    const fate = proxy.fates.shift() ?? proxy.decide?.(asked) ?? 'pass'
+    const fate = proxy.fates.shift() ?? (await proxy.decide?.(asked)) ?? 'pass'
     const passage: Passage = {...asked, atMs, fate}
     log.push(passage)
     if (fate === 'lose request') return response.destroy()
