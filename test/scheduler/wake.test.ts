@@ -79,7 +79,8 @@ describe('a daemon that does not poll', () => {
     let duringBurst = false
     let writes = 0
     for (; performance.now() - started < 200; writes++) {
-      client.store.transaction(() => client.store.run('UPDATE orch_agents SET last_active_ms = last_active_ms'))
+      // SQLite does not write a row whose values are the same.
+      client.store.transaction(() => client.store.run('UPDATE orch_agents SET last_active_ms = last_active_ms + 1'))
       await setImmediate()
       duringBurst ||= processor.started.includes(id)
     }
