@@ -265,16 +265,22 @@ describe('a delegated task falls back to the local queue', () => {
   it('if its lease is lost while its files are being sent', async (t) => {
     const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
     await writeFile(join(world.orchestrator.root, 'in.txt'), 'input')
-    world.proxy.decide = async ({route}): Promise<Fate> => {
-      if (!route.startsWith('PUT /v1/mesh/blobs')) return 'pass'
+    let held: Promise<Fate> | undefined
+    const hold = async (): Promise<Fate> => {
       const [lease] = await world.leases()
       await world.worker.revokeLease(lease?.lease_id ?? '')
       await until(() => world.delegation()?.state === 'superseded', 'the loss is noticed')
       return 'pass'
     }
+    world.proxy.decide = ({route}) => {
+      if (!route.startsWith('PUT /v1/mesh/blobs')) return 'pass'
+      held ??= hold()
+      return held
+    }
     await world.start()
     submitTask(world.orchestrator, {...builder, file_manifest: [{path: 'in.txt', access: 'read'}]})
     await world.untilStatus('Completed')
+    assert.equal(await held, 'pass')
     assert.deepEqual([world.local.started, world.delegation()?.end_reason], [[1], 'lease_renew_failed'])
     assert.deepEqual(await world.inboxOf(remoteTypes.envelope), [])
   })
