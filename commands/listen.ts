@@ -28,7 +28,6 @@ import type {
   Polished,
   RemoteSession,
   RouteResult,
-  Segment,
   SessionLimits,
   Transcriber,
   TranscriptFormat,
@@ -120,19 +119,19 @@ current utterance and prints it.`
     try {
       const onFinal = async (heard: FinishedUtterance) => {
         polished = await conversation.polish(unpolished(heard))
-        const utterance = withText(heard, polished)
-        result.add(utterance)
+        const {text, confidence, report: llm_refinement} = polished
+        const event = llm_refinement.applied ? {...heard.event, refined_text: text, text, confidence} : heard.event
+        result.add({...heard, event})
         screen.clear()
-        if (utterance.event.text !== '') await this.output.piece(`${utterance.event.text}\n`)
-        await document?.write(utterance)
-        if (!isDialogue || utterance.event.text === '') return
+        if (event.text !== '') await this.output.piece(`${event.text}\n`)
+        // The segments do not have the corrected text.
+        await document?.write(llm_refinement.applied ? {event} : heard)
+        if (!isDialogue || event.text === '') return
         routed = await conversation.route(session.id, polished)
         await this.#showRoute(routed)
-        if (this.flags.route === 'none' && !polished.report.applied) return
-        const {correlation_id, utterance: index} = utterance.event
-        const {route} = routed
-        const {text, report: llm_refinement} = polished
-        await this.output.event({type: 'routed', correlation_id, utterance: index, text, route, llm_refinement})
+        if (this.flags.route === 'none' && !llm_refinement.applied) return
+        const {correlation_id, utterance} = event
+        await this.output.event({type: 'routed', correlation_id, utterance, text, route: routed.route, llm_refinement})
       }
       const session =
         transcriber === undefined
@@ -378,16 +377,6 @@ const unpolished = ({event, file}: FinishedUtterance): Unpolished => ({
   confidence: event.confidence,
   trace: file?.finished.trace ?? [],
 })
-
-/** The utterance with its final text; without segments if the text differs from theirs. */
-function withText({event, file}: FinishedUtterance, {text, confidence, report}: Polished): FinishedUtterance {
-  if (!report.applied) return file === undefined ? {event} : {event, file}
-  const polished = {...event, refined_text: text, text, confidence}
-  if (file === undefined) return {event: polished}
-  const {transcript} = file
-  const whole = {...transcript.segments[0], startSec: 0, endSec: (event.end_ms - event.start_ms) / 1000, text}
-  return {event: polished, file: {...file, transcript: {...transcript, text, segments: [whole as Segment]}}}
-}
 
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
