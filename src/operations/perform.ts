@@ -57,6 +57,21 @@ export function createCall(operation: Operation, name: string, names: BindingNam
 }
 
 /**
+ * Calls an operation of a table by its name.
+ * @throws params_invalid, the errors of the operation; TypeError if there is none of this name: a programming error
+ */
+export function performNamed(
+  table: readonly Operation[],
+  name: string,
+  input: object,
+  context: OperationContext,
+): unknown {
+  const operation = table.find((each) => each.name === name)
+  if (operation === undefined) throw new TypeError(`no operation ${name}`)
+  return createCall(operation, name).perform(input, context)
+}
+
+/**
  * An operation as called by its command.
  * @throws TypeError if no command derives its flags from the input: an error in the table
  */

@@ -16,9 +16,10 @@ import {
   spokenCodeFailure,
   transcriptUse,
 } from '../speech/index.js'
+import {withoutUndefined} from '../tasks/index.js'
 import type {OperationContext} from './context.js'
 import type {Operation} from './operation.js'
-import {createCall} from './perform.js'
+import {performNamed} from './perform.js'
 import type {TranscribeRequest} from './speech-port.js'
 import {spokenPorts} from './spoken.js'
 import {DetailedError} from './tool-answer.js'
@@ -92,15 +93,8 @@ async function hear({path, prompt = '', ...request}: SpeechToCode, context: Oper
   if (path === undefined) return {raw_text: prompt, refined_text: prompt.trim(), confidence: 1}
   if (context.speech === undefined) throw new SvcError('speech_unavailable', {})
   const {language_hint, profile, debug_parser_payload} = request
-  const heard = await context.speech.transcribe(
-    {
-      path,
-      ...(language_hint === undefined ? {} : {language_hint}),
-      ...(profile === undefined ? {} : {profile}),
-      ...(debug_parser_payload === undefined ? {} : {debug_parser_payload}),
-    },
-    context,
-  )
+  const options = withoutUndefined({language_hint, profile, debug_parser_payload})
+  const heard = await context.speech.transcribe({path, ...options}, context)
   const {raw_text, refined_text, confidence, n_best, correction_trace, runtime_config} = heard
   const debug = debug_parser_payload === true ? {correction_trace, runtime_config} : {}
   return {raw_text, refined_text, confidence, ...(n_best === undefined ? {} : {n_best}), ...debug}
@@ -134,15 +128,11 @@ async function generateFrom(
   table: readonly Operation[],
   context: OperationContext,
 ): Promise<Generated> {
-  const generate = table.find(({name}) => name === 'generate_code')
-  if (generate === undefined) throw new TypeError('no operation generate_code')
   const {validate, max_retries, output_surface_mode} = request
-  const options = Object.entries({validate, max_retries, output_surface_mode}).filter(
-    ([, value]) => value !== undefined,
-  )
-  const input = {prompt, session_id: sessionId, ...Object.fromEntries(options)}
+  const options = withoutUndefined({validate, max_retries, output_surface_mode})
+  const input = {prompt, session_id: sessionId, ...options}
   try {
-    return (await createCall(generate, generate.name).perform(input, context)) as Generated
+    return (await performNamed(table, 'generate_code', input, context)) as Generated
   } catch (error) {
     context.signal.throwIfAborted()
     const {code, message} = SvcError.from(error)
@@ -181,9 +171,7 @@ async function traceOf(
 
 function slotsOf({envelope}: RouteResult): Readonly<Record<string, unknown>> {
   const {target_path, symbol_name, ast_target} = envelope ?? {}
-  return Object.fromEntries(
-    Object.entries({target_path, symbol_name, ast_target}).filter(([, slot]) => slot !== undefined),
-  )
+  return withoutUndefined({target_path, symbol_name, ast_target})
 }
 
 const sessionSettings = ({sources}: OperationContext) => resolveSettings(speechSessionSettings, sources).values

@@ -1,7 +1,7 @@
 import type {OperationPorts, SpokenOperation} from '../speech/index.js'
 import type {OperationContext} from './context.js'
 import type {Operation} from './operation.js'
-import {createCall} from './perform.js'
+import {performNamed} from './perform.js'
 
 type Spell = (name: string) => readonly string[]
 
@@ -52,11 +52,7 @@ export async function spokenPorts(
   spoken ??= spokenOperations(operations, spokenName)
   return {
     operations: spoken,
-    async run(name, input, signal) {
-      const operation = operations.find((one) => one.name === name)
-      if (operation === undefined) throw new TypeError(`no operation ${name}`)
-      return createCall(operation, name).perform(input, {...(await open()), signal})
-    },
+    run: async (name, input, signal) => performNamed(operations, name, input, {...(await open()), signal}),
     confirm,
   }
 }

@@ -76,11 +76,14 @@ const named = (name: string | undefined) => (name === undefined ? {} : {symbol_n
 /** The next word that is a name, without connecting words. */
 function nameAfter(words: readonly string[], at: number): string | undefined {
   const next = words.slice(at + 1).find((word) => !connectors.includes(bare(word)))
-  const name = next?.replace(/^[`'"]+|[,.'"`;:!?]+$/gu, '')
+  const name = next && unquoted(next)
   return name !== undefined && /^[\p{L}\p{N}_]+$/u.test(name) ? name : undefined
 }
 
-const bare = (word: string) => word.toLowerCase().replace(/^[`'"]+|[,.'"`;:!?]+$/gu, '')
+/** The word without quotes and punctuation around it. */
+const unquoted = (word: string) => word.replace(/^[`'"]+|[,.'"`;:!?]+$/gu, '')
+
+const bare = (word: string) => unquoted(word.toLowerCase())
 
 /** What is missing to act on an intent, and a question for it. */
 export function slotGaps(intent: Intent, {target_path: path, symbol_name: symbol}: Slots): SlotGap[] {
