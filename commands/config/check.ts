@@ -4,8 +4,8 @@ import {describeSettings} from '../../src/config/index.js'
 export default class ConfigCheck extends SvcCommand<typeof ConfigCheck> {
   static override summary = 'Check Svc.toml and the environment.'
   static override description =
-    `Exits with status 2 if Svc.toml or ~/.svc/config.toml cannot be parsed or contains a value of the wrong type. Unknown keys and invalid
-environment variables are reported as warnings.`
+    `Exits with status 2 if Svc.toml or ~/.svc/config.toml cannot be parsed or contains a value of the wrong type. Unknown
+keys and invalid environment variables are reported as warnings.`
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> -C ./project']
 
   async run(): Promise<void> {

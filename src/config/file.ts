@@ -12,7 +12,8 @@ export interface ConfigFile {
 }
 
 /**
- * Reads the `Svc.toml` of a workspace, or another file with the same keys. The legacy table `[mens]` is an alias of `[mesh]`, and ignored if both exist.
+ * Reads the `Svc.toml` of a workspace, or another file with the same keys. The legacy table `[mens]` is an alias of
+ * `[mesh]`, and ignored if both exist.
  * @throws config_unparsable with line and column; file_not_found, file_unreadable
  */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
