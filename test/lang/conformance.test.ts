@@ -4,7 +4,6 @@ import {before, describe, it} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {
   checkProgram,
-  connect,
   decoder,
   type FunctionType,
   functionsFile,
@@ -23,12 +22,11 @@ type Evaluate = (call: ConformanceCall) => unknown
 /** `Unit` is null. */
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value ?? null))
 
-async function closuresOf(program: Program): Promise<Evaluate> {
-  const {database} = await connect(program, ':memory:')
+function closuresOf(program: Program): Evaluate {
   return ({name, args}) => {
     const target = program.functions.find((made) => made.name === name) as FunctionType
     const values = args.map((arg, i) => decoder((target.params[i] as FunctionType['params'][number]).type)(arg))
-    return asJson(toJson(pureFunction(target, database)(...values)))
+    return asJson(toJson(pureFunction(target)(...values)))
   }
 }
 

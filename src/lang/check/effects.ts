@@ -123,3 +123,17 @@ function checkMutation(made: FunctionType, diagnostics: Diagnostics): void {
         },
       )
 }
+
+/** The names of the built-in functions that a tree calls. */
+export function builtinsOf(tree: unknown, found = new Set<string>()): ReadonlySet<string> {
+  if (Array.isArray(tree)) for (const item of tree) builtinsOf(item, found)
+  else if (typeof tree === 'object' && tree !== null) {
+    const {kind, name} = tree as {kind?: unknown; name?: unknown}
+    if (kind === 'builtin' && typeof name === 'string') found.add(name)
+    // Types, bindings and called functions refer to each other and contain no calls of their own.
+    for (const [key, member] of Object.entries(tree)) if (!references.has(key)) builtinsOf(member, found)
+  }
+  return found
+}
+
+const references: ReadonlySet<string> = new Set(['type', 'binding', 'params', 'target', 'span'])

@@ -136,7 +136,7 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
   if (expression !== undefined) {
     const using = checkUsing(program, table, column, live, expression)
     const name = `svc_using_${i}`
-    database.function(name, {varargs: true}, usingFunction(using, database))
+    database.function(name, {varargs: true}, usingFunction(using))
     return `${name}("_id"${using.old.map((old) => `, ${quotedAny(old.live.name)}`).join('')})`
   }
   const found = liveColumn(live, column.name)

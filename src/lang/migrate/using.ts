@@ -1,4 +1,3 @@
-import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../errors/index.js'
 import {
   type Column,
@@ -79,8 +78,8 @@ function typeOfSql({type}: LiveColumn, now: Column | undefined): Type {
 }
 
 /** Returns a function of a row's `_id` and `old` columns that computes the new value. @throws Failure */
-export function usingFunction({target, column, old}: Using, database: Database): (...row: unknown[]) => Bound {
-  const evaluate = pureFunction(target, database)
+export function usingFunction({target, column, old}: Using): (...row: unknown[]) => Bound {
+  const evaluate = pureFunction(target)
   const decode = rowDecoder(old.map((each) => each.column))
   const bind = binder(column.storage)
   return (id, ...values) => {

@@ -1,4 +1,3 @@
-import type {Database} from 'better-sqlite3'
 import type {FunctionType} from '../check/index.js'
 import {Compiler} from './compile.js'
 import {Connection} from './connection.js'
@@ -8,12 +7,14 @@ import type {Value} from './value.js'
 /**
  * Compiles a function that neither waits nor uses the database to a JavaScript function. Each call has its own limits.
  */
-export function pureFunction(target: FunctionType, database: Database): (...args: readonly Value[]) => Value {
+export function pureFunction(target: FunctionType): (...args: readonly Value[]) => Value {
   const handler = new Compiler(new Map()).handler(target)
-  const connection = new Connection(database)
   const ports = {log: () => undefined, env: {}}
   return (...args) => {
     const deadline = performance.now() + defaultLimits.timeoutMs
-    return handler(new Context(connection, {ports, limits: defaultLimits, deadline}), args)
+    return handler(new Context(unused, {ports, limits: defaultLimits, deadline}), args)
   }
 }
+
+/** A pure function has no statements to prepare. */
+const unused = new Connection(undefined as never)
