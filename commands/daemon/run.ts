@@ -1,7 +1,14 @@
 import {resolve} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Flags} from '@oclif/core'
-import {describeEvent, type EventLog, OrchCommand, openEventLog, settingFlags} from '../../src/cli/index.js'
+import {
+  describeEvent,
+  type EventLog,
+  OrchCommand,
+  openEventLog,
+  settingFlags,
+  workflowPorts,
+} from '../../src/cli/index.js'
 import {daemonSettings, meshNodeSettings, meshSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {ListenAddress, Publication, publish as publishDaemon, RpcServer} from '../../src/daemon/index.js'
@@ -199,6 +206,12 @@ With --json the first line is a ready event, followed by one line per event. On 
     try {
       const {publish} = await import('../../src/daemon/index.js')
       const {configuredClient} = await import('../../src/mesh/index.js')
+      const {startWorkflowRunner} = await modules.workflows.loadWorkflows()
+      const ports = workflowPorts(orchestrator, {
+        sources: base.sources,
+        version: base.version,
+        speech: this.speechPort,
+      })
       await modules.scheduler.runDaemon(orchestrator, {
         ...options,
         delegator: (lease) => {
@@ -207,6 +220,7 @@ With --json the first line is a ready event, followed by one line per event. On 
           const client = configuredClient(base.sources, controlUrl, modules.scheduler.claimerOf(orchestrator))
           return modules.scheduler.startDelegator(orchestrator, {client, lease, version: base.version})
         },
+        workflows: options.runsTasks === false ? undefined : () => startWorkflowRunner(orchestrator, {ports}),
         onReady: (lease, recovered) => {
           const {fence} = lease
           publication = this.#publish(publish, base, server)

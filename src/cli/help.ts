@@ -9,7 +9,7 @@ type ListOptions = Parameters<CommandHelp['renderList']>[1]
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
   ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge', 'cache']],
   ['DATABASE', ['db', 'lsp']],
-  ['TASKS AND AGENTS', ['orch', 'daemon', 'a2a', 'mcp']],
+  ['TASKS AND AGENTS', ['orch', 'workflow', 'daemon', 'a2a', 'mcp']],
   ['MESH', ['mesh']],
   ['CONFIGURATION AND HELP', ['config', 'contracts', 'doctor', 'bench', 'explain', 'autocomplete', 'help', 'version']],
 ]

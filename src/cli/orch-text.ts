@@ -348,6 +348,14 @@ const descriptions: Descriptions = {
     `message ${id} from ${displayAgent(from)} to ${agent}: ${type}`,
   message_dead_lettered: ({message_id: id, delivery_attempts: attempts, error}, _, agent) =>
     `message ${id} to ${agent} dead-lettered after ${attempts} deliveries${because(error)}`,
+  workflow_started: ({run_id: run, workflow}) => `workflow ${workflow} started, run ${run}`,
+  workflow_completed: ({run_id: run}) => `run ${run} completed`,
+  workflow_failed: ({run_id: run, error}) => `run ${run} failed: ${error}`,
+  workflow_cancelled: ({run_id: run}) => `run ${run} cancelled`,
+  activity_started: ({run_id: run, activity}) => `run ${run}: ${activity} started`,
+  activity_completed: ({run_id: run, activity}) => `run ${run}: ${activity} completed`,
+  activity_retried: ({run_id: run, activity, attempt, error}) =>
+    `run ${run}: attempt ${attempt} of ${activity} failed: ${error}`,
   plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} created, ${nodes} steps, ${strategy}`,
   plan_version_created: ({plan_session_id: plan, version}) => `${plan} version ${version} created`,
   replan_triggered: ({plan_session_id: plan, version, reason}, task) =>

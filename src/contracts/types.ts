@@ -2439,6 +2439,22 @@ export interface OrchestrationEventV1 {
         strategy: 'immediate_act' | 'continuous_ooda' | 'sequential_dag' | 'hierarchical_htn' | 'workflow_handoff'
         nodes: number
       }
+    | {type: 'workflow_started'; run_id: string; workflow: string}
+    | {type: 'workflow_completed'; run_id: string; workflow: string}
+    | {type: 'workflow_failed'; run_id: string; workflow: string; error: string}
+    | {type: 'workflow_cancelled'; run_id: string; workflow: string}
+    | {type: 'activity_started'; run_id: string; workflow: string; activity: string; activity_id: string}
+    | {type: 'activity_completed'; run_id: string; workflow: string; activity: string; activity_id: string}
+    | {
+        type: 'activity_retried'
+        run_id: string
+        workflow: string
+        activity: string
+        activity_id: string
+        /** The attempt that failed. */
+        attempt: number
+        error: string
+      }
     | {type: 'plan_version_created'; plan_session_id: string; version: number; parent_version?: number}
     | {
         type: 'replan_triggered'
@@ -3082,4 +3098,215 @@ export interface TelemetryEventsV1 {
     retention_days: number
     description: string
   }[]
+}
+
+/** File of svc workflow: workflows by name. A step has exactly one activity or block. Text in ${{ }} is an expression of the data language. */
+export interface WorkflowFile {
+  /** Version of this format. */
+  version: 1
+  /** Workflows by name. */
+  workflows: {[k: string]: WorkflowDefinition}
+}
+
+export interface WorkflowDefinition {
+  /** What the workflow does, in one sentence. */
+  description?: string
+  /** Values that a run takes, by name. */
+  input?: {[k: string]: WorkflowInput}
+  /** Hosts that http activities may call, such as api.example.com or localhost:8080. */
+  hosts?: string[]
+  steps: WorkflowSteps
+  /** Result of the run. Text in ${{ }} is an expression. */
+  output?: {[k: string]: unknown}
+}
+
+export interface WorkflowInput {
+  /** Type of the value; default: string. */
+  type?: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
+  /** What the value is. */
+  description?: string
+  /** Value of a run that does not pass one. Without it, the value is required. */
+  default?: {[k: string]: unknown}
+}
+
+export type WorkflowSteps = WorkflowStep[]
+
+export interface WorkflowStep {
+  /** Name of the result in expressions: steps.ID. It also identifies the activity when a run is resumed. */
+  id?: string
+  /** Condition, an expression. With then, it selects a branch; otherwise it skips the step if false. */
+  if?: string
+  then?: WorkflowSteps
+  else?: WorkflowSteps
+  /** Branches that run at the same time, by name. */
+  parallel?: {[k: string]: WorkflowSteps}
+  /** List, or an expression in ${{ }} that yields one. The steps run for each item. */
+  for_each?: string | unknown[]
+  /** Name of the item in expressions; default: item. Its position is index. */
+  as?: string
+  /** Maximum number of items at the same time; default: 1. */
+  concurrency?: number
+  steps?: WorkflowSteps
+  /** Program and its arguments, run in the workspace without a shell. */
+  exec?: string[]
+  /** Environment variables of exec. */
+  env?: {[k: string]: string}
+  /** Parse the output of exec, or the answer of generate, as JSON into the member json. */
+  json?: boolean
+  /** Task of the orchestrator: its description, or the members of a submission. */
+  task?: string | {[k: string]: unknown}
+  http?: WorkflowHttp
+  /** Recording to transcribe, a path inside the workspace. */
+  transcribe?: string | WorkflowTranscribe
+  /** Prompt for the configured model. */
+  generate?: string | WorkflowGenerate
+  /** Value to use as the result of the step. Text in ${{ }} is an expression. */
+  value?: {[k: string]: unknown}
+  /** Time to wait, such as 500ms, 30s, 5m or 2h. */
+  timer?: WorkflowDuration
+  /** Key of a signal to wait for. Its payload is the result. */
+  signal?: string
+  /** Question to a person. The run waits for svc workflow signal with the id of the step. */
+  approval?: string
+  mesh_noop?: WorkflowMeshCall
+  mesh_join?: WorkflowMeshCall
+  mesh_snapshot?: WorkflowMeshCall
+  mesh_heartbeat?: WorkflowMeshCall
+  mesh_dispatch?: WorkflowMeshMessage
+  mesh_wait?: WorkflowMeshWait
+  patch?: WorkflowPatch
+  /** Additional attempts after a failure; default: 0. */
+  retries?: number
+  /** Delay before the second attempt, doubled for each further one up to one minute; default: 100ms. */
+  initial_backoff?: WorkflowDuration
+  /** Time limit of one attempt. */
+  timeout?: WorkflowDuration
+  /** How long a result is reused by later runs that call the activity with the same arguments; default: never. */
+  cache?: WorkflowDuration
+  /** Continue after a failure. The result is then an object with the member error. */
+  continue_on_error?: boolean
+  /** Activity that undoes this step if the run fails or is cancelled later. */
+  compensate?: WorkflowStep
+}
+
+export interface WorkflowHttp {
+  url: string
+  /** Default: GET. */
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  headers?: {[k: string]: string}
+  /** Sent as JSON, or unchanged if it is text. */
+  body?: {[k: string]: unknown}
+  /** Maximum size of the response; default: 1 MiB. */
+  max_bytes?: number
+}
+
+export interface WorkflowTranscribe {
+  file: string
+  language?: string
+}
+
+export interface WorkflowGenerate {
+  prompt: string
+  system?: string
+  temperature?: number
+  max_tokens?: number
+}
+
+/** Milliseconds, or a number with a unit: ms, s, m, h or d. */
+export type WorkflowDuration = number | string
+
+/** Call of the mesh; skipped if no control plane is configured. */
+export type WorkflowMeshCall = null | {}
+
+export interface WorkflowMeshMessage {
+  /** Agent that receives the message. */
+  receiver: string
+  /** Type of the message; default: free_form. */
+  type?: string
+  /** Text, or a value that is sent as JSON. */
+  payload: {[k: string]: unknown}
+}
+
+export interface WorkflowMeshWait {
+  /** Agent whose inbox is read. */
+  receiver: string
+  /** Type of the message; default: any. */
+  type?: string
+}
+
+export interface WorkflowPatch {
+  /** Id of the change. */
+  change: string
+  /** Oldest version that the steps support; default: 1. */
+  min?: number
+  /** Newest version, which new runs get; default: 1. */
+  max?: number
+}
+
+/** Entry in the journal of a workflow run: a line of svc workflow run --json, and the member entry of the metadata of a workflow_journal_entry metric. */
+export type WorkflowJournalEntry = {[k: string]: unknown} & {
+  journal_version: 1
+  event:
+    | 'WorkflowStarted'
+    | 'WorkflowCompleted'
+    | 'WorkflowFailed'
+    | 'WorkflowCancelled'
+    | 'WorkflowWaiting'
+    | 'ActivityTask'
+    | 'ActivityStarted'
+    | 'ActivityCompleted'
+    | 'ActivityReplayed'
+    | 'ActivitySkipped'
+    | 'ActivityAttemptFailed'
+    | 'ActivityRetryScheduled'
+    | 'ActivityAttemptRecovered'
+    | 'ActivityCacheHit'
+    | 'LocalActivity'
+    | 'MeshActivity'
+    | 'MeshActivitySkipped'
+    | 'BranchDecision'
+    | 'TimerWaitCompleted'
+    | 'SignalWaitSatisfied'
+    | 'WorkflowPatch'
+  workflow: string
+  run_id: string
+  steps?: number
+  error?: string
+  /** Result of a completed run. */
+  output?: {[k: string]: unknown}
+  activity?: string
+  activity_id?: string
+  idempotency_key?: string
+  execution_boundary?: 'local' | 'mesh'
+  attempt?: number
+  max_attempts?: number
+  next_attempt?: number
+  resume_attempt?: number
+  max_attempts_window?: number
+  delay_ms?: number
+  timeout_ms?: number | null
+  replayed?: boolean
+  from_cache?: boolean
+  /** Result of the activity. */
+  result?: {[k: string]: unknown}
+  replay_source?: 'workflow_activity_log'
+  result_event?: string
+  reason?: string
+  status?: 'executed'
+  classification?: 'reconstruction' | 'verification' | 'planning' | 'local'
+  mesh_op?: 'noop' | 'join' | 'snapshot' | 'heartbeat' | 'dispatch' | 'wait'
+  control?: 'noop' | 'join_ok' | 'snapshot_ok' | 'heartbeat_ok' | 'local_registry_only' | 'dispatch_ok' | 'wait_ok'
+  node_id?: string
+  node_count?: number
+  schema_version?: number
+  branch?: 'then' | 'else'
+  decision_source?: 'deterministic_condition'
+  waited_ms?: number
+  signal_key?: string
+  arg_hash?: string
+  change_id?: string
+  version?: number
+  min_supported?: number
+  max_supported?: number
+  [k: string]: unknown
 }

@@ -19,6 +19,7 @@ import {processorErrors} from './rows/processor.js'
 import {sessionErrors} from './rows/session.js'
 import {speechErrors} from './rows/speech.js'
 import {storeErrors} from './rows/store.js'
+import {workflowErrors} from './rows/workflow.js'
 
 export {type ErrorRow, Exit, type ExitStatus} from './row.js'
 
@@ -33,6 +34,7 @@ const declare = () => ({
   ...orchestratorErrors(),
   ...processorErrors(),
   ...planErrors(),
+  ...workflowErrors(),
   ...messageErrors(),
   ...meshErrors(),
   ...journeyErrors(),

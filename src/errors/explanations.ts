@@ -870,10 +870,59 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {fence: 8},
   ],
   plan_not_found: ['No plan of this workspace has this id.', {plan: 'plan-42', suggestion: undefined}],
+  workflow_invalid: [
+    'A step of the workflow file matches the format, but has no or several activities, misplaced keys, or an invalid expression.',
+    {place: 'release.yaml: workflow release, step 2', reason: 'it has no activity'},
+  ],
+  workflow_unknown: [
+    'The name is not one of the workflows of the file, or the file has several and none was named.',
+    {file: 'release.yaml', name: 'relaese', names: ['release'], suggestion: 'release'},
+  ],
+  workflow_input_invalid: [
+    'An input is missing, unknown, or of another type than the workflow declares.',
+    {workflow: 'release', name: 'version', reason: 'it is required'},
+  ],
+  workflow_run_not_found: ['No run of this workspace has this id.', {run: 'wf-release-1'}],
+  workflow_run_id_invalid: ['A run id is a short line of text.', {limit: 200}],
+  workflow_run_exists: ['A run id is used once.', {run: 'wf-release-1'}],
+  workflow_finished: [
+    'A run that has ended takes no signals and cannot be continued.',
+    {run: 'wf-release-1', status: 'completed'},
+  ],
+  workflow_changed: [
+    'The file was edited after the run had started. Results of activities are kept by their ids, so a change can be adopted.',
+    {run: 'wf-release-1', workflow: 'release', file: 'release.yaml'},
+  ],
+  workflow_lease_held: ['One process drives a run at a time.', {run: 'wf-release-1', pid: 4711, host: 'ada'}],
+  workflow_lease_lost: [
+    'The process did not renew its lease on the run in time, so another process took over.',
+    {run: 'wf-release-1'},
+  ],
+  workflow_signal_invalid: [
+    'The payload of a signal, and the number of signals that a run has not consumed, are limited.',
+    {run: 'wf-release-1', reason: '1000 signals wait for the run'},
+  ],
+  workflow_activity_failed: [
+    'An attempt of an activity failed.',
+    {activity: 'test', reason: 'npm exited with status 1'},
+  ],
+  workflow_activity_timeout: [
+    'An attempt of an activity exceeded the timeout of its step.',
+    {activity: 'test', ms: 60_000},
+  ],
+  workflow_host_refused: [
+    'The http activities of a workflow can only call the hosts that the workflow lists.',
+    {activity: 'notify', host: 'example.com'},
+  ],
+  workflow_failed: [
+    'An activity failed for good, and the compensations of the completed activities have run.',
+    {run: 'wf-release-1', reason: 'test failed: npm exited with status 1.'},
+  ],
+  workflow_cancelled: ['The run was cancelled, and its compensations have run.', {run: 'wf-release-1'}],
   planning_disabled: 'svc orch plan cannot create plans while orchestrator.planning_enabled is false.',
   plan_goal_invalid: ['The goal, or the change that replan adds to it, is blank or too long.', {fault: 'is blank'}],
   plan_mode_unsupported: [
-    'svc has no workflows, so the mode workflow_only is always rejected.',
+    'The mode workflow_only needs a workflow, which this process cannot start.',
     {mode: 'workflow_only'},
   ],
   plan_rejected: [

@@ -16,6 +16,7 @@ import {speechOperations} from './rows/speech.js'
 import {speechToCodeOperation} from './rows/speech-to-code.js'
 import {stopOperations} from './rows/stops.js'
 import {taskOperations} from './rows/tasks.js'
+import {workflowOperations} from './rows/workflows.js'
 import {workspaceOperations} from './rows/workspace.js'
 
 export const operations: readonly Operation[] = [
@@ -30,6 +31,7 @@ export const operations: readonly Operation[] = [
   ...sessionOperations,
   ...contextOperations,
   ...planOperations,
+  ...workflowOperations,
   ...messageOperations,
   ...journeyOperations,
   ...assistantOperations,

@@ -11,6 +11,7 @@ import {sessionFragment} from '../sessions/index.js'
 import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
 import {contextListener, type OrchestratorConfig, orchestratorFragment, questionListener} from '../tasks/index.js'
 import {telemetryFragment} from '../telemetry/index.js'
+import {workflowFragment, workflowListener} from '../workflow/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
@@ -78,7 +79,14 @@ export async function openOrchestrator({
       return live.current.scopes
     },
     bus: new MessageBus(now, () => live.current.config),
-    listeners: [planListener, messageListener, operationLogListener, contextListener, questionListener],
+    listeners: [
+      planListener,
+      messageListener,
+      operationLogListener,
+      contextListener,
+      questionListener,
+      workflowListener,
+    ],
     now,
     random,
     placementLog: logger('svc.orchestrator.placement'),
@@ -173,6 +181,7 @@ const ownFragments = [
   orchestratorFragment,
   sessionFragment,
   planFragment,
+  workflowFragment,
   messageFragment,
   journeyFragment,
   operationLogFragment,

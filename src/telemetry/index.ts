@@ -13,7 +13,15 @@ export {
   recordBenchmark,
 } from './benchmarks.js'
 export {sessionOf} from './metric-types.js'
-export {listMetrics, type Metric, type MetricPlace, type NewMetric, recordMetric, trimMetrics} from './metrics.js'
+export {
+  listMetrics,
+  type Metric,
+  type MetricPlace,
+  type NewMetric,
+  recordMetric,
+  recordMetrics,
+  trimMetrics,
+} from './metrics.js'
 export {type ModelCall, recordModelCall} from './model-calls.js'
 export {telemetryFragment} from './schema.js'
 export {

@@ -4,6 +4,7 @@ export const metricTypes = {
   mesh_control_event: 'mesh',
   mesh_exec_lease_reconcile: 'mesh',
   syntax_k_event: 'syntaxk',
+  workflow_journal_entry: 'workflow',
 } as const
 
 export type MetricType = keyof typeof metricTypes

@@ -53,6 +53,32 @@ export function recordMetric({store, isKept}: Pick<MetricPlace, 'store' | 'isKep
   }
 }
 
+/**
+ * Records metrics without values of one session and type in one statement. Never throws, like `recordMetric`.
+ * @param metadata of each metric
+ */
+export function recordMetrics(
+  {store, isKept}: Pick<MetricPlace, 'store' | 'isKept'>,
+  {sessionId, type, nowMs}: {sessionId: string; type: string; nowMs: number},
+  metadata: readonly Readonly<Record<string, unknown>>[],
+): void {
+  if (!isKept || metadata.length === 0) return
+  try {
+    const texts = metadata.map((each) => JSON.stringify(each))
+    for (const json of texts) {
+      const fault = faultOf({sessionId, type, value: null, json})
+      if (fault !== undefined) throw new RangeError(fault)
+    }
+    store.run(
+      `INSERT INTO research_metrics (session_id, metric_type, metric_value, metadata_json, created_at)
+SELECT ?, ?, NULL, value, datetime(?, 'unixepoch') FROM json_each(?)`,
+      [sessionId, type, Math.floor(nowMs / 1000), JSON.stringify(texts)],
+    )
+  } catch (error) {
+    logger('svc.telemetry').warn({err: error, metric_type: type}, 'cannot record metrics')
+  }
+}
+
 function insertMetric(store: Store, {sessionId, type, value, metadata, nowMs = Date.now()}: NewMetric): number {
   const json = metadata === undefined ? null : JSON.stringify(metadata)
   const fault = faultOf({sessionId, type, value, json})
@@ -73,7 +99,8 @@ interface Checked {
 }
 
 function faultOf({sessionId, type, value, json}: Checked): string | undefined {
-  const characters = [...sessionId].length
+  // Characters are counted only if the text could be too long.
+  const characters = sessionId.length <= maxSessionCharacters ? sessionId.length : [...sessionId].length
   if (characters < 1 || characters > maxSessionCharacters)
     return `the session id must have 1 to ${maxSessionCharacters} characters, not ${characters}`
   if (!typePattern.test(type)) return `the metric type ${JSON.stringify(type)} is invalid`

@@ -6,6 +6,8 @@ export interface Telemetry {
   readonly metrics: boolean
   /** Costs of model calls are emitted as events; undefined: only if the store is in memory. */
   readonly costEvents: boolean | undefined
+  /** The journal of workflows is recorded as metrics. */
+  readonly workflowJournal: boolean
 }
 
 export function resolveTelemetry(sources: SettingSources): {
@@ -13,9 +15,13 @@ export function resolveTelemetry(sources: SettingSources): {
   warnings: readonly SettingWarning[]
 } {
   const {values, warnings} = resolveSettings(telemetrySettings, sources)
-  const {enabled, llmCostEvents} = values
+  const {enabled, llmCostEvents, workflowJournalOff} = values
   return {
-    telemetry: {metrics: enabled, costEvents: enabled ? llmCostEvents : false},
+    telemetry: {
+      metrics: enabled,
+      costEvents: enabled ? llmCostEvents : false,
+      workflowJournal: enabled && !workflowJournalOff,
+    },
     warnings,
   }
 }

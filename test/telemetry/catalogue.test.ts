@@ -45,10 +45,10 @@ describe('the catalogue of metrics and events', () => {
     for (const {id, retention_days: days} of events) assert.equal(days, types.has(id) ? metrics.days : kept, id)
   })
 
-  it('records only costs and metrics on request', () => {
-    const onRequest = events.filter(({tier}) => tier === 'C').map(({id}) => id)
-    assert.deepEqual(onRequest.sort(), ['cost_incurred', ...types].sort())
-    assert.ok(events.every(({id, tier}) => tier === (onRequest.includes(id) ? 'C' : 'A')))
+  it('records costs and metrics on request, and the journal of workflows unless it is turned off', () => {
+    const tierOf = (id: string) =>
+      id === 'workflow_journal_entry' ? 'B' : id === 'cost_incurred' || types.has(id) ? 'C' : 'A'
+    for (const {id, tier} of events) assert.equal(tier, tierOf(id), id)
   })
 
   const [event] = events

@@ -8,7 +8,7 @@ describe('SVC_TELEMETRY', () => {
   for (const value of ['off', '0', 'false'])
     it(`disables everything if it is ${value}`, () => {
       const env = {SVC_MCP_LLM_COST_EVENTS: '1', SVC_TELEMETRY: value}
-      assert.deepEqual(under(env), {metrics: false, costEvents: false})
+      assert.deepEqual(under(env), {metrics: false, costEvents: false, workflowJournal: false})
     })
 
   it('is on by default', () => {

@@ -16,6 +16,12 @@ export const telemetrySettings = settings('telemetry', () => ({
     env: ['SVC_MCP_LLM_COST_EVENTS'],
     doc: 'Also emit the cost of model calls as events; default: only if the store is in memory.',
   },
+  workflowJournalOff: {
+    type: optIn,
+    env: ['SVC_WORKFLOW_JOURNAL_CODEX_OFF'],
+    default: false,
+    doc: 'Do not record the journal of workflows in the workspace store.',
+  },
   benchmark: {
     type: optIn,
     env: ['SVC_BENCHMARK_TELEMETRY'],

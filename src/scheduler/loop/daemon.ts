@@ -53,6 +53,8 @@ export interface DaemonOptions {
   onEvents?: (events: readonly EventRecord[]) => void
   /** Starts the delegation of tasks to other nodes. */
   delegator?: ((lease: Lease) => Companion | undefined) | undefined
+  /** Starts the continuation of workflow runs. */
+  workflows?: (() => Companion) | undefined
   /** False relies on the poll only. */
   watchesStore?: boolean
   /** Interval between polls for changes that the file system does not report, ms. */
@@ -82,7 +84,7 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
   const loop = new Loop(context, lease, options)
   try {
     const recovered = recoverRuns(context, lease)
-    loop.delegator = options.delegator?.(lease)
+    loop.companions = [options.delegator?.(lease), options.workflows?.()].filter((each) => each !== undefined)
     options.onReady?.(lease, recovered)
     await loop.run()
   } catch (error) {
@@ -123,7 +125,7 @@ class Loop {
   readonly #stopWatching: () => void
   /** The error that ended the loop. */
   fault: unknown
-  delegator: Companion | undefined
+  companions: readonly Companion[] = []
   #wake: () => void = () => undefined
   /** Brings the end of the current pause forward after a reported write. */
   #hurry: () => void = () => undefined
@@ -171,14 +173,14 @@ class Loop {
     if (!hasChanged && !isTick) return
     this.#endLostRuns()
     this.#dispatch()
-    this.delegator?.wake()
+    for (const companion of this.companions) companion.wake()
     this.emitEvents()
   }
 
   /** Waits for runs to finish; those that exceed the drain time are aborted and queued again. */
   async drain(): Promise<void> {
     this.#stopWatching()
-    const delegator = this.delegator?.stop()
+    const companions = Promise.all(this.companions.map((companion) => companion.stop()))
     const {drainMs = defaultDrainMs} = this.#options
     const started = performance.now()
     while (this.#runs.size > 0) {
@@ -188,7 +190,7 @@ class Loop {
       const ended = [...this.#runs.values()].map(({done}) => done.catch(() => undefined))
       await Promise.race([Promise.all(ended), sleep(drainPollMs)])
     }
-    await delegator
+    await companions
   }
 
   /** Ends all runs. If the lease has been taken over, their tasks belong to the new holder and are not queued again. */

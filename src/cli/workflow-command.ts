@@ -1,0 +1,100 @@
+import {resolve} from 'node:path'
+import type {Command} from '@oclif/core'
+import type {WorkflowJournalEntry} from '../contracts/index.js'
+import {SvcError} from '../errors/index.js'
+import type {Orchestrator} from '../orchestrator/index.js'
+import type {ActivityPorts, Driven, DriveOptions, RunRow, WaitingFor, Workflow} from '../workflow/index.js'
+import {OrchCommand} from './orch-command.js'
+import {workflowPorts} from './workflow-ports.js'
+import {withWorkflowTree} from './workflow-tree.js'
+
+/** Base of commands that continue workflow runs. */
+export abstract class WorkflowCommand<T extends typeof Command = typeof Command> extends OrchCommand<T> {
+  /** Services for the activities of runs. */
+  protected activityPorts(orchestrator: Orchestrator): ActivityPorts {
+    return workflowPorts(orchestrator, {
+      sources: this.settingSources(),
+      version: this.config.version,
+      speech: this.speechPort,
+    })
+  }
+
+  /**
+   * Drives a run to its end, shows its progress, and prints its output.
+   * @param stays false: ends when the run waits, and leaves it to the daemon
+   * @throws workflow_failed, workflow_cancelled
+   */
+  protected async drive(
+    orchestrator: Orchestrator,
+    {workflow, stays, start}: {workflow: Workflow; stays: boolean; start: (options: DriveOptions) => Promise<Driven>},
+  ): Promise<void> {
+    const isShown = !this.output.json && !(this.flags as {quiet: boolean}).quiet
+    const run = await withWorkflowTree(workflow, isShown, async (show) => {
+      const onEntry = (entry: WorkflowJournalEntry) => {
+        show(entry)
+        if (this.output.json) this.#print(entry)
+      }
+      const onWaiting = (waiting: readonly WaitingFor[]) => this.#noticeWaiting(runId, waiting)
+      let runId = ''
+      const ports = this.activityPorts(orchestrator)
+      const driven = await start({
+        ports,
+        signal: this.signal,
+        stays,
+        onWaiting,
+        onEntry: (entry) => {
+          runId = entry.run_id
+          onEntry(entry)
+        },
+      })
+      return driven.done
+    })
+    await this.#printed
+    await this.#end(run)
+  }
+
+  #printed: Promise<void> = Promise.resolve()
+  #noticed = ''
+
+  #print(entry: WorkflowJournalEntry): void {
+    this.#printed = this.#printed.then(() => this.output.event(entry)).catch(() => undefined)
+  }
+
+  /** Names the commands that let a waiting run continue, once. */
+  #noticeWaiting(runId: string, waiting: readonly WaitingFor[]): void {
+    const lines = waiting.flatMap(({kind, key, prompt}) => {
+      if (kind === 'approval')
+        return [
+          `Waiting for approval: ${prompt}`,
+          `  svc workflow signal ${runId} ${key}`,
+          `  svc workflow signal ${runId} ${key} --reject REASON`,
+        ]
+      return kind === 'signal' ? [`Waiting for a signal: svc workflow signal ${runId} ${key}`] : []
+    })
+    const text = lines.join('\n')
+    if (text === '' || text === this.#noticed) return
+    this.#noticed = text
+    this.output.notice(text)
+  }
+
+  async #end(run: RunRow): Promise<void> {
+    const {run_id: id, status, output_json: json, last_error: reason} = run
+    switch (status) {
+      case 'completed': {
+        const output: unknown = JSON.parse(json ?? 'null')
+        if (output !== null)
+          await this.output.piece(`${typeof output === 'string' ? output : JSON.stringify(output, null, 2)}\n`)
+        return
+      }
+      case 'failed':
+        throw new SvcError('workflow_failed', {run: id, reason: reason ?? ''})
+      case 'cancelled':
+        throw new SvcError('workflow_cancelled', {run: id})
+      default:
+        this.output.notice(`Run ${id} waits. A daemon continues it, or svc workflow resume ${id}.`)
+    }
+  }
+}
+
+/** The absolute path of a workflow file. */
+export const workflowPath = (file: string): string => resolve(file)

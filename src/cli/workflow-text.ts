@@ -1,0 +1,77 @@
+import {SvcError} from '../errors/index.js'
+import type {RunReport, RunSummary} from '../workflow/index.js'
+import {formatTable} from './table.js'
+
+export function formatRuns(runs: readonly RunSummary[], width?: number): string {
+  if (runs.length === 0) return 'No runs. Start one with svc workflow run FILE.'
+  return formatTable(
+    ['RUN', 'WORKFLOW', 'STATUS', 'COMPLETED', 'STARTED', 'ERROR'],
+    runs.map(({run_id, workflow, status, completed_steps, started_at_ms, error = ''}) => [
+      run_id,
+      workflow,
+      status,
+      String(completed_steps),
+      timeText(started_at_ms),
+      error,
+    ]),
+    width,
+  )
+}
+
+/** A run with its activities, and the commands that let it continue. */
+export function formatRun(run: RunReport): string {
+  const {run_id, workflow, status, completed_steps, error, output, activities, wake_at_ms} = run
+  const lines = [`${run_id}  ${workflow}  ${status}, ${completed_steps} activities completed`]
+  if (error !== undefined) lines.push(`error: ${error}`)
+  if (wake_at_ms !== undefined) lines.push(`continues at ${timeText(wake_at_ms)}`)
+  const table = formatTable(
+    ['ACTIVITY', 'STATUS', 'ATTEMPTS', 'TIME', 'NOTE'],
+    activities.map(
+      ({activity, activity_id: id, status: state, attempts, recorded_at_ms, error: fault, signal_key, prompt}) => [
+        id.startsWith(activity) ? id : activity,
+        state,
+        String(attempts),
+        timeText(recorded_at_ms),
+        fault ?? prompt ?? (signal_key === undefined ? '' : `waits for the signal ${signal_key}`),
+      ],
+    ),
+  )
+  if (activities.length > 0) lines.push(table.trimEnd())
+  for (const {signal_key: key} of activities)
+    if (key !== undefined) lines.push(`Continue it with: svc workflow signal ${run_id} ${key}`)
+  if (output !== undefined && output !== null)
+    lines.push(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
+  return lines.join('\n')
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').slice(0, 19)
+
+/**
+ * The inputs of a run from the command line.
+ * @param parse reads the text of an input
+ * @throws flag_value
+ */
+export function workflowInputs(
+  pairs: readonly string[],
+  json: string | undefined,
+  parse: (name: string, text: string) => unknown,
+): Record<string, unknown> {
+  const given = json === undefined ? {} : objectFrom(json)
+  for (const pair of pairs) {
+    const at = pair.indexOf('=')
+    if (at < 1) throw new SvcError('flag_value', {flag: '--input', value: pair, expected: 'NAME=VALUE'})
+    const name = pair.slice(0, at)
+    given[name] = parse(name, pair.slice(at + 1))
+  }
+  return given
+}
+
+function objectFrom(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Reported below.
+  }
+  throw new SvcError('flag_value', {flag: '--input-json', value: json.slice(0, 80), expected: 'a JSON object'})
+}

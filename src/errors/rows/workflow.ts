@@ -1,0 +1,83 @@
+import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
+import {didYouMean} from '../suggestion.js'
+
+export const workflowErrors = rows(() => ({
+  workflow_invalid: usage({
+    message: (p: {place: string; reason: string}) => `${p.place}: ${p.reason}.`,
+    hint: 'Correct the workflow, and check it with svc workflow check FILE.',
+  }),
+  workflow_unknown: notFound({
+    message: (p: {
+      file: string
+      name: string | undefined
+      names: readonly string[]
+      suggestion?: string | undefined
+    }) =>
+      p.name === undefined
+        ? `${p.file} has several workflows: ${p.names.join(', ')}.`
+        : `${p.file} has no workflow ${p.name}.${didYouMean(p.suggestion)}`,
+    hint: 'Pass the name of one of the workflows: svc workflow run FILE NAME.',
+  }),
+  workflow_input_invalid: usage({
+    message: (p: {workflow: string; name: string; reason: string}) =>
+      `Invalid input ${p.name} of workflow ${p.workflow}: ${p.reason}.`,
+    hint: 'Pass inputs with --input NAME=VALUE; svc workflow list FILE lists them.',
+  }),
+  workflow_run_not_found: notFound({
+    message: (p: {run: string}) => `Workflow run ${p.run} does not exist in this workspace.`,
+    hint: 'Run svc workflow list to list the runs.',
+  }),
+  workflow_run_id_invalid: usage({
+    message: (p: {limit: number}) =>
+      `The run id is blank, has control characters, or has more than ${p.limit} characters.`,
+    hint: 'Pass another --run-id, or omit it.',
+  }),
+  workflow_run_exists: conflict({
+    message: (p: {run: string}) => `Workflow run ${p.run} already exists.`,
+    hint: 'Continue it with svc workflow resume, or pass another --run-id.',
+  }),
+  workflow_finished: conflict({
+    message: (p: {run: string; status: string}) => `Workflow run ${p.run} has ended: ${p.status}.`,
+    hint: 'Start a new run with svc workflow run.',
+  }),
+  workflow_changed: conflict({
+    message: (p: {run: string; workflow: string; file: string}) =>
+      `Workflow ${p.workflow} in ${p.file} differs from the definition of run ${p.run}.`,
+    hint: 'Pass --adopt to continue the run with the changed definition, or restore the file.',
+  }),
+  workflow_lease_held: conflict({
+    message: (p: {run: string; pid: number; host: string}) =>
+      `Lease conflict: workflow run ${p.run} is driven by process ${p.pid} on ${p.host}.`,
+    hint: 'Wait until that process ends, or stop it.',
+  }),
+  workflow_lease_lost: conflict({
+    message: (p: {run: string}) => `Another process has taken over workflow run ${p.run}.`,
+    hint: 'Run svc workflow status to see its progress.',
+  }),
+  workflow_signal_invalid: usage({
+    message: (p: {run: string; reason: string}) => `The signal to workflow run ${p.run} is refused: ${p.reason}.`,
+    hint: 'Send a smaller payload, or wait until the run has consumed earlier signals.',
+  }),
+  workflow_activity_failed: failed({
+    message: (p: {activity: string; reason: string}) => `${p.activity} failed: ${p.reason.replace(/\.$/, '')}.`,
+    hint: 'Correct the cause, then continue the run with svc workflow resume.',
+  }),
+  workflow_activity_timeout: unavailable({
+    http: 504,
+    message: (p: {activity: string; ms: number}) => `${p.activity} did not end within ${p.ms} ms.`,
+    hint: 'Raise the timeout of the step in the workflow file.',
+  }),
+  workflow_host_refused: usage({
+    http: 403,
+    message: (p: {activity: string; host: string}) => `${p.activity} must not call ${p.host}: it is not in hosts.`,
+    hint: 'Add the host to hosts in the workflow file.',
+  }),
+  workflow_failed: failed({
+    message: (p: {run: string; reason: string}) => `Workflow run ${p.run} failed: ${p.reason.replace(/\.$/, '')}.`,
+    hint: 'Run svc workflow status RUN to see its activities; svc workflow resume RUN continues it.',
+  }),
+  workflow_cancelled: conflict({
+    message: (p: {run: string}) => `Workflow run ${p.run} was cancelled.`,
+    hint: 'Start a new run with svc workflow run.',
+  }),
+}))

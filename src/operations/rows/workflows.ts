@@ -1,0 +1,80 @@
+import type {RunReport, RunSummary} from '../../workflow/index.js'
+import {type Operation, operation} from '../operation.js'
+import {integer, list, object, oneOf, text} from '../schema.js'
+
+const run = object(
+  {
+    run_id: text(),
+    workflow: text(),
+    status: oneOf(['running', 'waiting', 'completed', 'failed', 'cancelled']),
+    completed_steps: integer(),
+    planned_steps: integer(),
+    started_at_ms: integer(),
+    error: text(),
+  },
+  {required: ['run_id', 'workflow', 'status', 'completed_steps', 'planned_steps', 'started_at_ms'], open: true},
+)
+
+const runId = text('Run id.', {minLength: 1, maxLength: 200})
+
+export const workflowOperations: readonly Operation[] = [
+  operation<{status?: string; workflow?: string; limit?: number}, {runs: RunSummary[]}>({
+    name: 'list_workflow_runs',
+    title: 'List workflow runs',
+    summary: 'List the workflow runs of this workspace, newest first.',
+    effect: 'read',
+    idempotent: true,
+    input: object({
+      status: oneOf(['running', 'waiting', 'completed', 'failed', 'cancelled'], 'Only runs with this status.'),
+      workflow: text('Only runs of this workflow.', {maxLength: 64}),
+      limit: integer('Maximum number of runs.', {minimum: 1, maximum: 1000, default: 50}),
+    }),
+    output: object({runs: list(run)}, {required: ['runs']}),
+    bindings: {
+      rpc: {method: 'orch.workflow.list'},
+      tool: {name: 'svc_workflow_list', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'workflow list'},
+    },
+    run: (filter, {modules, orchestrator}) => ({runs: modules.workflows.listRuns(orchestrator, filter)}),
+  }),
+  operation<{run_id: string}, RunReport>({
+    name: 'workflow_status',
+    title: 'Show a workflow run',
+    summary: 'Show a workflow run and what it waits for.',
+    effect: 'read',
+    idempotent: true,
+    input: object({run_id: runId}, {required: ['run_id']}),
+    output: run,
+    bindings: {
+      rpc: {method: 'orch.workflow.status'},
+      tool: {name: 'svc_workflow_status', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'workflow status', renames: {run: 'run_id'}, args: ['run']},
+    },
+    run: ({run_id}, {modules, orchestrator}) => modules.workflows.runReport(orchestrator, run_id),
+  }),
+  operation<{run_id: string; key: string; payload?: unknown}, {signal_id: number}>({
+    name: 'workflow_signal',
+    title: 'Send a signal to a workflow run',
+    summary: 'Send a signal to a workflow run, or decide on an approval.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {
+        run_id: runId,
+        key: text('Key of the signal, or id of the approval.', {minLength: 1, maxLength: 200}),
+        payload: {
+          description: 'Any JSON value. An approval is rejected by false or {"approved": false, "reason": "..."}.',
+        },
+      },
+      {required: ['run_id', 'key']},
+    ),
+    output: object({signal_id: integer()}, {required: ['signal_id']}),
+    bindings: {
+      // No tool: a model must not approve for a person.
+      rpc: {method: 'orch.workflow.signal'},
+      cli: {command: 'workflow signal', own: true},
+    },
+    run: ({run_id, key, payload}, {modules, orchestrator}) =>
+      modules.workflows.sendSignal(orchestrator, {run: run_id, key, payload}),
+  }),
+]

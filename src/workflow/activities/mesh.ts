@@ -1,0 +1,112 @@
+import {holdLease, type StoredMessage, takeSnapshot} from '../../mesh/index.js'
+import type {MeshArgs} from '../definition/definition.js'
+import type {Call, Executor, MeshAccess, Outcome} from './executor.js'
+
+/**
+ * Calls the control plane while holding a lease for the activity, so that two runners of a run never call it at the same
+ * time. Without a control plane, a snapshot counts the nodes of the local registry, and other calls are skipped.
+ */
+export const meshExecutor: Executor<'mesh'> = {
+  type: 'work',
+  async run(call, signal) {
+    const {ports, key, args} = call
+    if (ports.mesh === undefined) return withoutControlPlane(call)
+    const access = await ports.mesh()
+    const {client, claimer} = access
+    try {
+      await client.join(claimer, {signal})
+      const lease = await holdLease(client, {
+        claimer: claimer.id,
+        scopeKey: `workflow:${key.runId}:${key.activityId}`,
+        signal,
+      })
+      try {
+        const bound = AbortSignal.any([signal, lease.ended])
+        return await operations[args.operation](call, access, bound)
+      } finally {
+        await lease.release()
+      }
+    } finally {
+      await client.close()
+    }
+  },
+}
+
+async function withoutControlPlane({ports, args}: Call<'mesh'>): Promise<Outcome> {
+  if (args.operation !== 'snapshot')
+    return {result: null, event: {event: 'MeshActivitySkipped', reason: 'no control plane is configured'}}
+  const count = await ports.countLocalNodes()
+  return {
+    result: {node_count: count},
+    event: {event: 'MeshActivity', mesh_op: 'snapshot', control: 'local_registry_only', node_count: count},
+  }
+}
+
+type Operation = (call: Call<'mesh'>, access: MeshAccess, signal: AbortSignal) => Promise<Outcome>
+
+const operations: Readonly<Record<MeshArgs['operation'], Operation>> = {
+  noop: async () => ({result: null, event: {event: 'MeshActivity', mesh_op: 'noop', control: 'noop'}}),
+  async join(_, {client, node}, signal) {
+    const {id} = await client.join(node, {signal})
+    return {result: {node_id: id}, event: {event: 'MeshActivity', mesh_op: 'join', control: 'join_ok', node_id: id}}
+  },
+  async heartbeat(_, {client, node}, signal) {
+    const {id} = await client.heartbeat({id: node.id, ...(node.scope_id && {scope_id: node.scope_id})}, {signal})
+    return {
+      result: {node_id: id},
+      event: {event: 'MeshActivity', mesh_op: 'heartbeat', control: 'heartbeat_ok', node_id: id},
+    }
+  },
+  async snapshot({context}, {client}, signal) {
+    const snapshot = await takeSnapshot(client, {maxStaleMs: 0, now: context.now, signal})
+    if (!snapshot.ok) throw new Error(snapshot.error)
+    const {node_count, schema_version, nodes} = snapshot
+    return {
+      result: {node_count, nodes},
+      event: {event: 'MeshActivity', mesh_op: 'snapshot', control: 'snapshot_ok', node_count, schema_version},
+    }
+  },
+  async dispatch({args, key}, {client, claimer}, signal) {
+    const {receiver = '', type = 'free_form', payload} = args
+    const {message_id} = await client.deliver(
+      {
+        senderAgentId: claimer.id,
+        receiverAgentId: receiver,
+        messageType: type,
+        payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
+        idempotencyKey: `workflow:${key.runId}:${key.activityId}`,
+      },
+      {signal},
+    )
+    return {result: {message_id}, event: {event: 'MeshActivity', mesh_op: 'dispatch', control: 'dispatch_ok'}}
+  },
+  async wait({args}, {client, claimer}, signal) {
+    const {receiver = '', type} = args
+    for (;;) {
+      signal.throwIfAborted()
+      const [message] = await client.inbox(
+        {
+          receiver,
+          claimer: claimer.id,
+          maxMessages: 1,
+          waitMs: pollMs,
+          ...(type === undefined ? {} : {messageTypes: [type]}),
+        },
+        {signal},
+      )
+      if (message === undefined) continue
+      await client.ack({receiver, message: message.id, claimer: claimer.id}, {signal})
+      return {result: messageOf(message), event: {event: 'MeshActivity', mesh_op: 'wait', control: 'wait_ok'}}
+    }
+  },
+}
+
+/** Time that the control plane waits for a message before it answers, ms. */
+const pollMs = 5000
+
+const messageOf = ({id, sender_agent_id: sender, message_type: type, payload}: StoredMessage) => ({
+  message_id: id,
+  sender,
+  type,
+  payload,
+})

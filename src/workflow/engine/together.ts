@@ -1,0 +1,44 @@
+import {setMaxListeners} from 'node:events'
+import {Suspension} from './ends.js'
+
+/**
+ * Runs jobs at the same time, at most `limit`. If one fails, the signal of the others aborts, and no more are started,
+ * except with `visitsAll`. Waits for all that were started.
+ * @throws the first failure; a suspension only if nothing failed
+ */
+export async function together<T>(
+  jobs: readonly ((signal: AbortSignal) => Promise<T>)[],
+  {limit, signal, visitsAll}: {limit: number; signal: AbortSignal; visitsAll: boolean},
+): Promise<T[]> {
+  const abort = new AbortController()
+  setMaxListeners(0, abort.signal)
+  const onAbort = () => abort.abort(signal.reason)
+  signal.addEventListener('abort', onAbort, {once: true})
+  if (signal.aborted) onAbort()
+  const results: T[] = []
+  let next = 0
+  let failure: unknown
+  let suspension: Suspension | undefined
+  const work = async () => {
+    while (next < jobs.length && (visitsAll || (failure === undefined && suspension === undefined))) {
+      const at = next++
+      try {
+        results[at] = await (jobs[at] as (typeof jobs)[number])(abort.signal)
+      } catch (error) {
+        if (error instanceof Suspension) suspension = error
+        else {
+          failure ??= error
+          if (!visitsAll) abort.abort(failure)
+        }
+      }
+    }
+  }
+  try {
+    await Promise.all(Array.from({length: Math.min(limit, jobs.length)}, work))
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+  if (failure !== undefined) throw failure
+  if (suspension !== undefined) throw suspension
+  return results
+}

@@ -1,0 +1,11 @@
+import type {TaskListener} from '../tasks/index.js'
+import {runsOfTask} from './store/activities.js'
+import {pruneRuns, wakeRun} from './store/runs.js'
+
+/** Wakes the runs that wait for a task, in the transaction that ends it, and deletes old runs. */
+export const workflowListener: TaskListener = {
+  taskEnded(context, {taskId}) {
+    for (const run of runsOfTask(context, taskId)) wakeRun(context, run)
+  },
+  cleanup: (context, {retentionDays}) => pruneRuns(context, retentionDays),
+}

@@ -1,0 +1,104 @@
+import type {TaskContext} from '../tasks/index.js'
+import {isHeld} from './store/lease.js'
+import {type RunRow, type RunStatus, requireRun} from './store/runs.js'
+
+/** A run as lists show it. Times are Unix ms. */
+export interface RunSummary {
+  run_id: string
+  workflow: string
+  status: RunStatus
+  completed_steps: number
+  planned_steps: number
+  started_at_ms: number
+  updated_at_ms: number
+  completed_at_ms?: number
+  error?: string
+}
+
+/** A run with its activities. */
+export interface RunReport extends RunSummary {
+  input: unknown
+  output?: unknown
+  source?: string
+  plan_session_id?: string
+  /** The process that drives the run; absent if none does. */
+  pid?: number
+  wake_at_ms?: number
+  activities: ActivityReport[]
+}
+
+export interface ActivityReport {
+  activity_id: string
+  activity: string
+  status: 'started' | 'completed'
+  attempts: number
+  recorded_at_ms: number
+  /** Error of the last failed attempt. */
+  error?: string
+  /** Key of the signal that the activity waits for. */
+  signal_key?: string
+  /** Question of an approval. */
+  prompt?: string
+}
+
+export function listRuns(
+  {store, repositoryId}: TaskContext,
+  {status, workflow, limit = 50}: {status?: string | undefined; workflow?: string | undefined; limit?: number} = {},
+): RunSummary[] {
+  const rows = store.all<RunRow>(
+    `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND (@status IS NULL OR status = @status)
+  AND (@workflow IS NULL OR workflow_name = @workflow) ORDER BY started_at_ms DESC, run_id LIMIT @limit`,
+    {repository: repositoryId, status: status ?? null, workflow: workflow ?? null, limit},
+  )
+  return rows.map(summary)
+}
+
+/** @throws workflow_run_not_found */
+export function runReport(context: TaskContext, runId: string): RunReport {
+  const run = requireRun(context, runId)
+  const {output_json, source_path, plan_session_id, lease_pid, wake_at_ms, status} = run
+  const rows = context.store.all<ActivityRow>(activitySql, [runId])
+  return {
+    ...summary(run),
+    input: JSON.parse(run.input_json),
+    ...(output_json === null ? {} : {output: JSON.parse(output_json)}),
+    ...(source_path === null ? {} : {source: source_path}),
+    ...(plan_session_id === null ? {} : {plan_session_id}),
+    ...(lease_pid !== null && isHeld(run, context.now()) ? {pid: lease_pid} : {}),
+    ...(status === 'waiting' && wake_at_ms !== null ? {wake_at_ms} : {}),
+    activities: rows.map(({error, waits_for: waits, ...row}) => ({
+      ...row,
+      ...(error === null ? {} : {error}),
+      ...(row.status === 'started' && waits !== null ? JSON.parse(waits) : {}),
+    })),
+  }
+}
+
+type ActivityRow = Omit<ActivityReport, 'error'> & {error: string | null; waits_for: string | null}
+
+/** The activities of a run in the order in which they were started; a completed one has two rows. */
+const activitySql = `SELECT activity_id, activity_name AS activity,
+  CASE WHEN count(CASE status WHEN 'completed' THEN 1 END) > 0 THEN 'completed' ELSE 'started' END AS status,
+  (SELECT count(DISTINCT attempt_no) FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
+    AND a.activity_id = l.activity_id) AS attempts,
+  max(recorded_at_ms) AS recorded_at_ms,
+  (SELECT error FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id AND a.activity_id = l.activity_id
+    AND a.status = 'failed' ORDER BY attempt_no DESC LIMIT 1) AS error,
+  max(CASE status WHEN 'started' THEN result_json END) AS waits_for
+FROM workflow_activity_log AS l WHERE run_id = ? GROUP BY activity_id ORDER BY min(seq)`
+
+function summary(run: RunRow): RunSummary {
+  const {run_id, workflow_name: workflow, status, completed_steps, planned_steps, started_at_ms, updated_at_ms} = run
+  const {completed_at_ms, last_error: error} = run
+  return {
+    run_id,
+    workflow,
+    status,
+    completed_steps,
+    planned_steps,
+    started_at_ms,
+    updated_at_ms,
+    ...(completed_at_ms === null ? {} : {completed_at_ms}),
+    ...(error === null || status === 'completed' ? {} : {error}),
+  }
+}

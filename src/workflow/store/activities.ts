@@ -1,0 +1,128 @@
+import type {TaskContext} from '../../tasks/index.js'
+
+/** A step of a run in the tables: an activity id belongs to one run. */
+export interface ActivityKey {
+  readonly runId: string
+  readonly workflow: string
+  readonly activityId: string
+}
+
+/** The recorded result of an activity. */
+export interface Recorded {
+  readonly seq: number
+  /** Null if the activity was skipped. */
+  readonly result_json: string | null
+}
+
+/** The recorded results of a run by activity id, in the order in which the activities were completed. */
+export function recordedResults({store}: TaskContext, runId: string): Map<string, Recorded> {
+  const rows = store.all<Recorded & {activity_id: string}>(
+    "SELECT seq, activity_id, result_json FROM workflow_activity_log WHERE run_id = ? AND status = 'completed' ORDER BY seq",
+    [runId],
+  )
+  return new Map(rows.map((row) => [row.activity_id, row]))
+}
+
+/** What an activity waits for, as status reports show it. */
+export interface WaitingNote {
+  readonly signal_key?: string | undefined
+  readonly prompt?: string | undefined
+}
+
+/** Records that an activity has started; no effect if it had started before. */
+export function recordStarted(
+  {store, now}: TaskContext,
+  {runId, workflow, activityId}: ActivityKey,
+  {name, note}: {name: string; note: WaitingNote | undefined},
+): void {
+  store.run(
+    `INSERT INTO workflow_activity_log (run_id, workflow_name, activity_id, status, activity_name, result_json, recorded_at_ms)
+VALUES (?, ?, ?, 'started', ?, ?, ?) ON CONFLICT DO NOTHING`,
+    [runId, workflow, activityId, name, note === undefined ? null : JSON.stringify(note), now()],
+  )
+}
+
+/** When an activity started first, Unix ms: a timer counts from then. */
+export const startedAtMs = ({store, now}: TaskContext, {runId, workflow, activityId}: ActivityKey): number =>
+  store.get<{recorded_at_ms: number}>(
+    `SELECT recorded_at_ms FROM workflow_activity_log
+WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started'`,
+    [runId, workflow, activityId],
+  )?.recorded_at_ms ?? now()
+
+/** Connects an activity with the task that it waits for. */
+export function recordTask({store}: TaskContext, {runId, workflow, activityId}: ActivityKey, taskId: number): void {
+  store.run(
+    `UPDATE workflow_activity_log SET task_id = ?
+WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started'`,
+    [taskId, runId, workflow, activityId],
+  )
+}
+
+/** The runs that wait for a task. */
+export const runsOfTask = ({store}: TaskContext, taskId: number): string[] =>
+  store
+    .all<{run_id: string}>('SELECT run_id FROM workflow_activity_log WHERE task_id = ?', [taskId])
+    .map(({run_id}) => run_id)
+
+/** Records the result of an activity. */
+export function recordCompleted(
+  {store, now}: TaskContext,
+  {runId, workflow, activityId}: ActivityKey,
+  {name, json}: {name: string; json: string | null},
+): Recorded {
+  const {lastInsertRowid} = store.run(
+    `INSERT INTO workflow_activity_log (run_id, workflow_name, activity_id, status, activity_name, result_json, recorded_at_ms)
+VALUES (?, ?, ?, 'completed', ?, ?, ?)`,
+    [runId, workflow, activityId, name, json, now()],
+  )
+  return {seq: Number(lastInsertRowid), result_json: json}
+}
+
+/** An attempt and what became of it. */
+export interface AttemptEnd {
+  readonly attempt: number
+  readonly status: 'started' | 'completed' | 'failed'
+  readonly owner?: string | undefined
+  readonly leaseUntilMs?: number | undefined
+  readonly error?: string | undefined
+}
+
+export function recordAttempt(
+  {store, now}: TaskContext,
+  {runId, workflow, activityId}: ActivityKey,
+  {attempt, status, owner, leaseUntilMs, error}: AttemptEnd,
+): void {
+  store.run(
+    `INSERT INTO workflow_activity_attempt_log (run_id, workflow_name, activity_id, attempt_no, status, worker_owner,
+  lease_until_ms, error, recorded_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [runId, workflow, activityId, attempt, status, owner ?? null, leaseUntilMs ?? null, error ?? null, now()],
+  )
+}
+
+/** The last attempt of an activity without a result. @property isOpen it has not failed: it was interrupted */
+export interface LastAttempt {
+  readonly attempt: number
+  readonly isOpen: boolean
+}
+
+/** The last attempts of the unfinished activities of a run, by activity id. */
+export function lastAttempts({store}: TaskContext, runId: string): ReadonlyMap<string, LastAttempt> {
+  const rows = store.all<{activity_id: string; attempt: number; failed: number | null}>(
+    `SELECT activity_id, max(attempt_no) AS attempt, max(CASE status WHEN 'failed' THEN attempt_no END) AS failed
+FROM workflow_activity_attempt_log AS a WHERE run_id = ?
+  AND NOT EXISTS (SELECT 1 FROM workflow_activity_log AS l WHERE l.run_id = a.run_id
+    AND l.workflow_name = a.workflow_name AND l.activity_id = a.activity_id AND l.status = 'completed')
+GROUP BY activity_id`,
+    [runId],
+  )
+  return new Map(rows.map(({activity_id, attempt, failed}) => [activity_id, {attempt, isOpen: failed !== attempt}]))
+}
+
+/** The error of the last failed attempt of an activity. */
+export const lastError = ({store}: TaskContext, runId: string, activityId: string): string | undefined =>
+  store.get<{error: string | null}>(
+    `SELECT error FROM workflow_activity_attempt_log WHERE run_id = ? AND activity_id = ? AND status = 'failed'
+ORDER BY attempt_no DESC LIMIT 1`,
+    [runId, activityId],
+  )?.error ?? undefined

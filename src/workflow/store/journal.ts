@@ -1,0 +1,87 @@
+import type {WorkflowJournalEntry} from '../../contracts/index.js'
+import {appendEvent, type TaskContext} from '../../tasks/index.js'
+import {recordMetrics, sessionOf} from '../../telemetry/index.js'
+
+/** The members of an entry that the contract names. */
+type Known = {[K in keyof WorkflowJournalEntry as string extends K ? never : K]: WorkflowJournalEntry[K]}
+
+/** What an entry adds to the members that the journal sets. */
+export type JournalEvent = Omit<Known, 'journal_version' | 'workflow' | 'run_id' | 'result' | 'output'> & {
+  readonly result?: unknown
+  readonly output?: unknown
+}
+
+/** Part of an entry that says what an activity did. It is kept with the result, and repeated when it is replayed. */
+export type StepEvent = JournalEvent
+
+export interface JournalOptions {
+  readonly workflow: string
+  readonly runId: string
+  readonly onEntry?: ((entry: WorkflowJournalEntry) => void) | undefined
+}
+
+/**
+ * The journal of a run. Entries are copies of what the tables of the run contain: they are written in the transaction of
+ * the step, and nothing reads them to continue a run. Entries of a transaction that fails are not reported.
+ */
+export class Journal {
+  readonly #context: TaskContext
+  readonly #options: JournalOptions
+  /** Entries of the current transaction. */
+  #pending: WorkflowJournalEntry[] = []
+
+  constructor(context: TaskContext, options: JournalOptions) {
+    this.#context = context
+    this.#options = options
+  }
+
+  /** Adds an entry, within a transaction of `write`. */
+  append(event: JournalEvent): void {
+    const {workflow, runId} = this.#options
+    const {event: name, ...members} = event
+    const entry = {journal_version: 1, event: name, workflow, run_id: runId, ...members}
+    this.#pending.push(entry as WorkflowJournalEntry)
+  }
+
+  /** Runs work in a transaction with its entries, and reports them after the commit. */
+  write<T>(work: () => T): T {
+    this.#pending = []
+    try {
+      const result = this.#context.store.transaction(() => {
+        const done = work()
+        this.#record()
+        return done
+      })
+      for (const entry of this.#pending) this.#options.onEntry?.(entry)
+      return result
+    } finally {
+      this.#pending = []
+    }
+  }
+
+  #record(): void {
+    const {telemetry, repositoryId, now} = this.#context
+    if (!telemetry.workflowJournal) return
+    const type = 'workflow_journal_entry'
+    const rows = this.#pending.map((entry) => {
+      const {workflow, run_id, activity_id} = entry
+      return {workflow, run_id, ...(activity_id === undefined ? {} : {activity_id}), entry: bounded(entry)}
+    })
+    recordMetrics(this.#context, {sessionId: sessionOf(type, repositoryId), type, nowMs: now()}, rows)
+  }
+
+  /** Appends an event of the workspace. */
+  emit(event: Parameters<typeof appendEvent>[1]): void {
+    appendEvent(this.#context, event)
+  }
+}
+
+/** Maximum size of a result in the journal, characters of JSON; the tables of the run have the whole result. */
+const maxResultCharacters = 64 << 10
+
+function bounded(entry: WorkflowJournalEntry): WorkflowJournalEntry {
+  if (entry.result === undefined && entry.output === undefined) return entry
+  if (JSON.stringify(entry).length <= maxResultCharacters) return entry
+  const {result: _, output: __, ...rest} = entry
+  return rest as WorkflowJournalEntry
+}

@@ -1,0 +1,149 @@
+import {randomUUID} from 'node:crypto'
+import type {WorkflowDefinition} from '../../contracts/index.js'
+import {SvcError} from '../../errors/index.js'
+import type {TaskContext} from '../../tasks/index.js'
+import {everyStep, type Workflow} from '../definition/definition.js'
+
+export const runStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const
+export type RunStatus = (typeof runStatuses)[number]
+
+/** A row of `workflow_run_log`. */
+export interface RunRow {
+  run_id: string
+  repository_id: string
+  workflow_name: string
+  status: RunStatus
+  planned_steps: number
+  completed_steps: number
+  plan_session_id: string | null
+  plan_node_id: string | null
+  plan_version: number | null
+  lease_owner: string | null
+  lease_until_ms: number | null
+  lease_host: string | null
+  lease_pid: number | null
+  lease_process_start: string | null
+  started_at_ms: number
+  updated_at_ms: number
+  completed_at_ms: number | null
+  wake_at_ms: number | null
+  cancel_requested_at_ms: number | null
+  is_unwinding: 0 | 1
+  last_error: string | null
+  source_path: string | null
+  definition_json: string
+  definition_digest: string
+  input_json: string
+  output_json: string | null
+}
+
+/** The step of a plan for which a run was started. */
+export interface PlanOfRun {
+  readonly sessionId: string
+  readonly nodeId?: string | undefined
+  readonly version?: number | undefined
+}
+
+export interface NewRun {
+  /** Default: `wf-NAME-UUID`. */
+  readonly runId?: string | undefined
+  readonly input: Readonly<Record<string, unknown>>
+  /** File with the definition; it is checked for changes when the run is resumed. */
+  readonly source?: string | undefined
+  readonly plan?: PlanOfRun | undefined
+}
+
+const maxIdLength = 200
+
+/** Inserts a run that no process drives yet. @throws workflow_run_id_invalid, workflow_run_exists */
+export function insertRun(context: TaskContext, workflow: Workflow, {runId, input, source, plan}: NewRun): RunRow {
+  const {store, repositoryId, now} = context
+  const id = runId ?? `wf-${workflow.name}-${randomUUID()}`
+  if (id.trim() === '' || id.length > maxIdLength || /\p{Cc}/u.test(id))
+    throw new SvcError('workflow_run_id_invalid', {limit: maxIdLength})
+  const at = now()
+  const {changes} = store.run(
+    `INSERT INTO workflow_run_log (run_id, repository_id, workflow_name, status, planned_steps, plan_session_id,
+  plan_node_id, plan_version, started_at_ms, updated_at_ms, wake_at_ms, source_path, definition_json, definition_digest,
+  input_json)
+VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    [
+      id,
+      repositoryId,
+      workflow.name,
+      [...everyStep(workflow.steps)].length,
+      plan?.sessionId ?? null,
+      plan?.nodeId ?? null,
+      plan?.version ?? null,
+      at,
+      at,
+      at,
+      source ?? null,
+      JSON.stringify(workflow.source),
+      workflow.digest,
+      JSON.stringify(input),
+    ],
+  )
+  if (changes === 0) throw new SvcError('workflow_run_exists', {run: id})
+  return requireRun(context, id)
+}
+
+export const findRun = ({store, repositoryId}: TaskContext, runId: string): RunRow | undefined =>
+  store.get<RunRow>('SELECT * FROM workflow_run_log WHERE run_id = ? AND repository_id = ?', [runId, repositoryId])
+
+/** @throws workflow_run_not_found */
+export function requireRun(context: TaskContext, runId: string): RunRow {
+  const run = findRun(context, runId)
+  if (run === undefined) throw new SvcError('workflow_run_not_found', {run: runId})
+  return run
+}
+
+/** The definition that a run was started with, or has adopted. */
+export const definitionOf = ({definition_json: json}: RunRow): WorkflowDefinition => JSON.parse(json)
+
+export const isFinished = ({status}: Pick<RunRow, 'status'>): boolean => status !== 'running' && status !== 'waiting'
+
+/** Replaces the definition of a run. Results of activities are kept by their ids. */
+export function adoptDefinition({store, now}: TaskContext, runId: string, workflow: Workflow): void {
+  store.run(
+    `UPDATE workflow_run_log SET definition_json = ?, definition_digest = ?, planned_steps = ?, updated_at_ms = ?
+WHERE run_id = ?`,
+    [JSON.stringify(workflow.source), workflow.digest, [...everyStep(workflow.steps)].length, now(), runId],
+  )
+}
+
+/** Runs that can continue: waiting ones whose time has come, and those that a process drives or has driven. */
+export const dueRuns = ({store, repositoryId, now}: TaskContext, limit: number): RunRow[] =>
+  store.all<RunRow>(
+    `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND status = 'running'
+UNION ALL
+SELECT * FROM workflow_run_log WHERE repository_id = @repository AND status = 'waiting' AND wake_at_ms <= @now
+LIMIT @limit`,
+    {repository: repositoryId, now: now(), limit},
+  )
+
+/** Lets a waiting run continue. */
+export function wakeRun({store, now}: TaskContext, runId: string): void {
+  store.run("UPDATE workflow_run_log SET wake_at_ms = ? WHERE run_id = ? AND status = 'waiting'", [now(), runId])
+}
+
+/** Maximum number of runs per delete. */
+const pruneSize = 100
+const dayMs = 86_400_000
+
+/** Deletes runs that ended more than `days` days ago, with their activities and signals, a limited number per call. */
+export function pruneRuns({store, repositoryId, now}: TaskContext, days: number): void {
+  const runs = store.all<{run_id: string}>(
+    'SELECT run_id FROM workflow_run_log WHERE repository_id = ? AND completed_at_ms < ? LIMIT ?',
+    [repositoryId, now() - days * dayMs, pruneSize],
+  )
+  for (const {run_id} of runs)
+    for (const table of tablesOfRuns) store.run(`DELETE FROM ${table} WHERE run_id = ?`, [run_id])
+}
+
+const tablesOfRuns = [
+  'workflow_signal_log',
+  'workflow_activity_attempt_log',
+  'workflow_activity_log',
+  'workflow_run_log',
+] as const

@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {crashCampaign} from './crash-campaign.js'
+
+describe('workflow runs whose process is killed', () => {
+  it('end like uninterrupted ones, and repeat no completed activity', async (test) => {
+    // Each kill interrupts all runs, each at another point.
+    assert.ok((await crashCampaign(test, {seed: 3, workflows: 10, kills: 2})) > 0)
+  })
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import {isErrorOf} from '../../src/errors/index.js'
+import {durationMs} from '../../src/workflow/definition/duration.js'
+import {compileExpression, ExpressionFailure} from '../../src/workflow/definition/expression.js'
+import {findWorkflow, readWorkflows} from '../../src/workflow/definition/read.js'
+import {compileTemplate} from '../../src/workflow/definition/template.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {workflow} from './support.js'
+
+describe('expressions of workflows', () => {
+  const evaluate = (text: string, input: unknown) => compileExpression(text, ['input'])({input})
+
+  it('read members of values without static types', () => {
+    assert.equal(evaluate('input.n * 2 + 1', {n: 3}), 7)
+    assert.equal(evaluate('input.names[1].trim()', {names: ['a', ' b ']}), 'b')
+    assert.equal(evaluate('input.missing is None and input.empty is None', {empty: null}), true)
+    assert.deepEqual(evaluate('input.list.map(fn(x) x + 1)', {list: [1, 2]}), [2, 3])
+    assert.equal(evaluate('if input.ok { "yes" } else { "no" }', {ok: false}), 'no')
+  })
+
+  it('keep members that are null', () => {
+    assert.deepEqual(evaluate('input', {a: null, b: [null, {c: 1}]}), {a: null, b: [null, {c: 1}]})
+  })
+
+  it('refuse what a resumed run would evaluate differently', () => {
+    for (const text of [
+      'std.time.now_ms()',
+      'std.crypto.uuid()',
+      'std.env.get("HOME")',
+      'print("x")',
+      '[1].map(fn(x) std.time.now_ms())',
+    ])
+      assert.throws(() => compileExpression(text, ['input']), ExpressionFailure, text)
+  })
+
+  it('report what is wrong', () => {
+    assert.throws(() => compileExpression('input.a +', ['input']), ExpressionFailure)
+    assert.throws(() => compileExpression('other', ['input']), /Undefined name 'other'/)
+    assert.throws(() => compileExpression('1) } fn g() to int { return (2', ['input']), ExpressionFailure)
+    assert.throws(() => evaluate('input.a < "x"', {a: {}}), ExpressionFailure)
+  })
+})
+
+describe('templates of workflows', () => {
+  const render = (value: unknown, input: unknown) => compileTemplate(value, ['input'])({input})
+
+  it('keep the type of a lone expression', () => {
+    assert.deepEqual(render({a: ['${{ input.n }}'], b: 1}, {n: 4}), {a: [4], b: 1})
+  })
+
+  it('put values into texts', () => {
+    assert.equal(render('v${{ input.n }}-${{ input.s }}${{ input.missing }}', {n: 4, s: 'x'}), 'v4-x')
+    assert.equal(render('${{ {a: "}}"}.a }}!', {}), '}}!')
+    assert.equal(render('$HOME {{x}} $1', {}), '$HOME {{x}} $1')
+    assert.equal(render('', {}), '')
+  })
+
+  it('refuse an expression without an end', () => {
+    assert.throws(() => compileTemplate('a ${{ input', ['input']), /has no \}\}/)
+  })
+})
+
+describe('definitions of workflows', () => {
+  it('read durations', () => {
+    assert.deepEqual(
+      [5, '500ms', '1.5s', '2m', '1h', '1d'].map(durationMs),
+      [5, 500, 1500, 120_000, 3_600_000, 86_400_000],
+    )
+  })
+
+  const faults: Readonly<Record<string, [string, RegExp]>> = {
+    'no activity': ['steps: [{id: a}]', /step 0: it has no activity/],
+    'two activities': ['steps: [{value: 1, timer: 1s}]', /more than one activity: /],
+    'an id twice': [
+      'steps: [{id: a, value: 1}, {if: "true", then: [{id: a, value: 2}]}]',
+      /step 1\.then\.0: the id a is used twice/,
+    ],
+    'an unknown name': ['steps: [{value: "${{ nothing.x }}"}]', /step 0: .*nothing/],
+    'a program that is computed': ['steps: [{exec: ["${{ input.x }}"]}]', /program of exec/],
+    'an approval without an id': ['steps: [{approval: Go?}]', /needs an id/],
+    'a key of another kind': ['steps: [{value: 1, env: {A: b}}]', /env belongs to exec/],
+    'a key of a block': ['steps: [{value: 1, concurrency: 2}]', /concurrency does not belong to value/],
+    'steps without a loop': ['steps: [{for_each: [1]}]', /for_each needs steps/],
+    'then without if': ['steps: [{then: [{value: 1}]}]', /then needs if/],
+    'a compensation of a compensation': [
+      'steps: [{value: 1, compensate: {value: 2, compensate: {value: 3}}}]',
+      /compensation must be one activity/,
+    ],
+  }
+  for (const [name, [yaml, message]] of Object.entries(faults))
+    it(`refuse ${name}`, () => {
+      assert.throws(
+        () => workflow(yaml),
+        (error: unknown) => isErrorOf(error, 'workflow_invalid') && message.test(error.message),
+      )
+    })
+
+  it('have a digest that does not depend on the order of members', () => {
+    const digest = workflow('steps: [{id: a, value: {x: 1, y: 2}}]').digest
+    assert.equal(workflow('steps: [{value: {y: 2, x: 1}, id: a}]').digest, digest)
+    assert.notEqual(workflow('steps: [{id: a, value: {x: 1, y: 3}}]').digest, digest)
+  })
+
+  it('are read from files by name', async (test) => {
+    const root = await temporaryFolder(test)
+    const file = `${root}/two.yaml`
+    const one = '{steps: [{value: 1}]}'
+    await writeFiles(root, {
+      'two.yaml': `version: 1\nworkflows: {first: ${one}, second: ${one}}`,
+      'bad.yaml': 'version: 2',
+    })
+    const workflows = await readWorkflows(file)
+    assert.equal(findWorkflow(workflows, file, 'second').name, 'second')
+    assert.throws(() => findWorkflow(workflows, file, undefined), /several workflows: first, second/)
+    assert.throws(() => findWorkflow(workflows, file, 'secnd'), /no workflow secnd.*second/)
+    await assert.rejects(readWorkflows(`${root}/bad.yaml`), (error) => isErrorOf(error, 'contract_violation'))
+    await assert.rejects(readWorkflows(`${root}/none.yaml`), (error) => isErrorOf(error, 'file_not_found'))
+  })
+})

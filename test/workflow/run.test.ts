@@ -1,0 +1,495 @@
+import assert from 'node:assert/strict'
+import {readFile, writeFile} from 'node:fs/promises'
+import {createServer} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import {hostname} from 'node:os'
+import {describe, it} from 'node:test'
+import {assertContract} from '../../src/contracts/index.js'
+import {isErrorOf} from '../../src/errors/index.js'
+import {cancelTask, listTasks, readEvents, takeClaim} from '../../src/tasks/index.js'
+import {listMetrics} from '../../src/telemetry/index.js'
+import {isInternal} from '../../src/workflow/activities/http.js'
+import {cancelRun, replayRun, startRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
+import {listRuns, requireRun, runReport, sendSignal} from '../../src/workflow/index.js'
+import {refused} from '../orchestrator/support/open-test-orchestrator.js'
+import {acceptTask} from '../orchestrator/support/tasks.js'
+import {until} from '../support/until.js'
+import {eventsOf, openFlows, outputOf, plainPorts, workflow} from './support.js'
+
+const external = '[orchestrator]\ndefault_processor = "external"\n'
+
+describe('a workflow run', () => {
+  it('passes results to later steps and has an output', async (test) => {
+    const {run} = await openFlows(test)
+    const row = await run(
+      `
+input: {name: {default: ada}, times: {type: integer, default: 2}}
+steps:
+  - {id: hello, exec: [sh, -c, 'echo "$GREETING $0"', "\${{ input.name }}"], env: {GREETING: hello}}
+  - {id: data, exec: [echo, '{"n": 20}'], json: true}
+  - {id: sum, value: "\${{ steps.data.json.n + input.times }}"}
+output: {text: "\${{ steps.hello.stdout.trim() }}!", sum: "\${{ steps.sum }}"}`,
+      {input: {times: 22}},
+    )
+    assert.equal(row.status, 'completed')
+    assert.deepEqual(outputOf(row), {text: 'hello ada!', sum: 42})
+  })
+
+  it('writes a journal whose entries match their contract', async (test) => {
+    const {run, entries, context} = await openFlows(test)
+    const {run_id} = await run(`
+steps:
+  - {id: a, exec: ['false'], retries: 1, initial_backoff: 1ms, continue_on_error: true}
+  - {id: verify_b, value: 2}
+  - {id: wait, timer: 1ms}
+  - {if: "true", then: [{id: p, patch: {change: c1, max: 3}}]}
+  - {id: skipped, if: "false", value: 1}
+  - {mesh_join: }`)
+    assert.deepEqual(eventsOf(entries, 'a'), [
+      'ActivityTask',
+      'ActivityStarted',
+      'ActivityAttemptFailed',
+      'ActivityRetryScheduled',
+      'ActivityAttemptFailed',
+      'LocalActivity',
+      'ActivityCompleted',
+    ])
+    assert.deepEqual(eventsOf(entries).slice(8), [
+      ...['ActivityTask', 'ActivityStarted', 'LocalActivity', 'ActivityCompleted'],
+      ...['ActivityTask', 'ActivityStarted', 'TimerWaitCompleted', 'ActivityCompleted'],
+      'BranchDecision',
+      ...['ActivityTask', 'ActivityStarted', 'WorkflowPatch', 'ActivityCompleted'],
+      'ActivitySkipped',
+      ...['ActivityTask', 'ActivityStarted', 'MeshActivitySkipped', 'ActivityCompleted'],
+      'WorkflowCompleted',
+    ])
+    for (const entry of entries) await assertContract('workflow/workflow-journal.v1', entry, entry.event)
+    assert.equal(
+      entries.find(({event, activity}) => event === 'LocalActivity' && activity === 'verify_b')?.classification,
+      'verification',
+    )
+    const rows = listMetrics(context.store, {type: 'workflow_journal_entry', limit: 100}).reverse()
+    assert.equal(rows[0]?.session_id, `workflow:${context.repositoryId}`)
+    assert.deepEqual(
+      rows.map(({metadata_json: json}) => JSON.parse(json ?? '')),
+      entries.map((entry) => ({
+        workflow: 'flow',
+        run_id,
+        ...(entry.activity_id === undefined ? {} : {activity_id: entry.activity_id}),
+        entry,
+      })),
+    )
+    const events = readEvents(context, {types: ['workflow_started', 'workflow_completed', 'activity_retried']})
+    assert.deepEqual(
+      events.map(({kind}) => kind.type),
+      ['workflow_started', 'activity_retried', 'workflow_completed'],
+    )
+  })
+
+  for (const value of ['1', 'true'])
+    it(`writes no journal rows if SVC_WORKFLOW_JOURNAL_CODEX_OFF is ${value}`, async (test) => {
+      const {run, entries, context} = await openFlows(test, {env: {SVC_WORKFLOW_JOURNAL_CODEX_OFF: value}})
+      await run('steps: [{value: 1}]')
+      assert.equal(entries.length, 6)
+      assert.deepEqual(listMetrics(context.store, {type: 'workflow_journal_entry'}), [])
+    })
+
+  it('repeats a failed attempt with a doubled delay, and fails after the last', async (test) => {
+    const {run, entries} = await openFlows(test)
+    const row = await run(`steps: [{id: a, exec: [sh, -c, 'echo no >&2; exit 3'], retries: 2, initial_backoff: 1}]`)
+    assert.equal(row.status, 'failed')
+    assert.equal(row.last_error, 'a failed: sh exited with status 3: no.')
+    const delays = entries.flatMap(({delay_ms}) => delay_ms ?? [])
+    assert.deepEqual(delays, [1, 2])
+    assert.equal(entries.at(-1)?.event, 'WorkflowFailed')
+  })
+
+  it('ends an attempt at its timeout', async (test) => {
+    const {run} = await openFlows(test)
+    const row = await run(`steps: [{id: a, exec: [sleep, '600'], timeout: 20ms}, {value: 1}]`)
+    assert.match(row.last_error ?? '', /did not end within 20 ms/)
+  })
+
+  it('runs branches at the same time, and ends them if one fails', async (test) => {
+    const {run} = await openFlows(test)
+    const both = await run(`
+steps:
+  - id: both
+    parallel:
+      a: [{id: x, value: 1}, {id: y, value: "\${{ steps.x + 1 }}"}]
+      b: [{id: z, value: 3}]
+output: "\${{ [steps.both.a, steps.both.b, steps.y] }}"`)
+    assert.deepEqual(outputOf(both), [2, 3, 2])
+    const failed = await run(`
+steps:
+  - parallel:
+      slow: [{id: slow, exec: [sleep, '600']}]
+      bad: [{id: bad, exec: ['false']}]`)
+    assert.match(failed.last_error ?? '', /^bad failed/)
+  })
+
+  it('runs the items of a list, at most so many at the same time', async (test) => {
+    const {run, file} = await openFlows(test)
+    const row = await run(
+      `
+input: {list: {type: array}}
+steps:
+  - id: each
+    for_each: "\${{ input.list }}"
+    as: word
+    concurrency: 2
+    steps:
+      - {id: one, exec: [sh, -c, 'echo + >> "$0"; sleep 0.02; echo - >> "$0"; echo "$1"', '${file('log')}', "\${{ word }}\${{ index }}"]}
+      - {value: "\${{ steps.one.stdout.trim() }}"}
+output: "\${{ steps.each }}"`,
+      {input: {list: ['a', 'b', 'c', 'd']}},
+    )
+    assert.deepEqual(outputOf(row), ['a0', 'b1', 'c2', 'd3'])
+    let open = 0
+    const depths = (await readFile(file('log'), 'utf8')).split('\n').map((mark) => {
+      open += mark === '+' ? 1 : mark === '-' ? -1 : 0
+      return open
+    })
+    assert.ok(Math.max(...depths) <= 2)
+  })
+
+  it('undoes completed steps, the latest first, when it fails', async (test) => {
+    const {run, file, context, entries} = await openFlows(test)
+    const note = (text: string) => `exec: [sh, -c, 'echo "$0" >> "${file('log')}"', ${text}]`
+    const row = await run(`
+steps:
+  - {id: a, value: 7, compensate: {${note('"undo a ${{ steps.a }}"')}}}
+  - for_each: [1, 2]
+    steps: [{id: b, value: "\${{ item * 10 }}", compensate: {id: undo_b, ${note('"undo b ${{ steps.b }}"')}}}]
+  - {id: c, if: "false", value: 1, compensate: {${note('undo c')}}}
+  - {id: d, exec: ['false'], compensate: {${note('undo d')}}}`)
+    assert.equal(row.status, 'failed')
+    assert.equal(await readFile(file('log'), 'utf8'), 'undo b 20\nundo b 10\nundo a 7\n')
+    assert.deepEqual(eventsOf(entries, 'undo_b').filter((event) => event === 'ActivityCompleted').length, 2)
+    refused('workflow_finished', () => sendSignal(context, {run: row.run_id, key: 'x'}))
+  })
+
+  it('takes its input only as declared', async (test) => {
+    const {run} = await openFlows(test)
+    const yaml = 'input: {n: {type: integer}, s: {default: x}}\nsteps: [{value: 1}]'
+    for (const input of [{}, {n: 'x'}, {n: 1, other: 2}])
+      await assert.rejects(
+        async () => run(yaml, {input}),
+        (error) => isErrorOf(error, 'workflow_input_invalid'),
+      )
+  })
+})
+
+describe('a run that waits', () => {
+  it('continues after a signal, with its payload', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id, status, wake_at_ms} = await run('steps: [{id: s, signal: go}]\noutput: "${{ steps.s.n }}"')
+    assert.deepEqual([status, wake_at_ms], ['waiting', null])
+    assert.equal(runReport(context, run_id).activities[0]?.signal_key, 'go')
+    sendSignal(context, {run: run_id, key: 'other', payload: 1})
+    sendSignal(context, {run: run_id, key: 'go', payload: {n: 5}})
+    assert.equal(outputOf(await resume(run_id)), 5)
+  })
+
+  it('takes signals of a key in order, also those that came before', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id} = await run(
+      'steps: [{id: first, signal: s}, {id: gap, signal: g}, {id: second, signal: s}]\noutput: "${{ [steps.first, steps.second] }}"',
+    )
+    for (const [key, payload] of [
+      ['s', 1],
+      ['s', 2],
+      ['g', 0],
+    ] as const)
+      sendSignal(context, {run: run_id, key, payload})
+    assert.deepEqual(outputOf(await resume(run_id)), [1, 2])
+  })
+
+  it('is continued by an approval and ended by a rejection', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const yaml = 'steps: [{id: ok, approval: "Ship ${{ input.v }}?"}]\ninput: {v: {default: "1"}}'
+    const first = await run(yaml)
+    assert.equal(runReport(context, first.run_id).activities[0]?.prompt, 'Ship 1?')
+    sendSignal(context, {run: first.run_id, key: 'ok'})
+    assert.deepEqual(outputOf(await resume(first.run_id)), {approved: true})
+    const second = await run(yaml)
+    sendSignal(context, {run: second.run_id, key: 'ok', payload: {approved: false, reason: 'too early'}})
+    assert.equal((await resume(second.run_id)).last_error, 'ok failed: rejected: too early.')
+    // The rejection is consumed: the run can be resumed, and waits again.
+    assert.equal((await resume(second.run_id)).status, 'waiting')
+  })
+
+  it('counts a timer from its start, not from a resumption', async (test) => {
+    const {run, resume, context} = await openFlows(test, {clock: {ms: 1_764_000_000_000}})
+    const {run_id, status, wake_at_ms} = await run('steps: [{id: t, timer: 10m}]')
+    assert.deepEqual([status, wake_at_ms], ['waiting', context.clock.ms + 600_000])
+    context.clock.ms += 599_000
+    assert.equal((await resume(run_id)).status, 'waiting')
+    context.clock.ms += 1000
+    const row = await resume(run_id)
+    assert.deepEqual(outputOf(row), {waited_ms: 600_000})
+  })
+
+  it('fails at the timeout of the wait', async (test) => {
+    const {run, resume, context} = await openFlows(test, {clock: {ms: 1_764_000_000_000}})
+    const {run_id, wake_at_ms} = await run('steps: [{id: s, signal: go, timeout: 1m}]')
+    assert.equal(wake_at_ms, context.clock.ms + 60_000)
+    context.clock.ms += 60_000
+    assert.match((await resume(run_id)).last_error ?? '', /^s did not end within 60000 ms/)
+  })
+
+  it('waits for the end of a task, which it submits once', async (test) => {
+    const {run, resume, context} = await openFlows(test, {toml: external})
+    const yaml = 'steps: [{id: t, task: "Write the notes"}]\noutput: "${{ steps.t.status }}"'
+    const {run_id, status} = await run(yaml)
+    assert.equal(status, 'waiting')
+    assert.equal((await resume(run_id)).status, 'waiting')
+    const [task, ...others] = listTasks(context, {})
+    assert.deepEqual(others, [])
+    assert.equal(task?.description, 'Write the notes')
+    const {generation} = takeClaim(context, {owner: 'client'})
+    acceptTask(context, task?.id ?? 0, {text: 'done'}, {generation})
+    assert.ok((requireRun(context, run_id).wake_at_ms ?? Number.POSITIVE_INFINITY) <= Date.now())
+    assert.equal(outputOf(await resume(run_id)), 'Completed')
+  })
+
+  it('fails with its task', async (test) => {
+    const {run, resume, context} = await openFlows(test, {toml: external})
+    const {run_id} = await run('steps: [{id: t, task: {description: Write the notes, priority: urgent}}]')
+    cancelTask(context, 1)
+    assert.match((await resume(run_id)).last_error ?? '', /^t failed: T-0001 ended as Cancelled/)
+  })
+})
+
+describe('a resumed run', () => {
+  it('repeats no completed activity, and gives a failed one all its attempts again', async (test) => {
+    const {run, resume, file, entries} = await openFlows(test)
+    const {run_id, status} = await run(`
+steps:
+  - {id: once, exec: [sh, -c, 'echo once >> "${file('log')}"; echo made']}
+  - {id: needs, exec: [test, -e, '${file('there')}']}
+output: "\${{ steps.once.stdout.trim() }}"`)
+    assert.equal(status, 'failed')
+    entries.length = 0
+    await writeFile(file('there'), '')
+    assert.equal(outputOf(await resume(run_id)), 'made')
+    assert.equal(await readFile(file('log'), 'utf8'), 'once\n')
+    assert.deepEqual(eventsOf(entries, 'once'), ['ActivityReplayed', 'LocalActivity', 'ActivityCompleted'])
+    const recovered = entries.find(({event}) => event === 'ActivityAttemptRecovered')
+    assert.deepEqual([recovered?.activity, recovered?.resume_attempt], ['needs', 2])
+  })
+
+  it('keeps the decision of a branch and the version of a patch', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const source = (condition: string, max: number) =>
+      `steps: [{id: b, if: "${condition}", then: [{id: p, patch: {change: c, max: ${max}}}], else: [{id: e, value: 0}]}, {id: s, signal: go}]\noutput: "\${{ steps.p }}"`
+    const {run_id} = await run(source('true', 1), {runId: 'r'})
+    sendSignal(context, {run: run_id, key: 'go'})
+    await assert.rejects(
+      async () => run(source('false', 2), {runId: 'r'}),
+      (error) => isErrorOf(error, 'workflow_changed'),
+    )
+    const changed = startRun(
+      context,
+      workflow(source('false', 2)),
+      {runId: 'r', input: {}, adopt: true},
+      {
+        ports: plainPorts,
+        signal: new AbortController().signal,
+        stays: false,
+      },
+    )
+    assert.equal(outputOf(await changed.done), 1)
+    await assert.rejects(resume('r'), (error) => isErrorOf(error, 'workflow_finished'))
+  })
+
+  it('refuses a changed file until the change is adopted', async (test) => {
+    const {run, resume, file, context} = await openFlows(test)
+    const yaml = (value: number) => `{steps: [{id: s, signal: go}, {id: v, value: ${value}}]}`
+    const path = file('flow.yaml')
+    const write = (value: number) => writeFile(path, `version: 1\nworkflows: {flow: ${yaml(value)}}`)
+    await write(1)
+    const {run_id} = await run(yaml(1), {source: path})
+    sendSignal(context, {run: run_id, key: 'go'})
+    await write(2)
+    await assert.rejects(resume(run_id), (error) => isErrorOf(error, 'workflow_changed'))
+    assert.equal(outputOf(await resume(run_id, {adopt: true})), 2)
+  })
+
+  it('belongs to one process at a time', async (test) => {
+    const {context} = await openFlows(test)
+    const over = new AbortController()
+    const options = {ports: plainPorts, signal: over.signal, stays: true}
+    const {runId, done} = startRun(context, workflow('steps: [{id: s, signal: go}]'), {input: {}}, options)
+    await assert.rejects(
+      async () => startRun(context, workflow('steps: [{id: s, signal: go}]'), {runId, input: {}}, options),
+      (error) => isErrorOf(error, 'workflow_lease_held'),
+    )
+    over.abort(new Error('stopped'))
+    await assert.rejects(done, /stopped/)
+    assert.equal(requireRun(context, runId).lease_owner, null)
+    const runner = startWorkflowRunner(context, {ports: plainPorts})
+    test.after(() => runner.stop())
+    await until(() => requireRun(context, runId).status === 'waiting', 'waiting')
+    sendSignal(context, {run: runId, key: 'go'})
+    runner.wake()
+    await until(() => requireRun(context, runId).status === 'completed', 'completed')
+  })
+
+  it('is taken over at once from a process that has died', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id} = await run('steps: [{id: s, signal: go}]')
+    context.store.run(
+      "UPDATE workflow_run_log SET status = 'running', lease_owner = 'other', lease_until_ms = ?, lease_host = ?, lease_pid = ?, lease_process_start = '1' WHERE run_id = ?",
+      [Date.now() + 30_000, hostname(), 2 ** 22 - 1, run_id],
+    )
+    sendSignal(context, {run: run_id, key: 'go'})
+    assert.equal((await resume(run_id)).status, 'completed')
+  })
+})
+
+describe('a cancelled run', () => {
+  it('ends its activities and undoes what it did', async (test) => {
+    const {context, file} = await openFlows(test)
+    const options = {ports: plainPorts, signal: new AbortController().signal, stays: true}
+    const {runId, done} = startRun(
+      context,
+      workflow(
+        `steps: [{id: a, value: 1, compensate: {exec: [touch, '${file('undone')}']}}, {id: b, exec: [sleep, '600']}]`,
+      ),
+      {input: {}},
+      options,
+    )
+    await until(() => runReport(context, runId).activities.length === 2, 'two activities')
+    await cancelRun(context, runId, options)
+    assert.equal((await done).status, 'cancelled')
+    await readFile(file('undone'))
+    await assert.rejects(cancelRun(context, runId, options), (error) => isErrorOf(error, 'workflow_finished'))
+  })
+
+  it('is undone by the command if no process drives it', async (test) => {
+    const {run, context, entries} = await openFlows(test)
+    const {run_id} = await run('steps: [{id: a, value: 1, compensate: {id: u, value: 2}}, {id: s, signal: go}]')
+    entries.length = 0
+    const options = {ports: plainPorts, signal: new AbortController().signal, stays: true}
+    assert.equal((await cancelRun(context, run_id, options)).status, 'cancelled')
+    assert.deepEqual(
+      runReport(context, run_id).activities.map(({activity_id, status}) => `${activity_id} ${status}`),
+      ['a completed', 's started', 'u completed'],
+    )
+  })
+})
+
+describe('the replay of a run', () => {
+  it('reproduces outputs, failures and waits without executing anything', async (test) => {
+    const {run, context, file} = await openFlows(test)
+    const done = await run(
+      `steps: [{id: a, exec: [sh, -c, 'echo x >> "${file('log')}"; echo 5']}]\noutput: "\${{ int(steps.a.stdout.trim()) }}"`,
+    )
+    assert.deepEqual(await replayRun(context, done.run_id), {
+      run_id: done.run_id,
+      workflow: 'flow',
+      status: 'completed',
+      activities: 1,
+      output: 5,
+      reproduced: true,
+    })
+    assert.equal(await readFile(file('log'), 'utf8'), 'x\n')
+    const failed = await run('steps: [{id: a, value: 1}, {id: b, exec: ["false"]}]')
+    assert.deepEqual(
+      (({error, stopped_at, reproduced}) => ({error, stopped_at, reproduced}))(await replayRun(context, failed.run_id)),
+      {
+        error: 'b failed: false exited with status 1.',
+        stopped_at: 'b',
+        reproduced: true,
+      },
+    )
+    const waiting = await run('steps: [{id: s, signal: go}]')
+    assert.equal((await replayRun(context, waiting.run_id)).reproduced, true)
+    assert.deepEqual(
+      listRuns(context, {status: 'failed'}).map(({run_id}) => run_id),
+      [failed.run_id],
+    )
+  })
+
+  it('notices results that do not lead to the recorded output', async (test) => {
+    const {run, context} = await openFlows(test)
+    const {run_id} = await run('steps: [{id: a, value: 1}]')
+    context.store.run(
+      `UPDATE workflow_activity_log SET result_json = '{"result":2,"event":{"event":"LocalActivity"}}' WHERE run_id = ? AND status = 'completed'`,
+      [run_id],
+    )
+    assert.equal((await replayRun(context, run_id)).reproduced, false)
+  })
+})
+
+describe('activities of workflows', () => {
+  it('reuse a result only within the window that the step allows', async (test) => {
+    const {run, entries, file} = await openFlows(test)
+    const yaml = (cache: string) => `steps: [{id: a, exec: [sh, -c, 'echo x >> "${file('log')}"']${cache}}]`
+    await run(yaml(', cache: 1h'))
+    await run(yaml(', cache: 1h'))
+    assert.deepEqual(eventsOf(entries, 'a').slice(-2), ['ActivityCacheHit', 'ActivityCompleted'])
+    await run(yaml(''))
+    assert.equal(await readFile(file('log'), 'utf8'), 'x\nx\n')
+  })
+
+  it('call only hosts that the workflow lists', async (test) => {
+    const {run} = await openFlows(test)
+    const server = createServer((request, response) => {
+      if (request.url === '/large') return response.end('x'.repeat(2000))
+      if (request.url === '/moved') return response.writeHead(302, {location: '/ok'}).end()
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({method: request.method, key: request.headers['idempotency-key']}))
+    }).listen(0, '127.0.0.1')
+    test.after(() => server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const {port} = server.address() as AddressInfo
+    const call = (path: string, host = '127.0.0.1', hosts = `["127.0.0.1:${port}"]`) =>
+      `hosts: ${hosts}\nsteps: [{id: h, http: {url: "http://${host}:${port}${path}", method: POST, body: {a: 1}, max_bytes: 1000}}]`
+    const row = await run(call('/ok'))
+    assert.deepEqual((outputOf(row) as {body: unknown}).body, {method: 'POST', key: `${row.run_id}/h`})
+    assert.match((await run(call('/large'))).last_error ?? '', /larger than 1000 bytes/)
+    assert.match((await run(call('/moved'))).last_error ?? '', /status 302/)
+    assert.match((await run(call('/ok', '127.0.0.1', '[]'))).last_error ?? '', /not in hosts/)
+    assert.match((await run(call('/ok', 'localhost'))).last_error ?? '', /not in hosts/)
+    for (const address of [
+      '127.0.0.1',
+      '127.9.9.9',
+      '0.0.0.0',
+      '169.254.169.254',
+      '::1',
+      'fe80::1',
+      '::ffff:127.0.0.1',
+    ])
+      assert.ok(isInternal(address), address)
+    for (const address of ['10.0.0.1', '93.184.216.34', '2606:2800::1']) assert.ok(!isInternal(address), address)
+  })
+
+  it('use the ports for speech and models, and fail without them', async (test) => {
+    const {run} = await openFlows(test)
+    const ports = {
+      ...plainPorts,
+      transcribe: async ({file}: {file: string}) => ({text: `said in ${file}`}),
+      generate: async ({prompt}: {prompt: string}) => ({text: `\`\`\`json\n{"plan": "${prompt}"}\n\`\`\``, model: 'm'}),
+    }
+    const yaml =
+      'steps: [{id: t, transcribe: a.wav}, {id: g, generate: "${{ steps.t.text }}", json: true}]\noutput: "${{ steps.g.json.plan }}"'
+    assert.equal(outputOf(await run(yaml, {ports})), 'said in a.wav')
+    assert.match((await run(yaml)).last_error ?? '', /speech recognition is not available/)
+  })
+
+  it('count the nodes of the local registry without a control plane, and skip other calls of the mesh', async (test) => {
+    const {run, entries} = await openFlows(test)
+    const row = await run(
+      'steps: [{id: n, mesh_snapshot: }, {id: j, mesh_join: {}}]\noutput: "${{ steps.n.node_count }}"',
+      {
+        ports: {...plainPorts, countLocalNodes: async () => 3},
+      },
+    )
+    assert.equal(outputOf(row), 3)
+    assert.equal(entries.find(({event}) => event === 'MeshActivity')?.control, 'local_registry_only')
+    assert.match(entries.find(({event}) => event === 'MeshActivitySkipped')?.reason ?? '', /no control plane/)
+  })
+})
