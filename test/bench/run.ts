@@ -27,6 +27,7 @@ import {serveNeighbours} from './serve-neighbours.js'
 import {speechControl} from './speech-control.js'
 import {speechStream} from './speech-stream.js'
 import {whisper} from './whisper.js'
+import {workflows} from './workflow.js'
 
 const {signal} = new AbortController()
 
@@ -50,6 +51,7 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'orchestrator-gates': orchestratorGates,
   'daemon-submit': daemonSubmit,
   delegation,
+  workflow: workflows,
   'mesh-heartbeat': meshHeartbeat,
   'mesh-heartbeat-scale': meshHeartbeatScale,
   'mesh-messages': meshMessages,
