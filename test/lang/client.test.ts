@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import {once} from 'node:events'
 import {readFile} from 'node:fs/promises'
+import {createServer} from 'node:http'
+import type {AddressInfo} from 'node:net'
 import {basename, join} from 'node:path'
 import {before, describe, it, type TestContext} from 'node:test'
 import {pathToFileURL} from 'node:url'
@@ -69,6 +72,20 @@ describe('generated TypeScript', () => {
           return true
         },
       )
+    })
+
+    it('sends the parameters of a query as JSON, sorted by name', async (t) => {
+      const requested: (string | undefined)[] = []
+      const server = createServer(({url}, response) => {
+        requested.push(url)
+        response.end('[]')
+      })
+      t.after(() => server.close())
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const client = await load('library', 'client.js')
+      client.configureSvcApiBase?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      await client.by_tag?.({tag: 'a b', max: 2})
+      assert.deepEqual(requested, ['/api/query/by_tag?max=2&tag=%22a%20b%22'])
     })
   })
 })
