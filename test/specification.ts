@@ -359,6 +359,18 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'scheduler/delegation/delegator: is not accepted under another lease, and a second result changes nothing',
     ],
     [
+      'the envelope of a delegated task may have campaign_id',
+      'scheduler/delegation/delegator: runs on another node, is accepted once, and its lease is released',
+    ],
+    [
+      'each routing decision is an event and a log record with task_id, agent_id and placement_reason',
+      'tasks/events: describe a task from its submission to its end',
+    ],
+    [
+      'the lease is in the placement of a delegated task, in its record and in its envelope',
+      'scheduler/delegation/delegator: runs on another node, is accepted once, and its lease is released',
+    ],
+    [
       'placement_reason local_queue_default',
       'tasks/routing: that fits a node is local_queue_default',
       'tasks/submit: returns its placement and is stored with all defaults',
@@ -499,7 +511,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'an empty list of gated roles matches no task',
       'config/orchestrator: overrides the list in the file, even if no word is left',
-      'scheduler/delegation/delegator: a task without a gated role',
+      'commands/orch-settings: SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES controls',
     ],
     [
       'a result poll interval of 0 disables the poller',
@@ -761,13 +773,11 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'n_best lists the candidates, best first, if there are several',
+      'mcp/speech: transcribe a text as a session',
       'speech/text/candidates: are the refined text, the raw text, and both as code, without duplicates',
       'speech/text/candidates: are sorted by the phrases they contain, and otherwise keep their order',
     ],
-    [
-      'the session of a listen response repeats n_best',
-      'commands/listen: prints events and the session as JSON that match their contracts',
-    ],
+    ['the session of a listen response repeats n_best', 'mcp/speech: transcribe a text as a session'],
     ['SVC_SPEECH_MODEL', 'config/speech: SVC_SPEECH_MODEL sets', 'speech/locate-model: a speech model'],
     [
       'SVC_SPEECH_REVISION',
@@ -796,12 +806,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'SVC_DASH_HOST',
       'config/speech: SVC_DASH_HOST sets',
-      'commands/speech-serve: requires a token on an address of the network',
+      'commands/speech-serve: serves recordings of the workspace at SVC_DASH_HOST and SVC_DASH_PORT until SIGTERM',
     ],
     [
       'SVC_DASH_PORT',
       'config/speech: SVC_DASH_PORT sets',
-      'commands/speech-serve: serves recordings of the workspace until SIGTERM',
+      'commands/speech-serve: serves recordings of the workspace at SVC_DASH_HOST and SVC_DASH_PORT until SIGTERM',
     ],
     [
       'SVC_SPEECH_SPEECH_LEXICON_PATH is applied after refinement, before that of the repository',
@@ -922,7 +932,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'RUST_LOG enables the event of the device at the first load',
-      'commands/transcribe: logs the compute device once',
+      'commands/transcribe: logs the compute device once if RUST_LOG enables that',
       'log/filter: parseLogFilter',
     ],
     [
@@ -940,11 +950,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'tasks/doubt: moves from',
       'mcp/story: submits a task, follows it, doubts it, resolves the doubt, claims it and completes it',
     ],
-    [
-      'a doubt emits TaskDoubted',
-      'tasks/events: describe a task from its submission to its end',
-      'plans/plans: follows a doubted, overruled or cancelled task',
-    ],
+    ['a doubt emits TaskDoubted', 'tasks/doubt: moves from'],
     [
       'a resolution agent takes doubted tasks over',
       'tasks/doubt: creates only one resolution agent',
@@ -1142,7 +1148,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'svc_doubt_task',
       'mcp/story: submits a task, follows it, doubts it, resolves the doubt, claims it and completes it',
-      'operations/perform: marks a second submission with the same key as a duplicate',
+      'operations/perform: asks the person behind the caller about a doubt, and resolves it with the answer',
     ],
     [
       'svc_submit_task',
@@ -1307,8 +1313,8 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
   '6': [
     [
       'TaskDoubted is an event of the task',
-      'tasks/doubt: a doubted task',
-      'plans/plans: follows a doubted, overruled or cancelled task',
+      'tasks/doubt: moves from',
+      'commands/orch-tasks: follows events of other processes, and resumes after an id',
     ],
     [
       'cost events of model calls depend on SVC_MCP_LLM_COST_EVENTS',
@@ -1408,6 +1414,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ['a column named id is a warning', 'lang/diagnostics: lint.table_id_column'],
     [
       'generated TypeScript of Speech.transcribe throws, and names the HTTP route',
+      'lang/client: throws instead of transcribing, and names the route',
       'commands/db: generate no client function for a transcription route that is not served',
     ],
     [
@@ -1494,7 +1501,10 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'sessions/journals: are read back unchanged',
       'sessions/sessions: imports a session from a file unchanged when it is loaded',
     ],
-    ['svc db is the only command for databases', 'operations/cli-binding: every command of an operation'],
+    [
+      'svc db is the only command for databases',
+      'cli/main: lists every command and topic once, in groups, with a summary',
+    ],
     [
       'orchestration_v2_enabled and legacy_orchestration_fallback select the contract',
       'tasks/submit: the contract reported to a client',

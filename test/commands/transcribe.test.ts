@@ -33,7 +33,7 @@ const transcribe = (args: readonly string[], options: SvcOptions = {}, run = svc
 const printed = once(() => transcribe(['one.wav'], {}, svc))
 const printedJson = once(() => transcribe(['one.wav', '--json']))
 const printedSeveral = once(() =>
-  transcribe(['talks', 'two.wav', '--json'], {env: {SVC_LOG: 'speech_gpu=info', SVC_SPEECH_VERBOSE: '1'}}),
+  transcribe(['talks', 'two.wav', '--json'], {env: {RUST_LOG: 'speech_gpu=info', SVC_SPEECH_VERBOSE: '1'}}),
 )
 
 before(async () => {
@@ -167,7 +167,7 @@ describe('svc transcribe FILE', () => {
     assert.match(stderr, /warning: Ignoring the lexicon .*text\.wav/)
   })
 
-  it('logs the compute device once', async () => {
+  it('logs the compute device once if RUST_LOG enables that', async () => {
     const {stderr} = await printedSeveral()
     assert.equal(stderr.match(/speech_inference_cpu_default/g)?.length, 1)
     assert.match(stderr, /speech_gpu/)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {readFile} from 'node:fs/promises'
+import {readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {basename, join} from 'node:path'
@@ -20,7 +20,9 @@ describe('generated TypeScript', () => {
 
   /** Generates the TypeScript of all programs and type-checks it in strict mode, in one compiler run. */
   before(async () => {
-    const programs = [projectFile('examples/todo.svc'), projectFile('examples/library.svc')]
+    const spoken = join(folder, 'spoken.svc')
+    await writeFile(spoken, 'fn said(path: str) to Result[str] { return Speech.transcribe(path) }\n')
+    const programs = [projectFile('examples/todo.svc'), projectFile('examples/library.svc'), spoken]
     for (const program of programs) {
       const {exitCode} = await svcInTurn(['db', 'build', program, '-o', join(folder, 'api', basename(program, '.svc'))])
       assert.equal(exitCode, 0)
@@ -40,6 +42,11 @@ describe('generated TypeScript', () => {
     client.configureSvcApiBase?.(server.baseUrl)
     return client
   }
+
+  it('throws instead of transcribing, and names the route', async () => {
+    const {said} = await load('spoken', 'functions.js')
+    assert.throws(() => said?.('a.wav'), /POST \/api\/audio\/transcribe/)
+  })
 
   describe('of the examples', () => {
     it('type-checks and calls the running todo list', async (t) => {
