@@ -28,6 +28,8 @@ describe('a task with a gated role', () => {
       fence_token: lease?.fence_token,
     })
     assert.deepEqual(world.placements(), [['populi_remote_lease_hold', lease?.lease_id]])
+    const kinds = world.orchestrator.store.all('SELECT kind FROM orchestration_lineage_events ORDER BY id')
+    assert.deepEqual(kinds, [{kind: 'task_submitted'}, {kind: 'task_delegated'}])
     assert.deepEqual([claimed.envelope.exec_lease_id, claimed.envelope.campaign_id], [lease?.lease_id, 'spring'])
     assert.equal(readWork(JSON.parse(claimed.envelope.payload)).task_description, 'build it')
     await world.send(remoteTypes.ack, claimed.envelope, {accepted: true})
