@@ -247,7 +247,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'tasks/submit: contains its submission and its end, with the ids of the request',
     ],
     [
-      'developer_journey_definitions and developer_journey_steps hold the journeys',
+      'the tables developer_journey_definitions and developer_journey_steps hold the journeys',
       'journeys/canonical-steps: has the journeys in its store with their steps in order',
     ],
     [
@@ -318,6 +318,16 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'tasks/capabilities: offers the cores and the GPU memory of the machine unless they are configured',
     ],
     [
+      'min_vram_mb is a soft requirement of routing',
+      'tasks/routing: goes to the agent penalised by',
+      'tasks/submit: a task that needs GPU memory',
+    ],
+    [
+      'prefer_gpu_compute and min_cpu_cores are soft requirements of routing',
+      'tasks/routing: explains the points of',
+      'tasks/routing: goes to the agent preferred by',
+    ],
+    [
       'routing has soft penalties for unmet requirements',
       'tasks/routing: counts each unmet hard requirement',
       'tasks/routing: avoids the owner of its file if that lacks GPU memory',
@@ -335,13 +345,13 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'mesh/store/conformance/nodes: update last-seen time and load with a short heartbeat',
     ],
     [
-      'leases have a holder node',
+      'leases have holder_node_id',
       'mesh/client/control-plane: is renewed beyond its first duration and free after its release',
       'mesh/control-plane/route-walk: grant, renew, verify, list, release and revoke a lease',
     ],
-    ['a claim names the claiming node', 'mesh/node/claimer-id: claimerId'],
+    ['a claim has claimer_node_id', 'mesh/node/claimer-id: claimerId'],
     [
-      'a node older than stale_threshold_ms at the poll is stale',
+      'a node older than stale_threshold_ms at the poll is stale (heartbeat_stale)',
       'tasks/remote-nodes: are stale by the clock of the control plane',
       'tasks/routing: becomes stale after the threshold, and never with a threshold of 0',
     ],
@@ -505,13 +515,24 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'scheduler/delegation/delegator: if its lease is revoked while the envelope is being sent, and no other envelope is sent',
     ],
     [
-      'gated roles are separated by commas, in any case; unknown words are skipped',
+      'gated roles are planner, builder, verifier, reproducer and researcher, in any case; unknown words are skipped',
+      'config/orchestrator: SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES sets',
       'config/orchestrator: skips unknown words with one warning',
     ],
     [
       'an empty list of gated roles matches no task',
       'config/orchestrator: overrides the list in the file, even if no word is left',
       'commands/orch-settings: SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES controls',
+    ],
+    [
+      'workers take remote_task_envelope messages, and their parents take remote_task_result messages',
+      'scheduler/worker/worker: runs a command, and delivers an acknowledgement while it runs, and the result',
+      'scheduler/delegation/delegator: accepts a result that arrived in the meantime',
+    ],
+    [
+      'mesh_control_url adds mesh_snapshot to the status, with SVC_MESH_TOKEN',
+      'orchestrator/mesh-snapshot: includes the mesh snapshot, even a failed one',
+      'orchestrator/mesh-snapshot: sends the token if one is set',
     ],
     [
       'a result poll interval of 0 disables the poller',
@@ -820,6 +841,10 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'commands/transcribe: refines the text by profile, lexicon and settings',
     ],
     [
+      'the lexicon of SVC_REPOSITORY_ROOT or SVC_REPO_ROOT is merged, and the explicit one wins',
+      'commands/transcribe: uses the lexicon of the repository for words that the specified lexicon does not have',
+    ],
+    [
       'the lexicon matches its contract',
       'commands/transcribe: warns about an unusable lexicon and continues',
       'contracts/contracts: lists every file of the folder by kind, and no missing files',
@@ -911,7 +936,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'commands/listen: also receives the tokens with SVC_SPEECH_STREAM_TOKENS, as final events do',
     ],
     [
-      'SVC_SPEECH_CONFIG is a flat TOML file',
+      'SVC_SPEECH_CONFIG is a flat TOML file, and accepts the keys of sessions, refinement, routes, models and constraints',
       'config/speech: SVC_SPEECH_CONFIG sets',
       'config/speech-config: accepts every key of [speech], of any type',
     ],
@@ -931,12 +956,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'speech/chosen-settings: replace settings',
     ],
     [
-      'RUST_LOG enables the event of the device at the first load',
+      'RUST_LOG enables speech_gpu, which logs speech_inference_cpu_default at the first load',
       'commands/transcribe: logs the compute device once if RUST_LOG enables that',
       'log/filter: parseLogFilter',
     ],
     [
-      'a mix accepts asr_refine records per source',
+      'a mix accepts sources with record_format: asr_refine',
       'speech/corpus/mix: repeats its sources, converts their rows and reports their shares',
     ],
     [
@@ -1141,7 +1166,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'operations/assistant: is answered in the conversation of its session, with a journey',
     ],
     [
-      'svc_journey_canonical_steps',
+      'svc_journey_canonical_steps returns the steps in order',
       'journeys/canonical-steps: has the canonical journey with its steps in order',
       'commands/orch-journey: shows the steps from an empty workspace to verified work',
     ],

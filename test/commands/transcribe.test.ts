@@ -160,6 +160,24 @@ describe('svc transcribe FILE', () => {
     assert.equal(aggressive.confidence, 0.84)
   })
 
+  it('uses the lexicon of the repository for words that the specified lexicon does not have', async () => {
+    const entries = [
+      {canonical: 'meshOfTheRepository', aliases: ['mesh']},
+      {canonical: 'getterOfTheRepository', aliases: ['getter']},
+    ]
+    await writeFiles(folder, {
+      'said.txt': 'the getter in the mesh',
+      'words.json': '{"schema_version": "1", "entries": [{"canonical": "getUser", "aliases": ["getter"]}]}',
+      'repository/.svc/speech_lexicon.json': JSON.stringify({schema_version: '1', entries}),
+    })
+    const env = {SVC_SPEECH_SPEECH_LEXICON_PATH: join(folder, 'words.json')}
+    for (const variable of ['SVC_REPOSITORY_ROOT', 'SVC_REPO_ROOT']) {
+      const repository = {[variable]: join(folder, 'repository')}
+      const {stdout} = await svcInTurn(['transcribe', 'said.txt'], {cwd: folder, env: {...env, ...repository}})
+      assert.equal(stdout, 'the getUser in the meshOfTheRepository\n')
+    }
+  })
+
   it('warns about an unusable lexicon and continues', async () => {
     const env = {SVC_SPEECH_LEXICON_PATH: join(folder, 'text.wav')}
     const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', 'note.txt'], {cwd: folder, env})
