@@ -127,6 +127,26 @@ describe('an operation of a table', () => {
     })
 })
 
+describe('a row that violates a unique index', () => {
+  it('is refused, and the failure names the table and the columns', async (t) => {
+    const checked = program(`
+@table type BookLoan { book: int, day: int }
+@index BookLoan.once on (book, day) unique
+@endpoint(kind: mutation) fn lend() to Id[BookLoan] { return db.BookLoan.insert({ book: 1, day: 2 }) }
+`)
+    const path = join(await temporaryFolder(t), 'app.db')
+    await migrate(checked, path)
+    const application = await Application.open(checked, {path})
+    t.after(() => application.close())
+    const [lend] = application.program.functions as [FunctionType]
+    await application.call(lend, [])
+    await assert.rejects(async () => application.call(lend, []), {
+      kind: 'conflict',
+      message: 'another row of book_loan has the same book and day',
+    })
+  })
+})
+
 describe('a hint of an operation', () => {
   const table = '@table type Book { title: str }\n'
 
