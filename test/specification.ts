@@ -1399,7 +1399,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'plane broadcast: ordered per receiver, not durable',
       'messages/bus: reaches every agent except its sender and is acknowledged by each separately',
-      'messages/bus: a subscriber of broadcasts',
+      'messages/bus: an in-memory inbox',
     ],
     [
       'plane stream: ordered per connection',
