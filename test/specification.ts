@@ -90,8 +90,8 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'programs declare tables, indexes, endpoints and routes, and use db',
-      'lang/cases: the acceptance cases',
-      'app-server/http: serves declared routes with path parameters',
+      'lang/operations: are those of its endpoints, by kind, and those that it declares',
+      'lang/operations: an operation of a table',
     ],
     [
       'recordings are transcribed and refined on the command line',
@@ -349,7 +349,11 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'mesh/client/control-plane: is renewed beyond its first duration and free after its release',
       'mesh/control-plane/route-walk: grant, renew, verify, list, release and revoke a lease',
     ],
-    ['a claim has claimer_node_id', 'mesh/node/claimer-id: claimerId'],
+    [
+      'a claim and a lease request have claimer_node_id',
+      'mesh/control-plane/route-walk: deliver, read, claim, renew and acknowledge a message',
+      'mesh/node/claimer-id: claimerId',
+    ],
     [
       'a node older than stale_threshold_ms at the poll is stale (heartbeat_stale)',
       'tasks/remote-nodes: are stale by the clock of the control plane',
@@ -400,7 +404,6 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'tasks/routing: that fits no node with known memory is local_queue_fallback_insufficient_vram',
       'scheduler/delegation/delegator: if no node has the GPU memory',
     ],
-    ['placement reasons are all tested', 'tasks/routing: covers every code'],
   ],
   '2.6': [
     [
@@ -461,11 +464,6 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     orchestratorVariable('MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL', 'mesh_remote_result_max_messages_per_poll'),
     orchestratorVariable('MESH_EXEC_LEASE_RECONCILE', 'mesh_exec_lease_reconcile'),
     orchestratorVariable('MESH_EXEC_LEASE_AUTO_REVOKE', 'mesh_exec_lease_auto_revoke'),
-    [
-      'orchestrator variables are all tested',
-      'config/orchestrator: are all tested here',
-      'commands/orch-settings: all have a test of their effect',
-    ],
     [
       'attention settings meter an attention budget and gate interruptions',
       'tasks/attention/budget: is spent by approvals and rejections, with one alert',
