@@ -16,7 +16,13 @@ import {
   sessionLimitsOf,
   speechFlags,
 } from '../src/cli/index.js'
-import {ideSettings, speechServerSettings, speechSessionSettings, speechSettings} from '../src/config/index.js'
+import {
+  ideSettings,
+  socratesPolicySettings,
+  speechServerSettings,
+  speechSessionSettings,
+  speechSettings,
+} from '../src/config/index.js'
 import {Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs} from '../src/files/index.js'
 import type {OperationBase, OperationContext} from '../src/operations/index.js'
@@ -25,6 +31,7 @@ import type {
   FinishedUtterance,
   LiveEvent,
   LiveSession,
+  PairsFile,
   Polished,
   RemoteSession,
   RouteResult,
@@ -192,7 +199,7 @@ current utterance and prints it.`
       editor: mode === 'tool' ? await readEditorContext(this.workspace.root, this.settings(ideSettings)) : noEditor,
       limits: defaults.limits,
       polish: {...defaults.polish, enabled: polish ?? defaults.polish.enabled},
-      pairsPath: pairs === undefined ? undefined : resolve(pairs),
+      pairs: pairs === undefined ? undefined : await this.#pairsFile(resolve(pairs)),
     }
     const ask = (question: string) => askTerminal(question, this.signal)
     const ports = {
@@ -213,6 +220,14 @@ current utterance and prints it.`
         return {...routed, route: await clarifyRoute(routed.route, ask)}
       },
     }
+  }
+
+  async #pairsFile(path: string): Promise<PairsFile> {
+    const {confidencePolicy, withoutUndefined} = await import('../src/tasks/index.js')
+    const {minTrainingPairConfidence: minConfidence} = confidencePolicy(
+      withoutUndefined(this.settings(socratesPolicySettings)),
+    )
+    return {path, minConfidence, notice: (text) => this.output.notice(text)}
   }
 
   async #operationContext(): Promise<OperationContext> {

@@ -9,8 +9,7 @@ export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
 defaults. Mesh variables are also read from .svc/mesh/mesh.env in the workspace and in the home directory. Speech settings
 are also read from the file named by SVC_SPEECH_CONFIG. These files override Svc.toml. Overridden values are shown too.
 
-Secrets are never shown. Settings marked "planned" are not used by this version. On a terminal, long values are
-truncated.`
+Secrets are never shown. On a terminal, long values are truncated.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --changed',

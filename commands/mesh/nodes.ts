@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {asLabel, changeLine, controlUrlFlag, formatNodes, MeshCommand} from '../../src/cli/index.js'
+import {asLabel, changeLine, controlUrlFlag, formatNodes, MeshCommand, settingFlags} from '../../src/cli/index.js'
 import {meshSettings, orchestratorSettings} from '../../src/config/index.js'
 import type {MeshHttpError} from '../../src/mesh/index.js'
 
@@ -10,7 +10,7 @@ export default class MeshNodes extends MeshCommand<typeof MeshNodes> {
   static override description =
     `A node accepts work while its state is ok. Its state becomes stale after orchestrator.stale_threshold_ms without a
 heartbeat. Administrators can set the states maintenance and quarantine. Nodes without a heartbeat for
-SVC_MESH_MAX_STALE_MS are not listed. TASKS is the number of tasks of other machines that the node runs, or -
+--max-stale-ms are not listed. TASKS is the number of tasks of other machines that the node runs, or -
 if it accepts none.
 
 --watch lists all nodes and then prints every change: nodes that join or leave, and changes of state, version or labels.
@@ -22,6 +22,7 @@ With --json, each line is a JSON object.`
   ]
   static override flags = {
     ...controlUrlFlag,
+    ...settingFlags(meshSettings, 'maxStaleMs'),
     label: Flags.string({
       char: 'l',
       description: 'Only nodes with this label; may be repeated.',

@@ -5,7 +5,7 @@ export default class MeshStatus extends MeshCommand<typeof MeshStatus> {
   static override summary = "Show this node's mesh status."
   static override description =
     `Shows whether the control plane responds and accepts this machine, which control planes share its
-database, and which tokens are set (never their values). Also shows the node record, the process that runs the tasks of other machines, the local registry of nodes, and the overlay networks.
+database, and which tokens are set (never their values). Also shows the node record, the process that runs the tasks of other machines, the local registry of nodes, the overlay networks, and the configured endpoint of a VPN.
 Exits with status 0 even without a control plane.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -186,6 +186,7 @@ export function formatMeshStatus(status: MeshStatus): string {
     ['Worker', worker === null ? 'not running' : `pid ${worker.pid} since ${time(worker.since_unix_ms)}`],
     ['Registry', `${status.registry_path} (${nodes})`],
     ['Overlay', overlays.join(', ')],
+    ['WireGuard', oneLine(status.wireguard_endpoint ?? '')],
   ])
 }
 

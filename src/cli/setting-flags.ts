@@ -16,7 +16,7 @@ export function settingFlags<R extends SettingRows>(
 ): Record<string, SettingFlag> {
   return Object.fromEntries(
     Object.entries(table.rows).flatMap(([name, setting]) => {
-      if (setting.flag === undefined || setting.planned || (names.length > 0 && !names.includes(name))) return []
+      if (setting.flag === undefined || (names.length > 0 && !names.includes(name))) return []
       return [[setting.flag, setting.type.switch ? switchFlag(setting) : valueFlag(setting.flag, setting)]]
     }),
   )

@@ -1,7 +1,7 @@
 import type {DescribedSetting} from '../config/index.js'
 import {formatTable} from './table.js'
 
-type Shown = Pick<DescribedSetting, 'name' | 'value' | 'origin' | 'overridden' | 'planned'>
+type Shown = Pick<DescribedSetting, 'name' | 'value' | 'origin' | 'overridden'>
 
 /** Longer values are truncated on a terminal, characters. */
 const longestValue = 40
@@ -13,10 +13,10 @@ const longestValue = 40
 export const formatSettings = (settings: readonly Shown[], width?: number): string =>
   formatTable(
     ['SETTING', 'VALUE', 'FROM', 'OVERRIDES'],
-    settings.map(({name, value, origin, overridden, planned}) => [
+    settings.map(({name, value, origin, overridden}) => [
       name,
       width === undefined ? format(value) : truncate(format(value)),
-      planned ? `planned, ${sourceOf(origin)}` : sourceOf(origin),
+      sourceOf(origin),
       overridden.map((other) => `${sourceOf(other)} = ${format(other.value)}`).join(', '),
     ]),
     width,

@@ -13,8 +13,6 @@ export interface DescribedSetting {
   toml: string[]
   takes: string
   doc: string
-  /** Not used in this version. */
-  planned: boolean
 }
 
 /** All settings, or those of some tables, with value, origin and overridden sources. */
@@ -35,7 +33,6 @@ export function describeSettings(
         toml: [...(setting.toml ?? [])],
         takes: setting.type.expected,
         doc: setting.doc,
-        planned: setting.planned === true,
       }
     }),
   )

@@ -96,7 +96,6 @@ export function resolveSettings<R extends SettingRows>(
       ...fromImplied(setting, env, envFile),
     ]
     const [winner, ...losers] = candidates
-    if (winner?.value !== undefined && setting.planned) warnings.push(plannedWarning(winner.name ?? name))
     return {
       name: `${table.name}.${snakeCase(name)}`,
       setting,
@@ -108,12 +107,6 @@ export function resolveSettings<R extends SettingRows>(
   const values = Object.fromEntries(Object.keys(table.rows).map((name, i) => [name, resolved[i]?.value]))
   return {values: values as SettingValues<R>, settings: resolved, warnings}
 }
-
-const plannedWarning = (subject: string): SettingWarning => ({
-  code: 'config_planned',
-  subject,
-  message: `${subject} is not supported yet and is ignored.`,
-})
 
 /** Setting names are spelled as in TOML: `engine.num_ctx`. */
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -22,8 +22,6 @@ export interface Setting<T = unknown> {
   clears?: readonly string[]
   /** Never printed: `config show` prints only that it is set. */
   secret?: true
-  /** Not used in this version: omitted from help and manual, and setting it prints a warning. */
-  planned?: true
   /** An invalid variable is an error. For other settings it is ignored with a warning. */
   strict?: true
 }

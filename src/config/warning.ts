@@ -3,7 +3,6 @@ export interface SettingWarning {
   code:
     | 'config_env_invalid'
     | 'config_key_unknown'
-    | 'config_planned'
     | 'config_table_deprecated'
     | 'env_file_exposed'
     | 'env_file_line_ignored'

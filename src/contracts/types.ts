@@ -65,8 +65,6 @@ export interface ConfigShowV1 {
     toml: string[]
     takes: string
     doc: string
-    /** True if this version does not use the setting. */
-    planned: boolean
   }[]
   warnings: Warning[]
 }
@@ -2822,6 +2820,8 @@ export interface MeshStatusV1 {
   env_file: string | null
   security: MeshSecurity
   overlay: {provider: 'tailscale' | 'wireguard' | 'zerotier'; available: boolean; connected: boolean; detail: string}[]
+  /** Configured endpoint of the overlay network of the mesh; svc does not connect to it. */
+  wireguard_endpoint: string | null
   registry_path: string
   /** Local registry of nodes on this machine; null if its file cannot be read. */
   registry: {schema_version: number; nodes: MeshNode[]; [k: string]: unknown} | null

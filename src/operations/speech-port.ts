@@ -1,5 +1,5 @@
 import type {ListenV1, SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
-import type {OperationPorts} from '../speech/index.js'
+import type {ListenPorts} from '../speech/index.js'
 
 export interface Progress {
   done: number
@@ -41,6 +41,6 @@ export interface SpeechHooks {
 export interface SpeechPort {
   transcribe(request: TranscribeRequest, hooks: SpeechHooks): Promise<TranscribeV1>
   /** Transcribes a recording as a live session, and uses the text. */
-  listen(request: ListenRequest, hooks: SpeechHooks, ports: OperationPorts): Promise<ListenV1>
+  listen(request: ListenRequest, hooks: SpeechHooks, ports: ListenPorts): Promise<ListenV1>
   status(): Promise<SpeechStatusV1>
 }

@@ -43,9 +43,16 @@ export type {Route, RouteMode} from './routing/decide.js'
 export {type EditorContext, noEditor, readEditorContext} from './routing/editor-context.js'
 export {type OperationPorts, type RouteResult, Router} from './routing/router.js'
 export {type SpokenOperation, spokenName} from './routing/spoken-operation.js'
-export {polishTranscript, routeTranscript, type TranscriptUse, type UsedTranscript} from './routing/use-transcript.js'
+export {
+  type PairsFile,
+  polishTranscript,
+  routeTranscript,
+  type TranscriptUse,
+  type UsedTranscript,
+} from './routing/use-transcript.js'
 export {
   type CallHooks,
+  type ListenPorts,
   type ListenRequest,
   type RefineProfile,
   type SessionRequest,

@@ -107,7 +107,7 @@ const exitStatus = () => exitMeanings.map(([status, meaning]) => item(`\\fB${sta
 
 /** All environment variables of settings, with the TOML key of each. */
 function environment(): string {
-  const settings = settingTables.flatMap(({rows}) => Object.values(rows)).filter(({planned}) => !planned)
+  const settings = settingTables.flatMap(({rows}) => Object.values(rows))
   return settings
     .filter(({env = []}) => env.length > 0)
     .map(({env = [], toml = [], type, doc, default: fallback}) => {

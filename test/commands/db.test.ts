@@ -826,7 +826,7 @@ type State = | Open | Shut(why: str)
     [
       'has a duplicate id',
       '{"table": "Task", "record": {"_id": 7, "title": "b", "done": true}}',
-      /-, line 2: .*UNIQUE/,
+      /-, line 2: another row of task has the same _id/,
     ],
   ] as const)
     it(`write nothing if a line ${name}`, async (t) => {

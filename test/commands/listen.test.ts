@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
@@ -11,7 +12,7 @@ import {projectFile} from '../support/project.js'
 import {startServer} from '../support/server.js'
 import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
-import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
 const folder = suiteFolder()
@@ -143,6 +144,15 @@ describe('svc listen with a transcript', () => {
     )
     assert.equal(events.at(-1)?.session?.text, 'so hello')
     assert.doesNotMatch(stderr, /starter model/)
+  })
+
+  it('does not record a text with less than min_training_pair_confidence', async (t) => {
+    const cwd = await temporaryFolder(t)
+    const policy = '[orchestrator.socrates_policy]\nmin_training_pair_confidence = 0.99\n'
+    await writeFiles(cwd, {'Svc.toml': policy, 'note.txt': 'so  hello'})
+    const {stderr} = await svcInTurn(['listen', 'note.txt', '--emit-asr-refine', 'pairs.jsonl'], {cwd, env})
+    assert.match(stderr, /The text is not recorded in .*pairs\.jsonl: its confidence 0\.\d+ is less than 0\.99\./)
+    assert.ok(!existsSync(join(cwd, 'pairs.jsonl')))
   })
 })
 

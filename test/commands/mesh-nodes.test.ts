@@ -64,6 +64,8 @@ describe('svc mesh nodes', () => {
     assert.match(await text(['nodes']), /\nold +\S+ +stale +(now|\d+ s ago)/)
     const env = {SVC_MESH_MAX_STALE_MS: '1'}
     assert.deepEqual((await json<MeshNodesV1>('nodes', ['nodes'], {env})).nodes, [])
+    assert.equal((await json<MeshNodesV1>('nodes', ['nodes', '--max-stale-ms', '0'], {env})).nodes.length, 1)
+    assert.deepEqual((await json<MeshNodesV1>('nodes', ['nodes', '--max-stale-ms', '1'])).nodes, [])
     await text(['leave', '--node', 'old'])
   })
 

@@ -20,6 +20,7 @@ describe('svc mesh status', () => {
     assert.equal(status.registry_path, path(cwd, '.svc', 'cache', 'mesh', 'local-registry.json'))
     assert.deepEqual(status.registry, {schema_version: 1, nodes: []})
     assert.equal(status.security.mesh_auth_mode, 'open')
+    assert.equal(status.wireguard_endpoint, null)
     assert.match(await text(['status']), /^Control plane: not configured\nThis node: +no node id\n/)
   })
 
@@ -105,9 +106,10 @@ describe('svc mesh status', () => {
     assert.match(await fails(['status'], 1, 'file_unreadable'), /node-id: the file does not contain a node id/)
   })
 
-  it('shows the file of the secrets, and tolerates a damaged registry', async (t) => {
-    const {json, cwd} = await meshWorkspace(t, undefined, {})
-    await writeFiles(cwd, {'.svc/cache/mesh/local-registry.json': '{"nodes":'})
+  it('shows the file of the secrets and the endpoint of the VPN, and tolerates a damaged registry', async (t) => {
+    const {json, text, cwd} = await meshWorkspace(t, undefined, {})
+    const toml = '[mesh.transport]\nwireguard_endpoint = "vpn.example:51820"\n'
+    await writeFiles(cwd, {'.svc/cache/mesh/local-registry.json': '{"nodes":', 'Svc.toml': toml})
     const file = '.svc/mesh/mesh.env'
     await writeFiles(cwd, {[file]: 'SVC_MESH_TOKEN=canary-of-the-file\n'})
     await chmod(path(cwd, file), 0o600)
@@ -115,5 +117,7 @@ describe('svc mesh status', () => {
     assert.deepEqual([status.env_file, status.security.token_set], [path(cwd, file), true])
     assert.equal(status.registry, null)
     assert.match(status.registry_error ?? '', /Cannot parse .*local-registry\.json/)
+    assert.equal(status.wireguard_endpoint, 'vpn.example:51820')
+    assert.match(await text(['status']), /^WireGuard: +vpn\.example:51820$/m)
   })
 })

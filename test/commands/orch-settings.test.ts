@@ -1354,7 +1354,11 @@ const delegation: readonly Effect[] = [
     setting: 'SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATED_ROLES',
     controls: 'which roles are sent',
     env: {...delegating, SVC_ORCHESTRATOR_MESH_REMOTE_LEASE_GATING_ENABLED: 'true'},
-    outcomes: {'Verifier,BUILDER': 'populi_remote_lease_hold', verifier: 'local_queue_default'},
+    outcomes: {
+      'Verifier,BUILDER': 'populi_remote_lease_hold',
+      verifier: 'local_queue_default',
+      ',': 'local_queue_default',
+    },
     see: async (orch, test) => (await placeRemotely(orch, test)).reason,
   },
   {

@@ -22,7 +22,10 @@ const env = {HOME: folder, SVC_SPEECH_THREADS: '1'}
 /** Starts a server in a workspace with `hello.wav`, and waits until it is ready. */
 async function serve(t: TestContext, args: readonly string[] = [], more: Readonly<Record<string, string>> = {}) {
   await copyFile(projectFile('examples/hello.wav'), join(folder, 'hello.wav'))
-  const running = startSvc(['speech', 'serve', '--port', '0', '--json', ...args], {cwd: folder, env: {...env, ...more}})
+  const running = startSvc(['speech', 'serve', '--json', ...args], {
+    cwd: folder,
+    env: {...env, SVC_DASH_PORT: '0', ...more},
+  })
   t.after(() => running.kill('SIGKILL'))
   const [line] = (await once(createInterface({input: running.stdout as NodeJS.ReadableStream}), 'line')) as [string]
   const ready = JSON.parse(line) as {base_url: string}
@@ -48,8 +51,9 @@ async function contents(directory: string): Promise<Buffer> {
 }
 
 describe('svc speech serve', () => {
-  it('serves recordings of the workspace until SIGTERM', async (t) => {
-    const {running, ready, transcribe} = await serve(t)
+  it('serves recordings of the workspace at SVC_DASH_HOST and SVC_DASH_PORT until SIGTERM', async (t) => {
+    const {running, ready, transcribe} = await serve(t, [], {SVC_DASH_HOST: '127.0.0.2'})
+    assert.match(ready.base_url, /^http:\/\/127\.0\.0\.2:(?!3847)/)
     assert.deepEqual(await contractViolations('cli/speech-ready.v1', ready), [])
     assert.equal((await transcribe({path: 'hello.wav'})).text, 'hello and welcome to your own machine')
     running.kill('SIGTERM')

@@ -33,7 +33,7 @@ const transcribe = (args: readonly string[], options: SvcOptions = {}, run = svc
 const printed = once(() => transcribe(['one.wav'], {}, svc))
 const printedJson = once(() => transcribe(['one.wav', '--json']))
 const printedSeveral = once(() =>
-  transcribe(['talks', 'two.wav', '--json'], {env: {SVC_LOG: 'speech_gpu=info', SVC_SPEECH_VERBOSE: '1'}}),
+  transcribe(['talks', 'two.wav', '--json'], {env: {RUST_LOG: 'speech_gpu=info', SVC_SPEECH_VERBOSE: '1'}}),
 )
 
 before(async () => {
@@ -160,6 +160,24 @@ describe('svc transcribe FILE', () => {
     assert.equal(aggressive.confidence, 0.84)
   })
 
+  it('uses the lexicon of the repository for words that the specified lexicon does not have', async () => {
+    const entries = [
+      {canonical: 'meshOfTheRepository', aliases: ['mesh']},
+      {canonical: 'getterOfTheRepository', aliases: ['getter']},
+    ]
+    await writeFiles(folder, {
+      'said.txt': 'the getter in the mesh',
+      'words.json': '{"schema_version": "1", "entries": [{"canonical": "getUser", "aliases": ["getter"]}]}',
+      'repository/.svc/speech_lexicon.json': JSON.stringify({schema_version: '1', entries}),
+    })
+    const env = {SVC_SPEECH_SPEECH_LEXICON_PATH: join(folder, 'words.json')}
+    for (const variable of ['SVC_REPOSITORY_ROOT', 'SVC_REPO_ROOT']) {
+      const repository = {[variable]: join(folder, 'repository')}
+      const {stdout} = await svcInTurn(['transcribe', 'said.txt'], {cwd: folder, env: {...env, ...repository}})
+      assert.equal(stdout, 'the getUser in the meshOfTheRepository\n')
+    }
+  })
+
   it('warns about an unusable lexicon and continues', async () => {
     const env = {SVC_SPEECH_LEXICON_PATH: join(folder, 'text.wav')}
     const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', 'note.txt'], {cwd: folder, env})
@@ -167,7 +185,7 @@ describe('svc transcribe FILE', () => {
     assert.match(stderr, /warning: Ignoring the lexicon .*text\.wav/)
   })
 
-  it('logs the compute device once', async () => {
+  it('logs the compute device once if RUST_LOG enables that', async () => {
     const {stderr} = await printedSeveral()
     assert.equal(stderr.match(/speech_inference_cpu_default/g)?.length, 1)
     assert.match(stderr, /speech_gpu/)

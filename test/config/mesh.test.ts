@@ -8,7 +8,6 @@ import {
   resolveSettings,
   type SettingTable,
 } from '../../src/config/index.js'
-import {withoutPlanned} from '../support/other-warnings.js'
 
 type Reading = readonly [words: string, value: unknown]
 
@@ -125,7 +124,7 @@ function read(setting: string, env: Record<string, string>) {
   const resolutions = tables.map((table) => resolveSettings(table, {env}))
   const found = resolutions.flatMap(({settings}) => settings).find(({name}) => name === `mesh.${setting}`)
   assert.ok(found, setting)
-  return {...found, warnings: withoutPlanned(resolutions.flatMap(({warnings}) => warnings))}
+  return {...found, warnings: resolutions.flatMap(({warnings}) => warnings)}
 }
 
 describe('mesh variables', () => {

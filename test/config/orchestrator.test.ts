@@ -12,7 +12,6 @@ import {
   unknownKeys,
 } from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
-import {withoutPlanned} from '../support/other-warnings.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 type Reading = readonly [words: string, value: unknown]
@@ -400,7 +399,7 @@ function resolve(setting: string, env: Record<string, string>, file?: ConfigFile
   const found = resolutions.flatMap(({settings}) => settings).find(({name}) => name === setting)
   assert.ok(found, setting)
   const {value, origin, overridden} = found
-  return {value, origin, overridden, warnings: withoutPlanned(resolutions.flatMap(({warnings}) => warnings))}
+  return {value, origin, overridden, warnings: resolutions.flatMap(({warnings}) => warnings)}
 }
 
 describe('orchestrator variables', () => {
@@ -650,7 +649,7 @@ async function read(test: TestContext, toml: string) {
   const unknown = unknownKeys(settingTables, file)
   const {settings, warnings} = describeSettings({env: {}, file})
   return {
-    warnings: withoutPlanned([...file.warnings, ...unknown, ...warnings]),
+    warnings: [...file.warnings, ...unknown, ...warnings],
     setting: (name: string) => settings.find((setting) => setting.name === name),
   }
 }

@@ -234,3 +234,24 @@ describe('describeSettings', () => {
     )
   })
 })
+
+describe('a strict setting', () => {
+  const table = settings('example', () => ({
+    kind: {type: types.choice('a', 'b'), env: ['SVC_KIND'], strict: true, default: 'a', doc: ''},
+  }))
+
+  it('rejects an invalid variable', () => {
+    assert.equal(resolveSettings(table, {env: {SVC_KIND: 'B'}}).values.kind, 'b')
+    assert.throws(() => resolveSettings(table, {env: {SVC_KIND: 'q4'}}), {
+      code: 'config_variable',
+      message: 'SVC_KIND must be one of a, b, not "q4".',
+    })
+  })
+
+  it('is used for the precision, backend and task of speech', () => {
+    const speech = settingTables.find(({name, rows}) => name === 'speech' && 'precision' in rows)
+    assert.ok(speech)
+    for (const variable of ['SVC_SPEECH_DTYPE', 'SVC_SPEECH_BACKEND', 'SVC_SPEECH_TASK'])
+      assert.throws(() => resolveSettings(speech, {env: {[variable]: 'q4'}}), {code: 'config_variable'})
+  })
+})

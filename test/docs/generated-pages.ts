@@ -42,9 +42,7 @@ const sections: readonly (readonly [table: string, title: string])[] = [
 ]
 
 function configurationPage(): string {
-  const rows = settingTables.flatMap(({name, rows}) =>
-    Object.values(rows).flatMap((row) => (row.planned ? [] : [{table: name, row}])),
-  )
+  const rows = settingTables.flatMap(({name, rows}) => Object.values(rows).map((row) => ({table: name, row})))
   const untitled = rows.find(({table}) => !sections.some(([name]) => name === table))
   if (untitled !== undefined) throw new Error(`The table ${untitled.table} has no title in ${import.meta.filename}.`)
   const texts = sections.map(([name, title]) => {

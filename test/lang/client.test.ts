@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import {readFile} from 'node:fs/promises'
+import {once} from 'node:events'
+import {readFile, writeFile} from 'node:fs/promises'
+import {createServer} from 'node:http'
+import type {AddressInfo} from 'node:net'
 import {basename, join} from 'node:path'
 import {before, describe, it, type TestContext} from 'node:test'
 import {pathToFileURL} from 'node:url'
@@ -17,7 +20,9 @@ describe('generated TypeScript', () => {
 
   /** Generates the TypeScript of all programs and type-checks it in strict mode, in one compiler run. */
   before(async () => {
-    const programs = [projectFile('examples/todo.svc'), projectFile('examples/library.svc')]
+    const spoken = join(folder, 'spoken.svc')
+    await writeFile(spoken, 'fn said(path: str) to Result[str] { return Speech.transcribe(path) }\n')
+    const programs = [projectFile('examples/todo.svc'), projectFile('examples/library.svc'), spoken]
     for (const program of programs) {
       const {exitCode} = await svcInTurn(['db', 'build', program, '-o', join(folder, 'api', basename(program, '.svc'))])
       assert.equal(exitCode, 0)
@@ -37,6 +42,11 @@ describe('generated TypeScript', () => {
     client.configureSvcApiBase?.(server.baseUrl)
     return client
   }
+
+  it('throws instead of transcribing, and names the route', async () => {
+    const {said} = await load('spoken', 'functions.js')
+    assert.throws(() => said?.('a.wav'), /POST \/api\/audio\/transcribe/)
+  })
 
   describe('of the examples', () => {
     it('type-checks and calls the running todo list', async (t) => {
@@ -69,6 +79,20 @@ describe('generated TypeScript', () => {
           return true
         },
       )
+    })
+
+    it('sends the parameters of a query as JSON, sorted by name', async (t) => {
+      const requested: (string | undefined)[] = []
+      const server = createServer(({url}, response) => {
+        requested.push(url)
+        response.end('[]')
+      })
+      t.after(() => server.close())
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const client = await load('library', 'client.js')
+      client.configureSvcApiBase?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      await client.by_tag?.({tag: 'a b', max: 2})
+      assert.deepEqual(requested, ['/api/query/by_tag?max=2&tag=%22a%20b%22'])
     })
   })
 })

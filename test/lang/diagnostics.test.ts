@@ -130,14 +130,26 @@ describe('a diagnostic', () => {
     assert.ok(found !== undefined)
     assert.equal(
       renderDiagnostics([found], 'src/main.svc', source),
-      `error[typecheck.unknown_column]: Table 'Task' has no column 'titel'.
+      `error[typecheck.unknown_column]: Table 'Task' has no column 'titel'. Did you mean 'title'?
  --> src/main.svc:3:19
   |
 3 |     db.Task.filter({ titel: "a" })
   |                      ^^^^^
   = help: Columns of Task: title, done, tags, note, n
+  = fix: Use title
 `,
     )
+  })
+
+  it('suggests the word for a name of another language, and for a name with swapped letters', () => {
+    const textOf = (program: string) => {
+      const [first] = checkProgram(program).diagnostics
+      return [first?.message ?? '', ...(first?.hints ?? [])].join(' ')
+    }
+    assert.match(textOf('fn f(p: string) to int { return 1 }\n'), /^Unknown type 'string'\. Did you mean 'str'\?$/)
+    assert.match(textOf('type P { name: str }\nfn f(p: P) to str { return p.nmae }\n'), /Did you mean 'name'\?/)
+    assert.match(textOf('fn f(p: bool) to bool { return p && p }\n'), /Write and instead of &&\./)
+    assert.match(textOf('fn f() to str { return `a` }\n'), /Write text in double quotes/)
   })
 
   it('has a JSON form with lines and columns from 1', () => {

@@ -135,9 +135,20 @@ describe('speech tools', () => {
   it('transcribe a text as a session', async () => {
     const {cwd, call} = await server()
     await writeFile(join(cwd, 'memo.md'), 'so  hello')
-    const {session} = await call<ListenV1>('svc_speech_listen', {path: 'memo.md', language_hint: 'english'})
+    const heard = await call<ListenV1>('svc_speech_listen', {path: 'memo.md', language_hint: 'english'})
+    const {session} = heard
     assert.equal(session.text, 'so hello')
+    assert.deepEqual(
+      [heard.n_best, session.n_best],
+      [
+        ['so hello', 'so  hello'],
+        ['so hello', 'so  hello'],
+      ],
+    )
     assert.deepEqual(session.language_diagnostics.notes, ['language_hint_name_mapped'])
+    await writeFile(join(cwd, 'memo.md'), 'hello')
+    const sure = await call<ListenV1>('svc_speech_listen', {path: 'memo.md'})
+    assert.ok(!('n_best' in sure) && !('n_best' in sure.session))
   })
 
   it('use a text as a command, a task or a chat', async () => {

@@ -96,9 +96,7 @@ describe('reloadConfig', () => {
       'orchestrator.socrates_policy.min_training_pair_confidence',
     ])
     assert.deepEqual([...after_restart].sort(), ['orchestrator.durability', 'orchestrator.session.max_sessions'])
-    assert.deepEqual(warnings, [
-      'orchestrator.socrates_policy.min_training_pair_confidence is not supported yet and is ignored.',
-    ])
+    assert.deepEqual(warnings, [])
     const {config} = orchestrator
     assert.deepEqual([config.maxAgents, config.exec.enabled, config.controlUrl], [3, true, 'http://control:1'])
     assert.equal(submitTask(orchestrator, {description: 'x'}).orchestration_contract, 'v2')

@@ -22,13 +22,18 @@ describe('the events of a workspace', () => {
   it('describe a task from its submission to its end', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     orchestrator.clock.ms += 5
-    const id = submit(orchestrator, {
-      session_id: 's',
-      journey_id: 'j',
-      thread_id: 'th',
-      trace_id: 'tr',
-      correlation_id: 'c',
-    })
+    const logged: unknown[] = []
+    const placementLog = {info: (facts: unknown) => void logged.push(facts)}
+    const id = submit(
+      {...orchestrator, placementLog},
+      {
+        session_id: 's',
+        journey_id: 'j',
+        thread_id: 'th',
+        trace_id: 'tr',
+        correlation_id: 'c',
+      },
+    )
     complete(orchestrator, id)
     const events = readEvents(orchestrator, {taskId: id})
     assert.deepEqual(typesOf(events), ['task_submitted', 'task_placed', 'task_started', 'task_completed'])
@@ -42,15 +47,16 @@ describe('the events of a workspace', () => {
       })
       assert.equal(timestamp_ms, startMs + 5)
     }
-    assert.deepEqual(events[1]?.kind, {
-      type: 'task_placed',
+    const placement = {
       task_id: id,
       agent_id: 1,
       placement_reason: 'local_queue_default',
       lease_id: null,
       queue_len: 1,
       trace_id: 'tr',
-    })
+    }
+    assert.deepEqual(events[1]?.kind, {type: 'task_placed', ...placement})
+    assert.deepEqual(logged, [{event: 'task_placed', ...placement}])
   })
 
   it('contain only the beginning of a description', async (t) => {

@@ -111,7 +111,6 @@ export const meshServerSettings = sectionSettings('mesh', () => ({
   wireguardEndpoint: {
     type: text('an address'),
     toml: ['mesh.transport.wireguard_endpoint'],
-    planned: true,
-    doc: 'Endpoint of the overlay network of this mesh; shown but not used.',
+    doc: 'Endpoint of the overlay network of this mesh, shown by svc mesh status.',
   },
 }))

@@ -76,6 +76,7 @@ export const meshSettings = settings('mesh', () => ({
   },
   maxStaleMs: {
     type: integer({min: 0}),
+    flag: 'max-stale-ms',
     env: ['SVC_MESH_MAX_STALE_MS'],
     default: 0,
     doc: 'Time without a heartbeat after which mesh reports omit a node, in milliseconds; 0 shows all nodes.',

@@ -24,8 +24,7 @@ export const socratesPolicySettings = sectionSettings('orchestrator.socrates_pol
   },
   minTrainingPairConfidence: {
     type: share,
-    planned: true,
-    doc: 'Minimum confidence for using an answer as training data.',
+    doc: 'Minimum confidence for recording a transcript and its correction as training data.',
   },
   minReviewFindingConfidence: {
     type: percentage,

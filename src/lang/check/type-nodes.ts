@@ -19,7 +19,7 @@ import {
   unit,
   unknown,
 } from './types.js'
-import {fixName, reportUnknownName} from './unknown-name.js'
+import {fixName, reportUnknown} from './unknown-name.js'
 
 const simpleTypes: ReadonlyMap<string, Type> = new Map([
   ['int', int],
@@ -31,6 +31,20 @@ const simpleTypes: ReadonlyMap<string, Type> = new Map([
   ['bytes', bytes],
   ['Unit', unit],
   ['Json', json],
+])
+
+/** Types of other languages, and the type to use instead. */
+const foreignTypes: ReadonlyMap<string, string> = new Map([
+  ['string', 'str'],
+  ['String', 'str'],
+  ['boolean', 'bool'],
+  ['integer', 'int'],
+  ['number', 'float'],
+  ['double', 'float'],
+  ['decimal', 'dec'],
+  ['void', 'Unit'],
+  ['any', 'Json'],
+  ['Array', 'List'],
 ])
 
 /** Generic types, with their minimum and maximum number of type arguments. */
@@ -68,7 +82,8 @@ function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
   const simple = simpleTypes.get(text)
   if (declared === undefined && simple === undefined) {
     const known = [simpleTypes, genericTypes, tables, records, sums].flatMap((types) => [...types.keys()])
-    reportUnknownName(d.diagnostics, 'typecheck.unknown_type', name, `Unknown type '${text}'.`, known)
+    const suggestion = foreignTypes.get(text) ?? near(text, known)
+    reportUnknown(d.diagnostics, 'typecheck.unknown_type', name, `Unknown type '${text}'.`, suggestion, {})
     return unknown
   }
   if (args.length > 0) reportArity(d, node, '0')

@@ -23,7 +23,18 @@ export function reportUnknownName(
   known: Iterable<string>,
   details: DiagnosticDetails = {},
 ): void {
-  const suggestion = near(name.text, known)
+  reportUnknown(diagnostics, code, name, message, near(name.text, known), details)
+}
+
+/** Reports an unknown name, with a suggestion as a fix. */
+export function reportUnknown(
+  diagnostics: Pick<Diagnostics, 'report'>,
+  code: DiagnosticCode,
+  name: Name,
+  message: string,
+  suggestion: string | undefined,
+  details: DiagnosticDetails,
+): void {
   diagnostics.report(code, name, message + didYouMean(suggestion), {...details, ...fixName(name, suggestion)})
 }
 

@@ -7,13 +7,22 @@ export function near(word: string, candidates: Iterable<string>): string | undef
   let least = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= least) continue
-    const edits = distance(lower, candidate.toLowerCase())
+    const edits = editsBetween(lower, candidate.toLowerCase())
     if (edits < least && edits < word.length) {
       best = candidate
       least = edits
     }
   }
   return best
+}
+
+/** The number of edits between two words; two swapped letters count as one edit. */
+const editsBetween = (word: string, other: string) => (isSwapped(word, other) ? 1 : distance(word, other))
+
+function isSwapped(word: string, other: string): boolean {
+  let at = 0
+  while (at < word.length && word[at] === other[at]) at++
+  return at + 1 < word.length && word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2) === other
 }
 
 /** The suffix " Did you mean 'x'?", or an empty string. */

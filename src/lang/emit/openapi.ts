@@ -223,6 +223,7 @@ function responses(route: Route, token: boolean): Schema {
     400: failure('A parameter is missing, unknown or of the wrong type.'),
     ...(token ? {401: failure('The token is missing or wrong.')} : {}),
     ...(kind === 'http' && value.kind === 'option' ? {404: failure('The requested item does not exist.')} : {}),
+    ...(kind === 'query' ? {} : {409: failure('A row violates a constraint, such as a unique index.')}),
     422: failure('The program returned an error.'),
     500: failure('The program failed.'),
     default: failure('Any other error.'),

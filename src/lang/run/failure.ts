@@ -52,9 +52,19 @@ export function databaseFailure(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof Failure) return thrown
   const {code = '', message} = thrown as NodeJS.ErrnoException
   if (!code.startsWith('SQLITE')) return thrown
-  if (code.startsWith('SQLITE_CONSTRAINT')) return new DatabaseFailure('conflict', message, {cause: thrown})
+  if (code.startsWith('SQLITE_CONSTRAINT'))
+    return new DatabaseFailure('conflict', conflictText(message), {cause: thrown})
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
   if (/too complex/.test(message)) return new DatabaseFailure('input', 'the search text is too long', {cause: thrown})
   return new DatabaseFailure('other', 'the database operation failed', {cause: thrown})
+}
+
+/** Why a constraint refused a row; names the columns of a unique index, unless it is an index of expressions. */
+function conflictText(message: string): string {
+  const [, columns] = /^UNIQUE constraint failed: (\w+\.\w+(?:, \w+\.\w+)*)$/.exec(message) ?? []
+  if (columns === undefined) return message
+  const [first = '', ...rest] = columns.split(', ')
+  const names = [first, ...rest].map((column) => column.split('.')[1])
+  return `another row of ${first.split('.')[0]} has the same ${names.join(' and ')}`
 }

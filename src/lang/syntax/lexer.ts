@@ -264,9 +264,23 @@ class Lexer {
     const character = String.fromCodePoint(this.#source.codePointAt(start) ?? c)
     const label = /\p{C}/u.test(character) ? `U+${character.codePointAt(0)?.toString(16).toUpperCase()}` : character
     this.#at = start + character.length
-    this.#diagnostics.report('parse.unexpected_char', {start, end: this.#at}, `Unexpected character '${label}'.`)
+    const hint = foreignCharacters.get(character)
+    const details = hint === undefined ? {} : {hints: [hint]}
+    this.#diagnostics.report(
+      'parse.unexpected_char',
+      {start, end: this.#at},
+      `Unexpected character '${label}'.`,
+      details,
+    )
   }
 }
+
+/** Characters with a meaning in other languages, and what to write instead. */
+const foreignCharacters: ReadonlyMap<string, string> = new Map([
+  ['&', 'Write and instead of &&.'],
+  ['`', 'Write text in double quotes, and join it with +.'],
+  ['$', 'Operators of where have no $: write { n: { gt: 1 } }.'],
+])
 
 const escapes: Readonly<Record<string, string>> = {n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"', "'": "'", '0': '\0'}
 

@@ -1,4 +1,4 @@
-import {meshSettings, resolveSettings, type SettingSources} from '../../config/index.js'
+import {meshServerSettings, meshSettings, resolveSettings, type SettingSources} from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
 import {lockHolder} from '../../files/index.js'
 import type {MeshClient} from '../client/client.js'
@@ -23,6 +23,8 @@ export interface MeshStatus {
   env_file: string | null
   security: MeshSecurity
   overlay: Overlay[]
+  /** Endpoint of the overlay network of the mesh; svc does not connect to it. */
+  wireguard_endpoint: string | null
   registry_path: string
   registry: LocalRegistry | null
   /** Reason why the local registry cannot be read. */
@@ -56,6 +58,7 @@ export async function meshStatus(
     lockHolder(workerLock(workFolder(sources.env))),
   ])
   const {controlUrl = null} = resolveSettings(meshSettings, sources).values
+  const {wireguardEndpoint = null} = resolveSettings(meshServerSettings, sources).values
   const isRead = !(registry instanceof SvcError)
   return {
     ...remote,
@@ -63,6 +66,7 @@ export async function meshStatus(
     env_file: Object.values(sources.envFile?.origins ?? {})[0] ?? null,
     security: meshSecurity(sources),
     overlay,
+    wireguard_endpoint: wireguardEndpoint,
     registry_path: path,
     registry: isRead ? registry : null,
     registry_error: isRead ? null : registry.message,

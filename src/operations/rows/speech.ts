@@ -105,7 +105,10 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
     },
     async run({confirmed, ...request}, context) {
       const confirm = confirmed === true ? async () => true : confirmWith(context)
-      return speechOf(context).listen(request, context, await spokenPorts(table(), async () => context, confirm))
+      const ports = await spokenPorts(table(), async () => context, confirm)
+      const {modules, orchestrator} = context
+      const {minTrainingPairConfidence} = modules.tasks.confidencePolicy(orchestrator.config.socratesPolicy)
+      return speechOf(context).listen(request, context, {...ports, minPairConfidence: minTrainingPairConfidence})
     },
   }),
   operation<object, SpeechStatusV1>({

@@ -13,8 +13,17 @@ export interface TranscriptUse {
   editor: EditorContext
   polish: Omit<PolishOptions, 'routeMode'>
   limits: RouteLimits & MemoryLimits
-  /** File that receives the raw and the final text, as a line of JSON. */
-  pairsPath?: string | undefined
+  /** Where the raw and the final text are recorded, if at all. */
+  pairs?: PairsFile | undefined
+}
+
+/** File that receives raw and final texts as training data, as lines of JSON. */
+export interface PairsFile {
+  path: string
+  /** Texts with less confidence are not recorded, 0 to 1. */
+  minConfidence: number
+  /** Called with the reason if a text is not recorded. */
+  notice(text: string): void
 }
 
 export interface UsePorts extends OperationPorts {
@@ -36,15 +45,19 @@ const chatInstruction = 'You answer spoken messages. Answer briefly, in plain te
  */
 export async function polishTranscript(
   transcript: Unpolished,
-  {mode, pairsPath, ...use}: TranscriptUse,
+  {mode, pairs, ...use}: Pick<TranscriptUse, 'mode' | 'pairs' | 'polish'>,
   resolveModel: ResolveModel,
   signal: AbortSignal,
 ): Promise<Polished> {
   const polished = await polish(transcript, {...use.polish, routeMode: mode}, resolveModel, signal)
   signal.throwIfAborted()
-  if (pairsPath !== undefined && transcript.rawText.trim() !== '')
-    await appendAsrRefinePair(pairsPath, {noisy_text: transcript.rawText, corrected_text: polished.text})
+  if (pairs !== undefined && transcript.rawText.trim() !== '') await recordPair(transcript.rawText, polished, pairs)
   return polished
+}
+
+async function recordPair(raw: string, {text, confidence}: Polished, {path, minConfidence, notice}: PairsFile) {
+  if (confidence >= minConfidence) return appendAsrRefinePair(path, {noisy_text: raw, corrected_text: text})
+  notice(`The text is not recorded in ${path}: its confidence ${confidence} is less than ${minConfidence}.`)
 }
 
 /**

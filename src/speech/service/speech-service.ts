@@ -94,6 +94,12 @@ export interface ListenRequest extends SessionRequest {
   emit_asr_refine_path?: string
 }
 
+/** What a session needs of the workspace. */
+export interface ListenPorts extends OperationPorts {
+  /** Minimum confidence of a text that is recorded as training data, 0 to 1. */
+  readonly minPairConfidence: number
+}
+
 export interface CallHooks {
   signal: AbortSignal
   report: (progress: {done: number; total?: number; message?: string}) => void
@@ -216,11 +222,15 @@ export class SpeechService {
    * the settings. Then polishes and routes the complete text.
    * @throws what `transcribe` throws; disk_full, file_unwritable
    */
-  async listen(request: ListenRequest, hooks: CallHooks, ports: OperationPorts): Promise<ListenV1> {
+  async listen(request: ListenRequest, hooks: CallHooks, ports: ListenPorts): Promise<ListenV1> {
     const {root, resolveModel} = this.#options
     const path = await containedPath(root, request.path)
-    const {route_mode: mode = 'none', emit_asr_refine_path: pairs} = request
-    const pairsPath = pairs === undefined ? undefined : await containedOutput(root, pairs)
+    const {route_mode: mode = 'none', emit_asr_refine_path: pairsPath} = request
+    const {minPairConfidence: minConfidence} = ports
+    const pairs =
+      pairsPath === undefined
+        ? undefined
+        : {path: await containedOutput(root, pairsPath), minConfidence, notice: hooks.notice}
     const signal = AbortSignal.any([hooks.signal, this.#closing.signal])
     return this.queue.run(
       () =>
@@ -257,8 +267,9 @@ export class SpeechService {
             if (failure !== undefined) throw failure
             const {minConfidence, runtime, use} = settings
             const {limits: routeLimits} = use
-            const wanted = {mode, editor: noEditor, limits: routeLimits, polish: requestedPolish(request, use.polish)}
-            const polished = await polishTranscript(result.transcript, {...wanted, pairsPath}, resolveModel, signal)
+            const polish = requestedPolish(request, use.polish)
+            const wanted = {mode, editor: noEditor, limits: routeLimits, polish, pairs}
+            const polished = await polishTranscript(result.transcript, wanted, resolveModel, signal)
             const usePorts = {...ports, router: this.#router, resolveModel}
             const used = {...(await routeTranscript(session.id, polished, wanted, usePorts, signal)), polished}
             return {

@@ -54,11 +54,8 @@ function needsSomething(needs: Capabilities | undefined): boolean {
   )
 }
 
-function isTied({id, name}: RoutingAgent, {ownedFiles, groupVotes, defaultAgents}: RoutingRequest): boolean {
-  if (ownedFiles.has(id) || groupVotes.has(name)) return true
-  for (const group of groupVotes.keys()) if (defaultAgents.get(group) === name) return true
-  return false
-}
+const isTied = ({id, name}: RoutingAgent, {ownedFiles, groupVotes}: RoutingRequest): boolean =>
+  ownedFiles.has(id) || groupVotes.has(name)
 
 function agentOfName(name: string, agents: readonly RoutingAgent[], scorer: Scorer): Choice {
   const agent = agents.find((one) => one.name === name)

@@ -107,7 +107,6 @@ function describeRequest(context: TaskContext, task: Placeable): RoutingRequest 
     ownedFiles: ownedFiles(context, files),
     groupVotes,
     ...(firstGroup === undefined ? {} : {firstGroup}),
-    defaultAgents: new Map(),
     ...(requirements === undefined ? {} : {requirements}),
     description,
     phaseLabel,

@@ -16,7 +16,7 @@ describe('a task with a gated role', () => {
   it('runs on another node, is accepted once, and its lease is released', async (t) => {
     const world = await RemoteWorld.open(t)
     await world.start()
-    submitTask(world.orchestrator, builder)
+    submitTask(world.orchestrator, {...builder, enqueue_hints: {...builder.enqueue_hints, campaign_id: 'spring'}})
     const claimed = await world.claim()
     await world.untilDelegation('relayed')
     assert.equal(world.task().status, 'RemoteHold')
@@ -28,7 +28,9 @@ describe('a task with a gated role', () => {
       fence_token: lease?.fence_token,
     })
     assert.deepEqual(world.placements(), [['populi_remote_lease_hold', lease?.lease_id]])
-    assert.equal(claimed.envelope.exec_lease_id, lease?.lease_id)
+    const kinds = world.orchestrator.store.all('SELECT kind FROM orchestration_lineage_events ORDER BY id')
+    assert.deepEqual(kinds, [{kind: 'task_submitted'}, {kind: 'task_delegated'}])
+    assert.deepEqual([claimed.envelope.exec_lease_id, claimed.envelope.campaign_id], [lease?.lease_id, 'spring'])
     assert.equal(readWork(JSON.parse(claimed.envelope.payload)).task_description, 'build it')
     await world.send(remoteTypes.ack, claimed.envelope, {accepted: true})
     await world.untilDelegation('started')

@@ -5,15 +5,7 @@ import * as config from '../../src/config/index.js'
 import {projectFile} from '../support/project.js'
 import {codeOf, readsProperty} from '../support/setting-reads.js'
 
-const {
-  defaultAgentCapabilitySettings,
-  describeSettings,
-  orchestratorTables,
-  resolveSettings,
-  settings,
-  settingTables,
-  types,
-} = config
+const {defaultAgentCapabilitySettings, orchestratorTables, settingTables} = config
 
 /** Sources that only declare, pass on or print settings. */
 const notReaders = ['src/config/', 'src/tasks/base/config.ts', 'src/contracts/']
@@ -63,19 +55,15 @@ function unreadOf(table: config.SettingTable): string[] {
   })
 }
 
-describe('planned settings', () => {
-  const all = settingTables.flatMap((table) =>
-    Object.entries(table.rows).map(([key, setting]) => ({name: `${table.name}.${key}`, setting})),
-  )
-
-  it('are exactly the settings that no source reads', () => {
-    const unread = settingTables.flatMap((table) => unreadOf(table).map((key) => `${table.name}.${key}`))
-    const planned = all.filter(({setting}) => setting.planned).map(({name}) => name)
-    assert.deepEqual(planned, unread)
-    assert.ok(planned.length > 0)
+describe('every setting', () => {
+  it('is read by a source', () => {
+    assert.deepEqual(
+      settingTables.flatMap((table) => unreadOf(table).map((key) => `${table.name}.${key}`)),
+      [],
+    )
   })
 
-  it('are detected by property reads, not by mentions', () => {
+  it('counts as read if its property is read, not if it is mentioned', () => {
     const reads = (source: string) => readsProperty(codeOf(source), 'lockTimeoutMs')
     for (const source of [
       'const last = config.lockTimeoutMs',
@@ -94,64 +82,5 @@ describe('planned settings', () => {
       'const last = config.lockTimeoutMsOfAll',
     ])
       assert.equal(reads(source), false, source)
-  })
-
-  it('have no flag', () => {
-    for (const {name, setting} of all) assert.ok(!setting.planned || setting.flag === undefined, name)
-  })
-
-  const table = settings('soon', () => ({
-    gate: {
-      type: types.boolean('lenient'),
-      env: ['SVC_GATE'],
-      toml: ['soon.gate'],
-      planned: true,
-      default: true,
-      doc: '',
-    },
-  }))
-
-  it('do not warn about an empty variable that clears the file', () => {
-    const row = {type: types.text(), env: ['SVC_A'], clears: ['SVC_A'], planned: true as const, doc: ''}
-    assert.deepEqual(
-      resolveSettings(
-        settings('soon', () => ({a: row})),
-        {env: {SVC_A: ''}},
-      ).warnings,
-      [],
-    )
-  })
-
-  it('warn once if they are set, and are marked as planned', () => {
-    assert.deepEqual(resolveSettings(table, {env: {}}).warnings, [])
-    const expected = (subject: string) => [
-      {code: 'config_planned', subject, message: `${subject} is not supported yet and is ignored.`},
-    ]
-    assert.deepEqual(resolveSettings(table, {env: {SVC_GATE: '0'}}).warnings, expected('SVC_GATE'))
-    const file = {path: 'Svc.toml', data: {soon: {gate: false}}, warnings: []}
-    const {settings: described, warnings} = describeSettings({env: {}, file}, [table])
-    assert.deepEqual(warnings, expected('soon.gate'))
-    assert.equal(described[0]?.planned, true)
-  })
-})
-
-describe('a strict setting', () => {
-  const table = settings('example', () => ({
-    kind: {type: types.choice('a', 'b'), env: ['SVC_KIND'], strict: true, default: 'a', doc: ''},
-  }))
-
-  it('rejects an invalid variable', () => {
-    assert.equal(resolveSettings(table, {env: {SVC_KIND: 'B'}}).values.kind, 'b')
-    assert.throws(() => resolveSettings(table, {env: {SVC_KIND: 'q4'}}), {
-      code: 'config_variable',
-      message: 'SVC_KIND must be one of a, b, not "q4".',
-    })
-  })
-
-  it('is used for the precision, backend and task of speech', () => {
-    const speech = settingTables.find(({name, rows}) => name === 'speech' && 'precision' in rows)
-    assert.ok(speech)
-    for (const variable of ['SVC_SPEECH_DTYPE', 'SVC_SPEECH_BACKEND', 'SVC_SPEECH_TASK'])
-      assert.throws(() => resolveSettings(speech, {env: {[variable]: 'q4'}}), {code: 'config_variable'})
   })
 })
