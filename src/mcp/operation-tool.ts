@@ -19,6 +19,7 @@ export function operationTool(operation: Operation): Tool | undefined {
     name: binding.name,
     tier: binding.tier,
     lane: binding.lane,
+    ...(binding.task === undefined ? {} : {task: binding.task}),
     input: call.schema,
     listed: {
       name: binding.name,
@@ -26,6 +27,7 @@ export function operationTool(operation: Operation): Tool | undefined {
       inputSchema: listedSchema(call.schema, binding.unlisted),
       outputSchema: envelopeSchema(listedOutput(binding.output ?? operation.output)),
       annotations: {title: operation.title, ...hintsOf(operation.effect, operation)},
+      ...(binding.task === undefined ? {} : {execution: {taskSupport: 'optional'}}),
     },
     async call(args, host, hooks) {
       const context = {...(await host.open()), ...hooks}

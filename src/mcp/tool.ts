@@ -1,5 +1,5 @@
 import type {Schema} from '../contracts/index.js'
-import type {Lane, OperationBase, OperationContext, Tier} from '../operations/index.js'
+import type {Lane, OperationBase, OperationContext, Tier, ToolBinding} from '../operations/index.js'
 import type {Answer} from './envelope.js'
 
 /** Connects a running tool to its caller. */
@@ -18,6 +18,8 @@ export interface ListedTool {
   inputSchema: Schema
   outputSchema: Schema
   annotations: {title: string} & Hints
+  /** Only of tools that can be run as tasks. */
+  execution?: {taskSupport: 'optional'}
 }
 
 /** Tool annotations of the protocol. `destructiveHint` and `idempotentHint` are only meaningful if the tool writes. */
@@ -33,6 +35,8 @@ export interface Tool {
   readonly tier: Tier
   readonly lane: Lane
   readonly listed: ListedTool
+  /** How the tool can be run as a task of the protocol; undefined if it cannot. */
+  readonly task?: ToolBinding['task']
   /** Schema that arguments are validated against; the listed schema omits limits and rarely used members. */
   readonly input: Schema
   /** @throws params_invalid, and the errors of the called function */

@@ -1,4 +1,4 @@
-import type {Resource, ResourceTemplate} from '@modelcontextprotocol/sdk/types.js'
+import type {Resource, ResourceTemplateType} from '@modelcontextprotocol/server'
 import type {OperationBase} from '../../operations/index.js'
 import {conversationPage} from './conversations.js'
 import {type Place, toCursor} from './cursor.js'
@@ -10,7 +10,7 @@ const titleLength = 80
 
 export const jsonType = 'application/json'
 
-export const resourceTemplates: readonly ResourceTemplate[] = [
+export const resourceTemplates: readonly ResourceTemplateType[] = [
   {
     uriTemplate: 'svc://tasks/{id}',
     name: 'task',
@@ -50,7 +50,7 @@ export type ResourcePage = {resources: Resource[]; nextCursor?: string}
 export async function listResources(base: OperationBase, place?: Place): Promise<ResourcePage> {
   if (place !== undefined && 'chatsFrom' in place) return listChats(base, place.chatsFrom)
   const {modules, orchestrator} = base
-  const before = place?.tasksBefore
+  const before = place !== undefined && 'tasksBefore' in place ? place.tasksBefore : undefined
   const tasks = modules.tasks.listTasks(orchestrator, {
     limit: pageSize,
     ...(before === undefined ? {} : {beforeId: before}),

@@ -84,6 +84,7 @@ export const taskOperations: readonly Operation[] = [
         name: 'svc_submit_task',
         tier: 'core',
         lane: 'workflow',
+        task: 'submit',
         renames: {
           files: 'file_manifest',
           agent_name: 'target_agent',
