@@ -1,6 +1,9 @@
 import {RunningRequests} from './running-requests.js'
 import {SuspendedCalls} from './suspended-calls.js'
 
+/** `legacy`: revisions with a handshake, up to 2025-11-25. `modern`: 2026-07-28, in which every request is complete. */
+export type Era = 'legacy' | 'modern'
+
 /** Shared by the servers of one connection or, without sessions, by those of all requests. */
 export interface ServerState {
   readonly running: RunningRequests

@@ -7,10 +7,7 @@ import {handleTools} from './handle-tools.js'
 import {instructions} from './instructions.js'
 import type {Watcher} from './resources/feed.js'
 import type {ServerParts} from './server-parts.js'
-import type {ServerState} from './server-state.js'
-
-/** `legacy`: revisions with a handshake, up to 2025-11-25. `modern`: 2026-07-28, in which every request is complete. */
-export type Era = 'legacy' | 'modern'
+import type {Era, ServerState} from './server-state.js'
 
 /** Lists that are the same for every client, and as long as the server runs. */
 const unchanging = {ttlMs: 300_000, cacheScope: 'public'} as const

@@ -16,7 +16,7 @@ export interface ListedTool {
   name: string
   description: string
   inputSchema: Schema
-  outputSchema: Schema
+  outputSchema?: Schema
   annotations: {title: string} & Hints
   /** Only of tools that can be run as tasks. */
   execution?: {taskSupport: 'optional'}
@@ -35,6 +35,8 @@ export interface Tool {
   readonly tier: Tier
   readonly lane: Lane
   readonly listed: ListedTool
+  /** True if the tool can be called, but another one is listed for it. */
+  readonly isGrouped?: true
   /** How the tool can be run as a task of the protocol; undefined if it cannot. */
   readonly task?: ToolBinding['task']
   /** Schema that arguments are validated against; the listed schema omits limits and rarely used members. */

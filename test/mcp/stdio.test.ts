@@ -156,6 +156,7 @@ describe('mcp serve over stdio', {concurrency: 2}, () => {
       prompts: {},
       logging: {},
       completions: {},
+      tasks: {list: {}, cancel: {}, requests: {tools: {call: {}}}},
     })
     assert.match(client.getInstructions() ?? '', /svc_doubt_task/)
     await client.listTools()
