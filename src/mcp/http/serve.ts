@@ -1,4 +1,3 @@
-import {once} from 'node:events'
 import {isLegacyRequest} from '@modelcontextprotocol/server'
 import {SvcError} from '../../errors/index.js'
 import {
@@ -16,7 +15,7 @@ import type {ServerParts} from '../server-parts.js'
 import {isOwnOrigin} from './origin.js'
 import {HttpSessions, type SessionLimits} from './sessions.js'
 import {createStateless} from './stateless.js'
-import {sendResponse, webRequest} from './web.js'
+import {closeOf, sendResponse, webRequest} from './web.js'
 
 export interface HttpOptions {
   address: {host: string; port: number}
@@ -77,9 +76,9 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     exposeHeadRoute: false,
     handler: async ({raw, body}, reply) => {
       const request = webRequest(raw, clientGone(reply))
+      const closed = closeOf(reply.raw)
       const isLegacy = await isLegacyRequest(request, body)
       const session = isLegacy ? await sessions.of(request, body) : undefined
-      const closed = once(reply.raw, 'close')
       const response =
         session === undefined
           ? await stateless.answer(request, body, closed)

@@ -9,6 +9,13 @@ export function webRequest({method = 'GET', url = '/', headers}: IncomingMessage
   return new Request(new URL(url, 'http://localhost'), {method, headers: single, signal})
 }
 
+/** Resolves when the response has been sent or the client has disconnected. */
+export const closeOf = (raw: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    if (raw.destroyed) resolve()
+    raw.once('close', resolve)
+  })
+
 /** Sends a response, the head at once: a stream may have nothing to send for a long time. */
 export async function sendResponse({status, headers, body}: Response, raw: ServerResponse): Promise<void> {
   raw.writeHead(status, Object.fromEntries(headers))
