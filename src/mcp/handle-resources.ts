@@ -17,7 +17,7 @@ export function handleResources(
 ): void {
   server.setRequestHandler('resources/list', ({params}) =>
     answering(running, async () => {
-      const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor)
+      const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor, 'chatsFrom')
       if (params?.cursor !== undefined && place === undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor.')
       return listResources(await host.open(), place)

@@ -16,7 +16,7 @@ import type {OperationBase} from '../operations/index.js'
 import {answerOf, formOf, supportsForms} from './call-hooks.js'
 import {asResult} from './envelope.js'
 import {answering} from './protocol-error.js'
-import {fromCursor, toCursor} from './resources/cursor.js'
+import {fromCursor, type TaskPlace, toCursor} from './resources/cursor.js'
 import type {ServerParts} from './server-parts.js'
 import type {ServerState} from './server-state.js'
 import {cancelState, listStates, requireState} from './tasks/find.js'
@@ -66,27 +66,26 @@ const legacyTask = ({id, status, message, createdMs, updatedMs, ttlMs}: TaskStat
   pollInterval: pollIntervalMs,
 })
 
-/**
- * A task as the extension of revision 2026-07-28 defines it. A tool that reports an error has completed, and a decision
- * is only requested from a client that can ask a person.
- */
-function modernTask(state: TaskState, capabilities: ClientCapabilities | undefined) {
-  const {id, message, createdMs, updatedMs, ttlMs, outcome, question} = state
+/** The members of a task that the extension of revision 2026-07-28 always has. */
+const modernMembers = ({id, message, createdMs, updatedMs, ttlMs}: TaskState) => ({
+  taskId: id,
+  statusMessage: message,
+  createdAt: isoTime(createdMs),
+  lastUpdatedAt: isoTime(updatedMs),
+  ttlMs,
+  pollIntervalMs,
+})
+
+/** A tool that reports an error has completed. A decision is only requested from a client that can ask a person. */
+function modernTask(state: TaskState, capabilities: ClientCapabilities | undefined): Result {
+  const {outcome, question} = state
   const isAsking = question !== undefined && supportsForms(capabilities)
   const status = modernStatus(state.status, isAsking)
-  return {
-    taskId: id,
-    status,
-    statusMessage: message,
-    createdAt: isoTime(createdMs),
-    lastUpdatedAt: isoTime(updatedMs),
-    ttlMs,
-    pollIntervalMs,
-    ...(status === 'completed' && outcome !== undefined ? {result: asResult(outcome)} : {}),
-    ...(isAsking
-      ? {inputRequests: {[question.key]: {method: 'elicitation/create', params: formOf(question.question)}}}
-      : {}),
-  }
+  const requests = isAsking
+    ? {inputRequests: {[question.key]: {method: 'elicitation/create', params: formOf(question.question)}}}
+    : {}
+  const result = status === 'completed' && outcome !== undefined ? {result: asResult(outcome)} : {}
+  return {...modernMembers(state), status, ...requests, ...result}
 }
 
 function modernStatus(status: TaskState['status'], isAsking: boolean): TaskState['status'] {
@@ -94,16 +93,17 @@ function modernStatus(status: TaskState['status'], isAsking: boolean): TaskState
   return status === 'input_required' && !isAsking ? 'working' : status
 }
 
-/** Response to a call that has become a task. @param message text for the model until the task has ended */
+/** Response to a call that has become a task, with a text for the model until the task has ended. */
 export const createdLegacy = (state: TaskState): Result => ({
-  task: legacyTask(state),
+  task: {...legacyTask(state), status: 'working'},
   _meta: {'io.modelcontextprotocol/model-immediate-response': state.message},
 })
 
-export function createdModern(state: TaskState): Result {
-  const {status: _, ...task} = modernTask(state, undefined)
-  return {resultType: 'task', ...task, status: 'working'}
-}
+export const createdModern = (state: TaskState): Result => ({
+  resultType: 'task',
+  ...modernMembers(state),
+  status: 'working',
+})
 
 /** Handles the `tasks/*` requests of revision 2025-11-25. */
 export function handleLegacyTasks(server: Server, {host, background, askTimeoutMs}: ServerParts, state: ServerState) {
@@ -113,14 +113,7 @@ export function handleLegacyTasks(server: Server, {host, background, askTimeoutM
   )
   server.setRequestHandler('tasks/list', {params: anyParams}, ({cursor}) =>
     answering(running, async () => {
-      const place = cursor === undefined ? undefined : fromCursor(String(cursor))
-      if (cursor !== undefined && (place === undefined || 'chatsFrom' in place))
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor.')
-      const {states, next} = listStates(
-        await host.open(),
-        background,
-        place as Exclude<typeof place, {chatsFrom: number}>,
-      )
+      const {states, next} = listStates(await host.open(), background, placeOf(cursor))
       return {tasks: states.map(legacyTask), ...(next === undefined ? {} : {nextCursor: toCursor(next)})}
     }),
   )
@@ -142,6 +135,14 @@ export function handleLegacyTasks(server: Server, {host, background, askTimeoutM
       return {...asResult(outcome), _meta: related}
     }),
   )
+}
+
+/** @throws ProtocolError if this server did not create the cursor for a list of tasks */
+function placeOf(cursor: unknown): TaskPlace | undefined {
+  if (cursor === undefined) return undefined
+  const place = fromCursor(String(cursor), 'callsFrom')
+  if (place === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor.')
+  return place
 }
 
 /** Waits for the end of a task, and asks the person behind the client what the task needs to know. */

@@ -1,14 +1,12 @@
 import {SvcError} from '../../errors/index.js'
 import type {OperationBase} from '../../operations/index.js'
+import type {TaskPlace} from '../resources/cursor.js'
 import type {BackgroundCalls} from './background.js'
 import {hasEnded, type TaskState} from './state.js'
 import {cancelSubmitted, findSubmitted, listSubmitted} from './submitted.js'
 
 /** Number of tasks per page. */
 const pageSize = 50
-
-/** Start of a page: orchestrator tasks come first, then calls in the background. */
-export type TaskPlace = {tasksBefore: number} | {callsFrom: number}
 
 /** @throws mcp_task_not_found */
 export function requireState(base: OperationBase, calls: BackgroundCalls, id: string): TaskState {
