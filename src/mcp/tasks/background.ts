@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
+import {logger} from '../../log/index.js'
 import type {OperationBase} from '../../operations/index.js'
 import {isAlive, processStart} from '../../process/index.js'
 import {callTool} from '../call-tool.js'
@@ -100,10 +101,12 @@ export class BackgroundCalls {
     const running = new AbortController()
     this.#running.set(id, running)
     const silent = {signal: running.signal, report: () => undefined, notice: () => undefined, ask: undefined}
-    void callTool(this.#registry, tool, args, this.#host, silent).then(({envelope: outcome}) => {
-      this.#running.delete(id)
-      if (!this.#isClosed) endCall(place, {id, owner}, {status: outcome.success ? 'completed' : 'failed', outcome})
-    })
+    void callTool(this.#registry, tool, args, this.#host, silent)
+      .then(({envelope: outcome}) => {
+        this.#running.delete(id)
+        if (!this.#isClosed) endCall(place, {id, owner}, {status: outcome.success ? 'completed' : 'failed', outcome})
+      })
+      .catch((error: unknown) => logger('mcp').warn({err: error, tool}, 'cannot store the result of a call'))
   }
 }
 
