@@ -1,5 +1,11 @@
-import {isJSONRPCNotification, isJSONRPCRequest, type JSONRPCMessage} from '@modelcontextprotocol/server'
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server'
 import {serveStdio} from '@modelcontextprotocol/server/stdio'
+import {refuseListening} from './handle-tasks.js'
 import type {Watcher} from './resources/feed.js'
 import {Listening} from './resources/listening.js'
 import {createToolServer, reportFault, watcherOf} from './server.js'
@@ -29,7 +35,9 @@ export function connectStdio(
   })
   const {onmessage} = transport
   transport.onmessage = (message) => {
-    void observe(message, listening).finally(() => onmessage?.(message))
+    const refusal = isListening(message) ? refuseListening(message) : undefined
+    if (refusal !== undefined) void transport.send(refusal)
+    else void observe(message, listening).finally(() => onmessage?.(message))
   }
   return {
     state,
@@ -40,9 +48,11 @@ export function connectStdio(
   }
 }
 
+const isListening = (message: JSONRPCMessage): message is JSONRPCRequest =>
+  isJSONRPCRequest(message) && message.method === 'subscriptions/listen'
+
 async function observe(message: JSONRPCMessage, listening: Listening): Promise<void> {
-  if (isJSONRPCRequest(message) && message.method === 'subscriptions/listen')
-    await listening.begin(message.id, message.params)
+  if (isListening(message)) await listening.begin(message.id, message.params)
   else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
     listening.stop(message.params?.requestId)
 }

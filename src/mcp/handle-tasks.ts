@@ -1,7 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   type ElicitResult,
+  type JSONRPCErrorResponse,
+  type JSONRPCRequest,
   MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
@@ -187,8 +190,7 @@ export function handleModernTasks(
   ) =>
     server.setRequestHandler(method, {params: taskParams}, ({taskId}, context) =>
       answering(running, async () => {
-        if (!supportsTasks(capabilitiesOf(context)))
-          throw new MissingRequiredClientCapabilityError({requiredCapabilities: {extensions: {[tasksExtension]: {}}}})
+        if (!supportsTasks(capabilitiesOf(context))) throw missingExtension()
         return answer(await host.open(), taskId, context)
       }),
     )
@@ -205,6 +207,18 @@ export function handleModernTasks(
     if (!hasEnded(requireState(base, background, taskId))) cancelState(base, background, taskId)
     return {}
   })
+}
+
+const missingExtension = () =>
+  new MissingRequiredClientCapabilityError({requiredCapabilities: {extensions: {[tasksExtension]: {}}}})
+
+/** The error response to a client that listens to tasks without supporting them; undefined for other requests. */
+export function refuseListening({id, params = {}}: JSONRPCRequest): JSONRPCErrorResponse | undefined {
+  const {notifications, _meta: meta = {}} = params as {notifications?: {taskIds?: unknown}; _meta?: object}
+  const capabilities = (meta as Record<string, ClientCapabilities>)[CLIENT_CAPABILITIES_META_KEY]
+  if (notifications?.taskIds === undefined || supportsTasks(capabilities)) return undefined
+  const {code, message, data} = missingExtension()
+  return {jsonrpc: '2.0', id, error: {code, message, data}}
 }
 
 export const supportsTasks = ({extensions}: ClientCapabilities = {}): boolean =>

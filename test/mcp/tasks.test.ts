@@ -273,6 +273,8 @@ describe('tasks of protocol 2026-07-28', {concurrency: 2}, () => {
       assert.deepEqual(error?.data, {requiredCapabilities: {extensions: {[`${prefix}/tasks`]: {}}}})
       assert.equal((await ask(method, {taskId: 'x', inputResponses: {}})).error?.code, -32602)
     }
+    const listening = await plain('subscriptions/listen', {notifications: {taskIds: [taskId]}})
+    assert.equal(listening.error?.code, -32021)
     for (const method of ['tasks/list', 'tasks/result']) assert.equal((await ask(method, {taskId})).error?.code, -32601)
     const {result} = await plain('tools/call', {name: 'svc_submit_task', arguments: submission})
     assert.equal(result?.resultType, 'complete')

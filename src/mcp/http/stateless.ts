@@ -1,4 +1,5 @@
-import {createMcpHandler, InMemoryServerEventBus} from '@modelcontextprotocol/server'
+import {createMcpHandler, InMemoryServerEventBus, isJSONRPCRequest} from '@modelcontextprotocol/server'
+import {refuseListening} from '../handle-tasks.js'
 import {Listening} from '../resources/listening.js'
 import {createToolServer, reportFault} from '../server.js'
 import type {ServerParts} from '../server-parts.js'
@@ -28,9 +29,11 @@ export function createStateless(parts: ServerParts, maxStreams: number): Statele
   })
   return {
     async answer(request, body, closed) {
-      if ((body as {method?: unknown} | undefined)?.method === 'subscriptions/listen') {
+      if (isJSONRPCRequest(body) && body.method === 'subscriptions/listen') {
+        const refusal = refuseListening(body)
+        if (refusal !== undefined) return Response.json(refusal, {status: 400})
         void closed.then(() => listening.stop(request))
-        await listening.begin(request, (body as {params?: unknown}).params)
+        await listening.begin(request, body.params)
       }
       return handler.fetch(request, {parsedBody: body})
     },
