@@ -12,7 +12,8 @@ export default class McpServe extends McpCommand<typeof McpServe> {
   static override summary = 'Start the MCP server.'
   static override description =
     `Speaks the Model Context Protocol over standard input and output, or over HTTP at /mcp with --http. Provides tools,
-resources (tasks and chats) and prompts. --program adds the endpoints of a data language program as tools.
+resources (tasks and chats) and prompts. --program adds the endpoints of a data language program as tools. Supports the
+protocol revisions from 2024-11-05 to 2025-11-25, and 2026-07-28.
 
 Over HTTP, only clients on this machine are accepted by default. To accept other machines, use --allow-remote and set
 SVC_MCP_HTTP_BEARER_TOKEN to a token of at least 16 characters. The server does not support TLS.
@@ -38,18 +39,21 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
 
   async run(): Promise<void> {
     const {http, program} = this.flags
-    const {claimStdout, ResourceFeed, serveStdio} = await import('../../src/mcp/index.js')
+    const {BackgroundCalls, claimStdout, ResourceFeed, serveStdio} = await import('../../src/mcp/index.js')
     const output = http === undefined ? claimStdout() : undefined
     const {configureLog} = await import('../../src/log/index.js')
     configureLog(this.logOptions())
     const {host} = this
     const feed = new ResourceFeed(host.open)
     const {askTimeoutMs} = this.settings(mcpSettings)
+    const registry = await this.registry(program)
+    const background = new BackgroundCalls(registry, host)
     const parts: ServerParts = {
-      registry: await this.registry(program),
+      registry,
       tiers: await this.tiers(),
       host,
       feed,
+      background,
       askTimeoutMs,
     }
     // Not awaited: the server answers in the meantime.
@@ -62,6 +66,7 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
     try {
       await (this.settings(meshNodeSettings).enabled ? this.#asNode(host, serve) : serve())
     } finally {
+      background.close()
       feed.close()
     }
   }

@@ -61,7 +61,8 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
 
   async #openBase(): Promise<OperationBase> {
     const sources = this.settingSources()
-    const {modules, orchestrator} = await openWorkspace(this.workspace.root, sources)
+    const {callFragment} = await import('../mcp/index.js')
+    const {modules, orchestrator} = await openWorkspace(this.workspace.root, sources, [callFragment])
     this.report(orchestrator.warnings)
     // Tools resolve these settings later without reporting warnings, so that is done here.
     this.settings(assistantSettings)

@@ -1,18 +1,26 @@
 import type {SettingSources} from '../config/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
+import type {Fragment} from '../store/index.js'
 import type {MetricPlace} from '../telemetry/index.js'
 
-/** Opens the orchestrator of a workspace. Its store contains the tables of all modules. */
+/**
+ * Opens the orchestrator of a workspace. Its store contains the tables of all modules.
+ * @param tables further tables, which only this process uses
+ */
 export async function openWorkspace(
   root: string,
   sources: SettingSources,
+  tables: readonly Fragment[] = [],
 ): Promise<{modules: WorkspaceModules; orchestrator: Orchestrator}> {
   const [modules, {assistantFragment}] = await Promise.all([
     import('../orchestrator/index.js'),
     import('../assistant/index.js'),
   ])
-  return {modules, orchestrator: await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})}
+  return {
+    modules,
+    orchestrator: await modules.openOrchestrator({root, sources, fragments: [assistantFragment, ...tables]}),
+  }
 }
 
 /** What a command passes to open a workspace store. */

@@ -341,7 +341,23 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '~/.cursor/mcp.json', reason: 'it is not UTF-8'},
   ],
   origin_denied: ['The request came from a web page of another origin.', {origin: 'https://page.example'}],
-  mcp_session_missing: 'Every MCP request except initialize must have the header Mcp-Session-Id.',
+  mcp_task_not_found: [
+    'A finished tool call expires after a day, or after the time that the client requested.',
+    {id: '0b9f5c1e-93a5-4a39-8d3b-2f6c1d6a7f10'},
+  ],
+  mcp_task_failed: ['The orchestrator task that a tool call created has failed.', {task: 'T-0007', reason: 'exit_1'}],
+  mcp_task_cancelled: ['A cancelled task has no result.', {id: '0b9f5c1e-93a5-4a39-8d3b-2f6c1d6a7f10'}],
+  mcp_task_ended: [
+    'Only a task that has not ended can be cancelled.',
+    {id: '0b9f5c1e-93a5-4a39-8d3b-2f6c1d6a7f10', status: 'completed'},
+  ],
+  mcp_tasks_full: ['Too many tool calls run in the background, and none of them has finished.', {limit: 1000}],
+  mcp_call_lost: [
+    'A tool call that runs in the background starts again when its server ends, but only a few times.',
+    {tool: 'svc_generate_code', attempts: 3},
+  ],
+  mcp_session_missing:
+    'Up to protocol revision 2025-11-25, every MCP request except initialize must have the header Mcp-Session-Id.',
   mcp_session_not_found: 'The session expired, was closed, or belongs to a server that was restarted.',
   mcp_sessions_full: ['The number of MCP sessions reached its limit, and none of them is idle.', {limit: 64}],
   missing_field: [

@@ -1,3 +1,4 @@
+import type {CallToolResult} from '@modelcontextprotocol/server'
 import type {Schema} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {DetailedError} from '../operations/index.js'
@@ -50,6 +51,13 @@ export function failure({error, meta}: ToolError, more: Readonly<Record<string, 
   const {violations} = error.params as {violations: readonly string[]}
   return {...body, code: 'invalid_arguments', ...withMeta(more, meta, {issues: violations.map(issueOf)})}
 }
+
+/** Result of a tool as the protocol defines it. */
+export const asResult = (envelope: Envelope): CallToolResult => ({
+  content: [{type: 'text', text: JSON.stringify(envelope)}],
+  structuredContent: {...envelope},
+  isError: !envelope.success,
+})
 
 /** Splits `/limit must be <= 1000` into path and message; a violation of the whole document has the path ''. */
 function issueOf(violation: string): {path: string; message: string} {

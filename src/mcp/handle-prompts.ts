@@ -1,9 +1,4 @@
-import type {Server} from '@modelcontextprotocol/sdk/server/index.js'
-import {
-  CompleteRequestSchema,
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import type {Server} from '@modelcontextprotocol/server'
 import {SvcError} from '../errors/index.js'
 import {type Completable, complete} from './completion.js'
 import {listedPrompts, prompts, writePrompt} from './prompts.js'
@@ -17,14 +12,14 @@ const templateArguments: Readonly<Record<string, Completable>> = {id: 'task', se
 
 /** Handles `prompts/*` and `completion/*` requests. */
 export function handlePrompts(server: Server, {host}: ServerParts, running: RunningRequests): void {
-  server.setRequestHandler(ListPromptsRequestSchema, () => ({prompts: [...listedPrompts]}))
-  server.setRequestHandler(GetPromptRequestSchema, ({params}) =>
+  server.setRequestHandler('prompts/list', () => ({prompts: [...listedPrompts]}))
+  server.setRequestHandler('prompts/get', ({params}) =>
     answering(running, async () => {
       const {description, content} = await writePrompt(params.name, params.arguments ?? {}, () => host.open())
       return {description, messages: content.map((part) => ({role: 'user' as const, content: part}))}
     }),
   )
-  server.setRequestHandler(CompleteRequestSchema, ({params: {ref, argument}}) =>
+  server.setRequestHandler('completion/complete', ({params: {ref, argument}}) =>
     answering(running, async () => {
       const kind =
         ref.type === 'ref/resource'

@@ -1,13 +1,4 @@
-import type {Server} from '@modelcontextprotocol/sdk/server/index.js'
-import {
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import {ProtocolError, ProtocolErrorCode, type Server} from '@modelcontextprotocol/server'
 import {SvcError} from '../errors/index.js'
 import {answering} from './protocol-error.js'
 import {fromCursor} from './resources/cursor.js'
@@ -24,23 +15,23 @@ export function handleResources(
   {host, feed}: ServerParts,
   {running, watcher}: {running: RunningRequests; watcher: Watcher},
 ): void {
-  server.setRequestHandler(ListResourcesRequestSchema, ({params}) =>
+  server.setRequestHandler('resources/list', ({params}) =>
     answering(running, async () => {
-      const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor)
+      const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor, 'chatsFrom')
       if (params?.cursor !== undefined && place === undefined)
-        throw new McpError(ErrorCode.InvalidParams, 'Invalid cursor.')
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor.')
       return listResources(await host.open(), place)
     }),
   )
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({resourceTemplates: [...resourceTemplates]}))
-  server.setRequestHandler(ReadResourceRequestSchema, ({params: {uri}}) =>
+  server.setRequestHandler('resources/templates/list', () => ({resourceTemplates: [...resourceTemplates]}))
+  server.setRequestHandler('resources/read', ({params: {uri}}) =>
     answering(running, async () => {
       const content = await readResource(await host.open(), nameOf(uri))
       if (content === undefined) throw new SvcError('resource_not_found', {uri})
       return {contents: [{uri, mimeType: jsonType, text: JSON.stringify(content)}]}
     }),
   )
-  server.setRequestHandler(SubscribeRequestSchema, ({params: {uri}}) =>
+  server.setRequestHandler('resources/subscribe', ({params: {uri}}) =>
     answering(running, async () => {
       const name = nameOf(uri)
       if ((await readResource(await host.open(), name)) === undefined) throw new SvcError('resource_not_found', {uri})
@@ -48,7 +39,7 @@ export function handleResources(
       return {}
     }),
   )
-  server.setRequestHandler(UnsubscribeRequestSchema, ({params: {uri}}) => {
+  server.setRequestHandler('resources/unsubscribe', ({params: {uri}}) => {
     feed.unsubscribe(watcher, uri)
     return {}
   })

@@ -20,6 +20,8 @@ export {operationTools, ToolRegistry, tiersOf} from './registry.js'
 export {ResourceFeed} from './resources/feed.js'
 export type {ServerParts} from './server-parts.js'
 export {claimStdout, serveStdio} from './stdio.js'
+export {BackgroundCalls} from './tasks/background.js'
+export {callFragment} from './tasks/call-rows.js'
 export type {CallHooks, Tool, ToolHost} from './tool.js'
 
 /**

@@ -1,19 +1,20 @@
 import type {Schema} from '../contracts/index.js'
+import {envelopeSchema} from './envelope.js'
 
-/**
- * Output schema for `tools/list`, reduced to the required top-level members and their types: models read the complete
- * list before every conversation.
- */
-export function listedOutput({type, properties = {}, required}: Schema): Schema {
-  const members = Object.entries(properties as Readonly<Record<string, Schema>>)
-  const always = members.filter(([name]) => required === undefined || (required as readonly string[]).includes(name))
-  return {
-    ...(type === undefined ? {} : {type}),
-    ...(always.length === 0 ? {} : {properties: Object.fromEntries(always.map(([name, of]) => [name, typeOf(of)]))}),
-  }
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
 }
 
-const typeOf = ({type, enum: words}: Schema): Schema => {
-  if (words !== undefined) return {type: 'string'}
-  return type === undefined ? {} : {type}
+/**
+ * Output schema for `tools/list`: only the ids that a call creates, since other tools take them. Models read the complete
+ * list before every conversation. Undefined if there are none.
+ */
+export function listedOutput(output: Schema, input: Schema): Schema | undefined {
+  const {properties = {}, required = []} = output as ObjectSchema
+  const {required: given = []} = input as ObjectSchema
+  const ids = required.filter((name) => name.endsWith('_id') && !given.includes(name))
+  if (ids.length === 0) return undefined
+  const members = ids.map((name) => [name, {type: properties[name]?.type ?? 'string'}])
+  return envelopeSchema({type: 'object', properties: Object.fromEntries(members)})
 }

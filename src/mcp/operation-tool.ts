@@ -6,7 +6,7 @@ import {
   ToolAnswer,
   type ToolBinding,
 } from '../operations/index.js'
-import {type Answer, envelopeSchema} from './envelope.js'
+import type {Answer} from './envelope.js'
 import {listedOutput} from './listed-output.js'
 import type {Hints, Tool} from './tool.js'
 
@@ -15,17 +15,20 @@ export function operationTool(operation: Operation): Tool | undefined {
   const {tool: binding} = operation.bindings
   if (binding === undefined) return undefined
   const call = createCall(operation, binding.name, binding)
+  const outputSchema = listedOutput(binding.output ?? operation.output, call.schema)
   return {
     name: binding.name,
     tier: binding.tier,
     lane: binding.lane,
+    ...(binding.task === undefined ? {} : {task: binding.task}),
     input: call.schema,
     listed: {
       name: binding.name,
       description: operation.summary,
       inputSchema: listedSchema(call.schema, binding.unlisted),
-      outputSchema: envelopeSchema(listedOutput(binding.output ?? operation.output)),
+      ...(outputSchema === undefined ? {} : {outputSchema}),
       annotations: {title: operation.title, ...hintsOf(operation.effect, operation)},
+      ...(binding.task === undefined ? {} : {execution: {taskSupport: 'optional'}}),
     },
     async call(args, host, hooks) {
       const context = {...(await host.open()), ...hooks}

@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import type {ContentBlock, Prompt} from '@modelcontextprotocol/sdk/types.js'
+import type {ContentBlock, Prompt} from '@modelcontextprotocol/server'
 import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import type {OperationBase} from '../operations/index.js'

@@ -25,7 +25,7 @@ export class ToolRegistry {
   }
 
   listed(tiers: ReadonlySet<Tier>): readonly Tool[] {
-    return this.tools.filter(({tier}) => tiers.has(tier))
+    return this.tools.filter(({tier, isGrouped}) => tiers.has(tier) && isGrouped !== true)
   }
 }
 

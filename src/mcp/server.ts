@@ -1,26 +1,31 @@
-import {Server} from '@modelcontextprotocol/sdk/server/index.js'
+import {type JSONRPCRequest, type Result, Server, type ServerContext} from '@modelcontextprotocol/server'
 import {logger} from '../log/index.js'
 import {handlePrompts} from './handle-prompts.js'
 import {handleResources} from './handle-resources.js'
+import {tasksExtension} from './handle-tasks.js'
 import {handleTools} from './handle-tools.js'
 import {instructions} from './instructions.js'
 import type {Watcher} from './resources/feed.js'
-import {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
+import type {Era, ServerState} from './server-state.js'
 
-/** MCP server of one connection. */
-export interface ToolServer {
-  server: Server
-  /** Resolves when no request is running. */
-  idle(): Promise<void>
-  /** Cancels open questions: the client can no longer answer. */
-  unattended(): void
+/** Lists that are the same for every client, and as long as the server runs. */
+const unchanging = {ttlMs: 300_000, cacheScope: 'public'} as const
+
+/** The library accepts only the result of a tool from a handler of `tools/call`, but a task is a result too. */
+class ToolServer extends Server {
+  protected override _wrapHandler(
+    method: string,
+    handler: (request: JSONRPCRequest, context: ServerContext) => Promise<Result>,
+  ): (request: JSONRPCRequest, context: ServerContext) => Promise<Result> {
+    return method === 'tools/call' ? handler : super._wrapHandler(method, handler)
+  }
 }
 
 /** Creates an MCP server that is not connected yet. */
-export function createToolServer(parts: ServerParts): ToolServer {
+export function createToolServer(parts: ServerParts, state: ServerState, era: Era): Server {
   const {host, feed} = parts
-  const server = new Server(
+  const server = new ToolServer(
     {name: 'svc-mcp', title: 'svc', version: host.version},
     {
       capabilities: {
@@ -29,20 +34,39 @@ export function createToolServer(parts: ServerParts): ToolServer {
         prompts: {},
         logging: {},
         completions: {},
+        ...(era === 'legacy'
+          ? {tasks: {list: {}, cancel: {}, requests: {tools: {call: {}}}}}
+          : {extensions: {[tasksExtension]: {}}}),
       },
       instructions,
+      cacheHints: {
+        'server/discover': unchanging,
+        'tools/list': unchanging,
+        'prompts/list': unchanging,
+        'resources/templates/list': unchanging,
+      },
     },
   )
-  const watcher: Watcher = {
-    updated: (uri) => void server.sendResourceUpdated({uri}).catch(() => undefined),
-    listed: () => void server.sendResourceListChanged().catch(() => undefined),
-  }
+  const watcher = watcherOf(server)
   server.onclose = () => feed.leave(watcher)
-  server.onerror = (error) => logger('mcp').warn({err: error}, 'cannot handle message')
-  const gone = new AbortController()
-  const running = new RunningRequests()
-  handleTools(server, parts, {running, gone: gone.signal})
-  handleResources(server, parts, {running, watcher})
-  handlePrompts(server, parts, running)
-  return {server, idle: () => running.idle(), unattended: () => gone.abort()}
+  server.onerror = reportFault
+  handleTools(server, parts, {state, era})
+  handleResources(server, parts, {running: state.running, watcher})
+  handlePrompts(server, parts, state.running)
+  return server
+}
+
+/** Notifies the client of a server. */
+export const watcherOf = (server: Server): Watcher => ({
+  updated: (uri) => void server.sendResourceUpdated({uri}).catch(() => undefined),
+  listed: () => void server.sendResourceListChanged().catch(() => undefined),
+})
+
+const reported = new WeakSet<Error>()
+
+/** Logs an error of the connection. The library reports some errors both for the connection and for its server. */
+export function reportFault(error: Error): void {
+  if (reported.has(error)) return
+  reported.add(error)
+  logger('mcp').warn({err: error}, 'cannot handle message')
 }

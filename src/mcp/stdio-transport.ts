@@ -1,7 +1,15 @@
+import {EventEmitter, once} from 'node:events'
 import type {Readable, Writable} from 'node:stream'
-import {deserializeMessage, serializeMessage} from '@modelcontextprotocol/sdk/shared/stdio.js'
-import type {Transport} from '@modelcontextprotocol/sdk/shared/transport.js'
-import type {JSONRPCMessage} from '@modelcontextprotocol/sdk/types.js'
+import {
+  deserializeMessage,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type JSONRPCMessage,
+  type RequestId,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/server'
 import {SvcError} from '../errors/index.js'
 
 const maxLineBytes = 10 << 20
@@ -22,6 +30,9 @@ export class StdioTransport implements Transport {
   /** Incomplete line; only its two ends if it is too long. */
   #pieces: Buffer[] = []
   #length = 0
+  /** Ids of the requests that have no response yet. */
+  readonly #open = new Set<RequestId>()
+  readonly #events = new EventEmitter<{settled: []}>()
 
   constructor(input: Readable, output: Writable) {
     this.#input = input
@@ -35,7 +46,13 @@ export class StdioTransport implements Transport {
 
   /** Resolves when the output stream accepts more data. */
   async send(message: JSONRPCMessage): Promise<void> {
+    if (isJSONRPCResponse(message) && message.id !== undefined) this.#settle(message.id)
     await this.#write(serializeMessage(message))
+  }
+
+  /** Resolves when all requests have been answered. */
+  async answered(): Promise<void> {
+    while (this.#open.size > 0) await once(this.#events, 'settled')
   }
 
   async close(): Promise<void> {
@@ -76,10 +93,24 @@ export class StdioTransport implements Transport {
       return
     }
     try {
-      this.onmessage?.(deserializeMessage(line.replace(/\r$/, '')))
+      const message = deserializeMessage(line.replace(/\r$/, ''))
+      this.#track(message)
+      this.onmessage?.(message)
     } catch (error) {
       this.onerror?.(error as Error)
     }
+  }
+
+  /** A cancelled request has no response, and one to listen has none until the connection ends. */
+  #track(message: JSONRPCMessage): void {
+    if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.#open.add(message.id)
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
+      this.#settle(message.params?.requestId as RequestId)
+  }
+
+  #settle(id: RequestId): void {
+    this.#open.delete(id)
+    this.#events.emit('settled')
   }
 
   #forget(): void {

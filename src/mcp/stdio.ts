@@ -19,16 +19,15 @@ export interface StdioOptions {
  * completed if the input closes, and cancelled if the signal aborts.
  */
 export async function serveStdio(parts: ServerParts, {input, output, signal}: StdioOptions): Promise<void> {
-  const [{createToolServer}, {StdioTransport}] = await Promise.all([
-    import('./server.js'),
+  const [{connectStdio}, {StdioTransport}] = await Promise.all([
+    import('./connect-stdio.js'),
     import('./stdio-transport.js'),
   ])
-  const {server, idle, unattended} = createToolServer(parts)
   const transport = new StdioTransport(input, output)
   const ended = new AbortController()
   const end = () => ended.abort()
   for (const event of ['end', 'close', 'error']) input.once(event, end)
-  await server.connect(transport)
+  const {state, close} = connectStdio(parts, transport)
   const {onclose} = transport
   transport.onclose = () => {
     onclose?.()
@@ -36,10 +35,10 @@ export async function serveStdio(parts: ServerParts, {input, output, signal}: St
   }
   signal.addEventListener('abort', end, {once: true})
   if (!signal.aborted && !ended.signal.aborted) await once(ended.signal, 'abort')
-  unattended()
-  if (!signal.aborted) await withinTime(idle(), drainMs, signal)
-  await server.close()
-  await withinTime(idle(), drainMs)
+  state.gone.abort()
+  if (!signal.aborted) await withinTime(transport.answered(), drainMs, signal)
+  await close()
+  await withinTime(state.running.idle(), drainMs)
   input.destroy()
   logger('mcp').debug('client disconnected')
 }

@@ -1,5 +1,5 @@
 import type {Schema} from '../contracts/index.js'
-import type {Lane, OperationBase, OperationContext, Tier} from '../operations/index.js'
+import type {Lane, OperationBase, OperationContext, Tier, ToolBinding} from '../operations/index.js'
 import type {Answer} from './envelope.js'
 
 /** Connects a running tool to its caller. */
@@ -16,8 +16,10 @@ export interface ListedTool {
   name: string
   description: string
   inputSchema: Schema
-  outputSchema: Schema
+  outputSchema?: Schema
   annotations: {title: string} & Hints
+  /** Only of tools that can be run as tasks. */
+  execution?: {taskSupport: 'optional'}
 }
 
 /** Tool annotations of the protocol. `destructiveHint` and `idempotentHint` are only meaningful if the tool writes. */
@@ -33,6 +35,10 @@ export interface Tool {
   readonly tier: Tier
   readonly lane: Lane
   readonly listed: ListedTool
+  /** True if the tool can be called, but another one is listed for it. */
+  readonly isGrouped?: true
+  /** How the tool can be run as a task of the protocol; undefined if it cannot. */
+  readonly task?: ToolBinding['task']
   /** Schema that arguments are validated against; the listed schema omits limits and rarely used members. */
   readonly input: Schema
   /** @throws params_invalid, and the errors of the called function */

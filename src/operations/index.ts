@@ -11,6 +11,7 @@ export {
   daemonNotifications,
   daemonProtocol,
 } from './daemon-methods.js'
+export {type OpenQuestion, openQuestionOf} from './open-question.js'
 export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} from './operation.js'
 export {type Call, commandCall, createCall} from './perform.js'
 export type {ListenRequest, Progress, SpeechHooks, SpeechPort, TranscribeRequest} from './speech-port.js'

@@ -69,6 +69,11 @@ export interface ToolBinding {
   readonly required?: readonly string[]
   /** Schema of the answer, if it differs from the operation's output. */
   readonly output?: Schema
+  /**
+   * How a client can run the tool as a task of the protocol. `submit`: the answer has the `uid` of an orchestrator task.
+   * `background`: the call runs on after its response, and runs again if the server ends first.
+   */
+  readonly task?: 'submit' | 'background'
   present?(output: never, context: OperationContext): unknown
 }
 

@@ -59,6 +59,7 @@ export {
   matchOperationId,
   matchTaskId,
   parseTaskId,
+  questionOfReason,
 } from './base/ids.js'
 export {canDelegate, mayDelegate} from './base/may-delegate.js'
 export {withoutNulls, withoutUndefined} from './base/members.js'
@@ -157,6 +158,7 @@ export {
   type TaskFilter,
   type TaskRequest,
   type TaskRow,
+  taskWithUid,
   toTask,
 } from './lifecycle/task-rows.js'
 export {sweepLocks} from './locks.js'

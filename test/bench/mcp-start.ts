@@ -46,8 +46,8 @@ async function writeBare(folder: string): Promise<string> {
   const file = join(folder, 'bare.mjs')
   await writeFile(
     file,
-    `import {Server} from '@modelcontextprotocol/sdk/server/index.js'
-import {StdioServerTransport} from '@modelcontextprotocol/sdk/server/stdio.js'
+    `import {Server} from '@modelcontextprotocol/server'
+import {StdioServerTransport} from '@modelcontextprotocol/server/stdio'
 await new Server({name: 'bare', version: '1'}, {capabilities: {tools: {}}}).connect(new StdioServerTransport())
 `,
   )

@@ -110,7 +110,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
       assert.equal(json().error?.data?.code, 'unauthorized')
     }
     assert.equal((await fetch(new URL('/health', url))).status, 200)
-    const {call} = await connect({}, undefined, {requestInit: {headers: {authorization: `Bearer ${token}`}}})
+    const {call} = await connect({}, {requestInit: {headers: {authorization: `Bearer ${token}`}}})
     await call('svc_orchestrator_status')
     assert.ok(!stderr().includes(token))
     const {stdout} = await svcInTurn(['config', 'show', '--json'], {cwd, env})

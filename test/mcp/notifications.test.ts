@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {Client} from '@modelcontextprotocol/sdk/client/index.js'
-import {InMemoryTransport} from '@modelcontextprotocol/sdk/inMemory.js'
-import {LoggingMessageNotificationSchema} from '@modelcontextprotocol/sdk/types.js'
-import {type CallHooks, ResourceFeed, type Tool, ToolRegistry} from '../../src/mcp/index.js'
-
+import {Client, InMemoryTransport} from '@modelcontextprotocol/client'
+import {BackgroundCalls, type CallHooks, ResourceFeed, type Tool, ToolRegistry} from '../../src/mcp/index.js'
 import {createToolServer} from '../../src/mcp/server.js'
+import {createServerState} from '../../src/mcp/server-state.js'
 
 /** A server with one tool that runs a callback, and a connected client. */
 async function probe(run: (hooks: CallHooks) => unknown) {
@@ -25,21 +23,26 @@ async function probe(run: (hooks: CallHooks) => unknown) {
     call: async (_args, _host, hooks) => ({data: await run(hooks)}),
   }
   const open = () => Promise.reject(new Error('nothing is to be opened'))
-  const {server, idle, unattended} = createToolServer({
-    registry: new ToolRegistry([tool]),
-    tiers: new Set(['core']),
-    host: {version: '1', open},
+  const state = createServerState()
+  const registry = new ToolRegistry([tool])
+  const host = {version: '1', open}
+  const parts = {
+    registry,
+    tiers: new Set(['core'] as const),
+    host,
     feed: new ResourceFeed(open),
+    background: new BackgroundCalls(registry, host),
     askTimeoutMs: 1000,
-  })
+  }
+  const server = createToolServer(parts, state, 'legacy')
   const client = new Client({name: 'test', version: '1'})
   const messages: {level: string; data: unknown}[] = []
-  client.setNotificationHandler(LoggingMessageNotificationSchema, ({params}) => {
+  client.setNotificationHandler('notifications/message', ({params}) => {
     messages.push({level: params.level, data: params.data})
   })
   const [here, there] = InMemoryTransport.createLinkedPair()
   await Promise.all([server.connect(there), client.connect(here)])
-  return {client, messages, idle, unattended, server}
+  return {client, messages, idle: () => state.running.idle(), server}
 }
 
 const call = {name: 'probe', arguments: {}}
@@ -55,7 +58,7 @@ describe('progress notifications', () => {
   it('arrive before the result and always increase', async () => {
     const {client} = await probe(steps)
     const events: object[] = []
-    await client.callTool(call, undefined, {onprogress: (progress) => events.push(progress)})
+    await client.callTool(call, {onprogress: (progress) => events.push(progress)})
     assert.deepEqual(events, [
       {progress: 1, total: 4, message: 'begun'},
       {progress: 4, total: 4},
@@ -80,7 +83,7 @@ describe('cancelled call', () => {
       return ended
     })
     const controller = new AbortController()
-    const answer = client.callTool(call, undefined, {signal: controller.signal})
+    const answer = client.callTool(call, {signal: controller.signal})
     const refused = assert.rejects(answer, /enough of it/)
     while (ended === undefined) await sleep(5)
     controller.abort('enough of it')

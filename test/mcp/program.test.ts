@@ -5,6 +5,7 @@ import {describe, it} from 'node:test'
 import {compileSchema} from '../../src/contracts/index.js'
 import {projectFile} from '../support/project.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
+import {countTokens} from './count-tokens.js'
 import {connect, hello, starter, workspace} from './support.js'
 
 const todo = await readFile(projectFile('examples/todo.svc'), 'utf8')
@@ -36,6 +37,27 @@ fn halve(n: int) to int { return 10 / n }
 @endpoint(kind: server)
 fn hear(path: str) to Result[str] { return Speech.transcribe(path) }
 `
+
+/** A program with four endpoints per table. */
+const bigProgram = (tables: number) =>
+  Array.from({length: tables}, (_, i) => {
+    const [type, name] = [`Item${i}`, `item${i}`]
+    return `@table type ${type} { name: str, price: dec }
+
+/// Lists the items of shelf ${i}, the cheapest first.
+@endpoint(kind: query)
+fn list_${name}() to List[${type}] { return db.${type}.all().order_by(price) }
+
+@endpoint(kind: mutation)
+fn add_${name}(name: str, price: dec) to Id[${type}] { return db.${type}.insert({ name: name, price: price }) }
+
+@endpoint(kind: mutation)
+fn rename_${name}(id: Id[${type}], name: str) to bool { return db.${type}.update(id, { name: name }) }
+
+@endpoint(kind: mutation)
+fn remove_${name}(id: Id[${type}]) to bool { return db.${type}.delete(id) }
+`
+  }).join('\n')
 
 describe('mcp serve --program', {concurrency: 2}, () => {
   it('calls endpoints as tools', async (t) => {
@@ -108,6 +130,32 @@ describe('mcp serve --program', {concurrency: 2}, () => {
     assert.equal(await call('halve', {n: 5}), 2)
     const failed = await fails('endpoint_failed', 'halve', {n: 0})
     assert.match(failed.error ?? '', /DIVISION_BY_ZERO|division/i)
+  })
+
+  it('lists a few tools for a large program, whose endpoints can be called by name', async (t) => {
+    const cwd = await workspace(t, {'big.svc': bigProgram(50)})
+    const {client, call, fails} = await connect(t, {cwd, args: ['--program', 'big.svc']})
+    const own = (await client.listTools()).tools.filter(({name}) => !name.startsWith('svc_'))
+    assert.deepEqual(
+      own.map(({name, annotations}) => [name, annotations?.readOnlyHint, annotations?.destructiveHint]),
+      [
+        ['big_describe', true, undefined],
+        ['big_query', true, undefined],
+        ['big_mutation', false, true],
+      ],
+    )
+    const tokens = countTokens(JSON.stringify({tools: own}))
+    assert.ok(tokens <= 2500, `${tokens} tokens`)
+    assert.match(own[2]?.description ?? '', /big_describe.*add_item0, rename_item0, remove_item0, add_item1/)
+    const [add] = await call<{inputSchema: {required: string[]}}[]>('big_describe', {names: ['add_item7']})
+    assert.deepEqual(add?.inputSchema.required, ['name', 'price'])
+    assert.equal((await call<object[]>('big_describe')).length, 200)
+    const id = await call<number>('big_mutation', {name: 'add_item7', arguments: {name: 'x', price: '1.50'}})
+    await call('rename_item7', {id, name: 'y'})
+    assert.deepEqual(await call('big_query', {name: 'list_item7'}), [{_id: id, name: 'y', price: '1.50'}])
+    await fails('unknown_tool', 'big_query', {name: 'add_item7'})
+    await fails('invalid_arguments', 'big_mutation', {name: 'add_item7', arguments: {name: 'x'}})
+    await fails('invalid_arguments', 'big_query', {arguments: {}})
   })
 
   it('transcribes with the same speech engine as the built-in tools', async (t) => {

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {
-  ErrorCode,
-  McpError,
-  ResourceListChangedNotificationSchema,
-  ResourceUpdatedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import {ProtocolError, ProtocolErrorCode} from '@modelcontextprotocol/client'
 import {until} from '../support/orch-workspace.js'
 import {inTurn, scriptedChat} from '../support/scripted-inference.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -16,7 +11,7 @@ type ToolClient = Awaited<ReturnType<typeof connect>>
 const submit = ({call}: Pick<ToolClient, 'call'>, description: string, more: object = {}) =>
   call<{task_id: number}>('svc_submit_task', {description, files: [], ...more})
 
-const refused = (code: number) => (error: unknown) => error instanceof McpError && error.code === code
+const refused = (code: number) => (error: unknown) => error instanceof ProtocolError && error.code === code
 
 async function read({client}: Pick<ToolClient, 'client'>, uri: string) {
   const {contents} = await client.readResource({uri})
@@ -38,7 +33,7 @@ describe('MCP resources', {concurrency: 2}, () => {
     const pages: string[][] = []
     let cursor: string | undefined
     do {
-      const page = await client.listResources(cursor === undefined ? {} : {cursor})
+      const page = await client.request({method: 'resources/list', params: cursor === undefined ? {} : {cursor}})
       pages.push(page.resources.map(({uri}) => uri))
       for (const {title = ''} of page.resources) assert.ok(title.length <= 80 && !title.includes('\n'), title)
       cursor = page.nextCursor
@@ -51,7 +46,7 @@ describe('MCP resources', {concurrency: 2}, () => {
     const expected = Array.from({length: 120}, (_, i) => `svc://tasks/${120 - i}`)
     assert.deepEqual(pages.flat().slice(1), expected)
     for (const wrong of ['nonsense', Buffer.from('{"tasksBefore":-1}').toString('base64url')])
-      await assert.rejects(client.listResources({cursor: wrong}), refused(ErrorCode.InvalidParams))
+      await assert.rejects(client.listResources({cursor: wrong}), refused(ProtocolErrorCode.InvalidParams))
     const {tasks} = await read(own, 'svc://tasks')
     assert.deepEqual([tasks.length, tasks[0].id], [50, 120])
   })
@@ -114,9 +109,9 @@ describe('MCP resources', {concurrency: 2}, () => {
       'file:///etc/passwd',
       'x',
     ])
-      await assert.rejects(client.readResource({uri}), refused(-32002), uri)
+      await assert.rejects(client.readResource({uri}), refused(ProtocolErrorCode.InvalidParams), uri)
     for (const uri of ['svc://tasks/4242', 'svc://tasks/4242/transcript', 'svc://chats/nobody', 'file:///etc/passwd'])
-      await assert.rejects(client.subscribeResource({uri}), refused(-32002), uri)
+      await assert.rejects(client.subscribeResource({uri}), refused(ProtocolErrorCode.InvalidParams), uri)
   })
 })
 
@@ -124,10 +119,10 @@ describe('MCP resources', {concurrency: 2}, () => {
 function notified({client}: Pick<ToolClient, 'client'>) {
   const updated: string[] = []
   let lists = 0
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({params}) => {
+  client.setNotificationHandler('notifications/resources/updated', ({params}) => {
     updated.push(params.uri)
   })
-  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => {
+  client.setNotificationHandler('notifications/resources/list_changed', () => {
     lists++
   })
   return {updated, lists: () => lists}
@@ -232,7 +227,7 @@ describe('MCP prompts', {concurrency: 2}, () => {
       {name: 'review_task', arguments: {task_id: '4242'}},
       {name: 'review_task', arguments: {task_id: 'x'}},
     ])
-      await assert.rejects(client.getPrompt(request), refused(ErrorCode.InvalidParams), JSON.stringify(request))
+      await assert.rejects(client.getPrompt(request), refused(ProtocolErrorCode.InvalidParams), JSON.stringify(request))
   })
 })
 
@@ -259,7 +254,7 @@ describe('completion', () => {
       (await client.complete({ref: {type: 'ref/resource', uri}, argument: {name: argument, value}})).completion.values
     assert.deepEqual(await template('svc://tasks/{id}', 'id', '12'), ['12'])
     assert.deepEqual(await template('svc://chats/{session_id}', 'session_id', 'mo'), ['morning'])
-    await assert.rejects(prompt('nothing', 'x', ''), refused(ErrorCode.InvalidParams))
-    await assert.rejects(template('svc://nothing/{x}', 'x', ''), refused(-32002))
+    await assert.rejects(prompt('nothing', 'x', ''), refused(ProtocolErrorCode.InvalidParams))
+    await assert.rejects(template('svc://nothing/{x}', 'x', ''), refused(ProtocolErrorCode.InvalidParams))
   })
 })

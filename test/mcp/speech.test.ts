@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import {copyFile, mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {ProgressNotificationSchema} from '@modelcontextprotocol/sdk/types.js'
 import {contractViolations, type ListenV1, type TranscribeV1} from '../../src/contracts/index.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {type After, connect, hello, once, starter, workspace} from './support.js'
@@ -30,7 +29,7 @@ describe('speech tools', () => {
     const {client, hear, cwd} = await server()
     const events: {progress: number; total?: number | undefined}[] = []
     // The client removes the progress handler when it reads the response, which may arrive together with the progress.
-    client.setNotificationHandler(ProgressNotificationSchema, ({params}) => void events.push(params))
+    client.setNotificationHandler('notifications/progress', ({params}) => void events.push(params))
     const heard = await hear({path: 'hello.wav'}, {onprogress: () => undefined})
     assert.deepEqual(await contractViolations('cli/transcribe.v1', heard), [])
     assert.equal(heard.path, join(cwd, 'hello.wav'))
@@ -211,9 +210,12 @@ describe('speech tools', () => {
   it('stop transcribing when the call is cancelled', async () => {
     const {client, hear} = await server()
     const controller = new AbortController()
-    const wanted = client.callTool({name: 'svc_speech_transcribe', arguments: {path: 'hello.wav'}}, undefined, {
-      signal: controller.signal,
-    })
+    const wanted = client.callTool(
+      {name: 'svc_speech_transcribe', arguments: {path: 'hello.wav'}},
+      {
+        signal: controller.signal,
+      },
+    )
     const refused = assert.rejects(wanted)
     controller.abort()
     await refused

@@ -5,7 +5,7 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isDeepStrictEqual} from 'node:util'
-import {JSONRPCMessageSchema} from '@modelcontextprotocol/sdk/types.js'
+import {parseJSONRPCMessage} from '@modelcontextprotocol/client'
 import {until} from '../support/orch-workspace.js'
 import {type SvcOptions, startSvc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -33,7 +33,7 @@ function messagesOf(stdout: string): Message[] {
   return stdout
     .split('\n')
     .filter(Boolean)
-    .map((line) => JSONRPCMessageSchema.parse(JSON.parse(line)) as Message)
+    .map((line) => parseJSONRPCMessage(JSON.parse(line)) as Message)
 }
 
 /** Writes the input and closes standard input. */
@@ -156,6 +156,7 @@ describe('mcp serve over stdio', {concurrency: 2}, () => {
       prompts: {},
       logging: {},
       completions: {},
+      tasks: {list: {}, cancel: {}, requests: {tools: {call: {}}}},
     })
     assert.match(client.getInstructions() ?? '', /svc_doubt_task/)
     await client.listTools()

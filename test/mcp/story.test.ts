@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {Client} from '@modelcontextprotocol/sdk/client/index.js'
-import {ElicitRequestSchema} from '@modelcontextprotocol/sdk/types.js'
+import type {Client} from '@modelcontextprotocol/client'
 import {svcInTurn} from '../support/svc-in-turn.js'
+import {newest} from './modern.js'
 import {type After, connect, once, startHttp, workspace} from './support.js'
 
 interface TaskAnswer {
@@ -23,19 +23,23 @@ interface Clients {
   asking: ToolClient
 }
 
-const transports: readonly [string, (test: After) => Promise<Clients>][] = [
+const transports: readonly [string, (test: After, revision?: typeof newest) => Promise<Clients>][] = [
   [
     'standard input and output',
-    async (test) => {
-      const cwd = await workspace(test)
-      return {plain: await connect(test, {cwd}), asking: await connect(test, {cwd, capabilities, prepare})}
+    async (test, revision) => {
+      const options = {cwd: await workspace(test), ...(revision === undefined ? {} : {revision})}
+      return {plain: await connect(test, options), asking: await connect(test, {...options, capabilities, prepare})}
     },
   ],
   [
     'HTTP',
-    async (test) => {
+    async (test, revision) => {
       const server = await startHttp(test, {cwd: await workspace(test)})
-      return {plain: await server.connect(), asking: await server.connect(capabilities, prepare)}
+      const options = revision === undefined ? {} : {revision}
+      return {
+        plain: await server.connect(options),
+        asking: await server.connect({...options, capabilities, prepare}),
+      }
     },
   ],
 ]
@@ -44,7 +48,7 @@ const transports: readonly [string, (test: After) => Promise<Clients>][] = [
 let answer: object = {}
 const capabilities = {elicitation: {}}
 const prepare = (client: Client) =>
-  client.setRequestHandler(ElicitRequestSchema, ({params}) => {
+  client.setRequestHandler('elicitation/create', ({params}) => {
     questions.push(params as Question)
     return answer as {action: 'accept'}
   })
@@ -55,9 +59,13 @@ interface Question {
 }
 const questions: Question[] = []
 
-for (const [transport, open] of transports)
-  describe(`a client over ${transport}`, () => {
-    const clients = once(open)
+const clientKinds = transports.flatMap(([transport, open]) =>
+  ([undefined, newest] as const).map((revision) => ({transport, open, revision})),
+)
+
+for (const {transport, open, revision} of clientKinds)
+  describe(`a client over ${transport}${revision === undefined ? '' : `, protocol ${revision}`}`, () => {
+    const clients = once((test) => open(test, revision))
     /** Display form of a task id. */
     const shownId = (id: number) => `T-${String(id).padStart(4, '0')}`
 
@@ -197,16 +205,17 @@ describe('a question without an answer', () => {
   )
 
   it('times out after SVC_MCP_ASK_TIMEOUT_MS', async () => {
-    const {call} = await (await server()).connect({elicitation: {}}, (client) =>
-      client.setRequestHandler(ElicitRequestSchema, () => new Promise<never>(() => undefined)),
-    )
+    const {call} = await (await server()).connect({
+      capabilities: {elicitation: {}},
+      prepare: (client) => client.setRequestHandler('elicitation/create', () => new Promise<never>(() => undefined)),
+    })
     const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
     const doubted = await call<TaskAnswer & {resolution?: object}>('svc_doubt_task', {task_id})
     assert.deepEqual([doubted.task.status, doubted.resolution], ['Doubted', undefined])
   })
 
   it('is not sent to a client that only supports URL elicitation', async () => {
-    const {call} = await (await server()).connect({elicitation: {url: {}}})
+    const {call} = await (await server()).connect({capabilities: {elicitation: {url: {}}}})
     const {task_id} = await call<{task_id: number}>('svc_submit_task', {description: 'x', files: []})
     assert.equal((await call<TaskAnswer>('svc_doubt_task', {task_id})).task.status, 'Doubted')
   })

@@ -3,17 +3,20 @@ import {once as onceEmitted} from 'node:events'
 import {realpath} from 'node:fs/promises'
 import {createInterface} from 'node:readline'
 import {after, type TestContext} from 'node:test'
-import {Client} from '@modelcontextprotocol/sdk/client/index.js'
-import {StdioClientTransport} from '@modelcontextprotocol/sdk/client/stdio.js'
-import type {StreamableHTTPClientTransportOptions} from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import {StreamableHTTPClientTransport} from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type {Transport} from '@modelcontextprotocol/sdk/shared/transport.js'
-import type {ClientCapabilities} from '@modelcontextprotocol/sdk/types.js'
+import {
+  Client,
+  type ClientCapabilities,
+  StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransportOptions,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import {StdioClientTransport} from '@modelcontextprotocol/client/stdio'
 import {contractViolations} from '../../src/contracts/index.js'
 import type {Envelope} from '../../src/mcp/index.js'
 import {projectFile} from '../support/project.js'
 import {type SvcOptions, startSvc, svcBinary} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import type {newest} from './modern.js'
 
 export type After = Pick<TestContext, 'after'>
 
@@ -53,17 +56,22 @@ export const environment = (cwd: string, env: Readonly<Record<string, string>> =
   ...env,
 })
 
-export interface ConnectOptions {
-  cwd: string
-  args?: readonly string[]
-  env?: Readonly<Record<string, string>>
+interface ClientChoices {
   capabilities?: ClientCapabilities
   /** Called before the client connects, to set handlers. */
   prepare?: (client: Client) => void
+  /** Protocol revision; by default, the client begins with the handshake of earlier revisions. */
+  revision?: typeof newest
+}
+
+export interface ConnectOptions extends ClientChoices {
+  cwd: string
+  args?: readonly string[]
+  env?: Readonly<Record<string, string>>
 }
 
 /** The official client, connected to the real binary over its standard input and output. */
-export async function connect(test: After, {cwd, args = [], env = {}, capabilities = {}, prepare}: ConnectOptions) {
+export async function connect(test: After, {cwd, args = [], env = {}, ...choices}: ConnectOptions) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [svcBinary, 'mcp', 'serve', ...args],
@@ -75,17 +83,17 @@ export async function connect(test: After, {cwd, args = [], env = {}, capabiliti
   transport.stderr?.on('data', (chunk) => {
     stderr += chunk
   })
-  const client = await opened(test, transport, capabilities, prepare)
+  const client = await opened(test, transport, choices)
   return Object.assign(toolClient(client), {stderr: () => stderr, pid: transport.pid as number})
 }
 
 async function opened(
   test: After,
   transport: Transport,
-  capabilities: ClientCapabilities,
-  prepare: ConnectOptions['prepare'],
+  {capabilities = {}, prepare, revision}: ClientChoices,
 ): Promise<Client> {
-  const client = new Client({name: 'test', version: '1'}, {capabilities})
+  const versionNegotiation = revision === undefined ? {} : {versionNegotiation: {mode: {pin: revision}}}
+  const client = new Client({name: 'test', version: '1'}, {capabilities, ...versionNegotiation})
   prepare?.(client)
   test.after(() => client.close())
   await client.connect(transport, patience)
@@ -99,7 +107,7 @@ function toolClient(client: Client) {
     args: Record<string, unknown> = {},
     options: object = {},
   ): Promise<Envelope> => {
-    const result = await client.callTool({name, arguments: args}, undefined, {...patience, ...options})
+    const result = await client.callTool({name, arguments: args}, {...patience, ...options})
     const received = result.structuredContent as unknown as Envelope
     assert.deepEqual(await contractViolations('cli/mcp-call.v1', received), [], JSON.stringify(received))
     const [part, ...others] = result.content as {type: string; text: string}[]
@@ -160,13 +168,9 @@ export async function startHttp(
       return (await child).exitCode
     },
     /** The official client, connected to it. */
-    async connect(
-      capabilities: ClientCapabilities = {},
-      prepare?: ConnectOptions['prepare'],
-      options?: StreamableHTTPClientTransportOptions,
-    ) {
+    async connect(choices: ClientChoices = {}, options: StreamableHTTPClientTransportOptions = {}) {
       const transport = new StreamableHTTPClientTransport(url, options)
-      const client = await opened(test, transport as Transport, capabilities, prepare)
+      const client = await opened(test, transport, choices)
       return Object.assign(toolClient(client), {transport})
     },
   }

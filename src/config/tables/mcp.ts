@@ -34,7 +34,7 @@ export const mcpSettings = sectionSettings('mcp', () => ({
     type: integer({min: 1, max: 10_000}),
     env: ['SVC_MCP_HTTP_MAX_SESSIONS'],
     default: 64,
-    doc: 'Maximum number of HTTP sessions; a new session replaces the one that has been idle longest.',
+    doc: 'Maximum number of HTTP sessions, and of clients that listen without one; a new session replaces the one that has been idle longest.',
   },
   httpSessionIdleMs: {
     type: milliseconds(100),

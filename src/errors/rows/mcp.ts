@@ -40,9 +40,34 @@ export const mcpErrors = rows(() => ({
     message: (p: {origin: string}) => `Requests from ${p.origin} are not allowed.`,
     hint: 'Open the page from a loopback address, or use a client that is not a browser.',
   }),
+  mcp_task_not_found: notFound({
+    message: (p: {id: string}) => `The task ${p.id} does not exist or has expired.`,
+    hint: 'Send the id of a task that a tools/call created; finished calls expire.',
+  }),
+  mcp_task_failed: conflict({
+    message: (p: {task: string; reason: string}) => `${p.task} failed: ${p.reason}.`,
+    hint: 'Read the task with svc_get_task, and retry it with svc_retry_task.',
+  }),
+  mcp_task_cancelled: conflict({
+    message: (p: {id: string}) => `The task ${p.id} was cancelled.`,
+    hint: 'Call the tool again to start another task.',
+  }),
+  mcp_task_ended: conflict({
+    message: (p: {id: string; status: string}) => `The task ${p.id} cannot be cancelled: it is ${p.status}.`,
+    hint: 'Read its result with tasks/result.',
+  }),
+  mcp_tasks_full: unavailable({
+    message: (p: {limit: number}) => `The limit of ${p.limit} tool calls in the background is reached.`,
+    hint: 'Wait for running calls, or cancel one with tasks/cancel.',
+  }),
+  mcp_call_lost: unavailable({
+    message: (p: {tool: string; attempts: number}) =>
+      `The server ended ${p.attempts} times while ${p.tool} was running.`,
+    hint: 'Read the log of the server, then call the tool again.',
+  }),
   mcp_session_missing: usage({
     message: () => 'The request has no session id, and it is not an initialize request.',
-    hint: 'Send initialize first, then send the Mcp-Session-Id of its response with every request.',
+    hint: 'Send initialize first, then its Mcp-Session-Id with every request, or use protocol revision 2026-07-28.',
   }),
   mcp_session_not_found: notFound({
     message: () => 'The session does not exist or has expired.',

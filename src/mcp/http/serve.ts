@@ -1,5 +1,7 @@
+import {isLegacyRequest} from '@modelcontextprotocol/server'
 import {SvcError} from '../../errors/index.js'
 import {
+  clientGone,
   createApp,
   createRateLimit,
   type HttpApp,
@@ -12,6 +14,8 @@ import {
 import type {ServerParts} from '../server-parts.js'
 import {isOwnOrigin} from './origin.js'
 import {HttpSessions, type SessionLimits} from './sessions.js'
+import {createStateless} from './stateless.js'
+import {closeOf, sendResponse, webRequest} from './web.js'
 
 export interface HttpOptions {
   address: {host: string; port: number}
@@ -46,7 +50,8 @@ const asProtocolError = ({code, message, hint, status}: SvcError) => ({
 })
 
 /**
- * Serves the tools over streamable HTTP at `/mcp`, one session per client, and `/health`.
+ * Serves the tools over streamable HTTP at `/mcp`, and `/health`. Clients of revisions before 2026-07-28 have a session
+ * each.
  * @throws remote_bind_refused, port_in_use, address_unavailable
  */
 export async function serveHttp(parts: ServerParts, options: HttpOptions): Promise<HttpToolServer> {
@@ -55,6 +60,7 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
   const missing = missingForRemote({host, allowRemote, token, variable: 'SVC_MCP_HTTP_BEARER_TOKEN'})
   if (missing.length > 0) throw new SvcError('remote_bind_refused', {host, missing})
   const sessions = new HttpSessions(parts, options.sessions)
+  const stateless = createStateless(parts, options.sessions.most)
   const app = createApp({
     target: 'mcp',
     renderer: () => asProtocolError,
@@ -69,11 +75,18 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     url: '/mcp',
     exposeHeadRoute: false,
     handler: async ({raw, body}, reply) => {
-      const session = await sessions.of(raw, body)
+      const request = webRequest(raw, clientGone(reply))
+      const closed = closeOf(reply.raw)
+      const isLegacy = await isLegacyRequest(request, body)
+      const session = isLegacy ? await sessions.of(request, body) : undefined
+      const response =
+        session === undefined
+          ? await stateless.answer(request, body, closed)
+          : await sessions.answer(session, request, body, closed)
       reply.hijack()
       for (const [name, value] of Object.entries(reply.getHeaders()))
         if (value !== undefined) reply.raw.setHeader(name, value)
-      await sessions.answer(session, raw, reply.raw, body)
+      await sendResponse(response, reply.raw)
     },
   })
   app.options('/mcp', async (_request, reply) => reply.code(204).send())
@@ -82,7 +95,7 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     ...listening,
     async close(drainMs) {
       const closed = app.close()
-      await sessions.close(drainMs)
+      await Promise.all([sessions.close(drainMs), stateless.close(drainMs)])
       app.server.closeAllConnections()
       await closed
     },
@@ -92,7 +105,8 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
 /** CORS headers for pages served by this machine. */
 const corsHeaders = {
   'access-control-allow-methods': 'GET, POST, DELETE',
-  'access-control-allow-headers': 'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id',
+  'access-control-allow-headers':
+    'authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
   'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, retry-after',
   vary: 'origin',
 }

@@ -1,10 +1,9 @@
 import {randomUUID} from 'node:crypto'
-import type {IncomingMessage, ServerResponse} from 'node:http'
-import {StreamableHTTPServerTransport} from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import {isInitializeRequest} from '@modelcontextprotocol/sdk/types.js'
+import {isInitializeRequest, type Server, WebStandardStreamableHTTPServerTransport} from '@modelcontextprotocol/server'
 import {SvcError} from '../../errors/index.js'
-import {createToolServer, type ToolServer} from '../server.js'
+import {createToolServer} from '../server.js'
 import type {ServerParts} from '../server-parts.js'
+import {createServerState, drain, type ServerState} from '../server-state.js'
 import {EventMemory} from './event-memory.js'
 
 export interface SessionLimits {
@@ -14,8 +13,9 @@ export interface SessionLimits {
 }
 
 interface Session {
-  transport: StreamableHTTPServerTransport
-  tools: ToolServer
+  transport: WebStandardStreamableHTTPServerTransport
+  server: Server
+  state: ServerState
   /** Number of open requests, including streams. */
   open: number
   usedMs: number
@@ -44,9 +44,9 @@ export class HttpSessions {
    * Finds the session of a request, or creates one for an initialize request.
    * @throws mcp_session_missing, mcp_session_not_found, mcp_sessions_full
    */
-  async of({headers}: IncomingMessage, body: unknown): Promise<Session> {
-    const id = headers['mcp-session-id']
-    if (typeof id === 'string') {
+  async of({headers}: Request, body: unknown): Promise<Session> {
+    const id = headers.get('mcp-session-id')
+    if (id !== null) {
       const found = this.#sessions.get(id)
       if (found === undefined) throw new SvcError('mcp_session_not_found', {})
       return found
@@ -56,29 +56,29 @@ export class HttpSessions {
     return this.#create()
   }
 
-  async answer(session: Session, request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+  /** @param closed resolves when the response has been sent or the client has disconnected */
+  answer(session: Session, request: Request, body: unknown, closed: Promise<unknown>): Promise<Response> {
     session.open++
-    response.once('close', () => {
+    void closed.then(() => {
       this.#beginning.delete(session)
       session.open--
       session.usedMs = performance.now()
     })
-    await session.transport.handleRequest(request, response, body)
+    return session.transport.handleRequest(request, body === undefined ? {} : {parsedBody: body})
   }
 
   /** Waits up to `drainMs` for running calls to finish, then closes all sessions. */
   async close(drainMs: number): Promise<void> {
     clearInterval(this.#timer)
     const sessions = [...this.#sessions.values()]
-    for (const {tools} of sessions) tools.unattended()
-    const idle = Promise.all(sessions.map(({tools}) => tools.idle()))
-    await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, drainMs).unref())])
-    await Promise.all(sessions.map(({tools}) => tools.server.close()))
+    await Promise.all(sessions.map(({state}) => drain(state, drainMs)))
+    await Promise.all(sessions.map(({server}) => server.close()))
   }
 
   async #create(): Promise<Session> {
-    const tools = createToolServer(this.#parts)
-    const transport = new StreamableHTTPServerTransport({
+    const state = createServerState()
+    const server = createToolServer(this.#parts, state, 'legacy')
+    const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       eventStore: new EventMemory(),
       onsessioninitialized: (id) => {
@@ -86,9 +86,9 @@ export class HttpSessions {
         this.#sessions.set(id, session)
       },
     })
-    const session: Session = {transport, tools, open: 0, usedMs: performance.now()}
+    const session: Session = {transport, server, state, open: 0, usedMs: performance.now()}
     this.#beginning.add(session)
-    await tools.server.connect(transport)
+    await server.connect(transport)
     const {onclose} = transport
     transport.onclose = () => {
       onclose?.()
@@ -103,12 +103,12 @@ export class HttpSessions {
     if (this.#sessions.size + this.#beginning.size < most) return
     const [oldest] = this.#idle().sort((a, b) => a.usedMs - b.usedMs)
     if (oldest === undefined) throw new SvcError('mcp_sessions_full', {limit: most})
-    void oldest.tools.server.close()
+    void oldest.server.close()
   }
 
   #expire(): void {
     const before = performance.now() - this.#limits.idleMs
-    for (const {usedMs, tools} of this.#idle()) if (usedMs < before) void tools.server.close()
+    for (const {usedMs, server} of this.#idle()) if (usedMs < before) void server.close()
   }
 
   #idle(): Session[] {

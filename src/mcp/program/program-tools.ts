@@ -4,6 +4,7 @@ import {DetailedError, type Effect} from '../../operations/index.js'
 import {type Answer, envelopeSchema} from '../envelope.js'
 import {hintsOf} from '../operation-tool.js'
 import type {Tool} from '../tool.js'
+import {type EndpointTool, grouped} from './grouped-tools.js'
 
 type LangModule = typeof import('../../lang/index.js')
 
@@ -18,7 +19,7 @@ export interface ProgramSource {
 
 /**
  * Exposes the endpoints of a program as tools. Names and schemas come from the program, annotations from its effect
- * analysis.
+ * analysis. If there are many, a few tools are listed for all of them.
  * @throws tool_name_taken
  */
 export async function openProgramTools({stem, program, application, taken}: ProgramSource): Promise<Tool[]> {
@@ -26,13 +27,14 @@ export async function openProgramTools({stem, program, application, taken}: Prog
   const schemasOf = endpointSchemas(program)
   const endpoints = program.routes.filter(({kind}) => kind !== 'http')
   const names = new Set(taken)
-  return endpoints.map((route) => {
+  const tools = endpoints.map((route): EndpointTool => {
     const {function: endpoint} = route
     const name = freeName(endpoint.name, stem, names)
     names.add(name)
     const {input, output} = schemasOf(route)
     return {
       name,
+      kind: route.kind as EndpointTool['kind'],
       tier: 'core',
       lane: 'data',
       input,
@@ -46,6 +48,7 @@ export async function openProgramTools({stem, program, application, taken}: Prog
       call: async (args) => answerOf(endpoint, await callEndpoint(lang, application, endpoint, args)),
     }
   })
+  return grouped(tools, stem, (wanted) => freeName(wanted, stem, names))
 }
 
 function freeName(name: string, stem: string, taken: ReadonlySet<string>): string {

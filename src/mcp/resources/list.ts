@@ -1,7 +1,7 @@
-import type {Resource, ResourceTemplate} from '@modelcontextprotocol/sdk/types.js'
+import type {Resource, ResourceTemplateType} from '@modelcontextprotocol/server'
 import type {OperationBase} from '../../operations/index.js'
 import {conversationPage} from './conversations.js'
-import {type Place, toCursor} from './cursor.js'
+import {type ResourcePlace, toCursor} from './cursor.js'
 import {chatUri, tasksUri, taskUri} from './uri.js'
 
 /** Number of resources per page. */
@@ -10,7 +10,7 @@ const titleLength = 80
 
 export const jsonType = 'application/json'
 
-export const resourceTemplates: readonly ResourceTemplate[] = [
+export const resourceTemplates: readonly ResourceTemplateType[] = [
   {
     uriTemplate: 'svc://tasks/{id}',
     name: 'task',
@@ -47,7 +47,7 @@ const recentTasks: Resource = {
 export type ResourcePage = {resources: Resource[]; nextCursor?: string}
 
 /** One page of the list: the recent tasks as one resource, then all tasks, newest first, then all conversations. */
-export async function listResources(base: OperationBase, place?: Place): Promise<ResourcePage> {
+export async function listResources(base: OperationBase, place?: ResourcePlace): Promise<ResourcePage> {
   if (place !== undefined && 'chatsFrom' in place) return listChats(base, place.chatsFrom)
   const {modules, orchestrator} = base
   const before = place?.tasksBefore

@@ -263,6 +263,7 @@ export const assistantOperations: readonly Operation[] = [
         name: 'svc_generate_code',
         tier: 'core',
         lane: 'ai',
+        task: 'background',
         unlisted: commonMembers,
         output: text(),
         present: ({code, ...meta}) => toolAnswer(code, meta),

@@ -1,5 +1,6 @@
 import type {Award, Task} from '../../tasks/index.js'
-import type {OperationContext, Question} from '../context.js'
+import type {OperationContext} from '../context.js'
+import {doubtForm} from '../open-question.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
@@ -14,22 +15,10 @@ interface Doubted {
   resolution?: {validated: boolean; report: string}
 }
 
-/** The question about a doubt for a person. */
-const questionOf = ({display_id, description, status_reason}: Task): Question => ({
-  message: `${display_id} is in doubt${status_reason === undefined ? '' : `: ${status_reason}`}.\n\n${description}`,
-  schema: object(
-    {
-      validated: {type: 'boolean', title: 'The work is correct as it is', default: false},
-      report: {type: 'string', title: 'Findings for the agent', minLength: 1},
-    },
-    {required: ['validated', 'report'], open: true},
-  ),
-})
-
 /** If someone else resolves the doubt while the person is asked, that resolution wins and a notice reports it. */
 async function askPerson(doubted: Task, {ask, notice, modules, orchestrator}: OperationContext): Promise<Doubted> {
   const {id: task_id, agent_name: resolver_agent} = doubted
-  const answer = await ask?.(questionOf(doubted))
+  const answer = await ask?.(doubtForm(doubted))
   const isAnswer = typeof answer?.validated === 'boolean' && typeof answer.report === 'string'
   if (!isAnswer) return {task_id, status: doubted.status, resolver_agent}
   const resolution = {validated: answer.validated as boolean, report: answer.report as string}

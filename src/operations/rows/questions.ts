@@ -2,7 +2,8 @@ import {SvcError} from '../../errors/index.js'
 import type {AnsweredQuestion, PendingAgentQuestion} from '../../messages/index.js'
 import type {AnswerRequest, Question, QuestionRequest} from '../../tasks/index.js'
 import {submitterOf} from '../attention.js'
-import type {OperationContext, Question as PersonQuestion} from '../context.js'
+import type {OperationContext} from '../context.js'
+import {questionForm} from '../open-question.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, number, object, oneOf, taskId, text} from '../schema.js'
 import {question} from '../shapes.js'
@@ -20,23 +21,9 @@ type AskRequest = Omit<QuestionRequest, 'options'> & {
   options?: readonly (string | NonNullable<QuestionRequest['options']>[number])[]
 }
 
-/** The form for a person. Questions with a fixed list of options offer it. */
-function formOf({prompt, options}: Question): PersonQuestion {
-  const labels = options.map(({label}) => label)
-  const isFixed = options.length > 0 && !options.some(({is_other}) => is_other)
-  const hint = isFixed || options.length === 0 ? '' : `\n\nSuggested answers: ${labels.join(', ')}`
-  return {
-    message: `${prompt}${hint}`,
-    schema: object(
-      {answer: {type: 'string', title: 'Answer', ...(isFixed ? {enum: labels} : {minLength: 1})}},
-      {required: ['answer'], open: true},
-    ),
-  }
-}
-
 /** If someone else answers the question while the person is asked, that answer wins and a notice reports it. */
 async function askPerson(asked: Question, {ask, notice, modules, orchestrator}: OperationContext): Promise<Question> {
-  const answer = (await ask?.(formOf(asked)))?.answer
+  const answer = (await ask?.(questionForm(asked)))?.answer
   if (typeof answer !== 'string') return asked
   const {question_id} = asked
   const [current = asked] = modules.tasks

@@ -64,7 +64,13 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
     ),
     bindings: {
       rpc: {method: 'speech.transcribe'},
-      tool: {name: 'svc_speech_transcribe', tier: 'core', lane: 'ai', unlisted: [...unlisted, 'route_mode']},
+      tool: {
+        name: 'svc_speech_transcribe',
+        tier: 'core',
+        lane: 'ai',
+        unlisted: [...unlisted, 'route_mode'],
+        task: 'background',
+      },
     },
     run: (request, context) => speechOf(context).transcribe(request, context),
   }),

@@ -84,6 +84,7 @@ export const taskOperations: readonly Operation[] = [
         name: 'svc_submit_task',
         tier: 'core',
         lane: 'workflow',
+        task: 'submit',
         renames: {
           files: 'file_manifest',
           agent_name: 'target_agent',
@@ -116,6 +117,9 @@ export const taskOperations: readonly Operation[] = [
             'required_labels',
             'is_detached',
             'lost_node',
+            'model_override',
+            'active_skill',
+            'thread_id',
           ],
           ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context'],
         ],

@@ -158,6 +158,12 @@ const laterOf = (a: number | null, b: number | null): number | null =>
 /** @throws task_not_found */
 export const requireTask = (context: TaskContext, id: number): Task => toTask(requireRow(context, id))
 
+/** The task with an id that is unique across stores; undefined if it does not exist. */
+export function taskWithUid({store, repositoryId}: TaskContext, uid: string): Task | undefined {
+  const row = store.get<TaskRow>(`${selectTask} WHERE t.uid = ? AND t.repository_id = ?`, [uid, repositoryId])
+  return row === undefined ? undefined : toTask(row)
+}
+
 export interface TaskFilter {
   status?: readonly TaskLabel[]
   agentId?: number

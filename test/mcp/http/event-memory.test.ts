@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {JSONRPCMessage} from '@modelcontextprotocol/sdk/types.js'
+import type {JSONRPCMessage} from '@modelcontextprotocol/client'
 import {EventMemory} from '../../../src/mcp/http/event-memory.js'
 
 const message = (id: number): JSONRPCMessage => ({jsonrpc: '2.0', id, method: 'ping'})

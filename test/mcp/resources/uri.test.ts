@@ -40,11 +40,13 @@ describe('resource URI', () => {
 
 describe('list cursor', () => {
   it('round-trips', () => {
-    for (const place of [{tasksBefore: 7}, {chatsFrom: 0}]) assert.deepEqual(fromCursor(toCursor(place)), place)
+    for (const place of [{tasksBefore: 7}, {chatsFrom: 0}])
+      assert.deepEqual(fromCursor(toCursor(place), 'chatsFrom'), place)
+    assert.equal(fromCursor(toCursor({callsFrom: 1}), 'chatsFrom'), undefined)
   })
 
   for (const wrong of ['', '7', '{}', 'bnVsbA', Buffer.from('{"tasksBefore":"7"}').toString('base64url')])
     it(`rejects ${JSON.stringify(wrong)}`, () => {
-      assert.equal(fromCursor(wrong), undefined)
+      assert.equal(fromCursor(wrong, 'chatsFrom'), undefined)
     })
 })
