@@ -349,6 +349,8 @@ const descriptions: Descriptions = {
   message_dead_lettered: ({message_id: id, delivery_attempts: attempts, error}, _, agent) =>
     `message ${id} to ${agent} dead-lettered after ${attempts} deliveries${because(error)}`,
   plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} created, ${nodes} steps, ${strategy}`,
+  planning_routed: ({strategy, reasons, shadow, plan_session_id: plan}, task) =>
+    `${plan ?? task}: ${strategy} (${reasons.join(', ')})${shadow ? ', only recorded' : ''}`,
   plan_version_created: ({plan_session_id: plan, version}) => `${plan} version ${version} created`,
   replan_triggered: ({plan_session_id: plan, version, reason}, task) =>
     `${plan} replanned as version ${version}${task === '' ? '' : ` after ${task}`}: ${reason}`,

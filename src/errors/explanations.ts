@@ -873,7 +873,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   planning_disabled: 'svc orch plan cannot create plans while orchestrator.planning_enabled is false.',
   plan_goal_invalid: ['The goal, or the change that replan adds to it, is blank or too long.', {fault: 'is blank'}],
   plan_mode_unsupported: [
-    'svc has no workflows, so the mode workflow_only is always rejected.',
+    'A goal is handed to a workflow only by svc orch submit, if orchestrator.planning_workflow_handoff_enabled is on and the program has a workflow engine.',
     {mode: 'workflow_only'},
   ],
   plan_rejected: [

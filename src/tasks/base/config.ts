@@ -113,7 +113,7 @@ function agentCapabilities(
 }
 
 function contradictions(config: OrchestratorConfig): string[] {
-  const {minAgents, maxAgents, planningEnabled, planningReplanEnabled, socratesPolicy} = config
+  const {minAgents, maxAgents, socratesPolicy} = config
   const {abstainThreshold, askForHelpThreshold} = confidencePolicy(socratesPolicy)
   return [
     atMost('orchestrator.min_agents', minAgents, 'orchestrator.max_agents', maxAgents),
@@ -123,10 +123,21 @@ function contradictions(config: OrchestratorConfig): string[] {
       'orchestrator.socrates_policy.ask_for_help_threshold',
       askForHelpThreshold,
     ),
-    planningReplanEnabled && !planningEnabled
-      ? ['orchestrator.planning_replan_enabled requires orchestrator.planning_enabled']
-      : [],
+    withoutPlanning(config),
   ].flat()
+}
+
+/** Settings that have no meaning while planning is off. */
+function withoutPlanning(config: OrchestratorConfig): string[] {
+  if (config.planningEnabled) return []
+  const dependents = {
+    planning_router_enabled: config.planningRouterEnabled,
+    planning_replan_enabled: config.planningReplanEnabled,
+    planning_workflow_handoff_enabled: config.planningWorkflowHandoffEnabled,
+  }
+  return Object.entries(dependents).flatMap(([name, isOn]) =>
+    isOn ? [`orchestrator.${name} requires orchestrator.planning_enabled`] : [],
+  )
 }
 
 const atMost = (lower: string, low: number, upper: string, high: number): string[] =>

@@ -39,6 +39,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   plan_node_status: 'info',
   plan_session_created: 'info',
   plan_version_created: 'info',
+  planning_routed: 'info',
   question_answered: 'info',
   question_asked: 'info',
   session_created: 'info',
