@@ -120,6 +120,10 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['role', ({execution_role}) => execution_role],
   ['processor', ({processor, exec}) => (exec === undefined ? processor : `${processor} ${exec.template}`)],
   ['files', ({file_manifest: files}) => files.map(({path, access}) => `${path}:${access}`).join(', ')],
+  [
+    'tests',
+    ({test_decision: decision, test_rationale: why}) => (decision === undefined ? undefined : `${decision}: ${why}`),
+  ],
   ['after', ({depends_on: ids}, {displayTask}) => ids.map(displayTask).join(', ')],
   ['waits for', ({blocked_on: id}, {displayTask}) => (id === undefined ? undefined : displayTask(id))],
   ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : requirementsText(needs))],

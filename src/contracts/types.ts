@@ -1295,6 +1295,8 @@ export interface SubmitTaskV1 {
   /** Answer of the retrieval that the task is based on; excludes context_envelope_json. */
   retrieval?: {[k: string]: unknown}
   requires_approval?: boolean
+  /** Whether the work should be tested. (default: decided by orchestrator.test_decision_policy) */
+  test_decision?: 'required' | 'recommended' | 'deferred' | 'skip'
   /** Submit the goal as one task (direct), as a plan (force_plan), or as a workflow (workflow_only); auto, the default, follows the settings. Not in a batch. */
   planning_mode?: 'auto' | 'direct' | 'force_plan' | 'workflow_only'
   /** Type of the goal; recorded with the planning decision. */
@@ -1462,6 +1464,10 @@ export interface OrchTaskV1 {
   audit_report?: string
   /** Digest of the evidence with which it was completed; svc orch verify recomputes it. */
   receipt?: string
+  /** Whether the work should be tested; deferred if the files that it changes are not known yet. */
+  test_decision?: 'required' | 'recommended' | 'deferred' | 'skip'
+  /** Reason for the test decision. */
+  test_rationale?: string
   approval_tier?: 'auto_approve' | 'confirm' | 'review' | 'blocked'
   /** Attention that the task takes, as a multiple of one interruption; only with attention_enabled. */
   attention_weight?: number

@@ -13,6 +13,7 @@ const single = [
   'harness_spec_json',
   'context_envelope_json',
   'retrieval',
+  'test_decision',
 ] as const satisfies readonly (keyof SubmitTaskV1)[]
 const singleHints = ['harness_spec_json', 'socrates_context'] as const satisfies readonly (keyof Hints)[]
 

@@ -50,6 +50,7 @@ export {type Capabilities, parseCapabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
 export {notify, type Scopes, type TaskChangeEvents, type TaskContext, type TaskListener} from './base/context.js'
 export {excerpt} from './base/excerpt.js'
+export type {Finding} from './base/finding.js'
 export type {AffinityGroup} from './base/groups.js'
 export {
   displayAgent,
@@ -187,9 +188,11 @@ export {
   remoteNodes,
   writeNodePoll,
 } from './routing/remote-nodes.js'
+export {scanText} from './scan/scan-text.js'
 export {type ExecPolicy, planExec} from './submission/exec-argv.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
 export {longest, readSubmission} from './submission/submission.js'
 export {type Accepted, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
 export {mostShards, submitGraph, type TaskGraph, taskGraphs} from './submission/task-graph.js'
+export {decideTests, type TestVerdict, testDecisionOf, withTestDecision} from './submission/test-decision.js'

@@ -38,7 +38,15 @@ describe('svc orch submit', {concurrency: 3}, () => {
   it('makes a plan of a goal with --planning-mode force_plan', async (t) => {
     const {run, task} = await orchWorkspace(t)
     const goal = 'Add the parser; add the printer'
-    const {stdout, stderr} = await run(['orch', 'submit', goal, '--planning-mode', 'force_plan', '--max-plan-depth', '2'])
+    const {stdout, stderr} = await run([
+      'orch',
+      'submit',
+      goal,
+      '--planning-mode',
+      'force_plan',
+      '--max-plan-depth',
+      '2',
+    ])
     assert.equal(stdout, 'T-0001\n')
     assert.match(stderr, /first task of (plan-\S+)\. To follow the plan, run svc orch plan status \1\./)
     assert.equal((await task('T-0001')).description, 'Add the parser')

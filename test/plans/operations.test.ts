@@ -442,6 +442,7 @@ describe('ai.plan.status and svc_plan_status', () => {
     })
     const node = {
       workflow: null,
+      test_decision: 'deferred',
       task_id: null,
       attempts_count: 0,
       last_outcome: null,

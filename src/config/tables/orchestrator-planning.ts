@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, choice, integer} from '../types.js'
+import {boolean, choice, integer, number} from '../types.js'
 
 /** Creation and execution of plans, and which submitted goals are planned. */
 export const orchestratorPlanningSettings = sectionSettings('orchestrator', () => ({
@@ -57,5 +57,19 @@ export const orchestratorPlanningSettings = sectionSettings('orchestrator', () =
     type: boolean('strict'),
     default: false,
     doc: 'Reject plans that are vague, risky or incomplete.',
+  },
+}))
+
+/** Which tasks and plan steps should be tested. */
+export const testDecisionPolicySettings = sectionSettings('orchestrator.test_decision_policy', () => ({
+  fileCountThreshold: {
+    type: integer({min: 1}),
+    default: 4,
+    doc: 'Number of written files from which tests of a task are required.',
+  },
+  complexityThreshold: {
+    type: number({min: 0, max: 10}),
+    default: 7,
+    doc: 'Complexity from which tests of a task that changes files are required.',
   },
 }))

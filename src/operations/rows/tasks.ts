@@ -122,7 +122,7 @@ export const taskOperations: readonly Operation[] = [
             'is_detached',
             'lost_node',
           ],
-          ...['planning_mode', 'goal_type', 'goal_scope', 'max_plan_depth'],
+          ...['test_decision', 'planning_mode', 'goal_type', 'goal_scope', 'max_plan_depth'],
           ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context'],
         ],
         // The task has members of the same meaning as these hints.
@@ -217,6 +217,28 @@ export const taskOperations: readonly Operation[] = [
       return {task_id, status: label, agent_id, agent_name, ...reason, updated_at_ms}
     },
   }),
+  operation<{task_id: number}, object>({
+    name: 'test_decision',
+    title: 'Show the test decision of a task',
+    summary: 'Show whether the work of a task should be tested, and why.',
+    effect: 'read',
+    idempotent: true,
+    input: object({task_id: taskId}, {required: ['task_id']}),
+    output: object(
+      {
+        task_id: integer(),
+        decision: oneOf(['required', 'recommended', 'deferred', 'skip']),
+        rationale: text(),
+        recorded_at_ms: integer(),
+      },
+      {required: ['task_id', 'decision', 'rationale', 'recorded_at_ms']},
+    ),
+    bindings: {
+      rpc: {method: 'orch.test_decision'},
+      tool: {name: 'svc_test_decision', tier: 'dev', lane: 'workflow'},
+    },
+    run: ({task_id}, {modules, orchestrator}) => modules.tasks.testDecisionOf(orchestrator, task_id),
+  }),
   operation<{task_id: number; output?: boolean; evidence?: boolean}, {task: Task}>({
     name: 'get_task',
     title: 'Show a task',
@@ -238,8 +260,9 @@ export const taskOperations: readonly Operation[] = [
       cli: {command: 'orch task', own: true},
     },
     async run({task_id, output = false, evidence = false}, {modules, orchestrator, signal}) {
-      const {requireTask, taskEvidence, taskWithOutput} = modules.tasks
-      const task = output ? taskWithOutput(orchestrator, task_id) : requireTask(orchestrator, task_id)
+      const {requireTask, taskEvidence, taskWithOutput, withTestDecision} = modules.tasks
+      const found = output ? taskWithOutput(orchestrator, task_id) : requireTask(orchestrator, task_id)
+      const task = withTestDecision(orchestrator, found)
       return {task: evidence ? {...task, evaluation: await taskEvidence(orchestrator, task_id, {signal})} : task}
     },
   }),

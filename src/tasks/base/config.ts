@@ -23,6 +23,7 @@ import {
   type SettingValues,
   type SettingWarning,
   socratesPolicySettings,
+  testDecisionPolicySettings,
   tierGateSettings,
 } from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
@@ -52,6 +53,7 @@ export type OrchestratorConfig = Readonly<FlatValues> & {
   readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
   /** Only the thresholds that are set; `confidencePolicy` adds the others. */
   readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
+  readonly testDecisionPolicy: Readonly<Values<typeof testDecisionPolicySettings>>
   readonly tierGate: Readonly<Values<typeof tierGateSettings>>
   readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
   readonly interruptionCalibration: Readonly<Values<typeof interruptionCalibrationSettings>>
@@ -90,6 +92,7 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     meshNode: read(meshNodeSettings),
     meshSecrets: read(meshSecretSettings),
     socratesPolicy: withoutUndefined(read(socratesPolicySettings)),
+    testDecisionPolicy: read(testDecisionPolicySettings),
     tierGate: read(tierGateSettings),
     attentionTlxWeights: read(attentionTlxWeightSettings),
     interruptionCalibration: read(interruptionCalibrationSettings),

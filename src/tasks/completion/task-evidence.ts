@@ -1,17 +1,19 @@
 import type {TaskContext} from '../base/context.js'
+import {withoutUndefined} from '../base/members.js'
 import type {Task} from '../base/task.js'
 import {collectEvidence} from '../evidence/collect.js'
 import {readEvaluation} from '../evidence/evidence-rows.js'
 import {evaluateGates, gates} from '../gates/gates.js'
 import {taskWithOutput} from '../lifecycle/output.js'
 import {requireRow} from '../lifecycle/task-rows.js'
+import {withTestDecision} from '../submission/test-decision.js'
 import {type RecordedEvaluation, recordOf} from './record.js'
 
 /** A task with the output of its command and the latest evaluation of its gates. @throws task_not_found */
 export function taskInDetail(context: TaskContext, id: number): Task {
   const task = taskWithOutput(context, id)
   const evaluation = readEvaluation<RecordedEvaluation>(context, id)
-  return evaluation === undefined ? task : {...task, evaluation}
+  return {...withTestDecision(context, task), ...withoutUndefined({evaluation})}
 }
 
 /**

@@ -31,7 +31,7 @@ export function chooseAgent(
   policy: RoutingPolicy,
   {remote, random}: Surroundings,
 ): Choice {
-  const group = request.firstGroup === catchAllGroup ? undefined : request.firstGroup
+  const group = agentOfGroup(request)
   if (agents.length === 0) return {kind: 'spawn', name: group ?? firstAgent}
   const scorer = scorerOf(request, policy, remote)
   if (!needsSomething(request.requirements) && !agents.some((agent) => isTied(agent, request))) {
@@ -40,6 +40,12 @@ export function chooseAgent(
   }
   const agent = explored(agents, scorer, policy, random) ?? bestAgent(agents, scorer)
   return {kind: 'agent', agent, score: scorer.score(agent)}
+}
+
+/** Name of the agent for the group of the first file in the manifest that has one. */
+function agentOfGroup({firstGroup: group, defaultAgents}: RoutingRequest): string | undefined {
+  if (group === undefined) return undefined
+  return defaultAgents.get(group) ?? (group === catchAllGroup ? undefined : group)
 }
 
 function needsSomething(needs: Capabilities | undefined): boolean {
