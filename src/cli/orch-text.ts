@@ -125,6 +125,7 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
     ({test_decision: decision, test_rationale: why}) => (decision === undefined ? undefined : `${decision}: ${why}`),
   ],
   ['after', ({depends_on: ids}, {displayTask}) => ids.map(displayTask).join(', ')],
+  ['plan', ({plan_session_id: plan, plan_node_id: step}) => (plan === undefined ? undefined : `${plan}, step ${step}`)],
   ['waits for', ({blocked_on: id}, {displayTask}) => (id === undefined ? undefined : displayTask(id))],
   ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : requirementsText(needs))],
   ['checks', ({harness}) => harness?.required_checks.map(({check}) => check).join(', ')],

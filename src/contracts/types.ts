@@ -1464,6 +1464,12 @@ export interface OrchTaskV1 {
   audit_report?: string
   /** Digest of the evidence with which it was completed; svc orch verify recomputes it. */
   receipt?: string
+  /** Id of the plan to which it belongs. */
+  plan_session_id?: string
+  /** Id of its step in the plan. */
+  plan_node_id?: string
+  /** Latest version of the plan with this step. */
+  plan_version?: number
   /** Whether the work should be tested; deferred if the files that it changes are not known yet. */
   test_decision?: 'required' | 'recommended' | 'deferred' | 'skip'
   /** Reason for the test decision. */

@@ -6,6 +6,7 @@ import {
   appendLineage,
   appendPlanLineage,
   readSubmission,
+  requireEnabled,
   requireTask,
   type TaskContext,
   withoutUndefined,
@@ -54,13 +55,14 @@ const workflowWords = /\b(?:workflow|pipeline)s?\b/i
 /**
  * Decides how a submitted goal is worked on. Undefined if there is nothing to decide: the router is off, or the
  * submission asks for a single task.
- * @throws task_invalid, task_path_escapes and the errors of `planExec` if the submission is invalid, or asks for a plan
- *   with members that only a single task can have
+ * @throws orchestrator_disabled, stopped; task_invalid, task_path_escapes and the errors of `planExec` if the submission is
+ *   invalid, or asks for a plan with members that only a single task can have
  */
 export function routeGoal(context: TaskContext, submission: SubmitTaskV1): GoalRoute | undefined {
   const {planning_mode: mode = 'auto'} = submission
   const {planningRouterEnabled, planningShadowMode} = context.config
   if (mode === 'direct' || (mode === 'auto' && !planningRouterEnabled)) return undefined
+  requireEnabled(context)
   const task = readSubmission(submission, context)
   const complexity = complexityOf(task.description)
   if (mode === 'auto') {

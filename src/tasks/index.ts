@@ -91,7 +91,7 @@ export {
   judgeCompletion,
 } from './completion/complete-task.js'
 export type {RecordedEvaluation} from './completion/record.js'
-export {taskEvidence, taskInDetail} from './completion/task-evidence.js'
+export {taskEvidence, taskInDetail, withPlan} from './completion/task-evidence.js'
 export {verifyTask} from './completion/verify.js'
 export {
   type ContextEntry,
@@ -193,6 +193,6 @@ export {type ExecPolicy, planExec} from './submission/exec-argv.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
 export {longest, readSubmission} from './submission/submission.js'
-export {type Accepted, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
+export {type Accepted, requireEnabled, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
 export {mostShards, submitGraph, type TaskGraph, taskGraphs} from './submission/task-graph.js'
-export {decideTests, type TestVerdict, testDecisionOf, withTestDecision} from './submission/test-decision.js'
+export {decideTests, type TestVerdict, testDecisionOf} from './submission/test-decision.js'

@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import {handOffSubmission, newPlan, planStatus, routeGoal} from '../../src/plans/index.js'
-import {readEvents, requireTask, submitBatch, submitTask} from '../../src/tasks/index.js'
+import {readEvents, requireTask, submitBatch, submitTask, taskInDetail} from '../../src/tasks/index.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {submit} from '../orchestrator/support/tasks.js'
 import {operationWorkspace} from './operation-workspace.js'
@@ -166,6 +166,8 @@ describe('submit_task', () => {
     assert.deepEqual([record?.plan_session_id, JSON.parse(record?.payload_json ?? '')], [plan, facts])
 
     assert.deepEqual([doNext(orchestrator), doNext(orchestrator)], ['work', 'Add the parser'])
+    const {plan_session_id, plan_node_id, plan_version} = taskInDetail(orchestrator, id)
+    assert.deepEqual([plan_session_id, plan_node_id, plan_version], [plan, 'n1', 1])
     const second = planStatus(orchestrator, plan).steps[1]?.task_id as number
     const next = requireTask(orchestrator, second)
     assert.deepEqual([next.priority, next.depends_on, next.correlation_id], ['urgent', [], 'c1'])
@@ -205,6 +207,15 @@ describe('submit_task', () => {
     const {call} = await operationWorkspace(t, {toml: '[orchestrator]\nplanning_enabled = false\n'})
     const input = {description: threeSteps, planning_mode: 'force_plan'}
     await assert.rejects(call('submit_task', input), {code: 'planning_disabled'})
+  })
+})
+
+describe('a goal that is submitted while tasks are refused', () => {
+  it('leaves no plan', async (t) => {
+    const {call, orchestrator} = await operationWorkspace(t, {toml: '[orchestrator]\nenabled = false\n'})
+    const input = {description: threeSteps, planning_mode: 'force_plan'}
+    await assert.rejects(call('submit_task', input), {code: 'orchestrator_disabled'})
+    assert.equal(orchestrator.store.get('SELECT 1 FROM plan_sessions'), undefined)
   })
 })
 

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {newPlan} from '../../src/plans/index.js'
-import {
-  decideTests,
-  pruneTasks,
-  requireTask,
-  submitBatch,
-  testDecisionOf,
-  withTestDecision,
-} from '../../src/tasks/index.js'
+import {decideTests, pruneTasks, submitBatch, taskInDetail, testDecisionOf} from '../../src/tasks/index.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {complete, submit, submitWriter} from '../orchestrator/support/tasks.js'
 
@@ -47,7 +40,7 @@ describe('the test decision', () => {
       rationale: 'it writes 2 files; the threshold is 2',
       recorded_at_ms: orchestrator.clock.ms,
     })
-    const task = withTestDecision(orchestrator, requireTask(orchestrator, id))
+    const task = taskInDetail(orchestrator, id)
     assert.deepEqual([task.test_decision, task.test_rationale], ['required', 'it writes 2 files; the threshold is 2'])
     refused('task_not_found', () => testDecisionOf(orchestrator, 99))
   })

@@ -260,9 +260,9 @@ export const taskOperations: readonly Operation[] = [
       cli: {command: 'orch task', own: true},
     },
     async run({task_id, output = false, evidence = false}, {modules, orchestrator, signal}) {
-      const {requireTask, taskEvidence, taskWithOutput, withTestDecision} = modules.tasks
+      const {requireTask, taskEvidence, taskWithOutput, withPlan} = modules.tasks
       const found = output ? taskWithOutput(orchestrator, task_id) : requireTask(orchestrator, task_id)
-      const task = withTestDecision(orchestrator, found)
+      const task = withPlan(orchestrator, found)
       return {task: evidence ? {...task, evaluation: await taskEvidence(orchestrator, task_id, {signal})} : task}
     },
   }),

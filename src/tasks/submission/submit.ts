@@ -130,7 +130,8 @@ function inBatch<T>(name: string, work: () => T): T {
   }
 }
 
-function requireEnabled(context: TaskContext): void {
+/** @throws orchestrator_disabled, stopped */
+export function requireEnabled(context: TaskContext): void {
   if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
   requireNotStopped(context)
 }

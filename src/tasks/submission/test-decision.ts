@@ -1,5 +1,5 @@
 import type {TaskContext} from '../base/context.js'
-import type {ManifestEntry, Task} from '../base/task.js'
+import type {ManifestEntry} from '../base/task.js'
 import type {TaskCategory, TestDecision} from '../base/vocabulary.js'
 import {requireRow} from '../lifecycle/task-rows.js'
 
@@ -79,10 +79,4 @@ export function testDecisionOf(context: TaskContext, taskId: number): RecordedTe
     'SELECT task_id, decision, rationale, recorded_at_ms FROM plan_test_decisions WHERE task_id = ?',
     [id],
   ) as RecordedTestDecision
-}
-
-/** Adds the decision about its tests to a task. */
-export function withTestDecision(context: TaskContext, task: Task): Task {
-  const {decision, rationale} = testDecisionOf(context, task.id)
-  return {...task, test_decision: decision, test_rationale: rationale}
 }
