@@ -122,7 +122,8 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['files', ({file_manifest: files}) => files.map(({path, access}) => `${path}:${access}`).join(', ')],
   [
     'tests',
-    ({test_decision: decision, test_rationale: why}) => (decision === undefined ? undefined : `${decision}: ${why}`),
+    ({test_decision: decision, test_rationale: why}) =>
+      decision === undefined || decision === 'deferred' ? undefined : `${decision}: ${why}`,
   ],
   ['after', ({depends_on: ids}, {displayTask}) => ids.map(displayTask).join(', ')],
   ['plan', ({plan_session_id: plan, plan_node_id: step}) => (plan === undefined ? undefined : `${plan}, step ${step}`)],
