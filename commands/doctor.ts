@@ -121,9 +121,10 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
   }
 
   async #checkInference(): Promise<Finding> {
-    const {probeEndpoint, resolveEndpoint} = await import('../src/inference-client/index.js')
+    const {isLocalServer, probeEndpoint, resolveEndpoint} = await import('../src/inference-client/index.js')
     const {endpoint} = resolveEndpoint(this.settingSources())
-    const {baseUrl, model} = endpoint
+    const {baseUrl, model, profile} = endpoint
+    if (!isLocalServer(profile)) return ok(`profile ${profile}, which is not probed`)
     const probe = await probeEndpoint(endpoint)
     if (!probe.reachable)
       return {

@@ -12,9 +12,9 @@ import {
 } from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import type {WorkspaceModules} from '../../src/operations/index.js'
+import type {OperationBase, Submitted, WorkspaceModules} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
-import type {Accepted, Task} from '../../src/tasks/index.js'
+import type {Accepted, Task, TaskGraph} from '../../src/tasks/index.js'
 
 /** Maximum size of a batch. */
 const maxBatchBytes = 256 << 20
@@ -95,6 +95,26 @@ const taskFlags = {
   'requires-approval': Flags.boolean({
     description: 'Do not queue the task until it is approved with svc orch approve.',
   }),
+  'planning-mode': Flags.string({
+    description:
+      'Submit one task (direct), a plan of several tasks (force_plan) or a workflow (workflow_only). (default: auto, as the settings require)',
+    options: ['auto', 'direct', 'force_plan', 'workflow_only'],
+    helpValue: 'MODE',
+  }),
+  'goal-type': Flags.string({
+    description: 'Type of the goal; recorded with the planning decision.',
+    helpValue: 'TYPE',
+  }),
+  'goal-scope': Flags.string({
+    description: 'Scope of the goal; recorded with the planning decision.',
+    helpValue: 'SCOPE',
+  }),
+  'max-plan-depth': Flags.integer({
+    description: 'Maximum number of steps in sequence, if the goal is planned.',
+    min: 1,
+    max: 2000,
+    helpValue: 'N',
+  }),
   'task-timeout': durationFlag({
     description: 'Maximum duration of a run, such as 10m. (default: the workspace settings)',
     leastMs: 1,
@@ -152,6 +172,9 @@ runs it.
 A batch is a JSON array, or one JSON object per line. Its tasks match the contract orchestration/submit-task.v1, with
 files relative to the workspace root. All tasks are submitted, or none if a task is invalid. Prints one line per task.
 
+--dag submits several tasks for one goal, all or none, and prints one line per task. The tasks of coding run one after
+the other; --accept and --harness-spec apply to the last task of a graph.
+
 A harness specification matches the contract orchestration/harness-spec.v1, a context envelope the contract
 orchestration/context-envelope.v1. Required checks are command templates whose only placeholders are {task_id},
 {description} and {root}. The files must be JSON if they are read from standard input.
@@ -159,6 +182,10 @@ orchestration/context-envelope.v1. Required checks are command templates whose o
 With --retries, a failed task is retried with a delay that doubles each time. Failures include a non-zero exit status, a
 run longer than --task-timeout and an unavailable server. A missing template is not retried. A task with --not-before
 stays queued until then, even if the daemon restarts, and locks no files.
+
+With --planning-mode force_plan, the goal is broken into steps, and the first step is submitted; prints the id of its
+task. With auto, orchestrator.planning_router_enabled decides which goals are planned. A plan cannot have a command
+template, an idempotency key, acceptance lines, a harness, a context envelope or a time of start.
 
 --wait waits until the task is finished and prints it. The exit status is 1 if the task was not completed. Doubted tasks
 and tasks that wait for approval do not count as finished. SIGINT stops waiting, but not the task; to wait again, run
@@ -182,6 +209,20 @@ svc orch task ID --wait.`
       helpValue: 'FILE',
       exclusive: Object.keys(taskFlags),
     }),
+    dag: Flags.string({
+      description:
+        'Submit a graph of tasks: plan, draft, critique and repair (coding), or --shards generators and validators (shard).',
+      options: ['coding', 'shard'],
+      helpValue: 'GRAPH',
+      exclusive: ['batch', 'planning-mode'],
+    }),
+    shards: Flags.integer({
+      description: 'Number of generators of --dag shard; the files are divided among them.',
+      min: 1,
+      max: 500,
+      helpValue: 'N',
+      dependsOn: ['dag'],
+    }),
     wait: Flags.boolean({description: 'Wait until the task is finished.'}),
     timeout: Flags.integer({
       description: 'Maximum time that --wait waits; exits with status 5 on timeout.',
@@ -200,25 +241,56 @@ svc orch task ID --wait.`
       const {taskOfBatch} = await import('../../src/tasks/index.js')
       for (const [i, submission] of submissions.entries()) await check(submission, taskOfBatch(i, submission))
     }
-    const {modules, orchestrator} = await this.open()
-    const accepted =
-      batch === undefined
-        ? await Promise.all(
-            submissions.map((submission) =>
-              modules.scheduler.awaitPlacement(
-                orchestrator,
-                modules.tasks.submitTask(orchestrator, submission),
-                this.signal,
-              ),
-            ),
-          )
-        : modules.tasks.submitBatch(orchestrator, submissions)
-    const isBatch = batch !== undefined
+    const base = await this.openOperations('cli')
+    const {modules, orchestrator} = base
+    const isBatch = batch !== undefined || this.flags.dag !== undefined
+    const submitted = await this.#submit(base, submissions)
+    const accepted = submitted.filter((each) => 'task_id' in each)
     this.#noteUnenforced(submissions, orchestrator)
     for (const {display_id: id, conflict_warnings: warnings = []} of accepted)
       for (const warning of warnings) this.output.notice(`warning: ${id}: ${warning}`)
+    for (const each of submitted) await this.#printPlan(each)
     if (wait) await this.#wait(modules, orchestrator, accepted, isBatch)
     else await this.#print(accepted, isBatch)
+  }
+
+  async #submit(base: OperationBase, submissions: readonly SubmitTaskV1[]): Promise<Submitted[]> {
+    const {modules, orchestrator} = base
+    const {batch, dag, shards} = this.flags
+    const [task] = submissions
+    if (batch !== undefined || task === undefined) return modules.tasks.submitBatch(orchestrator, submissions)
+    if (dag === undefined) return [await this.#submitGoal(base, task)]
+    return modules.tasks.submitGraph(orchestrator, {graph: dag as TaskGraph, task, shards})
+  }
+
+  async #submitGoal(base: OperationBase, submission: SubmitTaskV1): Promise<Submitted> {
+    const {modules, orchestrator} = base
+    // Most submissions are single tasks and do not need the operations, which take time to load.
+    if (modules.plans.routeGoal(orchestrator, submission) === undefined)
+      return modules.scheduler.awaitPlacement(
+        orchestrator,
+        modules.tasks.submitTask(orchestrator, submission),
+        this.signal,
+      )
+    const {submitGoal} = await import('../../src/operations/index.js')
+    return submitGoal(submission, {
+      ...base,
+      signal: this.signal,
+      report: () => {},
+      notice: (text) => this.output.notice(text),
+      ask: undefined,
+    })
+  }
+
+  /** Reports the plan that was made of a goal. */
+  async #printPlan(submitted: Submitted): Promise<void> {
+    if (!('plan_session_id' in submitted)) return
+    const {plan_session_id: plan} = submitted
+    if ('strategy' in submitted) {
+      await this.output.line(submitted, plan)
+      this.output.notice(`${plan} was handed to a workflow.`)
+    } else
+      this.output.notice(`This is the first task of ${plan}. To follow the plan, run svc orch plan status ${plan}.`)
   }
 
   /** Prints a notice if a task has a harness that the settings do not enforce. */
@@ -306,6 +378,10 @@ svc orch task ID --wait.`
         context_envelope_json: JSON.stringify(envelope),
         retrieval: retrieval as SubmitTaskV1['retrieval'],
         requires_approval: flags['requires-approval'] || undefined,
+        planning_mode: flags['planning-mode'] as SubmitTaskV1['planning_mode'],
+        goal_type: flags['goal-type'],
+        goal_scope: flags['goal-scope'],
+        max_plan_depth: flags['max-plan-depth'],
         task_timeout_ms: flags['task-timeout'],
         retries: flags.retries,
         not_before_ms: flags['not-before'],

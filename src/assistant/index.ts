@@ -5,6 +5,10 @@
  */
 import type {sendMessage as SendMessage} from './chat/send-message.js'
 import type {generateCode as GenerateCode} from './code/generate-code.js'
+import type {checkPath as CheckPath} from './files/check-path.js'
+import type {fixFile as FixFile} from './files/fix.js'
+import type {generateText as GenerateText} from './files/generate-text.js'
+import type {reviewFile as ReviewFile} from './files/review.js'
 
 export {
   type Assistant,
@@ -30,6 +34,9 @@ export type {CodeHooks, CodeOutcome, CodeRequest} from './code/generate-code.js'
 export type {Finding} from './code/judge.js'
 export type {CodeSurface, FailureCategory} from './code/report.js'
 export type {SurfaceMode} from './code/surface.js'
+export type {PathCheck} from './files/check-path.js'
+export type {CheckMode} from './files/check-text.js'
+export type {Fix} from './files/fix.js'
 export {assistantFragment} from './schema.js'
 
 export const sendMessage: typeof SendMessage = async (...options) =>
@@ -37,3 +44,14 @@ export const sendMessage: typeof SendMessage = async (...options) =>
 
 export const generateCode: typeof GenerateCode = async (...options) =>
   (await import('./code/generate-code.js')).generateCode(...options)
+
+export const checkPath: typeof CheckPath = async (...options) =>
+  (await import('./files/check-path.js')).checkPath(...options)
+
+export const reviewFile: typeof ReviewFile = async (...options) =>
+  (await import('./files/review.js')).reviewFile(...options)
+
+export const fixFile: typeof FixFile = async (...options) => (await import('./files/fix.js')).fixFile(...options)
+
+export const generateText: typeof GenerateText = async (...options) =>
+  (await import('./files/generate-text.js')).generateText(...options)

@@ -120,7 +120,13 @@ const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNam
   ['role', ({execution_role}) => execution_role],
   ['processor', ({processor, exec}) => (exec === undefined ? processor : `${processor} ${exec.template}`)],
   ['files', ({file_manifest: files}) => files.map(({path, access}) => `${path}:${access}`).join(', ')],
+  [
+    'tests',
+    ({test_decision: decision, test_rationale: why}) =>
+      decision === undefined || decision === 'deferred' ? undefined : `${decision}: ${why}`,
+  ],
   ['after', ({depends_on: ids}, {displayTask}) => ids.map(displayTask).join(', ')],
+  ['plan', ({plan_session_id: plan, plan_node_id: step}) => (plan === undefined ? undefined : `${plan}, step ${step}`)],
   ['waits for', ({blocked_on: id}, {displayTask}) => (id === undefined ? undefined : displayTask(id))],
   ['needs', ({capability_requirements: needs}) => (needs === undefined ? undefined : requirementsText(needs))],
   ['checks', ({harness}) => harness?.required_checks.map(({check}) => check).join(', ')],
@@ -357,6 +363,8 @@ const descriptions: Descriptions = {
   activity_retried: ({run_id: run, activity, attempt, error}) =>
     `run ${run}: attempt ${attempt} of ${activity} failed: ${error}`,
   plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} created, ${nodes} steps, ${strategy}`,
+  planning_routed: ({strategy, reasons, shadow, plan_session_id: plan}, task) =>
+    `${plan ?? task}: ${strategy} (${reasons.join(', ')})${shadow ? ', only recorded' : ''}`,
   plan_version_created: ({plan_session_id: plan, version}) => `${plan} version ${version} created`,
   replan_triggered: ({plan_session_id: plan, version, reason}, task) =>
     `${plan} replanned as version ${version}${task === '' ? '' : ` after ${task}`}: ${reason}`,

@@ -59,7 +59,7 @@ export {orchestratorDelegationSettings} from './tables/orchestrator-delegation.j
 export {orchestratorExecSettings} from './tables/orchestrator-exec.js'
 export {orchestratorGateSettings} from './tables/orchestrator-gates.js'
 export {orchestrationMigrationSettings} from './tables/orchestrator-migration.js'
-export {orchestratorPlanningSettings} from './tables/orchestrator-planning.js'
+export {orchestratorPlanningSettings, testDecisionPolicySettings} from './tables/orchestrator-planning.js'
 export {orchestratorRoutingSettings} from './tables/orchestrator-routing.js'
 export {orchestratorScalingSettings} from './tables/orchestrator-scaling.js'
 export {orchestratorSessionSettings} from './tables/orchestrator-session.js'

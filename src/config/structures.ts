@@ -29,9 +29,11 @@ export const tableOf = <T>(entries: SettingType<T>): SettingType<Readonly<Record
 export interface FileGroup {
   name: string
   patterns: readonly string[]
+  /** Agent that work on these files is given to first; default: the agent with the name of the group. */
+  defaultAgent?: string
 }
 
-/** An array of tables with `name` and `patterns`; a single pattern may be a string. */
+/** An array of tables with `name`, `patterns` and perhaps `default_agent`; a single pattern may be a string. */
 export const fileGroups = (): SettingType<readonly FileGroup[]> => ({
   ...fileOnly,
   expected: 'a list of tables, each with a name and patterns',
@@ -46,5 +48,8 @@ function fileGroup(value: unknown): FileGroup | undefined {
   if (!isTable(value) || typeof value.name !== 'string') return undefined
   const name = value.name.trim()
   const patterns = list().accept(typeof value.patterns === 'string' ? [value.patterns] : value.patterns) ?? []
-  return name === '' || patterns.length === 0 ? undefined : {name, patterns}
+  if (name === '' || patterns.length === 0) return undefined
+  const {default_agent: agent} = value
+  if (agent === undefined) return {name, patterns}
+  return typeof agent === 'string' && agent.trim() !== '' ? {name, patterns, defaultAgent: agent.trim()} : undefined
 }

@@ -1293,6 +1293,16 @@ export interface SubmitTaskV1 {
   /** Answer of the retrieval that the task is based on; excludes context_envelope_json. */
   retrieval?: {[k: string]: unknown}
   requires_approval?: boolean
+  /** Whether the work should be tested. (default: decided by orchestrator.test_decision_policy) */
+  test_decision?: 'required' | 'recommended' | 'deferred' | 'skip'
+  /** Submit the goal as one task (direct), as a plan (force_plan), or as a workflow (workflow_only); auto, the default, follows the settings. Not in a batch. */
+  planning_mode?: 'auto' | 'direct' | 'force_plan' | 'workflow_only'
+  /** Type of the goal; recorded with the planning decision. */
+  goal_type?: string
+  /** Scope of the goal; recorded with the planning decision. */
+  goal_scope?: string
+  /** Maximum number of steps in sequence, if the goal is planned. */
+  max_plan_depth?: number
   /** Timeout of one run in milliseconds; overrides the limits of the workspace. */
   task_timeout_ms?: number
   /** Maximum number of retries after a failure; overrides max_task_retries. */
@@ -1321,6 +1331,12 @@ export interface OrchAcceptedV1 {
   trace_id: string
   /** Sentences about files outside the scope of the agent, and about a suspicious description. */
   conflict_warnings?: string[]
+  /** Id of the plan that was made of the goal; the task is its first one. */
+  plan_session_id?: string
+  /** Ids of the tasks of the plan that were submitted. */
+  task_ids?: number[]
+  /** Ready steps of the plan that were not submitted; they are retried automatically. */
+  held?: {node_id: string; code: string; reason: string}[]
   /** True if a task with the same key existed already. */
   duplicate?: true
   orchestration_contract?: 'v2'
@@ -1344,6 +1360,16 @@ export type PlacementReason =
   | 'populi_remote_lease_hold'
   | 'local_queue_fallback_after_remote_relay_error'
   | 'local_queue_fallback_insufficient_vram'
+
+/** Result of svc orch submit --json for a goal that a workflow works on. */
+export interface OrchHandedOffV1 {
+  plan_session_id: string
+  strategy: 'workflow_handoff'
+  /** Status of the plan. */
+  status: 'active'
+  /** Empty: the workflow submits its own tasks. */
+  task_ids: number[]
+}
 
 /** A task, as printed by svc orch task --json and by commands that change a task. */
 export interface OrchTaskV1 {
@@ -1436,6 +1462,16 @@ export interface OrchTaskV1 {
   audit_report?: string
   /** Digest of the evidence with which it was completed; svc orch verify recomputes it. */
   receipt?: string
+  /** Id of the plan to which it belongs. */
+  plan_session_id?: string
+  /** Id of its step in the plan. */
+  plan_node_id?: string
+  /** Latest version of the plan with this step. */
+  plan_version?: number
+  /** Whether the work should be tested; deferred if the files that it changes are not known yet. */
+  test_decision?: 'required' | 'recommended' | 'deferred' | 'skip'
+  /** Reason for the test decision. */
+  test_rationale?: string
   approval_tier?: 'auto_approve' | 'confirm' | 'review' | 'blocked'
   /** Attention that the task takes, as a multiple of one interruption; only with attention_enabled. */
   attention_weight?: number
@@ -2452,6 +2488,29 @@ export interface OrchestrationEventV1 {
         /** The attempt that failed. */
         attempt: number
         error: string
+      }
+    | {
+        type: 'planning_routed'
+        planning_mode: 'auto' | 'direct' | 'force_plan' | 'workflow_only'
+        strategy: 'immediate_act' | 'sequential_dag' | 'workflow_handoff'
+        complexity: number
+        reasons: (
+          | 'planning_mode'
+          | 'single_task_members'
+          | 'names_workflow'
+          | 'complexity'
+          | 'dependencies'
+          | 'tool_hints'
+          | 'prior_adequacy'
+          | 'simple'
+          | 'rollout'
+        )[]
+        /** The goal was submitted as one task in spite of the strategy. */
+        shadow?: true
+        task_id?: number
+        plan_session_id?: string
+        goal_type?: string
+        goal_scope?: string
       }
     | {type: 'plan_version_created'; plan_session_id: string; version: number; parent_version?: number}
     | {

@@ -13,6 +13,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   context_file_missing: ['context_files names a file that does not exist.', {path: 'src/parser.ts'}],
   answer_empty: ['The model stopped before it generated any text.', {model: 'guide'}],
+  fix_unusable: [
+    'A fix must be the complete file in one fenced block, so that it can be checked and written.',
+    {model: 'small', reason: 'it has no fenced block'},
+  ],
   answer_not_json: [
     'The answer was cut off, or both attempts returned invalid JSON.',
     {model: 'guide', attempts: 1, reason: 'the answer was cut off at 512 tokens', cut: true},
@@ -130,6 +134,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   orchestrator_config_invalid: [
     'Each setting is valid on its own, but two of them contradict each other.',
     {faults: ['orchestrator.min_agents (4) is larger than orchestrator.max_agents (2)']},
+  ],
+  setting_unknown: [
+    'No setting has this name. Names are those of svc config show, such as orchestrator.max_agents.',
+    {key: 'orchestrator.max_agnets', suggestion: 'orchestrator.max_agents'},
   ],
   contract_unknown: ['No contract has this id.', {id: 'cli/eror.v1', suggestion: 'cli/error.v1'}],
   contract_broken: [
@@ -938,7 +946,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   planning_disabled: 'svc orch plan cannot create plans while orchestrator.planning_enabled is false.',
   plan_goal_invalid: ['The goal, or the change that replan adds to it, is blank or too long.', {fault: 'is blank'}],
   plan_mode_unsupported: [
-    'The mode workflow_only needs a workflow, which this process cannot start.',
+    'A goal is handed to a workflow only by svc orch submit, if orchestrator.planning_workflow_handoff_enabled is on and the program has a workflow engine.',
     {mode: 'workflow_only'},
   ],
   plan_rejected: [
@@ -975,6 +983,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   inference_protocol: [
     'The address belongs to another kind of server, or to one with an incompatible API.',
     {url: 'http://127.0.0.1:8080', reason: 'a line is not JSON'},
+  ],
+  inference_profile_offline: [
+    'SVC_INFERENCE_PROFILE names a profile whose models run on a mobile device.',
+    {profile: 'mobile_coreml'},
   ],
   inference_failed: [
     'The inference server ended a streamed response with an error.',

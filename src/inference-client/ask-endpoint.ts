@@ -1,6 +1,6 @@
 import {assistantSettings, resolveSettings, type SettingSources} from '../config/index.js'
-import type {ChatMessage} from './chat.js'
 import {completeChat, completionModel} from './chat-completion.js'
+import type {ChatMessage} from './chat-request.js'
 import {inferenceClient, resolveEndpoint} from './endpoint.js'
 
 /** Asks a model once for the next message. An undefined temperature is that of the settings. */
@@ -24,7 +24,8 @@ export async function askEndpoint(sources: SettingSources, signal: AbortSignal):
     const model = await completionModel(client, endpoint, signal)
     return async (messages, {maxTokens, temperature = endpoint.temperature, signal: limited}) => {
       try {
-        return await completeChat(client, {model, messages, temperature, maxTokens}, limited)
+        const {text} = await completeChat(client, {model, messages, temperature, maxTokens}, limited)
+        return text
       } finally {
         await client.close()
       }

@@ -1,8 +1,9 @@
 import {SvcError} from '../errors/index.js'
 import type {HttpClient} from '../net/index.js'
-import type {ChatRequest} from './chat.js'
+import type {ChatRequest} from './chat-request.js'
 import type {InferenceEndpoint} from './endpoint.js'
 import {placeholderModel} from './registry.js'
+import type {Generation} from './streamed-answer.js'
 
 const modelsPath = '/v1/models'
 const completionPath = '/v1/chat/completions'
@@ -17,11 +18,17 @@ export async function completionModel(
   signal: AbortSignal,
 ): Promise<string> {
   if (model !== placeholderModel) return model
+  const [id] = await completionModels(client, signal)
+  if (id !== undefined) return id
+  throw new SvcError('inference_protocol', {url: client.baseUrl + modelsPath, reason: 'it lists no models'})
+}
+
+/** Ids of the models that the server lists by the OpenAI API. @throws what `HttpClient.json` throws */
+export async function completionModels(client: HttpClient, signal: AbortSignal): Promise<string[]> {
   const {body} = await client.json<unknown>(modelsPath, {signal})
   const {data} = Object(body) as {data?: unknown}
-  const id = Array.isArray(data) ? (Object(data[0]) as {id?: unknown}).id : undefined
-  if (typeof id === 'string') return id
-  throw new SvcError('inference_protocol', {url: client.baseUrl + modelsPath, reason: 'it lists no models'})
+  const models: unknown[] = Array.isArray(data) ? data : []
+  return models.map((model) => Object(model).id).filter((id) => typeof id === 'string')
 }
 
 /**
@@ -29,19 +36,35 @@ export async function completionModel(
  * connection is closed when the signal aborts.
  * @throws inference_protocol for an invalid response, what `HttpClient.json` throws
  */
-export async function completeChat(
-  client: HttpClient,
-  {model, messages, temperature, maxTokens}: Pick<ChatRequest, 'model' | 'messages' | 'temperature' | 'maxTokens'>,
-  signal: AbortSignal,
-): Promise<string> {
-  const body = {model, messages, temperature, max_tokens: maxTokens, stream: false}
+export async function completeChat(client: HttpClient, request: ChatRequest, signal: AbortSignal): Promise<Generation> {
+  const {model, messages, temperature, topP, maxTokens, format} = request
+  const body = {
+    model,
+    messages,
+    temperature,
+    ...(topP === undefined ? {} : {top_p: topP}),
+    max_tokens: maxTokens,
+    ...(format === undefined ? {} : {response_format: responseFormat(format)}),
+    stream: false,
+  }
   const {body: answer} = await client.json<unknown>(completionPath, {method: 'POST', body, signal})
-  const {choices} = Object(answer) as {choices?: unknown}
-  const {message} = Object(Array.isArray(choices) ? choices[0] : undefined) as {message?: unknown}
+  const {choices, usage} = Object(answer) as {choices?: unknown; usage?: unknown}
+  const {message, finish_reason} = Object(Array.isArray(choices) ? choices[0] : undefined) as {
+    message?: unknown
+    finish_reason?: unknown
+  }
   const {content} = Object(message) as {content?: unknown}
-  if (typeof content === 'string') return content
-  throw new SvcError('inference_protocol', {
-    url: client.baseUrl + completionPath,
-    reason: 'its answer has no "choices[0].message.content"',
-  })
+  if (typeof content !== 'string')
+    throw new SvcError('inference_protocol', {
+      url: client.baseUrl + completionPath,
+      reason: 'its answer has no "choices[0].message.content"',
+    })
+  const {prompt_tokens: input, completion_tokens: output} = Object(usage) as Record<string, unknown>
+  return {text: content, inputTokens: count(input), outputTokens: count(output), cutOff: finish_reason === 'length'}
 }
+
+const responseFormat = (format: NonNullable<ChatRequest['format']>) =>
+  format === 'json' ? {type: 'json_object'} : {type: 'json_schema', json_schema: {name: 'answer', schema: format}}
+
+/** A token count; 0 if the server does not report it. */
+const count = (tokens: unknown): number => (Number.isSafeInteger(tokens) && Number(tokens) >= 0 ? Number(tokens) : 0)

@@ -1,24 +1,8 @@
-import type {HttpClient} from '../net/index.js'
+import {completeChat} from './chat-completion.js'
+import type {ChatRequest} from './chat-request.js'
+import type {InferenceClient} from './endpoint.js'
+import {isLocalServer} from './profile.js'
 import {type AnswerRoute, defaultGenerationLimits, type Generation, streamedAnswer} from './streamed-answer.js'
-
-/** One message of a conversation. */
-export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant'
-  content: string
-}
-
-/** A request to `/api/chat`. */
-export interface ChatRequest {
-  model: string
-  /** Oldest first. */
-  messages: readonly ChatMessage[]
-  temperature: number
-  topP?: number | undefined
-  /** Maximum tokens of the answer. */
-  maxTokens: number
-  /** Output format: JSON or a JSON schema; not every server supports it. */
-  format?: 'json' | Readonly<Record<string, unknown>> | undefined
-}
 
 const route: AnswerRoute = {
   path: '/api/chat',
@@ -27,17 +11,23 @@ const route: AnswerRoute = {
 }
 
 /**
- * Generates the next message of a conversation and streams it. The connection is closed at the end of the answer or when
- * the signal aborts.
+ * Generates the next message of a conversation and streams it. A server that only has the OpenAI API answers in one
+ * piece. The connection is closed at the end of the answer or when the signal aborts.
  * @throws as `streamedAnswer`
  */
-export function chat(
-  client: HttpClient,
-  {model, messages, temperature, topP, maxTokens, format}: ChatRequest,
+export async function chat(
+  client: InferenceClient,
+  request: ChatRequest,
   signal: AbortSignal,
   limits = defaultGenerationLimits,
   onDelta?: (text: string) => void,
 ): Promise<Generation> {
+  if (!isLocalServer(client.profile)) {
+    const generation = await completeChat(client, request, signal)
+    onDelta?.(generation.text)
+    return generation
+  }
+  const {model, messages, temperature, topP, maxTokens, format} = request
   const options = {temperature, ...(topP === undefined ? {} : {top_p: topP}), num_predict: maxTokens}
   const body = {model, messages, stream: true, ...(format === undefined ? {} : {format}), options}
   return streamedAnswer(client, route, body, {signal, limits, onDelta})

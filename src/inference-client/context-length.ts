@@ -1,4 +1,5 @@
-import type {HttpClient} from '../net/index.js'
+import type {InferenceClient} from './endpoint.js'
+import {isLocalServer} from './profile.js'
 
 /** Default context length of Ollama-compatible servers, tokens. */
 const usualContextLength = 4096
@@ -7,10 +8,11 @@ const showTimeoutMs = 5000
 
 /**
  * Context length of a model in tokens, according to `/api/show`: its `num_ctx`; else the context length of the model, up
- * to the default of servers; else that default.
+ * to the default of servers; else that default. A server that only has the OpenAI API is not asked.
  * @throws the reason of the signal
  */
-export async function contextLengthOf(client: HttpClient, model: string, signal: AbortSignal): Promise<number> {
+export async function contextLengthOf(client: InferenceClient, model: string, signal: AbortSignal): Promise<number> {
+  if (!isLocalServer(client.profile)) return usualContextLength
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), showTimeoutMs)
   try {

@@ -1,5 +1,11 @@
 import {inferenceSettings, resolveSettings, type SettingSources, type SettingWarning} from '../config/index.js'
 import {createHttpClient, type HttpClient, type HttpClientOptions} from '../net/index.js'
+import {type InferenceProfile, requireServer} from './profile.js'
+
+/** A client of an inference server. Its profile decides how `chat`, `generate` and `servedModels` call the server. */
+export interface InferenceClient extends HttpClient {
+  readonly profile: InferenceProfile
+}
 
 /** Address, model and options of an inference server. */
 export interface InferenceEndpoint {
@@ -8,6 +14,7 @@ export interface InferenceEndpoint {
   /** Model name, as the server lists it. */
   model: string
   apiKey: string | undefined
+  profile: InferenceProfile
   temperature: number
   maxTokens: number
   /** Context length in tokens; default: that of the server. */
@@ -25,13 +32,16 @@ export function resolveEndpoint(
 ): {endpoint: InferenceEndpoint; warnings: SettingWarning[]} {
   const flags = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   const {values, warnings} = resolveSettings(inferenceSettings, {...sources, flags})
-  const {url, model, apiKey, temperature, maxTokens, contextLength} = values
+  const {url, model, apiKey, profile, temperature, maxTokens, contextLength} = values
   const baseUrl = inferenceSettings.rows.url.type.parse(url) ?? url
-  return {endpoint: {baseUrl, model, apiKey, temperature, maxTokens, contextLength}, warnings}
+  return {endpoint: {baseUrl, model, apiKey, profile, temperature, maxTokens, contextLength}, warnings}
 }
 
-/** An HTTP client for the endpoint that sends its API key. */
-export const inferenceClient = (
-  {baseUrl, apiKey}: InferenceEndpoint,
+/** A client for the endpoint that sends its API key. @throws inference_profile_offline if its profile has no server */
+export function inferenceClient(
+  {baseUrl, apiKey, profile}: InferenceEndpoint,
   options: Omit<HttpClientOptions, 'baseUrl' | 'token'> = {},
-): HttpClient => createHttpClient({...options, baseUrl, token: apiKey})
+): InferenceClient {
+  requireServer(profile)
+  return {...createHttpClient({...options, baseUrl, token: apiKey}), profile}
+}

@@ -1,7 +1,10 @@
-import type {HttpClient} from '../net/index.js'
+import {completeChat} from './chat-completion.js'
+import type {ChatMessage} from './chat-request.js'
+import type {InferenceClient} from './endpoint.js'
+import {isLocalServer} from './profile.js'
 import {type AnswerRoute, defaultGenerationLimits, type Generation, streamedAnswer} from './streamed-answer.js'
 
-/** A request to `/api/generate`. */
+/** A request for a text. */
 export interface GenerationRequest {
   model: string
   system: string
@@ -18,15 +21,23 @@ export interface GenerationRequest {
 const route: AnswerRoute = {path: '/api/generate', member: 'response', textOf: ({response}) => response}
 
 /**
- * Generates a text and streams it. The connection is closed at the end of the answer or when the signal aborts.
+ * Generates a text and streams it; a server that only has the OpenAI API answers in one piece, with the context length of
+ * its model. The connection is closed at the end of the answer or when the signal aborts.
  * @throws as `streamedAnswer`
  */
-export const generate = (
-  client: HttpClient,
+export function generate(
+  client: InferenceClient,
   {model, system, prompt, temperature, topP, maxTokens, contextLength}: GenerationRequest,
   signal: AbortSignal,
   limits = defaultGenerationLimits,
-): Promise<Generation> => {
+): Promise<Generation> {
+  if (!isLocalServer(client.profile)) {
+    const messages: ChatMessage[] = [
+      {role: 'system', content: system},
+      {role: 'user', content: prompt},
+    ]
+    return completeChat(client, {model, messages, temperature, topP, maxTokens}, signal)
+  }
   const options = {
     temperature,
     ...(topP === undefined ? {} : {top_p: topP}),

@@ -2,11 +2,13 @@
  * Client for inference servers: endpoint resolution, model registry, probing and text generation.
  */
 export {type Ask, askEndpoint} from './ask-endpoint.js'
-export {type ChatMessage, type ChatRequest, chat} from './chat.js'
+export {chat} from './chat.js'
+export type {ChatMessage, ChatRequest} from './chat-request.js'
 export {contextLengthOf} from './context-length.js'
-export {type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
+export {type InferenceClient, type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
 export {generate} from './generation.js'
 export {probeEndpoint} from './probe.js'
+export {type InferenceProfile, isLocalServer} from './profile.js'
 export {type ModelEntry, modelRegistry} from './registry.js'
 export {servedModels} from './served-models.js'
 export {defaultGenerationLimits, type Generation} from './streamed-answer.js'

@@ -1,4 +1,5 @@
 import {type InferenceEndpoint, inferenceClient} from './endpoint.js'
+import {isLocalServer} from './profile.js'
 import {placeholderModel} from './registry.js'
 
 /** Result of probing a server. */
@@ -16,8 +17,14 @@ export interface EndpointProbe {
 
 const gpuRuntimes = /cuda|rocm|metal/
 
-/** Requests `/api/tags` and `/api/version` once each. Never throws; failures are reported in the result. */
+/**
+ * Requests `/api/tags` and `/api/version` once each. Never throws; failures are reported in the result. Only a server of
+ * this machine or of the local network is probed.
+ */
 export async function probeEndpoint(endpoint: InferenceEndpoint, timeoutMs = 5000): Promise<EndpointProbe> {
+  const none = {reachable: false, models: [], model: undefined, gpu: undefined}
+  if (!isLocalServer(endpoint.profile))
+    return {...none, reason: `The inference profile ${endpoint.profile} does not allow probing.`}
   const client = inferenceClient(endpoint, {connectTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs, attempts: 1})
   try {
     const {body} = await client.json<{models?: {name?: unknown}[]}>('/api/tags')
@@ -28,7 +35,7 @@ export async function probeEndpoint(endpoint: InferenceEndpoint, timeoutMs = 500
     )
     return {reachable: true, models, model: choose(endpoint.model, models), gpu: gpuRuntimes.test(version) || undefined}
   } catch (error) {
-    return {reachable: false, reason: (error as Error).message, models: [], model: undefined, gpu: undefined}
+    return {...none, reason: (error as Error).message}
   } finally {
     await client.close()
   }

@@ -16,5 +16,6 @@ export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} fr
 export {type Call, commandCall, createCall} from './perform.js'
 export type {ListenRequest, Progress, SpeechHooks, SpeechPort, TranscribeRequest} from './speech-port.js'
 export {spokenPorts} from './spoken.js'
+export {type Submitted, submitGoal} from './submit-goal.js'
 export {operationNamed, operations} from './table.js'
 export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'

@@ -24,6 +24,7 @@ export const presentStatus = ({
     status: each.status,
     description: cut(each.description),
     workflow: each.workflow ?? null,
+    test_decision: each.test_decision,
     task_id: each.task_id ?? null,
     attempts_count: each.attempts,
     last_outcome: each.last_outcome ?? null,

@@ -5,6 +5,7 @@ import {attentionOperations} from './rows/attention.js'
 import {benchmarkOperations} from './rows/benchmarks.js'
 import {contextOperations} from './rows/context.js'
 import {doubtOperations} from './rows/doubt.js'
+import {fileOperations} from './rows/files.js'
 import {handoffOperations} from './rows/handoff.js'
 import {journeyOperations} from './rows/journeys.js'
 import {meshOperations} from './rows/mesh.js'
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = [
   ...messageOperations,
   ...journeyOperations,
   ...assistantOperations,
+  ...fileOperations,
   ...speechOperations(() => operations),
   speechToCodeOperation(() => operations),
   ...meshOperations,

@@ -34,6 +34,8 @@ export interface OpenOptions {
   sources: SettingSources
   /** Tables of other modules in the same store. */
   fragments?: readonly Fragment[]
+  /** Starts the workflows to which goals are handed; default: goals cannot be handed to workflows. */
+  startWorkflow?: Orchestrator['startWorkflow']
   now?: () => number
   random?: () => number
 }
@@ -46,6 +48,7 @@ export async function openOrchestrator({
   root,
   sources,
   fragments = [],
+  startWorkflow,
   now = Date.now,
   random = Math.random,
 }: OpenOptions): Promise<Orchestrator> {
@@ -79,6 +82,7 @@ export async function openOrchestrator({
       return live.current.scopes
     },
     bus: new MessageBus(now, () => live.current.config),
+    startWorkflow,
     listeners: [
       planListener,
       messageListener,

@@ -1,5 +1,5 @@
 import {type ErrorCode, SvcError} from '../errors/index.js'
-import {type Submitter, type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {type Accepted, type Submitter, type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 import {requireIds} from './new-plan.js'
 import {settlePlan} from './node-status.js'
@@ -23,6 +23,12 @@ export interface HeldNode {
   reason: string
 }
 
+interface ExecuteOptions {
+  tenantId?: string | undefined
+  mode?: PlanMode | undefined
+  submitter?: Submitter | undefined
+}
+
 /**
  * Executes a plan: every ready node of its latest version becomes a task. When a task completes, the nodes that became
  * ready are submitted, until all are done. Repeating the call does not affect work in progress.
@@ -30,15 +36,21 @@ export interface HeldNode {
  * @throws plan_not_found, planning_disabled, plan_mode_unsupported, plan_id_too_long, orchestrator_disabled,
  *   plan_stuck; the rejection if no node could be submitted
  */
-export function executePlan(
+export function executePlan(context: TaskContext, planId: string, options: ExecuteOptions = {}): Execution {
+  const {accepted, held} = startPlan(context, planId, options)
+  return {
+    task_ids: accepted.map(({task_id: id}) => id),
+    ok: true,
+    ...withoutUndefined({held: held.length === 0 ? undefined : held}),
+  }
+}
+
+/** Executes a plan, and returns its accepted tasks. @throws as `executePlan` */
+export function startPlan(
   context: TaskContext,
   planId: string,
-  {
-    tenantId,
-    mode = 'auto',
-    submitter = 'person',
-  }: {tenantId?: string | undefined; mode?: PlanMode | undefined; submitter?: Submitter | undefined} = {},
-): Execution {
+  {tenantId, mode = 'auto', submitter = 'person'}: ExecuteOptions,
+): {accepted: Accepted[]; held: HeldNode[]} {
   requirePlanning(context)
   strategyOf(mode)
   requireIds({tenant_id: tenantId})
@@ -50,14 +62,13 @@ export function executePlan(
       executed_by: submitter,
       ...withoutUndefined({tenant_id: tenantId}),
     })
-    const {taskIds, refused} = submitReady(context, requirePlan(context, id))
+    const {accepted, refused} = submitReady(context, requirePlan(context, id))
     settlePlan(context, {plan_session_id: id})
     const [first] = refused
-    if (taskIds.length === 0 && first !== undefined) throw first.error
+    if (accepted.length === 0 && first !== undefined) throw first.error
     if (requirePlan(context, id).status === 'failed')
       throw new SvcError('plan_stuck', {plan: id, nodes: failedNodes(context, id)})
-    const held = refused.map(({node_id, error}) => heldNode(node_id, error))
-    return {task_ids: taskIds, ok: true, ...withoutUndefined({held: held.length === 0 ? undefined : held})}
+    return {accepted, held: refused.map(({node_id, error}) => heldNode(node_id, error))}
   })
 }
 

@@ -11,7 +11,15 @@ export {nodeOfTask} from './node-status.js'
 export {considerPlan, recordPlanReview} from './plan-attention.js'
 export {findPlanFile, planFile, planMarkdown, writePlanFile} from './plan-file.js'
 export {type Replanned, replan, replanRequest} from './replan.js'
+export {type GoalRoute, recordRoute, routeGoal} from './route-goal.js'
 export {planFragment} from './schema.js'
 export {listPlans, type PlanStatus, type PlanSummary, planSessions, planStatus, type StepStatus} from './status.js'
+export {
+  type AcceptedPlan,
+  draftRequestOf,
+  handOffSubmission,
+  planSubmission,
+  startSubmission,
+} from './submit-goal.js'
 export type {Plan, PlanStep} from './view.js'
 export type {LoopMode, PlanDepth, PlanMode, PlanStatusWord} from './vocabulary.js'

@@ -16,8 +16,9 @@ import {nodeOf} from './node.js'
 import {insertVersion, requirePlan} from './plan-rows.js'
 import {requirePlanning, strategyOf} from './planning.js'
 import {type Review, review} from './review.js'
+import type {CarriedSubmission} from './submission.js'
 import {type Plan, viewPlan} from './view.js'
-import type {PlanMode} from './vocabulary.js'
+import type {PlanMode, PlanStrategy} from './vocabulary.js'
 
 export interface NewPlan {
   goal: string
@@ -27,6 +28,10 @@ export interface NewPlan {
   questionSessionId?: string | undefined
   tenantId?: string | undefined
   mode?: PlanMode | undefined
+  /** Default: the strategy of the mode. */
+  strategy?: PlanStrategy | undefined
+  /** What its tasks take over from the submission of the goal. */
+  submission?: CarriedSubmission | undefined
   /** Files of the goal. */
   scopeFiles?: readonly string[] | undefined
   /** Maximum number of steps. */
@@ -58,7 +63,7 @@ export function newPlan(context: TaskContext, request: NewPlan): Plan {
   const {originSessionId, questionSessionId, tenantId} = request
   requireIds({session_id: originSessionId, tenant_id: tenantId})
   requireIds({session_id: questionSessionId})
-  const strategy = strategyOf(mode)
+  const strategy = request.strategy ?? strategyOf(mode)
   const steps = request.steps ?? draftSteps(context, request)
   const reviewed = review(context, goal, steps, forceRiskyReason)
   const scope = scopePaths(context, request)
@@ -130,13 +135,22 @@ function insertPlan(
   {store, repositoryId, now}: TaskContext,
   id: string,
   strategy: string,
-  {goal, originSessionId, questionSessionId, tenantId, refinement, scope}: NewPlan & {scope: readonly string[]},
+  {
+    goal,
+    originSessionId,
+    questionSessionId,
+    tenantId,
+    refinement,
+    submission,
+    scope,
+  }: NewPlan & {scope: readonly string[]},
 ): void {
   const at = now()
   store.run(
     `INSERT INTO plan_sessions (plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json,
-  strategy, question_session_id, iterative_loop_round, iterative_stop_reason, iterative_loop_metadata_json, created_at, updated_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  strategy, question_session_id, iterative_loop_round, iterative_stop_reason, iterative_loop_metadata_json, submission_json,
+  created_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       id,
       repositoryId,
@@ -149,6 +163,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       refinement?.rounds ?? 0,
       refinement?.stopReason ?? null,
       refinement === undefined ? null : JSON.stringify(refinement.metadata),
+      submission === undefined ? null : JSON.stringify(submission),
       at,
       at,
     ],

@@ -16,6 +16,8 @@ export interface PlanRow {
   current_version: number
   status: PlanStatusWord
   executed_by: Submitter | null
+  /** What its tasks take over from the submission of the goal. */
+  submission_json: string | null
   created_at: number
   updated_at: number
 }
@@ -28,7 +30,7 @@ export interface VersionRow {
 }
 
 const columns =
-  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, executed_by, created_at, updated_at'
+  'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, executed_by, submission_json, created_at, updated_at'
 
 /** Maximum number of ids that are searched for a suggestion. */
 const mostSuggestions = 500

@@ -9,7 +9,8 @@ import {fragment} from '../store/index.js'
  * version, so it always has the latest version that contains the node.
  *
  * `held_reason` marks a pending node that is ready, with the reason why its task was rejected. The tasks of a plan count
- * as submitted by the one that last executed it, `executed_by`. Null means a person.
+ * as submitted by the one that last executed it, `executed_by`. Null means a person. `submission_json` has what the tasks
+ * of a plan take over from the submission of its goal; null for a plan that was not made of a submission.
  */
 export const planFragment = fragment(
   'plans',
@@ -93,4 +94,5 @@ CREATE INDEX plan_nodes_held ON plan_nodes (plan_session_id, version) WHERE held
 `,
   "ALTER TABLE plan_sessions ADD COLUMN scope_files_json TEXT NOT NULL DEFAULT '[]';",
   "ALTER TABLE plan_sessions ADD COLUMN executed_by TEXT CHECK (executed_by IN ('person', 'agent'));",
+  'ALTER TABLE plan_sessions ADD COLUMN submission_json TEXT;',
 )

@@ -47,7 +47,8 @@ export interface PlanStatus {
 /** The status of a plan. @throws plan_not_found */
 export function planStatus(context: TaskContext, planId: string): PlanStatus {
   const plan = requirePlan(context, planId)
-  const steps = withOutcomes(context, plan, stepsOf(nodesOf(context, plan.plan_session_id, plan.current_version)))
+  const nodes = nodesOf(context, plan.plan_session_id, plan.current_version)
+  const steps = withOutcomes(context, plan, stepsOf(context, nodes))
   return {
     session_id: plan.plan_session_id,
     goal: plan.goal_text,

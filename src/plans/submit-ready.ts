@@ -1,11 +1,12 @@
 import {createHash} from 'node:crypto'
 import type {SubmitTaskV1} from '../contracts/index.js'
 import {type ErrorCode, isErrorOf, SvcError} from '../errors/index.js'
-import {linkLineage, submitTask, type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {type Accepted, linkLineage, submitTask, type TaskContext, withoutUndefined} from '../tasks/index.js'
 
 import type {PlanNode} from './node.js'
 import {holdNode, setNodeStatus} from './node-status.js'
 import {type PlanRow, readyNodes, requireNode} from './plan-rows.js'
+import {carriedBy} from './submission.js'
 
 interface Refused {
   node_id: string
@@ -15,24 +16,24 @@ interface Refused {
 /**
  * Submits every pending node whose dependencies are completed. A rejected node is held with the reason and retried.
  */
-export function submitReady(context: TaskContext, plan: PlanRow): {taskIds: number[]; refused: Refused[]} {
+export function submitReady(context: TaskContext, plan: PlanRow): {accepted: Accepted[]; refused: Refused[]} {
   const {plan_session_id, current_version: version} = plan
-  const taskIds: number[] = []
+  const accepted: Accepted[] = []
   const refused: Refused[] = []
   // A rejection that applies to all nodes is not repeated for each of them.
   let closed: SvcError | undefined = context.config.planningEnabled ? undefined : new SvcError('planning_disabled', {})
   for (const node_id of readyNodes(context, plan_session_id, version)) {
     const node = {plan_session_id, version, node_id}
     const outcome = closed ?? trySubmit(context, plan, requireNode(context, node))
-    if (typeof outcome === 'number') {
-      taskIds.push(outcome)
+    if (!(outcome instanceof SvcError)) {
+      accepted.push(outcome)
       continue
     }
     if (closing.has(outcome.code)) closed = outcome
     refused.push({node_id, error: outcome})
     holdNode(context, node, `${outcome.code}: ${outcome.message}`)
   }
-  return {taskIds, refused}
+  return {accepted, refused}
 }
 
 /** Rejections that apply to every node. */
@@ -51,10 +52,12 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
   'task_invalid',
   'task_path_escapes',
   'agent_not_found',
+  'dependency_failed',
+  'dependency_unknown',
 ])
 
-/** @returns the id of the task, or the rejection */
-function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: string): number | SvcError {
+/** @returns the task, or the rejection */
+function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: string): Accepted | SvcError {
   try {
     return submitNode(context, plan, node, agent)
   } catch (error) {
@@ -67,13 +70,14 @@ function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: 
 }
 
 /** Submits one node in its own savepoint, so that a rejected node leaves nothing behind. */
-const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: string | undefined): number =>
+const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: string | undefined): Accepted =>
   context.store.transaction(() => {
     const {plan_session_id, current_version: version} = plan
     const {node_id} = node
-    const {task_id: taskId} = submitTask(context, submissionOf(context, plan, node, agent), {
+    const accepted = submitTask(context, submissionOf(context, plan, node, agent), {
       submitter: plan.executed_by ?? 'person',
     })
+    const {task_id: taskId} = accepted
     context.store.run('INSERT INTO plan_node_tasks (task_id, plan_session_id, version, node_id) VALUES (?, ?, ?, ?)', [
       taskId,
       plan_session_id,
@@ -82,26 +86,31 @@ const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: 
     ])
     linkLineage(context, taskId, {plan_session_id, node_id})
     setNodeStatus(context, {plan_session_id, version, node_id}, 'queued', {taskId})
-    return taskId
+    return accepted
   })
 
+/** The task of a node. A node without dependencies waits for the tasks that the submitted goal depends on. */
 function submissionOf(
   {config}: TaskContext,
-  {plan_session_id, origin_session_id, tenant_id}: PlanRow,
-  {node_id, description, policy}: PlanNode,
+  plan: PlanRow,
+  {node_id, description, depends_on, policy}: PlanNode,
   agent: string | undefined,
 ): SubmitTaskV1 {
+  const {plan_session_id, origin_session_id, tenant_id} = plan
+  const {depends_on: before, enqueue_hints: hints, ...carried} = carriedBy(plan)
   return {
-    description,
     priority: 'normal',
+    ...carried,
+    description,
     file_manifest: [...policy.file_manifest],
     thread_id: threadOf(plan_session_id, node_id),
     ...withoutUndefined({
-      requires_approval: config.planningAutoModeEnabled ? undefined : true,
-      enqueue_hints: policy.enqueue_hints,
+      depends_on: depends_on.length === 0 ? before : undefined,
+      requires_approval: config.planningAutoModeEnabled ? carried.requires_approval : true,
+      enqueue_hints: policy.enqueue_hints === undefined ? hints : {...hints, ...policy.enqueue_hints},
       session_id: origin_session_id ?? undefined,
       tenant_id: tenant_id ?? undefined,
-      target_agent: agent,
+      target_agent: agent ?? carried.target_agent,
     }),
   }
 }

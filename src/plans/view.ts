@@ -1,4 +1,11 @@
-import {type ManifestEntry, type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {
+  decideTests,
+  type ManifestEntry,
+  type TaskCategory,
+  type TaskContext,
+  type TestVerdict,
+  withoutUndefined,
+} from '../tasks/index.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
 import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'
@@ -18,7 +25,9 @@ export interface PlanStep {
   /** 1 to 10. */
   complexity: number
   workflow?: string
-  test_decision: 'deferred'
+  test_decision: TestVerdict['decision']
+  /** Reason for the test decision. */
+  test_rationale: string
 }
 
 export interface PlanVersion {
@@ -41,23 +50,30 @@ export interface Plan {
 
 export function viewPlan(context: TaskContext, plan: PlanRow): Plan {
   const {plan_session_id: session_id, goal_text: goal, strategy} = plan
-  const steps = stepsOf(nodesOf(context, session_id, plan.current_version))
+  const steps = stepsOf(context, nodesOf(context, session_id, plan.current_version))
   const summary = `${steps.length} plan node(s) materialized`
   return {session_id, goal, strategy, summary, versions: [{...versionOf(context, plan), steps}]}
 }
 
-export function stepsOf(nodes: readonly PlanNode[]): PlanStep[] {
+export function stepsOf({config}: TaskContext, nodes: readonly PlanNode[]): PlanStep[] {
   const places = new Map(nodes.map(({node_id: id}, i) => [id, i + 1]))
-  return nodes.map(({node_id, description, depends_on, policy, status, workflow}, i) => ({
-    id: i + 1,
-    node_id,
-    description,
-    depends_on: depends_on.flatMap((id) => places.get(id) ?? []),
-    status,
-    files: policy.file_manifest,
-    category: policy.enqueue_hints?.task_category ?? 'general',
-    complexity: policy.enqueue_hints?.complexity ?? 5,
-    ...withoutUndefined({workflow: workflow ?? undefined}),
-    test_decision: 'deferred',
-  }))
+  return nodes.map(({node_id, description, depends_on, policy, status, workflow}, i) => {
+    const {file_manifest: files, enqueue_hints: hints} = policy
+    const category = (hints?.task_category ?? 'general') as TaskCategory
+    const complexity = hints?.complexity ?? 5
+    const tests = decideTests({files, category, complexity}, config.testDecisionPolicy)
+    return {
+      id: i + 1,
+      node_id,
+      description,
+      depends_on: depends_on.flatMap((id) => places.get(id) ?? []),
+      status,
+      files,
+      category,
+      complexity,
+      ...withoutUndefined({workflow: workflow ?? undefined}),
+      test_decision: tests.decision,
+      test_rationale: tests.rationale,
+    }
+  })
 }

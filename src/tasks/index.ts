@@ -50,6 +50,7 @@ export {type Capabilities, parseCapabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
 export {notify, type Scopes, type TaskChangeEvents, type TaskContext, type TaskListener} from './base/context.js'
 export {excerpt} from './base/excerpt.js'
+export type {Finding} from './base/finding.js'
 export type {AffinityGroup} from './base/groups.js'
 export {
   displayAgent,
@@ -91,7 +92,7 @@ export {
   judgeCompletion,
 } from './completion/complete-task.js'
 export type {RecordedEvaluation} from './completion/record.js'
-export {taskEvidence, taskInDetail} from './completion/task-evidence.js'
+export {taskEvidence, taskInDetail, withPlan} from './completion/task-evidence.js'
 export {verifyTask} from './completion/verify.js'
 export {
   type ContextEntry,
@@ -131,7 +132,7 @@ export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
 export {appendEvent, type EventFilter, followEvents, lastEventId, pruneEvents, readEvents} from './events/event-log.js'
 export {isLogged} from './events/level.js'
-export {appendPlanLineage, linkLineage} from './events/lineage.js'
+export {appendLineage, appendPlanLineage, linkLineage} from './events/lineage.js'
 export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'
 export {type Handoff, type HandoffResult, handoffTask, longestHandoff} from './handoff/handoff.js'
 export {cancelRow} from './lifecycle/cancel.js'
@@ -189,8 +190,11 @@ export {
   remoteNodes,
   writeNodePoll,
 } from './routing/remote-nodes.js'
+export {scanText} from './scan/scan-text.js'
 export {type ExecPolicy, planExec} from './submission/exec-argv.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
-export {longest} from './submission/submission.js'
-export {type Accepted, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
+export {longest, readSubmission} from './submission/submission.js'
+export {type Accepted, requireEnabled, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
+export {mostShards, submitGraph, type TaskGraph, taskGraphs} from './submission/task-graph.js'
+export {decideTests, type TestVerdict, testDecisionOf} from './submission/test-decision.js'

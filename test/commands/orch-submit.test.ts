@@ -35,6 +35,33 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.equal(second.orchestration_contract, 'v2')
   })
 
+  it('makes a plan of a goal with --planning-mode force_plan', async (t) => {
+    const {run, task} = await orchWorkspace(t)
+    const goal = 'Add the parser; add the printer'
+    const {stdout, stderr} = await run([
+      'orch',
+      'submit',
+      goal,
+      '--planning-mode',
+      'force_plan',
+      '--max-plan-depth',
+      '2',
+    ])
+    assert.equal(stdout, 'T-0001\n')
+    assert.match(stderr, /first task of (plan-\S+)\. To follow the plan, run svc orch plan status \1\./)
+    assert.equal((await task('T-0001')).description, 'Add the parser')
+  })
+
+  it('submits a graph with --dag', async (t) => {
+    const {run, tasks} = await orchWorkspace(t)
+    const {stdout} = await run(['orch', 'submit', 'Add the parser', '--dag', 'shard', '--shards', '1'])
+    assert.equal(stdout, 'T-0001\nT-0002\nT-0003\n')
+    assert.deepEqual(
+      (await tasks()).map(({phase_label}) => phase_label),
+      ['reduce', 'shard_validate', 'shard_gen'],
+    )
+  })
+
   it('submits all properties of a task', async (t) => {
     const {submit, task} = await orchWorkspace(t)
     const first = await submit('first', '--processor', 'external')

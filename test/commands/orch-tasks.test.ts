@@ -196,7 +196,7 @@ describe('svc orch task', {concurrency: 3}, () => {
     for (const reference of [id, '1', 't-0001']) {
       const output = await text(['orch', 'task', reference])
       assert.match(output, /^task +T-0001 \([0-9a-f-]{36}\)\nstatus +Queued\nagent +core\npriority +normal\n/)
-      assert.match(output, /\nprocessor +exec say\nfiles +a\.ts:write\nneeds +gpu_cuda\n/)
+      assert.match(output, /\nprocessor +exec say\nfiles +a\.ts:write\ntests +recommended: .+\nneeds +gpu_cuda\n/)
       assert.match(output, /\n\nSay it\nloudly\n$/)
     }
   })

@@ -545,6 +545,12 @@ describe('settings of the file only', () => {
     ['planning_auto_mode_enabled', false, [true, false], ['true', 1]],
     ['planning_llm_synthesis_enabled', false, [true, false], ['true', 1]],
     ['planning_replan_enabled', false, [true, false], ['true', 1]],
+    ['planning_router_enabled', false, [true, false], ['true', 1]],
+    ['planning_rollout_percent', 0, [0, 100], [-1, 101, 0.5, '1']],
+    ['planning_shadow_mode', false, [true, false], ['true', 1]],
+    ['planning_workflow_handoff_enabled', false, [true, false], ['true', 1]],
+    ['test_decision_policy.file_count_threshold', 4, [1, 100], [0, 1.5]],
+    ['test_decision_policy.complexity_threshold', 7, [0, 7.5, 10], [-1, 10.5]],
     ['planning_depth', 'standard', ['minimal', 'standard', 'deep'], ['shallow', 1]],
     ['plan_adequacy_shadow', true, [true, false], ['true', 1]],
     ['plan_adequacy_enforce', false, [true, false], ['true', 1]],
@@ -825,6 +831,8 @@ describe('a Svc.toml with [orchestrator]', () => {
     'name = "a"\npatterns = [1]',
     'name = 1\npatterns = "a"',
     'patterns = "a"',
+    'name = "a"\npatterns = "a"\ndefault_agent = " "',
+    'name = "a"\npatterns = "a"\ndefault_agent = 1',
   ])
     it(`rejects the group ${group.replace('\n', ', ')}`, async (t) => {
       const toml = `[[affinity_groups]]\nname = "good"\npatterns = "a"\n[[affinity_groups]]\n${group}`

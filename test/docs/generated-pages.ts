@@ -26,6 +26,7 @@ const sections: readonly (readonly [table: string, title: string])[] = [
   ['orchestrator', 'Tasks and scheduling'],
   ['orchestrator.exec', 'Command templates'],
   ['orchestrator.socrates_policy', 'Confidence thresholds'],
+  ['orchestrator.test_decision_policy', 'Test decisions'],
   ['orchestrator.tier_gate', 'Approval tiers'],
   ['orchestrator.attention_tlx_weights', 'Weights of attention'],
   ['orchestrator.interruption_calibration', 'Calibration of interruptions'],

@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {type JudgedPlanStatus, presentStatus} from '../../src/operations/plan-shown.js'
 
 const present = (description: string) => {
-  const step = {node_id: 'n1', status: 'pending', description, attempts: 0}
+  const step = {node_id: 'n1', status: 'pending', description, test_decision: 'skip', attempts: 0}
   const plan = {
     session_id: 's',
     status: 'running',
@@ -36,6 +36,7 @@ describe('presentStatus of a plan', () => {
           status: 'pending',
           description: 'a step',
           workflow: null,
+          test_decision: 'skip',
           task_id: null,
           attempts_count: 0,
           last_outcome: null,

@@ -1,70 +1,12 @@
 import assert from 'node:assert/strict'
 import {mkdir, readFile, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
-import {describe, it, type TestContext} from 'node:test'
-import {readConfigFile} from '../../src/config/index.js'
-import {compileSchema} from '../../src/contracts/index.js'
+import {describe, it} from 'node:test'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
-import {createCall, type OperationContext, operationNamed, type Progress} from '../../src/operations/index.js'
 import * as modules from '../../src/orchestrator/index.js'
-import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
-import {type Answer, answerLines, type GenerateCall, scriptedInference} from '../support/scripted-inference.js'
-import {doNext, failNext, threeSteps, unattended} from './support.js'
-
-interface Given {
-  env?: Readonly<Record<string, string>>
-  toml?: string
-  /** Scripted answers of the model, in order; if omitted, no server runs. */
-  answers?: readonly string[]
-  answer?: Answer
-  signal?: AbortSignal
-}
-
-/** A workspace with its operations and a scripted model. */
-async function workspace(t: TestContext, {toml = unattended, env = {}, answers = [], answer, signal}: Given = {}) {
-  const inTurn: Answer = (response, _call, count) =>
-    response.end(answerLines(answers[count - 1] ?? 'enough', {prompt_eval_count: 100, eval_count: 100}))
-  const isServed = answers.length > 0 || answer !== undefined
-  const server = isServed ? await scriptedInference(t, answer ?? inTurn) : undefined
-  const orchestrator = await openTestOrchestrator(t, {toml, env})
-  const notices: string[] = []
-  const progress: Progress[] = []
-  const context: OperationContext = {
-    modules,
-    orchestrator,
-    surface: 'mcp',
-    version: '0',
-    sources: {
-      env: {SVC_INFERENCE_URL: server?.baseUrl ?? 'http://127.0.0.1:1'},
-      file: await readConfigFile(join(orchestrator.root, 'Svc.toml')),
-    },
-    speech: undefined,
-    signal: signal ?? new AbortController().signal,
-    report: (each) => progress.push(each),
-    notice: (text) => notices.push(text),
-    ask: undefined,
-  }
-  return {
-    orchestrator,
-    notices,
-    progress,
-    context,
-    calls: (server?.calls ?? []) as (GenerateCall & {options: {top_p?: number}})[],
-    hungUp: server?.hungUp,
-    /** Calls an operation; validates its result and that of its tool against their schemas. */
-    // biome-ignore lint/suspicious/noExplicitAny: the answers are looked at member by member
-    async call(name: string, input: object): Promise<any> {
-      const row = operationNamed(name)
-      const result = await createCall(row, name).perform(input, context)
-      assert.deepEqual((await compileSchema(row.output, name))(result), [])
-      const {tool} = row.bindings
-      if (tool?.output === undefined) return result
-      const shown = await (tool.present as ((output: unknown) => unknown) | undefined)?.(result)
-      assert.deepEqual((await compileSchema(tool.output, name))(shown), [])
-      return {result, shown}
-    },
-  }
-}
+import {answerLines} from '../support/scripted-inference.js'
+import {operationWorkspace as workspace} from './operation-workspace.js'
+import {doNext, failNext, threeSteps} from './support.js'
 
 const plan = (...steps: object[]): string => `Here it is:\n<execute>\n${JSON.stringify(steps)}\n</execute>`
 
@@ -500,6 +442,7 @@ describe('ai.plan.status and svc_plan_status', () => {
     })
     const node = {
       workflow: null,
+      test_decision: 'deferred',
       task_id: null,
       attempts_count: 0,
       last_outcome: null,

@@ -58,7 +58,8 @@ describe('a new plan', () => {
       files: [{path: 'src/mesh/inbox.ts', access: 'write'}],
       category: 'codegen',
       complexity: 2,
-      test_decision: 'deferred',
+      test_decision: 'recommended',
+      test_rationale: 'it changes a few files',
     })
     assert.equal(version.steps[2]?.workflow, 'verification_stack')
 

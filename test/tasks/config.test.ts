@@ -221,6 +221,14 @@ describe('settings that contradict each other', () => {
     ['[orchestrator]\nplanning_enabled = false', {}, []],
     ['[orchestrator]\nplanning_enabled = false\nplanning_replan_enabled = true', {}, [replanning]],
     [
+      '[orchestrator]\nplanning_enabled = false\nplanning_router_enabled = true\nplanning_workflow_handoff_enabled = true',
+      {},
+      [
+        'orchestrator.planning_router_enabled requires orchestrator.planning_enabled',
+        'orchestrator.planning_workflow_handoff_enabled requires orchestrator.planning_enabled',
+      ],
+    ],
+    [
       `[orchestrator]
 min_agents = 9
 planning_enabled = false

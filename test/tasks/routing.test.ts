@@ -46,6 +46,7 @@ const agent = (id: number, some: Partial<RoutingAgent> = {}): RoutingAgent => ({
 const request = (some: Partial<RoutingRequest> = {}): RoutingRequest => ({
   ownedFiles: new Map(),
   groupVotes: new Map(),
+  defaultAgents: new Map(),
   description: 'fix the parser',
   phaseLabel: 'single_shot',
   nowMs: 1_000_000,
@@ -91,6 +92,13 @@ const cases: Case[] = [
     term: 'owned_files',
     task: request({ownedFiles: new Map([[1, 3]])}),
     better: {},
+    worse: {},
+    points: [30, 0],
+  },
+  {
+    term: 'group_default',
+    task: request({...voted, defaultAgents: new Map([['docs', 'writer']])}),
+    better: {name: 'writer'},
     worse: {},
     points: [30, 0],
   },
@@ -422,6 +430,13 @@ describe('a task without a matching agent', () => {
         agents,
         true,
         'spawn docs',
+      ],
+      [
+        'goes to the default agent of a group instead',
+        {firstGroup: 'docs', groupVotes: new Map([['docs', 1]]), defaultAgents: new Map([['docs', 'agent-1']])},
+        agents,
+        true,
+        'agent-1',
       ],
       [
         'goes to the agent that meets its requirements instead',

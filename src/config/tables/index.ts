@@ -27,7 +27,7 @@ import {orchestratorDelegationSettings} from './orchestrator-delegation.js'
 import {orchestratorExecSettings} from './orchestrator-exec.js'
 import {orchestratorGateSettings} from './orchestrator-gates.js'
 import {orchestrationMigrationSettings} from './orchestrator-migration.js'
-import {orchestratorPlanningSettings} from './orchestrator-planning.js'
+import {orchestratorPlanningSettings, testDecisionPolicySettings} from './orchestrator-planning.js'
 import {orchestratorRoutingSettings} from './orchestrator-routing.js'
 import {orchestratorScalingSettings} from './orchestrator-scaling.js'
 import {orchestratorSessionSettings} from './orchestrator-session.js'
@@ -50,6 +50,7 @@ export const orchestratorTables: readonly SettingTable[] = [
   orchestratorRoutingSettings,
   orchestratorGateSettings,
   orchestratorPlanningSettings,
+  testDecisionPolicySettings,
   socratesPolicySettings,
   orchestratorAttentionSettings,
   tierGateSettings,

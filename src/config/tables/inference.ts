@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {baseUrl, integer, number, text} from '../types.js'
+import {aliasedChoice, baseUrl, integer, number, text} from '../types.js'
 
 /** Clients of the inference server. */
 export const inferenceSettings = settings('inference', () => ({
@@ -22,6 +22,18 @@ export const inferenceSettings = settings('inference', () => ({
     env: ['SVC_INFERENCE_API_KEY'],
     secret: true,
     doc: 'Bearer token for the inference server.',
+  },
+  profile: {
+    type: aliasedChoice({
+      desktop_ollama: ['ollama'],
+      lan_gateway: ['lan'],
+      cloud_openai_compatible: ['cloud'],
+      mobile_litert: [],
+      mobile_coreml: [],
+    }),
+    env: ['SVC_INFERENCE_PROFILE'],
+    default: 'desktop_ollama',
+    doc: 'Kind of inference server: desktop_ollama and lan_gateway have the Ollama API, cloud_openai_compatible only the OpenAI API; the mobile profiles have no server.',
   },
   temperature: {
     type: number({min: 0, max: 2}),

@@ -1,7 +1,7 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, choice} from '../types.js'
+import {boolean, choice, integer, number} from '../types.js'
 
-/** Creation and execution of plans. */
+/** Creation and execution of plans, and which submitted goals are planned. */
 export const orchestratorPlanningSettings = sectionSettings('orchestrator', () => ({
   planningEnabled: {
     type: boolean('strict'),
@@ -23,6 +23,26 @@ export const orchestratorPlanningSettings = sectionSettings('orchestrator', () =
     default: false,
     doc: 'Replan automatically when a step fails with one of its replan triggers.',
   },
+  planningRouterEnabled: {
+    type: boolean('strict'),
+    default: false,
+    doc: 'Break submitted goals that need several steps into a plan, and execute it instead of a single task.',
+  },
+  planningRolloutPercent: {
+    type: integer({min: 0, max: 100}),
+    default: 0,
+    doc: 'Percentage of these goals to plan, chosen by the text of the goal; the others are submitted as one task.',
+  },
+  planningShadowMode: {
+    type: boolean('strict'),
+    default: false,
+    doc: 'Only record which submitted goals would be planned, and submit each as one task.',
+  },
+  planningWorkflowHandoffEnabled: {
+    type: boolean('strict'),
+    default: false,
+    doc: 'Hand submitted goals that name a workflow or a pipeline to the workflow engine.',
+  },
   planningDepth: {
     type: choice('minimal', 'standard', 'deep'),
     default: 'standard',
@@ -37,5 +57,19 @@ export const orchestratorPlanningSettings = sectionSettings('orchestrator', () =
     type: boolean('strict'),
     default: false,
     doc: 'Reject plans that are vague, risky or incomplete.',
+  },
+}))
+
+/** Which tasks and plan steps should be tested. */
+export const testDecisionPolicySettings = sectionSettings('orchestrator.test_decision_policy', () => ({
+  fileCountThreshold: {
+    type: integer({min: 1}),
+    default: 4,
+    doc: 'Number of written files from which tests of a task are required.',
+  },
+  complexityThreshold: {
+    type: number({min: 0, max: 10}),
+    default: 7,
+    doc: 'Complexity from which tests of a task that changes files are required.',
   },
 }))

@@ -137,6 +137,6 @@ export const orchestratorSettings = sectionSettings('orchestrator', () => ({
     type: fileGroups(),
     toml: ['affinity_groups'],
     default: [] as readonly FileGroup[],
-    doc: 'Groups of files to assign to the same agent; default: derived from the workspace layout.',
+    doc: 'Groups of files to assign to the same agent: default_agent, or else the agent with the name of the group; default: derived from the workspace layout.',
   },
 }))

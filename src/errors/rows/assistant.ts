@@ -23,6 +23,12 @@ export const assistantErrors = rows(() => ({
     message: (p: {model: string}) => `The model ${p.model} returned an empty answer.`,
     hint: 'Send the message again, or use another model.',
   }),
+  fix_unusable: failed({
+    http: 422,
+    message: (p: {model: string; reason: string}) =>
+      `The answer of the model ${p.model} is not one complete file: ${p.reason}.`,
+    hint: 'Call again, or use a larger model.',
+  }),
   answer_not_json: failed({
     http: 422,
     message: (p: {model: string; attempts: number; reason: string; cut: boolean}) =>

@@ -26,6 +26,11 @@ export const configErrors = rows(() => ({
       `The orchestrator settings contradict each other: ${p.faults.join('; ')}.`,
     hint: 'Change one setting of each pair; svc config show lists the source of each value.',
   }),
+  setting_unknown: notFound({
+    message: (p: {key: string; suggestion?: string | undefined}) =>
+      `Unknown setting ${p.key}.${didYouMean(p.suggestion)}`,
+    hint: 'Run svc config show to list the settings.',
+  }),
   contract_unknown: notFound({
     message: (p: {id: string; suggestion?: string | undefined}) =>
       `Unknown contract ${p.id}.${didYouMean(p.suggestion)}`,

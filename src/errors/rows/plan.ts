@@ -17,7 +17,7 @@ export const planErrors = rows(() => ({
   }),
   plan_mode_unsupported: usage({
     message: (p: {mode: string}) => `The plan mode ${p.mode} is not supported.`,
-    hint: 'Use --mode auto or force_plan for a plan of several steps, or direct for a single step.',
+    hint: 'Use auto or force_plan for a plan of several steps, or direct for a single step.',
   }),
   plan_rejected: conflict({
     http: 403,

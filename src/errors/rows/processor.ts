@@ -18,6 +18,10 @@ export const processorErrors = rows(() => ({
     message: (p: {url: string; reason: string}) => `${p.url} is not a compatible inference server: ${p.reason}.`,
     hint: 'Set SVC_INFERENCE_URL to a server that has /api/generate, such as svc serve.',
   }),
+  inference_profile_offline: unavailable({
+    message: (p: {profile: string}) => `The inference profile ${p.profile} has no server that svc could call.`,
+    hint: 'Set SVC_INFERENCE_PROFILE to desktop_ollama, lan_gateway or cloud_openai_compatible.',
+  }),
   inference_failed: unavailable({
     http: 502,
     message: (p: {url: string; reason: string}) => `${p.url} aborted its response: ${p.reason}.`,

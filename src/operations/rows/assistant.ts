@@ -1,7 +1,7 @@
-import type {Assistant, MessageAnswer, SurfaceMode, Turn, Work} from '../../assistant/index.js'
+import type {MessageAnswer, SurfaceMode, Turn} from '../../assistant/index.js'
 import type {FileOutcomesV1, RuntimeGenerationKpiV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {OperationContext} from '../context.js'
+import {openAssistantFor} from '../open-assistant.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
 import {socrates} from '../shapes.js'
@@ -12,22 +12,6 @@ const id = (maxLength: number): Record<string, unknown> => text(undefined, {maxL
 const path = text(undefined, {minLength: 1, maxLength: 4096})
 const paths = (maxItems: number, description?: string) => list(path, description, {maxItems})
 const prompt = text(undefined, {minLength: 1, maxLength: 262_144})
-
-/** An assistant whose model choices and costs are decided and recorded by the orchestrator. */
-async function openFor(context: OperationContext): Promise<Assistant> {
-  const {modules, orchestrator, sources} = context
-  const {openAssistant} = await import('../../assistant/index.js')
-  const {modelPrices, costPreference} = orchestrator.config
-  return openAssistant(orchestrator, sources, {
-    chooseModel(registry, {economy, ...work}: Work) {
-      const choice = modules.tasks.chooseModel(registry, {}, modelPrices, economy ? 'economy' : costPreference)
-      modules.tasks.recordRoutingDecision(orchestrator, {...work, choice})
-      return choice.model
-    },
-    costOf: (model, tokens) => modules.tasks.costOf(model, tokens, modelPrices),
-    onCost: (usage) => modules.tasks.emitCost(orchestrator, usage),
-  })
-}
 
 interface ChatMessage {
   prompt?: string
@@ -177,7 +161,7 @@ export const assistantOperations: readonly Operation[] = [
       const {sendMessage} = await import('../../assistant/index.js')
       let pieces = 0
       const answer = await sendMessage(
-        await openFor(context),
+        await openAssistantFor(context),
         {
           prompt: message,
           contextFiles: input.context_files,
@@ -279,7 +263,7 @@ export const assistantOperations: readonly Operation[] = [
         {repositoryId: orchestrator.repositoryId, surface},
       )
       const outcome = await generateCode(
-        await openFor(context),
+        await openAssistantFor(context),
         {
           prompt,
           validate: input.validate,

@@ -1,10 +1,11 @@
 import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
-import type {FinishedStatus, Task} from '../../tasks/index.js'
+import type {FinishedStatus, Task, TaskGraph} from '../../tasks/index.js'
 import {requireAttention, submitterOf} from '../attention.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
+import {submitGoal} from '../submit-goal.js'
 
 const priority = text('Priority: background, normal or urgent.', {maxLength: 16})
 const generation = integer('Generation of the claim; required while the task is claimed.', {minimum: 1})
@@ -18,18 +19,22 @@ const status = oneOf(labels)
 const done = object({ok: flag(), task}, {required: ['ok', 'task']})
 const ok = (changed: Task) => ({ok: true as const, task: changed})
 
-const accepted = object(
-  {
-    task_id: integer(),
-    display_id: text(),
-    agent_id: integer(),
-    agent_name: text(),
-    status: text(),
-    duplicate: flag(),
-    orchestration_contract: text(),
-    conflict_warnings: list(text(), 'Sentences about the scope of the agent and the description.'),
-  },
-  {required: ['task_id', 'display_id', 'agent_id', 'status'], open: true},
+const acceptedMembers = {
+  task_id: integer(),
+  display_id: text(),
+  agent_id: integer(),
+  agent_name: text(),
+  status: text(),
+  duplicate: flag(),
+  orchestration_contract: text(),
+  conflict_warnings: list(text(), 'Sentences about the scope of the agent and the description.'),
+}
+const accepted = object(acceptedMembers, {required: ['task_id', 'display_id', 'agent_id', 'status'], open: true})
+
+/** A planned goal has a plan and its first task; a goal that a workflow works on has only a plan. */
+const submitted = object(
+  {...acceptedMembers, plan_session_id: text(), task_ids: list(integer())},
+  {required: ['status'], open: true},
 )
 
 const submission = partOf(contractSchema('orchestration/submit-task.v1'))
@@ -77,7 +82,7 @@ export const taskOperations: readonly Operation[] = [
     effect: 'write',
     idempotent: false,
     input: submission,
-    output: accepted,
+    output: submitted,
     bindings: {
       rpc: {method: 'orch.submit_task'},
       tool: {
@@ -121,6 +126,7 @@ export const taskOperations: readonly Operation[] = [
             'active_skill',
             'thread_id',
           ],
+          ...['test_decision', 'planning_mode', 'goal_type', 'goal_scope', 'max_plan_depth'],
           ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context'],
         ],
         // The task has members of the same meaning as these hints.
@@ -136,10 +142,7 @@ export const taskOperations: readonly Operation[] = [
     run(input, context) {
       requireAttention(context)
       requireAnswers(context, [input])
-      const {modules, orchestrator} = context
-      const accepted = modules.tasks.submitTask(orchestrator, input, {submitter: submitterOf(context)})
-      if (!modules.tasks.canDelegate(orchestrator.config)) return accepted
-      return modules.scheduler.awaitPlacement(orchestrator, accepted, context.signal)
+      return submitGoal(input, context)
     },
   }),
   operation<{tasks: SubmitTaskV1[]}, object>({
@@ -159,6 +162,36 @@ export const taskOperations: readonly Operation[] = [
       requireAnswers(context, tasks)
       const {modules, orchestrator} = context
       return {tasks: modules.tasks.submitBatch(orchestrator, tasks, {submitter: submitterOf(context)})}
+    },
+  }),
+  operation<{dag: TaskGraph; task: SubmitTaskV1; shards?: number}, object>({
+    name: 'submit_dag',
+    title: 'Submit a graph of tasks',
+    summary: 'Queue the tasks of a predefined graph for a goal, all or none.',
+    effect: 'write',
+    idempotent: false,
+    input: object(
+      {
+        dag: oneOf(
+          ['coding', 'shard'],
+          'coding: plan, draft, critique, repair; shard: generators with a validator each, then one that joins them.',
+        ),
+        task: {...submission, description: 'What the tasks have in common; its description is the goal.'},
+        shards: integer('Number of generators; required for shard.', {minimum: 1, maximum: 500}),
+      },
+      {required: ['dag', 'task']},
+    ),
+    output: object({tasks: list(accepted)}, {required: ['tasks']}),
+    bindings: {
+      rpc: {method: 'orch.submit_dag'},
+      tool: {name: 'svc_submit_dag', tier: 'advanced', lane: 'workflow'},
+    },
+    run({dag: graph, task: goal, shards}, context) {
+      requireAttention(context)
+      requireAnswers(context, [goal])
+      const {modules, orchestrator} = context
+      const request = {graph, task: goal, shards}
+      return {tasks: modules.tasks.submitGraph(orchestrator, request, {submitter: submitterOf(context)})}
     },
   }),
   operation<{task_id: number}, object>({
@@ -188,6 +221,28 @@ export const taskOperations: readonly Operation[] = [
       return {task_id, status: label, agent_id, agent_name, ...reason, updated_at_ms}
     },
   }),
+  operation<{task_id: number}, object>({
+    name: 'test_decision',
+    title: 'Show the test decision of a task',
+    summary: 'Show whether the work of a task should be tested, and why.',
+    effect: 'read',
+    idempotent: true,
+    input: object({task_id: taskId}, {required: ['task_id']}),
+    output: object(
+      {
+        task_id: integer(),
+        decision: oneOf(['required', 'recommended', 'deferred', 'skip']),
+        rationale: text(),
+        recorded_at_ms: integer(),
+      },
+      {required: ['task_id', 'decision', 'rationale', 'recorded_at_ms']},
+    ),
+    bindings: {
+      rpc: {method: 'orch.test_decision'},
+      tool: {name: 'svc_test_decision', tier: 'dev', lane: 'workflow'},
+    },
+    run: ({task_id}, {modules, orchestrator}) => modules.tasks.testDecisionOf(orchestrator, task_id),
+  }),
   operation<{task_id: number; output?: boolean; evidence?: boolean}, {task: Task}>({
     name: 'get_task',
     title: 'Show a task',
@@ -209,8 +264,9 @@ export const taskOperations: readonly Operation[] = [
       cli: {command: 'orch task', own: true},
     },
     async run({task_id, output = false, evidence = false}, {modules, orchestrator, signal}) {
-      const {requireTask, taskEvidence, taskWithOutput} = modules.tasks
-      const task = output ? taskWithOutput(orchestrator, task_id) : requireTask(orchestrator, task_id)
+      const {requireTask, taskEvidence, taskWithOutput, withPlan} = modules.tasks
+      const found = output ? taskWithOutput(orchestrator, task_id) : requireTask(orchestrator, task_id)
+      const task = withPlan(orchestrator, found)
       return {task: evidence ? {...task, evaluation: await taskEvidence(orchestrator, task_id, {signal})} : task}
     },
   }),

@@ -1,3 +1,4 @@
+import {nearest, SvcError} from '../../errors/index.js'
 import type {MeshSnapshot, Reload, StatusReport, WorkspaceJourney} from '../../orchestrator/index.js'
 import type {EventRecord} from '../../tasks/index.js'
 import type {OperationContext} from '../context.js'
@@ -171,6 +172,30 @@ export const workspaceOperations: readonly Operation[] = [
       const reload = await modules.reloadConfig(orchestrator, sources, onReload)
       modules.announceReload(orchestrator, reload, notice)
       return {ok: true, ...reload}
+    },
+  }),
+  operation<{key?: string}, {repository_id: string; settings: Record<string, unknown>}>({
+    name: 'config_get',
+    title: 'Show settings',
+    summary: 'Show the values of all settings or of one, as their sources are now; secrets are hidden.',
+    effect: 'read',
+    idempotent: true,
+    input: object({key: text('Name of a setting, such as orchestrator.max_agents.', {minLength: 1, maxLength: 256})}),
+    output: object(
+      {repository_id: text(), settings: object({}, {open: true})},
+      {required: ['repository_id', 'settings']},
+    ),
+    bindings: {rpc: {method: 'config.get'}},
+    async run({key}, {modules, orchestrator, sources}) {
+      const {describeSettings} = await import('../../config/index.js')
+      const current = await modules.rereadSources(orchestrator.root, sources)
+      const {settings} = describeSettings(current.sources)
+      const names = settings.map(({name}) => name)
+      if (key !== undefined && !names.includes(key))
+        throw new SvcError('setting_unknown', {key, suggestion: nearest(key, names)})
+      const asked = settings.filter(({name}) => key === undefined || name === key)
+      const values = Object.fromEntries(asked.map(({name, value}) => [name, value]))
+      return {repository_id: orchestrator.repositoryId, settings: values}
     },
   }),
   operation<{since_id?: number; types?: string[]; task_id?: number; limit?: number}, {events: EventRecord[]}>({

@@ -1,6 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {Generation, generate, InferenceEndpoint} from '../../inference-client/index.js'
-import type {HttpClient} from '../../net/index.js'
+import type {Generation, generate, InferenceClient, InferenceEndpoint} from '../../inference-client/index.js'
 import {
   type CostPreference,
   chooseModel,
@@ -68,7 +67,7 @@ export const aiProcessor = (options: AiOptions): Processor => ({
 
 interface Work {
   generate: typeof generate
-  client: HttpClient
+  client: InferenceClient
   endpoint: InferenceEndpoint
   budget: PhaseBudget
   report: RunReport

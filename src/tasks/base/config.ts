@@ -23,6 +23,7 @@ import {
   type SettingValues,
   type SettingWarning,
   socratesPolicySettings,
+  testDecisionPolicySettings,
   tierGateSettings,
 } from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
@@ -52,6 +53,7 @@ export type OrchestratorConfig = Readonly<FlatValues> & {
   readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
   /** Only the thresholds that are set; `confidencePolicy` adds the others. */
   readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
+  readonly testDecisionPolicy: Readonly<Values<typeof testDecisionPolicySettings>>
   readonly tierGate: Readonly<Values<typeof tierGateSettings>>
   readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
   readonly interruptionCalibration: Readonly<Values<typeof interruptionCalibrationSettings>>
@@ -90,6 +92,7 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     meshNode: read(meshNodeSettings),
     meshSecrets: read(meshSecretSettings),
     socratesPolicy: withoutUndefined(read(socratesPolicySettings)),
+    testDecisionPolicy: read(testDecisionPolicySettings),
     tierGate: read(tierGateSettings),
     attentionTlxWeights: read(attentionTlxWeightSettings),
     interruptionCalibration: read(interruptionCalibrationSettings),
@@ -113,7 +116,7 @@ function agentCapabilities(
 }
 
 function contradictions(config: OrchestratorConfig): string[] {
-  const {minAgents, maxAgents, planningEnabled, planningReplanEnabled, socratesPolicy} = config
+  const {minAgents, maxAgents, socratesPolicy} = config
   const {abstainThreshold, askForHelpThreshold} = confidencePolicy(socratesPolicy)
   return [
     atMost('orchestrator.min_agents', minAgents, 'orchestrator.max_agents', maxAgents),
@@ -123,10 +126,21 @@ function contradictions(config: OrchestratorConfig): string[] {
       'orchestrator.socrates_policy.ask_for_help_threshold',
       askForHelpThreshold,
     ),
-    planningReplanEnabled && !planningEnabled
-      ? ['orchestrator.planning_replan_enabled requires orchestrator.planning_enabled']
-      : [],
+    withoutPlanning(config),
   ].flat()
+}
+
+/** Settings that have no meaning while planning is off. */
+function withoutPlanning(config: OrchestratorConfig): string[] {
+  if (config.planningEnabled) return []
+  const dependents = {
+    planning_router_enabled: config.planningRouterEnabled,
+    planning_replan_enabled: config.planningReplanEnabled,
+    planning_workflow_handoff_enabled: config.planningWorkflowHandoffEnabled,
+  }
+  return Object.entries(dependents).flatMap(([name, isOn]) =>
+    isOn ? [`orchestrator.${name} requires orchestrator.planning_enabled`] : [],
+  )
 }
 
 const atMost = (lower: string, low: number, upper: string, high: number): string[] =>

@@ -28,6 +28,11 @@ export interface TaskContext {
   readonly telemetry: Telemetry
   /** Configured groups, or else those detected in the workspace. */
   readonly groups: readonly AffinityGroup[]
+  /**
+   * Starts the workflow that works on a goal, and is awaited until the workflow has started. Undefined if this process
+   * cannot run workflows.
+   */
+  readonly startWorkflow?: ((handoff: WorkflowHandoff) => Promise<void>) | undefined
   /** Modules that act on task and agent changes, in the same transaction. */
   readonly listeners: readonly TaskListener[]
   /** Files that agents may write. */
@@ -38,6 +43,14 @@ export interface TaskContext {
   readonly random: () => number
   /** Log target `svc.orchestrator.placement`. */
   readonly placementLog: Pick<Logger, 'info'>
+}
+
+/** A goal that a workflow works on, and the step of the plan that stands for the workflow. */
+export interface WorkflowHandoff {
+  goal: string
+  planSessionId: string
+  nodeId?: string
+  version?: number
 }
 
 /** Task and agent changes that other modules act on. */

@@ -1,9 +1,10 @@
 import {matchesGlob} from './glob.js'
 
-/** Related files: work on them is preferably given to the agent with the group's name. */
+/** Related files: work on them is preferably given to the group's default agent, or to the agent with its name. */
 export interface AffinityGroup {
   name: string
   patterns: readonly string[]
+  defaultAgent?: string
 }
 
 /** The group of files that belong to no other group. No agent is started for it. */

@@ -463,4 +463,14 @@ CREATE INDEX mesh_delegations_task ON mesh_delegations (task_id);
 CREATE INDEX mesh_delegations_open ON mesh_delegations (repository_id, id)
   WHERE state IN ('granting', 'held', 'relayed', 'started');
 `,
+  `
+CREATE TABLE plan_test_decisions (
+  task_id INTEGER PRIMARY KEY REFERENCES orch_tasks (id) ON DELETE CASCADE,
+  decision TEXT NOT NULL CHECK (decision IN ('required', 'recommended', 'deferred', 'skip')),
+  rationale TEXT NOT NULL,
+  recorded_at_ms INTEGER NOT NULL
+) STRICT;
+INSERT INTO plan_test_decisions
+  SELECT id, 'deferred', 'it was submitted before tests were decided', created_at_ms FROM orch_tasks;
+`,
 )

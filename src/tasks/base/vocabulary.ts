@@ -70,3 +70,7 @@ export const placementReasons = [
   'local_queue_fallback_insufficient_vram',
 ] as const
 export type PlacementReason = (typeof placementReasons)[number]
+
+/** Whether the work of a task should be tested. `deferred`: the files that it changes are not known yet. */
+export const testDecisions = ['required', 'recommended', 'deferred', 'skip'] as const
+export type TestDecision = (typeof testDecisions)[number]

@@ -1,17 +1,32 @@
 import type {TaskContext} from '../base/context.js'
+import {withoutUndefined} from '../base/members.js'
 import type {Task} from '../base/task.js'
 import {collectEvidence} from '../evidence/collect.js'
 import {readEvaluation} from '../evidence/evidence-rows.js'
 import {evaluateGates, gates} from '../gates/gates.js'
 import {taskWithOutput} from '../lifecycle/output.js'
 import {requireRow} from '../lifecycle/task-rows.js'
+import {testDecisionOf} from '../submission/test-decision.js'
 import {type RecordedEvaluation, recordOf} from './record.js'
 
-/** A task with the output of its command and the latest evaluation of its gates. @throws task_not_found */
+/**
+ * A task with its plan, the decision about its tests, the output of its command, and the latest evaluation of its gates.
+ * @throws task_not_found
+ */
 export function taskInDetail(context: TaskContext, id: number): Task {
   const task = taskWithOutput(context, id)
   const evaluation = readEvaluation<RecordedEvaluation>(context, id)
-  return evaluation === undefined ? task : {...task, evaluation}
+  return {...withPlan(context, task), ...withoutUndefined({evaluation})}
+}
+
+/** Adds the plan of a task, if it has one, and the decision about its tests. */
+export function withPlan(context: TaskContext, task: Task): Task {
+  const plan = context.store.get<{plan_session_id: string; plan_node_id: string; plan_version: number}>(
+    `SELECT plan_session_id, node_id AS plan_node_id, version AS plan_version FROM plan_node_tasks WHERE task_id = ?`,
+    [task.id],
+  )
+  const {decision: test_decision, rationale: test_rationale} = testDecisionOf(context, task.id)
+  return {...task, ...plan, test_decision, test_rationale}
 }
 
 /**

@@ -46,6 +46,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   activity_completed: 'debug',
   activity_retried: 'info',
   plan_version_created: 'info',
+  planning_routed: 'info',
   question_answered: 'info',
   question_asked: 'info',
   session_created: 'info',

@@ -1,8 +1,12 @@
 import type {TaskContext} from '../base/context.js'
 import type {Task} from '../base/task.js'
 
-export type LineageKind = 'task_submitted' | 'task_completed' | 'task_failed' | 'task_delegated'
-export type PlanLineageKind = 'plan_session_created' | 'plan_replan_triggered'
+export type LineageKind = 'task_submitted' | 'task_completed' | 'task_failed' | 'task_delegated' | 'planning_routed'
+export type PlanLineageKind =
+  | 'plan_session_created'
+  | 'plan_replan_triggered'
+  | 'planning_routed'
+  | 'workflow_handoff_started'
 
 type Subject = Pick<Task, 'id' | 'agent_id' | 'session_id' | 'journey_id' | 'thread_id' | 'trace_id' | 'correlation_id'>
 

@@ -31,7 +31,7 @@ export function chooseAgent(
   policy: RoutingPolicy,
   {remote, random}: Surroundings,
 ): Choice {
-  const group = request.firstGroup === catchAllGroup ? undefined : request.firstGroup
+  const group = agentOfGroup(request)
   if (agents.length === 0) return {kind: 'spawn', name: group ?? firstAgent}
   const scorer = scorerOf(request, policy, remote)
   if (!needsSomething(request.requirements) && !agents.some((agent) => isTied(agent, request))) {
@@ -40,6 +40,12 @@ export function chooseAgent(
   }
   const agent = explored(agents, scorer, policy, random) ?? bestAgent(agents, scorer)
   return {kind: 'agent', agent, score: scorer.score(agent)}
+}
+
+/** Name of the agent for the group of the first file in the manifest that has one. */
+function agentOfGroup({firstGroup: group, defaultAgents}: RoutingRequest): string | undefined {
+  if (group === undefined) return undefined
+  return defaultAgents.get(group) ?? (group === catchAllGroup ? undefined : group)
 }
 
 function needsSomething(needs: Capabilities | undefined): boolean {
@@ -54,8 +60,11 @@ function needsSomething(needs: Capabilities | undefined): boolean {
   )
 }
 
-const isTied = ({id, name}: RoutingAgent, {ownedFiles, groupVotes}: RoutingRequest): boolean =>
-  ownedFiles.has(id) || groupVotes.has(name)
+function isTied({id, name}: RoutingAgent, {ownedFiles, groupVotes, defaultAgents}: RoutingRequest): boolean {
+  if (ownedFiles.has(id) || groupVotes.has(name)) return true
+  for (const group of groupVotes.keys()) if (defaultAgents.get(group) === name) return true
+  return false
+}
 
 function agentOfName(name: string, agents: readonly RoutingAgent[], scorer: Scorer): Choice {
   const agent = agents.find((one) => one.name === name)

@@ -107,6 +107,9 @@ function describeRequest(context: TaskContext, task: Placeable): RoutingRequest 
     ownedFiles: ownedFiles(context, files),
     groupVotes,
     ...(firstGroup === undefined ? {} : {firstGroup}),
+    defaultAgents: new Map(
+      context.groups.flatMap(({name, defaultAgent}) => (defaultAgent === undefined ? [] : [[name, defaultAgent]])),
+    ),
     ...(requirements === undefined ? {} : {requirements}),
     description,
     phaseLabel,
@@ -127,6 +130,7 @@ const newcomer: Standing = {trust: 0.5, skills: {}}
 
 function describeAgents(context: TaskContext, agents: readonly WorkingAgent[], phase: string): RoutingAgent[] {
   const standings = readStandings(context, agents, phase)
+  const bound = context.config.socratesReputationRouting ? agentsOfWorkflows(context) : new Set<number>()
   return agents.map((row) => {
     const {trust, completion, reliability, skills} = standings.get(row.name) ?? newcomer
     return {
@@ -140,10 +144,23 @@ function describeAgents(context: TaskContext, agents: readonly WorkingAgent[], p
       skillReliability: skills,
       recentValidationFailures: row.validation_failures,
       ...(row.reducer_cooldown_until_ms === null ? {} : {reducerCooldownUntilMs: row.reducer_cooldown_until_ms}),
-      hasWorkflow: false,
+      hasWorkflow: bound.has(row.id),
     }
   })
 }
+
+/** Agents with unfinished tasks of plan steps that a workflow carries out. */
+const agentsOfWorkflows = ({store, repositoryId}: TaskContext): ReadonlySet<number> =>
+  new Set(
+    store
+      .all<{id: number}>(
+        `SELECT DISTINCT t.agent_id AS id FROM orch_tasks t JOIN plan_node_tasks p ON p.task_id = t.id
+  JOIN plan_nodes n ON n.plan_session_id = p.plan_session_id AND n.version = p.version AND n.node_id = p.node_id
+WHERE t.repository_id = ? AND t.status NOT IN ('Completed', 'Failed', 'Cancelled') AND n.workflow_invocation IS NOT NULL`,
+        [repositoryId],
+      )
+      .map(({id}) => id),
+  )
 
 /** Reliability and trust of agents by name, read only if they affect routing. */
 function readStandings(

@@ -29,6 +29,8 @@ export interface RoutingRequest {
   groupVotes: ReadonlyMap<string, number>
   /** Group of the first file in the manifest that has one. */
   firstGroup?: string | undefined
+  /** Group name -> name of its default agent. */
+  defaultAgents: ReadonlyMap<string, string>
   requirements?: Capabilities | undefined
   description: string
   phaseLabel: string

@@ -15,6 +15,8 @@ export interface RoutedTask {
   request: RoutingRequest
   policy: RoutingPolicy
   needs: Capabilities
+  /** Agent name -> number of the manifest's files whose group has it as default agent. */
+  defaultVotes: ReadonlyMap<string, number>
   phase: string
   isTraining: boolean
   hasRemote: boolean
@@ -34,10 +36,20 @@ export function routedTask(request: RoutingRequest, policy: RoutingPolicy, remot
     request,
     policy,
     needs,
+    defaultVotes: defaultVotes(request),
     phase: request.phaseLabel.toLowerCase(),
     isTraining: policy.meshTrainingRoutingExperimental && trains(request.description, needs.labels),
     hasRemote: policy.meshRoutingExperimental && remote.some(isSchedulable),
   }
+}
+
+function defaultVotes({groupVotes, defaultAgents}: RoutingRequest): ReadonlyMap<string, number> {
+  const votes = new Map<string, number>()
+  for (const [group, files] of groupVotes) {
+    const agent = defaultAgents.get(group)
+    if (agent !== undefined) votes.set(agent, (votes.get(agent) ?? 0) + files)
+  }
+  return votes
 }
 
 /**
@@ -74,6 +86,11 @@ export const terms: readonly Term[] = [
     term: 'owned_files',
     applies: ({request}) => request.ownedFiles.size > 0,
     points: (agent, {request}) => 10 * (request.ownedFiles.get(agent.id) ?? 0),
+  },
+  {
+    term: 'group_default',
+    applies: ({defaultVotes}) => defaultVotes.size > 0,
+    points: (agent, {defaultVotes}) => 15 * (defaultVotes.get(agent.name) ?? 0),
   },
   {
     term: 'group_name',

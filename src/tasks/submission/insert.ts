@@ -7,6 +7,7 @@ import {personRequired} from '../lifecycle/change.js'
 import {writeDependencies} from '../lifecycle/dependencies.js'
 import type {Placement} from '../routing/place.js'
 import type {NewTask} from './submission.js'
+import {recordTestDecision} from './test-decision.js'
 
 export interface InsertedTask {
   id: number
@@ -77,6 +78,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
   )
   const id = Number(lastInsertRowid)
   writeDependencies(context, id, dependsOn, open)
+  recordTestDecision(context, id, {...task, files: task.file_manifest})
   review?.record(id)
   return {
     id,

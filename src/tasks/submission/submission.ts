@@ -14,6 +14,7 @@ import {
   priorities,
   processorNames,
   taskCategories,
+  testDecisions,
 } from '../base/vocabulary.js'
 import {checkEnvelope, longestEnvelope} from '../context/envelope.js'
 import {readEvidenceContext} from '../context/evidence-context.js'
@@ -38,6 +39,7 @@ export interface NewTask extends Correlation {
   execution_role?: NonNullable<Task['execution_role']>
   idempotency_key?: string
   not_before_ms?: number
+  test_decision?: NonNullable<Task['test_decision']>
   request: TaskRequest
   /** The context envelope as JSON text. */
   envelope?: string
@@ -139,6 +141,7 @@ export function readSubmission(
       target_agent: text(submission.target_agent),
       execution_role: role,
       not_before_ms: submission.not_before_ms,
+      test_decision: word('test decision', submission.test_decision, testDecisions),
     }),
     ...withoutUndefined({envelope}),
     envelope_violations: violations,

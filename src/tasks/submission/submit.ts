@@ -53,6 +53,7 @@ export function submitTask(
   {submitter = 'person'}: SubmitOptions = {},
 ): Accepted {
   requireEnabled(context)
+  refusePlanned(submission, 'The task')
   const task = readSubmission(submission, context)
   if (task.batch_dependencies.length > 0)
     throw new SvcError('task_invalid', {
@@ -60,6 +61,15 @@ export function submitTask(
       fault: 'temp_deps is only allowed in a batch',
     })
   return context.store.transaction(() => acceptTask(context, task, {dependsOn: task.request.depends_on, submitter}))
+}
+
+/** Plans are made of goals by the callers of this module. @throws task_invalid */
+function refusePlanned({planning_mode: mode}: SubmitTaskV1, place: string): void {
+  if (mode === 'force_plan' || mode === 'workflow_only')
+    throw new SvcError('task_invalid', {
+      place,
+      fault: `planning_mode ${mode} is only allowed for a task that is submitted alone, by command, tool or method`,
+    })
 }
 
 const largestBatch = 200_000
@@ -75,7 +85,10 @@ export function submitBatch(
     throw new SvcError('task_invalid', {place: 'The batch', fault: `it has more than ${largestBatch} tasks`})
   const nameOf = (place: number) => taskOfBatch(place, submissions[place])
   const tasks = submissions.map((submission, i) =>
-    inBatch(nameOf(i), () => readSubmission(submission, context, nameOf(i))),
+    inBatch(nameOf(i), () => {
+      refusePlanned(submission, nameOf(i))
+      return readSubmission(submission, context, nameOf(i))
+    }),
   )
   const dependencies = tasks.map(({batch_dependencies: places}) => places)
   const order = batchOrder(dependencies, (place) => taskOfBatch(place, submissions[place], ''))
@@ -117,7 +130,8 @@ function inBatch<T>(name: string, work: () => T): T {
   }
 }
 
-function requireEnabled(context: TaskContext): void {
+/** @throws orchestrator_disabled, stopped */
+export function requireEnabled(context: TaskContext): void {
   if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
   requireNotStopped(context)
 }

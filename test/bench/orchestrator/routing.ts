@@ -62,6 +62,7 @@ export async function orchestratorRouting() {
         ['docs', 2],
       ]),
       firstGroup: 'docs',
+      defaultAgents: new Map([['docs', 'agent-7']]),
       requirements: {
         ...noCapabilities,
         gpu_cuda: true,
