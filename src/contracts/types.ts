@@ -2411,6 +2411,24 @@ export interface OrchestrationEventV1 {
       }
     | {type: 'session_created'; agent_id: number; session_id: string}
     | {type: 'session_reset'; session_id: string; turns_cleared: number}
+    | {type: 'lock_acquired'; task_id: number; agent_id: number; paths: string[]}
+    | {type: 'files_changed'; task_id: number; agent_id: number; paths: string[]}
+    | {
+        type: 'context_updated'
+        key: string
+        /** Agent that set the entry, if known. */
+        agent_id?: number
+      }
+    | {
+        type: 'message_broadcast'
+        /** Agent that sent the message. */
+        agent_id: number
+        msg_type: string
+        payload: string
+        priority: 'low' | 'normal' | 'high' | 'critical'
+        /** Number of inboxes with a new copy. */
+        delivered_to: number
+      }
     | {
         type: 'message_sent'
         /** Agent that owns the inbox. */
@@ -2519,6 +2537,31 @@ export interface FileOutcomesV1 {
   bytes_written: number
   artifact_kind: 'svc_generated'
   post_write_snapshot_id?: string | number
+}
+
+/** An entry of the bulletin board: an event that other agents may act on. It has the members of the event, except its type. */
+export interface BulletinEntryV1 {
+  type:
+    | 'A2A'
+    | 'AgentSpawned'
+    | 'Answer'
+    | 'Broadcast'
+    | 'ContextUpdate'
+    | 'DependencyReady'
+    | 'FileChanged'
+    | 'Interrupt'
+    | 'LockAcquired'
+    | 'Question'
+    | 'TaskAssigned'
+    | 'TaskCompleted'
+    | 'TaskDoubted'
+    | 'TaskFailed'
+  /** Id of the event; increases in chronological order. */
+  event_id: number
+  timestamp_ms: number
+  task_id?: number
+  agent_id?: number
+  [k: string]: unknown
 }
 
 /** Result of svc a2a send --json. */
