@@ -3126,3 +3126,68 @@ export interface TelemetryEventsV1 {
     description: string
   }[]
 }
+
+/** Metadata of a metric about the work of agents and models. Its name is the type of the metric. */
+export type WorkMetricV1 =
+  | {
+      name: 'task_turn'
+      repository_id: string
+      details: {
+        task_id: number
+        agent_id: number
+        agent_name: string
+        /** The beginning of the message. */
+        message: string
+        timestamp_ms: number
+      }
+    }
+  | {
+      name: 'task_phase_change'
+      repository_id: string
+      details: {
+        task_id: number
+        phase: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
+        timestamp_ms: number
+      }
+    }
+  | {
+      name: 'model_call_event'
+      repository_id: string
+      details: {
+        model: string
+        category: string
+        success: boolean
+        input_tokens: number
+        output_tokens: number
+        cost_usd: number
+        session_id?: string
+        trace_id?: string
+      }
+    }
+  | {
+      name: 'model_route_event'
+      repository_id: string
+      details: {
+        /** The origin of the work. */
+        surface: string
+        model: string
+        category: string
+        complexity: number
+        is_fallback: boolean
+        task_id?: number
+        session_id?: string
+      }
+    }
+  | {
+      name: 'agent_exec_time'
+      repository_id: string
+      details: {
+        task_id: number
+        agent_id: number
+        processor: 'ai' | 'exec'
+        /** Whether the processor returned a result. */
+        outcome: 'success' | 'failure'
+        /** Absent if there is no limit. */
+        timeout_budget_ms?: number
+      }
+    }

@@ -45,10 +45,13 @@ describe('the catalogue of metrics and events', () => {
     for (const {id, retention_days: days} of events) assert.equal(days, types.has(id) ? metrics.days : kept, id)
   })
 
-  it('records only costs and metrics on request', () => {
-    const onRequest = events.filter(({tier}) => tier === 'C').map(({id}) => id)
-    assert.deepEqual(onRequest.sort(), ['cost_incurred', ...types].sort())
-    assert.ok(events.every(({id, tier}) => tier === (onRequest.includes(id) ? 'C' : 'A')))
+  it('records all events, metrics about work unless disabled, and the rest on request', () => {
+    const {oneOf} = contractSchema('telemetry/work-metric.v1') as {oneOf: {properties: {name: {const: string}}}[]}
+    const work = oneOf.map(({properties: {name}}) => name.const)
+    const ofTier = (wanted: string) => events.filter(({tier}) => tier === wanted).map(({id}) => id)
+    assert.deepEqual(ofTier('B').sort(), [...work].sort())
+    const others = [...types].filter((type) => !work.includes(type))
+    assert.deepEqual(ofTier('C').sort(), ['cost_incurred', ...others].sort())
   })
 
   const [event] = events

@@ -1,10 +1,11 @@
 import type {TaskContext} from '../base/context.js'
 import type {ManifestEntry} from '../base/task.js'
 import type {PlacementReason} from '../base/vocabulary.js'
+import {appendLineage} from '../events/lineage.js'
 import {requeueRow} from '../lifecycle/finish.js'
 import {clearOutput, replaceOutput} from '../lifecycle/output.js'
 import {moveTask} from '../lifecycle/status.js'
-import {requireRow, type TaskRow} from '../lifecycle/task-rows.js'
+import {requireRow, type TaskRow, toTask} from '../lifecycle/task-rows.js'
 import {recordAffinity, takeLocks, writesOf} from '../locks.js'
 import {emitDecision} from '../routing/placement-event.js'
 import {type DelegationRow, delegationWithKey, heldTask, updateDelegation} from './delegation-rows.js'
@@ -89,6 +90,8 @@ export function recordRelay(context: TaskContext, key: string, messageId: number
     ...(row.state === 'started' ? {} : {state: 'relayed' as const}),
   })
   place(context, task, 'populi_remote_lease_hold', row.lease_id)
+  const {lease_id, receiver_agent_id} = row
+  appendLineage(context, 'task_delegated', toTask(task), {lease_id, receiver_agent_id})
   return true
 }
 

@@ -28,6 +28,13 @@ describe('a task with a gated role', () => {
       fence_token: lease?.fence_token,
     })
     assert.deepEqual(world.placements(), [['populi_remote_lease_hold', lease?.lease_id]])
+    const [lineage] = world.orchestrator.store.all<{kind: string; payload_json: string}>(
+      'SELECT kind, payload_json FROM orchestration_lineage_events ORDER BY id DESC LIMIT 1',
+    )
+    assert.deepEqual(
+      [lineage?.kind, JSON.parse(lineage?.payload_json ?? '').lease_id],
+      ['task_delegated', lease?.lease_id],
+    )
     assert.equal(claimed.envelope.exec_lease_id, lease?.lease_id)
     assert.equal(readWork(JSON.parse(claimed.envelope.payload)).task_description, 'build it')
     await world.send(remoteTypes.ack, claimed.envelope, {accepted: true})
