@@ -1250,6 +1250,8 @@ export interface SubmitTaskV1 {
     /** Command template of the workspace. */
     template: string
     params?: {[k: string]: string}
+    /** Environment variables of the daemon to pass to the command; orchestrator.exec.secrets must list them. */
+    secrets?: string[]
   }
   /** Capabilities that its agent must have, such as gpu_cuda or labels. */
   capability_requirements?: {[k: string]: unknown}
@@ -1372,7 +1374,12 @@ export interface OrchTaskV1 {
   phase_label: string
   execution_role?: 'planner' | 'builder' | 'verifier' | 'reproducer' | 'researcher'
   processor: 'ai' | 'exec' | 'external'
-  exec?: {template: string; params: {[k: string]: string}}
+  exec?: {
+    template: string
+    params: {[k: string]: string}
+    /** Names of the secrets of the command. */
+    secrets?: string[]
+  }
   file_manifest: ManifestEntry[]
   /** Ids of tasks that must be completed first. */
   depends_on: number[]

@@ -494,6 +494,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The node that received the task lacks a capability, is in another scope, or would need secrets of the sender.',
     {reason: 'this node lacks a required capability'},
   ],
+  secretbox_unusable: [
+    'The key that encrypts the secrets of delegated tasks is missing, too short or differs between the machines.',
+    {reason: 'SVC_MESH_SECRETBOX_KEY is not set'},
+  ],
   remote_file_unusable: [
     'The file is too large, is not a regular file, or its content is not on the control plane.',
     {path: 'dist/model.bin', reason: 'it has 9000000 bytes, more than 8388608'},
@@ -914,6 +918,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   inference_failed: [
     'The inference server ended a streamed response with an error.',
     {url: 'http://127.0.0.1:11435', reason: 'the model ran out of memory'},
+  ],
+  exec_secret_unlisted: [
+    'A task can only request the environment variables that the workspace lists.',
+    {name: 'DEPLOY_KEY'},
+  ],
+  exec_secret_missing: [
+    'The daemon does not have the environment variables that the task requests.',
+    {names: ['DEPLOY_KEY']},
   ],
   exec_disabled: 'orchestrator.exec.enabled is false, so the workspace runs no command templates.',
   exec_template_missing: 'The task is for the exec processor, which runs named command templates only.',

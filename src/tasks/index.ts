@@ -188,6 +188,7 @@ export {
   writeNodePoll,
 } from './routing/remote-nodes.js'
 export {type ExecPolicy, planExec} from './submission/exec-argv.js'
+export {secretValues} from './submission/exec-secrets.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
 export {longest} from './submission/submission.js'

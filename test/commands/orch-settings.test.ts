@@ -292,6 +292,13 @@ const intake: readonly Effect[] = [
     outcomes: {true: 'Queued', false: 'exec_disabled'},
     see: (orch) => submit(orch, '--exec', 'say'),
   },
+  {
+    setting: 'orchestrator.exec.secrets',
+    controls: 'which secrets a task may request',
+    toml: programs,
+    outcomes: {'["DEPLOY_KEY"]': 'Queued', '[]': 'exec_secret_unlisted'},
+    see: (orch) => submit(orch, '--exec', 'say', '--secret', 'DEPLOY_KEY'),
+  },
 ]
 
 /** Spawns an agent and returns one of its capabilities. */

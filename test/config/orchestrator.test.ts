@@ -534,6 +534,7 @@ describe('settings of the file only', () => {
     ['exec.enabled', false, [true], ['true', 1]],
     ['exec.timeout_ms', 60_000, [1, longestMs], [0, longestMs + 1]],
     ['exec.max_output_bytes', 262_144, [1, 2 ** 30], [0, 2 ** 30 + 1]],
+    ['exec.secrets', [], [['DEPLOY_KEY'], []], [['A', 1], 'A']],
     [
       'exec.templates',
       {},

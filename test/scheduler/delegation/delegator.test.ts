@@ -4,11 +4,30 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
-import {type RemoteEnvelope, readWork, remoteTypes} from '../../../src/mesh/index.js'
-import {answerQuestion, askQuestion, cancelTask, doubtTask, retryTask, submitTask} from '../../../src/tasks/index.js'
+import {openSecrets, type RemoteEnvelope, readWork, remoteTypes} from '../../../src/mesh/index.js'
+import {
+  answerQuestion,
+  askQuestion,
+  cancelTask,
+  doubtTask,
+  readEvents,
+  retryTask,
+  submitTask,
+} from '../../../src/tasks/index.js'
 import type {Fate} from '../../mesh/client/support/logging-proxy.js'
 import {until} from '../../support/until.js'
 import {builder, RemoteWorld} from './remote-world.js'
+
+const secretTemplate = `[orchestrator.exec]
+enabled = true
+secrets = ["DEPLOY_KEY"]
+templates = {deploy = ["true"]}
+`
+const deploy: SubmitTaskV1 = {
+  ...builder,
+  exec: {template: 'deploy', secrets: ['DEPLOY_KEY']},
+  processor: 'exec',
+}
 
 const relayError = 'local_queue_fallback_after_remote_relay_error'
 
@@ -61,6 +80,26 @@ describe('a task with a gated role', () => {
     await world.untilStatus('Completed')
     assert.deepEqual(world.local.started, [])
     assert.equal(world.proxy.log[0]?.fate, 'lose request')
+  })
+
+  it('sends its secrets encrypted, with their names only in clear', async (t) => {
+    const env = {SVC_MESH_SECRETBOX_KEY: 'k'.repeat(32)}
+    const world = await RemoteWorld.open(t, secretTemplate, {env})
+    await world.start({env: {DEPLOY_KEY: 'open sesame', OTHER: 'x'}})
+    submitTask(world.orchestrator, deploy)
+    const {message, envelope} = await world.claim()
+    assert.deepEqual(JSON.parse(envelope.capability_requirements_json ?? ''), {required_secrets: ['DEPLOY_KEY']})
+    const secrets = await openSecrets('k'.repeat(32), message.jwe_payload ?? '')
+    assert.deepEqual(secrets, {DEPLOY_KEY: 'open sesame'})
+    assert.doesNotMatch(JSON.stringify([message, world.task(), readEvents(world.orchestrator)]), /sesame/)
+  })
+
+  it('is not sent without a key for its secrets', async (t) => {
+    const world = await RemoteWorld.open(t, secretTemplate)
+    await world.start({env: {DEPLOY_KEY: 'open sesame'}})
+    submitTask(world.orchestrator, deploy)
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements().at(-1), [relayError, null])
   })
 
   it('takes no slot of its agent', async (t) => {
