@@ -1062,6 +1062,17 @@ const sessions: readonly Effect[] = [
     see: sessionAfterAnHour,
   },
   {
+    setting: 'orchestrator.session.repository_id',
+    controls: 'the repository of sessions',
+    outcomes: {'"shared"': ['shared'], '"other"': ['other']},
+    async see(orch, test) {
+      const orchestrator = await openTestOrchestrator(test, {root: orch.cwd})
+      openSessions(orchestrator).create('builder')
+      const rows = orchestrator.store.all<{repository_id: string}>('SELECT repository_id FROM agent_sessions')
+      return rows.map(({repository_id: id}) => id)
+    },
+  },
+  {
     setting: 'orchestrator.session.max_sessions',
     controls: 'the maximum of sessions',
     outcomes: {1: 'session_limit', 2: 'active'},
