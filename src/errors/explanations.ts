@@ -341,6 +341,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '~/.cursor/mcp.json', reason: 'it is not UTF-8'},
   ],
   origin_denied: ['The request came from a web page of another origin.', {origin: 'https://page.example'}],
+  role_denied: [
+    'A client with the token of SVC_MCP_HTTP_READ_BEARER_TOKEN sent a request that needs the other token.',
+    {method: 'resources/read'},
+  ],
+  calls_exhausted: ['A WebSocket connection has too many calls at a time.', {limit: 16}],
   mcp_session_missing: 'Every MCP request except initialize must have the header Mcp-Session-Id.',
   mcp_session_not_found: 'The session expired, was closed, or belongs to a server that was restarted.',
   mcp_sessions_full: ['The number of MCP sessions reached its limit, and none of them is idle.', {limit: 64}],

@@ -40,6 +40,15 @@ export const mcpErrors = rows(() => ({
     message: (p: {origin: string}) => `Requests from ${p.origin} are not allowed.`,
     hint: 'Open the page from a loopback address, or use a client that is not a browser.',
   }),
+  role_denied: conflict({
+    http: 403,
+    message: (p: {method: string}) => `A client that may only read cannot send ${JSON.stringify(p.method)}.`,
+    hint: 'Send the token of SVC_MCP_HTTP_BEARER_TOKEN.',
+  }),
+  calls_exhausted: unavailable({
+    message: (p: {limit: number}) => `${p.limit} calls of this connection are still running.`,
+    hint: 'Wait for an answer before the next call.',
+  }),
   mcp_session_missing: usage({
     message: () => 'The request has no session id, and it is not an initialize request.',
     hint: 'Send initialize first, then send the Mcp-Session-Id of its response with every request.',

@@ -117,7 +117,7 @@ export const taskOperations: readonly Operation[] = [
             'is_detached',
             'lost_node',
           ],
-          ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context'],
+          ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context', 'exec.secrets'],
         ],
         // The task has members of the same meaning as these hints.
         hidden: [
