@@ -218,7 +218,12 @@ With --json the first line is a ready event, followed by one line per event. On 
           const {controlUrl} = orchestrator.config
           if (controlUrl === undefined) return undefined
           const client = configuredClient(base.sources, controlUrl, modules.scheduler.claimerOf(orchestrator))
-          return modules.scheduler.startDelegator(orchestrator, {client, lease, version: base.version})
+          return modules.scheduler.startDelegator(orchestrator, {
+            client,
+            env: process.env,
+            lease,
+            version: base.version,
+          })
         },
         workflows: options.runsTasks === false ? undefined : () => startWorkflowRunner(orchestrator, {ports}),
         onReady: (lease, recovered) => {

@@ -16,7 +16,9 @@ resources (tasks and chats) and prompts. --program adds the endpoints of a data 
 protocol revisions from 2024-11-05 to 2025-11-25, and 2026-07-28.
 
 Over HTTP, only clients on this machine are accepted by default. To accept other machines, use --allow-remote and set
-SVC_MCP_HTTP_BEARER_TOKEN to a token of at least 16 characters. The server does not support TLS.
+SVC_MCP_HTTP_BEARER_TOKEN to a token of at least 16 characters. The server does not support TLS. Clients with the token in
+SVC_MCP_HTTP_READ_BEARER_TOKEN may only call tools that read the workspace. At /v1/ws, WebSocket clients can list and call
+tools, and receive the entries of the bulletin board.
 
 Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
   static override examples = [
@@ -81,10 +83,17 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
 
   async #serveHttp(parts: ServerParts, address: {host: string; port: number}): Promise<void> {
     const {serveHttp} = await import('../../src/mcp/index.js')
-    const {httpBearerToken, httpMaxSessions, httpSessionIdleMs, httpRateLimitPerMinute} = this.settings(mcpSettings)
+    const settings = this.settings(mcpSettings)
+    const {httpMaxSessions, httpSessionIdleMs, httpRateLimitPerMinute} = settings
     const server = await serveHttp(parts, {
       address,
-      token: httpBearerToken,
+      access: {
+        token: settings.httpBearerToken,
+        readToken: settings.httpReadBearerToken,
+        allowedTools: settings.httpAllowedTools,
+        readRoleAllowedTools: settings.httpReadRoleAllowedTools,
+      },
+      healthAuth: settings.httpHealthAuth,
       allowRemote: this.flags['allow-remote'],
       sessions: {most: httpMaxSessions, idleMs: httpSessionIdleMs},
       requestsPerMinute: httpRateLimitPerMinute,

@@ -92,6 +92,12 @@ const taskFlags = {
     helpValue: 'FILE',
     exclusive: ['context-envelope'],
   }),
+  secret: Flags.string({
+    description: 'Environment variable of the daemon that --exec needs; may be repeated.',
+    helpValue: 'NAME',
+    dependsOn: ['exec'],
+    ...many,
+  }),
   'requires-approval': Flags.boolean({
     description: 'Do not queue the task until it is approved with svc orch approve.',
   }),
@@ -370,7 +376,10 @@ svc orch task ID --wait.`
         depends_on: flags.after,
         target_agent: flags.agent,
         processor: (flags.processor ?? (flags.exec === undefined ? undefined : 'exec')) as SubmitTaskV1['processor'],
-        exec: flags.exec === undefined ? undefined : {template: flags.exec, params: params(flags.param)},
+        exec:
+          flags.exec === undefined
+            ? undefined
+            : {template: flags.exec, params: params(flags.param), ...defined({secrets: flags.secret})},
         capability_requirements: ifAny(needs),
         enqueue_hints: ifAny(hints),
         accept: flags.accept,

@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import type {ChatRequest, Generation} from '../inference-client/index.js'
-import {recordModelCall} from '../telemetry/index.js'
+import {emitsCosts, recordModelCall} from '../telemetry/index.js'
 import type {Assistant, Work} from './assistant.js'
 
 /** The parameters of a request other than the model. */
@@ -95,7 +95,7 @@ interface Interaction {
 }
 
 function recordInteraction(assistant: Assistant, work: Work, {model, generation, latencyMs}: Interaction): void {
-  const {store, emitsCost} = assistant
+  const {store} = assistant
   const {inputTokens = 0, outputTokens = 0} = generation ?? {}
   const costUsd = assistant.costOf(model, inputTokens + outputTokens)
   const {sessionId, traceId, category} = work
@@ -103,6 +103,7 @@ function recordInteraction(assistant: Assistant, work: Work, {model, generation,
   store.transaction(() => {
     const usage = {inputTokens, outputTokens, costUsd}
     recordModelCall(assistant, {sessionId, traceId, model, category, success, latencyMs, ...usage})
-    if (emitsCost && success) assistant.onCost({provider: 'local', model, inputTokens, outputTokens, costUsd})
+    if (success && emitsCosts(assistant))
+      assistant.onCost({provider: 'local', model, inputTokens, outputTokens, costUsd})
   })
 }

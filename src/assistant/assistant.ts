@@ -1,7 +1,7 @@
 import {assistantSettings, resolveSettings, type SettingSources} from '../config/index.js'
 import type {InferenceEndpoint} from '../inference-client/index.js'
 import type {Store} from '../store/index.js'
-import {emitsCosts, resolveTelemetry} from '../telemetry/index.js'
+import {resolveTelemetry, type Telemetry} from '../telemetry/index.js'
 
 /** The parts of a workspace that this module uses. The store has the tables of `assistantFragment` and `telemetryFragment`. */
 export interface Workspace {
@@ -54,8 +54,7 @@ export interface Assistant extends Workspace, AssistantPorts {
   readonly endpoint: InferenceEndpoint
   /** Time limit for a complete answer. */
   readonly timeoutMs: number
-  /** Costs are also emitted as events. */
-  readonly emitsCost: boolean
+  readonly telemetry: Telemetry
 }
 
 /**
@@ -69,7 +68,7 @@ export async function openAssistant(
 ): Promise<Assistant> {
   const {resolveEndpoint} = await import('../inference-client/index.js')
   const {endpoint} = resolveEndpoint(sources)
-  const emitsCost = emitsCosts({isKept, telemetry: resolveTelemetry(sources).telemetry})
+  const {telemetry} = resolveTelemetry(sources)
   const {timeoutMs} = resolveSettings(assistantSettings, sources).values
-  return {store, repositoryId, root, isKept, now, endpoint, timeoutMs, emitsCost, ...ports}
+  return {store, repositoryId, root, isKept, now, endpoint, timeoutMs, telemetry, ...ports}
 }

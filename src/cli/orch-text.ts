@@ -350,6 +350,11 @@ const descriptions: Descriptions = {
     `${task} submitted to continue ${agent} after ${Math.round(ms / 1000)} s, continuation ${continuation}`,
   session_created: ({session_id: id}, _, agent) => `${id} created for ${agent}`,
   session_reset: ({session_id: id, turns_cleared: count}) => `${id} reset, ${count} turns deleted`,
+  lock_acquired: ({paths}, task, agent) => `${agent} locked files for ${task}: ${paths.join(', ')}`,
+  files_changed: ({paths}, task) => `${task} changed ${paths.join(', ')}`,
+  context_updated: ({key}) => `the context ${key} was set`,
+  message_broadcast: ({msg_type: type, delivered_to: count}, _, agent) =>
+    `${agent} broadcast ${type} to ${count} ${count === 1 ? 'agent' : 'agents'}`,
   message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent, {displayAgent}) =>
     `message ${id} from ${displayAgent(from)} to ${agent}: ${type}`,
   message_dead_lettered: ({message_id: id, delivery_attempts: attempts, error}, _, agent) =>

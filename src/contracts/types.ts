@@ -1248,6 +1248,8 @@ export interface SubmitTaskV1 {
     /** Command template of the workspace. */
     template: string
     params?: {[k: string]: string}
+    /** Environment variables of the daemon to pass to the command; orchestrator.exec.secrets must list them. */
+    secrets?: string[]
   }
   /** Capabilities that its agent must have, such as gpu_cuda or labels. */
   capability_requirements?: {[k: string]: unknown}
@@ -1396,7 +1398,12 @@ export interface OrchTaskV1 {
   phase_label: string
   execution_role?: 'planner' | 'builder' | 'verifier' | 'reproducer' | 'researcher'
   processor: 'ai' | 'exec' | 'external'
-  exec?: {template: string; params: {[k: string]: string}}
+  exec?: {
+    template: string
+    params: {[k: string]: string}
+    /** Names of the secrets of the command. */
+    secrets?: string[]
+  }
   file_manifest: ManifestEntry[]
   /** Ids of tasks that must be completed first. */
   depends_on: number[]
@@ -2445,6 +2452,24 @@ export interface OrchestrationEventV1 {
       }
     | {type: 'session_created'; agent_id: number; session_id: string}
     | {type: 'session_reset'; session_id: string; turns_cleared: number}
+    | {type: 'lock_acquired'; task_id: number; agent_id: number; paths: string[]}
+    | {type: 'files_changed'; task_id: number; agent_id: number; paths: string[]}
+    | {
+        type: 'context_updated'
+        key: string
+        /** Agent that set the entry, if known. */
+        agent_id?: number
+      }
+    | {
+        type: 'message_broadcast'
+        /** Agent that sent the message. */
+        agent_id: number
+        msg_type: string
+        payload: string
+        priority: 'low' | 'normal' | 'high' | 'critical'
+        /** Number of inboxes with a new copy. */
+        delivered_to: number
+      }
     | {
         type: 'message_sent'
         /** Agent that owns the inbox. */
@@ -2592,6 +2617,31 @@ export interface FileOutcomesV1 {
   bytes_written: number
   artifact_kind: 'svc_generated'
   post_write_snapshot_id?: string | number
+}
+
+/** An entry of the bulletin board: an event that other agents may act on. It has the members of the event, except its type. */
+export interface BulletinEntryV1 {
+  type:
+    | 'A2A'
+    | 'AgentSpawned'
+    | 'Answer'
+    | 'Broadcast'
+    | 'ContextUpdate'
+    | 'DependencyReady'
+    | 'FileChanged'
+    | 'Interrupt'
+    | 'LockAcquired'
+    | 'Question'
+    | 'TaskAssigned'
+    | 'TaskCompleted'
+    | 'TaskDoubted'
+    | 'TaskFailed'
+  /** Id of the event; increases in chronological order. */
+  event_id: number
+  timestamp_ms: number
+  task_id?: number
+  agent_id?: number
+  [k: string]: unknown
 }
 
 /** Result of svc a2a send --json. */
@@ -3158,6 +3208,71 @@ export interface TelemetryEventsV1 {
     description: string
   }[]
 }
+
+/** Metadata of a metric about the work of agents and models. Its name is the type of the metric. */
+export type WorkMetricV1 =
+  | {
+      name: 'task_turn'
+      repository_id: string
+      details: {
+        task_id: number
+        agent_id: number
+        agent_name: string
+        /** The beginning of the message. */
+        message: string
+        timestamp_ms: number
+      }
+    }
+  | {
+      name: 'task_phase_change'
+      repository_id: string
+      details: {
+        task_id: number
+        phase: 'inspect' | 'localize' | 'hypothesize' | 'act' | 'verify' | 'decide'
+        timestamp_ms: number
+      }
+    }
+  | {
+      name: 'model_call_event'
+      repository_id: string
+      details: {
+        model: string
+        category: string
+        success: boolean
+        input_tokens: number
+        output_tokens: number
+        cost_usd: number
+        session_id?: string
+        trace_id?: string
+      }
+    }
+  | {
+      name: 'model_route_event'
+      repository_id: string
+      details: {
+        /** The origin of the work. */
+        surface: string
+        model: string
+        category: string
+        complexity: number
+        is_fallback: boolean
+        task_id?: number
+        session_id?: string
+      }
+    }
+  | {
+      name: 'agent_exec_time'
+      repository_id: string
+      details: {
+        task_id: number
+        agent_id: number
+        processor: 'ai' | 'exec'
+        /** Whether the processor returned a result. */
+        outcome: 'success' | 'failure'
+        /** Absent if there is no limit. */
+        timeout_budget_ms?: number
+      }
+    }
 
 /** File of svc workflow: workflows by name. A step has exactly one activity or block. Text in ${{ }} is an expression of the data language. */
 export interface WorkflowFile {

@@ -1,5 +1,6 @@
 import type {OperationContext} from '../operations/index.js'
 import type {EventFilter} from '../tasks/index.js'
+import type {Feed} from './subscription.js'
 
 /** Connection of a request, for methods that act on the connection. */
 export interface Caller {
@@ -9,10 +10,10 @@ export interface Caller {
    */
   authenticate(token: string | undefined, client: string | undefined): void
   /**
-   * Subscribes the connection to events. @returns id of the subscription
+   * Subscribes the connection to a feed. @returns id of the subscription
    * @throws subscriptions_exhausted
    */
-  subscribe(filter: EventFilter & {since: number}): string
+  subscribe(feed: Feed, filter: EventFilter & {since: number}): string
   /** @throws subscription_not_found */
   unsubscribe(id: string): void
   /** Stops the daemon after this request is answered. */

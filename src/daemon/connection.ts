@@ -7,6 +7,7 @@ import {type Line, LineReader} from './framing.js'
 import {RequestRunner} from './request-runner.js'
 import type {Worker} from './round-robin.js'
 import type {Service} from './service.js'
+import type {Feed} from './subscription.js'
 import {Subscriptions} from './subscriptions.js'
 
 /** Streams of a connection. */
@@ -113,8 +114,8 @@ export class Connection implements Worker, Caller {
     this.#service.log.info({connection: this.#transport.name, client}, 'client authenticated')
   }
 
-  subscribe(filter: EventFilter & {since: number}): string {
-    return this.#subscriptions.add(this.#requests.current, filter)
+  subscribe(feed: Feed, filter: EventFilter & {since: number}): string {
+    return this.#subscriptions.add(this.#requests.current, feed, filter)
   }
 
   unsubscribe(id: string): void {

@@ -86,12 +86,19 @@ const handlers: Readonly<Record<string, Handler>> = {
   ) {
     if (task_id !== undefined) modules.tasks.requireTask(orchestrator, task_id)
     const since = since_id ?? modules.tasks.lastEventId(orchestrator)
-    const id = caller.subscribe({
+    const id = caller.subscribe('event', {
       since,
       ...(types === undefined ? {} : {types}),
       ...(task_id === undefined ? {} : {taskId: task_id}),
     })
     return {subscription_id: id, last_id: since}
+  },
+  'orch.bulletin.subscribe'({types}: {types?: string[]}, {caller, modules, orchestrator}) {
+    const since = modules.tasks.lastEventId(orchestrator)
+    return {
+      subscription_id: caller.subscribe('bulletin', {since, ...(types === undefined ? {} : {types})}),
+      last_id: since,
+    }
   },
   'orch.events.unsubscribe'({subscription_id: id}: {subscription_id: string}, {caller}) {
     caller.unsubscribe(id)

@@ -2,7 +2,7 @@ import {isErrorOf, SvcError} from '../errors/index.js'
 import type {EventFilter} from '../tasks/index.js'
 import type {Request} from './envelope.js'
 import type {Service} from './service.js'
-import {Subscription} from './subscription.js'
+import {type Feed, Subscription} from './subscription.js'
 
 const maxSubscriptions = 64
 
@@ -30,11 +30,11 @@ export class Subscriptions {
   }
 
   /** Adds a subscription. @returns its id @throws subscriptions_exhausted */
-  add(request: Request, filter: EventFilter & {since: number}): string {
+  add(request: Request, feed: Feed, filter: EventFilter & {since: number}): string {
     if (this.#byId.size >= maxSubscriptions) throw new SvcError('subscriptions_exhausted', {limit: maxSubscriptions})
     this.#stopListening ??= this.#service.watch.subscribe(this.#onEvents)
     const id = `s${++this.#made}`
-    this.#byId.set(id, new Subscription(id, request, filter))
+    this.#byId.set(id, new Subscription(id, request, feed, filter))
     return id
   }
 

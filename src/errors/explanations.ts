@@ -364,6 +364,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A tool call that runs in the background starts again when its server ends, but only a few times.',
     {tool: 'svc_generate_code', attempts: 3},
   ],
+  role_denied: [
+    'A client with the token of SVC_MCP_HTTP_READ_BEARER_TOKEN sent a request that needs the other token.',
+    {method: 'resources/read'},
+  ],
+  calls_exhausted: ['A WebSocket connection has too many calls at a time.', {limit: 16}],
   mcp_session_missing:
     'Up to protocol revision 2025-11-25, every MCP request except initialize must have the header Mcp-Session-Id.',
   mcp_session_not_found: 'The session expired, was closed, or belongs to a server that was restarted.',
@@ -517,6 +522,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   remote_task_rejected: [
     'The node that received the task lacks a capability, is in another scope, or would need secrets of the sender.',
     {reason: 'this node lacks a required capability'},
+  ],
+  secretbox_unusable: [
+    'The key that encrypts the secrets of delegated tasks is missing, too short or differs between the machines.',
+    {reason: 'SVC_MESH_SECRETBOX_KEY is not set'},
   ],
   remote_file_unusable: [
     'The file is too large, is not a regular file, or its content is not on the control plane.',
@@ -991,6 +1000,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   inference_failed: [
     'The inference server ended a streamed response with an error.',
     {url: 'http://127.0.0.1:11435', reason: 'the model ran out of memory'},
+  ],
+  exec_secret_unlisted: [
+    'A task can only request the environment variables that the workspace lists.',
+    {name: 'DEPLOY_KEY'},
+  ],
+  exec_secret_missing: [
+    'The daemon does not have the environment variables that the task requests.',
+    {names: ['DEPLOY_KEY']},
   ],
   exec_disabled: 'orchestrator.exec.enabled is false, so the workspace runs no command templates.',
   exec_template_missing: 'The task is for the exec processor, which runs named command templates only.',

@@ -1,5 +1,5 @@
 import type {A2ABroadcastV1} from '../contracts/index.js'
-import {agentRows} from '../tasks/index.js'
+import {agentRows, appendEvent} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 
 import {messageKey} from './idempotency-key.js'
@@ -19,8 +19,8 @@ export interface Broadcasted extends A2ABroadcastV1 {
 }
 
 /**
- * Sends a message to every other agent: on the route `local`, also to all subscribers of broadcasts within this process;
- * on the route `db`, to the durable inboxes, except those with an unread copy that is less than a minute old.
+ * Sends a message to every other agent, and to the readers of the bulletin board: on the route `local`, to the inboxes of
+ * this process; on the route `db`, to the durable inboxes, except those with an unread copy that is less than a minute old.
  * @throws agent_not_found, agent_session_mismatch, message_invalid, usage
  */
 export function broadcastMessage(
@@ -28,16 +28,18 @@ export function broadcastMessage(
   {route: word = 'local', ...sending}: BroadcastRequest,
 ): Broadcasted {
   const route = parseWord(word, openRoutes, 'route')
-  return route === 'local'
-    ? broadcast(context, sending, route)
-    : context.store.transaction(() => broadcast(context, sending, route))
+  return context.store.transaction(() => broadcast(context, sending, route))
 }
 
 function broadcast(context: MessageContext, sending: Sending, route: OpenRoute): Broadcasted {
   const {draft, binding} = toDraft(context, sending)
   const receivers = agentRows(context).flatMap(({id}) => (id === draft.sender ? [] : [id]))
+  const delivery = deliveries[route](context, draft, receivers)
+  const {sender: agent_id, type: msg_type, payload, priority} = draft
+  const {delivered_to} = delivery
+  appendEvent(context, {type: 'message_broadcast', agent_id, msg_type, payload, priority, delivered_to})
   return {
-    ...deliveries[route](context, draft, receivers),
+    ...delivery,
     sender: draft.sender,
     msg_type: draft.type,
     route,

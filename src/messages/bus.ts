@@ -1,6 +1,5 @@
 import {SvcError} from '../errors/index.js'
 import {withoutUndefined} from '../tasks/index.js'
-import {BulletinBoard, type Listener, type Subscription} from './bulletin-board.js'
 import {compareToEarlier, type MessageKey} from './idempotency-key.js'
 import {byUrgency, type Delivered, type Draft, displayMessage, type Message} from './message.js'
 
@@ -11,8 +10,6 @@ export const messageTtlMs = 300_000
 
 /** Settings of the bus, which a reload can change. */
 export interface BusSettings {
-  /** Maximum number of broadcasts that a subscriber may lag behind. */
-  readonly bulletinCapacity: number
   /** Capacity of all inboxes together, and of the history, in messages. */
   readonly eventBusCapacity: number
 }
@@ -66,14 +63,12 @@ export class MessageBus {
   readonly #copies = new Set<Copy>()
   readonly #trail: Letter[] = []
   readonly #dropped = new Map<number, number>()
-  readonly #board: BulletinBoard<Message>
   #lastId = 0
 
   /** @param now Unix ms */
   constructor(now: () => number, settings: () => BusSettings) {
     this.#now = now
     this.#settings = settings
-    this.#board = new BulletinBoard(() => settings().bulletinCapacity)
   }
 
   /** Delivers a message to an inbox. @throws message_key_conflict */
@@ -85,19 +80,12 @@ export class MessageBus {
     return {message: toMessage(letter), isRepeated: false, dropped}
   }
 
-  /** Delivers a message to many inboxes and to the bulletin board. */
+  /** Delivers a message to many inboxes. */
   broadcast(draft: Draft, receivers: readonly number[]): Delivered {
     const letter = this.#write(draft, null)
     let dropped = 0
     for (const receiver of receivers) dropped += this.#deliver(letter, receiver)
-    const message = toMessage(letter)
-    this.#board.post(message)
-    return {message, isRepeated: false, dropped}
-  }
-
-  /** Subscribes to all future broadcasts. */
-  subscribe(listener: Listener<Message>): Subscription {
-    return this.#board.subscribe(listener)
+    return {message: toMessage(letter), isRepeated: false, dropped}
   }
 
   /** The unread messages of an agent, most urgent first, then oldest first. */

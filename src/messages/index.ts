@@ -1,6 +1,7 @@
 /** Messages between agents: in memory, in the store and over the mesh. */
 export type {Acknowledged, AckRequest} from './ack.js'
 export {type Broadcasted, broadcastMessage} from './broadcast.js'
+export {type BulletinEntry, type BulletinFilter, followBulletin, readBulletin} from './bulletin.js'
 export {MessageBus} from './bus.js'
 export {type Consumer, consumerOf} from './consumer.js'
 export type {MessageContext} from './context.js'

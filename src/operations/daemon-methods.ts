@@ -1,4 +1,4 @@
-import type {Schema} from '../contracts/index.js'
+import {contractSchema, type Schema} from '../contracts/index.js'
 import {flag, integer, list, object, oneOf, taskId, text} from './schema.js'
 
 /**
@@ -35,6 +35,15 @@ const protocol: Schema = {const: daemonProtocol}
 const repositoryId = text('Id of the repository that the daemon serves.')
 const subscriptionId = text()
 const done = object({ok: flag()}, {required: ['ok'], open: true})
+
+const {enum: bulletinTypes} = (
+  contractSchema('communication/bulletin-entry.v1') as {properties: {type: {enum: readonly string[]}}}
+).properties.type
+
+const subscribed = object(
+  {subscription_id: subscriptionId, last_id: integer('Events after this id will be sent.')},
+  {required: ['subscription_id', 'last_id'], open: true},
+)
 
 export const daemonMethods: readonly DaemonMethod[] = [
   {
@@ -89,14 +98,17 @@ export const daemonMethods: readonly DaemonMethod[] = [
       since_id: integer('Send past events after this id first.', {minimum: 0}),
       task_id: taskId,
     }),
-    output: object(
-      {subscription_id: subscriptionId, last_id: integer('Events after this id will be sent.')},
-      {required: ['subscription_id', 'last_id'], open: true},
-    ),
+    output: subscribed,
+  },
+  {
+    method: 'orch.bulletin.subscribe',
+    summary: 'Subscribe to new entries of the bulletin board until the connection closes.',
+    input: object({types: list(oneOf(bulletinTypes), 'Only entries of these types.', {maxItems: 100})}),
+    output: subscribed,
   },
   {
     method: 'orch.events.unsubscribe',
-    summary: 'Cancel a subscription to events.',
+    summary: 'Cancel a subscription.',
     input: object({subscription_id: subscriptionId}, {required: ['subscription_id']}),
     output: done,
   },
@@ -108,7 +120,10 @@ export const daemonMethods: readonly DaemonMethod[] = [
   },
 ]
 
-/** Notifications of a subscription. No event is skipped: a slow client receives them later. */
+/**
+ * Notifications of a subscription. No event is skipped: a slow client receives them later. A client that is more than
+ * `bulletin_capacity` entries of the bulletin board behind loses the oldest ones.
+ */
 export const daemonNotifications: readonly DaemonNotification[] = [
   {
     method: 'orch.event',
@@ -117,6 +132,15 @@ export const daemonNotifications: readonly DaemonNotification[] = [
     params: object(
       {subscription_id: subscriptionId, event: object({}, {open: true})},
       {required: ['subscription_id', 'event']},
+    ),
+  },
+  {
+    method: 'orch.bulletin',
+    type: 'bulletin',
+    summary: 'An entry of the bulletin board.',
+    params: object(
+      {subscription_id: subscriptionId, entry: object({}, {open: true})},
+      {required: ['subscription_id', 'entry']},
     ),
   },
 ]

@@ -7,6 +7,7 @@ export {type BindingNames, bindingSchema, listedSchema, toInput} from './binding
 export type {OperationBase, OperationContext, Question, Surface, WorkspaceModules} from './context.js'
 export {
   type DaemonMethod,
+  type DaemonNotification,
   daemonMethods,
   daemonNotifications,
   daemonProtocol,

@@ -32,7 +32,7 @@ export interface Reload {
  * sessions and the inference server.
  */
 const usedAtStart =
-  /^(orchestrator\.(durability|event_log)|orchestrator\.session\..*|orchestrator\.orchestration_migration\.legacy_.*|mesh\.inference_base_url)$/
+  /^(orchestrator\.(durability|event_log)|orchestrator\.(session|compaction)\..*|orchestrator\.orchestration_migration\.legacy_.*|mesh\.inference_base_url)$/
 
 /**
  * Reads the sources again: `~/.svc/config.toml`, and `Svc.toml` from its former or its current location.

@@ -38,8 +38,13 @@ export function applyEvent(session: Session | undefined, event: SessionEvent): S
     case 'reset':
       return {...session, state: 'active', last_active: event.at, turns: []}
     case 'compacted': {
-      const {summary, at} = event
-      const turns = [{role: 'system', content: summary, tokens: 0, at}]
+      const {summary, head = 0, tail = 0, at} = event
+      const kept = session.turns
+      const turns = [
+        ...kept.slice(0, head),
+        {role: 'system', content: summary, tokens: 0, at},
+        ...kept.slice(kept.length - tail),
+      ]
       return {...session, state: 'compacted', last_active: at, turns}
     }
     case 'expensive_op_recorded':

@@ -1,6 +1,8 @@
 import {type SessionState, sessionStates, type Turn} from './session.js'
 
-/** The journal events of a session. Times are Unix seconds. */
+/**
+ * The journal events of a session. Times are Unix seconds. A compaction keeps the first `head` and the last `tail` turns.
+ */
 export type SessionEvent =
   | {event: 'created'; session_id: string; agent_id: string; tenant_id: string | null; created_at: number}
   | ({event: 'turn_added'} & Turn)
@@ -8,7 +10,7 @@ export type SessionEvent =
   | {event: 'meta_updated'; key: string; value: string; at: number}
   | {event: 'plugin_state_updated'; plugin_id: string; state: unknown; at: number}
   | {event: 'reset'; at: number}
-  | {event: 'compacted'; summary: string; turns_removed: number; at: number}
+  | {event: 'compacted'; summary: string; turns_removed: number; head?: number; tail?: number; at: number}
   | {event: 'expensive_op_recorded'; at: number}
 
 export type CreatedEvent = Extract<SessionEvent, {event: 'created'}>
@@ -23,6 +25,8 @@ const json: Check = (value) => value !== undefined
 /** A number of tokens or turns. */
 export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
+const optionalCount: Check = (value) => value === undefined || isCount(value)
+
 const members: Readonly<Record<SessionEvent['event'], Readonly<Record<string, Check>>>> = {
   created: {session_id: text, agent_id: text, tenant_id: textOrNull, created_at: time},
   turn_added: {role: text, content: text, tokens: isCount, at: time},
@@ -30,7 +34,7 @@ const members: Readonly<Record<SessionEvent['event'], Readonly<Record<string, Ch
   meta_updated: {key: text, value: text, at: time},
   plugin_state_updated: {plugin_id: text, state: json, at: time},
   reset: {at: time},
-  compacted: {summary: text, turns_removed: isCount, at: time},
+  compacted: {summary: text, turns_removed: isCount, head: optionalCount, tail: optionalCount, at: time},
   expensive_op_recorded: {at: time},
 }
 

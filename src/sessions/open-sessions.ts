@@ -9,8 +9,9 @@ import {Sessions} from './sessions.js'
  * Opens the sessions of a workspace. They are stored in the database, and sessions in files are imported on access. If
  * the store is in memory, they are stored in files.
  */
-export function openSessions({store, isKept, repositoryId, root, config, now, random}: TaskContext): Sessions {
-  const {sessionsDir, persist, ...limits} = config.session
+export function openSessions({store, isKept, repositoryId: own, root, config, now, random}: TaskContext): Sessions {
+  const {sessionsDir, persist, repositoryId = own, ...timers} = config.session
+  const limits = {...timers, compaction: config.compaction}
   const files = fileJournal(resolve(root, sessionsDir), repositoryId)
   if (!persist) return new Sessions({journal: memoryJournal(), ...limits, now, random})
   if (!isKept) return new Sessions({journal: files, ...limits, now, random})

@@ -1,10 +1,12 @@
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {applyEvent} from './apply-event.js'
+import {type Compaction, dueCompaction} from './compaction.js'
 import {type CreatedEvent, isCount, type SessionEvent} from './event.js'
 import type {JournalEntry, SessionJournal} from './journal.js'
 import {copySession, readEvents, replay} from './replay.js'
 import type {Session, Turn} from './session.js'
 import {isSessionId, sessionId} from './session-id.js'
+import {summariseTurns} from './session-info.js'
 import {dueChanges, type SessionTimers, type StateChange} from './timers.js'
 
 export interface SessionsOptions extends SessionTimers {
@@ -13,6 +15,7 @@ export interface SessionsOptions extends SessionTimers {
   readonly older?: SessionJournal
   /** Maximum number of open sessions; archived ones do not count. */
   readonly maxSessions: number
+  readonly compaction: Compaction
   /** Unix milliseconds. */
   readonly now: () => number
   /** Random number in [0, 1). */
@@ -79,11 +82,18 @@ export class Sessions {
       .sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
   }
 
-  /** @throws usage if `tokens` is not a valid count */
+  /**
+   * Adds a turn, and summarises older turns if there are too many tokens.
+   * @throws usage if `tokens` is not a valid count
+   */
   addTurn(id: string, {role, content, tokens}: Omit<Turn, 'at'>): Session {
     if (!isCount(tokens))
       throw new SvcError('usage', {reason: `The tokens of a turn must be a whole number of at least 0, not ${tokens}.`})
-    return this.#record(id, (_, at) => ({event: 'turn_added', role, content, tokens, at}))
+    return this.#options.journal.atomically(() => {
+      const session = this.#record(id, (_, at) => ({event: 'turn_added', role, content, tokens, at}))
+      const due = dueCompaction(session.turns, this.#options.compaction)
+      return due === undefined ? session : this.#summarise(session, due)
+    })
   }
 
   setMeta(id: string, key: string, value: string): Session {
@@ -119,6 +129,20 @@ export class Sessions {
       return {event: 'compacted', summary, turns_removed: removed, at}
     })
     return removed
+  }
+
+  /** Replaces the turns between the first and the last ones by a summary. */
+  #summarise({id, turns}: Session, {head, tail}: {head: number; tail: number}): Session {
+    const replaced = turns.slice(head, turns.length - tail)
+    const summary = summariseTurns(replaced)
+    return this.#record(id, (_, at) => ({
+      event: 'compacted',
+      summary,
+      turns_removed: replaced.length - 1,
+      head,
+      tail,
+      at,
+    }))
   }
 
   recordExpensiveOp(id: string): Session {

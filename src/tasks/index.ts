@@ -192,6 +192,7 @@ export {
 } from './routing/remote-nodes.js'
 export {scanText} from './scan/scan-text.js'
 export {type ExecPolicy, planExec} from './submission/exec-argv.js'
+export {secretValues} from './submission/exec-secrets.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
 export {longest, readSubmission} from './submission/submission.js'

@@ -1,6 +1,7 @@
 import {SvcError} from '../errors/index.js'
 import type {TaskContext} from './base/context.js'
 import type {ManifestEntry} from './base/task.js'
+import {appendEvent} from './events/event-log.js'
 
 /** A locked file and the agent that holds it. */
 export interface LockConflict {
@@ -41,6 +42,7 @@ LIMIT 1`,
     const kind = conflict.access === 'write' ? 'exclusively_held' : 'shared_readers_exist'
     return {path, agent_name: conflict.agent_name, kind}
   }
+  const fresh = files.filter(({path}) => !isHeld(context, path, agentId))
   for (const {path, access} of files) {
     if (purpose === 'reserve' && isReserved(context, path, agentId, stale)) continue
     store.run(
@@ -49,8 +51,17 @@ ON CONFLICT DO UPDATE SET agent_id = excluded.agent_id, access = excluded.access
       [repositoryId, path, taskId, agentId, access, now()],
     )
   }
+  const paths = fresh.map(({path}) => path)
+  if (paths.length > 0) appendEvent(context, {type: 'lock_acquired', task_id: taskId, agent_id: agentId, paths})
   return undefined
 }
+
+const isHeld = ({store, repositoryId}: TaskContext, path: string, agentId: number): boolean =>
+  store.get('SELECT 1 FROM orch_locks WHERE repository_id = ? AND path = ? AND agent_id = ? LIMIT 1', [
+    repositoryId,
+    path,
+    agentId,
+  ]) !== undefined
 
 /** One reservation per file and agent is enough for all of the agent's waiting tasks. */
 const isReserved = ({store, repositoryId, now}: TaskContext, path: string, agentId: number, stale: number): boolean =>

@@ -31,3 +31,4 @@ export {
   saveSpeechEval,
 } from './speech-evals.js'
 export {emitsCosts, resolveTelemetry, type Telemetry} from './switches.js'
+export {recordWork} from './work-metrics.js'

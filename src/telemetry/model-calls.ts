@@ -1,4 +1,4 @@
-import type {Store} from '../store/index.js'
+import {recordWork, type WorkPlace} from './work-metrics.js'
 
 /** A call of a model, whether it succeeded or failed. */
 export interface ModelCall {
@@ -14,15 +14,12 @@ export interface ModelCall {
   readonly costUsd: number
 }
 
-interface Accounts {
-  readonly store: Store
-  readonly repositoryId: string
-  /** Unix ms. */
-  readonly now: () => number
-}
-
-/** Records a call of a model; no setting disables this. @throws errors of the store */
-export function recordModelCall({store, repositoryId, now}: Accounts, call: ModelCall): void {
+/**
+ * Records a call of a model, which no setting disables, and a metric about it.
+ * @throws errors of the store
+ */
+export function recordModelCall(place: WorkPlace, call: ModelCall): void {
+  const {store, repositoryId, now} = place
   store.run(
     `INSERT INTO llm_interactions (repository_id, session_id, trace_id, model_version, task_category, success,
   latency_ms, input_tokens, output_tokens, cost_usd, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -40,4 +37,18 @@ export function recordModelCall({store, repositoryId, now}: Accounts, call: Mode
       now(),
     ],
   )
+  const {sessionId, traceId, model, category, success, latencyMs} = call
+  recordWork(place, 'model_call_event', {
+    value: latencyMs,
+    details: {
+      model,
+      category,
+      success,
+      input_tokens: call.inputTokens,
+      output_tokens: call.outputTokens,
+      cost_usd: call.costUsd,
+      ...(sessionId === undefined ? {} : {session_id: sessionId}),
+      ...(traceId === undefined ? {} : {trace_id: traceId}),
+    },
+  })
 }

@@ -74,7 +74,7 @@ async function startParent(root: string, url: string, token: string): Promise<Pa
   const done = runDaemon(orchestrator, {
     processors: {ai: fails, exec: fails},
     signal: stop.signal,
-    delegator: (lease) => startDelegator(orchestrator, {client, lease, version: 'bench', concurrency: 32}),
+    delegator: (lease) => startDelegator(orchestrator, {client, env: {}, lease, version: 'bench', concurrency: 32}),
   })
   return {
     orchestrator,
@@ -96,7 +96,7 @@ async function startWorkers(folder: string, url: string, token: string, count: n
     const node = `bench-worker-${i}`
     await mesh.join({id: node, version: 'bench', capabilities: {}})
     const config = {
-      exec: {enabled: true, timeoutMs: 60_000, maxOutputBytes: 1 << 18, templates: {nothing: ['true']}},
+      exec: {enabled: true, timeoutMs: 60_000, maxOutputBytes: 1 << 18, secrets: [], templates: {nothing: ['true']}},
       taskTimeoutMs: 60_000,
       executionTimeBudgetMultiplier: 1,
       modelPrices: {},
@@ -110,7 +110,7 @@ async function startWorkers(folder: string, url: string, token: string, count: n
         receiver: '2',
         pollIntervalSecs: 30,
         folder: join(folder, node),
-        settings: () => ({config, endpoint, env: process.env, capabilities: {}}),
+        settings: () => ({config, endpoint, env: process.env, secretboxKey: undefined, capabilities: {}}),
         drainMs: 0,
         signal: stop.signal,
       }),

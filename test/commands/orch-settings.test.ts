@@ -15,6 +15,7 @@ import type {
   SubmitTaskV1,
 } from '../../src/contracts/index.js'
 import type {SvcError} from '../../src/errors/index.js'
+import {readBulletin} from '../../src/messages/index.js'
 import {meshSnapshot} from '../../src/orchestrator/index.js'
 import {considerPlan, type Plan, type PlanStatus} from '../../src/plans/index.js'
 import {openSessions} from '../../src/sessions/index.js'
@@ -24,6 +25,7 @@ import {
   requireNoQuestion,
   requireTask,
   setContext,
+  spawnAgent,
   submitTask,
   writeNodePoll,
 } from '../../src/tasks/index.js'
@@ -289,6 +291,13 @@ const intake: readonly Effect[] = [
     toml: templates,
     outcomes: {true: 'Queued', false: 'exec_disabled'},
     see: (orch) => submit(orch, '--exec', 'say'),
+  },
+  {
+    setting: 'orchestrator.exec.secrets',
+    controls: 'which secrets a task may request',
+    toml: programs,
+    outcomes: {'["DEPLOY_KEY"]': 'Queued', '[]': 'exec_secret_unlisted'},
+    see: (orch) => submit(orch, '--exec', 'say', '--secret', 'DEPLOY_KEY'),
   },
 ]
 
@@ -1053,6 +1062,17 @@ const sessions: readonly Effect[] = [
     see: sessionAfterAnHour,
   },
   {
+    setting: 'orchestrator.session.repository_id',
+    controls: 'the repository of sessions',
+    outcomes: {'"shared"': ['shared'], '"other"': ['other']},
+    async see(orch, test) {
+      const orchestrator = await openTestOrchestrator(test, {root: orch.cwd})
+      openSessions(orchestrator).create('builder')
+      const rows = orchestrator.store.all<{repository_id: string}>('SELECT repository_id FROM agent_sessions')
+      return rows.map(({repository_id: id}) => id)
+    },
+  },
+  {
     setting: 'orchestrator.session.max_sessions',
     controls: 'the maximum of sessions',
     outcomes: {1: 'session_limit', 2: 'active'},
@@ -1084,14 +1104,12 @@ const draft = {sender: 1, type: 'free_form', priority: 'normal'} as const
 const messages: readonly Effect[] = [
   {
     setting: 'orchestrator.bulletin_capacity',
-    controls: 'how many broadcasts a slow subscriber may lag behind',
-    outcomes: {1: 2, 2: 1, 3: 0},
+    controls: 'how many entries of the bulletin board a slow reader may lag behind',
+    outcomes: {1: 1, 2: 2, 3: 3},
     async see(orch, test) {
-      const {bus} = await openTestOrchestrator(test, {root: orch.cwd})
-      const subscription = bus.subscribe(() => new Promise(() => {}))
-      // The first broadcast is being handled, so three are waiting.
-      for (const payload of 'abcd') bus.broadcast({...draft, payload}, [])
-      return subscription.dropped
+      const orchestrator = await openTestOrchestrator(test, {root: orch.cwd})
+      for (const name of ['anna', 'bert', 'carl', 'dora']) spawnAgent(orchestrator, {name})
+      return readBulletin(orchestrator).length
     },
   },
   {

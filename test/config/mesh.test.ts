@@ -78,6 +78,7 @@ const variables: Readonly<Record<string, Variable>> = {
   SVC_MESH_SUBMITTER_TOKEN: words('submitter_token'),
   SVC_MESH_ADMIN_TOKEN: words('admin_token'),
   SVC_MESH_JWT_HMAC_SECRET: words('jwt_hmac_secret'),
+  SVC_MESH_SECRETBOX_KEY: words('secretbox_key'),
   SVC_MESH_BOOTSTRAP_TOKEN: words('bootstrap_token'),
   SVC_MESH_BOOTSTRAP_EXPIRES_UNIX_MS: whole('bootstrap_expires_unix_ms', undefined, 0),
   SVC_MESH_WORKER_RESULT_VERIFY_KEY: {

@@ -49,6 +49,26 @@ describe('subscription', () => {
     )
   })
 
+  it('to the bulletin board delivers its entries, and the broadcasts of a command', async (t) => {
+    const {addr, workspace} = await startTestDaemon(t)
+    const [reader, writer] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]
+    const types = ['TaskAssigned', 'Broadcast']
+    const {subscription_id} = await reader.call<Subscribed>('orch.bulletin.subscribe', {types})
+    await writer.call('orch.submit_task', external('x'))
+    await workspace.text(['a2a', 'broadcast', 'core', 'broadcast_news', 'released'])
+    const told = await reader.nextOf(2)
+    assert.deepEqual(
+      told.map(({method, params}) => [method, params?.entry?.type, params?.entry?.payload]),
+      [
+        ['orch.bulletin', 'TaskAssigned', undefined],
+        ['orch.bulletin', 'Broadcast', 'released'],
+      ],
+    )
+    await reader.call('orch.events.unsubscribe', {subscription_id})
+    const wrong = await reader.ask({jsonrpc: '2.0', id: 1, method: 'orch.bulletin.subscribe', params: {types: ['x']}})
+    assert.equal(wrong.error?.data.kind, 'params_invalid')
+  })
+
   it('belongs to one connection and ends on unsubscribe', async (t) => {
     const {addr} = daemon
     const [one, other] = [await Peer.connect(t, addr), await Peer.connect(t, addr)]

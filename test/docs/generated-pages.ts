@@ -33,6 +33,8 @@ const sections: readonly (readonly [table: string, title: string])[] = [
   ['orchestrator.orchestration_migration', 'Migration of orchestrator data'],
   ['orchestrator.default_agent_capabilities', 'Default capabilities of agents'],
   ['orchestrator.session', 'Sessions of agents'],
+  ['orchestrator.memory', 'Memory of tasks'],
+  ['orchestrator.compaction', 'Compaction of sessions'],
   ['mesh', 'Mesh'],
   ['a2a', 'Messages between agents'],
   ['daemon', 'Daemon'],

@@ -144,7 +144,8 @@ const server = await serveHttp(
   {registry, tiers: tiersOf(['core']), host, feed, background, askTimeoutMs: 60_000},
   {
     address: {host: '127.0.0.1', port: 0},
-    token: undefined,
+    access: {token: undefined, readToken: undefined, allowedTools: [], readRoleAllowedTools: []},
+    healthAuth: false,
     allowRemote: false,
     sessions: {most: 64, idleMs: 600_000},
     requestsPerMinute: 0,

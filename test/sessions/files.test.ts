@@ -7,12 +7,15 @@ import {execa} from 'execa'
 import {isErrorOf, type SvcError} from '../../src/errors/index.js'
 import {fileJournal} from '../../src/sessions/file-journal.js'
 import {Sessions, type SessionsOptions} from '../../src/sessions/sessions.js'
+import {resolveOrchestratorConfig} from '../../src/tasks/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const start = 1_764_000_000
+const {compaction} = resolveOrchestratorConfig({env: {}}).config
 const repository = '4be1c0d2a9f03377'
 const options = {
   maxSessions: 16,
+  compaction,
   idleTimeoutSecs: 1800,
   archiveTimeoutSecs: 86_400,
   now: () => start * 1000,
@@ -254,7 +257,7 @@ describe('two concurrent processes', () => {
        const {fileJournal} = await import('${modules}file-journal.js')
        const sessions = new Sessions({
          journal: fileJournal(${JSON.stringify(folder)}, '${repository}'),
-         maxSessions: 1000, idleTimeoutSecs: 0, archiveTimeoutSecs: 0, now: Date.now, random: Math.random,
+         maxSessions: 1000, compaction: {strategy: 'off'}, idleTimeoutSecs: 0, archiveTimeoutSecs: 0, now: Date.now, random: Math.random,
        })
        ${script}`,
     ])

@@ -9,6 +9,7 @@ import {rowJournal, sessionFragment} from '../../src/sessions/row-journal.js'
 import type {Session} from '../../src/sessions/session.js'
 import {Sessions, type SessionsOptions} from '../../src/sessions/sessions.js'
 import {openStore} from '../../src/store/index.js'
+import {resolveOrchestratorConfig} from '../../src/tasks/index.js'
 import {uniformFloats} from '../support/random-floats.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -35,10 +36,12 @@ async function memory(): Promise<Place> {
 }
 
 const start = 1_764_000_000
+const {compaction} = resolveOrchestratorConfig({env: {}}).config
 const sessionsOf = (journal: SessionJournal, options: Partial<SessionsOptions> = {}) =>
   new Sessions({
     journal,
     maxSessions: 16,
+    compaction,
     idleTimeoutSecs: 1800,
     archiveTimeoutSecs: 86_400,
     now: () => start * 1000,

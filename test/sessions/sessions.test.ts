@@ -8,9 +8,11 @@ import {memoryJournal} from '../../src/sessions/memory-journal.js'
 import {rowJournal, sessionFragment} from '../../src/sessions/row-journal.js'
 import {Sessions, type SessionsOptions} from '../../src/sessions/sessions.js'
 import {openStore} from '../../src/store/index.js'
+import {resolveOrchestratorConfig} from '../../src/tasks/index.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 const start = 1_764_000_000
+const {compaction} = resolveOrchestratorConfig({env: {}}).config
 
 /** Sessions with a manual clock; `at` sets it in seconds after the start. */
 function clocked(options: Partial<SessionsOptions> = {}) {
@@ -18,6 +20,7 @@ function clocked(options: Partial<SessionsOptions> = {}) {
   const sessions = new Sessions({
     journal: memoryJournal(),
     maxSessions: 16,
+    compaction,
     idleTimeoutSecs: 1800,
     archiveTimeoutSecs: 86_400,
     now: () => seconds * 1000 + 999,

@@ -87,7 +87,13 @@ describe('the configuration of a workspace without settings', () => {
   })
 
   it('runs no programs', () => {
-    assert.deepEqual(config.exec, {enabled: false, timeoutMs: 60_000, maxOutputBytes: 262_144, templates: {}})
+    assert.deepEqual(config.exec, {
+      enabled: false,
+      timeoutMs: 60_000,
+      maxOutputBytes: 262_144,
+      secrets: [],
+      templates: {},
+    })
   })
 })
 
@@ -127,7 +133,13 @@ describe('the configuration of a workspace', () => {
       legacyOrchestrationFallback: true,
       controlUrl: 'http://control:1',
       affinityGroups: [{name: 'docs', patterns: ['docs/**']}],
-      exec: {enabled: true, timeoutMs: 60_000, maxOutputBytes: 262_144, templates: {test: ['npm', 'test']}},
+      exec: {
+        enabled: true,
+        timeoutMs: 60_000,
+        maxOutputBytes: 262_144,
+        secrets: [],
+        templates: {test: ['npm', 'test']},
+      },
       attentionTlxWeights: {mental: 0.4, temporal: 0.25, frustration: 0.2, trustDiscount: 0.2},
       interruptionCalibration: {
         planReviewGainOffsetBits: 0,

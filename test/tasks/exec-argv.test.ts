@@ -88,8 +88,10 @@ describe('an invalid command line request', () => {
 
   it('is rejected for any template if commands are disabled', () => {
     const task = aTask({exec: {template: 'rm', params: {}}})
-    assert.throws(() => planExec(task, {enabled: false, templates: program, root: '/w'}), {code: 'exec_disabled'})
-    assert.throws(() => planExec(task, {enabled: true, templates: program, root: '/w'}), {
+    assert.throws(() => planExec(task, {enabled: false, templates: program, root: '/w', secrets: []}), {
+      code: 'exec_disabled',
+    })
+    assert.throws(() => planExec(task, {enabled: true, templates: program, root: '/w', secrets: []}), {
       code: 'exec_template_unknown',
     })
   })

@@ -45,10 +45,13 @@ describe('the catalogue of metrics and events', () => {
     for (const {id, retention_days: days} of events) assert.equal(days, types.has(id) ? metrics.days : kept, id)
   })
 
-  it('records costs and metrics on request, and the journal of workflows unless it is turned off', () => {
-    const tierOf = (id: string) =>
-      id === 'workflow_journal_entry' ? 'B' : id === 'cost_incurred' || types.has(id) ? 'C' : 'A'
-    for (const {id, tier} of events) assert.equal(tier, tierOf(id), id)
+  it('records all events, metrics about work and workflows unless disabled, and the rest on request', () => {
+    const {oneOf} = contractSchema('telemetry/work-metric.v1') as {oneOf: {properties: {name: {const: string}}}[]}
+    const work = [...oneOf.map(({properties: {name}}) => name.const), 'workflow_journal_entry']
+    const ofTier = (wanted: string) => events.filter(({tier}) => tier === wanted).map(({id}) => id)
+    assert.deepEqual(ofTier('B').sort(), [...work].sort())
+    const others = [...types].filter((type) => !work.includes(type))
+    assert.deepEqual(ofTier('C').sort(), ['cost_incurred', ...others].sort())
   })
 
   const [event] = events

@@ -26,6 +26,7 @@ import {orchestratorBudgetSettings} from './orchestrator-budgets.js'
 import {orchestratorDelegationSettings} from './orchestrator-delegation.js'
 import {orchestratorExecSettings} from './orchestrator-exec.js'
 import {orchestratorGateSettings} from './orchestrator-gates.js'
+import {orchestratorCompactionSettings, orchestratorMemorySettings} from './orchestrator-memory.js'
 import {orchestrationMigrationSettings} from './orchestrator-migration.js'
 import {orchestratorPlanningSettings, testDecisionPolicySettings} from './orchestrator-planning.js'
 import {orchestratorRoutingSettings} from './orchestrator-routing.js'
@@ -59,6 +60,8 @@ export const orchestratorTables: readonly SettingTable[] = [
   orchestrationMigrationSettings,
   defaultAgentCapabilitySettings,
   orchestratorSessionSettings,
+  orchestratorMemorySettings,
+  orchestratorCompactionSettings,
   orchestratorDelegationSettings,
   meshSettings,
 ]

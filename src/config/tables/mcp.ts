@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {choices, integer, milliseconds, type SettingType, text} from '../types.js'
+import {boolean, choices, integer, list, milliseconds, type SettingType, text} from '../types.js'
 
 /** Unlike in other lists, an unknown word makes the value invalid: a silently shorter list would hide a typo. */
 function tierList(): SettingType<readonly ('core' | 'dev' | 'advanced' | 'all')[]> {
@@ -29,6 +29,31 @@ export const mcpSettings = sectionSettings('mcp', () => ({
     secret: true,
     doc: 'Bearer token that HTTP clients must send; at least 16 characters to listen beyond loopback.',
     toml: [],
+  },
+  httpReadBearerToken: {
+    type: text('a token'),
+    env: ['SVC_MCP_HTTP_READ_BEARER_TOKEN'],
+    secret: true,
+    doc: 'Bearer token of HTTP clients that may only call tools that read the workspace.',
+    toml: [],
+  },
+  httpAllowedTools: {
+    type: list(),
+    env: ['SVC_MCP_HTTP_ALLOWED_TOOLS'],
+    default: [] as readonly string[],
+    doc: 'Tools that HTTP clients may call; default: all.',
+  },
+  httpReadRoleAllowedTools: {
+    type: list(),
+    env: ['SVC_MCP_HTTP_READ_ROLE_ALLOWED_TOOLS'],
+    default: [] as readonly string[],
+    doc: 'Tools that HTTP clients with the read token may call; default: all that only read.',
+  },
+  httpHealthAuth: {
+    type: boolean('lenient'),
+    env: ['SVC_MCP_HTTP_HEALTH_AUTH'],
+    default: false,
+    doc: 'Require a token for /health too.',
   },
   httpMaxSessions: {
     type: integer({min: 1, max: 10_000}),

@@ -38,6 +38,12 @@ export const meshSecretSettings = settings('mesh', () => ({
     secret: true,
     doc: 'Secret key of HS256 tokens; each token names its role and its node.',
   },
+  secretboxKey: {
+    type: text('a secret of at least 32 bytes'),
+    env: ['SVC_MESH_SECRETBOX_KEY'],
+    secret: true,
+    doc: 'Secret key that encrypts the secrets of delegated tasks; the same on the submitting and the working machine.',
+  },
   bootstrapToken: {
     type: text('a token'),
     env: ['SVC_MESH_BOOTSTRAP_TOKEN'],

@@ -1,6 +1,6 @@
 import {sectionSettings} from '../setting.js'
 import {argv, tableOf} from '../structures.js'
-import {boolean, integer, milliseconds} from '../types.js'
+import {boolean, integer, list, milliseconds} from '../types.js'
 
 /** Tasks that run local programs. Set only in the file, so that no environment variable can enable them. */
 export const orchestratorExecSettings = sectionSettings('orchestrator.exec', () => ({
@@ -18,6 +18,11 @@ export const orchestratorExecSettings = sectionSettings('orchestrator.exec', () 
     type: integer({min: 1, max: 2 ** 30}),
     default: 2 ** 18,
     doc: 'Bytes of program output to keep: a quarter from its beginning, the rest from its end.',
+  },
+  secrets: {
+    type: list(),
+    default: [] as readonly string[],
+    doc: 'Environment variables that a task can request for its program; no others are passed to it.',
   },
   templates: {
     type: tableOf(argv()),

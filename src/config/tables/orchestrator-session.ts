@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, integer, path} from '../types.js'
+import {boolean, integer, path, text} from '../types.js'
 
 const timeout = integer({min: 0, max: 10 * 365 * 86_400})
 
@@ -9,6 +9,10 @@ export const orchestratorSessionSettings = sectionSettings('orchestrator.session
     type: path(),
     default: '.svc/sessions',
     doc: 'Directory for session files, relative to the workspace root.',
+  },
+  repositoryId: {
+    type: text('an id'),
+    doc: 'Repository that the sessions belong to, to share them between workspaces; default: that of the workspace.',
   },
   maxSessions: {
     type: integer({min: 1, max: 100_000}),

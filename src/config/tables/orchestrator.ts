@@ -84,7 +84,7 @@ export const orchestratorSettings = sectionSettings('orchestrator', () => ({
   bulletinCapacity: {
     type: integer({min: 1}),
     default: 256,
-    doc: 'Maximum number of broadcasts that a slow subscriber may lag behind; older ones are dropped.',
+    doc: 'Maximum number of entries of the bulletin board that a reader may lag behind; older ones are skipped.',
   },
   eventBusCapacity: {
     type: integer({min: 1}),

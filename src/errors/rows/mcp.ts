@@ -65,6 +65,15 @@ export const mcpErrors = rows(() => ({
       `The server ended ${p.attempts} times while ${p.tool} was running.`,
     hint: 'Read the log of the server, then call the tool again.',
   }),
+  role_denied: conflict({
+    http: 403,
+    message: (p: {method: string}) => `A client that may only read cannot send ${JSON.stringify(p.method)}.`,
+    hint: 'Send the token of SVC_MCP_HTTP_BEARER_TOKEN.',
+  }),
+  calls_exhausted: unavailable({
+    message: (p: {limit: number}) => `${p.limit} calls of this connection are still running.`,
+    hint: 'Wait for an answer before the next call.',
+  }),
   mcp_session_missing: usage({
     message: () => 'The request has no session id, and it is not an initialize request.',
     hint: 'Send initialize first, then its Mcp-Session-Id with every request, or use protocol revision 2026-07-28.',

@@ -268,6 +268,10 @@ export const meshErrors = rows(() => ({
     message: (p: {reason: string}) => `The worker cannot run the task: ${p.reason}.`,
     hint: 'Run the task on a machine that meets its requirements; svc mesh nodes lists the nodes.',
   }),
+  secretbox_unusable: conflict({
+    message: (p: {reason: string}) => `The secrets of the delegated task cannot be read: ${p.reason}.`,
+    hint: 'Set SVC_MESH_SECRETBOX_KEY to the same value on both machines.',
+  }),
   remote_file_unusable: conflict({
     message: (p: {path: string; reason: string}) =>
       `The file ${JSON.stringify(p.path)} of the delegated task cannot be used: ${p.reason}.`,

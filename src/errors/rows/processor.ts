@@ -27,6 +27,16 @@ export const processorErrors = rows(() => ({
     message: (p: {url: string; reason: string}) => `${p.url} aborted its response: ${p.reason}.`,
     hint: 'Check the log of the server, then retry the task.',
   }),
+  exec_secret_unlisted: conflict({
+    message: (p: {name: string; suggestion?: string | undefined}) =>
+      `The secret ${p.name} is not in orchestrator.exec.secrets.${didYouMean(p.suggestion)}`,
+    hint: 'Add it to secrets under [orchestrator.exec] in Svc.toml of the machine that runs the command.',
+    param: () => 'exec.secrets',
+  }),
+  exec_secret_missing: conflict({
+    message: (p: {names: readonly string[]}) => `The secrets of the task have no value: ${p.names.join(', ')}.`,
+    hint: 'Set the environment variables of these names for svc daemon run, then retry the task.',
+  }),
   exec_disabled: conflict({
     http: 403,
     message: () => 'Commands are disabled in this workspace.',

@@ -1,17 +1,19 @@
 import {isLegacyRequest} from '@modelcontextprotocol/server'
 import {SvcError} from '../../errors/index.js'
 import {
+  bearerToken,
   clientGone,
   createApp,
   createRateLimit,
   type HttpApp,
-  hasBearerToken,
   isLoopback,
   type Listening,
   listen,
   missingForRemote,
 } from '../../net/index.js'
 import type {ServerParts} from '../server-parts.js'
+import {type AccessOptions, type Role, registries, requireReadable, roleOf} from './access.js'
+import {gatewayPath, serveGateway} from './gateway.js'
 import {isOwnOrigin} from './origin.js'
 import {HttpSessions, type SessionLimits} from './sessions.js'
 import {createStateless} from './stateless.js'
@@ -19,8 +21,9 @@ import {closeOf, sendResponse, webRequest} from './web.js'
 
 export interface HttpOptions {
   address: {host: string; port: number}
-  /** Bearer token required of clients; undefined admits every process of this machine. */
-  token: string | undefined
+  access: AccessOptions
+  /** Requires a token for `/health` too. */
+  healthAuth: boolean
   /** Permits binding to an address that other machines can reach. */
   allowRemote: boolean
   sessions: SessionLimits
@@ -50,17 +53,24 @@ const asProtocolError = ({code, message, hint, status}: SvcError) => ({
 })
 
 /**
- * Serves the tools over streamable HTTP at `/mcp`, and `/health`. Clients of revisions before 2026-07-28 have a session
- * each.
- * @throws remote_bind_refused, port_in_use, address_unavailable
+ * Serves the tools over streamable HTTP at `/mcp`, over WebSocket at `/v1/ws`, and `/health`. Clients of MCP revisions
+ * before 2026-07-28 have a session each.
+ * @throws unknown_tool, usage, remote_bind_refused, port_in_use, address_unavailable
  */
 export async function serveHttp(parts: ServerParts, options: HttpOptions): Promise<HttpToolServer> {
-  const {address, token, allowRemote} = options
+  const {address, access, allowRemote} = options
   const {host} = address
+  const [token] = [access.token, access.readToken]
+    .filter((each) => each !== undefined)
+    .sort((a, b) => a.length - b.length)
   const missing = missingForRemote({host, allowRemote, token, variable: 'SVC_MCP_HTTP_BEARER_TOKEN'})
   if (missing.length > 0) throw new SvcError('remote_bind_refused', {host, missing})
-  const sessions = new HttpSessions(parts, options.sessions)
-  const stateless = createStateless(parts, options.sessions.most)
+  const toolsOf = registries(parts.registry, access)
+  const serversOf = (role: Role) => {
+    const own = {...parts, registry: toolsOf[role]}
+    return {sessions: new HttpSessions(own, options.sessions), stateless: createStateless(own, options.sessions.most)}
+  }
+  const servers = {write: serversOf('write'), read: serversOf('read')}
   const app = createApp({
     target: 'mcp',
     renderer: () => asProtocolError,
@@ -68,13 +78,18 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     loopbackOnly: isLoopback(host),
     headers: {'cache-control': 'no-store'},
   })
-  guard(app, options)
+  const waitMs = rateLimit(options)
+  guard(app, options, waitMs)
+  await serveGateway(app, {parts, access, registries: toolsOf, waitMs, requestsPerMinute: options.requestsPerMinute})
   app.get('/health', async () => ({status: 'ok'}))
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
     exposeHeadRoute: false,
-    handler: async ({raw, body}, reply) => {
+    handler: async ({raw, body, headers}, reply) => {
+      const role = roleOf(access, bearerToken(headers.authorization)) as Role
+      if (role === 'read') requireReadable(body)
+      const {sessions, stateless} = servers[role]
       const request = webRequest(raw, clientGone(reply))
       const closed = closeOf(reply.raw)
       const isLegacy = await isLegacyRequest(request, body)
@@ -95,7 +110,8 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     ...listening,
     async close(drainMs) {
       const closed = app.close()
-      await Promise.all([sessions.close(drainMs), stateless.close(drainMs)])
+      const both = Object.values(servers).flatMap(({sessions, stateless}) => [sessions, stateless])
+      await Promise.all(both.map((each) => each.close(drainMs)))
       app.server.closeAllConnections()
       await closed
     },
@@ -111,23 +127,33 @@ const corsHeaders = {
   vary: 'origin',
 }
 
-/** Checks the origin, rate limit and token of each request. */
-function guard(app: HttpApp, {token, requestsPerMinute}: HttpOptions): void {
-  const isLimited = requestsPerMinute > 0
+type WaitMs = (address: string) => number
+
+/** Counts a request or message of a client. @returns time that the client must wait, ms */
+function rateLimit({requestsPerMinute}: HttpOptions): WaitMs {
+  if (requestsPerMinute === 0) return () => 0
   const rate = createRateLimit({perSecond: requestsPerMinute / 60, burst: requestsPerMinute})
+  return (address) => rate.take(address, performance.now())
+}
+
+/** Checks the origin, rate limit and token of each request. A WebSocket client can also send its token as a message. */
+function guard(app: HttpApp, {access, healthAuth, requestsPerMinute}: HttpOptions, waitMsOf: WaitMs): void {
   app.addHook('onRequest', async ({headers, ip, method, url}, reply) => {
     const {origin, authorization} = headers
+    const [path] = url.split('?', 1)
     if (origin !== undefined) {
       if (!isOwnOrigin(origin)) throw new SvcError('origin_denied', {origin})
       reply.headers({...corsHeaders, 'access-control-allow-origin': origin})
     }
+    if (path === gatewayPath && origin === undefined) throw new SvcError('origin_denied', {origin: 'no origin'})
     // A browser sends the CORS preflight request without the token.
-    if (url === '/health' || method === 'OPTIONS') return
-    const waitMs = isLimited ? rate.take(ip, performance.now()) : 0
+    if ((path === '/health' && !healthAuth) || method === 'OPTIONS') return
+    const waitMs = waitMsOf(ip)
     if (waitMs > 0) {
       reply.header('retry-after', String(Math.ceil(waitMs / 1000)))
       throw new SvcError('rate_limited', {limit: requestsPerMinute, within: 'minute'})
     }
-    if (token !== undefined && !hasBearerToken(authorization, token)) throw new SvcError('unauthorized', {})
+    if (path === gatewayPath && authorization === undefined) return
+    if (roleOf(access, bearerToken(authorization)) === undefined) throw new SvcError('unauthorized', {})
   })
 }

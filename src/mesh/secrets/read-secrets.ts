@@ -1,10 +1,10 @@
 import {meshSecretSettings, meshSettings, resolveSettings, type SettingSources} from '../../config/index.js'
 import type {MeshSecrets} from '../control-plane/auth/credentials.js'
 
-/** Reads the secrets of the mesh from the environment and the env files. */
+/** Reads the secrets of a control plane from the environment and the env files. It never needs the secrets of tasks. */
 export function readMeshSecrets(sources: SettingSources): MeshSecrets {
   const {token} = resolveSettings(meshSettings, sources).values
-  const {bootstrapExpiresUnixMs, ...secrets} = resolveSettings(meshSecretSettings, sources).values
+  const {bootstrapExpiresUnixMs, secretboxKey: _, ...secrets} = resolveSettings(meshSecretSettings, sources).values
   return {token, ...secrets, bootstrapExpiresUnixMs: bootstrapExpiresUnixMs ?? endOfUnreadable(sources)}
 }
 

@@ -127,7 +127,7 @@ export const taskOperations: readonly Operation[] = [
             'thread_id',
           ],
           ...['test_decision', 'planning_mode', 'goal_type', 'goal_scope', 'max_plan_depth'],
-          ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context'],
+          ...['harness_spec_json', 'context_envelope_json', 'retrieval', 'socrates_context', 'exec.secrets'],
         ],
         // The task has members of the same meaning as these hints.
         hidden: [

@@ -50,6 +50,8 @@ import {type Sign, WorkerInbox} from './worker-inbox.js'
 export interface DelegatorOptions {
   /** Closed when the delegator stops. */
   client: MeshClient
+  /** Environment of this process, with the values of secrets. */
+  env: Readonly<Record<string, string | undefined>>
   /** The daemon's lease on the workspace. */
   lease: Lease
   /** Version of this program, for the record of the claimer. */
@@ -224,10 +226,11 @@ class DelegatorLoop {
 
   /** Sends a task. A failure queues it for a local agent. */
   async #send(row: DelegationRow): Promise<void> {
-    const {client} = this.#options
+    const {client, env} = this.#options
     const held = this.#hold(row)
     const sending = {
       client,
+      env,
       write: <T>(change: () => T) => this.#write(change),
       join: () => this.#join(),
       acquire: () => this.#acquire(held, row.task_uid),

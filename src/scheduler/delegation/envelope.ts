@@ -26,7 +26,10 @@ export function envelopeOf(
     task_id: task.id,
     task_uid,
     repository_id: repositoryId,
-    capability_requirements_json: JSON.stringify(task.capability_requirements ?? {}),
+    capability_requirements_json: JSON.stringify({
+      ...task.capability_requirements,
+      ...withoutUndefined({required_secrets: task.exec?.secrets}),
+    }),
     payload: JSON.stringify(workOf(context, task, files)),
     submitted_unix_ms: now(),
     reply_to_agent_id,

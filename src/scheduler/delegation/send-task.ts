@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {type HeldLease, LeaseLoss, listEveryNode, type MeshClient, remoteTypes} from '../../mesh/index.js'
+import {type HeldLease, LeaseLoss, listEveryNode, type MeshClient, remoteTypes, sealSecrets} from '../../mesh/index.js'
 import {
   type DelegationRow,
   decidePlacement,
@@ -11,6 +11,8 @@ import {
   recordLease,
   recordRelay,
   remoteHint,
+  secretValues,
+  type Task,
   type TaskContext,
   type TaskRow,
   toTask,
@@ -22,6 +24,8 @@ import {sendFiles} from './remote-files.js'
 
 export interface Sending {
   client: MeshClient
+  /** Environment of this process, with the values of secrets. */
+  env: Readonly<Record<string, string | undefined>>
   /** Runs a transaction under the lease of the daemon. */
   write<T>(change: () => T): Promise<T>
   /** Joins the mesh as the claimer, unless it has joined. */
@@ -36,16 +40,17 @@ export interface Sending {
 /**
  * Sends a task: GPU memory, lease, files, envelope.
  * @returns `moved` if the task no longer waits for the delegation, or the reason to run it here
- * @throws claim_lost, LeaseLoss, RemoteFileError, the errors of the control plane and of the store
+ * @throws claim_lost, exec_secret_missing, secretbox_unusable, LeaseLoss, RemoteFileError, the errors of the control plane and of the store
  */
 export async function sendTask(
   context: TaskContext,
-  {client, write, join, acquire, monotonic, signal}: Sending,
+  {client, env, write, join, acquire, monotonic, signal}: Sending,
   held: Held,
   row: DelegationRow,
 ): Promise<'sent' | 'moved' | PlacementReason> {
   const {idempotency_key: key} = row
   const task = toTask(taskOf(context, row))
+  const jwePayload = await sealedSecrets(context, task, env)
   await recordBaseline(context, {task})
   await join()
   const missing = await withoutMemory(context, {client, signal}, task.capability_requirements?.min_vram_mb)
@@ -67,12 +72,19 @@ export async function sendTask(
       payload: JSON.stringify(envelopeOf(context, task, current, files)),
       idempotencyKey: key,
       requirements: task.capability_requirements,
+      jwePayload,
     },
     // An envelope without its lease would be of no use to a worker.
     {signal: AbortSignal.any([signal, held.holding.ended])},
   )
   held.seenMs = monotonic()
   return (await write(() => recordRelay(context, key, message))) ? 'sent' : 'moved'
+}
+
+/** The secrets of a command, encrypted for the worker; undefined if it has none. */
+async function sealedSecrets({config}: TaskContext, {exec}: Task, env: Sending['env']): Promise<string | undefined> {
+  if (exec?.secrets === undefined || exec.secrets.length === 0) return undefined
+  return sealSecrets(config.meshSecrets.secretboxKey, secretValues(exec, env))
 }
 
 function taskOf(context: TaskContext, row: DelegationRow): TaskRow {

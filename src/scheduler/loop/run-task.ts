@@ -8,6 +8,7 @@ import {
   applyJudgement,
   type Completion,
   chargeAgent,
+  excerpt,
   failTask,
   giveBackTask,
   type Judged,
@@ -23,6 +24,7 @@ import {
   toTask,
   writeOutput,
 } from '../../tasks/index.js'
+import {recordWork} from '../../telemetry/index.js'
 import type {Outcome, Processor, RunReport} from '../processors/processor.js'
 
 import {type Lease, requireLease} from './lease.js'
@@ -48,6 +50,8 @@ export interface Run {
 }
 
 const transcriptLength = 10
+/** Length of the beginning of a message in a metric, characters. */
+const longestTurn = 16_384
 /** Interval between two writes of a task's output, ms. */
 const outputMs = 250
 /** Delay before a process is recorded again after a locked store prevented it, ms. */
@@ -64,17 +68,22 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
   const {ms, reason} = runLimit(context.config, {...task, ...task.budget})
   const timer = setTimeout(() => end(reason), ms)
   const {report, storeOutput, close} = reportOf(context, started)
+  const startedMs = performance.now()
+  const record = (outcome: 'success' | 'failure') =>
+    recordRun(context, started, {outcome, durationMs: performance.now() - startedMs, limitMs: ms})
   const done = work(context, started, {processor, report, signal: controller.signal})
     .then(
       (finished) =>
         settle(context, lease, started, () => {
           storeOutput()
           writeOutcome(context, finished)
+          record('success')
         }),
       (error: unknown) =>
         settle(context, lease, started, () => {
           storeOutput()
           writeFailure(context, started, error)
+          record('failure')
         }),
     )
     .finally(() => {
@@ -82,6 +91,24 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
       close()
     })
   return {taskId: task.id, agentId: task.agent_id, generation, done, end}
+}
+
+function recordRun(
+  context: TaskContext,
+  {task}: Started,
+  {outcome, durationMs, limitMs}: {outcome: 'success' | 'failure'; durationMs: number; limitMs: number},
+): void {
+  const {id, agent_id} = task
+  recordWork(context, 'agent_exec_time', {
+    value: durationMs,
+    details: {
+      task_id: id,
+      agent_id,
+      processor: task.processor === 'exec' ? 'exec' : 'ai',
+      outcome,
+      ...(Number.isFinite(limitMs) ? {timeout_budget_ms: Math.round(limitMs)} : {}),
+    },
+  })
 }
 
 interface Finished {
@@ -169,6 +196,7 @@ function reportOf(
         store.run('UPDATE orch_tasks SET current_phase = ?, updated_at_ms = ? WHERE id = ?', [phase, now(), id])
         store.run("UPDATE orch_agents SET activity = 'thinking', last_active_ms = ? WHERE id = ?", [now(), agent_id])
         appendEvent(context, {type: 'task_phase_changed', task_id: id, agent_id, phase})
+        recordWork(context, 'task_phase_change', {details: {task_id: id, phase, timestamp_ms: now()}})
       }),
     message: (message) =>
       writeWhileClaimed(({id, agent_id, agent_name, transcript}) => {
@@ -177,6 +205,7 @@ function reportOf(
           JSON.stringify([...transcript, entry].slice(-transcriptLength)),
           id,
         ])
+        recordWork(context, 'task_turn', {details: {...entry, task_id: id, message: excerpt(message, longestTurn)}})
       }),
     process: writeProcess,
   }

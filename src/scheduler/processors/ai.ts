@@ -20,6 +20,8 @@ export interface AiOptions {
   endpoint: InferenceEndpoint
   prices: ModelPrices
   costPreference: CostPreference
+  /** What the model is told about the workspace; read once per run. */
+  memory?: () => Promise<string>
   /** Maximum silence of the server, ms. A large model on a CPU may need minutes before its first token. */
   idleTimeoutMs?: number
   /** Called once per run, before the model is asked. */
@@ -48,7 +50,7 @@ export const aiProcessor = (options: AiOptions): Processor => ({
     const {contextLengthOf, generate, inferenceClient, modelRegistry, servedModels} = await import(
       '../../inference-client/index.js'
     )
-    const {endpoint, prices, costPreference, idleTimeoutMs = 300_000, onModelCall} = options
+    const {endpoint, prices, costPreference, idleTimeoutMs = 300_000, onModelCall, memory} = options
     const client = inferenceClient(endpoint, {idleTimeoutMs})
     try {
       const registry = modelRegistry(endpoint, await servedModels(client, signal))
@@ -56,7 +58,7 @@ export const aiProcessor = (options: AiOptions): Processor => ({
       options.onModelChosen?.(task, choice)
       const contextLength = endpoint.contextLength ?? (await contextLengthOf(client, choice.model, signal))
       const budget = phaseBudget(contextLength, endpoint.maxTokens)
-      const work = {generate, client, endpoint, budget, report, signal, onModelCall}
+      const work = {generate, client, endpoint, budget, report, signal, onModelCall, memory: (await memory?.()) ?? ''}
       const generations = await workThrough(task, choice.model, work)
       return outcome(choice.model, generations, prices)
     } finally {
@@ -73,6 +75,7 @@ interface Work {
   report: RunReport
   signal: AbortSignal
   onModelCall: AiOptions['onModelCall']
+  memory: string
 }
 
 type Generations = Readonly<Record<TaskPhase, Generation>>
@@ -85,7 +88,7 @@ async function workThrough(task: Task, model: string, work: Work): Promise<Gener
   for (const phase of taskPhases) {
     signal.throwIfAborted()
     report.phase(phase)
-    const prompt = phasePrompt(phase, task, answersOf(generations), promptBytes)
+    const prompt = phasePrompt(phase, task, {answers: answersOf(generations), memory: work.memory}, promptBytes)
     const request = {model, system: systemPrompt, prompt, temperature, maxTokens, contextLength}
     const begunMs = performance.now()
     let generation: Generation | undefined

@@ -4,6 +4,7 @@ import {costOf, recordRoutingDecision, type Task, type TaskContext} from '../../
 import {recordModelCall} from '../../telemetry/index.js'
 import {aiProcessor, type ModelAnswer} from './ai.js'
 import {execProcessor} from './exec.js'
+import {logResult, readMemory} from './memory.js'
 import type {Processor} from './processor.js'
 
 /**
@@ -20,6 +21,7 @@ export function localProcessors(
       endpoint,
       prices: context.config.modelPrices,
       costPreference: context.config.costPreference,
+      memory: () => readMemory(context),
       onModelChosen: ({id, journey_id, session_id, category, complexity}, choice) =>
         recordRoutingDecision(context, {
           surface: 'orchestrator_ai_task',
@@ -34,7 +36,13 @@ export function localProcessors(
     })
   const exec = () => execProcessor({root, ...context.config.exec, env})
   return {
-    ai: {run: (task, report, signal) => ai().run(withModelOfAgent(context, task), report, signal)},
+    ai: {
+      async run(task, report, signal) {
+        const outcome = await ai().run(withModelOfAgent(context, task), report, signal)
+        await logResult(context, task, outcome.text)
+        return outcome
+      },
+    },
     exec: {run: (task, report, signal) => exec().run(task, report, signal)},
   }
 }

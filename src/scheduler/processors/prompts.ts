@@ -35,6 +35,13 @@ export function phaseBudget(contextLength: number, maxTokens: number): PhaseBudg
 const mostFiles = 100
 const transcriptEntries = 3
 
+/** What a prompt contains in addition to its task. */
+export interface Known {
+  answers: Answers
+  /** Facts about the workspace; may be empty. */
+  memory: string
+}
+
 export type Answers = Readonly<Partial<Record<TaskPhase, string>>>
 
 type Subject = Pick<Task, 'display_id' | 'category' | 'description' | 'file_manifest' | 'transcript'>
@@ -43,13 +50,14 @@ type Subject = Pick<Task, 'display_id' | 'category' | 'description' | 'file_mani
 export const systemPrompt = 'You work through one task in several steps. Do only the step that is asked for.'
 
 /**
- * The prompt of a phase: the task, its files, the transcript, and the instructions. The task gets at most half of the
- * budget, files and transcript an eighth each, and earlier answers the rest.
+ * The prompt of a phase: the memory, the task, its files, the transcript, and the instructions. The task gets at most half
+ * of the budget, memory, files and transcript an eighth each, and earlier answers the rest.
  */
-export function phasePrompt(phase: TaskPhase, task: Subject, answers: Answers, promptBytes: number): string {
+export function phasePrompt(phase: TaskPhase, task: Subject, {answers, memory}: Known, promptBytes: number): string {
   const step = `Step ${phase}:\n${instructions[phase]}`
   const room = Math.max(0, promptBytes - byteLength(systemPrompt + step))
   const head = [
+    memory === '' ? '' : `Known about this workspace:\n${cut(memory, Math.floor(room / 8))}`,
     `Task ${task.display_id} (${task.category}):\n${cut(task.description, Math.floor(room / 2))}`,
     files(task.file_manifest, Math.floor(room / 8)),
     transcript(task.transcript, Math.floor(room / 8)),

@@ -41,7 +41,10 @@ export function configuredWorker({
     pollIntervalSecs: meshRemoteWorkerPollIntervalSecs,
     scope,
     folder: workFolder(env),
-    settings: () => ({config: config(), endpoint, env, capabilities}),
+    settings: () => {
+      const current = config()
+      return {config: current, endpoint, env, capabilities, secretboxKey: current.meshSecrets.secretboxKey}
+    },
   }
 }
 

@@ -57,6 +57,7 @@ function jobOf(envelope: RemoteEnvelope, message: StoredMessage): Job {
   }
   const work = {...inner, ...withoutUndefined(session)}
   const needs = parseJson(envelope.capability_requirements_json ?? '{}', 'its capability_requirements_json')
+  const secrets = secretsOf(needs)
   return {
     idempotency_key: envelope.idempotency_key,
     task_id: envelope.task_id,
@@ -67,13 +68,18 @@ function jobOf(envelope: RemoteEnvelope, message: StoredMessage): Job {
     scope: envelope.mesh_scope_id,
     work,
     requirements: parseCapabilities(needs),
-    secrets: secretsOf(needs),
-    task: taskOf({...envelope, task_uid}, work, message),
+    secrets,
+    task: taskOf({...envelope, task_uid}, work, message, secrets),
   }
 }
 
 /** A task with only the members that processors read. */
-function taskOf(envelope: RemoteEnvelope & {task_uid: string}, work: RemoteWork, message: StoredMessage): Task {
+function taskOf(
+  envelope: RemoteEnvelope & {task_uid: string},
+  work: RemoteWork,
+  message: StoredMessage,
+  secrets: readonly string[],
+): Task {
   const {task_id: id, repository_id, submitted_unix_ms: submitted = message.created_unix_ms} = envelope
   const {processor = 'ai', template, params = {}, complexity = 5} = work
   return {
@@ -109,7 +115,10 @@ function taskOf(envelope: RemoteEnvelope & {task_uid: string}, work: RemoteWork,
     ...withoutUndefined({
       // Commands receive it as SVC_TASK_CORRELATION_ID, so that they can recognise a repeated run.
       correlation_id: envelope.idempotency_key,
-      exec: template === undefined ? undefined : {template, params: textsOf(params)},
+      exec:
+        template === undefined
+          ? undefined
+          : {template, params: textsOf(params), ...(secrets.length === 0 ? {} : {secrets: [...secrets]})},
       model_preference: work.model_preference,
       model_override: work.model_override,
       task_timeout_ms: work.timeout_ms,

@@ -5,6 +5,7 @@ import {
   inboxPages,
   MeshHttpError,
   meetsRequirements,
+  openSecrets,
   type RemoteResult,
   readResult,
   remoteTypes,
@@ -30,6 +31,8 @@ export interface WorkerSettings {
   endpoint: InferenceEndpoint
   /** Environment of this process, from which a command inherits a few harmless variables. */
   env: Readonly<Record<string, string | undefined>>
+  /** Secret key of the secrets of tasks; without it, tasks with secrets are rejected. */
+  secretboxKey: string | undefined
   /** Capabilities of this machine in the wire form. */
   capabilities: object
 }
@@ -182,13 +185,14 @@ async function resultOf(options: JobOptions, running: Running): Promise<RemoteRe
   try {
     const settings = options.settings()
     checkTask(job, options.scope, settings)
+    const secrets = await receivedSecrets(job, running.message, settings.secretboxKey)
     options.onStart(job)
     const folder = await createWorkFolder(options.folder)
     const acknowledging = acknowledgeLater(options, running)
     try {
       const {files = []} = job.work
       await fetchFiles(folder.root, files, options.mesh, hold.signal)
-      const outcome = await execute(settings, running, folder)
+      const outcome = await execute({...settings, env: {...settings.env, ...secrets}}, running, folder)
       return successResult(job, run(), outcome, await collectFiles(folder.root, files, options.mesh, hold.signal))
     } finally {
       await acknowledging.stop()
@@ -210,10 +214,27 @@ function checkTask(
   const reject = (reason: string) => new SvcError('remote_task_rejected', {reason})
   if (wanted !== undefined && scope !== undefined && wanted !== scope)
     throw reject(`it is of the mesh scope ${wanted}, and this node of ${scope}`)
-  if (secrets.length > 0) throw reject(`it needs the secrets ${secrets.join(', ')}, which are not sent to workers`)
+  if (secrets.length > 0 && task.processor !== 'exec') throw reject('only commands can use secrets')
   if (!meetsRequirements(parseCapabilities(settings.capabilities), requirements))
     throw reject('this node lacks a required capability')
   if (task.processor === 'exec') planExec(task, {...settings.config.exec, root: ''})
+}
+
+/**
+ * The values of the secrets that a task declares; others are not read. The environment of this machine is not a source.
+ * @throws remote_task_rejected, secretbox_unusable
+ */
+async function receivedSecrets(
+  {secrets: names}: Job,
+  {jwe_payload: jwe}: StoredMessage,
+  key: string | undefined,
+): Promise<Record<string, string>> {
+  if (names.length === 0) return {}
+  const sent = jwe === undefined ? {} : await openSecrets(key, jwe)
+  const missing = names.filter((name) => typeof sent[name] !== 'string' || sent[name] === '')
+  if (missing.length > 0)
+    throw new SvcError('remote_task_rejected', {reason: `the secrets ${missing.join(', ')} were not sent with it`})
+  return Object.fromEntries(names.map((name) => [name, String(sent[name])]))
 }
 
 const longestTimerMs = 2 ** 31 - 1

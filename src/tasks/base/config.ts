@@ -8,9 +8,11 @@ import {
   orchestrationMigrationSettings,
   orchestratorAttentionSettings,
   orchestratorBudgetSettings,
+  orchestratorCompactionSettings,
   orchestratorDelegationSettings,
   orchestratorExecSettings,
   orchestratorGateSettings,
+  orchestratorMemorySettings,
   orchestratorPlanningSettings,
   orchestratorRoutingSettings,
   orchestratorScalingSettings,
@@ -48,6 +50,8 @@ type FlatValues = Values<typeof orchestratorSettings> &
 export type OrchestratorConfig = Readonly<FlatValues> & {
   readonly exec: Readonly<Values<typeof orchestratorExecSettings>>
   readonly session: Readonly<Values<typeof orchestratorSessionSettings>>
+  readonly memory: Readonly<Values<typeof orchestratorMemorySettings>>
+  readonly compaction: Readonly<Values<typeof orchestratorCompactionSettings>>
   /** This machine as a mesh node, with the other credentials that it presents to a control plane. */
   readonly meshNode: Readonly<Values<typeof meshNodeSettings>>
   readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
@@ -89,6 +93,8 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     ...mesh,
     exec: read(orchestratorExecSettings),
     session: read(orchestratorSessionSettings),
+    memory: read(orchestratorMemorySettings),
+    compaction: read(orchestratorCompactionSettings),
     meshNode: read(meshNodeSettings),
     meshSecrets: read(meshSecretSettings),
     socratesPolicy: withoutUndefined(read(socratesPolicySettings)),

@@ -8,6 +8,7 @@ import {appendEvent} from '../events/event-log.js'
 import {type Collected, collectEvidence} from '../evidence/collect.js'
 import {readEvaluation, storeEvaluation} from '../evidence/evidence-rows.js'
 import {type Evaluation, evaluateGates} from '../gates/gates.js'
+import {isChanged} from '../gates/harness-state.js'
 import {longestClaimMs} from '../lifecycle/claim.js'
 import {completeRow, type Finisher, failRow, requeueRow, requireClaim, takeOver} from '../lifecycle/finish.js'
 import {labelOf, requireRow, requireStatus, requireTask, type TaskRow} from '../lifecycle/task-rows.js'
@@ -134,6 +135,8 @@ function accept(context: TaskContext, row: TaskRow, judged: Judged): Completion 
   // An empty evaluation replaces that of an earlier attempt, which does not belong to this receipt.
   if (hasContent(record) || readEvaluation(context, id) !== undefined) storeEvaluation(context, id, record)
   if (record.gates.some(isNotable)) emitGated(context, row, record)
+  const paths = judged.collected.evidence.files.filter(isChanged).map(({path}) => path)
+  if (paths.length > 0) appendEvent(context, {type: 'files_changed', task_id: id, agent_id: row.agent_id, paths})
   const receipt = receiptOf(row, result === undefined ? null : JSON.stringify(result), record)
   completeRow(context, row, result, {receipt})
   return {ok: true, outcome: 'completed', receipt, task: requireTask(context, id)}

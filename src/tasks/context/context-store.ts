@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext, TaskListener} from '../base/context.js'
+import {withoutUndefined} from '../base/members.js'
 import {confidencePolicy} from '../base/policy.js'
 import {appendEvent} from '../events/event-log.js'
 import {checkEnvelope, envelopePrefix} from './envelope.js'
@@ -91,6 +92,7 @@ ON CONFLICT DO UPDATE SET agent_id = excluded.agent_id, value = excluded.value, 
   set_at = excluded.set_at`,
     [repositoryId, key, agent_id, value, expires_at, set_at],
   )
+  appendEvent(context, {type: 'context_updated', key, ...withoutUndefined({agent_id: agentId})})
   return {agent_id, value, expires_at, set_at}
 }
 

@@ -90,7 +90,8 @@ export function recordRelay(context: TaskContext, key: string, messageId: number
     ...(row.state === 'started' ? {} : {state: 'relayed' as const}),
   })
   place(context, task, 'populi_remote_lease_hold', row.lease_id)
-  appendLineage(context, 'task_delegated', toTask(task), {lease_id: row.lease_id})
+  const {lease_id, receiver_agent_id} = row
+  appendLineage(context, 'task_delegated', toTask(task), {lease_id, receiver_agent_id})
   return true
 }
 

@@ -32,21 +32,27 @@ export interface EventFilter {
   types?: readonly string[]
   taskId?: number
   limit?: number
+  /** Skips all but the latest of these events, at most this number. Default: skips none. */
+  latest?: number
 }
 
 /** Maximum number of events per read. */
 const pageSize = 1000
 
+const isSelected = `e.id > @since AND e.repository_id = @repository AND (@task IS NULL OR e.task_id = @task)
+  AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))`
+
 /** Events in order, oldest first. */
 export function readEvents(
   {store, repositoryId}: TaskContext,
-  {since = 0, types = [], taskId, limit = pageSize}: EventFilter = {},
+  {since = 0, types = [], taskId, limit = pageSize, latest}: EventFilter = {},
 ): EventRecord[] {
   const rows = store.all<EventRow>(
     `SELECT e.id, e.timestamp_ms, e.type, e.payload, t.journey_id, t.session_id, t.thread_id, t.trace_id, t.correlation_id
 FROM orch_events e LEFT JOIN orch_tasks t ON t.id = e.task_id
-WHERE e.id > @since AND e.repository_id = @repository AND (@task IS NULL OR e.task_id = @task)
-  AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))
+WHERE ${isSelected}
+  AND (@latest IS NULL OR e.id > coalesce((SELECT e.id FROM orch_events e WHERE ${isSelected}
+    ORDER BY e.id DESC LIMIT 1 OFFSET @latest), 0))
 ORDER BY e.id LIMIT @limit`,
     {
       since,
@@ -54,6 +60,7 @@ ORDER BY e.id LIMIT @limit`,
       task: taskId ?? null,
       types: types.length === 0 ? null : JSON.stringify(types),
       limit,
+      latest: latest ?? null,
     },
   )
   return rows.map(toRecord)

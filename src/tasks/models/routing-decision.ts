@@ -1,4 +1,6 @@
+import {recordWork} from '../../telemetry/index.js'
 import type {TaskContext} from '../base/context.js'
+import {withoutUndefined} from '../base/members.js'
 import type {Task} from '../base/task.js'
 import type {ModelChoice} from './choose-model.js'
 import {routingReason} from './routing-reason.js'
@@ -16,9 +18,10 @@ export interface RoutingDecision extends Pick<Task, 'category' | 'complexity'> {
 
 /** Records which model was chosen, and why. */
 export function recordRoutingDecision(
-  {store, repositoryId, config}: TaskContext,
+  context: TaskContext,
   {surface, choice, taskId: id, journeyId, sessionId, category, complexity}: RoutingDecision,
 ): void {
+  const {store, repositoryId, config} = context
   store.run(
     `INSERT INTO routing_decisions (journey_id, repository_id, session_id, surface, model_id, reason_json)
 VALUES (?, ?, ?, ?, ?, ?)`,
@@ -31,4 +34,14 @@ VALUES (?, ?, ?, ?, ?, ?)`,
       JSON.stringify(routingReason({id, category, complexity}, choice, config)),
     ],
   )
+  recordWork(context, 'model_route_event', {
+    details: {
+      surface,
+      model: choice.model,
+      category,
+      complexity,
+      is_fallback: choice.fallback,
+      ...withoutUndefined({task_id: id, session_id: sessionId}),
+    },
+  })
 }

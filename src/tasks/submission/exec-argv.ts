@@ -1,5 +1,6 @@
 import {nearest, SvcError} from '../../errors/index.js'
 import type {ExecRequest, Task} from '../base/task.js'
+import {requireListedSecrets} from './exec-secrets.js'
 
 /** Command lines by name: the program, then its arguments, in which `{name}` is replaced by a value of the task. */
 export type ExecTemplates = Readonly<Record<string, readonly string[]>>
@@ -110,17 +111,20 @@ export interface ExecPolicy {
   root: string
   templates: ExecTemplates
   enabled: boolean
+  /** Environment variables that a task can request. */
+  secrets: readonly string[]
 }
 
 /**
  * Resolves the command line of a task. Called before the task is accepted and again before it runs, since the
  * configuration may have changed in between.
- * @throws exec_disabled, what `resolveArgv` throws
+ * @throws exec_disabled, exec_secret_unlisted, what `resolveArgv` throws
  */
 export function planExec(
   task: Pick<Task, 'id' | 'description' | 'exec'>,
-  {enabled, templates, root}: ExecPolicy,
+  {enabled, templates, root, secrets}: ExecPolicy,
 ): ReturnType<typeof resolveArgv> {
   if (!enabled) throw new SvcError('exec_disabled', {})
+  if (task.exec !== undefined) requireListedSecrets(task.exec, secrets)
   return resolveArgv(task.exec, templates, execBuiltins(task, root))
 }

@@ -74,7 +74,7 @@ function requireCheck(
   {root, config}: Pick<TaskContext, 'root' | 'config'>,
   refuse: Refuse,
 ): void {
-  const {templates, enabled} = config.exec
+  const {templates, enabled, secrets} = config.exec
   const task = {id: 0, description, exec: {template: check, params: {}}}
   if (enabled && !Object.hasOwn(templates, check)) {
     const names = Object.keys(templates).filter((name) => unfilledPlaceholders(templates[name] ?? []).length === 0)
@@ -88,5 +88,5 @@ function requireCheck(
     const builtins = Object.keys(execBuiltins(task, root)).map((name) => `{${name}}`)
     refuse(`its check ${check} is a command template with ${names}; a check can only use ${builtins.join(', ')}`)
   }
-  planExec(task, {root, templates, enabled})
+  planExec(task, {root, templates, enabled, secrets})
 }

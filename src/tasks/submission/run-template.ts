@@ -1,14 +1,16 @@
 import {SvcError} from '../../errors/index.js'
+import {registerSecret} from '../../log/index.js'
 import {type GroupEnd, type KeptOutput, runInGroup} from '../../process/index.js'
 import type {Task} from '../base/task.js'
 import {type ExecPolicy, planExec} from './exec-argv.js'
+import {secretValues} from './exec-secrets.js'
 
 /** @property root of the workspace, the working directory of every command */
 export interface ExecOptions extends ExecPolicy {
   timeoutMs: number
   /** Maximum number of output bytes to keep: a quarter from the beginning, the rest from the end. */
   maxOutputBytes: number
-  /** Environment of this process, from which a command inherits a few harmless variables. */
+  /** Environment of this process, from which a command inherits a few harmless variables and its secrets. */
   env: Readonly<Record<string, string | undefined>>
 }
 
@@ -44,7 +46,7 @@ const taskVariables: readonly (readonly [variable: string, of: (task: Task) => s
 
 /**
  * Runs the command template of a task in the workspace root, in its own process group.
- * @throws the errors of `planExec`, the reason of the signal, task_run_failed if the program cannot be started; system
+ * @throws the errors of `planExec`, exec_secret_missing, the reason of the signal, task_run_failed if the program cannot be started; system
  *   errors that another attempt may not meet
  */
 export async function runTemplate(
@@ -65,7 +67,10 @@ export async function runTemplate(
 }
 
 function environment(parent: ExecOptions['env'], task: Task): Record<string, string> {
+  const secrets = secretValues(task.exec ?? {}, parent)
+  for (const value of Object.values(secrets)) registerSecret(value)
   const variables = [
+    ...Object.entries(secrets),
     ...inherited.map((name) => [name, parent[name]] as const),
     ...taskVariables.map(([name, of]) => [name, of(task)] as const),
   ]

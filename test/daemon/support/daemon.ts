@@ -141,7 +141,11 @@ export interface Reply {
   result?: unknown
   error?: {code: number; message: string; data: {kind: string; path?: string; remediation: string; facts: object}}
   method?: string
-  params?: {subscription_id: string; event: {id: number; kind: {type: string; task_id?: number}}}
+  params?: {
+    subscription_id: string
+    event: {id: number; kind: {type: string; task_id?: number}}
+    entry?: {type: string; payload?: string}
+  }
   payload?: {
     type: string
     value?: unknown

@@ -4,11 +4,30 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
-import {type RemoteEnvelope, readWork, remoteTypes} from '../../../src/mesh/index.js'
-import {answerQuestion, askQuestion, cancelTask, doubtTask, retryTask, submitTask} from '../../../src/tasks/index.js'
+import {openSecrets, type RemoteEnvelope, readWork, remoteTypes} from '../../../src/mesh/index.js'
+import {
+  answerQuestion,
+  askQuestion,
+  cancelTask,
+  doubtTask,
+  readEvents,
+  retryTask,
+  submitTask,
+} from '../../../src/tasks/index.js'
 import type {Fate} from '../../mesh/client/support/logging-proxy.js'
 import {until} from '../../support/until.js'
 import {builder, RemoteWorld} from './remote-world.js'
+
+const secretTemplate = `[orchestrator.exec]
+enabled = true
+secrets = ["DEPLOY_KEY"]
+templates = {deploy = ["true"]}
+`
+const deploy: SubmitTaskV1 = {
+  ...builder,
+  exec: {template: 'deploy', secrets: ['DEPLOY_KEY']},
+  processor: 'exec',
+}
 
 const relayError = 'local_queue_fallback_after_remote_relay_error'
 
@@ -28,8 +47,13 @@ describe('a task with a gated role', () => {
       fence_token: lease?.fence_token,
     })
     assert.deepEqual(world.placements(), [['populi_remote_lease_hold', lease?.lease_id]])
-    const kinds = world.orchestrator.store.all('SELECT kind FROM orchestration_lineage_events ORDER BY id')
-    assert.deepEqual(kinds, [{kind: 'task_submitted'}, {kind: 'task_delegated'}])
+    const [lineage] = world.orchestrator.store.all<{kind: string; payload_json: string}>(
+      'SELECT kind, payload_json FROM orchestration_lineage_events ORDER BY id DESC LIMIT 1',
+    )
+    assert.deepEqual(
+      [lineage?.kind, JSON.parse(lineage?.payload_json ?? '').lease_id],
+      ['task_delegated', lease?.lease_id],
+    )
     assert.deepEqual([claimed.envelope.exec_lease_id, claimed.envelope.campaign_id], [lease?.lease_id, 'spring'])
     assert.equal(readWork(JSON.parse(claimed.envelope.payload)).task_description, 'build it')
     await world.send(remoteTypes.ack, claimed.envelope, {accepted: true})
@@ -56,6 +80,26 @@ describe('a task with a gated role', () => {
     await world.untilStatus('Completed')
     assert.deepEqual(world.local.started, [])
     assert.equal(world.proxy.log[0]?.fate, 'lose request')
+  })
+
+  it('sends its secrets encrypted, with their names only in clear', async (t) => {
+    const env = {SVC_MESH_SECRETBOX_KEY: 'k'.repeat(32)}
+    const world = await RemoteWorld.open(t, secretTemplate, {env})
+    await world.start({env: {DEPLOY_KEY: 'open sesame', OTHER: 'x'}})
+    submitTask(world.orchestrator, deploy)
+    const {message, envelope} = await world.claim()
+    assert.deepEqual(JSON.parse(envelope.capability_requirements_json ?? ''), {required_secrets: ['DEPLOY_KEY']})
+    const secrets = await openSecrets('k'.repeat(32), message.jwe_payload ?? '')
+    assert.deepEqual(secrets, {DEPLOY_KEY: 'open sesame'})
+    assert.doesNotMatch(JSON.stringify([message, world.task(), readEvents(world.orchestrator)]), /sesame/)
+  })
+
+  it('is not sent without a key for its secrets', async (t) => {
+    const world = await RemoteWorld.open(t, secretTemplate)
+    await world.start({env: {DEPLOY_KEY: 'open sesame'}})
+    submitTask(world.orchestrator, deploy)
+    await world.untilStatus('Completed')
+    assert.deepEqual(world.placements().at(-1), [relayError, null])
   })
 
   it('takes no slot of its agent', async (t) => {

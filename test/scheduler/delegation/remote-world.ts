@@ -81,7 +81,7 @@ export class RemoteWorld {
   async start(more: Partial<DelegatorOptions> = {}): Promise<void> {
     const client = createMeshClient({baseUrl: this.url, tokens: {}, timeoutMs: 60_000})
     this.#daemon = await startDaemon(this.#test, this.orchestrator, this.local, {
-      delegator: (lease) => startDelegator(this.orchestrator, {client, lease, version: '1', ...more}),
+      delegator: (lease) => startDelegator(this.orchestrator, {client, env: {}, lease, version: '1', ...more}),
     })
   }
 

@@ -41,6 +41,7 @@ async function workspace(test: TestContext, script: string) {
       root,
       templates: {run: [process.execPath, 'script.mjs', ...args]},
       enabled: true,
+      secrets: [],
       timeoutMs: 30_000,
       maxOutputBytes: 1 << 20,
       env: process.env,
@@ -81,6 +82,18 @@ async function written(path: string): Promise<string> {
 }
 
 describe('an exec command', () => {
+  it('gets the secrets that it requests, and fails without them', async (test) => {
+    const {run} = await workspace(test, 'console.log(process.env.DEPLOY_KEY.length, process.env.OTHER)')
+    const options = {
+      secrets: ['DEPLOY_KEY', 'OTHER'],
+      task: {exec: {template: 'run', params: {}, secrets: ['DEPLOY_KEY']}},
+      env: {...process.env, DEPLOY_KEY: 'sesame', OTHER: 'x'},
+    }
+    assert.equal((await run(options)).text, '6 undefined')
+    await assert.rejects(run({...options, env: process.env}), {code: 'exec_secret_missing'})
+    await assert.rejects(run({...options, secrets: ['OTHER']}), {code: 'exec_secret_unlisted'})
+  })
+
   it('returns its output, status and duration', async (test) => {
     const {run} = await workspace(test, 'console.log("\\n  two\\nlines "); console.error("a warning")')
     const {text, details} = await run()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {readdir, readFile, writeFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
-import {remoteTypes} from '../../../src/mesh/index.js'
+import {remoteTypes, sealSecrets} from '../../../src/mesh/index.js'
 import {isRunning} from '../../../src/process/index.js'
 import {loggingProxy} from '../../mesh/client/support/logging-proxy.js'
 import {scriptedInference} from '../../support/scripted-inference.js'
@@ -91,12 +91,48 @@ console.log(process.env.SVC_TASK_UID); console.error('done')`)
     await rejected(/^exec_template_missing: /, {template: undefined})
     await rejected(/^remote_task_rejected: .* lacks a required capability/, {}, needs({min_vram_mb: 8192}))
     await rejected(/^remote_task_rejected: .* lacks a required capability/, {}, needs({labels: ['pool=train']}))
-    await rejected(/^remote_task_rejected: .* secrets DEPLOY_KEY,/, {}, needs({required_secrets: ['DEPLOY_KEY']}))
+    await rejected(
+      /^remote_task_rejected: .* secrets DEPLOY_KEY were not/,
+      {},
+      needs({required_secrets: ['DEPLOY_KEY']}),
+    )
+    await rejected(/^exec_secret_unlisted: .* PATH /, {}, needs({required_secrets: ['PATH']}))
+    await rejected(
+      /^remote_task_rejected: .* only commands/,
+      {processor: 'ai'},
+      needs({required_secrets: ['DEPLOY_KEY']}),
+    )
     await rejected(/^remote_task_rejected: .* scope team-b, and this node of team-a/, {}, {mesh_scope_id: 'team-b'})
     assert.deepEqual(
       worker.events.filter(({type}) => type === 'started'),
       [],
     )
+  })
+
+  it('passes the declared secrets to a command, if both machines have the same key', async (t) => {
+    const parent = await startDelegation(t)
+    const worker = await startWorker(t, parent, {secretboxKey: 'k'.repeat(32)})
+    const declared = needs({required_secrets: ['DEPLOY_KEY']})
+    const script = 'console.log(process.env.DEPLOY_KEY.length, process.env.OTHER)'
+    const run = async (key: string, secrets: Record<string, string>) => {
+      await parent.sendScript(script, {}, declared, {jwe: await sealSecrets(key, secrets)})
+      const {result, error} = await parent.result()
+      return result ?? error
+    }
+    const secrets = {DEPLOY_KEY: 'open sesame', OTHER: 'x'}
+    assert.equal(await run('k'.repeat(32), secrets), '11 undefined')
+    assert.match((await run('o'.repeat(32), secrets)) ?? '', /^secretbox_unusable: .*another key/)
+    assert.match((await run('k'.repeat(32), {OTHER: 'x'})) ?? '', /^remote_task_rejected: .*DEPLOY_KEY were not sent/)
+    await worker.ended(3)
+    assert.doesNotMatch(JSON.stringify(worker.events), /sesame/)
+  })
+
+  it('removes secrets from the output of a command', async (t) => {
+    const parent = await startDelegation(t)
+    await startWorker(t, parent, {secretboxKey: 'k'.repeat(32)})
+    const jwe = await sealSecrets('k'.repeat(32), {DEPLOY_KEY: 'open sesame'})
+    await parent.sendScript('console.log(process.env.DEPLOY_KEY)', {}, needs({required_secrets: ['DEPLOY_KEY']}), {jwe})
+    assert.doesNotMatch(JSON.stringify(await parent.result()), /sesame/)
   })
 
   it('rejects commands if they are disabled', async (t) => {
@@ -147,7 +183,7 @@ console.log(process.env.SVC_TASK_UID); console.error('done')`)
     const parent = await startDelegation(t)
     await parent.sendScript('console.log("own")')
     const worker = await startWorker(t, parent, {options: {excludeSenders: ['4711']}})
-    const other = await parent.sendScript('console.log("other")', {}, {}, '12')
+    const other = await parent.sendScript('console.log("other")', {}, {}, {sender: '12'})
     assert.equal((await parent.result()).idempotency_key, other.key)
     await worker.ended(1)
     assert.equal((await parent.open()).length, 1)

@@ -27,7 +27,13 @@ export const receiver = '2'
 const parentAgent = '4711'
 
 /** Templates of the worker: `run` runs the Node.js script of the task. */
-export const exec = {enabled: true, timeoutMs: 60_000, maxOutputBytes: 1 << 18, templates: {run: scriptArgv()}}
+export const exec = {
+  enabled: true,
+  timeoutMs: 60_000,
+  maxOutputBytes: 1 << 18,
+  secrets: ['DEPLOY_KEY'],
+  templates: {run: scriptArgv()},
+}
 
 function scriptArgv(): readonly string[] {
   return [process.execPath, '--input-type=module', '-e', '{script}']
@@ -49,6 +55,12 @@ export interface Sent {
   release(): Promise<void>
 }
 
+/** Sender and encrypted secrets of a message. */
+interface Extras {
+  sender?: string | undefined
+  jwe?: string | undefined
+}
+
 let taskIds = 0
 
 /** A control plane with a parent, which keeps the leases of its tasks. */
@@ -62,7 +74,7 @@ export async function startDelegation(test: Pick<TestContext, 'after'>, options:
   const client = connect()
   for (const id of ['parent', 'worker-1']) await client.join({id, version: '1', capabilities: {cpu_cores: 2}})
 
-  const send = async (work: Partial<RemoteWork>, envelope: object = {}, sender?: string): Promise<Sent> => {
+  const send = async (work: Partial<RemoteWork>, envelope: object = {}, {sender, jwe}: Extras = {}): Promise<Sent> => {
     const [taskId, uid] = [++taskIds, randomUUID()]
     const key = `orch-remote-${taskId}-1767225600000`
     const held = await holdLease(client, {claimer: 'parent', scopeKey: taskScopeKey(uid)})
@@ -78,7 +90,7 @@ export async function startDelegation(test: Pick<TestContext, 'after'>, options:
       payload: JSON.stringify({task_description: 'Run the script.', ...work}),
       ...envelope,
     }
-    const message = await deliver(remoteTypes.envelope, JSON.stringify(payload), key, {sender})
+    const message = await deliver(remoteTypes.envelope, JSON.stringify(payload), key, {sender, jwe})
     return {key, taskId, uid, lease: held.lease, message, release: () => held.release()}
   }
 
@@ -86,10 +98,14 @@ export async function startDelegation(test: Pick<TestContext, 'after'>, options:
     messageType: string,
     payload: string,
     idempotencyKey: string,
-    {priority, sender = parentAgent}: {priority?: number; sender?: string | undefined} = {},
+    {
+      priority,
+      sender = parentAgent,
+      jwe,
+    }: {priority?: number; sender?: string | undefined; jwe?: string | undefined} = {},
   ) => {
     const message = {senderAgentId: sender, receiverAgentId: receiver, messageType, payload, idempotencyKey}
-    return (await client.deliver({...message, priority, privacyClass: 'private'})).message_id
+    return (await client.deliver({...message, priority, jwePayload: jwe, privacyClass: 'private'})).message_id
   }
 
   return {
@@ -99,8 +115,8 @@ export async function startDelegation(test: Pick<TestContext, 'after'>, options:
     deliver,
     send,
     /** Sends a task that runs a Node.js script. */
-    sendScript: (script: string, work: Partial<RemoteWork> = {}, envelope: object = {}, sender?: string) =>
-      send({processor: 'exec', template: 'run', params: {script}, ...work}, envelope, sender),
+    sendScript: (script: string, work: Partial<RemoteWork> = {}, envelope: object = {}, extras: Extras = {}) =>
+      send({processor: 'exec', template: 'run', params: {script}, ...work}, envelope, extras),
     cancel: ({taskId, key}: Sent) =>
       deliver(
         remoteTypes.cancel,
@@ -130,11 +146,17 @@ export async function startDelegation(test: Pick<TestContext, 'after'>, options:
 
 export type Delegating = Awaited<ReturnType<typeof startDelegation>>
 
+interface WorkerSetup {
+  env?: Record<string, string>
+  config?: object
+  secretboxKey?: string
+}
+
 /** Options of a worker with default settings. */
 export function workerOptions(
   mesh: MeshClient,
   folder: string,
-  {env = {}, config = {}}: {env?: Record<string, string>; config?: object} = {},
+  {env = {}, config = {}, secretboxKey}: WorkerSetup = {},
 ) {
   const resolved = {...resolveOrchestratorConfig({env: {}}).config, exec, ...config}
   const {endpoint} = resolveEndpoint({env})
@@ -144,7 +166,7 @@ export function workerOptions(
     receiver,
     pollIntervalSecs: 1,
     folder,
-    settings: () => ({config: resolved, endpoint, env: process.env, capabilities: {cpu_cores: 2}}),
+    settings: () => ({config: resolved, endpoint, env: process.env, secretboxKey, capabilities: {cpu_cores: 2}}),
     drainMs: 0,
   }
 }
@@ -153,11 +175,7 @@ export function workerOptions(
 export async function startWorker(
   test: Pick<TestContext, 'after'>,
   {connect}: Delegating,
-  {
-    options = {},
-    baseUrl,
-    ...setup
-  }: {options?: Partial<WorkerOptions>; baseUrl?: string; env?: Record<string, string>; config?: object} = {},
+  {options = {}, baseUrl, ...setup}: {options?: Partial<WorkerOptions>; baseUrl?: string} & WorkerSetup = {},
 ) {
   const home = await temporaryFolder(test)
   const mesh = connect(baseUrl)
