@@ -584,6 +584,14 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
   ],
   '2.7': [
     [
+      'SVC_WORKFLOW_JOURNAL_CODEX_OFF skips the journal of workflows',
+      'workflow/run: writes no journal rows if SVC_WORKFLOW_JOURNAL_CODEX_OFF is',
+    ],
+    [
+      'the journal is recorded in the session workflow:<repository_id>, keyed by run and activity',
+      'workflow/run: writes a journal whose entries match their contract',
+    ],
+    [
       'SVC_BENCHMARK_TELEMETRY records benchmark_event rows',
       'commands/bench: prints the figures, and records them with SVC_BENCHMARK_TELEMETRY',
       'config/telemetry: SVC_SYNTAX_K_TELEMETRY and SVC_BENCHMARK_TELEMETRY',
@@ -1334,6 +1342,22 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
   ],
   '6': [
+    [
+      'the journal has events of the life cycle, of attempts and of steps',
+      'workflow/run: writes a journal whose entries match their contract',
+    ],
+    [
+      'the journal has replayed and recovered activities',
+      'workflow/run: repeats no completed activity, and gives a failed one all its attempts again',
+    ],
+    [
+      'the journal has ActivityAttemptFailed and ActivityRetryScheduled',
+      'workflow/run: repeats a failed attempt with a doubled delay, and fails after the last',
+    ],
+    [
+      'MeshActivity and MeshActivitySkipped describe steps of the mesh',
+      'workflow/run: count the nodes of the local registry without a control plane, and skip other calls of the mesh',
+    ],
     [
       'TaskDoubted is an event of the task',
       'tasks/doubt: moves from',

@@ -9,9 +9,15 @@ import {MessageBus, type MessageContext, messageFragment, messageListener} from 
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
 import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
-import {contextListener, type OrchestratorConfig, orchestratorFragment, questionListener} from '../tasks/index.js'
+import {
+  contextListener,
+  type OrchestratorConfig,
+  orchestratorFragment,
+  questionListener,
+  type WorkflowHandoff,
+} from '../tasks/index.js'
 import {telemetryFragment} from '../telemetry/index.js'
-import {workflowFragment, workflowListener} from '../workflow/index.js'
+import {handOffGoal, workflowFragment, workflowListener} from '../workflow/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
@@ -34,7 +40,7 @@ export interface OpenOptions {
   sources: SettingSources
   /** Tables of other modules in the same store. */
   fragments?: readonly Fragment[]
-  /** Starts the workflows to which goals are handed; default: goals cannot be handed to workflows. */
+  /** Starts the workflows to which goals are handed; default: those of the configured file. */
   startWorkflow?: Orchestrator['startWorkflow']
   now?: () => number
   random?: () => number
@@ -56,7 +62,7 @@ export async function openOrchestrator({
   const {values: places, warnings: more} = resolveSettings(workspaceSettings, sources)
   const {store, active, notices} = await openJourneyStore(root, places, {config: settings.config, fragments})
   const live = {current: settings}
-  return {
+  const orchestrator: Orchestrator = {
     store,
     isKept: active !== 'none',
     activeStore: active,
@@ -82,7 +88,10 @@ export async function openOrchestrator({
       return live.current.scopes
     },
     bus: new MessageBus(now, () => live.current.config),
-    startWorkflow,
+    get startWorkflow() {
+      if (startWorkflow !== undefined || live.current.config.planningWorkflowFile === undefined) return startWorkflow
+      return (handoff: WorkflowHandoff) => handOffGoal(orchestrator, handoff)
+    },
     listeners: [
       planListener,
       messageListener,
@@ -98,6 +107,7 @@ export async function openOrchestrator({
     notices,
     close: () => store.close(),
   }
+  return orchestrator
 }
 
 /** Settings for the location of the task store. */

@@ -48,7 +48,14 @@ export {submitSignals} from './attention/submit-signals.js'
 export type {Agent, AgentKind, AgentState} from './base/agent.js'
 export {type Capabilities, parseCapabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
-export {notify, type Scopes, type TaskChangeEvents, type TaskContext, type TaskListener} from './base/context.js'
+export {
+  notify,
+  type Scopes,
+  type TaskChangeEvents,
+  type TaskContext,
+  type TaskListener,
+  type WorkflowHandoff,
+} from './base/context.js'
 export {excerpt} from './base/excerpt.js'
 export type {Finding} from './base/finding.js'
 export type {AffinityGroup} from './base/groups.js'

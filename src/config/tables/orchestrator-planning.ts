@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, choice, integer, number} from '../types.js'
+import {boolean, choice, integer, number, path} from '../types.js'
 
 /** Creation and execution of plans, and which submitted goals are planned. */
 export const orchestratorPlanningSettings = sectionSettings('orchestrator', () => ({
@@ -42,6 +42,10 @@ export const orchestratorPlanningSettings = sectionSettings('orchestrator', () =
     type: boolean('strict'),
     default: false,
     doc: 'Hand submitted goals that name a workflow or a pipeline to the workflow engine.',
+  },
+  planningWorkflowFile: {
+    type: path(),
+    doc: 'Workflow file for goals that are handed to a workflow: the one that the goal names, or the only one. It gets the input goal.',
   },
   planningDepth: {
     type: choice('minimal', 'standard', 'deep'),

@@ -64,6 +64,14 @@ export interface TaskChangeEvents {
   taskEnded: {taskId: number; failure?: string}
   /** A finished task is about to be queued again; a listener can throw to prevent it. */
   taskReopening: {taskId: number}
+  /** A workflow run that was started for a step of a plan has ended. */
+  workflowEnded: {
+    planSessionId: string
+    nodeId: string
+    version: number
+    status: 'completed' | 'failed' | 'cancelled'
+    error: string | undefined
+  }
   agentRetired: {agentId: number}
   /** Periodic cleanup by the daemon, every few seconds: old rows are deleted, a limited number at a time. */
   cleanup: {retentionDays: number}

@@ -2,7 +2,7 @@ import {setMaxListeners} from 'node:events'
 import type {WorkflowJournalEntry} from '../../contracts/index.js'
 import {isErrorOf} from '../../errors/index.js'
 import {watchStore} from '../../store/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import {notify, type TaskContext} from '../../tasks/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
 import type {Workflow} from '../definition/definition.js'
 import {compileWorkflow} from '../definition/read.js'
@@ -243,5 +243,9 @@ class Driver {
 
   #release(release: Release): void {
     releaseLease(this.#context, {runId: this.#run.run_id, owner: this.#owner}, release)
+    const {status, error} = release
+    const {plan_session_id: planSessionId, plan_node_id: nodeId, plan_version: version} = this.#run
+    if (planSessionId === null || nodeId === null || status === 'running' || status === 'waiting') return
+    notify(this.#context, 'workflowEnded', {planSessionId, nodeId, version: version ?? 1, status, error})
   }
 }
