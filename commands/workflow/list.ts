@@ -1,11 +1,7 @@
-import {Args} from '@oclif/core'
-import {formatRuns, formatTable, OperationCommand, operationFlags} from '../../src/cli/index.js'
-import {commandCall, operationNamed} from '../../src/operations/index.js'
-import type {RunSummary} from '../../src/workflow/index.js'
+import {Args, Flags} from '@oclif/core'
+import {formatRuns, formatTable, OrchCommand} from '../../src/cli/index.js'
 
-const listRuns = commandCall(operationNamed('list_workflow_runs'))
-
-export default class WorkflowList extends OperationCommand<typeof WorkflowList> {
+export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
   static override summary = 'List workflow runs, or the workflows of a file.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -13,13 +9,21 @@ export default class WorkflowList extends OperationCommand<typeof WorkflowList> 
     '<%= config.bin %> <%= command.id %> release.yaml',
   ]
   static override args = {file: Args.string({description: 'Workflow file. (default: list the runs)'})}
-  static override flags = operationFlags(listRuns)
+  static override flags = {
+    status: Flags.string({
+      description: 'Only runs with this status.',
+      options: ['running', 'waiting', 'completed', 'failed', 'cancelled'],
+    }),
+    workflow: Flags.string({description: 'Only runs of this workflow.', helpValue: 'NAME'}),
+    limit: Flags.integer({description: 'Maximum number of runs.', default: 50, min: 1, max: 1000, helpValue: 'N'}),
+  }
 
   async run(): Promise<void> {
     const {file} = this.args
     if (file !== undefined) return this.#listFile(file)
-    const result = await this.perform<{runs: RunSummary[]}>(listRuns)
-    await this.output.result(result, ({runs}) => formatRuns(runs, process.stdout.columns))
+    const {modules, orchestrator} = await this.open()
+    const runs = modules.workflows.listRuns(orchestrator, this.flags)
+    await this.output.result({runs}, () => formatRuns(runs, process.stdout.columns))
   }
 
   async #listFile(file: string): Promise<void> {

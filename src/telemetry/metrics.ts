@@ -72,7 +72,7 @@ export function recordMetrics(
     store.run(
       `INSERT INTO research_metrics (session_id, metric_type, metric_value, metadata_json, created_at)
 SELECT ?, ?, NULL, value, datetime(?, 'unixepoch') FROM json_each(?)`,
-      [sessionId, type, Math.floor(nowMs / 1000), JSON.stringify(texts)],
+      [sessionId, type, Math.floor(nowMs / 1000), `[${texts.join(',')}]`],
     )
   } catch (error) {
     logger('svc.telemetry').warn({err: error, metric_type: type}, 'cannot record metrics')

@@ -533,6 +533,7 @@ describe('settings of the file only', () => {
     ['compaction.strategy', 'balanced', ['balanced', 'recent', 'full', 'off'], ['none', 1]],
     ['compaction.head_preserve_tokens', 2000, [0, 10_000], [-1, 1.5]],
     ['compaction.tail_preserve_tokens', 8000, [0, 10_000], [-1, 1.5]],
+    ['planning_workflow_file', undefined, ['flows.yaml'], [1]],
     ['max_task_retries', 0, [0, 20], [-1, 21]],
     ['max_queue_len', 0, [0, 1_000_000], [-1, 2.5]],
     ['queue_overflow_strategy', 'spawn_new_agent', ['block', 'drop_lowest', 'spawn_new_agent'], ['drop']],

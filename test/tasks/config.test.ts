@@ -46,6 +46,7 @@ describe('the configuration of a workspace without settings', () => {
       'inferenceBaseUrl',
       'meshRemoteExecuteReceiverAgent',
       'meshRemoteExecuteSenderAgent',
+      'planningWorkflowFile',
       'scopeId',
       'token',
     ])
@@ -59,12 +60,15 @@ describe('the configuration of a workspace without settings', () => {
     assert.equal(new Set(flat).size, flat.length)
     const members = [
       'attentionTlxWeights',
+      'compaction',
       'tierGate',
       'defaultAgentCapabilities',
       'exec',
       'interruptionCalibration',
+      'memory',
       'session',
       'socratesPolicy',
+      'testDecisionPolicy',
     ]
     const ofTheMesh = ['meshNode', 'meshSecrets']
     assert.deepEqual(Object.keys(config).sort(), [...flat, ...members, ...ofTheMesh].sort())

@@ -367,6 +367,17 @@ describe('a cancelled run', () => {
     await assert.rejects(cancelRun(context, runId, options), (error) => isErrorOf(error, 'workflow_finished'))
   })
 
+  it('waits in no process while a compensation waits', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id, status} = await run(
+      'steps: [{id: a, value: 1, compensate: {id: undo, signal: go}}, {id: b, exec: ["false"]}]',
+    )
+    assert.equal(status, 'waiting')
+    sendSignal(context, {run: run_id, key: 'go'})
+    const row = await resume(run_id)
+    assert.deepEqual([row.status, row.last_error], ['failed', 'b failed: false exited with status 1.'])
+  })
+
   it('is undone by the command if no process drives it', async (test) => {
     const {run, context, entries} = await openFlows(test)
     const {run_id} = await run('steps: [{id: a, value: 1, compensate: {id: u, value: 2}}, {id: s, signal: go}]')

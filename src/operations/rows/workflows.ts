@@ -33,7 +33,7 @@ export const workflowOperations: readonly Operation[] = [
     bindings: {
       rpc: {method: 'orch.workflow.list'},
       tool: {name: 'svc_workflow_list', tier: 'dev', lane: 'workflow'},
-      cli: {command: 'workflow list'},
+      cli: {command: 'workflow list', own: true},
     },
     run: (filter, {modules, orchestrator}) => ({runs: modules.workflows.listRuns(orchestrator, filter)}),
   }),

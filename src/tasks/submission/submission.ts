@@ -61,6 +61,8 @@ export const longest = {
   model_preference: 256,
   model_override: 512,
   active_skill: 256,
+  goal_type: 256,
+  goal_scope: 4096,
   harness_spec_json: 262_144,
   context_envelope_json: longestEnvelope,
 } as const

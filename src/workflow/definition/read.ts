@@ -57,7 +57,9 @@ export function compileWorkflow(name: string, source: WorkflowDefinition, place:
     steps: compiler.steps(steps, {path: '', names: ['input', 'run', 'steps'], depth: 0}),
     output: output === undefined ? undefined : compiler.template(output, ['input', 'run', 'steps'], 'output'),
     source,
-    digest: createHash('sha256').update(canonical(source)).digest('hex'),
+    get digest() {
+      return createHash('sha256').update(canonical(source)).digest('hex')
+    },
   }
 }
 

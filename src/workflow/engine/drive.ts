@@ -208,6 +208,7 @@ class Driver {
         }
       })
     } catch (error) {
+      if (error instanceof Suspension) return this.#leave()
       if (!isErrorOf(error, 'workflow_lease_lost')) this.#interrupt()
       throw signal.aborted ? signal.reason : error
     }

@@ -159,7 +159,10 @@ export class Execution {
     this.#backlog = []
     try {
       return journal.write(() => {
-        for (const event of backlog) journal.append(event)
+        // The results of replayed activities are in the journal already.
+        for (const event of backlog)
+          if (isReplayed(event)) journal.repeat(event)
+          else journal.append(event)
         return work()
       })
     } catch (error) {
@@ -560,6 +563,9 @@ function evaluated<T>(name: string, evaluate: () => T): T {
 /** The id of an activity without one in the definition: the first 32 digits of the SHA-256 of its position. */
 const hashOf = (parts: readonly string[]): string =>
   createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32)
+
+/** True for entries that repeat those of an earlier process. */
+const isReplayed = ({event}: JournalEvent): boolean => event !== 'ActivityReplayed' && event !== 'ActivitySkipped'
 
 /** True for the result of an activity that failed and whose failure was tolerated. */
 const isFailed = (result: unknown): boolean =>

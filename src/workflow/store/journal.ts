@@ -29,6 +29,8 @@ export class Journal {
   readonly #options: JournalOptions
   /** Entries of the current transaction. */
   #pending: WorkflowJournalEntry[] = []
+  /** Those of them that are recorded. */
+  #copies: WorkflowJournalEntry[] = []
 
   constructor(context: TaskContext, options: JournalOptions) {
     this.#context = context
@@ -37,15 +39,26 @@ export class Journal {
 
   /** Adds an entry, within a transaction of `write`. */
   append(event: JournalEvent): void {
+    const entry = this.#entryOf(event)
+    this.#pending.push(entry)
+    this.#copies.push(entry)
+  }
+
+  /** Adds an entry that is reported but not recorded, because an earlier process has recorded the same. */
+  repeat(event: JournalEvent): void {
+    this.#pending.push(this.#entryOf(event))
+  }
+
+  #entryOf(event: JournalEvent): WorkflowJournalEntry {
     const {workflow, runId} = this.#options
     const {event: name, ...members} = event
-    const entry = {journal_version: 1, event: name, workflow, run_id: runId, ...members}
-    this.#pending.push(entry as WorkflowJournalEntry)
+    return {journal_version: 1, event: name, workflow, run_id: runId, ...members} as WorkflowJournalEntry
   }
 
   /** Runs work in a transaction with its entries, and reports them after the commit. */
   write<T>(work: () => T): T {
     this.#pending = []
+    this.#copies = []
     try {
       const result = this.#context.store.transaction(() => {
         const done = work()
@@ -63,7 +76,7 @@ export class Journal {
     const {telemetry, repositoryId, now} = this.#context
     if (!telemetry.workflowJournal) return
     const type = 'workflow_journal_entry'
-    const rows = this.#pending.map((entry) => {
+    const rows = this.#copies.map((entry) => {
       const {workflow, run_id, activity_id} = entry
       return {workflow, run_id, ...(activity_id === undefined ? {} : {activity_id}), entry: bounded(entry)}
     })
