@@ -36,8 +36,8 @@ export default class Transcribe extends SpeechCommand<typeof Transcribe> {
   static override summary = 'Transcribe audio files to text.'
   static override description =
     `WAV, FLAC, MP3 and Ogg are decoded directly, all other formats through ffmpeg. The format is detected from the content,
-not from the file name. If a directory is given, all recordings in it are transcribed, but not those in its
-subdirectories. A .txt or .md file is treated as a transcript and only cleaned up.
+not from the file name. If a directory is given, all recordings in it are transcribed, with --recursive also those in
+its subdirectories. A .txt or .md file is treated as a transcript and only cleaned up.
 
 Each segment is printed as soon as it is final; with --domain code or --profile aggressive, that is at the end. If one
 of several recordings fails, the error is reported, the others are still transcribed, and the exit status is 1. --json
@@ -73,7 +73,7 @@ recording it can also be a file such as talk.srt; the extension selects the form
     format: Flags.custom<TranscriptFormatName>({
       char: 'f',
       description: 'Output format; txt is an alias for text. (default: text, or the format of the --output file)',
-      options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'],
+      options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson'],
       parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName,
     })(),
     output: Flags.string({
@@ -81,6 +81,10 @@ recording it can also be a file such as talk.srt; the extension selects the form
       description: 'Output directory, or output file for a single recording; - is standard output. (default: -)',
       helpValue: 'PATH',
       aliases: ['output-dir'],
+    }),
+    recursive: Flags.boolean({
+      char: 'r',
+      description: 'Also transcribe the recordings in subdirectories of directories.',
     }),
     overwrite: overwriteFlag,
     strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
@@ -107,7 +111,7 @@ recording it can also be a file such as talk.srt; the extension selects the form
   async run(): Promise<void> {
     if (this.argumentList.length === 0) throw new SvcError('recording_missing', {})
     const {listRecordings} = await import('../src/speech/index.js')
-    const recordings = await listRecordings(this.argumentList)
+    const recordings = await listRecordings(this.argumentList, {recursive: this.flags.recursive === true})
     const destination = await this.#destination(recordings)
     const several = recordings.length > 1
     if (several && destination.files.size === 0 && !this.output.json && !joinable.has(destination.format))

@@ -13,6 +13,8 @@ export const foreignFlags: Readonly<Record<string, string>> = {
   '--output-format': '--format',
   '--output-json': '--format json',
   '--output-json-full': '--format verbose_json',
+  '--output-csv': '--format csv',
+  '--output-lrc': '--format lrc',
   '--output-srt': '--format srt',
   '--output-txt': '--format text',
   '--output-vtt': '--format vtt',

@@ -5,22 +5,28 @@ import {SvcError} from '../errors/index.js'
 import {isFolder} from '../files/index.js'
 
 /**
- * Expands arguments to recordings: files unchanged, directories to the recordings in them by name, `-` for standard
+ * Expands arguments to recordings: files unchanged, directories to the recordings in them by path, `-` for standard
  * input. Missing files are reported when they are opened.
+ * @param recursive also the recordings in subdirectories
  * @throws audio_folder_empty, file_unreadable
  */
-export async function listRecordings(args: readonly string[]): Promise<string[]> {
-  const lists = await Promise.all(args.map(async (arg) => ((await isFolder(arg)) ? recordingsIn(arg) : [arg])))
+export async function listRecordings(args: readonly string[], {recursive}: {recursive: boolean}): Promise<string[]> {
+  const lists = await Promise.all(
+    args.map(async (arg) => ((await isFolder(arg)) ? recordingsIn(arg, recursive) : [arg])),
+  )
   return lists.flat()
 }
 
-async function recordingsIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, {withFileTypes: true}).catch((error: unknown) => {
+/** Links to directories are not followed. */
+async function recordingsIn(folder: string, recursive: boolean): Promise<string[]> {
+  const entries = await readdir(folder, {withFileTypes: true, recursive}).catch((error: unknown) => {
     throw SvcError.from(error)
   })
-  const names = entries.filter((entry) => !entry.isDirectory() && isAudioFile(entry.name)).map(({name}) => name)
-  if (names.length === 0) throw new SvcError('audio_folder_empty', {folder})
-  return names.sort().map((name) => join(folder, name))
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && isAudioFile(entry.name))
+    .map(({name, parentPath}) => join(folder, relative(folder, parentPath), name))
+  if (files.length === 0) throw new SvcError('audio_folder_empty', {folder})
+  return files.sort()
 }
 
 /**

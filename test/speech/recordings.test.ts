@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import {relative} from 'node:path'
 import {describe, it} from 'node:test'
-import {outputPaths} from '../../src/speech/index.js'
+import {listRecordings, outputPaths} from '../../src/speech/index.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const names = (...recordings: string[]) => [...outputPaths(recordings, 'out', '.srt').values()]
 
@@ -44,5 +46,16 @@ describe('files of transcripts', () => {
       const places = names(...one.values()).map((name) => name.normalize('NFC').toLowerCase())
       assert.equal(new Set(places).size, one.size, [...one.values()].join(' '))
     }
+  })
+})
+
+describe('the recordings of a directory', () => {
+  it('include those in subdirectories only on request, by path', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(folder, {'b.wav': '', 'a/c.mp3': '', 'a/notes.md': '', 'a/d/e.flac': ''})
+    const listed = async (recursive: boolean) =>
+      (await listRecordings([folder], {recursive})).map((path) => relative(folder, path))
+    assert.deepEqual(await listed(false), ['b.wav'])
+    assert.deepEqual(await listed(true), ['a/c.mp3', 'a/d/e.flac', 'b.wav'])
   })
 })

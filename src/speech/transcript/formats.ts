@@ -11,7 +11,7 @@ import {
 import {timestamp} from './timestamp.js'
 import type {Transcript} from './transcript.js'
 
-export const transcriptFormats = ['text', 'json', 'verbose_json', 'srt', 'vtt', 'tsv', 'ndjson'] as const
+export const transcriptFormats = ['text', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson'] as const
 export type TranscriptFormatName = (typeof transcriptFormats)[number]
 
 /** Formats a transcript incrementally: segments as they become final, or everything at the end. */
@@ -64,6 +64,22 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
     segment: ({startSec, endSec, text}) =>
       text.trim() === '' ? '' : `${Math.round(1000 * startSec)}\t${Math.round(1000 * endSec)}\t${oneLine(text)}\n`,
   }),
+  csv: () => ({
+    ...nothing,
+    extension: '.csv',
+    mediaType: 'text/csv',
+    header: () => 'start,end,text\n',
+    segment: ({startSec, endSec, text}) =>
+      text.trim() === ''
+        ? ''
+        : `${Math.round(1000 * startSec)},${Math.round(1000 * endSec)},"${oneLine(text).replaceAll('"', '""')}"\n`,
+  }),
+  lrc: () => ({
+    ...nothing,
+    extension: '.lrc',
+    mediaType: 'text/plain',
+    segment: ({startSec, text}) => (text.trim() === '' ? '' : `[${lyricsTime(startSec)}]${oneLine(text)}\n`),
+  }),
   ndjson: () => {
     let count = 0
     return {
@@ -73,6 +89,13 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
       segment: (segment) => `${JSON.stringify({...segmentJson(segment, count++), ...wordsJson(segment)})}\n`,
     }
   },
+}
+
+/** A time as in lyrics: `MM:SS.cc`, with as many minutes as needed. */
+function lyricsTime(startSec: number): string {
+  const hundredths = Math.max(0, Math.round(100 * startSec))
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${two(Math.floor(hundredths / 6000))}:${two(Math.floor(hundredths / 100) % 60)}.${two(hundredths % 100)}`
 }
 
 const nothing = {header: () => '', segment: () => '', footer: () => ''}

@@ -42,6 +42,8 @@ describe('a transcript', () => {
     ['json', '{"text":"Hello there.   How are you?"}\n'],
     ['srt', '1\n00:00:00,000 --> 00:00:02,400\nHello there.\n\n2\n00:00:03,000 --> 00:00:05,000\nHow are you?\n\n'],
     ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:02.400\nHello there.\n\n00:00:03.000 --> 00:00:05.000\nHow are you?\n\n'],
+    ['csv', 'start,end,text\n0,2400,"Hello there."\n3000,5000,"How are you?"\n'],
+    ['lrc', '[00:00.00]Hello there.\n[00:03.00]How are you?\n'],
     ['tsv', 'start\tend\ttext\n0\t2400\tHello there.\n3000\t5000\tHow are you?\n'],
   ]
   for (const [name, expected] of cases)
@@ -101,6 +103,12 @@ describe('a transcript', () => {
     const lines = transcript([segment(0, 1, ' one\n\ntwo\tthree\n')])
     assert.equal(written('text', lines), 'one two three\n')
     assert.equal(written('tsv', lines), 'start\tend\ttext\n0\t1000\tone two three\n')
+  })
+
+  it('quotes texts in csv, and counts minutes beyond an hour in lrc', () => {
+    const quoted = transcript([segment(3725.678, 3727, ' say "yes", twice')])
+    assert.equal(written('csv', quoted), 'start,end,text\n3725678,3727000,"say ""yes"", twice"\n')
+    assert.equal(written('lrc', quoted), '[62:05.68]say "yes", twice\n')
   })
 })
 
