@@ -1,5 +1,6 @@
+import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {readTextInput, WorkflowCommand, workflowInputs, workflowPath} from '../../src/cli/index.js'
+import {readTextInput, WorkflowCommand, workflowInputs} from '../../src/cli/index.js'
 
 export default class WorkflowRun extends WorkflowCommand<typeof WorkflowRun> {
   static override summary = 'Run a workflow and print its output.'
@@ -52,7 +53,7 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
       json === '-' ? await readTextInput(this.signal) : json,
       (key, text) => inputFromText(workflow, key, text),
     )
-    const run = {runId, input, source: workflowPath(file), plan: planOfEnvironment(process.env)}
+    const run = {runId, input, source: resolve(file), plan: planOfEnvironment(process.env)}
     if (detach) {
       const {run_id} = createRun(orchestrator, workflow, run)
       if (modules.reportStatus(orchestrator).daemon === null)

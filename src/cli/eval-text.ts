@@ -1,4 +1,5 @@
 import type {SpeechEvalHistoryV1, SpeechEvalV1} from '../contracts/index.js'
+import {dateTime} from './orch-text.js'
 import {formatTable} from './table.js'
 
 const percent = (rate: number) => `${(100 * rate).toFixed(1)} %`
@@ -88,4 +89,4 @@ export const formatEvalHistory = ({runs}: SpeechEvalHistoryV1, width: number | u
   )
 
 /** @param seconds Unix time */
-const dateOf = (seconds: number) => new Date(1000 * seconds).toISOString().slice(0, 19).replace('T', ' ')
+const dateOf = (seconds: number) => dateTime(1000 * seconds)

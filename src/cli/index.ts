@@ -102,6 +102,6 @@ export {
 } from './tasks-command.js'
 export {durationFlag, momentFlag} from './time-flags.js'
 export {notCompleted} from './wait-for-task.js'
-export {WorkflowCommand, workflowPath} from './workflow-command.js'
+export {WorkflowCommand} from './workflow-command.js'
 export {workflowPorts} from './workflow-ports.js'
 export {formatRun, formatRuns, workflowInputs} from './workflow-text.js'

@@ -20,6 +20,9 @@ export const excerpt = (text: string): string => {
 
 export const time = (ms: number): string => new Date(ms).toISOString()
 
+/** `2026-12-01 08:00:30`, UTC. */
+export const dateTime = (ms: number): string => time(ms).slice(0, 19).replace('T', ' ')
+
 /** `T-0001 is Failed (agent core): no luck` */
 export function taskLine({display_id, status, status_reason: reason, agent_name}: Task): string {
   return `${display_id} is ${status} (agent ${agent_name})${reason === undefined ? '' : `: ${oneLine(reason)}`}`

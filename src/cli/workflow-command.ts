@@ -1,4 +1,3 @@
-import {resolve} from 'node:path'
 import type {Command} from '@oclif/core'
 import type {WorkflowJournalEntry} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
@@ -95,6 +94,3 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
     }
   }
 }
-
-/** The absolute path of a workflow file. */
-export const workflowPath = (file: string): string => resolve(file)

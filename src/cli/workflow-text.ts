@@ -1,5 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import type {RunReport, RunSummary} from '../workflow/index.js'
+import {dateTime} from './orch-text.js'
 import {formatTable} from './table.js'
 
 export function formatRuns(runs: readonly RunSummary[], width?: number): string {
@@ -11,7 +12,7 @@ export function formatRuns(runs: readonly RunSummary[], width?: number): string 
       workflow,
       status,
       String(completed_steps),
-      timeText(started_at_ms),
+      dateTime(started_at_ms),
       error,
     ]),
     width,
@@ -23,7 +24,7 @@ export function formatRun(run: RunReport): string {
   const {run_id, workflow, status, completed_steps, error, output, activities, wake_at_ms} = run
   const lines = [`${run_id}  ${workflow}  ${status}, ${completed_steps} activities completed`]
   if (error !== undefined) lines.push(`error: ${error}`)
-  if (wake_at_ms !== undefined) lines.push(`continues at ${timeText(wake_at_ms)}`)
+  if (wake_at_ms !== undefined) lines.push(`continues at ${dateTime(wake_at_ms)}`)
   const table = formatTable(
     ['ACTIVITY', 'STATUS', 'ATTEMPTS', 'TIME', 'NOTE'],
     activities.map(
@@ -31,7 +32,7 @@ export function formatRun(run: RunReport): string {
         id.startsWith(activity) ? id : activity,
         state,
         String(attempts),
-        timeText(recorded_at_ms),
+        dateTime(recorded_at_ms),
         fault ?? prompt ?? (signal_key === undefined ? '' : `waits for the signal ${signal_key}`),
       ],
     ),
@@ -43,8 +44,6 @@ export function formatRun(run: RunReport): string {
     lines.push(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
   return lines.join('\n')
 }
-
-const timeText = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').slice(0, 19)
 
 /**
  * The inputs of a run from the command line.

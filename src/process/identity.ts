@@ -32,6 +32,15 @@ export function processesWith(variable: string, value: string): number[] {
   return processes().filter(has)
 }
 
+/** Kills a process, or with a negative pid its group; no effect if it has ended. */
+export function killIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has already ended.
+  }
+}
+
 function processes(): number[] {
   try {
     return readdirSync('/proc')

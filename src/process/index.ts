@@ -2,7 +2,8 @@
  * Processes and threads: identification of other processes, commands in a process group with bounded output, and start
  * of worker threads with error propagation to the main thread.
  */
-export {isAlive, processesWith, processStart} from './identity.js'
+export {isAlive, killIfRunning, processesWith, processStart} from './identity.js'
+export {inheritedEnvironment} from './inherited-environment.js'
 export {KeptOutput, type OutputPiece, type OutputSource, withGap} from './kept-output.js'
 export {type GroupCommand, type GroupEnd, runInGroup} from './process-group.js'
 export {isRunning} from './running.js'

@@ -24,7 +24,7 @@ async function recordingsIn(folder: string, recursive: boolean): Promise<string[
   })
   const files = entries
     .filter((entry) => !entry.isDirectory() && isAudioFile(entry.name))
-    .map(({name, parentPath}) => join(folder, relative(folder, parentPath), name))
+    .map(({name, parentPath}) => join(parentPath, name))
   if (files.length === 0) throw new SvcError('audio_folder_empty', {folder})
   return files.sort()
 }

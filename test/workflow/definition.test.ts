@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
-import {durationMs} from '../../src/workflow/definition/duration.js'
+import {durationMs} from '../../src/workflow/definition/activity.js'
 import {compileExpression, ExpressionFailure} from '../../src/workflow/definition/expression.js'
 import {findWorkflow, readWorkflows} from '../../src/workflow/definition/read.js'
 import {compileTemplate} from '../../src/workflow/definition/template.js'

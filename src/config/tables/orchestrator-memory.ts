@@ -1,7 +1,7 @@
 import {sectionSettings} from '../setting.js'
 import {boolean, choice, integer, number, path, text} from '../types.js'
 
-/** What models are told about earlier work. */
+/** Earlier work that is added to the prompts of models. */
 export const orchestratorMemorySettings = sectionSettings('orchestrator.memory', () => ({
   enabled: {
     type: boolean('strict'),

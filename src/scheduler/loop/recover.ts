@@ -1,4 +1,4 @@
-import {processesWith, processStart} from '../../process/index.js'
+import {killIfRunning, processesWith, processStart} from '../../process/index.js'
 import {requeueRow, selectTask, type TaskContext, type TaskRow} from '../../tasks/index.js'
 
 import {type Lease, requireLease} from './lease.js'
@@ -34,15 +34,7 @@ export function recoverRuns(context: TaskContext, lease: Lease): number {
  */
 function endCommand({uid, processor, run_process}: TaskRow, runsChecks: boolean): void {
   const group = run_process === null ? undefined : (JSON.parse(run_process) as {pid: number; start: string})
-  if (group !== undefined && group.start !== '' && processStart(group.pid) === group.start) kill(-group.pid)
+  if (group !== undefined && group.start !== '' && processStart(group.pid) === group.start) killIfRunning(-group.pid)
   if (processor !== 'exec' && !runsChecks) return
-  for (const pid of processesWith('SVC_TASK_UID', uid)) kill(pid)
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has already ended.
-  }
+  for (const pid of processesWith('SVC_TASK_UID', uid)) killIfRunning(pid)
 }

@@ -20,7 +20,7 @@ export interface AiOptions {
   endpoint: InferenceEndpoint
   prices: ModelPrices
   costPreference: CostPreference
-  /** What the model is told about the workspace; read once per run. */
+  /** Facts about the workspace that are added to the prompt; read once per run. */
   memory?: () => Promise<string>
   /** Maximum silence of the server, ms. A large model on a CPU may need minutes before its first token. */
   idleTimeoutMs?: number

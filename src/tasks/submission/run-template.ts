@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {registerSecret} from '../../log/index.js'
-import {type GroupEnd, type KeptOutput, runInGroup} from '../../process/index.js'
+import {type GroupEnd, inheritedEnvironment, type KeptOutput, runInGroup} from '../../process/index.js'
 import type {Task} from '../base/task.js'
 import {type ExecPolicy, planExec} from './exec-argv.js'
 import {secretValues} from './exec-secrets.js'
@@ -26,8 +26,6 @@ export interface TemplateEnd extends GroupEnd {
   /** Why the command failed, as a predicate of the template's name; undefined if it succeeded. */
   failure: string | undefined
 }
-
-const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
 
 /** Task ids in the environment of a command. */
 const taskVariables: readonly (readonly [variable: string, of: (task: Task) => string | number | undefined])[] = [
@@ -71,7 +69,7 @@ function environment(parent: ExecOptions['env'], task: Task): Record<string, str
   for (const value of Object.values(secrets)) registerSecret(value)
   const variables = [
     ...Object.entries(secrets),
-    ...inherited.map((name) => [name, parent[name]] as const),
+    ...Object.entries(inheritedEnvironment(parent)),
     ...taskVariables.map(([name, of]) => [name, of(task)] as const),
   ]
   return Object.fromEntries(

@@ -1,9 +1,8 @@
 import {SvcError} from '../../errors/index.js'
-import {processesWith, runInGroup} from '../../process/index.js'
+import {inheritedEnvironment, killIfRunning, processesWith, runInGroup} from '../../process/index.js'
 import type {ActivityKey} from '../store/activities.js'
 import {type Executor, localEvent} from './executor.js'
 
-const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
 /** Time limit of a program without a timeout of its own, ms. */
 const longestMs = 2 ** 31 - 1
 const maxOutputBytes = 256 << 10
@@ -16,16 +15,16 @@ const markerOf = ({runId, activityId}: ActivityKey): string => `${runId}/${activ
 export const execExecutor: Executor<'exec'> = {
   type: 'work',
   async run({context, ports, key, name, args: {argv, env, json}, attempt}, signal) {
-    refuseOptions(name, argv)
+    refuseNul(name, argv)
     // A process of an attempt that was interrupted may still be running.
-    if (attempt > 1) for (const pid of processesWith(marker, markerOf(key))) kill(pid)
+    if (attempt > 1) for (const pid of processesWith(marker, markerOf(key))) killIfRunning(pid)
     const [program = '', ...rest] = argv
     const end = await runInGroup(
       {
         argv: [program, ...rest],
         cwd: context.root,
         env: {
-          ...Object.fromEntries(inherited.flatMap((variable) => entryOf(variable, ports.env[variable]))),
+          ...inheritedEnvironment(ports.env),
           ...env,
           SVC_WORKFLOW_RUN_ID: key.runId,
           SVC_WORKFLOW_ATTEMPT: String(attempt),
@@ -48,13 +47,10 @@ export const execExecutor: Executor<'exec'> = {
   },
 }
 
-const entryOf = (name: string, value: string | undefined): [string, string][] =>
-  value === undefined ? [] : [[name, value]]
-
 const withLines = (lines: readonly string[]) => (lines.length === 0 ? '' : `: ${lines.join(' | ')}`)
 
 /** An argument that an expression has computed must not contain a NUL character, which would end it. */
-function refuseOptions(activity: string, argv: readonly string[]): void {
+function refuseNul(activity: string, argv: readonly string[]): void {
   if (argv.some((argument) => argument.includes('\0')))
     throw new SvcError('workflow_activity_failed', {activity, reason: 'an argument contains a NUL character'})
 }
@@ -68,13 +64,5 @@ export function parseJson(activity: string, text: string): unknown {
       activity,
       reason: `its output is not JSON: ${(error as Error).message}`,
     })
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has already ended.
   }
 }

@@ -1,6 +1,6 @@
+import {parseDuration} from '../../config/index.js'
 import type {WorkflowStep} from '../../contracts/index.js'
 import type {Activity} from './definition.js'
-import {durationMs} from './duration.js'
 import {hasExpression, type Template} from './template.js'
 
 /** Compiles a part of a step. */
@@ -96,6 +96,10 @@ export function activityFault(key: ActivityKey, step: WorkflowStep): string | un
   if (step.json !== undefined && key !== 'exec' && key !== 'generate') return 'json belongs to exec and generate'
   return undefined
 }
+
+/** A duration of a workflow file, which its schema has checked: integer ms, or text such as `500ms` or `1.5s`. */
+export const durationMs = (value: number | string): number =>
+  typeof value === 'number' ? value : Math.round(parseDuration(value))
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 

@@ -8,9 +8,9 @@ import {
   type WorkflowStep,
 } from '../../contracts/index.js'
 import {nearest, SvcError} from '../../errors/index.js'
-import {type ActivityKey, activityFault, activityReaders, type Reader} from './activity.js'
+import {canonicalJson} from '../../lang/index.js'
+import {type ActivityKey, activityFault, activityReaders, durationMs, type Reader} from './activity.js'
 import type {ActivityStep, InputType, Step, Workflow} from './definition.js'
-import {durationMs} from './duration.js'
 import {compileExpression, ExpressionFailure} from './expression.js'
 import {compileTemplate, type Template} from './template.js'
 
@@ -58,7 +58,7 @@ export function compileWorkflow(name: string, source: WorkflowDefinition, place:
     output: output === undefined ? undefined : compiler.template(output, ['input', 'run', 'steps'], 'output'),
     source,
     get digest() {
-      return createHash('sha256').update(canonical(source)).digest('hex')
+      return createHash('sha256').update(canonicalJson(source)).digest('hex')
     },
   }
 }
@@ -68,15 +68,6 @@ const inputType = ({
   description,
   default: fallback,
 }: NonNullable<WorkflowDefinition['input']>[string]): InputType => ({type, description, fallback})
-
-/** JSON with sorted keys, so that the order of members in the file does not matter. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  const sorted = members.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${sorted.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(',')}}`
-}
 
 /** Where steps are compiled: their position, and the names that their expressions may use. */
 interface Surroundings {

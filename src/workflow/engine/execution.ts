@@ -31,7 +31,7 @@ import {argumentHash, cachedResult, cacheResult} from '../store/cache.js'
 import type {Journal, JournalEvent, StepEvent} from '../store/journal.js'
 import {leaseTtlMs, renewLease} from '../store/lease.js'
 import type {RunRow} from '../store/runs.js'
-import {ActivityFailure, Cancellation, failureText, NotReached} from './ends.js'
+import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './ends.js'
 import {together} from './together.js'
 import type {Condition, Waits} from './waits.js'
 
@@ -499,7 +499,8 @@ export class Execution {
     const isLast = failures + 1 >= step.maxAttempts
     const delayMs = Math.min(longestBackoffMs, step.backoffMs * 2 ** failures)
     this.write(() => {
-      if (step.activity.kind === 'value' || step.activity.kind === 'patch')
+      // The start of a pure activity was rolled back with it.
+      if (executors[step.activity.kind].type === 'pure')
         this.#start(step, key, {attempt, isFirst: failures === 0, earlier: 0})
       recordAttempt(this.#context, key, {attempt, status: 'failed', error: text})
       journal.append({event: 'ActivityAttemptFailed', ...names, attempt, max_attempts: step.maxAttempts, error: text})
@@ -583,7 +584,7 @@ const isControl = (error: unknown): boolean =>
   error instanceof ActivityFailure ||
   error instanceof Cancellation ||
   error instanceof NotReached ||
-  (error instanceof Error && error.name === 'Suspension') ||
+  error instanceof Suspension ||
   (error instanceof SvcError && controlCodes.has(error.code))
 
 const controlCodes: ReadonlySet<string> = new Set([

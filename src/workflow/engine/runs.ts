@@ -1,4 +1,3 @@
-import {readFile} from 'node:fs/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../../tasks/index.js'
 import type {Workflow} from '../definition/definition.js'
@@ -69,8 +68,13 @@ function requireContinuable(run: RunRow): void {
 
 /** The workflow in the file of a run; undefined if there is no such file or workflow any more. */
 async function currentDefinition({source_path: path, workflow_name: name}: RunRow): Promise<Workflow | undefined> {
-  if (path === null || (await readFile(path).catch(() => undefined)) === undefined) return undefined
-  return (await readWorkflows(path)).find((workflow) => workflow.name === name)
+  if (path === null) return undefined
+  try {
+    return (await readWorkflows(path)).find((workflow) => workflow.name === name)
+  } catch (error) {
+    if (isErrorOf(error, 'file_not_found') || isErrorOf(error, 'file_unreadable')) return undefined
+    throw error
+  }
 }
 
 /** @throws workflow_changed */

@@ -1,11 +1,11 @@
 import {createHash} from 'node:crypto'
+import {canonicalJson} from '../../lang/index.js'
 import type {TaskContext} from '../../tasks/index.js'
-import {canonical} from '../definition/read.js'
 
 /** Identifies a call in the cache: the workflow, and the arguments of the activity. */
 export const argumentHash = (workflow: string, args: unknown): string =>
   createHash('sha256')
-    .update(canonical([workflow, args]))
+    .update(canonicalJson([workflow, args]))
     .digest('hex')
 
 export const cachedResult = (
