@@ -167,6 +167,8 @@ export interface TranscribeV1 {
     decode_ms: number
     /** Number of windows processed by the model. */
     windows: number
+    /** Number of tokens for which the logits of the whole vocabulary were computed, because the fast choice was not certain. */
+    whole_heads: number
     /** Real-time factor: processing time without loading, divided by the duration of the recording. */
     rtf: number
   }

@@ -1,4 +1,4 @@
-import {mostLikely} from './most-likely.js'
+import type {TokenLogits} from './token-logits.js'
 
 export interface BeamHypothesis {
   tokens: readonly number[]
@@ -10,8 +10,8 @@ export interface BeamHypothesis {
 
 /** The next tokens of one row. */
 export interface BeamScores<S> {
-  /** Logits that rank the next tokens, `[vocabulary]`; tokens with non-finite logits are excluded. */
-  logits: Float32Array
+  /** Logits that rank the next tokens. */
+  logits: TokenLogits
   /** Log-sum-exp of all logits, for the rank. */
   total: number
   /** Added to the rank of all tokens. */
@@ -60,6 +60,11 @@ export class BeamSearch<S> {
     this.#rows = [{tokens: [], logprobs: [], logprob: 0, rank: 0, state: start}]
   }
 
+  /** Number of tokens per row that are considered. */
+  get candidates(): number {
+    return this.#width + 1
+  }
+
   get done(): boolean {
     return this.#rows.length === 0 || this.#finished.length >= this.#width
   }
@@ -95,7 +100,8 @@ export class BeamSearch<S> {
 
   #candidates({logits, total, offset}: BeamScores<S>, source: number): Candidate[] {
     const before = (this.#rows[source]?.rank ?? 0) + offset - total
-    return Array.from(mostLikely(logits, this.#width + 1), (token) => ({source, token, rank: before + logits[token]!}))
+    const {values} = logits
+    return logits.mostLikely(this.candidates).map((token) => ({source, token, rank: before + values[token]!}))
   }
 
   #extended({source, token, rank}: Candidate, scores: readonly BeamScores<S>[]): Row<S> {

@@ -1,7 +1,7 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import type {DataType, GraphBuilder, Value} from '../onnx/index.js'
-import {commonFolder, type Dtype, type TensorEntry, type TensorMap} from '../weights/index.js'
+import {commonFolder, type Dtype, quantizedBlock, type TensorEntry, type TensorMap} from '../weights/index.js'
 
 const dataTypes: Partial<Record<Dtype, DataType>> = {
   F32: 'float32',
@@ -14,8 +14,11 @@ const dataTypes: Partial<Record<Dtype, DataType>> = {
 /** `castTo` of ONNX for 32-bit floats. */
 const float32 = 1
 
-/** Weights per scale in `MatMulNBits`. */
-const blockSize = 32
+/** Rows of a matrix, the last one exclusive. */
+interface RowRange {
+  from: number
+  to: number
+}
 
 /**
  * The weights of one graph: initializers that stay in their files, and matrix products with them. If a matrix has a
@@ -66,21 +69,42 @@ export class GraphWeights {
     )
   }
 
-  /** x E^T for the embedding matrix E `[vocabulary, size]`, which gives the logits. */
-  logits(x: Value, weight: string, [out, input]: readonly [number, number]): Value {
-    if (this.#tensors.has(`${weight}.blocks`)) return this.#blocks(x, weight, out, input)
-    return this.#graph.node('Gemm', [x, this.get(weight, [out, input])], {transB: 1})
+  /** x E^T for the first rows of the embedding matrix E `[vocabulary, size]`, which gives their logits. */
+  logits(x: Value, weight: string, [out, input]: readonly [number, number], rows: number): Value {
+    if (this.#tensors.has(`${weight}.blocks`)) return this.#blocks(x, weight, out, input, rows)
+    return this.#product(x, weight, [out, input], {from: 0, to: rows})
   }
 
-  #blocks(x: Value, weight: string, out: number, input: number): Value {
-    const blocks = Math.ceil(input / blockSize)
-    const w = this.#external(`${weight}.blocks`, [out, blocks, blockSize])
-    const scales = this.#external(`${weight}.blocks_scale`, [out * blocks])
-    const attributes = {K: input, N: out, bits: 8, block_size: blockSize, accuracy_level: 4}
+  /** The same for the rows from `from` on, as the checkpoint has them. */
+  exactLogits(x: Value, weight: string, [out, input]: readonly [number, number], from: number): Value {
+    return this.#product(x, weight, [out, input], {from, to: out})
+  }
+
+  /** Rows of a matrix of the checkpoint as 32-bit floats: those of `ids` `[..., n]`, as `[..., n, size]`. */
+  rows(weight: string, shape: readonly [number, number], ids: Value): Value {
+    const value = this.#external(weight, shape)
+    const found = this.#graph.node('Gather', [value, ids], {axis: 0})
+    return this.#tensors.get(weight)?.dtype === 'F32' ? found : this.#cast(found)
+  }
+
+  #product(x: Value, weight: string, shape: readonly [number, number], rows: RowRange): Value {
+    const value = this.#external(weight, shape, rows)
+    const isFloat = this.#tensors.get(weight)?.dtype === 'F32'
+    const floats = isFloat ? value : this.#once(`${value}.float32`, () => this.#cast(value))
+    return this.#graph.node('Gemm', [x, floats], {transB: 1})
+  }
+
+  #blocks(x: Value, weight: string, out: number, input: number, rows = out): Value {
+    const size = this.#tensors.get(`${weight}.blocks`)?.shape[2] ?? quantizedBlock
+    const blocks = Math.ceil(input / size)
+    const w = this.#external(`${weight}.blocks`, [out, blocks, size], {from: 0, to: rows})
+    const scales = this.#external(`${weight}.blocks_scale`, [out * blocks], {from: 0, to: rows * blocks})
+    const attributes = {K: input, N: rows, bits: 8, block_size: size, accuracy_level: 4}
     return this.#graph.contrib('MatMulNBits', [x, w, scales], attributes)
   }
 
-  #external(name: string, shape: readonly number[]): Value {
+  /** @param rows part of the first dimension; default: all of it */
+  #external(name: string, shape: readonly number[], rows?: RowRange): Value {
     const entry = this.#tensors.get(name)
     if (entry === undefined) {
       const files = [...new Set([...this.#tensors.values()].map(({file}) => file))]
@@ -92,8 +116,16 @@ export class GraphWeights {
       throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: Object.keys(dataTypes)})
     if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i]))
       throw new SvcError('tensor_shape', {tensor: name, file, found: entry.shape, expected: shape})
-    return this.#once(name, () =>
-      this.#graph.external(name, type, shape, {location: relative(this.folder, file), offset, length}),
+    const [size = 1, ...others] = shape
+    const {from, to} = rows ?? {from: 0, to: size}
+    const rowBytes = length / size
+    const part = from === 0 && to === size ? name : `${name}.${from}-${to}`
+    return this.#once(part, () =>
+      this.#graph.external(part, type, [to - from, ...others], {
+        location: relative(this.folder, file),
+        offset: offset + from * rowBytes,
+        length: (to - from) * rowBytes,
+      }),
     )
   }
 

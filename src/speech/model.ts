@@ -156,7 +156,13 @@ export interface WindowResult {
   alternatives: Alternative[]
   /** Constraints that were not applied. */
   warnings: readonly ConstraintWarning[]
-  timings: {featuresMs: number; encodeMs: number; decodeMs: number}
+  timings: {
+    featuresMs: number
+    encodeMs: number
+    decodeMs: number
+    /** Tokens for which the logits of the whole vocabulary were computed, because the fast choice was not certain. */
+    wholeHeads: number
+  }
 }
 
 export interface LanguageGuess {

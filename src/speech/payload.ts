@@ -83,6 +83,7 @@ function timingsPayload({timings}: NonNullable<TranscribedFile['recording']>, du
     encode_ms: tenths(timings.encodeMs),
     decode_ms: tenths(timings.decodeMs),
     windows: timings.windows,
+    whole_heads: timings.wholeHeads,
     rtf: durationSec === 0 ? 0 : round(workMs / 1000 / durationSec),
   }
 }

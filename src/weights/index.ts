@@ -15,7 +15,7 @@ export {readJsonObject} from './json-file.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from './merge/merge-adapter.js'
 export type {MergeSource} from './merge/merge-inputs.js'
 export {floatToHalf} from './narrow.js'
-export {quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
+export {quantizeBlocks, quantizeColumns, quantizedBlock, quantizeNibbles} from './quantize.js'
 export {
   blocksCopy,
   type CopyOptions,

@@ -2,11 +2,14 @@ import {closeSync, openSync, readSync, writeSync} from 'node:fs'
 import {SvcError} from '../errors/index.js'
 import {writeFault} from '../files/index.js'
 import {type Dtype, dtypeBytes} from './dtype.js'
-import {quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
+import {blockBounds, quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
 import {widenFloats} from './widen.js'
 
 /** How a matrix is quantised; see `quantize.ts`. */
-export type Scheme = {kind: 'columns'; most: number} | {kind: 'blocks' | 'nibbles'; size: number}
+export type Scheme =
+  | {kind: 'columns'; most: number}
+  | {kind: 'blocks'; size: number; bounds: boolean}
+  | {kind: 'nibbles'; size: number}
 
 /** Rows of a matrix `[rows, input]` in a file, and where their quantised copy is written. Offsets are in bytes. */
 export interface QuantizeJob {
@@ -16,6 +19,8 @@ export interface QuantizeJob {
   scheme: Scheme
   values: number
   scales: number
+  /** Where the norms of `blockBounds` are written. */
+  bounds?: number | undefined
 }
 
 /** Weights that a thread reads and widens at a time: 4 MB of 32-bit floats. */
@@ -36,10 +41,11 @@ export function runQuantizeJobs(target: string, jobs: Iterable<QuantizeJob>, onD
       const {file} = job.source
       const source = sources.get(file) ?? openSource(file)
       sources.set(file, source)
-      const {values, scales} = quantize(job, source, memory)
+      const {values, scales, bounds} = quantize(job, source, memory)
       try {
         writeAt(output, values, job.values)
         writeAt(output, scales, job.scales)
+        if (bounds !== undefined && job.bounds !== undefined) writeAt(output, bounds, job.bounds)
       } catch (error) {
         throw writeFault(error, target)
       }
@@ -67,13 +73,16 @@ interface Memory {
 interface Quantized {
   values: Int8Array | Uint8Array
   scales: Float32Array
+  bounds?: Float32Array | undefined
 }
 
 function quantize({source, rows, input, scheme}: QuantizeJob, handle: number, memory: Memory): Quantized {
   const read = (first: number, count: number) => readRows(source, handle, {first, count, input}, memory)
   if (scheme.kind !== 'columns') {
     const weight = read(0, rows)
-    return (scheme.kind === 'blocks' ? quantizeBlocks : quantizeNibbles)(weight, input, scheme.size)
+    if (scheme.kind === 'nibbles') return quantizeNibbles(weight, input, scheme.size)
+    const blocks = quantizeBlocks(weight, input, scheme.size)
+    return scheme.bounds ? {...blocks, bounds: blockBounds(weight, input, scheme.size, blocks)} : blocks
   }
   const result = {values: new Int8Array(rows * input), scales: new Float32Array(rows)}
   const step = rowsPerChunk(input)

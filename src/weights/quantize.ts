@@ -73,6 +73,34 @@ export function quantizeBlocks(weight: Float32Array, input: number, size = quant
 }
 
 /**
+ * Two norms per row, which bound the error of a product with it: that of the difference of a row and its quantised copy,
+ * and that of the copy.
+ * @returns `[rows, 2]`
+ */
+export function blockBounds(
+  weight: Float32Array,
+  input: number,
+  size: number,
+  {values, scales}: QuantizedBlocks,
+): Float32Array {
+  const bounds = new Float32Array((2 * weight.length) / input)
+  forEachBlock(weight, input, size, (block, from, to) => {
+    const scale = scales[block]!
+    const shift = block * size - from
+    const row = 2 * Math.floor(from / input)
+    let [error, norm] = [0, 0]
+    for (let i = from; i < to; i++) {
+      const copy = (values[shift + i]! - 128) * scale
+      error += (weight[i]! - copy) ** 2
+      norm += copy * copy
+    }
+    bounds[row]! += error
+    bounds[row + 1]! += norm
+  })
+  return bounds.map(Math.sqrt)
+}
+
+/**
  * 4-bit quantisation with one scale per block of inputs, for ONNX Runtime's `MatMulNBits`. The value with the largest
  * magnitude of a block becomes -8, as in the format q4_0 of llama.cpp. The last block is padded.
  * @param weight `[rows, in]`

@@ -95,10 +95,13 @@ async function runInThreads(work: QuantizeWork, threads: number, onProgress: (we
 /** Copy with one scale per output: `NAME.columns` `[in, out]` and `NAME.columns_scale` `[out]`. */
 export const columnsCopy = (entry: TensorEntry, most = 127): QuantizedCopy => ({entry, scheme: {kind: 'columns', most}})
 
-/** Copy with one scale per block: `NAME.blocks` `[out, blocks, size]` and `NAME.blocks_scale` `[out * blocks]`. */
-export const blocksCopy = (entry: TensorEntry, size = quantizedBlock): QuantizedCopy => ({
+/**
+ * Copy with one scale per block: `NAME.blocks` `[out, blocks, size]` and `NAME.blocks_scale` `[out * blocks]`; with
+ * `bounds`, also `NAME.blocks_bounds` `[out, 2]` of `blockBounds`.
+ */
+export const blocksCopy = (entry: TensorEntry, size = quantizedBlock, {bounds = false} = {}): QuantizedCopy => ({
   entry,
-  scheme: {kind: 'blocks', size},
+  scheme: {kind: 'blocks', size, bounds},
 })
 
 /** Copy of 4 bits: `NAME.nibbles` `[out, blocks, size / 2]` and `NAME.nibbles_scale` `[out * blocks]`. */
@@ -115,7 +118,9 @@ function layoutOf({entry: {name, shape}, scheme}: QuantizedCopy): TensorLayout[]
   ]
   if (scheme.kind === 'columns') return pair('I8', [input, out], out)
   const blocks = Math.ceil(input / scheme.size)
-  return pair('U8', [out, blocks, bytesPerBlock(scheme)], out * blocks)
+  const tensors = pair('U8', [out, blocks, bytesPerBlock(scheme)], out * blocks)
+  if (scheme.kind !== 'blocks' || !scheme.bounds) return tensors
+  return [...tensors, {name: `${name}.blocks_bounds`, dtype: 'F32', shape: [out, 2]}]
 }
 
 const bytesPerBlock = ({kind, size}: Exclude<Scheme, {kind: 'columns'}>) => (kind === 'blocks' ? size : size / 2)
@@ -129,6 +134,7 @@ function jobsOf({entry, scheme}: QuantizedCopy, offsets: ReadonlyMap<string, num
   if (scheme.kind === 'columns')
     return [{source: {name, file, dtype, offset}, rows: out, input, scheme, values, scales}]
   const blocks = Math.ceil(input / scheme.size)
+  const bounds = offsets.get(`${name}.blocks_bounds`)
   const step = rowsPerChunk(input)
   return Array.from({length: Math.ceil(out / step)}, (_, i) => {
     const first = i * step
@@ -139,6 +145,7 @@ function jobsOf({entry, scheme}: QuantizedCopy, offsets: ReadonlyMap<string, num
       scheme,
       values: values + first * blocks * bytesPerBlock(scheme),
       scales: scales + first * blocks * Float32Array.BYTES_PER_ELEMENT,
+      bounds: bounds === undefined ? undefined : bounds + first * 2 * Float32Array.BYTES_PER_ELEMENT,
     }
   })
 }

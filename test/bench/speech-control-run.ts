@@ -4,6 +4,7 @@
  */
 import {logMel} from '../../src/audio/index.js'
 import {median, medianRatio, round} from '../../src/bench/measure.js'
+import type {TokenLogits} from '../../src/sampling/index.js'
 import {type CompiledConstraints, constraintCompiler} from '../../src/speech/constraints/compile.js'
 import {defaultTranscribeOptions} from '../../src/speech/index.js'
 import {openSpeechModel} from '../../src/speech/open-model.js'
@@ -82,13 +83,13 @@ const reordered = [1, 0, 2, 2, 4]
  * A window that never ends before its maximum number of tokens, and in which each step of a beam moves the same number of
  * rows. Both sides thus run the network equally.
  */
-const endless = (audio: AudioContext, end: number, size: number): AudioContext => ({
+const endless = (audio: AudioContext, end: number): AudioContext => ({
   positions: audio.positions,
-  decode(): DecoderRun {
-    const run = audio.decode()
-    const withoutEnd = (logits: Float32Array) => {
-      for (let at = end; at < logits.length; at += size) logits[at] = -Infinity
-      return logits
+  decode(options): DecoderRun {
+    const run = audio.decode(options)
+    const withoutEnd = (rows: TokenLogits[]) => {
+      for (const {values} of rows) values[end] = -Infinity
+      return rows
     }
     return {
       get rows() {
@@ -97,8 +98,11 @@ const endless = (audio: AudioContext, end: number, size: number): AudioContext =
       get length() {
         return run.length
       },
-      prefill: async (tokens, at) => withoutEnd(await run.prefill(tokens, at)),
-      step: async (tokens) => withoutEnd(await run.step(tokens)),
+      get wholeHeads() {
+        return run.wholeHeads
+      },
+      prefill: async (tokens, at, wanted) => withoutEnd(await run.prefill(tokens, at, wanted)),
+      step: async (tokens, wanted) => withoutEnd(await run.step(tokens, wanted)),
       select: (sources) => run.select(sources.length === reordered.length ? reordered : sources),
     }
   },
@@ -106,12 +110,12 @@ const endless = (audio: AudioContext, end: number, size: number): AudioContext =
 
 async function whisper(beamSize: number) {
   const {config, vocabulary} = await readWhisperFolder(folder)
-  const session = {threads: 1, device: 'cpu', alignmentHeads: [[1, 0]]} as const
+  const session = {threads: 1, device: 'cpu', alignmentHeads: [[1, 0]], textTokens: vocabulary.endOfText} as const
   const network = await openGraphNetwork(config, await readShards(folder), session)
   const frames = 2 * config.audioPositions
   const clip = randomFloats(1)(11 * 16_000).map((x) => 0.1 * x)
   const context = await network.encode(logMel(clip, {bins: config.melBins, frames}), frames)
-  const audio = endless(context, vocabulary.endOfText, vocabulary.size)
+  const audio = endless(context, vocabulary.endOfText)
   const compile = constraintCompiler(whisperText(vocabulary))
   const constraints = constraintsWith([])
   const limits = {timestamps: false, context: config.textPositions, maxTokens: windowTokens}

@@ -18,6 +18,7 @@ const network = await openGraphNetwork(config, precision === 'int8' ? await quan
   threads: 1,
   device: 'cpu',
   alignmentHeads: [[config.decoder.layers - 1, 0]],
+  textTokens: 50_257,
 })
 
 /** Start of transcript, English, transcribe, no timestamps. */
@@ -46,7 +47,7 @@ for (let i = 0; i < 3; i++) {
 
 /** Per step, with a growing cache. */
 async function steps(rows: number, count: number): Promise<number> {
-  const run = context.decode()
+  const run = context.decode({allLogits: false, suppressed: []})
   await run.prefill(prompt, [3])
   if (rows > 1) run.select(Array(rows).fill(0))
   const total = await time(async () => {

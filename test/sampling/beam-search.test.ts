@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {type BeamScores, BeamSearch, logSumExp, meanLogprob} from '../../src/sampling/index.js'
+import {type BeamScores, BeamSearch, logSumExp, meanLogprob, TokenLogits} from '../../src/sampling/index.js'
 import {randomFloats} from '../support/random-floats.js'
 
 const size = 5
@@ -21,7 +21,7 @@ const logitsOf = (...probabilities: number[]) => Float32Array.from(probabilities
 function plain(logits: Float32Array): BeamScores<undefined> {
   const total = logSumExp(logits)
   const logprobOf = (token: number) => logits[token]! - total
-  return {logits, total, offset: 0, logprobOf, state: undefined, after: () => undefined}
+  return {logits: TokenLogits.of(logits), total, offset: 0, logprobOf, state: undefined, after: () => undefined}
 }
 
 const after = ({tokens}: {tokens: readonly number[]}) => plain(model(tokens))
@@ -109,7 +109,7 @@ describe('BeamSearch', () => {
     const beam = open(1)
     const logits = logitsOf(0, 0.6, 0.4, 0, 0)
     const raised = Float32Array.from(logits, (logit, token) => logit + (token === 2 ? 1 : 0))
-    beam.advance([{...plain(logits), logits: raised}])
+    beam.advance([{...plain(logits), logits: TokenLogits.of(raised)}])
     const [found] = beam.hypotheses()
     assert.deepEqual(found?.tokens, [2])
     assert.ok(Math.abs((found?.logprob ?? 0) - Math.log(0.4)) < 1e-6)

@@ -77,7 +77,7 @@ function hearing(texts: readonly string[], alternatives: Alternative[] = []): Mo
       noSpeech: false,
       temperature: 0,
       alternatives,
-      timings: {featuresMs: 0, encodeMs: 0, decodeMs: 0},
+      timings: {featuresMs: 0, encodeMs: 0, decodeMs: 0, wholeHeads: 0},
       warnings: [],
     }),
     detectLanguage: async () => [{language: 'en', probability: 1}],

@@ -1,4 +1,4 @@
-import {highest} from '../../sampling/index.js'
+import {highest, type TokenLogits} from '../../sampling/index.js'
 import {acousticBound} from '../preferred-reading.js'
 import type {CompiledConstraints} from './compile.js'
 import type {BiasState} from './phrase-bias.js'
@@ -37,10 +37,12 @@ export interface ConstrainedStep {
 export interface LogitConstraints {
   readonly start: ConstraintState
   /**
-   * Changes logits, `[vocabulary]`, in place: bonuses, forbidden tokens, and tokens outside of the phrases.
+   * Changes logits in place: bonuses, forbidden tokens, and tokens outside of the phrases.
    * @param most the highest logit
    */
-  apply(logits: Float32Array, most: number, state: ConstraintState): ConstrainedStep
+  apply(logits: TokenLogits, most: number, state: ConstraintState): ConstrainedStep
+  /** The text tokens whose logits `apply` needs, however unlikely they are. */
+  wanted(state: ConstraintState): readonly number[]
   /** Returns how many tokens of a hypothesis are kept: those before its last phrase, if that is incomplete. */
   completeLength(tokens: readonly number[], state: ConstraintState): number
 }
@@ -60,7 +62,7 @@ export function logitConstraints(
       const best = forbid(logits, most)
       const originals = raise(logits, before, best)
       const {state, isEmpty} = restrict(logits, before, best)
-      const logitOf = (token: number) => originals.get(token) ?? logits[token]!
+      const logitOf = (token: number) => originals.get(token) ?? logits.values[token]!
       return {
         state,
         isEmpty,
@@ -69,6 +71,10 @@ export function logitConstraints(
         after: (token) => (isText(token) ? advance(state, token, best - logitOf(token)) : state),
       }
     },
+    wanted: ({bias: phrases, grammar: reached, escaped}) => [
+      ...(phrases?.raised.keys() ?? []),
+      ...((escaped ? undefined : reached?.allowed) ?? []),
+    ],
     completeLength: (tokens, {grammar: reached, escaped}) =>
       grammar === undefined || escaped || reached?.accepts
         ? tokens.length
@@ -76,43 +82,45 @@ export function logitConstraints(
   }
 
   /** Returns the highest logit of the other tokens. */
-  function forbid(logits: Float32Array, most: number): number {
+  function forbid(logits: TokenLogits, most: number): number {
+    const {values} = logits
     let isMost = false
     for (const token of forbidden) {
-      isMost ||= logits[token] === most
-      logits[token] = -Infinity
+      isMost ||= values[token] === most
+      values[token] = -Infinity
     }
-    return isMost ? highest(logits) : most
+    return isMost ? logits.highest() : most
   }
 
   /**
    * Adds the bonuses, but none to a phrase that is less likely than `acousticBound` allows. Returns the logits of all
    * tokens with a bonus before.
    */
-  function raise(logits: Float32Array, state: ConstraintState, best: number): Map<number, number> {
+  function raise({values}: TokenLogits, state: ConstraintState, best: number): Map<number, number> {
     const originals = new Map<number, number>()
     for (const {token, bonus, starts} of state.bias?.raised.values() ?? []) {
-      const logit = logits[token]!
+      const logit = values[token]!
       const lost = (starts ? 0 : state.lost) + best - logit
       if (!(lost <= acousticBound)) continue
       originals.set(token, logit)
-      logits[token] = logit + bonus
+      values[token] = logit + bonus
     }
     return originals
   }
 
   /** Allows only tokens of phrases, unless the hypothesis is stuck. */
-  function restrict(logits: Float32Array, state: ConstraintState, best: number) {
+  function restrict(logits: TokenLogits, state: ConstraintState, best: number) {
     if (state.grammar === undefined || state.escaped) return {state, isEmpty: best === -Infinity}
     const {allowed, accepts} = state.grammar
-    const kept = allowed.map((token) => logits[token]!)
-    const ending = accepts ? logits[end]! : -Infinity
-    const most = Math.max(ending, highest(logits.subarray(firstTimestamp)), ...kept)
+    const {values} = logits
+    const kept = allowed.map((token) => values[token]!)
+    const ending = accepts ? values[end]! : -Infinity
+    const most = Math.max(ending, highest(values.subarray(firstTimestamp)), ...kept)
     const stuck = best - most > stuckDifference ? state.stuck + 1 : 0
     if (stuck >= stuckSteps) return {state: {...state, stuck, escaped: true}, isEmpty: best === -Infinity}
-    logits.fill(-Infinity, 0, firstTimestamp)
-    for (const [i, token] of allowed.entries()) logits[token] = kept[i]!
-    logits[end] = ending
+    logits.excludeText(firstTimestamp)
+    for (const [i, token] of allowed.entries()) values[token] = kept[i]!
+    values[end] = ending
     return {state: {...state, stuck}, isEmpty: most === -Infinity}
   }
 

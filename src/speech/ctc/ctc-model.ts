@@ -60,7 +60,7 @@ export function createCtcModel({encoder, streaming, vocabulary, words, descripti
         temperature: 0,
         alternatives: alternativesOf(hypotheses, vocabulary, words, options.alternatives),
         warnings: constraints?.warnings ?? [],
-        timings: {featuresMs, encodeMs, decodeMs: performance.now() - started},
+        timings: {featuresMs, encodeMs, decodeMs: performance.now() - started, wholeHeads: 0},
       }
     },
     detectLanguage: async () => description.languages.map((code) => ({language: code, probability: 1})).slice(0, 1),

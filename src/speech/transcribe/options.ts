@@ -38,6 +38,7 @@ export interface TranscribeTimings {
   featuresMs: number
   encodeMs: number
   decodeMs: number
+  wholeHeads: number
   windows: number
 }
 

@@ -18,7 +18,7 @@ const hintTemperature = 0.5
  * timings.
  */
 export class WindowReader {
-  readonly timings: TranscribeTimings = {featuresMs: 0, encodeMs: 0, decodeMs: 0, windows: 0}
+  readonly timings: TranscribeTimings = {featuresMs: 0, encodeMs: 0, decodeMs: 0, wholeHeads: 0, windows: 0}
   language: {code: string; probability: number} | undefined
   /** Warnings of the windows so far, each once. */
   readonly warnings: ConstraintWarning[] = []
@@ -78,6 +78,7 @@ export class WindowReader {
     this.timings.featuresMs += timings.featuresMs
     this.timings.encodeMs += timings.encodeMs
     this.timings.decodeMs += timings.decodeMs
+    this.timings.wholeHeads += timings.wholeHeads
     this.timings.windows++
     // Silence does not determine the language.
     if (!noSpeech && segments.length > 0) this.language ??= {code: language, probability: languageProbability}

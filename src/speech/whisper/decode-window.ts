@@ -1,11 +1,11 @@
 import {deflateSync} from 'node:zlib'
 import {logger} from '../../log/index.js'
-import {logSumExp} from '../../sampling/index.js'
+import type {TokenLogits} from '../../sampling/index.js'
 import type {CompiledConstraints} from '../constraints/compile.js'
 import {logitConstraints} from '../constraints/logit-constraints.js'
 import type {RecognitionOptions} from '../model.js'
 import {preferPhrases} from '../preferred-reading.js'
-import {drawHypotheses, type Hypothesis, samplers, searchHypotheses} from './hypothesis.js'
+import {choices, drawHypotheses, type Hypothesis, searchHypotheses} from './hypothesis.js'
 import type {AudioContext} from './network.js'
 import type {Prompt} from './prompt.js'
 import {tokenRules} from './token-rules.js'
@@ -20,6 +20,8 @@ export interface DecodedWindow extends Hypothesis {
   noSpeechProb: number
   /** True if the window counts as silence; its tokens are then meaningless. */
   noSpeech: boolean
+  /** Number of tokens for which all logits were computed, because the choice was not certain. */
+  wholeHeads: number
   /** All hypotheses at the accepted temperature: the selected one first, then by log-probability. */
   hypotheses: readonly Hypothesis[]
 }
@@ -65,17 +67,20 @@ export async function decodeWindow(
     signal,
   }
   let decoded: DecodedWindow | undefined
+  let wholeHeads = 0
   for (const temperature of options.temperatures) {
-    const run = audio.decode()
+    const run = audio.decode({allLogits: temperature > 0, suppressed: vocabulary.suppressed})
     const last = prompt.tokens.length - 1
-    const logits = await run.prefill(prompt.tokens, [prompt.startIndex, last])
-    const atStart = logits.subarray(0, vocabulary.size)
-    const atEnd = logits.subarray(vocabulary.size)
+    const wanted = limits.constraints === undefined ? [] : limits.constraints.wanted(limits.constraints.start)
+    const [atStart, atEnd] = await run.prefill(prompt.tokens, [prompt.startIndex, last], wanted)
+    if (atStart === undefined || atEnd === undefined) throw new Error('The decoder returned too few logits.')
     const hypotheses =
       temperature === 0 && options.beamSize > 1
         ? await searchHypotheses(run, atEnd, options.beamSize, limits)
-        : await drawHypotheses(run, atEnd, samplers(temperature, options.bestOf, options.seed), limits)
-    decoded = judge(vocabulary, hypotheses, temperature, noSpeechProbability(vocabulary, atStart), options)
+        : await drawHypotheses(run, atEnd, choices(temperature, options.bestOf, options.seed), limits)
+    wholeHeads += run.wholeHeads
+    const measures = {temperature, noSpeechProb: noSpeechProbability(vocabulary, atStart), wholeHeads}
+    decoded = judge(vocabulary, hypotheses, measures, options)
     const isAccepted = decoded.noSpeech || !failed(decoded, options)
     logDecoding(vocabulary, decoded, isAccepted)
     if (isAccepted) break
@@ -107,14 +112,13 @@ function prefer(vocabulary: WhisperVocabulary, decoded: DecodedWindow, options: 
     score: totalLogprob,
     phrases: options.preferred,
   })
-  return {...judge(vocabulary, hypotheses, decoded.temperature, decoded.noSpeechProb, options), noSpeech: false}
+  return {...judge(vocabulary, hypotheses, decoded, options), noSpeech: false}
 }
 
 function judge(
   vocabulary: WhisperVocabulary,
   hypotheses: readonly Hypothesis[],
-  temperature: number,
-  noSpeechProb: number,
+  {temperature, noSpeechProb, wholeHeads}: Pick<DecodedWindow, 'temperature' | 'noSpeechProb' | 'wholeHeads'>,
   {noSpeechThreshold, logprobThreshold}: DecodeOptions,
 ): DecodedWindow {
   const best = hypotheses[0] as Hypothesis
@@ -125,6 +129,7 @@ function judge(
     temperature,
     compressionRatio: compressionRatio(text),
     noSpeechProb,
+    wholeHeads,
     noSpeech: noSpeechProb > noSpeechThreshold && best.avgLogprob <= logprobThreshold,
     hypotheses,
   }
@@ -133,8 +138,8 @@ function judge(
 const failed = ({compressionRatio, avgLogprob}: DecodedWindow, options: DecodeOptions): boolean =>
   compressionRatio > options.compressionRatioThreshold || avgLogprob < options.logprobThreshold
 
-function noSpeechProbability({noSpeech}: WhisperVocabulary, logits: Float32Array): number {
-  return noSpeech === undefined ? 0 : Math.exp(logits[noSpeech]! - logSumExp(logits))
+function noSpeechProbability({noSpeech}: WhisperVocabulary, logits: TokenLogits): number {
+  return noSpeech === undefined ? 0 : Math.exp(logits.values[noSpeech]! - logits.logSumExpAbove(logits.highest()))
 }
 
 /** Log-probability of the tokens and of the end of the text. */

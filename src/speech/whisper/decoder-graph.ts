@@ -3,6 +3,7 @@ import type {TensorMap} from '../../weights/index.js'
 import {GraphWeights} from '../graph-weights.js'
 import type {WhisperConfig} from './config.js'
 import {feedForward, normOf, type WeightedGraph} from './encoder-graph.js'
+import {embeddingTensor} from './quantized-tensors.js'
 
 /**
  * The decoder: new tokens of several hypotheses over one encoded window.
@@ -10,8 +11,10 @@ import {feedForward, normOf, type WeightedGraph} from './encoder-graph.js'
  * Rows are time-major, `time * batch`, so that a step appends one contiguous block to a cache. Inputs: `hidden`
  * float32 `[rows, hidden]`, the embedded tokens; `split` int64 `[4]` = `[time, batch, heads, head_dim]`; `mask`
  * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; `cross_key.N`,
- * `cross_value.N` of the encoder; `logit_rows` int64 `[n]`. Outputs: `logits` `[n, vocabulary]`; `key.N`, `value.N`
- * `[rows, hidden]`, to append to the past; `attention.N` `[heads, rows, positions]` for the layers in `aligned`.
+ * `cross_value.N` of the encoder; `logit_rows` int64 `[n]`; `text_bias` float32 `[text]`, added to the logits of text
+ * tokens before the most likely ones are selected; `wanted` int64 `[n, m]`, more text tokens. Outputs: `key.N`,
+ * `value.N` `[rows, hidden]`, to append to the past; `attention.N` `[heads, rows, positions]` for the layers in
+ * `aligned`; and those of `outputLogits`.
  *
  * All hypotheses are rows of one matrix product with the window's keys and values, which are not copied per hypothesis.
  * @throws tensor_missing, tensor_shape, tensor_dtype
@@ -19,11 +22,11 @@ import {feedForward, normOf, type WeightedGraph} from './encoder-graph.js'
 export function buildDecoderGraph(
   config: WhisperConfig,
   tensors: TensorMap,
-  aligned: ReadonlySet<number>,
+  {aligned, text}: {aligned: ReadonlySet<number>; text: number},
 ): WeightedGraph {
   const graph = new GraphBuilder('decoder')
   const weights = new GraphWeights(graph, tensors)
-  const {hiddenSize, vocabSize, decoder} = config
+  const {hiddenSize, decoder} = config
   const norm = normOf(graph, weights, hiddenSize)
   const inputs = {
     split: graph.input('split', 'int64', [4]),
@@ -43,9 +46,49 @@ export function buildDecoderGraph(
   }
   const selected = graph.node('Gather', [x, graph.input('logit_rows', 'int64', ['n'])], {axis: 0})
   const final = norm(selected, 'model.decoder.layer_norm')
-  const logits = weights.logits(final, 'model.decoder.embed_tokens.weight', [vocabSize, hiddenSize])
-  graph.output('logits', logits, 'float32', ['n', vocabSize])
+  outputLogits(graph, weights, config, final, text)
   return {model: graph.build(), externalFolder: weights.folder}
+}
+
+/** Number of most likely text tokens that a run returns. */
+export const topCount = (text: number): number => Math.min(64, text)
+
+/**
+ * Outputs of the last hidden states, `[n, hidden]`: `final`, these states; `text` `[n, text]`, the logits of the text
+ * tokens, approximate if the matrix is quantised; `top` and `top_ids` `[n, 64]`, the largest of them with the bias;
+ * `exact` `[n, 64 + m]`, the exact logits of these tokens and of the wanted ones; `text_total` `[n, 1]`, log-sum-exp of
+ * the biased logits; `others` `[n, vocabulary - text]`, the exact logits of the later tokens, which the timestamp rules
+ * need all of.
+ */
+function outputLogits(
+  graph: GraphBuilder,
+  weights: GraphWeights,
+  {hiddenSize, vocabSize}: WhisperConfig,
+  final: Value,
+  text: number,
+): void {
+  const shape = [vocabSize, hiddenSize] as const
+  const count = topCount(text)
+  const logits = weights.logits(final, embeddingTensor, shape, text)
+  const biased = graph.node('Add', [logits, graph.input('text_bias', 'float32', [text])])
+  const [top, ids] = graph.pair('TopK', [biased, graph.integers(count)], {axis: -1, largest: 1, sorted: 1})
+  const first = (of: Value) => graph.node('Gather', [of, graph.integers(0)], {axis: 1})
+  // LogSoftmax is ten times as fast as ReduceLogSumExp.
+  const logprobs = graph.node('LogSoftmax', [biased], {axis: -1})
+  const total = graph.node('Sub', [first(top), graph.node('GatherElements', [logprobs, first(ids)], {axis: -1})])
+  const candidates = graph.node('Concat', [ids, graph.input('wanted', 'int64', ['n', 'm'])], {axis: 1})
+  const column = graph.node('Unsqueeze', [final, graph.integers(2)])
+  const products = graph.node('MatMul', [weights.rows(embeddingTensor, shape, candidates), column])
+  const outputs = [
+    ['final', final, hiddenSize],
+    ['text', logits, text],
+    ['top', top, count],
+    ['exact', graph.node('Squeeze', [products, graph.integers(2)]), 'candidates'],
+    ['text_total', total, 1],
+    ['others', weights.exactLogits(final, embeddingTensor, shape, text), vocabSize - text],
+  ] as const
+  for (const [name, value, size] of outputs) graph.output(name, value, 'float32', ['n', size])
+  graph.output('top_ids', ids, 'int64', ['n', count])
 }
 
 /** The query, scaled by 1 / sqrt(head_dim) as the checkpoints expect. */

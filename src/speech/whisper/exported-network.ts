@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {booleans, type Device, modelPath, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
+import {TokenLogits} from '../../sampling/index.js'
 import type {WhisperConfig} from './config.js'
 import {attentionOf} from './cross-attention.js'
 import type {ExportFiles} from './export-files.js'
@@ -92,21 +93,22 @@ class ExportedDecoderRun implements DecoderRun {
     return this.#cache.rows
   }
 
+  get wholeHeads(): number {
+    return 0
+  }
+
   get length(): number {
     return this.#cache.length
   }
 
-  async prefill(tokens: readonly number[], at: readonly number[]): Promise<Float32Array> {
+  async prefill(tokens: readonly number[], at: readonly number[]): Promise<TokenLogits[]> {
     const logits = await this.#run(tokens, 1)
-    const size = logits.length / tokens.length
-    const selected = new Float32Array(at.length * size)
-    for (const [i, position] of at.entries())
-      selected.set(logits.subarray(position * size, (position + 1) * size), i * size)
-    return selected
+    return at.map((position) => rowOf(logits, position, tokens.length))
   }
 
-  step(tokens: readonly number[]): Promise<Float32Array> {
-    return this.#run(tokens, tokens.length)
+  async step(tokens: readonly number[]): Promise<TokenLogits[]> {
+    const logits = await this.#run(tokens, tokens.length)
+    return tokens.map((_, row) => rowOf(logits, row, tokens.length))
   }
 
   select(sources: readonly number[]): void {
@@ -125,6 +127,12 @@ class ExportedDecoderRun implements DecoderRun {
     this.#cache.store(results, tokens.length / rows)
     return (results.logits as Tensor).data as Float32Array
   }
+}
+
+/** One of the rows of `[rows, vocabulary]`. */
+function rowOf(logits: Float32Array, row: number, rows: number): TokenLogits {
+  const size = logits.length / rows
+  return TokenLogits.of(logits.slice(row * size, (row + 1) * size))
 }
 
 const cacheShape = ({decoder, hiddenSize}: WhisperConfig): CacheShape => ({

@@ -1,11 +1,13 @@
 import {type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
+import type {TokenLogits} from '../../sampling/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
 import {attentionOf} from './cross-attention.js'
 import {buildDecoderGraph} from './decoder-graph.js'
+import {type DecoderLogits, decoderLogits} from './decoder-logits.js'
 import {buildEncoderGraph} from './encoder-graph.js'
 import {exactEncoderPositions} from './encoder-positions.js'
-import type {AudioContext, CrossAttention, DecoderRun, WhisperNetwork} from './network.js'
+import type {AudioContext, CrossAttention, DecoderRun, DecoderRunOptions, WhisperNetwork} from './network.js'
 import {SelfAttentionCache} from './self-attention-cache.js'
 import {openTokenEmbedding, type TokenEmbedding} from './token-embedding.js'
 
@@ -14,6 +16,8 @@ export interface GraphNetworkOptions {
   device: Device
   /** Alignment heads, whose cross-attention follows the audio, as `[layer, head]`. */
   alignmentHeads: readonly (readonly [layer: number, head: number])[]
+  /** Number of text tokens, which precede all others. */
+  textTokens: number
 }
 
 interface Parts extends GraphNetworkOptions {
@@ -21,6 +25,7 @@ interface Parts extends GraphNetworkOptions {
   encoder: Session
   decoder: Session
   embedding: TokenEmbedding
+  logits: () => DecoderLogits
 }
 
 /**
@@ -33,16 +38,17 @@ export async function openGraphNetwork(
   tensors: TensorMap,
   options: GraphNetworkOptions,
 ): Promise<WhisperNetwork> {
-  const {threads, device, alignmentHeads} = options
+  const {threads, device, alignmentHeads, textTokens: text} = options
   const aligned = new Set(alignmentHeads.map(([layer]) => layer))
   const open = ({model, externalFolder}: ReturnType<typeof buildEncoderGraph>) =>
     openSession(model, {threads, device, externalFolder, memoryPattern: false})
   const encoder = await open(
     buildEncoderGraph(config, tensors, {positions: await exactEncoderPositions(config, tensors)}),
   )
-  const decoder = await open(buildDecoderGraph(config, tensors, aligned))
+  const decoder = await open(buildDecoderGraph(config, tensors, {aligned, text}))
   const embedding = await openTokenEmbedding(config, tensors)
-  const parts: Parts = {config, encoder, decoder, embedding, ...options}
+  const logits = await decoderLogits(config, tensors, embedding, text)
+  const parts: Parts = {config, encoder, decoder, embedding, logits, ...options}
   return {
     aligns: true,
     anyLength: true,
@@ -65,18 +71,31 @@ async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<
   const positions = (cross['cross_value.0'] as Tensor).dims[1] as number
   return {
     positions,
-    decode: () => new GraphDecoderRun(parts, cross),
+    decode: (run = {allLogits: true, suppressed: []}) => new GraphDecoderRun(parts, cross, run),
     align: (tokens) => align(parts, cross, positions, tokens),
   }
+}
+
+/** Tokens of a run, time-major, and the rows whose logits it returns. */
+interface DecoderStep {
+  tokens: readonly number[]
+  /** Number of tokens per hypothesis. */
+  time: number
+  logitRows: readonly number[]
 }
 
 class GraphDecoderRun implements DecoderRun {
   readonly #parts: Parts
   readonly #cross: Readonly<Record<string, Tensor>>
   readonly #cache: SelfAttentionCache
+  readonly #logits: DecoderLogits
+  readonly #options: DecoderRunOptions
+  #wholeHeads = 0
 
-  constructor(parts: Parts, cross: Readonly<Record<string, Tensor>>) {
+  constructor(parts: Parts, cross: Readonly<Record<string, Tensor>>, options: DecoderRunOptions) {
     this.#parts = parts
+    this.#logits = parts.logits()
+    this.#options = options
     this.#cross = cross
     this.#cache = new SelfAttentionCache(parts.config.decoder.layers, parts.config.hiddenSize)
   }
@@ -89,30 +108,46 @@ class GraphDecoderRun implements DecoderRun {
     return this.#cache.length
   }
 
-  prefill(tokens: readonly number[], at: readonly number[]): Promise<Float32Array> {
-    return this.#run(tokens, tokens.length, at)
+  get wholeHeads(): number {
+    return this.#wholeHeads
   }
 
-  step(tokens: readonly number[]): Promise<Float32Array> {
-    return this.#run(tokens, 1, Array.from(tokens.keys()))
+  prefill(tokens: readonly number[], at: readonly number[], wanted: readonly number[] = []): Promise<TokenLogits[]> {
+    return this.#run(
+      {tokens, time: tokens.length, logitRows: at},
+      at.map(() => wanted),
+      true,
+    )
+  }
+
+  step(
+    tokens: readonly number[],
+    wanted: readonly (readonly number[])[] = tokens.map(() => []),
+  ): Promise<TokenLogits[]> {
+    return this.#run({tokens, time: 1, logitRows: Array.from(tokens.keys())}, wanted, this.#options.allLogits)
   }
 
   select(sources: readonly number[]): void {
     this.#cache.select(sources)
   }
 
-  /** Runs the decoder over tokens, time-major, and returns the logits of the given rows. */
-  async #run(tokens: readonly number[], time: number, logitRows: readonly number[]): Promise<Float32Array> {
+  /** Runs the decoder and returns the logits of the given rows. */
+  async #run(step: DecoderStep, wanted: readonly (readonly number[])[], all: boolean): Promise<TokenLogits[]> {
     const {decoder, config} = this.#parts
-    const fetches: Record<string, Tensor | null> = {logits: null}
+    const fetches: Record<string, null> = this.#logits.fetches(all)
     for (let i = 0; i < config.decoder.layers; i++) {
       fetches[`key.${i}`] = null
       fetches[`value.${i}`] = null
     }
-    const feeds = decoderFeeds(this.#parts, this.#cross, this.#cache, tokens, time, logitRows)
+    const feeds = {
+      ...decoderFeeds(this.#parts, this.#cross, this.#cache, step),
+      ...this.#logits.feeds(this.#options.suppressed, wanted),
+    }
     const outputs = await decoder.run(feeds, fetches)
-    this.#cache.append(outputs, time)
-    return (outputs.logits as Tensor).data as Float32Array
+    this.#cache.append(outputs, step.time)
+    return this.#logits.read(outputs, wanted, () => {
+      this.#wholeHeads++
+    })
   }
 }
 
@@ -125,7 +160,8 @@ function align(
 ): Promise<CrossAttention> {
   const {config, decoder, alignmentHeads} = parts
   const cache = new SelfAttentionCache(config.decoder.layers, config.hiddenSize)
-  const feeds = decoderFeeds(parts, cross, cache, tokens, tokens.length, [0])
+  const step = {tokens, time: tokens.length, logitRows: [0]}
+  const feeds = {...decoderFeeds(parts, cross, cache, step), ...parts.logits().feeds([], [[]])}
   const shape = {tokens: tokens.length, positions}
   return attentionOf('attention', alignmentHeads, shape, (fetches) => decoder.run(feeds, fetches))
 }
@@ -134,9 +170,7 @@ function decoderFeeds(
   {config, embedding}: Parts,
   cross: Readonly<Record<string, Tensor>>,
   cache: SelfAttentionCache,
-  tokens: readonly number[],
-  time: number,
-  logitRows: readonly number[],
+  {tokens, time, logitRows}: DecoderStep,
 ): Record<string, Tensor> {
   const {hiddenSize, decoder} = config
   const {batch, length} = cache

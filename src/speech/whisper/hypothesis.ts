@@ -1,14 +1,11 @@
 import {
-  argmax,
   type BeamHypothesis,
   type BeamScores,
   BeamSearch,
   createSampler,
   defaultSampling,
-  highest,
-  logSumExpAbove,
   meanLogprob,
-  type Sampler,
+  type TokenLogits,
 } from '../../sampling/index.js'
 import type {ConstraintState, LogitConstraints} from '../constraints/logit-constraints.js'
 import type {DecoderRun} from './network.js'
@@ -36,34 +33,51 @@ export interface DecodeLimits {
 /**
  * Decodes greedily or with one sample per row until every row has ended.
  * @param run a run after the prefill of the prompt
- * @param logits of the prompt's last position, `[vocabulary]`
+ * @param logits of the prompt's last position
  * @returns the hypotheses, best first
  */
 export async function drawHypotheses(
   run: DecoderRun,
-  logits: Float32Array,
-  choose: readonly Sampler[],
+  logits: TokenLogits,
+  choose: readonly TokenChoice[],
   limits: DecodeLimits,
 ): Promise<Hypothesis[]> {
   const {end, constraints, maxTokens, signal} = limits
-  const rows: Row[] = choose.map((pick) => ({pick, tokens: [], logprobs: [], logprob: 0, state: constraints?.start}))
+  const rows: Row[] = choose.map((choice) => ({
+    choice,
+    tokens: [],
+    logprobs: [],
+    logprob: 0,
+    state: constraints?.start,
+  }))
   let open = rows
-  let next: Float32Array[] = rows.map(() => logits.slice())
+  let next = rows.map(() => logits.copy())
   run.select(rows.map(() => 0))
   for (;;) {
     await processMessages(signal)
-    for (const [i, row] of open.entries()) chooseToken(next[i] as Float32Array, row, limits)
+    for (const [i, row] of open.entries()) chooseToken(next[i] as TokenLogits, row, limits)
     const unfinished = [...open.keys()].filter((i) => isUnfinished(open[i] as Row, end, maxTokens))
     if (unfinished.length === 0) break
     run.select(unfinished)
     open = unfinished.map((i) => open[i] as Row)
-    next = split(await run.step(open.map(({tokens}) => tokens.at(-1) as number)), unfinished.length)
+    next = await run.step(
+      open.map(({tokens}) => tokens.at(-1) as number),
+      open.map(({state}) => wanted(state, limits)),
+    )
   }
   return rows.map((row) => asHypothesis(withoutEnd(row, end), constraints)).sort((a, b) => b.avgLogprob - a.avgLogprob)
 }
 
+/** How a row selects its next token. */
+export interface TokenChoice {
+  /** Number of the most likely tokens that must be exact for the choice. */
+  exact: number
+  /** Returns -1 if no token is allowed. */
+  pick(logits: TokenLogits, tokens: readonly number[]): number
+}
+
 interface Row extends DecodedTokens {
-  pick: Sampler
+  choice: TokenChoice
   /** Including the end token. */
   tokens: number[]
   logprobs: number[]
@@ -74,9 +88,10 @@ interface DecodedTokens extends BeamHypothesis {
   state: ConstraintState | undefined
 }
 
-function chooseToken(logits: Float32Array, row: Row, limits: DecodeLimits): void {
-  const scores = scoresOf(logits, row, limits)
-  const picked = row.pick(logits, row.tokens)
+function chooseToken(given: TokenLogits, row: Row, limits: DecodeLimits): void {
+  const {choice} = row
+  const scores = exactScores(given, row, limits, choice.exact)
+  const picked = choice.pick(scores.logits, row.tokens)
   // The rules may exclude every token.
   const token = picked < 0 ? limits.end : picked
   const logprob = picked < 0 ? 0 : scores.logprobOf(token)
@@ -86,29 +101,56 @@ function chooseToken(logits: Float32Array, row: Row, limits: DecodeLimits): void
   row.state = scores.after(token)
 }
 
+const wanted = (state: ConstraintState | undefined, {constraints}: DecodeLimits): readonly number[] =>
+  state === undefined ? [] : (constraints?.wanted(state) ?? [])
+
+type Scores = BeamScores<ConstraintState | undefined>
+
+/**
+ * Scores with certainty about the `exact` most likely tokens: if the known logits do not prove them, all logits are
+ * computed.
+ */
+function exactScores(
+  logits: TokenLogits,
+  row: Pick<DecodedTokens, 'tokens' | 'state'>,
+  limits: DecodeLimits,
+  exact: number,
+): Scores {
+  const {scores, isCertain} = scoresOf(logits, row, limits, exact)
+  return isCertain ? scores : scoresOf(logits.whole(), row, limits, 0).scores
+}
+
 /** Applies the rules and then the constraints to logits, in place. If nothing remains, the text ends. */
 function scoresOf(
-  logits: Float32Array,
+  logits: TokenLogits,
   {tokens, state}: Pick<DecodedTokens, 'tokens' | 'state'>,
   {end, rules, constraints}: DecodeLimits,
-): BeamScores<ConstraintState | undefined> {
+  exact: number,
+): {scores: Scores; isCertain: boolean} {
   for (const rule of rules) rule(logits, tokens)
-  const most = highest(logits)
-  const total = logSumExpAbove(logits, most)
+  const most = logits.highest()
+  const total = logits.logSumExpAbove(most)
+  // The constraints compare tokens with the most likely one.
+  const isMostCertain = exact === 0 || logits.isCertain(1)
   const step = state && constraints?.apply(logits, most, state)
-  if (step === undefined)
-    return {logits, total, offset: 0, logprobOf: (token) => logits[token]! - total, state, after: () => undefined}
+  const isCertain = isMostCertain && (exact === 0 || logits.isCertain(exact))
+  const {values} = logits
+  if (step === undefined) {
+    const logprobOf = (token: number) => Math.min(0, values[token]! - total)
+    return {scores: {logits, total, offset: 0, logprobOf, state, after: () => undefined}, isCertain}
+  }
   const {isEmpty} = step
-  if (isEmpty) logits[end] = total
-  return {
+  if (isEmpty) values[end] = total
+  const scores = {
     logits,
     total,
     offset: step.offset,
     // The logit of a token may have a bonus. Rounding must not make a probability exceed 1.
-    logprobOf: (token) => Math.min(0, (isEmpty ? total : step.logitOf(token)) - total),
+    logprobOf: (token: number) => Math.min(0, (isEmpty ? total : step.logitOf(token)) - total),
     state: step.state,
     after: step.after,
   }
+  return {scores, isCertain}
 }
 
 const isUnfinished = ({tokens}: Row, end: number, maxTokens: number): boolean =>
@@ -133,39 +175,40 @@ function asHypothesis(decoded: DecodedTokens, constraints: LogitConstraints | un
   }
 }
 
-/** One sampler per row; at temperature 0, a single greedy row. */
-export const samplers = (temperature: number, bestOf: number, seed: number): Sampler[] =>
-  temperature === 0
-    ? [argmax]
-    : Array.from({length: bestOf}, (_, row) =>
-        createSampler({...defaultSampling, temperature, topK: 0, topP: 1, seed: (seed + row) >>> 0}),
-      )
+/** The most likely token. */
+const greedy: TokenChoice = {exact: 1, pick: (logits) => logits.mostLikely(1)[0] ?? -1}
+
+/** One choice per row; at temperature 0, a single greedy row. A sample is drawn from all tokens. */
+export const choices = (temperature: number, bestOf: number, seed: number): TokenChoice[] =>
+  temperature === 0 ? [greedy] : Array.from({length: bestOf}, (_, row) => sampled(temperature, (seed + row) >>> 0))
+
+function sampled(temperature: number, seed: number): TokenChoice {
+  const sample = createSampler({...defaultSampling, temperature, topK: 0, topP: 1, seed})
+  return {exact: 0, pick: ({values}, tokens) => sample(values, tokens)}
+}
 
 /** Beam search over the `width` most likely hypotheses; returns them best first. */
 export async function searchHypotheses(
   run: DecoderRun,
-  logits: Float32Array,
+  logits: TokenLogits,
   width: number,
   limits: DecodeLimits,
 ): Promise<Hypothesis[]> {
   const {end, constraints, maxTokens, signal} = limits
   const search = new BeamSearch(width, end, constraints?.start)
-  let next: Float32Array[] = [logits.slice()]
+  let next = [logits]
   for (let length = 0; ; length++) {
     await processMessages(signal)
     const {tokens, sources} = search.advance(
-      search.rows.map((row, i) => scoresOf(next[i] as Float32Array, row, limits)),
+      search.rows.map((row, i) => exactScores(next[i] as TokenLogits, row, limits, search.candidates)),
     )
     if (search.done || length + 1 >= maxTokens) return search.hypotheses().map((one) => asHypothesis(one, constraints))
     run.select(sources)
-    next = split(await run.step(tokens), tokens.length)
+    next = await run.step(
+      tokens,
+      search.rows.map(({state}) => wanted(state, limits)),
+    )
   }
-}
-
-/** The rows of `[rows, vocabulary]` as views. */
-function split(logits: Float32Array, rows: number): Float32Array[] {
-  const size = logits.length / rows
-  return Array.from({length: rows}, (_, row) => logits.subarray(row * size, (row + 1) * size))
 }
 
 /** Processes pending messages, such as a cancellation, before the next run blocks the thread. */

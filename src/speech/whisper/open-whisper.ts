@@ -38,7 +38,12 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
   const {config, generationConfig, vocabulary} = parts
   const multilingual = vocabulary.languages.size > 0
   const heads = alignmentHeads(config, generationConfig, multilingual)
-  const {network, precision} = await openNetwork(folder, config, heads, options)
+  const {network, precision} = await openNetwork(
+    folder,
+    config,
+    {alignmentHeads: heads, textTokens: vocabulary.endOfText},
+    options,
+  )
   return createWhisperModel({
     config,
     vocabulary,
@@ -63,11 +68,11 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
 async function openNetwork(
   folder: string,
   config: WhisperConfig,
-  heads: ReturnType<typeof alignmentHeads>,
+  model: {alignmentHeads: ReturnType<typeof alignmentHeads>; textTokens: number},
   options: OpenWhisperOptions,
 ): Promise<{network: WhisperNetwork; precision: 'f32' | 'int8'}> {
   const {threads, device} = options
-  const session = {threads, device, alignmentHeads: heads}
+  const session = {threads, device, ...model}
   const exported = (await hasShards(folder)) ? undefined : findExport(folder, options.precision)
   if (exported !== undefined)
     return {network: await openExportedNetwork(config, exported, session), precision: exported.precision}

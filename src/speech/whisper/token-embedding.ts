@@ -7,6 +7,8 @@ import type {WhisperConfig} from './config.js'
 export interface TokenEmbedding {
   /** Writes the sum of token and position embedding, `[hidden]`, to `target` at `offset`. */
   embed(token: number, position: number, target: Float32Array, offset: number): void
+  /** Logits `[vocabulary]` of a last hidden state `[hidden]`: products with the rows of the checkpoint. */
+  logits(state: Float32Array): Float32Array
   close(): void
 }
 
@@ -21,16 +23,40 @@ export async function openTokenEmbedding(config: WhisperConfig, tensors: TensorM
   const bytes = new Uint8Array(rowBytes)
   const row = new Float32Array(hiddenSize)
   const file = openSync(tokens.file, 'r')
+  const read = (target: Uint8Array, first: number) => {
+    if (readSync(file, target, 0, target.length, tokens.offset + first * rowBytes) !== target.length)
+      throw new SvcError('safetensors_invalid', {file: tokens.file, reason: 'it has shrunk since it was opened'})
+  }
   return {
     embed(token, position, target, offset) {
-      if (readSync(file, bytes, 0, rowBytes, tokens.offset + token * rowBytes) !== rowBytes)
-        throw new SvcError('safetensors_invalid', {file: tokens.file, reason: 'it has shrunk since it was opened'})
+      read(bytes, token)
       widenFloats(bytes, tokens.dtype, row)
       const base = position * hiddenSize
       for (let i = 0; i < hiddenSize; i++) target[offset + i] = row[i]! + positions[base + i]!
     },
+    logits(state) {
+      const logits = new Float32Array(vocabSize)
+      const floats = new Float32Array(rowsPerRead * hiddenSize)
+      for (let first = 0; first < vocabSize; first += rowsPerRead) {
+        const rows = Math.min(rowsPerRead, vocabSize - first)
+        const chunk = new Uint8Array(rows * rowBytes)
+        read(chunk, first)
+        widenFloats(chunk, tokens.dtype, floats.subarray(0, rows * hiddenSize))
+        for (let i = 0; i < rows; i++) logits[first + i] = product(floats, i * hiddenSize, state)
+      }
+      return logits
+    },
     close: () => closeSync(file),
   }
+}
+
+/** Rows that are read and widened at a time. */
+const rowsPerRead = 1024
+
+function product(rows: Float32Array, at: number, state: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < state.length; i++) sum += rows[at + i]! * state[i]!
+  return sum
 }
 
 function find(tensors: TensorMap, name: string, shape: readonly number[]): TensorEntry {

@@ -1,10 +1,11 @@
+import {logSumExp, type TokenLogits} from '../../sampling/index.js'
 import type {WhisperVocabulary} from './vocabulary.js'
 
 /**
- * Excludes tokens by setting their logits, `[vocabulary]`, to -infinity in place.
+ * Excludes tokens by setting their logits to -infinity in place.
  * @param decoded the tokens of this hypothesis so far, without the prompt
  */
-export type TokenRule = (logits: Float32Array, decoded: readonly number[]) => void
+export type TokenRule = (logits: TokenLogits, decoded: readonly number[]) => void
 
 /** The token rules of a decoding, in order. */
 export function tokenRules(vocabulary: WhisperVocabulary, {timestamps}: {timestamps: boolean}): TokenRule[] {
@@ -12,20 +13,20 @@ export function tokenRules(vocabulary: WhisperVocabulary, {timestamps}: {timesta
   const {firstTimestamp, lastTimestamp, noTimestamps} = vocabulary
   if (firstTimestamp === undefined || lastTimestamp === undefined) return rules
   const all = {...vocabulary, firstTimestamp, lastTimestamp}
-  if (!timestamps) return [...rules, (logits) => void logits.fill(-Infinity, firstTimestamp, lastTimestamp + 1)]
+  if (!timestamps) return [...rules, ({values}) => void values.fill(-Infinity, firstTimestamp, lastTimestamp + 1)]
   return [...rules, always(noTimestamps === undefined ? [] : [noTimestamps]), timestampGrammar(all), timestampMass(all)]
 }
 
 const always =
   (tokens: readonly number[]): TokenRule =>
-  (logits) => {
-    for (const token of tokens) logits[token] = -Infinity
+  ({values}) => {
+    for (const token of tokens) values[token] = -Infinity
   }
 
 const atBegin =
   (tokens: readonly number[]): TokenRule =>
-  (logits, decoded) => {
-    if (decoded.length === 0) for (const token of tokens) logits[token] = -Infinity
+  ({values}, decoded) => {
+    if (decoded.length === 0) for (const token of tokens) values[token] = -Infinity
   }
 
 type Timed = WhisperVocabulary & {firstTimestamp: number; lastTimestamp: number}
@@ -40,30 +41,25 @@ const maxInitialTimestamp = 50
 function timestampGrammar({firstTimestamp, lastTimestamp, endOfText}: Timed): TokenRule {
   const isTimestamp = (token: number | undefined) => token !== undefined && token >= firstTimestamp
   return (logits, decoded) => {
+    const {values} = logits
     if (decoded.length === 0) {
-      logits.fill(-Infinity, 0, firstTimestamp)
-      logits.fill(-Infinity, firstTimestamp + maxInitialTimestamp + 1, lastTimestamp + 1)
+      logits.excludeText(firstTimestamp)
+      values.fill(-Infinity, firstTimestamp + maxInitialTimestamp + 1, lastTimestamp + 1)
       return
     }
     const last = isTimestamp(decoded.at(-1))
     const both = last && (decoded.length < 2 || isTimestamp(decoded.at(-2)))
-    if (both) logits.fill(-Infinity, firstTimestamp, lastTimestamp + 1)
-    else if (last) logits.fill(-Infinity, 0, endOfText)
+    if (both) values.fill(-Infinity, firstTimestamp, lastTimestamp + 1)
+    else if (last) logits.excludeText(endOfText)
     const latest = decoded.findLast(isTimestamp)
-    if (latest !== undefined) logits.fill(-Infinity, firstTimestamp, last && !both ? latest : latest + 1)
+    if (latest !== undefined) values.fill(-Infinity, firstTimestamp, last && !both ? latest : latest + 1)
   }
 }
 
 /** Requires a timestamp if the total probability of all timestamps exceeds that of every text token. */
 function timestampMass({firstTimestamp, lastTimestamp}: Timed): TokenRule {
   return (logits) => {
-    let text = -Infinity
-    for (let i = 0; i < firstTimestamp; i++) if (logits[i]! > text) text = logits[i]!
-    let highest = -Infinity
-    for (let i = firstTimestamp; i <= lastTimestamp; i++) if (logits[i]! > highest) highest = logits[i]!
-    if (highest === -Infinity) return
-    let total = 0
-    for (let i = firstTimestamp; i <= lastTimestamp; i++) total += Math.exp(logits[i]! - highest)
-    if (highest + Math.log(total) > text) logits.fill(-Infinity, 0, firstTimestamp)
+    const mass = logSumExp(logits.values.subarray(firstTimestamp, lastTimestamp + 1))
+    if (mass > logits.highestBefore(firstTimestamp)) logits.excludeTextBelow(mass, firstTimestamp)
   }
 }

@@ -82,7 +82,7 @@ async function recognise(
     temperature: decoded.temperature,
     alternatives: alternatives(vocabulary, decoded, options.alternatives),
     warnings: constraints?.warnings ?? [],
-    timings: {featuresMs, encodeMs, decodeMs: performance.now() - started},
+    timings: {featuresMs, encodeMs, decodeMs: performance.now() - started, wholeHeads: decoded.wholeHeads},
   }
 }
 
@@ -126,8 +126,9 @@ async function detectLanguage(
 ): Promise<LanguageGuess[]> {
   const {languages, startOfTranscript} = vocabulary
   if (languages.size === 0) return [{language: description.languages[0] ?? 'en', probability: 1}]
-  const logits = await context.decode().prefill([startOfTranscript], [0])
-  const scores = [...languages].map(([language, token]) => ({language, logit: logits[token] as number}))
+  const run = context.decode()
+  const [logits] = await run.prefill([startOfTranscript], [0])
+  const scores = [...languages].map(([language, token]) => ({language, logit: logits?.values[token] as number}))
   const highest = Math.max(...scores.map(({logit}) => logit))
   const total = scores.reduce((sum, {logit}) => sum + Math.exp(logit - highest), 0)
   return scores

@@ -254,7 +254,7 @@ function windowModel(drafts: 'window' | 'full') {
         temperature: 0,
         alternatives: [],
         warnings: [],
-        timings: {featuresMs: 0, encodeMs: 0, decodeMs: 0},
+        timings: {featuresMs: 0, encodeMs: 0, decodeMs: 0, wholeHeads: 0},
       }
     },
     detectLanguage: async () => [{language: 'en', probability: 1}],

@@ -102,7 +102,7 @@ function modelOf(
               ]
             : [],
         warnings: [],
-        timings: {featuresMs: 1, encodeMs: 2, decodeMs: 3},
+        timings: {featuresMs: 1, encodeMs: 2, decodeMs: 3, wholeHeads: 0},
       }
     },
     detectLanguage: async () => [{language: 'de', probability: 0.9}],

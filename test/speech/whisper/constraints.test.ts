@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {after, before, describe, it} from 'node:test'
 import {logMel} from '../../../src/audio/index.js'
-import {randomSource} from '../../../src/sampling/index.js'
+import {randomSource, TokenLogits} from '../../../src/sampling/index.js'
 import {constraintCompiler} from '../../../src/speech/constraints/compile.js'
 import {defaultTranscribeOptions} from '../../../src/speech/index.js'
 import type {DecodingConstraints} from '../../../src/speech/model.js'
@@ -17,6 +17,7 @@ import {constraintsOf} from '../../support/constraints.js'
 import {digits, encodingTokenizer} from '../../support/micro-whisper.js'
 import {randomFloats} from '../../support/random-floats.js'
 import {suiteFolder} from '../../support/temporary.js'
+import {allLogits} from '../../support/token-logits.js'
 import {writeWhisperFolder} from '../../support/whisper-files.js'
 import {microShape, randomWhisper} from '../../support/whisper-weights.js'
 
@@ -32,6 +33,7 @@ before(async () => {
     threads: 1,
     device: 'cpu',
     alignmentHeads: [[1, 0]],
+    textTokens: parts.vocabulary.endOfText,
   })
   const frames = 2 * microShape.audio
   const noise = randomFloats(7)(24_000).map((x) => 0.1 * x)
@@ -177,12 +179,13 @@ async function firstLogits(): Promise<Float32Array> {
   const {vocabulary, config} = parts
   const limits = {timestamps: false, context: config.textPositions}
   const {tokens} = buildPrompt(vocabulary, {language: 'en', task: 'transcribe'}, {hotwords: []}, limits)
-  return audio.decode().prefill(tokens, [tokens.length - 1])
+  return allLogits(await audio.decode().prefill(tokens, [tokens.length - 1]))
 }
 
 /** A run whose differences between logits are larger. */
 function sharp(run: ReturnType<AudioContext['decode']>, factor: number): ReturnType<AudioContext['decode']> {
-  const scaled = (logits: Float32Array) => logits.map((logit) => factor * logit)
+  const scaled = (rows: readonly TokenLogits[]) =>
+    rows.map(({values}) => TokenLogits.of(values.map((logit) => factor * logit)))
   return {
     get rows() {
       return run.rows
@@ -190,6 +193,7 @@ function sharp(run: ReturnType<AudioContext['decode']>, factor: number): ReturnT
     get length() {
       return run.length
     },
+    wholeHeads: 0,
     prefill: async (tokens, at) => scaled(await run.prefill(tokens, at)),
     step: async (tokens) => scaled(await run.step(tokens)),
     select: (sources) => run.select(sources),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
+import {TokenLogits} from '../../../src/sampling/index.js'
 import {defaultTranscribeOptions} from '../../../src/speech/index.js'
 import {compressionRatio, decodeWindow, textOf} from '../../../src/speech/whisper/decode-window.js'
 import {tokenizerOfTokens} from '../../../src/speech/whisper/ggml-tokenizer.js'
@@ -84,7 +85,8 @@ describe('the prompt of the decoder', () => {
 describe('token rules', () => {
   const [begin, ...rest] = [tokenRules(vocabulary, {timestamps: true})]
   const allowed = (decoded: readonly number[], logits = new Float32Array(vocabulary.size)) => {
-    for (const rule of [...(begin ?? []), ...rest.flat()]) rule(logits, decoded)
+    const known = TokenLogits.of(logits)
+    for (const rule of [...(begin ?? []), ...rest.flat()]) rule(known, decoded)
     return [...logits.keys()].filter((token) => logits[token] !== -Infinity)
   }
   /** Text is far likelier than all timestamps together. */
@@ -185,17 +187,17 @@ function planned(
         get length() {
           return step
         },
+        wholeHeads: 0,
         async prefill(_, wanted) {
-          const all = wanted.map((_position, i) => {
+          return wanted.map((_position, i) => {
             const one = logits()
             if (i === 0) one[noSpeech] = noSpeechLogit
-            return [...one]
+            return TokenLogits.of(one)
           })
-          return Float32Array.from(all.flat())
         },
         async step() {
           step++
-          return Float32Array.from(Array.from({length: rows}, () => [...logits()]).flat())
+          return Array.from({length: rows}, () => TokenLogits.of(logits()))
         },
         select(sources) {
           rows = sources.length

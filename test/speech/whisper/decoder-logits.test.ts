@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {logMel} from '../../../src/audio/index.js'
+import {randomSource} from '../../../src/sampling/index.js'
+import {constraintCompiler} from '../../../src/speech/constraints/compile.js'
+import {defaultTranscribeOptions} from '../../../src/speech/index.js'
+import type {DecodingConstraints} from '../../../src/speech/model.js'
+import {decodeWindow} from '../../../src/speech/whisper/decode-window.js'
+import {tokenizerOfTokens} from '../../../src/speech/whisper/ggml-tokenizer.js'
+import {openGraphNetwork} from '../../../src/speech/whisper/graph-network.js'
+import type {AudioContext, DecoderRun} from '../../../src/speech/whisper/network.js'
+import {readWhisperFolder} from '../../../src/speech/whisper/open-whisper.js'
+import {buildPrompt} from '../../../src/speech/whisper/prompt.js'
+import {withQuantized} from '../../../src/speech/whisper/quantized-tensors.js'
+import {whisperText} from '../../../src/speech/whisper/text-vocabulary.js'
+import {readShards} from '../../../src/weights/index.js'
+import {constraintsOf} from '../../support/constraints.js'
+import {microData, writeMicroWhisper} from '../../support/micro-whisper.js'
+import {skipWithout} from '../../support/project.js'
+import {randomFloats} from '../../support/random-floats.js'
+import {temporaryFolder} from '../../support/temporary.js'
+import {writeWhisperFolder} from '../../support/whisper-files.js'
+import {microShape, randomWhisper, type WhisperShape} from '../../support/whisper-weights.js'
+
+/** A thousand words, with and without a space: many more than the candidates of a step. Timestamps up to half a second. */
+const letters = [...'abcdefghij']
+const words = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
+const specials = ['endoftext', 'startoftranscript', 'en', 'translate', 'transcribe', 'startoflm', 'startofprev']
+const times = Array.from({length: 26}, (_, i) => (i * 0.02).toFixed(2))
+const tokens = [
+  ...words,
+  ...words.map((word) => ` ${word}`),
+  ...[...specials, 'nospeech', 'notimestamps', ...times].map((name) => `<|${name}|>`),
+]
+const wide: WhisperShape = {...microShape, size: 64, vocabulary: tokens.length, text: 64}
+
+/** @param spread how much the rows of the vocabulary matrix differ */
+async function writeWide(folder: string, dtype: 'F32' | 'F16', spread = 1): Promise<void> {
+  const tokenizer = tokenizerOfTokens(
+    tokens.map((token) => Buffer.from(token)),
+    tokens.length,
+  )
+  const encoding = {...tokenizer, model: {...(tokenizer as {model: object}).model, ignore_merges: true}}
+  const name = 'model.decoder.embed_tokens.weight'
+  const weights = randomWhisper(wide, 5)
+  const {shape, data} = weights.get(name)!
+  const common = (i: number) => (1 - spread) * data[i % wide.size]!
+  const near = data.map((value, i) => spread * value + common(i))
+  await writeWhisperFolder(folder, wide, new Map([...weights, [name, {shape, data: near}]]), dtype, encoding)
+}
+
+/** Opens a model with 8-bit matrices and encodes noise. */
+async function open(test: TestContext, write: (folder: string) => Promise<void>) {
+  const folder = join(await temporaryFolder(test), 'model')
+  await write(folder)
+  const {config, vocabulary} = await readWhisperFolder(folder)
+  const cache = {folder: join(folder, 'cache'), model: folder, threads: 1}
+  const network = await openGraphNetwork(config, await withQuantized(await readShards(folder), cache), {
+    threads: 1,
+    device: 'cpu',
+    alignmentHeads: [[1, 0]],
+    textTokens: vocabulary.endOfText,
+  })
+  test.after(() => network.release())
+  const frames = 2 * config.audioPositions
+  const mel = logMel(
+    randomFloats(7)(24_000).map((x) => 0.1 * x),
+    {bins: config.melBins, frames},
+  )
+  return {config, vocabulary, audio: await network.encode(mel, frames)}
+}
+
+/** The same decoding with the logits of the checkpoint at each step. */
+const exactly = (audio: AudioContext): AudioContext => ({
+  positions: audio.positions,
+  decode(options): DecoderRun {
+    const run = audio.decode(options)
+    return {
+      get rows() {
+        return run.rows
+      },
+      get length() {
+        return run.length
+      },
+      wholeHeads: 0,
+      prefill: async (...given) => (await run.prefill(...given)).map((row) => row.whole()),
+      step: async (...given) => (await run.step(...given)).map((row) => row.whole()),
+      select: (sources) => run.select(sources),
+    }
+  },
+})
+
+const models: Record<string, {write: (folder: string) => Promise<void>; skip: string | false; certain: number}> = {
+  'random weights in 32 bits': {write: (folder) => writeWide(folder, 'F32'), skip: false, certain: 150},
+  'random weights in 16 bits': {write: (folder) => writeWide(folder, 'F16'), skip: false, certain: 150},
+  'a trained model': {write: writeMicroWhisper, skip: skipWithout(microData), certain: 200},
+}
+
+describe('the most likely tokens of a quantised vocabulary matrix', () => {
+  for (const [name, {write, skip, certain}] of Object.entries(models))
+    it(`are those of the checkpoint whenever they are certain: ${name}`, {skip}, async (test) => {
+      const {audio, vocabulary, config} = await open(test, write)
+      const random = randomSource(3)
+      const token = () => Math.floor(random() * vocabulary.endOfText)
+      let [states, sure] = [0, 0]
+      while (states < 200) {
+        const run = audio.decode({allLogits: false, suppressed: []})
+        await run.prefill([token()], [0])
+        run.select([0, 0, 0, 0])
+        while (run.length < config.textPositions && states < 200) {
+          for (const row of await run.step(Array.from({length: 4}, token))) {
+            const exact = row.whole()
+            states++
+            for (const count of [1, 6]) {
+              if (!row.isCertain(count)) continue
+              if (count === 1) sure++
+              assert.deepEqual(row.mostLikely(count), exact.mostLikely(count))
+            }
+            const [highest, most] = [row.highest(), exact.highest()]
+            const apart = row.logSumExpAbove(highest) - exact.logSumExpAbove(most)
+            assert.ok(Math.abs(apart) < 5e-3, `log-sum-exp: ${apart}`)
+          }
+        }
+      }
+      assert.ok(sure >= certain, `${sure} of ${states} are certain`)
+    })
+
+  for (const [name, spread] of [
+    ['differ', 1],
+    ['are nearly equal', 0.01],
+  ] as const)
+    it(`are the same in a window as with all logits of the checkpoint, if its rows ${name}`, async (test) => {
+      const {audio, vocabulary, config} = await open(test, (folder) => writeWide(folder, 'F16', spread))
+      const random = randomSource(11)
+      const below = (count: number) => Math.floor(random() * count)
+      const phrases = () => Array.from({length: below(4)}, () => words[below(words.length)]!)
+      const compile = constraintCompiler(whisperText(vocabulary))
+      let wholeHeads = 0
+      for (let i = 0; i < 24; i++) {
+        const changes: Partial<DecodingConstraints> = {
+          bias: phrases(),
+          biasStrength: below(4),
+          biasMaxTokens: 20,
+          forbidden: [below(words.length)],
+          phrases: below(3) === 0 ? phrases() : [],
+          stuckSteps: 1 + below(2),
+        }
+        const limits = {
+          timestamps: i % 2 === 0,
+          context: config.textPositions,
+          maxTokens: 12,
+          constraints: i % 4 < 2 ? compile(constraintsOf(changes)) : undefined,
+        }
+        const prompt = buildPrompt(
+          vocabulary,
+          {language: 'en', task: 'transcribe'},
+          {hotwords: [], previousTokens: [below(words.length), below(words.length)]},
+          limits,
+        )
+        const options = {
+          ...defaultTranscribeOptions,
+          temperatures: [0],
+          beamSize: [1, 3, 5][i % 3]!,
+          noSpeechThreshold: 1,
+        }
+        const fast = await decodeWindow(audio, vocabulary, prompt, options, limits)
+        const exact = await decodeWindow(exactly(audio), vocabulary, prompt, options, limits)
+        assert.deepEqual(fast.tokens, exact.tokens, JSON.stringify({i, changes}))
+        for (const [at, logprob] of fast.logprobs.entries())
+          assert.ok(Math.abs(logprob - exact.logprobs[at]!) < 5e-3, `${at}: ${logprob} and ${exact.logprobs[at]}`)
+        wholeHeads += fast.wholeHeads
+      }
+      if (spread < 1) assert.ok(wholeHeads > 0, 'some choices are too close')
+    })
+})
