@@ -4,28 +4,35 @@
  */
 import {logMel} from '../../src/audio/index.js'
 import {median, round} from '../../src/bench/measure.js'
-import {readWhisperConfig} from '../../src/speech/whisper/config.js'
+import {defaultTranscribeOptions} from '../../src/speech/index.js'
+import {decodeWindow} from '../../src/speech/whisper/decode-window.js'
 import {openGraphNetwork} from '../../src/speech/whisper/graph-network.js'
+import type {AudioContext} from '../../src/speech/whisper/network.js'
+import {readWhisperFolder} from '../../src/speech/whisper/open-whisper.js'
+import {buildPrompt} from '../../src/speech/whisper/prompt.js'
 import {withQuantized} from '../../src/speech/whisper/quantized-tensors.js'
-import {readJsonObject, readShards} from '../../src/weights/index.js'
+import {readShards} from '../../src/weights/index.js'
 import {randomFloats} from '../support/random-floats.js'
+import {clipSeconds, clipTokens, windowCount, windowTokens} from './whisper-work.js'
 
 const [folder = '', precision = 'f32', cache = ''] = process.argv.slice(2)
-const config = readWhisperConfig(await readJsonObject(`${folder}/config.json`), 'config.json')
+const {config, vocabulary} = await readWhisperFolder(folder)
 const tensors = await readShards(folder)
 const quantised = () => withQuantized(tensors, {folder: cache, model: folder, threads: 1})
 const network = await openGraphNetwork(config, precision === 'int8' ? await quantised() : tensors, {
   threads: 1,
   device: 'cpu',
   alignmentHeads: [[config.decoder.layers - 1, 0]],
-  textTokens: 50_257,
+  textTokens: vocabulary.endOfText,
 })
 
-/** Start of transcript, English, transcribe, no timestamps. */
-const prompt = [50_258, 50_259, 50_359, 50_363]
-const clip = randomFloats(1)(11 * 16_000).map((x) => 0.1 * x)
-/** Tokens of the clip: 11 seconds of very fast speech. */
-const clipTokens = 219
+const limits = {timestamps: true, context: config.textPositions}
+const prompt = buildPrompt(vocabulary, {language: 'en', task: 'transcribe'}, {hotwords: []}, limits)
+/** A vocabulary in which the text never ends, so that the number of tokens is fixed. */
+const endless = {...vocabulary, suppressed: [...vocabulary.suppressed, vocabulary.endOfText]}
+const window = randomFloats(1)(30 * 16_000).map((x) => 0.1 * x)
+const clip = window.subarray(0, clipSeconds * 16_000)
+const frames = 3000
 
 const time = async (work: () => unknown) => {
   const started = performance.now()
@@ -33,22 +40,13 @@ const time = async (work: () => unknown) => {
   return performance.now() - started
 }
 
-const features = () => logMel(clip, {bins: 80, frames: 3000})
-let context = await network.encode(features(), 3000)
-const encode: number[] = []
-for (let i = 0; i < 3; i++) {
-  const mel = features()
-  encode.push(
-    await time(async () => {
-      context = await network.encode(mel, 3000)
-    }),
-  )
-}
+const features = (samples: Float32Array) => logMel(samples, {bins: config.melBins, frames})
+const encode = (mel: Float32Array) => network.encode(mel, frames)
 
-/** Per step, with a growing cache. */
-async function steps(rows: number, count: number): Promise<number> {
+/** Time of a step of the network alone, with a growing cache, ms. */
+async function step(rows: number, count: number): Promise<number> {
   const run = context.decode({allLogits: false, suppressed: []})
-  await run.prefill(prompt, [3])
+  await run.prefill(prompt.tokens, [prompt.tokens.length - 1])
   if (rows > 1) run.select(Array(rows).fill(0))
   const total = await time(async () => {
     for (let i = 0; i < count; i++) {
@@ -59,23 +57,48 @@ async function steps(rows: number, count: number): Promise<number> {
   return total / count
 }
 
-await steps(1, 16)
-const token = [await steps(1, 256), await steps(1, 256)]
-const beam = [await steps(5, 64), await steps(5, 64)]
-const mel: number[] = []
-for (let i = 0; i < 9; i++) mel.push(await time(features))
-const whole = await time(async () => {
-  context = await network.encode(features(), 3000)
-  await steps(1, clipTokens)
-})
-await network.release()
+/** Decodes with the token rules, including those of timestamps. */
+async function decode(audio: AudioContext, beamSize: number, maxTokens: number): Promise<void> {
+  const options = {...defaultTranscribeOptions, beamSize, temperatures: [0]}
+  const {tokens} = await decodeWindow(audio, endless, prompt, options, {...limits, maxTokens})
+  if (tokens.length !== maxTokens) throw new Error(`The text has ${tokens.length} tokens instead of ${maxTokens}.`)
+}
 
-process.stdout.write(
-  `${JSON.stringify({
-    encode_ms: round(median(encode)),
-    token_ms: round(median(token), 2),
-    beam5_step_ms: round(median(beam), 2),
-    clip_ms: round(whole),
-    log_mel_ms_per_second: round(median(mel) / 11, 2),
-  })}\n`,
-)
+/** Time of a token of a decoding, including its share of the prompt and the selection of the token, ms. */
+const token = async (beamSize: number, count: number) => (await time(() => decode(context, beamSize, count))) / count
+
+/** Transcribes the windows of ten minutes, `batch` at a time. */
+async function transcribeTenMinutes(batch: number): Promise<void> {
+  for (let first = 0; first < windowCount; first += batch) {
+    const audio: AudioContext[] = []
+    for (let i = first; i < Math.min(first + batch, windowCount); i++) audio.push(await encode(features(window)))
+    for (const one of audio) await decode(one, 1, windowTokens)
+  }
+}
+
+async function repeated(count: number, measure: () => Promise<number>): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i < count; i++) times.push(await measure())
+  return median(times)
+}
+
+let context = await encode(features(clip))
+await token(1, 16)
+const times = {
+  encode_ms: await repeated(3, async () => {
+    const mel = features(clip)
+    return time(async () => {
+      context = await encode(mel)
+    })
+  }),
+  step_ms: await repeated(3, () => step(1, 256)),
+  token_ms: await repeated(3, () => token(1, clipTokens)),
+  beam5_step_ms: await repeated(3, () => step(5, 64)),
+  beam5_token_ms: await repeated(3, () => token(5, 64)),
+  clip_ms: await time(async () => decode(await encode(features(clip)), 1, clipTokens)),
+  ten_minutes_ms: await time(() => transcribeTenMinutes(1)),
+  log_mel_ms_per_second: (await repeated(9, () => time(() => features(clip)))) / clipSeconds,
+}
+await network.release()
+const rounded = Object.entries(times).map(([name, value]) => [name, round(value, 3)])
+process.stdout.write(`${JSON.stringify(Object.fromEntries(rounded))}\n`)
