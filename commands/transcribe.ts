@@ -1,4 +1,6 @@
 import {randomUUID} from 'node:crypto'
+import {existsSync} from 'node:fs'
+import {rm} from 'node:fs/promises'
 import {basename, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
@@ -48,7 +50,8 @@ once. Without --model, openai/whisper-tiny.en is used if it is cached, and other
 is downloaded.
 
 --output is a directory, created if missing; output files keep the relative paths of the recordings. For a single
-recording it can also be a file such as talk.srt; the extension selects the format.`
+recording it can also be a file such as talk.srt; the extension selects the format. Until a transcript is complete, its
+finished parts are kept next to it, in a file such as talk.srt.progress, from which --resume continues.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> meeting.wav',
     '<%= config.bin %> <%= command.id %> talks/ --model openai/whisper-base --format srt --output subtitles',
@@ -87,6 +90,10 @@ recording it can also be a file such as talk.srt; the extension selects the form
       description: 'Also transcribe the recordings in subdirectories of directories.',
     }),
     overwrite: overwriteFlag,
+    resume: Flags.boolean({
+      description: 'Continue an interrupted run: skip existing output files, and use the finished parts of recordings.',
+      dependsOn: ['output'],
+    }),
     strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
     'raw-encoding': Flags.option({
       description: 'Sample encoding of raw recordings (PCM without a header).',
@@ -151,7 +158,8 @@ recording it can also be a file such as talk.srt; the extension selects the form
       named === undefined
         ? outputPaths(recordings, resolve(output), extension)
         : new Map(recordings.map((recording) => [recording, resolve(output)]))
-    await checkOutputs(files.values(), rule)
+    // With --resume, existing files are complete, and are skipped.
+    await checkOutputs(files.values(), {...rule, overwrite: overwrite || this.flags.resume === true})
     return {format: chosen, files, rule}
   }
 
@@ -159,6 +167,11 @@ recording it can also be a file such as talk.srt; the extension selects the form
   async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<number> {
     const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
     const file = files.get(recording)
+    if (file !== undefined && this.flags.resume === true && !rule.overwrite && existsSync(file)) {
+      this.output.notice(`${file} already exists, so ${recording} is skipped.`)
+      return 0
+    }
+    const progressFile = await this.#progressFile(recording, file)
     const writer = createFormat(format)
     const streams = file === undefined && !this.output.json
     const print = this.#printer(writer)
@@ -167,6 +180,7 @@ recording it can also be a file such as talk.srt; the extension selects the form
     const {file: result, diagnostics} = await withProgress(`Transcribing ${basename(recording)}`, isVisible, (show) => {
       const progress = createProgress(show)
       return this.#read(transcriber, recording, {
+        progress: progressFile,
         onStart: progress.start,
         onProgress: progress.advance,
         ...(streams ? {onSegment: (segment) => print(writer.segment(segment))} : {}),
@@ -179,9 +193,21 @@ recording it can also be a file such as talk.srt; the extension selects the form
       return damage
     }
     if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript), rule)
+    if (progressFile !== undefined) await rm(progressFile.path, {force: true})
     const payload = await this.#payload(recording, result, diagnostics, file)
     await this.output.result(payload, () => `${file ?? ''}\n`)
     return damage
+  }
+
+  /** @throws usage if the recording or the output is a stream and --resume is set */
+  async #progressFile(recording: string, file: string | undefined): Promise<TranscribeHandlers['progress']> {
+    if (file === undefined) return undefined
+    const {progressPath} = await import('../src/speech/index.js')
+    const path = await progressPath(resolve(recording), file)
+    const {resume = false} = this.flags
+    if (path !== undefined) return {path, resume}
+    if (resume) throw new SvcError('usage', {reason: `--resume requires files; ${recording} or ${file} is a stream.`})
+    return undefined
   }
 
   /** Returns a print function that precedes the first piece with the header of the format. */

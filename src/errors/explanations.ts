@@ -1081,6 +1081,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The dataset has an invalid line, lists no recordings, or is too large.',
     {file: 'clips.jsonl', line: 3, reason: 'the key "path" is missing'},
   ],
+  resume_mismatch: [
+    'Finished windows are used again only for the same recording, model, options and version of svc.',
+    {path: 'subtitles/meeting.srt.progress', changed: ['model', 'beam size']},
+  ],
   recording_missing: 'The command was run without a file, a directory or -.',
   audio_folder_empty: ['The directory contains no file with a known audio extension.', {folder: 'talks'}],
   subtitle_format_unknown: [

@@ -66,6 +66,7 @@ export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'
 export {loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
+export {progressPath} from './transcribe/progress-file.js'
 export {transcribe} from './transcribe/transcribe.js'
 export {
   isTextFile,

@@ -22,9 +22,10 @@ import {type FinishContext, type FinishedText, finishSegment, finishText} from '
 import {type LanguageDiagnostics, readLanguageHint, requireLanguage, withDetection} from './text/language-hint.js'
 import {languageCodes} from './text/languages.js'
 import {needsAllSegments} from './text/refine.js'
+import {fingerprintOf, type RecordingFile} from './transcribe/fingerprint.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
+import {openProgressFile, type ProgressFile} from './transcribe/progress-file.js'
 import {transcribe} from './transcribe/transcribe.js'
-import type {WindowMemo} from './transcribe/window-memo.js'
 import {mergeSegments} from './transcript/merge-segments.js'
 import type {Transcript} from './transcript/transcript.js'
 
@@ -55,6 +56,8 @@ export interface TranscribeHandlers {
   signal?: AbortSignal | undefined
   /** Language of this recording; overrides that of the transcriber. */
   language?: string | undefined
+  /** Keeps the finished windows of a recording file, so that a later run can resume. The caller removes the file. */
+  progress?: ProgressFile | undefined
   onWarning?: ((warning: SpeechWarning) => void) | undefined
   /** Called when the model is loaded and recognition starts. */
   onReady?: (() => void) | undefined
@@ -84,6 +87,9 @@ export interface LiveHandlers
       | 'onEndpoint'
       | 'onFailure'
     > {}
+
+/** Returns the results of earlier passes over the same audio, if any. */
+type MemoOf = (description: SpeechModelDescription, decoding: TranscribeOptions) => Promise<TranscribeOptions['memo']>
 
 /** How a detector is created: for live audio, and from the state of another one. */
 interface DetectorOptions {
@@ -126,18 +132,22 @@ export class Transcriber {
 
   /**
    * Transcribes a recording. The text of a `.txt` or `.md` file is only refined.
-   * @throws what `openAudio`, the search for the model and the engine throw; the reason of the signal
+   * @throws resume_mismatch; what `openAudio`, the search for the model and the engine throw; the reason of the signal
    */
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
     if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
-    const {signal} = handlers
+    const {signal, progress} = handlers
     const warnings: SpeechWarning[] = []
     const onWarning = (warning: SpeechWarning) => {
       warnings.push(warning)
       handlers.onWarning?.(warning)
     }
     const audio = await openAudio(input, {sampleRate, signal, onWarning})
-    return this.#recognise(handlers.watch?.(audio) ?? audio, handlers, warnings)
+    const memoOf: MemoOf = async (description, decoding) =>
+      progress !== undefined && 'path' in input
+        ? openProgressFile(progress, await this.#fingerprint(input, description, decoding))
+        : undefined
+    return this.#recognise(handlers.watch?.(audio) ?? audio, handlers, warnings, memoOf)
   }
 
   /**
@@ -179,7 +189,7 @@ export class Transcriber {
       // The text of an incomplete utterance is not code yet.
       finish: (raw, language) => finishText([raw], {...text, language, rank: undefined}),
       transcribe: (samples, language, memo, signal) =>
-        this.#recognise(audioOf(samples), {...handlers, language, signal}, [], memo),
+        this.#recognise(audioOf(samples), {...handlers, language, signal}, [], async () => memo),
       onPartial,
       onDraftFailure,
       onEndpoint,
@@ -195,7 +205,7 @@ export class Transcriber {
     audio: AudioStream,
     handlers: TranscribeHandlers,
     warnings: SpeechWarning[],
-    memo?: WindowMemo,
+    memoOf: MemoOf,
   ): Promise<TranscribedFile> {
     const started = performance.now()
     const source = audio[Symbol.asyncIterator]()
@@ -204,7 +214,8 @@ export class Transcriber {
       const {engine, loadMs, hint, detector} = await this.#prepare(handlers)
       handlers.onReady?.()
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
-      const decoding = {...this.#decoding(engine, hint.language), memo}
+      const options = this.#decoding(engine, hint.language)
+      const decoding = {...options, memo: await memoOf(engine.description, options)}
       const events = transcribe(engine, stream, detector, decoding, handlers.signal)
       const onWarning = (warning: ConstraintWarning) => {
         warnings.push(warning)
@@ -274,6 +285,12 @@ export class Transcriber {
     const options = {...decoding, language, wordTimestamps, preferred}
     if (loudness.mode === 'none') return options
     return {...options, preprocess: (samples) => preprocess(samples, loudness).samples}
+  }
+
+  /** What the text of a recording depends on before refinement. */
+  #fingerprint(recording: RecordingFile, description: SpeechModelDescription, decoding: TranscribeOptions) {
+    const {preprocess: loudness, vad} = this.#options
+    return fingerprintOf(recording, description, {...decoding, preprocess: loudness, vad})
   }
 
   async #follow(

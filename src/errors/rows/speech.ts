@@ -1,4 +1,4 @@
-import {failed, notFound, rows, usage} from '../row.js'
+import {conflict, failed, notFound, rows, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Additional fields of the error of a session. */
@@ -71,6 +71,11 @@ export const speechErrors = rows(() => ({
     message: (p: {path: string; violations: readonly string[]}) =>
       `The measurements in ${p.path} are not good enough: ${p.violations.join('; ')}.`,
     hint: 'Measure a better model with svc speech eval --write-kpi FILE, or unset SVC_SPEECH_CANARY_KPI.',
+  }),
+  resume_mismatch: conflict({
+    message: (p: {path: string; changed: readonly string[]}) =>
+      `Cannot resume from ${p.path}: these inputs changed since the interrupted run: ${p.changed.join(', ')}.`,
+    hint: 'Use the recording, the model and the options of the interrupted run, or omit --resume to start again.',
   }),
   recording_missing: usage({
     message: () => 'Missing recording.',

@@ -19,7 +19,7 @@ export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTok
   /** Processes the samples of a window before recognition, for instance their loudness. */
   preprocess?: ((samples: Float32Array) => Float32Array) | undefined
   /** Results of earlier passes over the same audio. */
-  memo?: WindowMemo | undefined
+  memo?: Pick<WindowMemo, 'recognise'> | undefined
 }
 
 /** Events of a running transcription, in order. */

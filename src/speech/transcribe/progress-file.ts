@@ -1,0 +1,93 @@
+import {createHash} from 'node:crypto'
+import {readFile, stat} from 'node:fs/promises'
+import {SvcError} from '../../errors/index.js'
+import {appendJsonLine, writeFileAtomic} from '../../files/index.js'
+import type {WindowResult} from '../model.js'
+import {differences, type Fingerprint} from './fingerprint.js'
+import type {WindowMemo} from './window-memo.js'
+
+/** Where the progress of a transcription is kept. */
+export interface ProgressFile {
+  path: string
+  /** Uses the finished windows of an interrupted run; otherwise they are discarded. */
+  resume: boolean
+}
+
+/**
+ * Returns the path of the progress file of an output: next to it, where the user already expects a file. It is
+ * undefined if the recording or the output is a stream, which cannot be resumed.
+ */
+export async function progressPath(recording: string, output: string): Promise<string | undefined> {
+  const [input, existing] = await Promise.all([recording, output].map((path) => stat(path).catch(() => undefined)))
+  return input?.isFile() === true && existing?.isFile() !== false ? `${output}.progress` : undefined
+}
+
+interface FinishedWindow {
+  /** Hash of the position and the options of the window. */
+  key: string
+  result: WindowResult
+}
+
+/**
+ * Opens a file that keeps the result of each window as a line of JSON, after a line with the fingerprint. Later runs read
+ * the same windows in the same order, so their state and their text are those of a run without an interruption.
+ * @throws resume_mismatch, file_unreadable, disk_full, file_unwritable
+ */
+export async function openProgressFile(
+  {path, resume}: ProgressFile,
+  fingerprint: Fingerprint,
+): Promise<Pick<WindowMemo, 'recognise'>> {
+  const finished = resume ? await readFinished(path, fingerprint) : []
+  // An interrupted write may have left an incomplete line.
+  await writeFileAtomic(path, [{fingerprint}, ...finished].map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const results = new Map(finished.map(({key, result}) => [key, result]))
+  return {
+    async recognise(position, recognition, recognise) {
+      const key = createHash('sha256')
+        .update(JSON.stringify([position, recognition]))
+        .digest('base64url')
+      const known = results.get(key)
+      // A window is read once, and its result needs memory.
+      results.delete(key)
+      if (known !== undefined) return known
+      const result = await recognise()
+      await appendJsonLine(path, {key, result} satisfies FinishedWindow)
+      return result
+    },
+  }
+}
+
+/** Returns the windows before the first incomplete line; none if the file is missing. */
+async function readFinished(path: string, fingerprint: Fingerprint): Promise<FinishedWindow[]> {
+  const [first, ...windows] = parseLines(await readProgress(path)) as [
+    {fingerprint?: Fingerprint}?,
+    ...FinishedWindow[],
+  ]
+  if (first?.fingerprint === undefined) return []
+  const changed = differences(first.fingerprint, JSON.parse(JSON.stringify(fingerprint)) as Fingerprint)
+  if (changed.length > 0) throw new SvcError('resume_mismatch', {path, changed: changed.map(spaced)})
+  return windows
+}
+
+async function readProgress(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw SvcError.from(error)
+  }
+}
+
+function parseLines(text: string): unknown[] {
+  const values: unknown[] = []
+  for (const line of text.split('\n').slice(0, -1))
+    try {
+      values.push(JSON.parse(line))
+    } catch {
+      break
+    }
+  return values
+}
+
+/** The name of an option in words: `beamSize` becomes `beam size`. */
+const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
