@@ -29,7 +29,11 @@ export interface SpeechEngine extends SpeechModel {
   readonly loadMs: number
 }
 
-type Question = WorkerRequest extends infer R ? (R extends {samples: Float32Array} ? Omit<R, 'id'> : never) : never
+type Question = WorkerRequest extends infer R
+  ? R extends {samples: Float32Array | readonly Float32Array[]}
+    ? Omit<R, 'id'>
+    : never
+  : never
 
 /**
  * Starts a worker thread and opens a speech model in it.
@@ -58,6 +62,15 @@ export async function startSpeechEngine(
       const answer = await requests.ask({type: 'recognise', samples, options: recognition}, cancelled)
       return (answer as Extract<WorkerAnswer, {type: 'recognised'}>).result
     },
+    ...(description.batches
+      ? {
+          async recogniseAll(windows, recognition, cancelled) {
+            const question = {type: 'recognise-all', samples: windows, options: recognition} as const
+            const answer = await requests.ask(question, cancelled)
+            return (answer as Extract<WorkerAnswer, {type: 'recognised-all'}>).results
+          },
+        }
+      : {}),
     async detectLanguage(samples, cancelled) {
       const answer = await requests.ask({type: 'detect-language', samples}, cancelled)
       return (answer as Extract<WorkerAnswer, {type: 'detected'}>).guesses
@@ -120,7 +133,7 @@ class Requests {
     try {
       return await new Promise<WorkerAnswer>((resolve, reject) => {
         this.#waiting.set(id, {resolve, reject})
-        this.#worker.postMessage({...question, id} as WorkerRequest, handedOver(question.samples))
+        this.#worker.postMessage({...question, id} as WorkerRequest, [question.samples].flat().flatMap(handedOver))
       })
     } finally {
       this.#waiting.delete(id)

@@ -24,6 +24,8 @@ export interface SpeechModelDescription {
   wordTimings: boolean
   /** True if translation to English is supported. */
   translates: boolean
+  /** True if several windows can be recognised together. */
+  batches: boolean
   /** How the model drafts the text of live audio: each sample once, windows of any length, or only complete windows. */
   drafts: 'stream' | 'window' | 'full'
 }
@@ -194,6 +196,15 @@ export interface SpeechModel {
    * @throws language_unsupported, phrase_unwritable, recognition_failed; the reason of the signal
    */
   recognise(samples: Float32Array, options: RecognitionOptions, signal?: AbortSignal): Promise<WindowResult>
+  /**
+   * Recognises several windows with less work than one by one, and with the same results.
+   * @throws what `recognise` throws
+   */
+  recogniseAll?(
+    windows: readonly Float32Array[],
+    options: RecognitionOptions,
+    signal?: AbortSignal,
+  ): Promise<WindowResult[]>
   /** Returns candidate languages, most likely first; one candidate if the model supports only one language. */
   detectLanguage(samples: Float32Array, signal?: AbortSignal): Promise<LanguageGuess[]>
   /** Starts a draft; only if the model drafts as a stream. */

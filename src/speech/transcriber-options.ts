@@ -85,6 +85,7 @@ function decoding(
     constraints: constraints(refine, lexicon, names),
     alternatives: speech.beamSize,
     chunkSec: audio.chunkSec,
+    batch: audio.batch,
     chunkOverlapSec: audio.chunkOverlapSec,
   }
 }

@@ -174,6 +174,7 @@ export class Transcriber {
       preprocess: _,
       conditionOnPrevious,
       chunkSec,
+      batch,
       chunkOverlapSec,
       ...recognition
     } = this.#decoding(engine, hint.language)

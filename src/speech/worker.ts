@@ -28,6 +28,7 @@ export type WorkerGreeting = Greeting<SpeechModelDescription>
 /** Requests to the worker, which are handled in order. The caller chooses `id`. */
 export type WorkerRequest =
   | {type: 'recognise'; id: number; samples: Float32Array; options: RecognitionOptions}
+  | {type: 'recognise-all'; id: number; samples: readonly Float32Array[]; options: RecognitionOptions}
   | {type: 'detect-language'; id: number; samples: Float32Array}
   /** The caller chooses `stream`; the first request of a stream starts it with `options`. */
   | {type: 'draft'; id: number; stream: number; samples: Float32Array; options: RecognitionOptions}
@@ -37,6 +38,7 @@ export type WorkerRequest =
 
 export type WorkerAnswer =
   | {type: 'recognised'; id: number; result: WindowResult}
+  | {type: 'recognised-all'; id: number; results: WindowResult[]}
   | {type: 'detected'; id: number; guesses: LanguageGuess[]}
   | {type: 'drafted'; id: number; draft: Draft}
   | {type: 'failed'; id: number; error: ErrorRecord}
@@ -55,13 +57,17 @@ const running = new Map<number, AbortController>()
 let last: Promise<void> = Promise.resolve()
 
 async function answer(model: SpeechModel, question: Question, signal: AbortSignal): Promise<WorkerAnswer> {
-  const {id, samples} = question
+  const {id} = question
   try {
     signal.throwIfAborted()
     if (question.type === 'recognise')
-      return {type: 'recognised', id, result: await model.recognise(samples, question.options, signal)}
+      return {type: 'recognised', id, result: await model.recognise(question.samples, question.options, signal)}
+    if (question.type === 'recognise-all') {
+      const recognise = model.recogniseAll as NonNullable<SpeechModel['recogniseAll']>
+      return {type: 'recognised-all', id, results: await recognise(question.samples, question.options, signal)}
+    }
     if (question.type === 'draft') return {type: 'drafted', id, draft: await draft(model, question)}
-    return {type: 'detected', id, guesses: await model.detectLanguage(samples, signal)}
+    return {type: 'detected', id, guesses: await model.detectLanguage(question.samples, signal)}
   } catch (error) {
     return {type: 'failed', id, error: asRecord(error, failure)}
   }

@@ -5,7 +5,7 @@
 import {logMel} from '../../src/audio/index.js'
 import {median, round} from '../../src/bench/measure.js'
 import {defaultTranscribeOptions} from '../../src/speech/index.js'
-import {decodeWindow} from '../../src/speech/whisper/decode-window.js'
+import {decodeTogether, decodeWindow} from '../../src/speech/whisper/decode-window.js'
 import {openGraphNetwork} from '../../src/speech/whisper/graph-network.js'
 import type {AudioContext} from '../../src/speech/whisper/network.js'
 import {readWhisperFolder} from '../../src/speech/whisper/open-whisper.js'
@@ -67,12 +67,21 @@ async function decode(audio: AudioContext, beamSize: number, maxTokens: number):
 /** Time of a token of a decoding, including its share of the prompt and the selection of the token, ms. */
 const token = async (beamSize: number, count: number) => (await time(() => decode(context, beamSize, count))) / count
 
+/** Decodes windows greedily in the same runs. */
+async function decodeAll(windows: readonly AudioContext[], maxTokens: number): Promise<void> {
+  const audio = network.together?.(windows)
+  if (audio === undefined) throw new Error('The network decodes one window at a time.')
+  const options = {...defaultTranscribeOptions, temperatures: [0]}
+  await decodeTogether(audio, endless, prompt, options, {...limits, maxTokens})
+}
+
 /** Transcribes the windows of ten minutes, `batch` at a time. */
 async function transcribeTenMinutes(batch: number): Promise<void> {
   for (let first = 0; first < windowCount; first += batch) {
     const audio: AudioContext[] = []
     for (let i = first; i < Math.min(first + batch, windowCount); i++) audio.push(await encode(features(window)))
-    for (const one of audio) await decode(one, 1, windowTokens)
+    if (batch === 1) for (const one of audio) await decode(one, 1, windowTokens)
+    else await decodeAll(audio, windowTokens)
   }
 }
 
@@ -97,6 +106,7 @@ const times = {
   beam5_token_ms: await repeated(3, () => token(5, 64)),
   clip_ms: await time(async () => decode(await encode(features(clip)), 1, clipTokens)),
   ten_minutes_ms: await time(() => transcribeTenMinutes(1)),
+  ten_minutes_batched_ms: await time(() => transcribeTenMinutes(Number(process.env.WHISPER_BATCH ?? 8))),
   log_mel_ms_per_second: (await repeated(9, () => time(() => features(clip)))) / clipSeconds,
 }
 await network.release()

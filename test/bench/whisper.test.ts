@@ -11,6 +11,7 @@ const times = (ms: number) => ({
   beam5_token_ms: ms,
   clip_ms: ms,
   ten_minutes_ms: ms,
+  ten_minutes_batched_ms: ms,
   log_mel_ms_per_second: 1,
 })
 const peer = (ms: number) => ({times: {...times(ms), select_ms: 1}})

@@ -21,6 +21,7 @@ const stages = [
   'beam5_token_ms',
   'clip_ms',
   'ten_minutes_ms',
+  'ten_minutes_batched_ms',
 ] as const
 type Times = Record<(typeof stages)[number], number>
 
@@ -124,6 +125,7 @@ function measurePeer({programs, model}: Peer, clip: string): PeerResult {
       beam5_token_ms: beam5,
       clip_ms: mel + encode + clipTokens * step,
       ten_minutes_ms: windowCount * (encode + windowTokens * step),
+      ten_minutes_batched_ms: windowCount * (encode + windowTokens * step),
       // The printed runs of this stage leave out the best token.
       select_ms: printedTime(cli, 'sample').total / printedTime(cli, 'decode').runs,
       log_mel_ms_per_second: mel / clipSeconds,

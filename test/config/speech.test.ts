@@ -204,6 +204,15 @@ const variables: Record<string, Variable> = {
     ],
     refuses: ['-1', 'nan', 'long'],
   },
+  SVC_SPEECH_BATCH: {
+    setting: 'speech.batch',
+    default: 1,
+    reads: [
+      ['1', 1],
+      ['32', 32],
+    ],
+    refuses: ['0', '33', '1.5', 'many'],
+  },
   SVC_SPEECH_CHUNK_OVERLAP_SEC: {
     setting: 'speech.chunk_overlap_sec',
     default: 0.5,

@@ -67,6 +67,7 @@ function hearing(texts: readonly string[], alternatives: Alternative[] = []): Mo
       wordTimings: false,
       languages: ['en'],
       translates: false,
+      batches: false,
       drafts: 'window',
     },
     recognise: async () => ({

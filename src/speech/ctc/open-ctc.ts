@@ -78,6 +78,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
       wordTimings: true,
       languages: config.languages,
       translates: false,
+      batches: false,
       drafts: streaming === undefined ? 'window' : 'stream',
     },
   })

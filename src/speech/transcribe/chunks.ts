@@ -1,8 +1,8 @@
 import {type SpeechModel, sampleRate} from '../model.js'
 import {mergeOverlap} from '../text/merge-overlap.js'
 import type {PassageWindow} from './options.js'
-import {readPassage} from './passage.js'
-import {planChunk} from './plan-chunk.js'
+import {firstWindow, readPassage} from './passage.js'
+import {type ChunkPlan, type ChunkSize, planChunk} from './plan-chunk.js'
 import type {Recording} from './recording.js'
 import type {WindowReader} from './window-reader.js'
 
@@ -17,27 +17,44 @@ export async function* readChunks(
   model: SpeechModel,
   recording: Recording,
   reader: WindowReader,
-  {chunkSec, overlapSec}: {chunkSec: number; overlapSec: number},
+  {chunkSec, overlapSec, batch}: {chunkSec: number; overlapSec: number; batch: number},
 ): AsyncGenerator<PassageWindow, void, undefined> {
   const size = {
     chunk: Math.round(chunkSec * sampleRate),
     overlap: Math.round(overlapSec * sampleRate),
     longest: Math.max(chunkSec, longestSec) * sampleRate,
   }
+  const together = model.recogniseAll === undefined || !model.description.timestamps ? 1 : batch
   let before: PassageWindow | undefined
   for (let from: number | undefined = 0; from !== undefined; ) {
+    const plans = await planChunks(recording, from, size, together)
+    if (together > 1)
+      await reader.prepare(plans.flatMap((plan) => firstWindow(model.description, recording, plan) ?? []))
+    for (const plan of plans) {
+      reader.forget()
+      const keep = plan.next ?? plan.to
+      const chunk = await readChunk(model, recording, reader, {...plan, keep})
+      const joined = before === undefined ? undefined : join(before, chunk)
+      if (joined !== undefined) yield joined.left
+      before = joined?.right ?? chunk
+    }
+    from = plans.at(-1)?.next
+  }
+  if (before !== undefined) yield before
+}
+
+/** Plans up to `count` chunks, and reads their audio. */
+async function planChunks(recording: Recording, first: number, size: ChunkSize, count: number) {
+  const plans: (ChunkPlan & {from: number})[] = []
+  for (let from: number | undefined = first; from !== undefined && plans.length < count; ) {
     await recording.fill(from + Math.ceil(1.25 * size.chunk))
     const end = recording.ended ? recording.end : undefined
     const plan = planChunk(from, size, end, recording.detects ? recording.speech() : undefined)
     if (plan.to <= from) break
-    reader.forget()
-    const chunk = await readChunk(model, recording, reader, {from, to: plan.to, keep: plan.next ?? plan.to})
-    const joined = before === undefined ? undefined : join(before, chunk)
-    if (joined !== undefined) yield joined.left
-    before = joined?.right ?? chunk
+    plans.push({from, ...plan})
     from = plan.next
   }
-  if (before !== undefined) yield before
+  return plans
 }
 
 async function readChunk(

@@ -14,6 +14,8 @@ export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTok
   conditionOnPrevious: boolean
   /** Length of independent chunks, seconds; 0 uses the windows of the model. */
   chunkSec: number
+  /** Number of chunks that are recognised together, if the model supports it. */
+  batch: number
   /** Overlap of chunks that do not end in silence, seconds. */
   chunkOverlapSec: number
   /** Processes the samples of a window before recognition, for instance their loudness. */
@@ -59,6 +61,7 @@ export const defaultTranscribeOptions: TranscribeOptions = {
   alternatives: 1,
   conditionOnPrevious: true,
   chunkSec: 0,
+  batch: 1,
   chunkOverlapSec: 0.5,
 }
 

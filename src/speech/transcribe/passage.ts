@@ -1,4 +1,4 @@
-import {type SpeechModel, sampleRate} from '../model.js'
+import {type SpeechModel, type SpeechModelDescription, sampleRate} from '../model.js'
 import type {PassageWindow} from './options.js'
 import type {Recording} from './recording.js'
 import type {WindowReader} from './window-reader.js'
@@ -25,6 +25,19 @@ export function readPassage(
   const windowLength = Math.floor(description.windowSec * sampleRate)
   if (description.timestamps || !recording.detects) return seekWindows(recording, reader, passage, windowLength)
   return speechWindows(recording, reader, passage, windowLength)
+}
+
+/**
+ * Returns the first window that `readPassage` reads of a passage with a model with timestamps; undefined if it is silent.
+ * The audio of the passage must have been read.
+ */
+export function firstWindow(
+  {windowSec}: SpeechModelDescription,
+  recording: Recording,
+  {from, to}: Omit<Passage, 'keep'>,
+) {
+  const end = Math.min(from + Math.floor(windowSec * sampleRate), to, recording.end)
+  return end <= from || recording.isSilent(from, end) ? undefined : {from, to: withoutSilence(recording, from, end)}
 }
 
 async function* seekWindows(recording: Recording, reader: WindowReader, {from, to, keep}: Passage, length: number) {

@@ -57,10 +57,11 @@ export async function* transcribe(
 
 function recognised(model: SpeechModel, recording: Recording, reader: WindowReader, options: TranscribeOptions) {
   // Without timestamps and without known pauses, chunks must overlap.
-  const chunkSec =
-    options.chunkSec || (model.description.timestamps || recording.detects ? 0 : model.description.windowSec)
+  const {timestamps, windowSec} = model.description
+  const isWhole = options.batch === 1 && (timestamps || recording.detects)
+  const chunkSec = options.chunkSec || (isWhole ? 0 : windowSec)
   if (chunkSec === 0) return readPassage(model, recording, reader, {from: 0, to: Infinity, keep: Infinity})
-  return readChunks(model, recording, reader, {chunkSec, overlapSec: options.chunkOverlapSec})
+  return readChunks(model, recording, reader, {chunkSec, overlapSec: options.chunkOverlapSec, batch: options.batch})
 }
 
 function assemble(

@@ -26,6 +26,7 @@ export class WindowReader {
   readonly #recording: Recording
   readonly #options: TranscribeOptions
   readonly #signal: AbortSignal | undefined
+  readonly #prepared = new Map<string, WindowResult>()
   #previous: number[] = []
   #prompt: string | undefined
 
@@ -39,12 +40,14 @@ export class WindowReader {
 
   /** Recognises the audio between two positions, in samples. `next` is the start of the next window. */
   async read(from: number, to: number): Promise<{window: PassageWindow; next: number}> {
-    const sound = this.#recording.slice(from, to)
-    const samples = this.#options.preprocess?.(sound) ?? sound
+    const samples = this.#samples(from, to)
     // The engine may transfer the buffer of the samples.
     const end = from + samples.length
     const recognition = this.#recognition()
-    const recognise = () => this.#model.recognise(samples, recognition, this.#signal)
+    const key = prepared(from, end, recognition)
+    const known = this.#prepared.get(key)
+    this.#prepared.delete(key)
+    const recognise = async () => known ?? (await this.#model.recognise(samples, recognition, this.#signal))
     const {memo} = this.#options
     const result = await (memo?.recognise({from, to: end}, recognition, recognise) ?? recognise())
     this.#learn(result)
@@ -57,6 +60,26 @@ export class WindowReader {
     }
   }
 
+  /**
+   * Recognises windows that do not follow each other together, and keeps the results for `read`. It needs the language:
+   * without it, nothing is recognised.
+   */
+  async prepare(spans: readonly {from: number; to: number}[]): Promise<void> {
+    this.forget()
+    this.#prepared.clear()
+    const recognition = this.#recognition()
+    const windows = spans.map(({from, to}) => this.#samples(from, to))
+    if (recognition.language === undefined || windows.length < 2) return
+    const keys = windows.map(({length}, i) => prepared(spans[i]!.from, spans[i]!.from + length, recognition))
+    const results = (await this.#model.recogniseAll?.(windows, recognition, this.#signal)) ?? []
+    for (const [i, result] of results.entries()) this.#prepared.set(keys[i] as string, result)
+  }
+
+  #samples(from: number, to: number): Float32Array {
+    const sound = this.#recording.slice(from, to)
+    return this.#options.preprocess?.(sound) ?? sound
+  }
+
   /** Forgets the previous text, because the next window does not follow it. */
   forget(): void {
     this.#previous = []
@@ -64,7 +87,7 @@ export class WindowReader {
   }
 
   #recognition(): RecognitionOptions {
-    const {conditionOnPrevious, chunkSec, chunkOverlapSec, preprocess, memo, ...recognition} = this.#options
+    const {conditionOnPrevious, chunkSec, batch, chunkOverlapSec, preprocess, memo, ...recognition} = this.#options
     return {
       ...recognition,
       language: recognition.language ?? this.language?.code,
@@ -96,6 +119,10 @@ export class WindowReader {
       .map(({start, end}) => ({startSec: start / sampleRate, endSec: end / sampleRate}))
   }
 }
+
+/** Identifies a window by its samples and options. */
+const prepared = (from: number, to: number, recognition: RecognitionOptions): string =>
+  JSON.stringify([from, to, recognition])
 
 /** Minimum advance of a window: one mel frame. */
 const minStep = 160

@@ -5,7 +5,14 @@ import type {CompiledConstraints} from '../constraints/compile.js'
 import {logitConstraints} from '../constraints/logit-constraints.js'
 import type {RecognitionOptions} from '../model.js'
 import {preferPhrases} from '../preferred-reading.js'
-import {choices, drawHypotheses, type Hypothesis, searchHypotheses} from './hypothesis.js'
+import {
+  choices,
+  type DecodeLimits,
+  drawHypotheses,
+  followRows,
+  type Hypothesis,
+  searchHypotheses,
+} from './hypothesis.js'
 import type {AudioContext} from './network.js'
 import type {Prompt} from './prompt.js'
 import {tokenRules} from './token-rules.js'
@@ -56,23 +63,15 @@ export async function decodeWindow(
   vocabulary: WhisperVocabulary,
   prompt: Prompt,
   options: DecodeOptions,
-  {timestamps, context, maxTokens = context, constraints, signal}: DecodeWindowLimits,
+  windowLimits: DecodeWindowLimits,
 ): Promise<DecodedWindow> {
-  const {endOfText: end, firstTimestamp = Infinity} = vocabulary
-  const limits = {
-    end,
-    constraints: constraints && logitConstraints(constraints, {end, firstTimestamp}),
-    rules: tokenRules(vocabulary, {timestamps}),
-    maxTokens: Math.max(1, Math.min(maxTokens, Math.floor(context / 2), context - prompt.tokens.length)),
-    signal,
-  }
+  const limits = limitsOf(vocabulary, prompt, windowLimits)
   let decoded: DecodedWindow | undefined
   let wholeHeads = 0
   for (const temperature of options.temperatures) {
     const run = audio.decode({allLogits: temperature > 0, suppressed: vocabulary.suppressed})
     const last = prompt.tokens.length - 1
-    const wanted = limits.constraints === undefined ? [] : limits.constraints.wanted(limits.constraints.start)
-    const [atStart, atEnd] = await run.prefill(prompt.tokens, [prompt.startIndex, last], wanted)
+    const [atStart, atEnd] = await run.prefill(prompt.tokens, [prompt.startIndex, last], wantedAtStart(limits))
     if (atStart === undefined || atEnd === undefined) throw new Error('The decoder returned too few logits.')
     const hypotheses =
       temperature === 0 && options.beamSize > 1
@@ -88,6 +87,54 @@ export async function decodeWindow(
   if (decoded === undefined) throw new Error('The list of temperatures is empty.')
   return decoded.noSpeech ? decoded : prefer(vocabulary, decoded, options)
 }
+
+/**
+ * Decodes several windows greedily in the same runs. The result of a window is undefined if `decodeWindow` must decode
+ * it at the next temperature.
+ * @param audio the windows, combined
+ */
+export async function decodeTogether(
+  audio: AudioContext,
+  vocabulary: WhisperVocabulary,
+  prompt: Prompt,
+  options: DecodeOptions,
+  windowLimits: DecodeWindowLimits,
+): Promise<(DecodedWindow | undefined)[]> {
+  const limits = limitsOf(vocabulary, prompt, windowLimits)
+  const run = audio.decode({allLogits: false, suppressed: vocabulary.suppressed})
+  const {rows} = run
+  const logits = await run.prefill(prompt.tokens, [prompt.startIndex, prompt.tokens.length - 1], wantedAtStart(limits))
+  const silence = logits.slice(0, rows).map((row) => noSpeechProbability(vocabulary, row))
+  const hypotheses = await followRows(run, logits.slice(rows), limits)
+  return hypotheses.map((hypothesis, i) => {
+    // Choices that were not certain are counted once, with the first window.
+    const measures = {temperature: 0, noSpeechProb: silence[i] as number, wholeHeads: i === 0 ? run.wholeHeads : 0}
+    const decoded = judge(vocabulary, [hypothesis], measures, options)
+    const isLast = options.temperatures.length === 1
+    const isAccepted = decoded.noSpeech || isLast || !failed(decoded, options)
+    logDecoding(vocabulary, decoded, isAccepted)
+    if (!isAccepted) return undefined
+    return decoded.noSpeech ? decoded : prefer(vocabulary, decoded, options)
+  })
+}
+
+function limitsOf(
+  vocabulary: WhisperVocabulary,
+  prompt: Prompt,
+  {timestamps, context, maxTokens = context, constraints, signal}: DecodeWindowLimits,
+): DecodeLimits {
+  const {endOfText: end, firstTimestamp = Infinity} = vocabulary
+  return {
+    end,
+    constraints: constraints && logitConstraints(constraints, {end, firstTimestamp}),
+    rules: tokenRules(vocabulary, {timestamps}),
+    maxTokens: Math.max(1, Math.min(maxTokens, Math.floor(context / 2), context - prompt.tokens.length)),
+    signal,
+  }
+}
+
+const wantedAtStart = ({constraints}: DecodeLimits): readonly number[] =>
+  constraints === undefined ? [] : constraints.wanted(constraints.start)
 
 /** Logs each token with its log-probability, and the measures that decide whether the decoding is accepted. */
 function logDecoding({tokenizer}: WhisperVocabulary, decoded: DecodedWindow, accepted: boolean): void {

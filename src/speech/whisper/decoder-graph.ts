@@ -11,12 +11,14 @@ import {embeddingTensor} from './quantized-tensors.js'
  * Rows are time-major, `time * batch`, so that a step appends one contiguous block to a cache. Inputs: `hidden`
  * float32 `[rows, hidden]`, the embedded tokens; `split` int64 `[4]` = `[time, batch, heads, head_dim]`; `mask`
  * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; `cross_key.N`,
- * `cross_value.N` of the encoder; `logit_rows` int64 `[n]`; `text_bias` float32 `[text]`, added to the logits of text
+ * `cross_value.N` of the encoder for each window, `[windows, ...]`; `window_split` int64 `[4]` = `[rows / windows, windows,
+ * heads, head_dim]`; `logit_rows` int64 `[n]`; `text_bias` float32 `[text]`, added to the logits of text
  * tokens before the most likely ones are selected; `wanted` int64 `[n, m]`, more text tokens. Outputs: `key.N`,
- * `value.N` `[rows, hidden]`, to append to the past; `attention.N` `[heads, rows, positions]` for the layers in
+ * `value.N` `[rows, hidden]`, to append to the past; `attention.N` `[windows, heads, rows, positions]` for the layers in
  * `aligned`; and those of `outputLogits`.
  *
- * All hypotheses are rows of one matrix product with the window's keys and values, which are not copied per hypothesis.
+ * All hypotheses of one window are rows of one matrix product with its keys and values, which are not copied per
+ * hypothesis. Of several windows, each has one row per position in time.
  * @throws tensor_missing, tensor_shape, tensor_dtype
  */
 export function buildDecoderGraph(
@@ -33,13 +35,23 @@ export function buildDecoderGraph(
     mask: graph.input('mask', 'float32', ['time', 'total']),
   }
 
+  const windows = graph.input('window_split', 'int64', [4])
+
   let x = graph.input('hidden', 'float32', ['rows', hiddenSize])
   for (let i = 0; i < decoder.layers; i++) {
     const layer = `model.decoder.layers.${i}`
     const self = attendPast(graph, weights, config, i, norm(x, `${layer}.self_attn_layer_norm`), inputs)
     x = graph.node('Add', [x, self])
-    const {output, attention} = attendAudio(graph, weights, config, i, norm(x, `${layer}.encoder_attn_layer_norm`))
-    if (aligned.has(i)) graph.output(`attention.${i}`, attention, 'float32', [decoder.heads, 'rows', 'positions'])
+    const {output, attention} = attendAudio(
+      graph,
+      weights,
+      config,
+      i,
+      norm(x, `${layer}.encoder_attn_layer_norm`),
+      windows,
+    )
+    if (aligned.has(i))
+      graph.output(`attention.${i}`, attention, 'float32', ['windows', decoder.heads, 'rows', 'positions'])
     x = graph.node('Add', [x, output])
     const normed = norm(x, `${layer}.final_layer_norm`)
     x = graph.node('Add', [x, feedForward(graph, weights, layer, normed, hiddenSize, decoder.ffnSize)])
@@ -134,24 +146,29 @@ function attendPast(
   return weights.linear(rows, `${name}.out_proj`, square)
 }
 
-/** Cross-attention to the encoded window. `attention` is `[heads, rows, positions]`. */
+/**
+ * Cross-attention of each row to its window. `attention` is `[windows, heads, rows, positions]`.
+ * @param split `[rows per window, windows, heads, head_dim]`
+ */
 function attendAudio(
   graph: GraphBuilder,
   weights: GraphWeights,
   config: WhisperConfig,
   layer: number,
   x: Value,
+  split: Value,
 ): {output: Value; attention: Value} {
   const {hiddenSize, decoder} = config
   const {heads} = decoder
   const headDim = hiddenSize / heads
   const name = `model.decoder.layers.${layer}.encoder_attn`
-  const key = graph.input(`cross_key.${layer}`, 'float32', [heads, headDim, 'positions'])
-  const value = graph.input(`cross_value.${layer}`, 'float32', [heads, 'positions', headDim])
-  const split = graph.node('Reshape', [query(graph, weights, config, name, x), graph.integers(-1, heads, headDim)])
-  const q = graph.node('Transpose', [split], {perm: [1n, 0n, 2n]})
+  const key = graph.input(`cross_key.${layer}`, 'float32', ['windows', heads, headDim, 'positions'])
+  const value = graph.input(`cross_value.${layer}`, 'float32', ['windows', heads, 'positions', headDim])
+  const q = graph.node('Transpose', [graph.node('Reshape', [query(graph, weights, config, name, x), split])], {
+    perm: [1n, 2n, 0n, 3n],
+  })
   const attention = graph.node('Softmax', [graph.node('MatMul', [q, key])], {axis: -1})
-  const context = graph.node('Transpose', [graph.node('MatMul', [attention, value])], {perm: [1n, 0n, 2n]})
+  const context = graph.node('Transpose', [graph.node('MatMul', [attention, value])], {perm: [2n, 0n, 1n, 3n]})
   const rows = graph.node('Reshape', [context, graph.integers(-1, hiddenSize)])
   return {output: weights.linear(rows, `${name}.out_proj`, [hiddenSize, hiddenSize]), attention}
 }

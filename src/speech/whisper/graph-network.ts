@@ -53,6 +53,7 @@ export async function openGraphNetwork(
     aligns: true,
     anyLength: true,
     encode: (mel, frames) => encode(parts, mel, frames),
+    together: (windows) => together(parts, windows as GraphContext[]),
     async release() {
       embedding.close()
       await encoder.release()
@@ -61,19 +62,55 @@ export async function openGraphNetwork(
   }
 }
 
-async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<AudioContext> {
+/** Cross-attention keys and values by the names of the decoder's inputs: of each window, one after another. */
+type Cross = Readonly<Record<string, Tensor>>
+
+interface GraphContext extends AudioContext {
+  readonly cross: Cross
+}
+
+async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<GraphContext> {
   const {config, encoder} = parts
   const names = Array.from({length: config.decoder.layers}, (_, i) => [`cross_key.${i}`, `cross_value.${i}`]).flat()
-  const cross = await encoder.run(
+  const encoded = await encoder.run(
     {mel: tensor(mel, [1, config.melBins, frames])},
     Object.fromEntries(names.map((name) => [name, null])),
   )
-  const positions = (cross['cross_value.0'] as Tensor).dims[1] as number
+  const cross = stacked([encoded])
+  const positions = (cross['cross_value.0'] as Tensor).dims[2] as number
   return {
     positions,
+    cross,
     decode: (run = {allLogits: true, suppressed: []}) => new GraphDecoderRun(parts, cross, run),
     align: (tokens) => align(parts, cross, positions, tokens),
   }
+}
+
+/** The windows must have equal lengths. */
+function together(parts: Parts, windows: readonly GraphContext[]): AudioContext {
+  return {
+    positions: windows[0]?.positions ?? 0,
+    decode: (run = {allLogits: true, suppressed: []}) =>
+      new WindowsRun(
+        windows.map(({cross}) => cross),
+        (cross) => new GraphDecoderRun(parts, cross, run),
+      ),
+  }
+}
+
+/** Joins the keys and values of windows; those of a single window are not copied. */
+function stacked(windows: readonly Cross[]): Cross {
+  const [first = {}] = windows
+  return Object.fromEntries(
+    Object.entries(first).map(([name, {data, dims}]) => {
+      const shape = dims.slice(-3)
+      if (windows.length === 1) return [name, tensor(data as Float32Array, [1, ...shape])]
+      const size = data.length
+      const joined = new Float32Array(windows.length * size)
+      for (const [i, one] of windows.entries()) joined.set((one[name] as Tensor).data as Float32Array, i * size)
+      return [name, tensor(joined, [windows.length, ...shape])]
+    }),
+  )
 }
 
 /** Tokens of a run, time-major, and the rows whose logits it returns. */
@@ -86,13 +123,13 @@ interface DecoderStep {
 
 class GraphDecoderRun implements DecoderRun {
   readonly #parts: Parts
-  readonly #cross: Readonly<Record<string, Tensor>>
+  #cross: Cross
   readonly #cache: SelfAttentionCache
   readonly #logits: DecoderLogits
   readonly #options: DecoderRunOptions
   #wholeHeads = 0
 
-  constructor(parts: Parts, cross: Readonly<Record<string, Tensor>>, options: DecoderRunOptions) {
+  constructor(parts: Parts, cross: Cross, options: DecoderRunOptions) {
     this.#parts = parts
     this.#logits = parts.logits()
     this.#options = options
@@ -113,7 +150,7 @@ class GraphDecoderRun implements DecoderRun {
   }
 
   prefill(tokens: readonly number[], at: readonly number[], wanted: readonly number[] = []): Promise<TokenLogits[]> {
-    return this.#run(
+    return this.run(
       {tokens, time: tokens.length, logitRows: at},
       at.map(() => wanted),
       true,
@@ -124,15 +161,21 @@ class GraphDecoderRun implements DecoderRun {
     tokens: readonly number[],
     wanted: readonly (readonly number[])[] = tokens.map(() => []),
   ): Promise<TokenLogits[]> {
-    return this.#run({tokens, time: 1, logitRows: Array.from(tokens.keys())}, wanted, this.#options.allLogits)
+    return this.run({tokens, time: 1, logitRows: Array.from(tokens.keys())}, wanted, this.#options.allLogits)
   }
 
   select(sources: readonly number[]): void {
     this.#cache.select(sources)
   }
 
+  /** Replaces the windows, and row i with the previous row `sources[i]`. */
+  selectWindows(sources: readonly number[], cross: Cross): void {
+    this.#cross = cross
+    this.select(sources)
+  }
+
   /** Runs the decoder and returns the logits of the given rows. */
-  async #run(step: DecoderStep, wanted: readonly (readonly number[])[], all: boolean): Promise<TokenLogits[]> {
+  async run(step: DecoderStep, wanted: readonly (readonly number[])[], all: boolean): Promise<TokenLogits[]> {
     const {decoder, config} = this.#parts
     const fetches: Record<string, null> = this.#logits.fetches(all)
     for (let i = 0; i < config.decoder.layers; i++) {
@@ -151,13 +194,73 @@ class GraphDecoderRun implements DecoderRun {
   }
 }
 
+/**
+ * One hypothesis for each of several windows. Rows that have ended stay in the run until half of them have, because
+ * removing a row moves the keys and values of all windows.
+ */
+class WindowsRun implements DecoderRun {
+  readonly #run: GraphDecoderRun
+  #windows: readonly Cross[]
+  /** Places of the rows in the run. */
+  #places: number[]
+
+  constructor(windows: readonly Cross[], start: (cross: Cross) => GraphDecoderRun) {
+    this.#windows = windows
+    this.#places = [...windows.keys()]
+    this.#run = start(stacked(windows))
+    this.#run.select(windows.map(() => 0))
+  }
+
+  get rows(): number {
+    return this.#places.length
+  }
+
+  get length(): number {
+    return this.#run.length
+  }
+
+  get wholeHeads(): number {
+    return this.#run.wholeHeads
+  }
+
+  prefill(tokens: readonly number[], at: readonly number[], wanted: readonly number[] = []): Promise<TokenLogits[]> {
+    const count = this.#windows.length
+    const step = {
+      tokens: tokens.flatMap((token) => new Array<number>(count).fill(token)),
+      time: tokens.length,
+      logitRows: at.flatMap((position) => this.#windows.map((_, i) => position * count + i)),
+    }
+    return this.#run.run(
+      step,
+      step.logitRows.map(() => wanted),
+      true,
+    )
+  }
+
+  async step(tokens: readonly number[], wanted: readonly (readonly number[])[] = []): Promise<TokenLogits[]> {
+    if (2 * this.#places.length <= this.#windows.length) this.#shrink()
+    const all = this.#windows.map(() => ({token: 0, wanted: [] as readonly number[]}))
+    for (const [i, place] of this.#places.entries()) all[place] = {token: tokens[i] as number, wanted: wanted[i] ?? []}
+    const logits = await this.#run.step(
+      all.map(({token}) => token),
+      all.map((one) => one.wanted),
+    )
+    return this.#places.map((place) => logits[place] as TokenLogits)
+  }
+
+  select(sources: readonly number[]): void {
+    this.#places = sources.map((source) => this.#places[source] as number)
+  }
+
+  #shrink(): void {
+    this.#windows = this.#places.map((place) => this.#windows[place] as Cross)
+    this.#run.selectWindows(this.#places, stacked(this.#windows))
+    this.#places = [...this.#windows.keys()]
+  }
+}
+
 /** Runs the decoder over the text for the cross-attention of the alignment heads only. */
-function align(
-  parts: Parts,
-  cross: Readonly<Record<string, Tensor>>,
-  positions: number,
-  tokens: readonly number[],
-): Promise<CrossAttention> {
+function align(parts: Parts, cross: Cross, positions: number, tokens: readonly number[]): Promise<CrossAttention> {
   const {config, decoder, alignmentHeads} = parts
   const cache = new SelfAttentionCache(config.decoder.layers, config.hiddenSize)
   const step = {tokens, time: tokens.length, logitRows: [0]}
@@ -168,18 +271,21 @@ function align(
 
 function decoderFeeds(
   {config, embedding}: Parts,
-  cross: Readonly<Record<string, Tensor>>,
+  cross: Cross,
   cache: SelfAttentionCache,
   {tokens, time, logitRows}: DecoderStep,
 ): Record<string, Tensor> {
   const {hiddenSize, decoder} = config
   const {batch, length} = cache
+  const windows = (cross['cross_value.0'] as Tensor).dims[0] as number
+  const headDim = hiddenSize / decoder.heads
   const hidden = new Float32Array(tokens.length * hiddenSize)
   for (const [row, token] of tokens.entries())
     embedding.embed(token, length + Math.floor(row / batch), hidden, row * hiddenSize)
   return {
     hidden: tensor(hidden, [tokens.length, hiddenSize]),
-    split: tensor(BigInt64Array.from([time, batch, decoder.heads, hiddenSize / decoder.heads], BigInt), [4]),
+    split: tensor(BigInt64Array.from([time, batch, decoder.heads, headDim], BigInt), [4]),
+    window_split: tensor(BigInt64Array.from([tokens.length / windows, windows, decoder.heads, headDim], BigInt), [4]),
     mask: causalMask(time, length),
     logit_rows: tensor(BigInt64Array.from(logitRows, BigInt), [logitRows.length]),
     ...cache.feeds(),

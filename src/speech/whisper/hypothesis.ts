@@ -42,6 +42,30 @@ export async function drawHypotheses(
   choose: readonly TokenChoice[],
   limits: DecodeLimits,
 ): Promise<Hypothesis[]> {
+  run.select(choose.map(() => 0))
+  const copies = choose.map(() => logits.copy())
+  return (await drawRows(run, copies, choose, limits)).sort((a, b) => b.avgLogprob - a.avgLogprob)
+}
+
+/**
+ * Decodes each row of a run greedily.
+ * @param logits of the prompt's last position, for each row
+ * @returns one hypothesis per row
+ */
+export const followRows = (run: DecoderRun, logits: readonly TokenLogits[], limits: DecodeLimits) =>
+  drawRows(
+    run,
+    logits,
+    logits.map(() => greedy),
+    limits,
+  )
+
+async function drawRows(
+  run: DecoderRun,
+  logits: readonly TokenLogits[],
+  choose: readonly TokenChoice[],
+  limits: DecodeLimits,
+): Promise<Hypothesis[]> {
   const {end, constraints, maxTokens, signal} = limits
   const rows: Row[] = choose.map((choice) => ({
     choice,
@@ -51,8 +75,7 @@ export async function drawHypotheses(
     state: constraints?.start,
   }))
   let open = rows
-  let next = rows.map(() => logits.copy())
-  run.select(rows.map(() => 0))
+  let next = logits
   for (;;) {
     await processMessages(signal)
     for (const [i, row] of open.entries()) chooseToken(next[i] as TokenLogits, row, limits)
@@ -65,7 +88,7 @@ export async function drawHypotheses(
       open.map(({state}) => wanted(state, limits)),
     )
   }
-  return rows.map((row) => asHypothesis(withoutEnd(row, end), constraints)).sort((a, b) => b.avgLogprob - a.avgLogprob)
+  return rows.map((row) => asHypothesis(withoutEnd(row, end), constraints))
 }
 
 /** How a row selects its next token. */

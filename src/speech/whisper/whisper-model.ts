@@ -13,7 +13,14 @@ import {
   type WindowResult,
 } from '../model.js'
 import {framesPerPosition, type WhisperConfig} from './config.js'
-import {compressionRatio, type DecodedWindow, decodeWindow, textOf, totalLogprob} from './decode-window.js'
+import {
+  compressionRatio,
+  type DecodedWindow,
+  decodeTogether,
+  decodeWindow,
+  textOf,
+  totalLogprob,
+} from './decode-window.js'
 import type {AudioContext, WhisperNetwork} from './network.js'
 import {buildPrompt, taskTokens} from './prompt.js'
 import {whisperText} from './text-vocabulary.js'
@@ -34,6 +41,9 @@ export function createWhisperModel(parts: WhisperParts): SpeechModel {
   return {
     description: parts.description,
     recognise: (samples, options, signal) => recognise(parts, compile, samples, options, signal),
+    ...(parts.network.together === undefined
+      ? {}
+      : {recogniseAll: (windows, options, signal) => recogniseAll(parts, compile, windows, options, signal)}),
     async detectLanguage(samples, signal) {
       const audio = await encode(parts, samples, windowFrames(parts))
       signal?.throwIfAborted()
@@ -50,10 +60,8 @@ async function recognise(
   requested: RecognitionOptions,
   signal?: AbortSignal,
 ): Promise<WindowResult> {
-  const {vocabulary, description} = parts
   const options = requested.draft ? {...requested, ...draftOptions} : requested
-  if (options.task === 'translate' && !description.translates)
-    throw new SvcError('task_unsupported', {model: description.name})
+  requireTask(parts, options)
   const constraints = compile(options.constraints)
   const windowSec = samples.length / sampleRate
   const frames = options.draft ? draftFrames(parts, samples.length) : windowFrames(parts)
@@ -61,12 +69,87 @@ async function recognise(
   signal?.throwIfAborted()
   const started = performance.now()
   const guess = await languageOf(parts, context, options.language)
-  const language = {language: guess.language, task: options.task}
-  const timestamps = description.timestamps
+  const {timestamps} = parts.description
   const maxTokens = options.draft ? draftTokens(windowSec) : undefined
   const limits = {timestamps, context: parts.config.textPositions, maxTokens, constraints, signal}
-  const prompt = buildPrompt(vocabulary, language, options, limits)
-  const decoded = await decodeWindow(context, vocabulary, prompt, options, limits)
+  const prompt = buildPrompt(parts.vocabulary, {language: guess.language, task: options.task}, options, limits)
+  const decoded = await decodeWindow(context, parts.vocabulary, prompt, options, limits)
+  const timings = {featuresMs, encodeMs, decodeMs: performance.now() - started}
+  return resultOf(parts, {context, windowSec, guess, decoded, constraints, timings}, options)
+}
+
+/**
+ * Recognises windows in the same decoder runs, if the language is known and the decoding is greedy; the results are those
+ * of `recognise`.
+ */
+async function recogniseAll(
+  parts: WhisperParts,
+  compile: ConstraintCompiler,
+  windows: readonly Float32Array[],
+  options: RecognitionOptions,
+  signal?: AbortSignal,
+): Promise<WindowResult[]> {
+  const {network, vocabulary, description, config} = parts
+  const {language} = options
+  if (
+    network.together === undefined ||
+    language === undefined ||
+    options.draft ||
+    options.beamSize > 1 ||
+    options.temperatures[0] !== 0
+  ) {
+    const results: WindowResult[] = []
+    for (const samples of windows) results.push(await recognise(parts, compile, samples, options, signal))
+    return results
+  }
+  requireTask(parts, options)
+  const constraints = compile(options.constraints)
+  const encoded: Awaited<ReturnType<typeof encode>>[] = []
+  for (const samples of windows) {
+    encoded.push(await encode(parts, samples, windowFrames(parts)))
+    await new Promise((resolve) => setImmediate(resolve))
+    signal?.throwIfAborted()
+  }
+  const started = performance.now()
+  const limits = {timestamps: description.timestamps, context: config.textPositions, constraints, signal}
+  const prompt = buildPrompt(vocabulary, {language, task: options.task}, options, limits)
+  const audio = network.together(encoded.map(({context}) => context))
+  const decoded = await decodeTogether(audio, vocabulary, prompt, options, limits)
+  const decodeMs = (performance.now() - started) / windows.length
+  const results: WindowResult[] = []
+  for (const [i, {context, featuresMs, encodeMs}] of encoded.entries()) {
+    const again = performance.now()
+    const warmer = {...options, temperatures: options.temperatures.slice(1)}
+    const accepted = decoded[i] ?? (await decodeWindow(context, vocabulary, prompt, warmer, limits))
+    const timings = {featuresMs, encodeMs, decodeMs: decodeMs + performance.now() - again}
+    const windowSec = (windows[i] as Float32Array).length / sampleRate
+    const guess = {language, probability: 1}
+    results.push(await resultOf(parts, {context, windowSec, guess, decoded: accepted, constraints, timings}, options))
+  }
+  return results
+}
+
+function requireTask({description}: WhisperParts, {task}: RecognitionOptions): void {
+  if (task === 'translate' && !description.translates) throw new SvcError('task_unsupported', {model: description.name})
+}
+
+interface RecognisedWindow {
+  context: AudioContext
+  windowSec: number
+  guess: LanguageGuess
+  decoded: DecodedWindow
+  constraints: ReturnType<ConstraintCompiler>
+  timings: Omit<WindowResult['timings'], 'wholeHeads'>
+}
+
+async function resultOf(
+  parts: WhisperParts,
+  {context, windowSec, guess, decoded, constraints, timings}: RecognisedWindow,
+  options: RecognitionOptions,
+): Promise<WindowResult> {
+  const {vocabulary} = parts
+  const started = performance.now()
+  const language = {language: guess.language, task: options.task}
   const timed = decoded.noSpeech
     ? {segments: [], consumedSec: windowSec}
     : cutAtTimestamps(vocabulary, decoded.tokens, windowSec)
@@ -82,7 +165,11 @@ async function recognise(
     temperature: decoded.temperature,
     alternatives: alternatives(vocabulary, decoded, options.alternatives),
     warnings: constraints?.warnings ?? [],
-    timings: {featuresMs, encodeMs, decodeMs: performance.now() - started, wholeHeads: decoded.wholeHeads},
+    timings: {
+      ...timings,
+      decodeMs: timings.decodeMs + performance.now() - started,
+      wholeHeads: decoded.wholeHeads,
+    },
   }
 }
 

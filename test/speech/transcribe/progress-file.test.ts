@@ -51,6 +51,7 @@ function modelOf(heard: {windows: number}): SpeechModel {
       wordTimings: true,
       languages: ['en', 'de'],
       translates: true,
+      batches: false,
       drafts: 'window',
     },
     async recognise(samples, {language, previousTokens = [], prompt = 'none'}, signal): Promise<WindowResult> {
@@ -82,7 +83,7 @@ function modelOf(heard: {windows: number}): SpeechModel {
           {text: ' other', score: -1.5},
         ],
         warnings: [{code: 'constraint_dropped', message: 'dropped'}],
-        timings: {featuresMs: 1, encodeMs: 2, decodeMs: 3},
+        timings: {featuresMs: 1, encodeMs: 2, decodeMs: 3, wholeHeads: 0},
       }
     },
     detectLanguage: async () => [{language: 'de', probability: 0.9}],

@@ -72,6 +72,7 @@ function modelOf(
       wordTimings: true,
       languages: ['en', 'de'],
       translates: true,
+      batches: false,
       drafts: 'window',
     },
     async recognise(samples, options, signal): Promise<WindowResult> {

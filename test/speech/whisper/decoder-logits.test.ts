@@ -7,7 +7,6 @@ import {constraintCompiler} from '../../../src/speech/constraints/compile.js'
 import {defaultTranscribeOptions} from '../../../src/speech/index.js'
 import type {DecodingConstraints} from '../../../src/speech/model.js'
 import {decodeWindow} from '../../../src/speech/whisper/decode-window.js'
-import {tokenizerOfTokens} from '../../../src/speech/whisper/ggml-tokenizer.js'
 import {openGraphNetwork} from '../../../src/speech/whisper/graph-network.js'
 import type {AudioContext, DecoderRun} from '../../../src/speech/whisper/network.js'
 import {readWhisperFolder} from '../../../src/speech/whisper/open-whisper.js'
@@ -20,35 +19,7 @@ import {microData, writeMicroWhisper} from '../../support/micro-whisper.js'
 import {skipWithout} from '../../support/project.js'
 import {randomFloats} from '../../support/random-floats.js'
 import {temporaryFolder} from '../../support/temporary.js'
-import {writeWhisperFolder} from '../../support/whisper-files.js'
-import {microShape, randomWhisper, type WhisperShape} from '../../support/whisper-weights.js'
-
-/** A thousand words, with and without a space: many more than the candidates of a step. Timestamps up to half a second. */
-const letters = [...'abcdefghij']
-const words = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
-const specials = ['endoftext', 'startoftranscript', 'en', 'translate', 'transcribe', 'startoflm', 'startofprev']
-const times = Array.from({length: 26}, (_, i) => (i * 0.02).toFixed(2))
-const tokens = [
-  ...words,
-  ...words.map((word) => ` ${word}`),
-  ...[...specials, 'nospeech', 'notimestamps', ...times].map((name) => `<|${name}|>`),
-]
-const wide: WhisperShape = {...microShape, size: 64, vocabulary: tokens.length, text: 64}
-
-/** @param spread how much the rows of the vocabulary matrix differ */
-async function writeWide(folder: string, dtype: 'F32' | 'F16', spread = 1): Promise<void> {
-  const tokenizer = tokenizerOfTokens(
-    tokens.map((token) => Buffer.from(token)),
-    tokens.length,
-  )
-  const encoding = {...tokenizer, model: {...(tokenizer as {model: object}).model, ignore_merges: true}}
-  const name = 'model.decoder.embed_tokens.weight'
-  const weights = randomWhisper(wide, 5)
-  const {shape, data} = weights.get(name)!
-  const common = (i: number) => (1 - spread) * data[i % wide.size]!
-  const near = data.map((value, i) => spread * value + common(i))
-  await writeWhisperFolder(folder, wide, new Map([...weights, [name, {shape, data: near}]]), dtype, encoding)
-}
+import {wideWords, writeWideWhisper} from '../../support/wide-whisper.js'
 
 /** Opens a model with 8-bit matrices and encodes noise. */
 async function open(test: TestContext, write: (folder: string) => Promise<void>) {
@@ -92,8 +63,8 @@ const exactly = (audio: AudioContext): AudioContext => ({
 })
 
 const models: Record<string, {write: (folder: string) => Promise<void>; skip: string | false; certain: number}> = {
-  'random weights in 32 bits': {write: (folder) => writeWide(folder, 'F32'), skip: false, certain: 150},
-  'random weights in 16 bits': {write: (folder) => writeWide(folder, 'F16'), skip: false, certain: 150},
+  'random weights in 32 bits': {write: (folder) => writeWideWhisper(folder, 'F32'), skip: false, certain: 150},
+  'random weights in 16 bits': {write: (folder) => writeWideWhisper(folder, 'F16'), skip: false, certain: 150},
   'a trained model': {write: writeMicroWhisper, skip: skipWithout(microData), certain: 200},
 }
 
@@ -131,10 +102,10 @@ describe('the most likely tokens of a quantised vocabulary matrix', () => {
     ['are nearly equal', 0.01],
   ] as const)
     it(`are the same in a window as with all logits of the checkpoint, if its rows ${name}`, async (test) => {
-      const {audio, vocabulary, config} = await open(test, (folder) => writeWide(folder, 'F16', spread))
+      const {audio, vocabulary, config} = await open(test, (folder) => writeWideWhisper(folder, 'F16', spread))
       const random = randomSource(11)
       const below = (count: number) => Math.floor(random() * count)
-      const phrases = () => Array.from({length: below(4)}, () => words[below(words.length)]!)
+      const phrases = () => Array.from({length: below(4)}, () => wideWords[below(wideWords.length)]!)
       const compile = constraintCompiler(whisperText(vocabulary))
       let wholeHeads = 0
       for (let i = 0; i < 24; i++) {
@@ -142,7 +113,7 @@ describe('the most likely tokens of a quantised vocabulary matrix', () => {
           bias: phrases(),
           biasStrength: below(4),
           biasMaxTokens: 20,
-          forbidden: [below(words.length)],
+          forbidden: [below(wideWords.length)],
           phrases: below(3) === 0 ? phrases() : [],
           stuckSteps: 1 + below(2),
         }
@@ -155,7 +126,7 @@ describe('the most likely tokens of a quantised vocabulary matrix', () => {
         const prompt = buildPrompt(
           vocabulary,
           {language: 'en', task: 'transcribe'},
-          {hotwords: [], previousTokens: [below(words.length), below(words.length)]},
+          {hotwords: [], previousTokens: [below(wideWords.length), below(wideWords.length)]},
           limits,
         )
         const options = {
