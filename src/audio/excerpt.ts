@@ -27,7 +27,11 @@ export function excerptOf(
       if (at > first) yield next.value.slice(Math.max(0, first - start), Math.min(next.value.length, end - start))
       if (at >= end) return
     }
-    if (at <= first) throw new SvcError('excerpt_empty', {offset: offsetSec, duration: at / audio.sampleRate})
+    if (at <= first)
+      throw new SvcError('excerpt_empty', {
+        offset: offsetSec,
+        duration: Math.round((1000 * at) / audio.sampleRate) / 1000,
+      })
   }
   const parts = pieces()
   return {

@@ -74,7 +74,7 @@ export const speechErrors = rows(() => ({
   }),
   excerpt_empty: usage({
     message: (p: {offset: number; duration: number}) =>
-      `The offset of ${p.offset} s is not before the end of the recording, which has ${Number(p.duration.toFixed(3))} s.`,
+      `The offset of ${p.offset} s is not before the end of the recording, which has ${p.duration} s.`,
     hint: 'Pass a smaller --offset.',
   }),
   resume_mismatch: conflict({
