@@ -5,6 +5,7 @@ import {basename, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   overwriteFlag,
+  positionFlag,
   recordingLimitFlags,
   SpeechCommand,
   sessionLimitsOf,
@@ -94,6 +95,10 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       description: 'Continue an interrupted run: skip existing output files, and use the finished parts of recordings.',
       dependsOn: ['output'],
     }),
+    offset: positionFlag({
+      description: 'Start of the part to transcribe; times stay those of the recording. (default: 0)',
+    }),
+    duration: positionFlag({description: 'Length of the part to transcribe. (default: up to the end)'}),
     strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
     'raw-encoding': Flags.option({
       description: 'Sample encoding of raw recordings (PCM without a header).',
@@ -229,10 +234,14 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
     const input =
       recording === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(recording), raw}
+    const {offset, duration} = this.flags
+    const excerpt =
+      offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration}
     const partial = await this.partialWriter()
     const {sessionLimits, transcribeWithin} = await import('../src/speech/index.js')
     return transcribeWithin(sessionLimits(sessionLimitsOf(this.flags), {}), transcriber, input, {
       ...handlers,
+      excerpt,
       signal: this.signal,
       onWarning: ({message}) => this.output.notice(`warning: ${message}`),
       onStart: (durationSec) => {

@@ -1,6 +1,7 @@
 /** Audio decoding, down-mixing, resampling, log-mel features and voice activity detection. */
 export type {AudioStream} from './audio-stream.js'
 export {type EnergyVadOptions, energyVad} from './energy-vad.js'
+export {type Excerpt, excerptOf} from './excerpt.js'
 export {hopLength, LogMelStream, logMel} from './log-mel.js'
 export {isVadModel, type NeuralVadOptions, neuralVad, type VadModel} from './neural-vad.js'
 export {type AudioInput, isAudioFile, openAudio, type RawPcm} from './open-audio.js'

@@ -100,7 +100,7 @@ export {
   taskFilter,
   taskFilterFlags,
 } from './tasks-command.js'
-export {durationFlag, momentFlag} from './time-flags.js'
+export {durationFlag, momentFlag, positionFlag} from './time-flags.js'
 export {notCompleted} from './wait-for-task.js'
 export {WorkflowCommand} from './workflow-command.js'
 export {workflowPorts} from './workflow-ports.js'

@@ -35,3 +35,18 @@ function parseMoment(text: string): number {
   const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
   return isDay ? Date.parse(`${year}-${month}-${day}T${time}${zone}`) : Number.NaN
 }
+
+/** `90`, `90.5`, `1:30` or `01:01:30.5`. */
+const positionPattern = /^(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)$/
+
+/** A position or length of a recording, parsed to seconds. */
+export const positionFlag = Flags.custom<number>({
+  helpValue: 'SEC|[HH:]MM:SS',
+  parse: async (value, _, {name}) => {
+    const found = positionPattern.exec(value.trim())
+    if (found === null)
+      throw new SvcError('flag_value', {flag: `--${name}`, value, expected: 'seconds or a time such as 1:30'})
+    const [, hours = 0, minutes = 0, seconds = 0] = found
+    return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+  },
+})

@@ -1081,6 +1081,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The dataset has an invalid line, lists no recordings, or is too large.',
     {file: 'clips.jsonl', line: 3, reason: 'the key "path" is missing'},
   ],
+  excerpt_empty: ['--offset starts after the last sample of the recording.', {offset: 90, duration: 61.5}],
   resume_mismatch: [
     'Finished windows are used again only for the same recording, model, options and version of svc.',
     {path: 'subtitles/meeting.srt.progress', changed: ['model', 'beam size']},

@@ -4,7 +4,9 @@ import {
   type AudioInput,
   type AudioStream,
   type AudioWarning,
+  type Excerpt,
   energyVad,
+  excerptOf,
   openAudio,
   type PreprocessMode,
   preprocess,
@@ -23,6 +25,7 @@ import {type LanguageDiagnostics, readLanguageHint, requireLanguage, withDetecti
 import {languageCodes} from './text/languages.js'
 import {needsAllSegments} from './text/refine.js'
 import {fingerprintOf, type RecordingFile} from './transcribe/fingerprint.js'
+import {moveEvents} from './transcribe/move-events.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
 import {openProgressFile, type ProgressFile} from './transcribe/progress-file.js'
 import {transcribe} from './transcribe/transcribe.js'
@@ -58,6 +61,8 @@ export interface TranscribeHandlers {
   language?: string | undefined
   /** Keeps the finished windows of a recording file, so that a later run can resume. The caller removes the file. */
   progress?: ProgressFile | undefined
+  /** The part to transcribe; times are still relative to the start of the recording. */
+  excerpt?: Excerpt | undefined
   onWarning?: ((warning: SpeechWarning) => void) | undefined
   /** Called when the model is loaded and recognition starts. */
   onReady?: (() => void) | undefined
@@ -132,20 +137,24 @@ export class Transcriber {
 
   /**
    * Transcribes a recording. The text of a `.txt` or `.md` file is only refined.
-   * @throws resume_mismatch; what `openAudio`, the search for the model and the engine throw; the reason of the signal
+   * @throws resume_mismatch, excerpt_empty; what `openAudio`, the search for the model and the engine throw; the reason of the signal
    */
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
     if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
-    const {signal, progress} = handlers
+    const {signal, progress, excerpt} = handlers
     const warnings: SpeechWarning[] = []
     const onWarning = (warning: SpeechWarning) => {
       warnings.push(warning)
       handlers.onWarning?.(warning)
     }
-    const audio = await openAudio(input, {sampleRate, signal, onWarning})
+    const whole = await openAudio(input, {sampleRate, signal, onWarning})
+    const audio = excerpt === undefined ? whole : excerptOf(whole, excerpt)
     const memoOf: MemoOf = async (description, decoding) =>
       progress !== undefined && 'path' in input
-        ? openProgressFile(progress, await this.#fingerprint(input, description, decoding))
+        ? openProgressFile(progress, {
+            ...(await this.#fingerprint(input, description, decoding)),
+            excerpt,
+          })
         : undefined
     return this.#recognise(handlers.watch?.(audio) ?? audio, handlers, warnings, memoOf)
   }
@@ -217,7 +226,10 @@ export class Transcriber {
       const stream = {...audio, [Symbol.asyncIterator]: () => source}
       const options = this.#decoding(engine, hint.language)
       const decoding = {...options, memo: await memoOf(engine.description, options)}
-      const events = transcribe(engine, stream, detector, decoding, handlers.signal)
+      const events = moveEvents(
+        transcribe(engine, stream, detector, decoding, handlers.signal),
+        handlers.excerpt?.offsetSec ?? 0,
+      )
       const onWarning = (warning: ConstraintWarning) => {
         warnings.push(warning)
         if (!this.#warned.has(warning.message)) handlers.onWarning?.(warning)

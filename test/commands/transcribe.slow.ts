@@ -1,9 +1,15 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {readFile, watch, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {assertHearsEveryWord, chunkings} from '../support/long-recording.js'
-import {microData, writeMicroWhisper} from '../support/micro-whisper.js'
+import {microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
 import {skipWithout} from '../support/project.js'
+import {joined, readClip} from '../support/sounds.js'
+import {startSvc, svc} from '../support/svc.js'
 import {suiteFolder} from '../support/temporary.js'
+import {monoWave} from '../support/wave-file.js'
 
 describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, () => {
   const folder = suiteFolder()
@@ -13,4 +19,25 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
   for (const args of chunkings)
     it(`neither loses nor repeats a word of five minutes ${args.join(' ')}`, () =>
       assertHearsEveryWord(join(folder, 'long.wav'), 300, [...args, '--model', model]))
+
+  it('resumes after it was killed, with the output of an uninterrupted run', async () => {
+    const clips = await Promise.all((await microClips()).map(({path}) => readClip(path)))
+    const recording = join(folder, 'talk.wav')
+    await writeFile(recording, monoWave(joined(Array.from({length: 40}, () => clips).flat())))
+    const args = (name: string) => ['transcribe', recording, '--model', model, '--output', join(folder, name)]
+    await svc(args('whole.srt'))
+    const changes = watch(folder)
+    const killed = startSvc(args('killed.srt'))
+    for await (const {filename} of changes)
+      if (filename === 'killed.srt.progress' && (await linesOf(join(folder, filename))) > 3) break
+    killed.kill('SIGKILL')
+    await killed
+    assert.ok(!existsSync(join(folder, 'killed.srt')))
+    const {exitCode, stderr} = await svc([...args('killed.srt'), '--resume'])
+    assert.equal(exitCode, 0, stderr)
+    assert.equal(await readFile(join(folder, 'killed.srt'), 'utf8'), await readFile(join(folder, 'whole.srt'), 'utf8'))
+    assert.ok(!existsSync(join(folder, 'killed.srt.progress')))
+  })
 })
+
+const linesOf = async (path: string) => (await readFile(path, 'utf8')).split('\n').length - 1

@@ -72,6 +72,11 @@ export const speechErrors = rows(() => ({
       `The measurements in ${p.path} are not good enough: ${p.violations.join('; ')}.`,
     hint: 'Measure a better model with svc speech eval --write-kpi FILE, or unset SVC_SPEECH_CANARY_KPI.',
   }),
+  excerpt_empty: usage({
+    message: (p: {offset: number; duration: number}) =>
+      `The offset of ${p.offset} s is not before the end of the recording, which has ${p.duration} s.`,
+    hint: 'Pass a smaller --offset.',
+  }),
   resume_mismatch: conflict({
     message: (p: {path: string; changed: readonly string[]}) =>
       `Cannot resume from ${p.path}: these inputs changed since the interrupted run: ${p.changed.join(', ')}.`,

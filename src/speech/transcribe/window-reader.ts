@@ -1,12 +1,12 @@
 import {
   type ConstraintWarning,
   type RecognitionOptions,
-  type Segment,
   type SpeechModel,
   sampleRate,
   type WindowResult,
 } from '../model.js'
 import {fitToSpeech} from './fit-to-speech.js'
+import {moveSegment} from './move-events.js'
 import type {PassageWindow, TranscribeOptions, TranscribeTimings} from './options.js'
 import type {Recording} from './recording.js'
 
@@ -53,7 +53,7 @@ export class WindowReader {
     this.#learn(result)
     const startSec = from / sampleRate
     const speech = this.#speech(from, end)
-    const segments = result.segments.map((segment) => fitToSpeech(moved(segment, startSec), speech))
+    const segments = result.segments.map((segment) => fitToSpeech(moveSegment(segment, startSec), speech))
     return {
       window: {startSec, endSec: end / sampleRate, segments, alternatives: result.alternatives},
       next: from + Math.max(minStep, Math.round(result.consumedSec * sampleRate)),
@@ -129,18 +129,3 @@ const minStep = 160
 
 /** Maximum number of previous tokens to keep; no model uses more. */
 const mostPrevious = 256
-
-const moved = (segment: Segment, bySec: number): Segment => ({
-  ...segment,
-  startSec: segment.startSec + bySec,
-  endSec: segment.endSec + bySec,
-  ...(segment.words === undefined
-    ? {}
-    : {
-        words: segment.words.map((word) => ({
-          ...word,
-          startSec: word.startSec + bySec,
-          endSec: word.endSec + bySec,
-        })),
-      }),
-})

@@ -7,6 +7,7 @@ import {
   ModelHolder,
   progressPath,
   type SpeechModel,
+  type TranscribeHandlers,
   Transcriber,
   type TranscriberOptions,
   transcriberOptions,
@@ -96,10 +97,11 @@ interface Run {
   /** Number of finished windows after which the run is interrupted. */
   interruptAfter?: number
   decoding?: Partial<TranscriberOptions['decoding']>
+  excerpt?: TranscribeHandlers['excerpt']
 }
 
 /** Transcribes the recording, and counts the windows that the model recognised. */
-async function transcribe({progress, interruptAfter, decoding}: Run) {
+async function transcribe({progress, interruptAfter, decoding, excerpt}: Run) {
   const heard = {windows: 0}
   const holder = new ModelHolder({locate: () => assert.fail(), engine: engineOptions})
   holder.open = async () => ({engine: {...modelOf(heard), loadMs: 0}, loadMs: 0})
@@ -115,7 +117,7 @@ async function transcribe({progress, interruptAfter, decoding}: Run) {
   }
   const onWarning = ({code}: {code: string}) => void warnings.push(code)
   const file = await transcriber
-    .transcribe({path: recording}, {progress, onChunk, onWarning, signal: stop.signal})
+    .transcribe({path: recording}, {progress, excerpt, onChunk, onWarning, signal: stop.signal})
     .catch((error: Error) => (error.message === 'interrupted' ? undefined : Promise.reject(error)))
   const {totalMs, loadMs, ...timings} = file?.recording?.timings ?? {totalMs: 0, loadMs: 0}
   return {outcome: {...file, recording: {...file?.recording, timings}, warnings}, windows: heard.windows}
@@ -169,12 +171,36 @@ describe('the progress file of a transcription', () => {
       code: 'resume_mismatch',
       message: /: beam size, temperatures\.$/,
     })
+    const excerpt = {offsetSec: 1, durationSec: undefined}
+    await assert.rejects(transcribe({progress, excerpt}), {code: 'resume_mismatch', message: /: excerpt\.$/})
     await appendFile(join(folder, 'model'), 'more')
     await assert.rejects(transcribe({progress}), {code: 'resume_mismatch', message: /: model\.$/})
     await utimes(recording, 1, 1)
     await assert.rejects(transcribe({progress}), {code: 'resume_mismatch', message: /: recording, model\.$/})
   })
 })
+
+describe('a part of a recording', () => {
+  it('has the times of the recording', async () => {
+    const {outcome, windows} = await transcribe({excerpt: {offsetSec: 3.7, durationSec: 7.5}})
+    const whole = (await transcribe({})).outcome.transcript?.segments ?? []
+    const part = outcome.transcript?.segments ?? []
+    assert.equal(windows, part.length)
+    for (const [i, {startSec, endSec, words}] of part.entries()) {
+      const same = whole[i + 1]
+      assert.deepEqual([startSec, endSec].map(rounded), [same?.startSec, same?.endSec].map(rounded))
+      assert.equal(rounded(words?.[0]?.startSec), rounded(same?.startSec))
+    }
+    // The first part has the same samples as the second window of the whole recording.
+    assert.equal(part[0]?.text.split(' ').at(-1), whole[1]?.text.split(' ').at(-1))
+    assert.equal(outcome.transcript?.durationSec, 7.5)
+  })
+
+  it('is refused after the end of the recording', () =>
+    assert.rejects(transcribe({excerpt: {offsetSec: 24, durationSec: undefined}}), {code: 'excerpt_empty'}))
+})
+
+const rounded = (sec: number | undefined) => sec?.toFixed(6)
 
 describe('progressPath', () => {
   it('is next to the output, unless one of the files is a stream', async () => {
