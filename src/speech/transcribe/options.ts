@@ -8,6 +8,12 @@ import {
 import type {Transcript} from '../transcript/transcript.js'
 import type {WindowMemo} from './window-memo.js'
 
+/** Results of earlier passes over the same audio. */
+export interface WindowResults extends Pick<WindowMemo, 'recognise'> {
+  /** True if the samples `from` to `to` are known to have a result, which `recognise` returns. */
+  has?(position: {from: number; to: number}, recognition: RecognitionOptions): boolean
+}
+
 /** Options of the transcription of a recording. */
 export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTokens'> {
   /** Uses the text before a window as its prompt. */
@@ -21,7 +27,7 @@ export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTok
   /** Processes the samples of a window before recognition, for instance their loudness. */
   preprocess?: ((samples: Float32Array) => Float32Array) | undefined
   /** Results of earlier passes over the same audio. */
-  memo?: Pick<WindowMemo, 'recognise'> | undefined
+  memo?: WindowResults | undefined
 }
 
 /** Events of a running transcription, in order. */

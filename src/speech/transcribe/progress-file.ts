@@ -4,7 +4,7 @@ import {SvcError} from '../../errors/index.js'
 import {appendJsonLine, writeFileAtomic} from '../../files/index.js'
 import type {WindowResult} from '../model.js'
 import {differences, type Fingerprint} from './fingerprint.js'
-import type {WindowMemo} from './window-memo.js'
+import type {WindowResults} from './options.js'
 
 /** Where the progress of a transcription is kept. */
 export interface ProgressFile {
@@ -33,19 +33,16 @@ interface FinishedWindow {
  * the same windows in the same order, so their state and their text are those of a run without an interruption.
  * @throws resume_mismatch, file_unreadable, disk_full, file_unwritable
  */
-export async function openProgressFile(
-  {path, resume}: ProgressFile,
-  fingerprint: Fingerprint,
-): Promise<Pick<WindowMemo, 'recognise'>> {
+export async function openProgressFile({path, resume}: ProgressFile, fingerprint: Fingerprint): Promise<WindowResults> {
   const finished = resume ? await readFinished(path, fingerprint) : []
   // An interrupted write may have left an incomplete line.
   await writeFileAtomic(path, [{fingerprint}, ...finished].map((line) => `${JSON.stringify(line)}\n`).join(''))
   const results = new Map(finished.map(({key, result}) => [key, result]))
+  const keyOf = (...window: unknown[]) => createHash('sha256').update(JSON.stringify(window)).digest('base64url')
   return {
+    has: (position, recognition) => results.has(keyOf(position, recognition)),
     async recognise(position, recognition, recognise) {
-      const key = createHash('sha256')
-        .update(JSON.stringify([position, recognition]))
-        .digest('base64url')
+      const key = keyOf(position, recognition)
       const known = results.get(key)
       // A window is read once, and its result needs memory.
       results.delete(key)

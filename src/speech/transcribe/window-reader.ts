@@ -68,11 +68,15 @@ export class WindowReader {
     this.forget()
     this.#prepared.clear()
     const recognition = this.#recognition()
-    const windows = spans.map(({from, to}) => this.#samples(from, to))
+    const windows = spans
+      .map(({from, to}) => ({from, samples: this.#samples(from, to)}))
+      .map((window) => ({...window, to: window.from + window.samples.length}))
+      .filter(({from, to}) => !this.#options.memo?.has?.({from, to}, recognition))
     if (recognition.language === undefined || windows.length < 2) return
-    const keys = windows.map(({length}, i) => prepared(spans[i]!.from, spans[i]!.from + length, recognition))
-    const results = (await this.#model.recogniseAll?.(windows, recognition, this.#signal)) ?? []
-    for (const [i, result] of results.entries()) this.#prepared.set(keys[i] as string, result)
+    const sounds = windows.map(({samples}) => samples)
+    const results = (await this.#model.recogniseAll?.(sounds, recognition, this.#signal)) ?? []
+    for (const [i, {from, to}] of windows.entries())
+      this.#prepared.set(prepared(from, to, recognition), results[i] as WindowResult)
   }
 
   #samples(from: number, to: number): Float32Array {

@@ -4,6 +4,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {type AudioStream, energyVad} from '../../../src/audio/index.js'
 import {defaultTranscribeOptions, transcribe} from '../../../src/speech/index.js'
 import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model.js'
+import type {WindowResults} from '../../../src/speech/transcribe/options.js'
 import {openWhisper} from '../../../src/speech/whisper/open-whisper.js'
 import {microClips, microData, writeMicroWhisper} from '../../support/micro-whisper.js'
 import {skipWithout} from '../../support/project.js'
@@ -93,7 +94,17 @@ describe('windows that are recognised together', () => {
 
   it('give the transcript of a recording that is read chunk by chunk', async (test) => {
     const model = await open(test, (folder) => writeWideWhisper(folder, 'F16'), 'int8')
-    const read = async (batch: number) => {
+    const results = new Map<string, Promise<WindowResult>>()
+    const memo: WindowResults = {
+      has: (...window) => results.has(JSON.stringify(window)),
+      recognise(position, recognition, recognise) {
+        const key = JSON.stringify([position, recognition])
+        const result = results.get(key) ?? recognise()
+        results.set(key, result)
+        return result
+      },
+    }
+    const read = async (batch: number, known?: WindowResults) => {
       let calls = 0
       const counted: SpeechModel = {
         ...model,
@@ -102,15 +113,24 @@ describe('windows that are recognised together', () => {
           return model.recogniseAll!(windows, ...rest)
         },
       }
-      const options = {...defaultTranscribeOptions, noSpeechThreshold: 1, chunkSec: 2, batch, temperatures: [0]}
+      const options = {
+        ...defaultTranscribeOptions,
+        noSpeechThreshold: 1,
+        chunkSec: 2,
+        batch,
+        temperatures: [0],
+        memo: known,
+      }
       const detector = energyVad({threshold: 0.003, mergeGapMs: 100})
       for await (const event of transcribe(counted, audioOf(bursts(40)), detector, options))
         if (event.type === 'done') return {segments: event.transcript.segments, calls}
       throw new Error('The transcription has no end.')
     }
-    const [one, four] = [await read(1), await read(4)]
+    const [one, four] = [await read(1), await read(4, memo)]
+    const again = await read(4, memo)
     const texts = (all: typeof one) => all.segments.map(({text, startSec, endSec}) => ({text, startSec, endSec}))
     assert.deepEqual(texts(four), texts(one))
+    assert.deepEqual([texts(again), again.calls], [texts(one), 0])
     assert.ok(
       one.calls === 0 && four.calls > 8 && one.segments.length > 4,
       JSON.stringify([four.calls, one.segments.length]),
