@@ -31,10 +31,11 @@ interface FinishedWindow {
 /**
  * Opens a file that keeps the result of each window as a line of JSON, after a line with the fingerprint. Later runs read
  * the same windows in the same order, so their state and their text are those of a run without an interruption.
- * @throws resume_mismatch, file_unreadable, disk_full, file_unwritable
+ * @throws output_exists if the file is something else; resume_mismatch, file_unreadable, disk_full, file_unwritable
  */
 export async function openProgressFile({path, resume}: ProgressFile, fingerprint: Fingerprint): Promise<WindowResults> {
-  const finished = resume ? await readFinished(path, fingerprint) : []
+  const before = await readProgress(path)
+  const finished = resume && before !== undefined ? unchanged(path, before, fingerprint) : []
   // An interrupted write may have left an incomplete line.
   await writeFileAtomic(path, [{fingerprint}, ...finished].map((line) => `${JSON.stringify(line)}\n`).join(''))
   const results = new Map(finished.map(({key, result}) => [key, result]))
@@ -54,25 +55,29 @@ export async function openProgressFile({path, resume}: ProgressFile, fingerprint
   }
 }
 
-/** Returns the windows before the first incomplete line; none if the file is missing. */
-async function readFinished(path: string, fingerprint: Fingerprint): Promise<FinishedWindow[]> {
-  const [first, ...windows] = parseLines(await readProgress(path)) as [
-    {fingerprint?: Fingerprint}?,
-    ...FinishedWindow[],
-  ]
-  if (first?.fingerprint === undefined) return []
-  const changed = differences(first.fingerprint, JSON.parse(JSON.stringify(fingerprint)) as Fingerprint)
+interface Progress {
+  fingerprint: Fingerprint
+  /** Those before the first incomplete line. */
+  windows: FinishedWindow[]
+}
+
+/** Returns the finished windows, if they are those of the same text. */
+function unchanged(path: string, {fingerprint: known, windows}: Progress, fingerprint: Fingerprint): FinishedWindow[] {
+  const changed = differences(known, JSON.parse(JSON.stringify(fingerprint)) as Fingerprint)
   if (changed.length > 0) throw new SvcError('resume_mismatch', {path, changed: changed.map(spaced)})
   return windows
 }
 
-async function readProgress(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+/** Returns undefined if the file is missing or empty. */
+async function readProgress(path: string): Promise<Progress | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
     throw SvcError.from(error)
-  }
+  })
+  if (text === '') return undefined
+  const [first, ...windows] = parseLines(text) as [Partial<Progress>?, ...FinishedWindow[]]
+  if (typeof first?.fingerprint !== 'object') throw new SvcError('output_exists', {path, flag: undefined})
+  return {fingerprint: first.fingerprint, windows}
 }
 
 function parseLines(text: string): unknown[] {

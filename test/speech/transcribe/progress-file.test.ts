@@ -158,6 +158,16 @@ describe('the progress file of a transcription', () => {
     assert.equal((await readFile(path, 'utf8')).trim().split('\n').length, 2)
   })
 
+  it('never replaces a file of another kind', async () => {
+    for (const text of ['my notes\n', '{"a": 1}\n', 'no newline'])
+      for (const resume of [true, false]) {
+        const path = join(folder, 'notes.progress')
+        await writeFile(path, text)
+        await assert.rejects(transcribe({progress: {path, resume}}), {code: 'output_exists'})
+        assert.equal(await readFile(path, 'utf8'), text)
+      }
+  })
+
   it('starts at the beginning if the file is missing', async () => {
     const {outcome} = await transcribe({progress: {path: join(folder, 'missing.progress'), resume: true}})
     assert.equal(outcome.transcript?.text, (await transcribe({})).outcome.transcript?.text)
