@@ -2,7 +2,7 @@ import {nearest, SvcError} from '../errors/index.js'
 import {foreignFlags} from './foreign-flags.js'
 
 interface ParseFailure extends Error {
-  parse?: {input?: {flags?: Record<string, {aliases?: string[]}>}}
+  parse?: {input?: {flags?: Record<string, {aliases?: string[]; allowNo?: boolean}>}}
   /** The unknown flags, as given on the command line. */
   flags?: string[]
 }
@@ -18,7 +18,9 @@ export function fromOclif(thrown: unknown): SvcError | undefined {
   if (thrown.constructor.name === 'NonExistentFlagsError' && unknown !== undefined) {
     const [flag = unknown] = unknown.split('=')
     const flags = Object.entries(failure.parse?.input?.flags ?? {})
-    const names = flags.flatMap(([name, {aliases = []}]) => [name, ...aliases].map((spelling) => `--${spelling}`))
+    const names = flags.flatMap(([name, {aliases = [], allowNo = false}]) =>
+      [name, ...aliases, ...(allowNo ? [`no-${name}`] : [])].map((spelling) => `--${spelling}`),
+    )
     return new SvcError('flag_unknown', {flag, suggestion: suggestFlag(flag, names)}, {cause: thrown})
   }
   return new SvcError('usage', {reason: sentence(failure.message)}, {cause: thrown})

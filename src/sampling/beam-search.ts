@@ -45,17 +45,25 @@ interface Candidate {
 
 /**
  * State of a beam search. The rows are the `width` best unfinished hypotheses. A hypothesis that ends leaves the beam,
- * and the search is done after `width` of them. `S` is what the caller knows of a hypothesis. Source: the beam search of
- * openai/whisper, with patience 1.
+ * and the search is done after `patience * width` of them. `S` is what the caller knows of a hypothesis. Source: the beam
+ * search of openai/whisper.
  */
 export class BeamSearch<S> {
   readonly #width: number
+  readonly #enough: number
+  readonly #rank: HypothesisRank
   readonly #end: number
   #rows: Row<S>[]
   readonly #finished: Row<S>[] = []
 
-  constructor(width: number, end: number, start: S) {
+  /**
+   * @param patience of Kasai et al. 2022, arXiv 2204.05424
+   * @param rank of finished hypotheses, by which `hypotheses` sorts
+   */
+  constructor(width: number, end: number, start: S, patience: number, rank: HypothesisRank) {
     this.#width = width
+    this.#enough = Math.max(1, Math.round(width * patience))
+    this.#rank = rank
     this.#end = end
     this.#rows = [{tokens: [], logprobs: [], logprob: 0, rank: 0, state: start}]
   }
@@ -66,7 +74,7 @@ export class BeamSearch<S> {
   }
 
   get done(): boolean {
-    return this.#rows.length === 0 || this.#finished.length >= this.#width
+    return this.#rows.length === 0 || this.#finished.length >= this.#enough
   }
 
   /** The unfinished hypotheses. */
@@ -89,13 +97,13 @@ export class BeamSearch<S> {
   }
 
   /**
-   * Up to `width` hypotheses, best first by log-probability per token. If too few have ended, unfinished hypotheses are
+   * Up to `width` hypotheses, best first by their rank. If too few have ended, unfinished hypotheses are
    * added.
    */
   hypotheses(): (BeamHypothesis & {state: S})[] {
     const missing = this.#width - this.#finished.length
     const open = [...this.#rows].sort((a, b) => b.rank - a.rank).slice(0, Math.max(0, missing))
-    return [...this.#finished, ...open].sort((a, b) => meanLogprob(b) - meanLogprob(a))
+    return [...this.#finished, ...open].sort((a, b) => this.#rank(b) - this.#rank(a)).slice(0, this.#width)
   }
 
   #candidates({logits, total, offset}: BeamScores<S>, source: number): Candidate[] {
@@ -118,12 +126,21 @@ export class BeamSearch<S> {
   }
 
   #finish({source, token, rank}: Candidate, scores: readonly BeamScores<S>[]): void {
-    if (this.#finished.length >= this.#width) return
+    if (this.#finished.length >= this.#enough) return
     const {logprobOf, state} = scores[source] as BeamScores<S>
     const row = this.#rows[source] as Row<S>
     this.#finished.push({...row, logprob: row.logprob + logprobOf(token), rank, state})
   }
 }
+
+/** The rank of a hypothesis; the best has the highest. */
+export type HypothesisRank = (hypothesis: Pick<BeamHypothesis, 'tokens' | 'logprob'>) => number
+
+/** Ranks by the log-probability divided by a penalty of the length (Wu et al. 2016, arXiv 1609.08144). */
+export const lengthPenalised =
+  (exponent: number): HypothesisRank =>
+  ({tokens, logprob}) =>
+    logprob / ((5 + tokens.length) / 6) ** exponent
 
 /** Log-probability per token, including the end token. */
 export const meanLogprob = ({tokens, logprob}: Pick<BeamHypothesis, 'tokens' | 'logprob'>): number =>

@@ -1,5 +1,12 @@
 /** Sampling, beam search and log-probabilities, shared by the language and speech models. */
-export {type BeamHypothesis, type BeamScores, BeamSearch, meanLogprob} from './beam-search.js'
+export {
+  type BeamHypothesis,
+  type BeamScores,
+  BeamSearch,
+  type HypothesisRank,
+  lengthPenalised,
+  meanLogprob,
+} from './beam-search.js'
 export {highest, logProbabilities, logSumExp, logSumExpAbove} from './log-probabilities.js'
 export {argmax} from './most-likely.js'
 export {defaultSampling, type SamplingOptions} from './options.js'

@@ -72,6 +72,13 @@ export interface RecognitionOptions {
   previousTokens?: readonly number[]
   /** Beam width at temperature 0; 1 is greedy. */
   beamSize: number
+  /** Number of finished hypotheses after which a beam search ends, in multiples of the beam width. */
+  patience: number
+  /**
+   * Exponent of the length in the rank of hypotheses, `((5 + tokens) / 6) ** exponent` (Wu et al. 2016, arXiv 1609.08144);
+   * undefined ranks them by their mean log-probability.
+   */
+  lengthPenalty: number | undefined
   /** Number of samples at a temperature above 0; the most likely one is used. */
   bestOf: number
   /** Temperatures, tried in order until a decoding is accepted. */

@@ -76,9 +76,14 @@ function decoding(
     prompt: speech.initialPrompt,
     beamSize: speech.beamSize,
     bestOf: speech.bestOf,
-    temperatures: defaultTranscribeOptions.temperatures.filter((one) => one >= speech.temperature),
+    patience: speech.patience,
+    lengthPenalty: speech.lengthPenalty,
+    temperatures: temperaturesOf(speech),
     seed: speech.seed,
     noSpeechThreshold: speech.noSpeechThreshold,
+    logprobThreshold: speech.logprobThreshold,
+    compressionRatioThreshold: speech.compressionRatioThreshold,
+    conditionOnPrevious: speech.conditionOnPrevious,
     wordTimestamps: speech.wordTimestamps,
     pieces: speech.streamTokens,
     hotwords: contextualBias ? sessionHotwords : [],
@@ -88,6 +93,16 @@ function decoding(
     batch: audio.batch,
     chunkOverlapSec: audio.chunkOverlapSec,
   }
+}
+
+/** The temperatures of a decoding: from the first one to 1. */
+export function temperaturesOf({
+  temperature,
+  temperatureIncrement: step,
+}: Pick<SpeechSettingValues['speech'], 'temperature' | 'temperatureIncrement'>): number[] {
+  const count = step === 0 ? 1 : Math.floor((1 - temperature) / step + 1e-6) + 1
+  // Rounded, 0.2 + 0.4 is 0.6.
+  return Array.from({length: count}, (_, i) => Number((temperature + i * step).toFixed(6)))
 }
 
 function constraints(

@@ -44,10 +44,13 @@ describe('the file of SVC_SPEECH_CONFIG', () => {
     const rows = settingTables.flatMap((table) => Object.values(table.rows))
     const keys = rows.flatMap(({toml = []}) => toml).filter((key) => key.startsWith('speech.'))
     assert.ok(keys.length > 60)
-    const lines = rows.flatMap(({toml = [], default: fallback}) =>
+    const lines = rows.flatMap(({toml = [], default: fallback, type}) =>
       toml
         .filter((key) => key.startsWith('speech.'))
-        .map((key) => `${key.slice('speech.'.length)} = ${JSON.stringify(fallback ?? 'x')}`),
+        .map(
+          (key) =>
+            `${key.slice('speech.'.length)} = ${JSON.stringify(fallback ?? (type.accept('x') === undefined ? 1 : 'x'))}`,
+        ),
     )
     assert.deepEqual((await read(t, lines.join('\n'))).warnings, [])
   })

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {type BeamScores, BeamSearch, logSumExp, meanLogprob, TokenLogits} from '../../src/sampling/index.js'
+import {
+  type BeamScores,
+  BeamSearch,
+  type HypothesisRank,
+  lengthPenalised,
+  logSumExp,
+  meanLogprob,
+  TokenLogits,
+} from '../../src/sampling/index.js'
 import {randomFloats} from '../support/random-floats.js'
 
 const size = 5
@@ -26,7 +34,8 @@ function plain(logits: Float32Array): BeamScores<undefined> {
 
 const after = ({tokens}: {tokens: readonly number[]}) => plain(model(tokens))
 
-const open = (width: number) => new BeamSearch(width, end, undefined)
+const open = (width: number, patience = 1, rank: HypothesisRank = meanLogprob) =>
+  new BeamSearch(width, end, undefined, patience, rank)
 
 function search(width: number, most: number) {
   const beam = open(width)
@@ -116,7 +125,7 @@ describe('BeamSearch', () => {
   })
 
   it('continues the state of each hypothesis, and keeps that of a finished one', () => {
-    const beam = new BeamSearch(1, end, '')
+    const beam = new BeamSearch(1, end, '', 1, meanLogprob)
     const step = (state: string, logits: Float32Array) => {
       beam.advance([{...plain(logits), state, after: (token) => `${state}${token}`}])
       return beam.rows[0]?.state ?? ''
@@ -135,6 +144,30 @@ describe('BeamSearch', () => {
     assert.equal(beam.done, false)
     beam.advance(beam.rows.map(() => plain(logitsOf(0.6, 0.3, 0.1, 0, 0))))
     assert.equal(beam.done, true)
+  })
+
+  it('is done after more finished hypotheses with more patience', () => {
+    const steps = (patience: number) => {
+      const beam = open(2, patience)
+      let count = 0
+      for (; !beam.done && count < 20; count++)
+        beam.advance(
+          beam.rows.map(() => plain(logitsOf(...Array.from({length: 5}, (_, i) => (i === end ? 0.6 : 0.1))))),
+        )
+      return count
+    }
+    // The first step finishes one hypothesis, and each later step two of them.
+    assert.deepEqual([steps(1), steps(2), steps(3)], [2, 3, 4])
+  })
+
+  it('ranks by a penalty of the length: 0 prefers short texts, 1 nearly the mean', () => {
+    const [short, long] = [
+      {tokens: [1], logprob: -1},
+      {tokens: Array<number>(7).fill(1), logprob: -1.9},
+    ]
+    assert.equal(lengthPenalised(1)(short), -1)
+    assert.equal(lengthPenalised(1)(long), -0.95)
+    assert.ok(lengthPenalised(0)(short) > lengthPenalised(0)(long))
   })
 
   it('is done when all hypotheses are finished, even if there are fewer than its width', () => {

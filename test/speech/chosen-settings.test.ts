@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
 import {chosenSettings, transcriberOptions} from '../../src/speech/index.js'
+import {temperaturesOf} from '../../src/speech/transcriber-options.js'
 
 const sources = {flags: {}, env: {SVC_SPEECH_INITIAL_PROMPT: 'Minutes.', SVC_SPEECH_TEMPERATURE: '0.2'}}
 const settings = {
@@ -11,6 +12,16 @@ const settings = {
 }
 const options = (...[choice]: [Parameters<typeof chosenSettings>[1]]) =>
   transcriberOptions(chosenSettings(settings, choice), {entries: []}, [])
+
+describe('the temperatures of a decoding', () => {
+  it('rise from the first one to 1, as those of openai-whisper', () => {
+    const list = (temperature: number, temperatureIncrement: number) =>
+      temperaturesOf({temperature, temperatureIncrement})
+    assert.deepEqual(list(0, 0.2), [0, 0.2, 0.4, 0.6, 0.8, 1])
+    assert.deepEqual(list(0.5, 0.2), [0.5, 0.7, 0.9])
+    assert.deepEqual([list(0, 0), list(1, 0.2), list(0, 1)], [[0], [1], [0, 1]])
+  })
+})
 
 describe('the fields of a request', () => {
   it('replace settings', () => {

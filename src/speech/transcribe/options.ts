@@ -55,6 +55,8 @@ export const defaultTranscribeOptions: TranscribeOptions = {
   task: 'transcribe',
   beamSize: 1,
   bestOf: 5,
+  patience: 1,
+  lengthPenalty: undefined,
   temperatures: [0, 0.2, 0.4, 0.6, 0.8, 1],
   seed: 299_792_458,
   noSpeechThreshold: 0.6,

@@ -1,6 +1,6 @@
 import {deflateSync} from 'node:zlib'
 import {logger} from '../../log/index.js'
-import type {TokenLogits} from '../../sampling/index.js'
+import {lengthPenalised, meanLogprob, type TokenLogits} from '../../sampling/index.js'
 import type {CompiledConstraints} from '../constraints/compile.js'
 import {logitConstraints} from '../constraints/logit-constraints.js'
 import type {RecognitionOptions} from '../model.js'
@@ -36,6 +36,8 @@ export interface DecodedWindow extends Hypothesis {
 export type DecodeOptions = Pick<
   RecognitionOptions,
   | 'beamSize'
+  | 'patience'
+  | 'lengthPenalty'
   | 'bestOf'
   | 'temperatures'
   | 'seed'
@@ -65,7 +67,7 @@ export async function decodeWindow(
   options: DecodeOptions,
   windowLimits: DecodeWindowLimits,
 ): Promise<DecodedWindow> {
-  const limits = limitsOf(vocabulary, prompt, windowLimits)
+  const limits = limitsOf(vocabulary, prompt, options, windowLimits)
   let decoded: DecodedWindow | undefined
   let wholeHeads = 0
   for (const temperature of options.temperatures) {
@@ -75,7 +77,7 @@ export async function decodeWindow(
     if (atStart === undefined || atEnd === undefined) throw new Error('The decoder returned too few logits.')
     const hypotheses =
       temperature === 0 && options.beamSize > 1
-        ? await searchHypotheses(run, atEnd, options.beamSize, limits)
+        ? await searchHypotheses(run, atEnd, {width: options.beamSize, patience: options.patience}, limits)
         : await drawHypotheses(run, atEnd, choices(temperature, options.bestOf, options.seed), limits)
     wholeHeads += run.wholeHeads
     const measures = {temperature, noSpeechProb: noSpeechProbability(vocabulary, atStart), wholeHeads}
@@ -100,7 +102,7 @@ export async function decodeTogether(
   options: DecodeOptions,
   windowLimits: DecodeWindowLimits,
 ): Promise<(DecodedWindow | undefined)[]> {
-  const limits = limitsOf(vocabulary, prompt, windowLimits)
+  const limits = limitsOf(vocabulary, prompt, options, windowLimits)
   const run = audio.decode({allLogits: false, suppressed: vocabulary.suppressed})
   const {rows} = run
   const logits = await run.prefill(prompt.tokens, [prompt.startIndex, prompt.tokens.length - 1], wantedAtStart(limits))
@@ -121,6 +123,7 @@ export async function decodeTogether(
 function limitsOf(
   vocabulary: WhisperVocabulary,
   prompt: Prompt,
+  {lengthPenalty}: DecodeOptions,
   {timestamps, context, maxTokens = context, constraints, signal}: DecodeWindowLimits,
 ): DecodeLimits {
   const {endOfText: end, firstTimestamp = Infinity} = vocabulary
@@ -129,6 +132,7 @@ function limitsOf(
     constraints: constraints && logitConstraints(constraints, {end, firstTimestamp}),
     rules: tokenRules(vocabulary, {timestamps}),
     maxTokens: Math.max(1, Math.min(maxTokens, Math.floor(context / 2), context - prompt.tokens.length)),
+    rank: lengthPenalty === undefined ? meanLogprob : lengthPenalised(lengthPenalty),
     signal,
   }
 }

@@ -4,6 +4,7 @@ import {
   BeamSearch,
   createSampler,
   defaultSampling,
+  type HypothesisRank,
   meanLogprob,
   type TokenLogits,
 } from '../../sampling/index.js'
@@ -27,6 +28,8 @@ export interface DecodeLimits {
   rules: readonly TokenRule[]
   constraints: LogitConstraints | undefined
   maxTokens: number
+  /** Ranks hypotheses. */
+  rank: HypothesisRank
   signal: AbortSignal | undefined
 }
 
@@ -44,7 +47,8 @@ export async function drawHypotheses(
 ): Promise<Hypothesis[]> {
   run.select(choose.map(() => 0))
   const copies = choose.map(() => logits.copy())
-  return (await drawRows(run, copies, choose, limits)).sort((a, b) => b.avgLogprob - a.avgLogprob)
+  const rank = ({tokens, avgLogprob}: Hypothesis) => limits.rank({tokens, logprob: avgLogprob * (tokens.length + 1)})
+  return (await drawRows(run, copies, choose, limits)).sort((a, b) => rank(b) - rank(a))
 }
 
 /**
@@ -214,11 +218,11 @@ function sampled(temperature: number, seed: number): TokenChoice {
 export async function searchHypotheses(
   run: DecoderRun,
   logits: TokenLogits,
-  width: number,
+  {width, patience}: {width: number; patience: number},
   limits: DecodeLimits,
 ): Promise<Hypothesis[]> {
   const {end, constraints, maxTokens, signal} = limits
-  const search = new BeamSearch(width, end, constraints?.start)
+  const search = new BeamSearch(width, end, constraints?.start, patience, limits.rank)
   let next = [logits]
   for (let length = 0; ; length++) {
     await processMessages(signal)
