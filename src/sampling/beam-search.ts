@@ -97,8 +97,7 @@ export class BeamSearch<S> {
   }
 
   /**
-   * Up to `width` hypotheses, best first by their rank. If too few have ended, unfinished hypotheses are
-   * added.
+   * Up to `width` hypotheses, best first by their rank. If too few have ended, unfinished hypotheses are added.
    */
   hypotheses(): (BeamHypothesis & {state: S})[] {
     const missing = this.#width - this.#finished.length

@@ -1,7 +1,8 @@
 import {highest, logSumExpAbove} from './log-probabilities.js'
+import {mostLikely} from './most-likely.js'
 
 /** What a decoder run knows of the next token of one row. */
-export interface KnownLogits {
+interface KnownLogits {
   /** Logits `[vocabulary]`; -Infinity for text tokens that are not known. */
   values: Float32Array
   /** Ids of the text tokens that are known; undefined if all are. */
@@ -23,31 +24,16 @@ export interface KnownLogits {
 export class TokenLogits {
   /** `[vocabulary]`; -Infinity for excluded and for unknown tokens. */
   readonly values: Float32Array
-  readonly #tokens: readonly number[] | undefined
-  readonly #text: number
-  readonly #whole: KnownLogits['whole']
-  #restTotal: number
-  #ceiling: number
+  #known: KnownLogits
   #isDoubtful = false
 
-  constructor({values, tokens, text, restTotal, ceiling, whole}: KnownLogits) {
-    this.values = values
-    this.#tokens = tokens
-    this.#text = text
-    this.#restTotal = restTotal
-    this.#ceiling = ceiling
-    this.#whole = whole
+  constructor(known: KnownLogits) {
+    this.values = known.values
+    this.#known = known
   }
 
   copy(): TokenLogits {
-    return new TokenLogits({
-      values: this.values.slice(),
-      tokens: this.#tokens,
-      text: this.#text,
-      restTotal: this.#restTotal,
-      ceiling: this.#ceiling,
-      whole: this.#whole,
-    })
+    return new TokenLogits({...this.#known, values: this.values.slice()})
   }
 
   /** Exact logits of all tokens. */
@@ -62,25 +48,24 @@ export class TokenLogits {
     })
   }
 
-  /** Excludes the tokens before `to`, which is at least the number of text tokens, or all text. */
-  excludeText(to = this.#text): void {
+  /** Excludes the tokens before `to`, which is at least the number of text tokens. */
+  excludeText(to: number): void {
     this.values.fill(-Infinity, 0, to)
-    this.#restTotal = -Infinity
-    this.#ceiling = -Infinity
+    this.#known = {...this.#known, restTotal: -Infinity, ceiling: -Infinity}
   }
 
   /** Excludes the tokens before `to` because others have this logit together; doubtful if unknown ones could be higher. */
   excludeTextBelow(logit: number, to: number): void {
-    this.#isDoubtful ||= this.#ceiling >= logit
+    this.#isDoubtful ||= this.#known.ceiling >= logit
     this.excludeText(to)
   }
 
   /** The highest logit of the tokens before `end`, which is at least the number of text tokens. */
   highestBefore(end: number): number {
-    const {values} = this
-    if (this.#tokens === undefined) return highest(values.subarray(0, end))
-    let most = highest(values.subarray(this.#text, end))
-    for (const token of this.#tokens) if (values[token]! > most) most = values[token]!
+    const {values, tokens, text} = this.#known
+    if (tokens === undefined) return highest(values.subarray(0, end))
+    let most = highest(values.subarray(text, end))
+    for (const token of tokens) if (values[token]! > most) most = values[token]!
     return most
   }
 
@@ -90,49 +75,35 @@ export class TokenLogits {
 
   /** Log-sum-exp of all tokens that are not excluded. @param most the highest logit */
   logSumExpAbove(most: number): number {
-    const {values} = this
-    if (this.#tokens === undefined) return logSumExpAbove(values, most)
-    let total = Math.exp(logSumExpAbove(values.subarray(this.#text), most) - most) + Math.exp(this.#restTotal - most)
-    for (const token of this.#tokens) total += Math.exp(values[token]! - most)
+    const {values, tokens, text, restTotal} = this.#known
+    if (tokens === undefined) return logSumExpAbove(values, most)
+    let total = Math.exp(logSumExpAbove(values.subarray(text), most) - most) + Math.exp(restTotal - most)
+    for (const token of tokens) total += Math.exp(values[token]! - most)
     return most + Math.log(total)
   }
 
   /** Ids of the `count` largest logits, largest first, lower ids first on ties. */
   mostLikely(count: number): number[] {
-    const {values} = this
-    const found: number[] = []
-    const offer = (token: number) => {
-      const value = values[token]!
-      if (!Number.isFinite(value)) return
-      let at = found.length
-      while (
-        at > 0 &&
-        (values[found[at - 1]!]! < value || (values[found[at - 1]!] === value && found[at - 1]! > token))
-      )
-        at--
-      if (at === count) return
-      found.splice(at, 0, token)
-      if (found.length > count) found.pop()
-    }
-    const first = this.#tokens === undefined ? 0 : this.#text
-    for (const token of this.#tokens ?? []) offer(token)
-    for (let token = first; token < values.length; token++) {
-      if (found.length === count && values[token]! < values[found[count - 1]!]!) continue
-      offer(token)
-    }
-    return found
+    const {values, tokens, text} = this.#known
+    if (tokens === undefined) return Array.from(mostLikely(values, count))
+    const others = Array.from(mostLikely(values.subarray(text), count), (token) => text + token)
+    return [...tokens.filter((token) => Number.isFinite(values[token])), ...others]
+      .sort((a, b) => values[b]! - values[a]! || a - b)
+      .slice(0, count)
   }
 
   /** True if the `count` largest logits are certainly those of `mostLikely`, and exact. */
   isCertain(count: number): boolean {
     if (this.#isDoubtful) return false
-    if (this.#ceiling === -Infinity) return true
+    const {ceiling} = this.#known
+    if (ceiling === -Infinity) return true
     const last = this.mostLikely(count)[count - 1]
-    return last !== undefined && this.values[last]! > this.#ceiling
+    return last !== undefined && this.values[last]! > ceiling
   }
 
   /** The exact logits of all tokens, before any exclusion. */
   whole(): TokenLogits {
-    return this.#whole === undefined ? this : TokenLogits.of(this.#whole())
+    const {whole} = this.#known
+    return whole === undefined ? this : TokenLogits.of(whole())
   }
 }

@@ -24,7 +24,7 @@ export interface SpeechModelDescription {
   wordTimings: boolean
   /** True if translation to English is supported. */
   translates: boolean
-  /** True if several windows can be recognised together. */
+  /** True if several windows of a recording can be recognised together. */
   batches: boolean
   /** How the model drafts the text of live audio: each sample once, windows of any length, or only complete windows. */
   drafts: 'stream' | 'window' | 'full'

@@ -24,12 +24,10 @@ export async function* readChunks(
     overlap: Math.round(overlapSec * sampleRate),
     longest: Math.max(chunkSec, longestSec) * sampleRate,
   }
-  const together = model.recogniseAll === undefined || !model.description.timestamps ? 1 : batch
   let before: PassageWindow | undefined
   for (let from: number | undefined = 0; from !== undefined; ) {
-    const plans = await planChunks(recording, from, size, together)
-    if (together > 1)
-      await reader.prepare(plans.flatMap((plan) => firstWindow(model.description, recording, plan) ?? []))
+    const plans = await planChunks(recording, from, size, batch)
+    if (batch > 1) await reader.prepare(plans.flatMap((plan) => firstWindow(model.description, recording, plan) ?? []))
     for (const plan of plans) {
       reader.forget()
       const keep = plan.next ?? plan.to

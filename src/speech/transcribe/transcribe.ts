@@ -57,12 +57,12 @@ export async function* transcribe(
 
 function recognised(model: SpeechModel, recording: Recording, reader: WindowReader, options: TranscribeOptions) {
   // Without timestamps and without known pauses, chunks must overlap.
-  const {timestamps, windowSec} = model.description
-  const batches = options.batch > 1 && timestamps && model.recogniseAll !== undefined
-  const isWhole = !batches && (timestamps || recording.detects)
+  const {timestamps, windowSec, batches} = model.description
+  const batch = batches ? options.batch : 1
+  const isWhole = batch === 1 && (timestamps || recording.detects)
   const chunkSec = options.chunkSec || (isWhole ? 0 : windowSec)
   if (chunkSec === 0) return readPassage(model, recording, reader, {from: 0, to: Infinity, keep: Infinity})
-  return readChunks(model, recording, reader, {chunkSec, overlapSec: options.chunkOverlapSec, batch: options.batch})
+  return readChunks(model, recording, reader, {chunkSec, overlapSec: options.chunkOverlapSec, batch})
 }
 
 function assemble(

@@ -25,12 +25,7 @@ export interface TranscriptFormat {
 }
 
 const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptFormat> = {
-  text: () => ({
-    ...nothing,
-    extension: '.txt',
-    mediaType: 'text/plain',
-    segment: ({text}) => (text.trim() === '' ? '' : `${oneLine(text)}\n`),
-  }),
+  text: () => lines({extension: '.txt', mediaType: 'text/plain'}, '', ({text}) => oneLine(text)),
   json: () => ({
     ...nothing,
     extension: '.json',
@@ -56,30 +51,20 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
       `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${lines.map(plain).join('\n')}\n\n`
     return subtitles({extension: '.vtt', mediaType: 'text/vtt'}, 'WEBVTT\n\n', write, shape)
   },
-  tsv: () => ({
-    ...nothing,
-    extension: '.tsv',
-    mediaType: 'text/tab-separated-values',
-    header: () => 'start\tend\ttext\n',
-    segment: ({startSec, endSec, text}) =>
-      text.trim() === '' ? '' : `${Math.round(1000 * startSec)}\t${Math.round(1000 * endSec)}\t${oneLine(text)}\n`,
-  }),
-  csv: () => ({
-    ...nothing,
-    extension: '.csv',
-    mediaType: 'text/csv',
-    header: () => 'start,end,text\n',
-    segment: ({startSec, endSec, text}) =>
-      text.trim() === ''
-        ? ''
-        : `${Math.round(1000 * startSec)},${Math.round(1000 * endSec)},"${oneLine(text).replaceAll('"', '""')}"\n`,
-  }),
-  lrc: () => ({
-    ...nothing,
-    extension: '.lrc',
-    mediaType: 'text/plain',
-    segment: ({startSec, text}) => (text.trim() === '' ? '' : `[${lyricsTime(startSec)}]${oneLine(text)}\n`),
-  }),
+  tsv: () =>
+    lines({extension: '.tsv', mediaType: 'text/tab-separated-values'}, 'start\tend\ttext\n', (segment) =>
+      [...timesOf(segment), oneLine(segment.text)].join('\t'),
+    ),
+  csv: () =>
+    lines({extension: '.csv', mediaType: 'text/csv'}, 'start,end,text\n', (segment) =>
+      [...timesOf(segment), `"${oneLine(segment.text).replaceAll('"', '""')}"`].join(','),
+    ),
+  lrc: () =>
+    lines(
+      {extension: '.lrc', mediaType: 'text/plain'},
+      '',
+      ({startSec, text}) => `[${lyricsTime(startSec)}]${oneLine(text)}`,
+    ),
   ndjson: () => {
     let count = 0
     return {
@@ -90,6 +75,19 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
     }
   },
 }
+
+type FormatKind = Pick<TranscriptFormat, 'extension' | 'mediaType'>
+
+/** A line for each segment with text. */
+const lines = (kind: FormatKind, header: string, write: (segment: Segment) => string): TranscriptFormat => ({
+  ...nothing,
+  ...kind,
+  header: () => header,
+  segment: (segment) => (segment.text.trim() === '' ? '' : `${write(segment)}\n`),
+})
+
+/** Start and end, ms. */
+const timesOf = ({startSec, endSec}: Segment) => [startSec, endSec].map((seconds) => Math.round(1000 * seconds))
 
 /** A time as in lyrics: `MM:SS.cc`, with as many minutes as needed. */
 function lyricsTime(startSec: number): string {
@@ -112,7 +110,7 @@ export const formatOfFile = (path: string): TranscriptFormatName | undefined =>
 
 /** Returns subtitle blocks in order, without overlaps; text without segments is shown for the entire duration. */
 function subtitles(
-  kind: Pick<TranscriptFormat, 'extension' | 'mediaType'>,
+  kind: FormatKind,
   header: string,
   write: (block: SubtitleBlock) => string,
   shape: SubtitleShape,

@@ -61,44 +61,37 @@ export async function decoderLogits(
       fetches: (all) => Object.fromEntries([...stepOutputs, ...(all ? ['text'] : [])].map((name) => [name, null])),
       read(outputs, wanted, onWhole) {
         const floats = (name: (typeof stepOutputs)[number] | 'text') => outputs[name]?.data as Float32Array | undefined
-        const [final, top, exact] = [floats('final')!, floats('top')!, floats('exact')!]
+        const [final, top, exactLogits] = [floats('final')!, floats('top')!, floats('exact')!]
         const ids = outputs.top_ids?.data as BigInt64Array
-        const width = exact.length / wanted.length
+        const width = exactLogits.length / wanted.length
         return wanted.map((tokens, row) => {
           const state = final.subarray(row * hiddenSize, (row + 1) * hiddenSize)
           const known: Known = {
             ids: Array.from(ids.subarray(row * count, (row + 1) * count), Number),
             approximate: top.subarray(row * count, (row + 1) * count),
-            exact: exact.subarray(row * width, (row + 1) * width),
+            exact: exactLogits.subarray(row * width, (row + 1) * width),
             wanted: tokens,
             total: floats('text_total')![row]!,
             others: floats('others')!.subarray(row * (vocabSize - text), (row + 1) * (vocabSize - text)),
           }
-          const ceiling = text === count ? -Infinity : known.approximate[count - 1]! + errorBound(state, bounds)
+          const common = {text, ceiling: ceilingOf(known, errorBound(state, bounds), text)}
           const whole = () => {
             onWhole()
             return embedding.logits(state)
           }
           const all = floats('text')
-          if (all !== undefined) {
-            const values = new Float32Array(vocabSize)
-            values.set(all.subarray(row * text, (row + 1) * text))
-            setKnown(values, known, text)
-            const isExact = bounds === undefined
-            return new TokenLogits({
-              values,
-              tokens: undefined,
-              text,
-              restTotal: -Infinity,
-              ceiling: isExact ? -Infinity : ceiling,
-              whole,
-            })
+          if (all === undefined) {
+            buffers[row] ??= {values: new Float32Array(vocabSize).fill(-Infinity), tokens: []}
+            const buffer = buffers[row]
+            for (const token of buffer.tokens) buffer.values[token] = -Infinity
+            buffer.tokens = setKnown(buffer.values, known, text)
+            return new TokenLogits({...common, ...buffer, restTotal: restTotal(known), whole})
           }
-          buffers[row] ??= {values: new Float32Array(vocabSize).fill(-Infinity), tokens: []}
-          const buffer = buffers[row]
-          for (const token of buffer.tokens) buffer.values[token] = -Infinity
-          buffer.tokens = setKnown(buffer.values, known, text)
-          return new TokenLogits({...buffer, text, restTotal: restTotal(known), ceiling, whole})
+          const values = new Float32Array(vocabSize)
+          values.set(all.subarray(row * text, (row + 1) * text))
+          setKnown(values, known, text)
+          const exact = bounds === undefined ? {ceiling: -Infinity} : {}
+          return new TokenLogits({...common, ...exact, values, tokens: undefined, restTotal: -Infinity, whole})
         })
       },
     }
@@ -127,6 +120,10 @@ function setKnown(values: Float32Array, {ids, exact, wanted, others}: Known, tex
   for (const token of added) values[token] = exact[ids.length + wanted.indexOf(token)]!
   return [...ids, ...added]
 }
+
+/** Upper bound of the logits of the text tokens that are not among the most likely ones; -Infinity if all are. */
+const ceilingOf = ({approximate}: Known, error: number, text: number): number =>
+  approximate.length === text ? -Infinity : approximate.at(-1)! + error
 
 /** Log-sum-exp of the text tokens that are not among the most likely ones. */
 function restTotal({approximate, total}: Known): number {

@@ -62,6 +62,9 @@ export async function openGraphNetwork(
   }
 }
 
+/** Each step returns the logits of all tokens. */
+const allTokens: DecoderRunOptions = {allLogits: true, suppressed: []}
+
 /** Cross-attention keys and values by the names of the decoder's inputs: of each window, one after another. */
 type Cross = Readonly<Record<string, Tensor>>
 
@@ -81,7 +84,7 @@ async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<
   return {
     positions,
     cross,
-    decode: (run = {allLogits: true, suppressed: []}) => new GraphDecoderRun(parts, cross, run),
+    decode: (run = allTokens) => new GraphDecoderRun(parts, cross, run),
     align: (tokens) => align(parts, cross, positions, tokens),
   }
 }
@@ -90,7 +93,7 @@ async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<
 function together(parts: Parts, windows: readonly GraphContext[]): AudioContext {
   return {
     positions: windows[0]?.positions ?? 0,
-    decode: (run = {allLogits: true, suppressed: []}) =>
+    decode: (run = allTokens) =>
       new WindowsRun(
         windows.map(({cross}) => cross),
         (cross) => new GraphDecoderRun(parts, cross, run),

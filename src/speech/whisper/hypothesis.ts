@@ -158,7 +158,7 @@ function scoresOf(
   const most = logits.highest()
   const total = logits.logSumExpAbove(most)
   // The constraints compare tokens with the most likely one.
-  const isMostCertain = exact === 0 || logits.isCertain(1)
+  const isMostCertain = exact === 0 || state === undefined || logits.isCertain(1)
   const step = state && constraints?.apply(logits, most, state)
   const isCertain = isMostCertain && (exact === 0 || logits.isCertain(exact))
   const {values} = logits

@@ -59,7 +59,7 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
       wordTimings: network.aligns,
       languages: multilingual ? [...vocabulary.languages.keys()] : ['en'],
       translates: vocabulary.translate !== undefined,
-      batches: network.together !== undefined,
+      batches: network.together !== undefined && vocabulary.firstTimestamp !== undefined,
       drafts: network.anyLength ? 'window' : 'full',
     },
   })
