@@ -93,6 +93,9 @@ describe('a call that asks questions in its results', {concurrency: true}, () =>
 
   it('goes on without an answer after the timeout', async (t) => {
     const {begin, reply, ended} = server(t, 20)
+    // The timer of the call does not keep the process running; in `svc` the sockets do.
+    const running = setInterval(() => undefined, 60_000)
+    t.after(() => clearInterval(running))
     const first = await begin()
     await ended
     assert.equal((await reply(first, word('one'))).error?.code, -32602)
