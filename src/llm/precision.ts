@@ -1,5 +1,5 @@
 import {totalmem} from 'node:os'
-import {type Device, hasByteProducts} from '../onnx/index.js'
+import {type Device, hasByteProducts, largestWeight} from '../onnx/index.js'
 import {
   blocksCopy,
   type CopyOptions,
@@ -70,8 +70,8 @@ export const nibbleScheme: NibbleScheme = {block: 32, downBits: 8}
 /**
  * Adds quantised copies of the matrices of a decoder. Those of the layers have one scale per output; for w4, all but the
  * down projections have 4 bits and one scale per block. The head, which decides between many similar rows, has 8 bits
- * and one scale per block, and shares its bytes with a tied embedding. On processors without instructions for sums of
- * products of bytes, the former have 7 bits, because their sums of two products saturate at 16 bits.
+ * and one scale per block, and shares its bytes with a tied embedding. The former
+ * have 7 bits where products of 8 bits saturate.
  * @throws cache_unwritable, quantisation_failed
  */
 export function withQuantised(
@@ -81,7 +81,7 @@ export function withQuantised(
   options: Omit<CopyOptions, 'recipe'>,
   {block, downBits} = nibbleScheme,
 ): Promise<TensorMap> {
-  const most = process.arch === 'x64' && !hasByteProducts() ? 63 : 127
+  const most = largestWeight()
   const size = blockSizes.find((each) => spec.hiddenSize % each === 0)
   const copyOf = (name: string, copy: (entry: TensorEntry) => QuantizedCopy): QuantizedCopy[] => {
     const entry = tensors.get(name)

@@ -19,6 +19,8 @@ export type Dimension = number | string
 
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
+const arrays = {float32: Float32Array, int8: Int8Array, uint8: Uint8Array} as const
+
 /** Data of an initialiser in another file; `location` is relative to the session's external folder. */
 export interface ExternalData {
   location: string
@@ -94,6 +96,14 @@ export class GraphBuilder {
     const name = `integers.${values.join('.')}`
     if (this.#names.has(name)) return name as Value
     return this.constant(name, 'int64', [values.length], BigInt64Array.from(values, BigInt))
+  }
+
+  /** A constant of equal values; equal constants are shared. */
+  filled(type: keyof typeof arrays, dims: readonly number[], value: number): Value {
+    const name = `${type}.${dims.join('.')}.${value}`
+    if (this.#names.has(name)) return name as Value
+    const size = dims.reduce((product, dim) => product * dim, 1)
+    return this.constant(name, type, dims, new arrays[type](size).fill(value))
   }
 
   /** An initialiser that the session maps from a file without copying. */

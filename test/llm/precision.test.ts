@@ -7,7 +7,7 @@ import {startEngine} from '../../src/llm/index.js'
 import {Initializers} from '../../src/llm/initializers.js'
 import {loadLanguageModel} from '../../src/llm/language-model.js'
 import {choosePrecision, withQuantised} from '../../src/llm/precision.js'
-import {GraphBuilder, hasByteProducts, openSession, tensor} from '../../src/onnx/index.js'
+import {GraphBuilder, hasByteProducts, largestWeight, openSession, tensor} from '../../src/onnx/index.js'
 import {logSumExp} from '../../src/sampling/index.js'
 import {
   columnsCopy,
@@ -78,6 +78,9 @@ const models: Record<string, Partial<TinyModel>> = {
   'norms on its heads': {family: 'qwen3', headDim: 32, seed: 11},
 }
 
+/** Relative error of the logits of tiny random models. The weights have 7 or 8 bits, the activations always 8. */
+const largestError = largestWeight() < 127 ? 0.15 : 0.1
+
 /** Largest magnitude, divided by a number. */
 const stepOf = (values: Float32Array, most: number) => Math.max(...values.map(Math.abs)) / most
 
@@ -133,7 +136,7 @@ describe('quantised weights', () => {
     const data = () => new Uint8Array(weight.buffer)
     await writeSafetensors(file, [{name: 'w', dtype: 'F32', shape: [out, size], data}])
     const tensors = await readTensorMap(file)
-    for (const most of [127, 63]) {
+    for (const most of new Set([largestWeight(), 63])) {
       const copies = [columnsCopy(tensors.get('w') as TensorEntry, most)]
       const weights = await withCopies(tensors, copies, {...cacheIn(folder), recipe: `test ${most}`})
       const graph = new GraphBuilder('test')
@@ -154,7 +157,7 @@ describe('quantised weights', () => {
       const {floats, bytes, nibbles} = await load(t, changes)
       const exact = await logitsOf(floats)
       const error = relativeError(await logitsOf(bytes), exact)
-      assert.ok(error > 0 && error < 0.1, `relative error ${error}`)
+      assert.ok(error > 0 && error < largestError, `relative error ${error}`)
       const larger = relativeError(await logitsOf(nibbles), exact)
       assert.ok(larger > error && larger < 0.8, `relative error ${larger} with 4 bits`)
     })
@@ -162,7 +165,7 @@ describe('quantised weights', () => {
   it('are accurate with an adapter, which stays in 32 bits', async (t) => {
     const {floats, bytes} = await load(t, {}, true)
     const error = relativeError(await logitsOf(bytes), await logitsOf(floats))
-    assert.ok(error < 0.1, `relative error ${error}`)
+    assert.ok(error < largestError, `relative error ${error}`)
   })
 
   for (const withAdapter of [false, true])

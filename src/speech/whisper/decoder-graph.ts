@@ -2,6 +2,7 @@ import {GraphBuilder, type Value} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import {GraphWeights} from '../graph-weights.js'
 import type {WhisperConfig} from './config.js'
+import {type CrossStates, crossStates} from './cross-states.js'
 import {feedForward, normOf, type WeightedGraph} from './encoder-graph.js'
 import {embeddingTensor} from './quantized-tensors.js'
 
@@ -10,8 +11,8 @@ import {embeddingTensor} from './quantized-tensors.js'
  *
  * Rows are time-major, `time * batch`, so that a step appends one contiguous block to a cache. Inputs: `hidden`
  * float32 `[rows, hidden]`, the embedded tokens; `split` int64 `[4]` = `[time, batch, heads, head_dim]`; `mask`
- * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; `cross_key.N`,
- * `cross_value.N` of the encoder for each window, `[windows, ...]`; `window_split` int64 `[4]` = `[rows / windows, windows,
+ * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; those of
+ * `CrossStates`; `window_split` int64 `[4]` = `[rows / windows, windows,
  * heads, head_dim]`; `logit_rows` int64 `[n]`; `text_bias` float32 `[text]`, added to the logits of text
  * tokens before the most likely ones are selected; `wanted` int64 `[n, m]`, more text tokens. Outputs: `key.N`,
  * `value.N` `[rows, hidden]`, to append to the past; `attention.N` `[windows, heads, rows, positions]` for the layers in
@@ -37,19 +38,15 @@ export function buildDecoderGraph(
 
   const windows = graph.input('window_split', 'int64', [4])
 
+  const cross = crossStates(graph, config, tensors)
+
   let x = graph.input('hidden', 'float32', ['rows', hiddenSize])
   for (let i = 0; i < decoder.layers; i++) {
     const layer = `model.decoder.layers.${i}`
     const self = attendPast(graph, weights, config, i, norm(x, `${layer}.self_attn_layer_norm`), inputs)
     x = graph.node('Add', [x, self])
-    const {output, attention} = attendAudio(
-      graph,
-      weights,
-      config,
-      i,
-      norm(x, `${layer}.encoder_attn_layer_norm`),
-      windows,
-    )
+    const normed1 = norm(x, `${layer}.encoder_attn_layer_norm`)
+    const {output, attention} = attendAudio(graph, weights, config, i, normed1, {split: windows, cross})
     if (aligned.has(i))
       graph.output(`attention.${i}`, attention, 'float32', ['windows', decoder.heads, 'rows', 'positions'])
     x = graph.node('Add', [x, output])
@@ -156,19 +153,16 @@ function attendAudio(
   config: WhisperConfig,
   layer: number,
   x: Value,
-  split: Value,
+  {split, cross}: {split: Value; cross: CrossStates},
 ): {output: Value; attention: Value} {
-  const {hiddenSize, decoder} = config
-  const {heads} = decoder
-  const headDim = hiddenSize / heads
+  const {hiddenSize} = config
   const name = `model.decoder.layers.${layer}.encoder_attn`
-  const key = graph.input(`cross_key.${layer}`, 'float32', ['windows', heads, headDim, 'positions'])
-  const value = graph.input(`cross_value.${layer}`, 'float32', ['windows', heads, 'positions', headDim])
+  const {scores, mean} = cross.input(layer)
   const q = graph.node('Transpose', [graph.node('Reshape', [query(graph, weights, config, name, x), split])], {
     perm: [1n, 2n, 0n, 3n],
   })
-  const attention = graph.node('Softmax', [graph.node('MatMul', [q, key])], {axis: -1})
-  const context = graph.node('Transpose', [graph.node('MatMul', [attention, value])], {perm: [2n, 0n, 1n, 3n]})
+  const attention = graph.node('Softmax', [scores(q)], {axis: -1})
+  const context = graph.node('Transpose', [mean(attention)], {perm: [2n, 0n, 1n, 3n]})
   const rows = graph.node('Reshape', [context, graph.integers(-1, hiddenSize)])
   return {output: weights.linear(rows, `${name}.out_proj`, [hiddenSize, hiddenSize]), attention}
 }

@@ -1,7 +1,8 @@
-import {type Dimension, GraphBuilder, type Value} from '../../onnx/index.js'
+import {GraphBuilder, type Value} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import {GraphWeights} from '../graph-weights.js'
 import type {WhisperConfig} from './config.js'
+import {crossStates} from './cross-states.js'
 import {positionsTensor} from './encoder-positions.js'
 
 /** A serialised graph with external weights. */
@@ -25,8 +26,8 @@ const normEpsilon = 1e-5
  * The encoder: computes the cross-attention keys and values of every decoder layer from log-mel features, once per
  * window.
  *
- * Input: `mel` float32 `[1, bins, frames]`. Outputs: `cross_key.N` `[heads, head_dim, positions]` and `cross_value.N`
- * `[heads, positions, head_dim]`; with `states`, also `states` `[positions, hidden]`.
+ * Input: `mel` float32 `[1, bins, frames]`. Outputs: those of `CrossStates`; with `states`, also `states`
+ * `[positions, hidden]`.
  * Source: Radford et al. 2022, arXiv 2212.04356, and the layer names of Hugging Face's checkpoints.
  * @throws tensor_missing, tensor_shape, tensor_dtype
  */
@@ -56,7 +57,13 @@ export function buildEncoderGraph(
   }
   x = norm(x, 'model.encoder.layer_norm')
   if (states) graph.output('states', x, 'float32', ['positions', hiddenSize])
-  outputCrossAttention(graph, weights, config, x)
+  const cross = crossStates(graph, config, tensors)
+  for (let i = 0; i < config.decoder.layers; i++) {
+    const name = `model.decoder.layers.${i}.encoder_attn`
+    const project = (which: 'k' | 'v') =>
+      weights.linear(x, `${name}.${which}_proj`, [hiddenSize, hiddenSize], {bias: which === 'v'})
+    cross.output(i, project('k'), project('v'))
+  }
   return {model: graph.build(), externalFolder: weights.folder}
 }
 
@@ -108,24 +115,4 @@ function attend(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfi
   const v = batched(weights.linear(x, `${name}.v_proj`, square))
   const context = graph.contrib('MultiHeadAttention', [q, k, v], {num_heads: encoder.heads})
   return weights.linear(graph.node('Squeeze', [context, graph.integers(0)]), `${name}.out_proj`, square)
-}
-
-/** Outputs keys with time last and values with time first, the layouts of the decoder's two matrix products. */
-function outputCrossAttention(graph: GraphBuilder, weights: GraphWeights, config: WhisperConfig, states: Value): void {
-  const {hiddenSize, decoder} = config
-  const {heads} = decoder
-  const headDim = hiddenSize / heads
-  const split = graph.integers(-1, heads, headDim)
-  for (let i = 0; i < decoder.layers; i++) {
-    const name = `model.decoder.layers.${i}.encoder_attn`
-    const project = (which: 'k' | 'v') =>
-      graph.node('Reshape', [
-        weights.linear(states, `${name}.${which}_proj`, [hiddenSize, hiddenSize], {bias: which === 'v'}),
-        split,
-      ])
-    const output = (which: string, from: Value, perm: readonly bigint[], dims: readonly Dimension[]) =>
-      graph.outputNode(`cross_${which}.${i}`, 'Transpose', [from], {perm}, 'float32', dims)
-    output('key', project('k'), [1n, 2n, 0n], [heads, headDim, 'positions'])
-    output('value', project('v'), [1n, 0n, 2n], [heads, 'positions', headDim])
-  }
 }

@@ -3,6 +3,7 @@ import type {TokenLogits} from '../../sampling/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
 import {attentionOf} from './cross-attention.js'
+import {crossNames} from './cross-states.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {type DecoderLogits, decoderLogits} from './decoder-logits.js'
 import {buildEncoderGraph} from './encoder-graph.js'
@@ -22,6 +23,8 @@ export interface GraphNetworkOptions {
 
 interface Parts extends GraphNetworkOptions {
   config: WhisperConfig
+  /** Names of the encoder's outputs. */
+  cross: readonly string[]
   encoder: Session
   decoder: Session
   embedding: TokenEmbedding
@@ -48,7 +51,8 @@ export async function openGraphNetwork(
   const decoder = await open(buildDecoderGraph(config, tensors, {aligned, text}))
   const embedding = await openTokenEmbedding(config, tensors)
   const logits = await decoderLogits(config, tensors, embedding, text)
-  const parts: Parts = {config, encoder, decoder, embedding, logits, ...options}
+  const cross = Array.from({length: config.decoder.layers}, (_, i) => crossNames(i, tensors)).flat()
+  const parts: Parts = {config, cross, encoder, decoder, embedding, logits, ...options}
   return {
     aligns: true,
     anyLength: true,
@@ -74,10 +78,9 @@ interface GraphContext extends AudioContext {
 
 async function encode(parts: Parts, mel: Float32Array, frames: number): Promise<GraphContext> {
   const {config, encoder} = parts
-  const names = Array.from({length: config.decoder.layers}, (_, i) => [`cross_key.${i}`, `cross_value.${i}`]).flat()
   const encoded = await encoder.run(
     {mel: tensor(mel, [1, config.melBins, frames])},
-    Object.fromEntries(names.map((name) => [name, null])),
+    Object.fromEntries(parts.cross.map((name) => [name, null])),
   )
   const cross = stacked([encoded])
   const positions = (cross['cross_value.0'] as Tensor).dims[2] as number
@@ -101,16 +104,18 @@ function together(parts: Parts, windows: readonly GraphContext[]): AudioContext 
   }
 }
 
+type CrossData = Float32Array | Int8Array | Int32Array
+
 /** Joins the keys and values of windows; those of a single window are not copied. */
 function stacked(windows: readonly Cross[]): Cross {
   const [first = {}] = windows
   return Object.fromEntries(
     Object.entries(first).map(([name, {data, dims}]) => {
       const shape = dims.slice(-3)
-      if (windows.length === 1) return [name, tensor(data as Float32Array, [1, ...shape])]
+      if (windows.length === 1) return [name, tensor(data as CrossData, [1, ...shape])]
       const size = data.length
-      const joined = new Float32Array(windows.length * size)
-      for (const [i, one] of windows.entries()) joined.set((one[name] as Tensor).data as Float32Array, i * size)
+      const joined = new (data.constructor as new (length: number) => CrossData)(windows.length * size)
+      for (const [i, one] of windows.entries()) joined.set((one[name] as Tensor).data as CrossData, i * size)
       return [name, tensor(joined, [windows.length, ...shape])]
     }),
   )

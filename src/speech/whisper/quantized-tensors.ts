@@ -1,3 +1,4 @@
+import {largestWeight} from '../../onnx/index.js'
 import {
   blocksCopy,
   type CopyOptions,
@@ -28,10 +29,10 @@ const fewRows = /^model\.decoder\.(layers\.\d+\..*|embed_tokens)\.weight$/
 export const withQuantized = (tensors: TensorMap, options: Omit<CopyOptions, 'recipe'>): Promise<TensorMap> =>
   withCopies(tensors, [...tensors.values()].filter(({shape}) => shape.length === 2).flatMap(copiesOf), {
     ...options,
-    recipe,
+    recipe: `${recipe} max=${largestWeight()}`,
   })
 
 function copiesOf(entry: TensorEntry): QuantizedCopy[] {
-  if (manyRows.test(entry.name)) return [columnsCopy(entry)]
+  if (manyRows.test(entry.name)) return [columnsCopy(entry, largestWeight())]
   return fewRows.test(entry.name) ? [blocksCopy(entry, block, {bounds: entry.name === embeddingTensor})] : []
 }

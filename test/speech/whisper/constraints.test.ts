@@ -135,7 +135,8 @@ describe('a Whisper window', () => {
     const free = await decode({})
     const [first = -1] = free.tokens
     const {tokens, logprobs} = await decode({phrases: [digits[first]!]})
-    assert.deepEqual([tokens[0], logprobs[0]], [first, free.logprobs[0]])
+    assert.equal(tokens[0], first)
+    assert.ok(Math.abs(logprobs[0]! - free.logprobs[0]!) < 1e-6)
     const logits = await firstLogits()
     const {tokens: other, logprobs: lower} = await decode({forbidden: [first]})
     assert.ok(Math.abs(lower[0]! - (free.logprobs[0]! - (logits[first]! - logits[other[0]!]!))) < 1e-4)
