@@ -1,6 +1,6 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import type {DataType, GraphBuilder, Value} from '../onnx/index.js'
+import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
 import {
   type Adapter,
   commonFolder,
@@ -18,10 +18,9 @@ const quantizedTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', I8: 'i
 /** Ends of the names of quantised copies. */
 const quantizedKinds = ['columns', 'blocks', 'nibbles']
 
-/** Elements of ONNX `Cast` for 32-bit floats and bytes. */
+/** `castTo` of ONNX for 32-bit floats. */
 const float32 = 1
-const uint8 = 2
-/** Zero of quantised activations and of blocks. */
+/** Zero of blocks. */
 const zero = 128
 
 /**
@@ -35,11 +34,11 @@ export class Initializers {
   readonly #tensors: TensorMap
   readonly #deltas: Map<string, LoraDelta>
   readonly #made = new Map<TensorEntry, Value>()
-  readonly #constants = new Map<string, Value>()
-  readonly #rounded = new Map<Value, {values: Value; scale: Value}>()
+  readonly #products: ByteProducts
 
   constructor(graph: GraphBuilder, tensors: TensorMap, adapter: Adapter | undefined) {
     this.#graph = graph
+    this.#products = new ByteProducts(graph)
     this.#tensors = tensors
     this.#deltas = new Map(adapter?.deltas.map((delta) => [delta.target, delta]))
     this.folder = commonFolder(
@@ -163,15 +162,8 @@ export class Initializers {
     return this.#tensors.get(`${name}_scale`) as TensorEntry
   }
 
-  /** Product of bytes, with one scale per output and one per row of x, so that a row does not depend on the others. */
   #multiplyColumns(x: Value, columns: TensorEntry): Value {
-    const {values, scale} = this.#quantized(x)
-    const scales = this.#copy(this.#scaleOf(columns))
-    const product = this.#graph.contrib('MatMulIntegerToFloat', [
-      ...[values, this.#copy(columns), this.#float(1), scales],
-      this.#constant('zero_of_rows', () => this.#graph.constant('zero_of_rows', 'uint8', [], Uint8Array.of(zero))),
-    ])
-    return this.#graph.node('Mul', [product, scale])
+    return this.#products.multiply(x, this.#copy(columns), this.#copy(this.#scaleOf(columns)))
   }
 
   #multiplyBlocks(x: Value, blocks: TensorEntry, bits: 4 | 8, [out, input]: readonly [number, number]): Value {
@@ -187,36 +179,9 @@ export class Initializers {
     const count = size / (blocks.shape[2] ?? size)
     const scales = this.#external(`${scaleEntry.name}.rows`, scaleEntry, 'float32', [rows, count, 1])
     const found = graph.node('Cast', [graph.node('Gather', [this.#copy(blocks), indexes], {axis: 0})], {to: float32})
-    const centred = graph.node('Sub', [found, this.#float(zero)])
+    const centred = graph.node('Sub', [found, this.#graph.number(zero)])
     const values = graph.node('Mul', [centred, graph.node('Gather', [scales, indexes], {axis: 0})])
     return graph.node('Reshape', [values, graph.integers(0, 0, size)])
-  }
-
-  /** The rows of x as bytes, rounded to multiples of 1/127 of their largest magnitude; shared by all products with x. */
-  #quantized(x: Value): {values: Value; scale: Value} {
-    const graph = this.#graph
-    let found = this.#rounded.get(x)
-    if (found === undefined) {
-      const largest = graph.node('ReduceMax', [graph.node('Abs', [x]), graph.integers(-1)], {keepdims: 1})
-      // A row of zeros must not be divided by zero.
-      const bounded = graph.node('Max', [largest, this.#float(1e-30)])
-      const scale = graph.node('Mul', [bounded, this.#float(1 / 127)])
-      const shifted = graph.node('Add', [graph.node('Div', [x, scale]), this.#float(zero + 0.5)])
-      found = {values: graph.node('Cast', [shifted], {to: uint8}), scale}
-      this.#rounded.set(x, found)
-    }
-    return found
-  }
-
-  #float(value: number): Value {
-    const name = `float.${value}`
-    return this.#constant(name, () => this.#graph.constant(name, 'float32', [], Float32Array.of(value)))
-  }
-
-  #constant(name: string, make: () => Value): Value {
-    const value = this.#constants.get(name) ?? make()
-    this.#constants.set(name, value)
-    return value
   }
 }
 

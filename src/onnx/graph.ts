@@ -98,6 +98,11 @@ export class GraphBuilder {
     return this.constant(name, 'int64', [values.length], BigInt64Array.from(values, BigInt))
   }
 
+  /** A 32-bit float, without dimensions. */
+  number(value: number): Value {
+    return this.filled('float32', [], value)
+  }
+
   /** A constant of equal values; equal constants are shared. */
   filled(type: keyof typeof arrays, dims: readonly number[], value: number): Value {
     const name = `${type}.${dims.join('.')}.${value}`

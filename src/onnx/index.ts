@@ -1,6 +1,7 @@
 /**
  * Builds ONNX graphs and runs them in ONNX Runtime sessions, independent of any model family.
  */
+export {ByteProducts} from './byte-products.js'
 export {requireDevice} from './device.js'
 export {type Attributes, type Dimension, GraphBuilder, type Value} from './graph.js'
 export type {DataType} from './model.js'

@@ -2,7 +2,7 @@ import {highest, logSumExpAbove} from './log-probabilities.js'
 import {mostLikely} from './most-likely.js'
 
 /** What a decoder run knows of the next token of one row. */
-interface KnownLogits {
+export interface KnownLogits {
   /** Logits `[vocabulary]`; -Infinity for text tokens that are not known. */
   values: Float32Array
   /** Ids of the text tokens that are known; undefined if all are. */
@@ -13,6 +13,8 @@ interface KnownLogits {
   restTotal: number
   /** Upper bound of the logits of text tokens that are not known exactly. */
   ceiling: number
+  /** Computes the exact logits of the text tokens that could have at least a logit; undefined if they cannot be found. */
+  reaching?: ((logit: number) => KnownLogits | undefined) | undefined
   /** Computes the exact logits `[vocabulary]` of this row. */
   whole: (() => Float32Array) | undefined
 }
@@ -99,6 +101,12 @@ export class TokenLogits {
     if (ceiling === -Infinity) return true
     const last = this.mostLikely(count)[count - 1]
     return last !== undefined && this.values[last]! > ceiling
+  }
+
+  /** Exact logits of all text tokens that could have at least the given logit, before any exclusion, if they can be found. */
+  reaching(logit: number): TokenLogits | undefined {
+    const known = this.#known.reaching?.(logit)
+    return known && new TokenLogits(known)
   }
 
   /** The exact logits of all tokens, before any exclusion. */

@@ -1,6 +1,6 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import type {DataType, GraphBuilder, Value} from '../onnx/index.js'
+import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
 import {commonFolder, type Dtype, quantizedBlock, type TensorEntry, type TensorMap} from '../weights/index.js'
 
 const dataTypes: Partial<Record<Dtype, DataType>> = {
@@ -29,11 +29,13 @@ export class GraphWeights {
   readonly folder: string
   readonly #graph: GraphBuilder
   readonly #tensors: TensorMap
+  readonly #products: ByteProducts
   readonly #made = new Map<string, Value>()
 
   constructor(graph: GraphBuilder, tensors: TensorMap) {
     this.#graph = graph
     this.#tensors = tensors
+    this.#products = new ByteProducts(graph)
     this.folder = commonFolder([...tensors.values()].map(({file}) => file))
   }
 
@@ -52,9 +54,8 @@ export class GraphWeights {
     const weight = `${name}.weight`
     const b = bias ? this.get(`${name}.bias`, [out]) : undefined
     if (this.#tensors.has(`${weight}.columns`)) {
-      const w = this.#external(`${weight}.columns`, [input, out])
-      const scale = this.#external(`${weight}.columns_scale`, [out])
-      return this.#graph.contrib('DynamicQuantizeMatMul', [x, w, scale, undefined, b])
+      const {columns, scale} = this.#columns(weight, out, input)
+      return this.#graph.contrib('DynamicQuantizeMatMul', [x, columns, scale, undefined, b])
     }
     if (this.#tensors.has(`${weight}.blocks`)) {
       const product = this.#blocks(x, weight, out, input)
@@ -72,6 +73,11 @@ export class GraphWeights {
   /** x E^T for the first rows of the embedding matrix E `[vocabulary, size]`, which gives their logits. */
   logits(x: Value, weight: string, [out, input]: readonly [number, number], rows: number): Value {
     if (this.#tensors.has(`${weight}.blocks`)) return this.#blocks(x, weight, out, input, rows)
+    if (this.#tensors.has(`${weight}.columns`)) {
+      const {columns, scale} = this.#columns(weight, out, input)
+      const all = this.#products.multiply(x, columns, scale)
+      return this.#graph.node('Slice', [all, ...[0, rows, 1].map((value) => this.#graph.integers(value))])
+    }
     return this.#product(x, weight, [out, input], {from: 0, to: rows})
   }
 
@@ -92,6 +98,13 @@ export class GraphWeights {
     const isFloat = this.#tensors.get(weight)?.dtype === 'F32'
     const floats = isFloat ? value : this.#once(`${value}.float32`, () => this.#cast(value))
     return this.#graph.node('Gemm', [x, floats], {transB: 1})
+  }
+
+  #columns(weight: string, out: number, input: number): {columns: Value; scale: Value} {
+    return {
+      columns: this.#external(`${weight}.columns`, [input, out]),
+      scale: this.#external(`${weight}.columns_scale`, [out]),
+    }
   }
 
   #blocks(x: Value, weight: string, out: number, input: number, rows = out): Value {

@@ -2,12 +2,12 @@ import {closeSync, openSync, readSync, writeSync} from 'node:fs'
 import {SvcError} from '../errors/index.js'
 import {writeFault} from '../files/index.js'
 import {type Dtype, dtypeBytes} from './dtype.js'
-import {blockBounds, quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
+import {blockBounds, columnBounds, quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
 import {widenFloats} from './widen.js'
 
 /** How a matrix is quantised; see `quantize.ts`. */
 export type Scheme =
-  | {kind: 'columns'; most: number}
+  | {kind: 'columns'; most: number; bounds: boolean}
   | {kind: 'blocks'; size: number; bounds: boolean}
   | {kind: 'nibbles'; size: number}
 
@@ -19,7 +19,7 @@ export interface QuantizeJob {
   scheme: Scheme
   values: number
   scales: number
-  /** Where the norms of `blockBounds` are written. */
+  /** Where the norms of `columnBounds` or `blockBounds` are written. */
   bounds?: number | undefined
 }
 
@@ -85,11 +85,14 @@ function quantize({source, rows, input, scheme}: QuantizeJob, handle: number, me
     return scheme.bounds ? {...blocks, bounds: blockBounds(weight, input, scheme.size, blocks)} : blocks
   }
   const result = {values: new Int8Array(rows * input), scales: new Float32Array(rows)}
+  const bounds = scheme.bounds ? new Float32Array(2 * rows) : undefined
   const step = rowsPerChunk(input)
   for (let first = 0; first < rows; first += step) {
-    quantizeColumns(read(first, Math.min(step, rows - first)), input, first, scheme.most, result)
+    const weight = read(first, Math.min(step, rows - first))
+    quantizeColumns(weight, input, first, scheme.most, result)
+    bounds?.set(columnBounds(weight, input, scheme.most), 2 * first)
   }
-  return result
+  return {...result, bounds}
 }
 
 /** Number of rows of a chunk, at least one. */

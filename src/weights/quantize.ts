@@ -47,6 +47,32 @@ export function quantizeColumns(
   }
 }
 
+/**
+ * Two norms per row, which bound the error of a product with it: that of the difference of a row and its quantised copy,
+ * and that of the copy.
+ * @param weight `[rows, in]`
+ * @param most as for `quantizeColumns`
+ * @returns `[rows, 2]`
+ */
+export function columnBounds(weight: Float32Array, input: number, most: number): Float32Array {
+  const bounds = new Float32Array((2 * weight.length) / input)
+  for (let row = 0; row < bounds.length / 2; row++) {
+    const [from, to] = [row * input, (row + 1) * input]
+    const scale = largest(weight, from, to) / most
+    const inverse = inverseOf(scale)
+    const stored = Math.fround(scale)
+    let [error, norm] = [0, 0]
+    for (let i = from; i < to; i++) {
+      const copy = (rounded(weight[i]! * inverse, 128) - 128) * stored
+      error += (weight[i]! - copy) ** 2
+      norm += copy * copy
+    }
+    bounds[2 * row] = Math.sqrt(error)
+    bounds[2 * row + 1] = Math.sqrt(norm)
+  }
+  return bounds
+}
+
 export interface QuantizedBlocks {
   /** uint8 `[rows, ceil(in / block), block]`; 128 is 0. */
   values: Uint8Array
@@ -72,11 +98,7 @@ export function quantizeBlocks(weight: Float32Array, input: number, size = quant
   return {values, scales}
 }
 
-/**
- * Two norms per row, which bound the error of a product with it: that of the difference of a row and its quantised copy,
- * and that of the copy.
- * @returns `[rows, 2]`
- */
+/** The norms of `columnBounds` for blocks. */
 export function blockBounds(
   weight: Float32Array,
   input: number,

@@ -92,8 +92,14 @@ async function runInThreads(work: QuantizeWork, threads: number, onProgress: (we
   }
 }
 
-/** Copy with one scale per output: `NAME.columns` `[in, out]` and `NAME.columns_scale` `[out]`. */
-export const columnsCopy = (entry: TensorEntry, most = 127): QuantizedCopy => ({entry, scheme: {kind: 'columns', most}})
+/**
+ * Copy with one scale per output: `NAME.columns` `[in, out]` and `NAME.columns_scale` `[out]`; with `bounds`, also
+ * `NAME.columns_bounds` `[out, 2]` of `columnBounds`.
+ */
+export const columnsCopy = (entry: TensorEntry, most = 127, {bounds = false} = {}): QuantizedCopy => ({
+  entry,
+  scheme: {kind: 'columns', most, bounds},
+})
 
 /**
  * Copy with one scale per block: `NAME.blocks` `[out, blocks, size]` and `NAME.blocks_scale` `[out * blocks]`; with
@@ -116,11 +122,13 @@ function layoutOf({entry: {name, shape}, scheme}: QuantizedCopy): TensorLayout[]
     {name: `${name}.${scheme.kind}`, dtype, shape: values},
     {name: `${name}.${scheme.kind}_scale`, dtype: 'F32', shape: [scales]},
   ]
-  if (scheme.kind === 'columns') return pair('I8', [input, out], out)
+  const bounds: TensorLayout[] =
+    scheme.kind !== 'nibbles' && scheme.bounds
+      ? [{name: `${name}.${scheme.kind}_bounds`, dtype: 'F32', shape: [out, 2]}]
+      : []
+  if (scheme.kind === 'columns') return [...pair('I8', [input, out], out), ...bounds]
   const blocks = Math.ceil(input / scheme.size)
-  const tensors = pair('U8', [out, blocks, bytesPerBlock(scheme)], out * blocks)
-  if (scheme.kind !== 'blocks' || !scheme.bounds) return tensors
-  return [...tensors, {name: `${name}.blocks_bounds`, dtype: 'F32', shape: [out, 2]}]
+  return [...pair('U8', [out, blocks, bytesPerBlock(scheme)], out * blocks), ...bounds]
 }
 
 const bytesPerBlock = ({kind, size}: Exclude<Scheme, {kind: 'columns'}>) => (kind === 'blocks' ? size : size / 2)
@@ -131,10 +139,10 @@ function jobsOf({entry, scheme}: QuantizedCopy, offsets: ReadonlyMap<string, num
   const [out = 0, input = 0] = entry.shape
   const values = offsets.get(`${name}.${scheme.kind}`) as number
   const scales = offsets.get(`${name}.${scheme.kind}_scale`) as number
+  const bounds = offsets.get(`${name}.${scheme.kind}_bounds`)
   if (scheme.kind === 'columns')
-    return [{source: {name, file, dtype, offset}, rows: out, input, scheme, values, scales}]
+    return [{source: {name, file, dtype, offset}, rows: out, input, scheme, values, scales, bounds}]
   const blocks = Math.ceil(input / scheme.size)
-  const bounds = offsets.get(`${name}.blocks_bounds`)
   const step = rowsPerChunk(input)
   return Array.from({length: Math.ceil(out / step)}, (_, i) => {
     const first = i * step

@@ -1,7 +1,6 @@
-import {type DataType, type GraphBuilder, largestWeight, type Value} from '../../onnx/index.js'
+import {ByteProducts, type DataType, type GraphBuilder, largestWeight, type Value} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
-import {embeddingTensor} from './quantized-tensors.js'
 
 /** Numbers of `TensorProto.DataType`. */
 const [float32, uint8, int32] = [1, 2, 6]
@@ -37,7 +36,8 @@ export const crossNames = (layer: number, tensors: TensorMap): string[] =>
   ).map((name) => `${name}.${layer}`)
 
 /** Whether a model has bytes as keys and values: those whose decoder matrices are quantised. */
-export const hasCrossBytes = (tensors: TensorMap): boolean => tensors.has(`${embeddingTensor}.blocks`)
+export const hasCrossBytes = (tensors: TensorMap): boolean =>
+  tensors.has('model.decoder.layers.0.encoder_attn.q_proj.weight.blocks')
 
 export const crossStates = (graph: GraphBuilder, config: WhisperConfig, tensors: TensorMap): CrossStates =>
   hasCrossBytes(tensors) ? bytes(graph, config) : floats(graph, config)
@@ -77,7 +77,7 @@ function bytes(graph: GraphBuilder, config: WhisperConfig): CrossStates {
   const {hiddenSize} = config
   const {heads, headDim} = sizes(config)
   const most = largestWeight()
-  const number = (value: number) => graph.filled('float32', [1], value)
+  const products = new ByteProducts(graph)
   const cast = (value: Value, to: number) => graph.node('Cast', [value], {to})
   const perChannel = [heads, 1, headDim] as const
 
@@ -86,9 +86,9 @@ function bytes(graph: GraphBuilder, config: WhisperConfig): CrossStates {
     const channels = reshape(graph.node('Transpose', [rows], {perm: [1n, 0n]}), heads, headDim, -1)
     const largest = graph.node('ReduceMax', [channels, graph.integers(-1)])
     const smallest = graph.node('ReduceMin', [channels, graph.integers(-1)])
-    const middle = graph.node('Mul', [graph.node('Add', [largest, smallest]), number(0.5)])
-    const range = graph.node('Mul', [graph.node('Sub', [largest, smallest]), number(0.5 / most)])
-    const scale = graph.node('Max', [range, number(smallestScale)])
+    const middle = graph.node('Mul', [graph.node('Add', [largest, smallest]), graph.number(0.5)])
+    const range = graph.node('Mul', [graph.node('Sub', [largest, smallest]), graph.number(0.5 / most)])
+    const scale = graph.node('Max', [range, graph.number(smallestScale)])
     const centred = reshape(graph.node('Sub', [channels, middle]), hiddenSize, -1)
     const bytes = graph.node(
       'QuantizeLinear',
@@ -126,24 +126,23 @@ function bytes(graph: GraphBuilder, config: WhisperConfig): CrossStates {
       const keyScale = of('key_scale', 'float32', perChannel)
       const valueScale = of('value_scale', 'float32', perChannel)
       const valueMiddle = of('value_middle', 'float32', perChannel)
-      const largestOf = (x: Value) => graph.node('ReduceMax', [x, graph.integers(-1)])
       return {
         scores(query) {
-          const scaled = graph.node('Mul', [query, keyScale])
-          const largest = graph.node('Max', [largestOf(graph.node('Abs', [scaled])), number(smallestScale)])
-          const scale = graph.node('Mul', [largest, number(1 / 127)])
-          const steps = graph.node('Add', [graph.node('Div', [scaled, scale]), number(128.5)])
-          const sums = graph.node('MatMulInteger', [cast(steps, uint8), key])
-          return graph.node('Mul', [cast(graph.node('Sub', [sums, offset]), float32), scale])
+          const {bytes, scale} = products.rows(graph.node('Mul', [query, keyScale]))
+          const sums = graph.node('Sub', [graph.node('MatMulInteger', [bytes, key]), offset])
+          return graph.node('Mul', [cast(sums, float32), scale])
         },
         // A single byte would lose the many small weights: they have two, of which the first one is at most 255.
         mean(weights) {
-          const unit = graph.node('Mul', [largestOf(weights), number(1 / (255 * 256))])
+          const unit = graph.node('Mul', [
+            graph.node('ReduceMax', [weights, graph.integers(-1)]),
+            graph.number(1 / (255 * 256)),
+          ])
           const steps = graph.node('Div', [weights, unit])
-          const high = cast(graph.node('Mul', [steps, number(1 / 256)]), uint8)
+          const high = cast(graph.node('Mul', [steps, graph.number(1 / 256)]), uint8)
           const low = cast(cast(steps, int32), uint8)
           const sum = (part: Value) => cast(graph.node('MatMulInteger', [part, value]), float32)
-          const sums = graph.node('Add', [graph.node('Mul', [sum(high), number(256)]), sum(low)])
+          const sums = graph.node('Add', [graph.node('Mul', [sum(high), graph.number(256)]), sum(low)])
           const means = graph.node('Mul', [graph.node('Mul', [sums, unit]), valueScale])
           return graph.node('Add', [means, valueMiddle])
         },

@@ -71,14 +71,14 @@ export async function decodeWindow(
   let decoded: DecodedWindow | undefined
   let wholeHeads = 0
   for (const temperature of options.temperatures) {
-    const run = audio.decode({allLogits: temperature > 0, suppressed: vocabulary.suppressed})
+    const searches = temperature === 0 && options.beamSize > 1
+    const run = audio.decode({allLogits: temperature > 0, searches, suppressed: vocabulary.suppressed})
     const last = prompt.tokens.length - 1
     const [atStart, atEnd] = await run.prefill(prompt.tokens, [prompt.startIndex, last], wantedAtStart(limits))
     if (atStart === undefined || atEnd === undefined) throw new Error('The decoder returned too few logits.')
-    const hypotheses =
-      temperature === 0 && options.beamSize > 1
-        ? await searchHypotheses(run, atEnd, {width: options.beamSize, patience: options.patience}, limits)
-        : await drawHypotheses(run, atEnd, choices(temperature, options.bestOf, options.seed), limits)
+    const hypotheses = searches
+      ? await searchHypotheses(run, atEnd, {width: options.beamSize, patience: options.patience}, limits)
+      : await drawHypotheses(run, atEnd, choices(temperature, options.bestOf, options.seed), limits)
     wholeHeads += run.wholeHeads
     const measures = {temperature, noSpeechProb: noSpeechProbability(vocabulary, atStart), wholeHeads}
     decoded = judge(vocabulary, hypotheses, measures, options)

@@ -1,5 +1,5 @@
 import {type Tensor, tensor} from '../../onnx/index.js'
-import {TokenLogits} from '../../sampling/index.js'
+import {type KnownLogits, TokenLogits} from '../../sampling/index.js'
 import {readTensorFloat32, type TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
 import {topCount} from './decoder-graph.js'
@@ -9,10 +9,13 @@ import type {TokenEmbedding} from './token-embedding.js'
 /** The outputs of `outputLogits` that are needed in each step. */
 const stepOutputs = ['final', 'top', 'top_ids', 'exact', 'text_total', 'others'] as const
 
-/** Largest norms of the quantised text rows: of their errors, and of the rows. */
+/** Norms of the quantised text rows: of their errors, and of the rows. */
 interface RowBounds {
-  error: number
-  norm: number
+  /** `[text, 2]` */
+  norms: Float32Array
+  largest: readonly [error: number, norm: number]
+  /** Upper bound of the square of the norm of the error of a rounded state. */
+  rounding(state: Float32Array): number
 }
 
 /** Weights per activation scale in `MatMulNBits`. */
@@ -25,11 +28,16 @@ const smallestRounding = 1e-4
 export interface DecoderLogits {
   /** Inputs of a run, besides those of the layers. */
   feeds(suppressed: readonly number[], wanted: readonly (readonly number[])[]): Record<string, Tensor>
-  fetches(all: boolean): Record<string, null>
-  /** The rows of a run; each call reuses the memory of the last one unless all logits were fetched. */
+  /** @param text true if the approximate logits of all text tokens are needed */
+  fetches(text: boolean): Record<string, null>
+  /**
+   * The rows of a run; each call reuses the memory of the last one unless `all` is true.
+   * @param all true if the rows have logits of all tokens; those of the text are approximate
+   */
   read(
     outputs: Readonly<Record<string, Tensor | undefined>>,
     wanted: readonly (readonly number[])[],
+    all: boolean,
     onWhole: () => void,
   ): TokenLogits[]
 }
@@ -58,8 +66,9 @@ export async function decoderLogits(
           for (const [i, token] of tokens.entries()) ids[row * most + i] = BigInt(token)
         return {text_bias: bias.feed, wanted: tensor(ids, [wanted.length, most])}
       },
-      fetches: (all) => Object.fromEntries([...stepOutputs, ...(all ? ['text'] : [])].map((name) => [name, null])),
-      read(outputs, wanted, onWhole) {
+      fetches: (withText) =>
+        Object.fromEntries([...stepOutputs, ...(withText ? ['text'] : [])].map((name) => [name, null])),
+      read(outputs, wanted, all, onWhole) {
         const floats = (name: (typeof stepOutputs)[number] | 'text') => outputs[name]?.data as Float32Array | undefined
         const [final, top, exactLogits] = [floats('final')!, floats('top')!, floats('exact')!]
         const ids = outputs.top_ids?.data as BigInt64Array
@@ -74,21 +83,38 @@ export async function decoderLogits(
             total: floats('text_total')![row]!,
             others: floats('others')!.subarray(row * (vocabSize - text), (row + 1) * (vocabSize - text)),
           }
-          const common = {text, ceiling: ceilingOf(known, errorBound(state, bounds), text)}
+          const error = errorBound(state, bounds)
+          const common = {text, ceiling: ceilingOf(known, error.largest, text)}
           const whole = () => {
             onWhole()
             return embedding.logits(state)
           }
-          const all = floats('text')
-          if (all === undefined) {
+          const logits = floats('text')?.subarray(row * text, (row + 1) * text)
+          if (!all || logits === undefined) {
             buffers[row] ??= {values: new Float32Array(vocabSize).fill(-Infinity), tokens: []}
             const buffer = buffers[row]
             for (const token of buffer.tokens) buffer.values[token] = -Infinity
             buffer.tokens = setKnown(buffer.values, known, text)
-            return new TokenLogits({...common, ...buffer, restTotal: restTotal(known), whole})
+            const reaching = (least: number): KnownLogits | undefined => {
+              const found = logits && reach(logits, known, {least, error, suppressed: bias?.suppressed ?? []})
+              if (found === undefined) return undefined
+              const values = new Float32Array(vocabSize).fill(-Infinity)
+              const tokens = [...setKnown(values, known, text), ...found.tokens]
+              const exact = embedding.logitsOf(state, found.tokens)
+              for (const [i, token] of found.tokens.entries()) values[token] = exact[i]!
+              const parts = [...known.approximate, ...found.tokens.map((token) => logits![token]!)]
+              return {text, values, tokens, restTotal: restTotal(known.total, parts), ceiling: found.ceiling, whole}
+            }
+            return new TokenLogits({
+              ...common,
+              ...buffer,
+              restTotal: restTotal(known.total, known.approximate),
+              reaching,
+              whole,
+            })
           }
           const values = new Float32Array(vocabSize)
-          values.set(all.subarray(row * text, (row + 1) * text))
+          values.set(logits)
           setKnown(values, known, text)
           const exact = bounds === undefined ? {ceiling: -Infinity} : {}
           return new TokenLogits({...common, ...exact, values, tokens: undefined, restTotal: -Infinity, whole})
@@ -125,12 +151,34 @@ function setKnown(values: Float32Array, {ids, exact, wanted, others}: Known, tex
 const ceilingOf = ({approximate}: Known, error: number, text: number): number =>
   approximate.length === text ? -Infinity : approximate.at(-1)! + error
 
-/** Log-sum-exp of the text tokens that are not among the most likely ones. */
-function restTotal({approximate, total}: Known): number {
+/** Log-sum-exp of the text tokens without the known ones. */
+function restTotal(total: number, known: Iterable<number>): number {
   let part = 0
-  for (const logit of approximate) part += Math.exp(logit - total)
+  for (const logit of known) part += Math.exp(logit - total)
   // Rounded, the part of the most likely tokens may exceed 1.
   return part < 1 ? total + Math.log1p(-part) : -Infinity
+}
+
+/** Limit above which all logits are computed instead. */
+const mostReaching = 4096
+
+/** The text tokens besides the known ones whose exact logits could be at least `least`, and an upper bound of the others. */
+function reach(
+  approximate: Float32Array,
+  {ids, wanted}: Known,
+  {least, error, suppressed}: {least: number; error: ErrorBound; suppressed: readonly number[]},
+): {tokens: number[]; ceiling: number} | undefined {
+  const skipped = new Set([...ids, ...wanted, ...suppressed])
+  const tokens: number[] = []
+  let ceiling = -Infinity
+  for (let token = 0; token < approximate.length; token++) {
+    if (approximate[token]! + error.largest <= ceiling) continue
+    const most = approximate[token]! + error.ofToken(token)
+    if (most <= ceiling || skipped.has(token)) continue
+    if (most < least) ceiling = most
+    else tokens.push(token)
+  }
+  return tokens.length > mostReaching ? undefined : {tokens, ceiling}
 }
 
 function textBias(suppressed: readonly number[], text: number): Tensor {
@@ -144,35 +192,60 @@ const excluded = -1e30
 
 /** Undefined if the matrix is not quantised. */
 async function rowBounds(tensors: TensorMap, text: number): Promise<RowBounds | undefined> {
-  const entry = tensors.get(`${embeddingTensor}.blocks_bounds`)
+  const blocks = tensors.get(`${embeddingTensor}.blocks_bounds`)
+  const entry = blocks ?? tensors.get(`${embeddingTensor}.columns_bounds`)
   if (entry === undefined) return undefined
   const norms = await readTensorFloat32(entry)
-  const largest = {error: 0, norm: 0}
+  let [error, norm] = [0, 0]
   for (let row = 0; row < text; row++) {
-    largest.error = Math.max(largest.error, norms[2 * row]!)
-    largest.norm = Math.max(largest.norm, norms[2 * row + 1]!)
+    error = Math.max(error, norms[2 * row]!)
+    norm = Math.max(norm, norms[2 * row + 1]!)
   }
-  return largest
+  return {norms, largest: [error, norm], rounding: blocks === undefined ? rowRounding : blockRounding}
 }
 
 /**
  * Upper bound of the difference between a quantised and an exact logit. For a row w, its copy q and the state h, the
- * difference is at most `|w - q| |h| + |q| d`, where d is the largest possible norm of the rounding of h to 8 bits, with
- * one scale per block.
+ * difference is at most `|w - q| |h| + |q| d`, where d is the norm of the rounding of h to 8 bits.
  */
-function errorBound(state: Float32Array, bounds: RowBounds | undefined): number {
-  if (bounds === undefined) return 0
+function errorBound(state: Float32Array, bounds: RowBounds | undefined): ErrorBound {
+  if (bounds === undefined) return {ofToken: () => 0, largest: 0}
   let squares = 0
-  let rounding = 0
+  for (const x of state) squares += x * x
+  const length = Math.sqrt(squares)
+  const rounding = Math.sqrt(bounds.rounding(state))
+  const bound = (error: number, norm: number) => roundingShare * (error * length + norm * rounding) + smallestRounding
+  const {norms} = bounds
+  return {ofToken: (token) => bound(norms[2 * token]!, norms[2 * token + 1]!), largest: bound(...bounds.largest)}
+}
+
+interface ErrorBound {
+  ofToken(token: number): number
+  /** That of any token. */
+  largest: number
+}
+
+/** The runtime rounds in `MatMulNBits`: each value changes by at most half a step of its block. */
+function blockRounding(state: Float32Array): number {
+  let sum = 0
   for (let from = 0; from < state.length; from += activationBlock) {
-    const to = Math.min(state.length, from + activationBlock)
-    let most = 0
-    for (let i = from; i < to; i++) {
-      squares += state[i]! * state[i]!
-      most = Math.max(most, Math.abs(state[i]!))
-    }
-    rounding += (to - from) * (most / 254) ** 2
+    const block = state.subarray(from, from + activationBlock)
+    sum += block.length * (largestOf(block) / 254) ** 2
   }
-  const bound = bounds.error * Math.sqrt(squares) + bounds.norm * Math.sqrt(rounding)
-  return roundingShare * bound + smallestRounding
+  return sum
+}
+
+/** The graph rounds to steps of the row, `ByteProducts`. */
+function rowRounding(state: Float32Array): number {
+  const step = largestOf(state) / 127
+  if (step === 0) return 0
+  let sum = 0
+  for (const x of state) sum += (x - step * Math.round(x / step)) ** 2
+  return sum
+}
+
+const largestOf = (values: Float32Array): number => {
+  let most = 0
+  for (const value of values) most = Math.max(most, Math.abs(value))
+  return most
 }

@@ -185,18 +185,19 @@ class GraphDecoderRun implements DecoderRun {
   /** Runs the decoder and returns the logits of the given rows. */
   async run(step: DecoderStep, wanted: readonly (readonly number[])[], all: boolean): Promise<TokenLogits[]> {
     const {decoder, config} = this.#parts
-    const fetches: Record<string, null> = this.#logits.fetches(all)
+    const {suppressed, searches = false} = this.#options
+    const fetches: Record<string, null> = this.#logits.fetches(all || searches)
     for (let i = 0; i < config.decoder.layers; i++) {
       fetches[`key.${i}`] = null
       fetches[`value.${i}`] = null
     }
     const feeds = {
       ...decoderFeeds(this.#parts, this.#cross, this.#cache, step),
-      ...this.#logits.feeds(this.#options.suppressed, wanted),
+      ...this.#logits.feeds(suppressed, wanted),
     }
     const outputs = await decoder.run(feeds, fetches)
     this.#cache.append(outputs, step.time)
-    return this.#logits.read(outputs, wanted, () => {
+    return this.#logits.read(outputs, wanted, all, () => {
       this.#wholeHeads++
     })
   }

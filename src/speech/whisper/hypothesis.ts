@@ -134,8 +134,8 @@ const wanted = (state: ConstraintState | undefined, {constraints}: DecodeLimits)
 type Scores = BeamScores<ConstraintState | undefined>
 
 /**
- * Scores with certainty about the `exact` most likely tokens: if the known logits do not prove them, all logits are
- * computed.
+ * Scores with certainty about the `exact` most likely tokens: if the known logits do not prove them, more logits are
+ * computed, and then all.
  */
 function exactScores(
   logits: TokenLogits,
@@ -144,7 +144,11 @@ function exactScores(
   exact: number,
 ): Scores {
   const {scores, isCertain} = scoresOf(logits, row, limits, exact)
-  return isCertain ? scores : scoresOf(logits.whole(), row, limits, 0).scores
+  if (isCertain) return scores
+  const last = logits.mostLikely(exact)[exact - 1]
+  const more = last === undefined ? undefined : logits.reaching(logits.values[last]!)
+  const again = more && scoresOf(more, row, limits, exact)
+  return again?.isCertain ? again.scores : scoresOf(logits.whole(), row, limits, 0).scores
 }
 
 /** Applies the rules and then the constraints to logits, in place. If nothing remains, the text ends. */

@@ -7,6 +7,8 @@ import type {WhisperConfig} from './config.js'
 export interface TokenEmbedding {
   /** Writes the sum of token and position embedding, `[hidden]`, to `target` at `offset`. */
   embed(token: number, position: number, target: Float32Array, offset: number): void
+  /** Logits of some tokens of a last hidden state `[hidden]`. */
+  logitsOf(state: Float32Array, tokens: readonly number[]): Float32Array
   /** Logits `[vocabulary]` of a last hidden state `[hidden]`: products with the rows of the checkpoint. */
   logits(state: Float32Array): Float32Array
   close(): void
@@ -27,13 +29,21 @@ export async function openTokenEmbedding(config: WhisperConfig, tensors: TensorM
     if (readSync(file, target, 0, target.length, tokens.offset + first * rowBytes) !== target.length)
       throw new SvcError('safetensors_invalid', {file: tokens.file, reason: 'it has shrunk since it was opened'})
   }
+  const readRow = (token: number) => {
+    read(bytes, token)
+    widenFloats(bytes, tokens.dtype, row)
+  }
   return {
     embed(token, position, target, offset) {
-      read(bytes, token)
-      widenFloats(bytes, tokens.dtype, row)
+      readRow(token)
       const base = position * hiddenSize
       for (let i = 0; i < hiddenSize; i++) target[offset + i] = row[i]! + positions[base + i]!
     },
+    logitsOf: (state, tokens) =>
+      Float32Array.from(tokens, (token) => {
+        readRow(token)
+        return product(row, 0, state)
+      }),
     logits(state) {
       const logits = new Float32Array(vocabSize)
       const floats = new Float32Array(rowsPerRead * hiddenSize)
