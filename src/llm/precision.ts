@@ -1,5 +1,4 @@
-import {totalmem} from 'node:os'
-import {type Device, hasByteProducts, largestWeight} from '../onnx/index.js'
+import {type Device, hasByteProducts, largestWeight, obtainableMemory} from '../onnx/index.js'
 import {
   blocksCopy,
   type CopyOptions,
@@ -20,12 +19,6 @@ export type Precision = 'f32' | 'w8' | 'w4'
 const smallBytes = 100_000_000
 
 /**
- * Memory for the weights of a model. Systems other than Linux report only pages that nothing uses, far fewer than a
- * program can get, so all memory counts there.
- */
-const memoryForWeights = (): number => (process.platform === 'linux' ? process.availableMemory() : totalmem())
-
-/**
  * Precision of a model. `auto` is w8 for models of 100 MB or more on processors with fast products of bytes: it reads a
  * quarter of the bytes of f32, and its perplexity differs by less than 1 %. On other processors, it is w8 if the weights
  * do not fit in memory as 32-bit floats. It is w4 if they do not fit as bytes either.
@@ -35,7 +28,7 @@ export function choosePrecision(
   requested: Precision | 'auto',
   tensors: TensorMap,
   device: Device,
-  memory = memoryForWeights(),
+  memory = obtainableMemory(),
 ): Precision {
   if (requested !== 'auto') return requested
   const entries = [...tensors.values()]

@@ -6,7 +6,7 @@ export {requireDevice} from './device.js'
 export {type Attributes, type Dimension, GraphBuilder, type Value} from './graph.js'
 export type {DataType} from './model.js'
 export {modelPath} from './model-path.js'
-export {hasByteProducts, largestWeight} from './processor.js'
+export {hasByteProducts, largestWeight, obtainableMemory} from './processor.js'
 export {
   booleans,
   type Device,

@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs'
+import {totalmem} from 'node:os'
 
 /** Instructions that add products of bytes to 32-bit sums: AVX-VNNI, AVX-512-VNNI, AMX, and those of 64-bit ARM. */
 const byteProducts = /\b(avx_vnni|avx512_vnni|amx_int8|asimddp|i8mm)\b/
@@ -18,3 +19,9 @@ export function hasByteProducts(): boolean {
     return false
   }
 }
+
+/**
+ * Memory for models, bytes. Systems other than Linux report only pages that nothing uses, far fewer than a program can
+ * get, so all memory counts there.
+ */
+export const obtainableMemory = (): number => (process.platform === 'linux' ? process.availableMemory() : totalmem())

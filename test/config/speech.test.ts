@@ -239,10 +239,10 @@ const variables: Record<string, Variable> = {
     setting: 'speech.batch',
     default: 1,
     reads: [
-      ['1', 1],
+      ['0', 0],
       ['32', 32],
     ],
-    refuses: ['0', '33', '1.5', 'many'],
+    refuses: ['-1', '33', '1.5', 'many'],
   },
   SVC_SPEECH_CHUNK_OVERLAP_SEC: {
     setting: 'speech.chunk_overlap_sec',

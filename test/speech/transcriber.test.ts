@@ -67,7 +67,7 @@ function hearing(texts: readonly string[], alternatives: Alternative[] = []): Mo
       wordTimings: false,
       languages: ['en'],
       translates: false,
-      batches: false,
+      batchBytes: 0,
       drafts: 'window',
     },
     recognise: async () => ({

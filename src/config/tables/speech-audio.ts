@@ -61,11 +61,11 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
     doc: 'Chunk length for long recordings, 5 to 28 seconds; 0 splits recordings at pauses instead.',
   },
   batch: {
-    type: integer({min: 1, max: 32}),
+    type: integer({min: 0, max: 32}),
     flag: 'batch',
     env: ['SVC_SPEECH_BATCH'],
     default: 1,
-    doc: 'Number of chunks to recognise together, 1 to 32; above 1, no chunk depends on the text before it.',
+    doc: 'Number of chunks to recognise together, 1 to 32; 0 depends on cores and memory. If not 1, no chunk depends on the text before it.',
   },
   chunkOverlapSec: {
     type: number({min: 0}),

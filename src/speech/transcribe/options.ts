@@ -20,7 +20,7 @@ export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTok
   conditionOnPrevious: boolean
   /** Length of independent chunks, seconds; 0 uses the windows of the model. */
   chunkSec: number
-  /** Number of chunks that are recognised together, if the model supports it. */
+  /** Number of chunks that are recognised together, if the model supports it; 0 depends on the cores and the memory. */
   batch: number
   /** Overlap of chunks that do not end in silence, seconds. */
   chunkOverlapSec: number

@@ -2,7 +2,7 @@ import type {AudioStream, VoiceActivityDetector} from '../../audio/index.js'
 import {type Segment, type SpeechModel, sampleRate} from '../model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {Transcript} from '../transcript/transcript.js'
-import {readChunks} from './chunks.js'
+import {automaticBatch, readChunks} from './chunks.js'
 import {combineAlternatives, type ReadWindow} from './combine-alternatives.js'
 import type {TranscribeEvent, TranscribeOptions} from './options.js'
 import {readPassage} from './passage.js'
@@ -57,8 +57,8 @@ export async function* transcribe(
 
 function recognised(model: SpeechModel, recording: Recording, reader: WindowReader, options: TranscribeOptions) {
   // Without timestamps and without known pauses, chunks must overlap.
-  const {timestamps, windowSec, batches} = model.description
-  const batch = batches ? options.batch : 1
+  const {timestamps, windowSec, batchBytes} = model.description
+  const batch = batchBytes === 0 ? 1 : options.batch || automaticBatch(batchBytes)
   const isWhole = batch === 1 && (timestamps || recording.detects)
   const chunkSec = options.chunkSec || (isWhole ? 0 : windowSec)
   if (chunkSec === 0) return readPassage(model, recording, reader, {from: 0, to: Infinity, keep: Infinity})

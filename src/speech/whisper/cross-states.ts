@@ -35,6 +35,10 @@ export const crossNames = (layer: number, tensors: TensorMap): string[] =>
     : ['cross_key', 'cross_value']
   ).map((name) => `${name}.${layer}`)
 
+/** Memory of the keys and values of one window, bytes. */
+export const crossStateBytes = ({decoder, audioPositions, hiddenSize}: WhisperConfig, tensors: TensorMap): number =>
+  2 * decoder.layers * audioPositions * hiddenSize * (hasCrossBytes(tensors) ? 1 : 4)
+
 /** Whether a model has bytes as keys and values: those whose decoder matrices are quantised. */
 export const hasCrossBytes = (tensors: TensorMap): boolean =>
   tensors.has('model.decoder.layers.0.encoder_attn.q_proj.weight.blocks')

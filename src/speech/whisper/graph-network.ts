@@ -3,7 +3,7 @@ import type {TokenLogits} from '../../sampling/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
 import {attentionOf} from './cross-attention.js'
-import {crossNames} from './cross-states.js'
+import {crossNames, crossStateBytes} from './cross-states.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {type DecoderLogits, decoderLogits} from './decoder-logits.js'
 import {buildEncoderGraph} from './encoder-graph.js'
@@ -56,6 +56,7 @@ export async function openGraphNetwork(
   return {
     aligns: true,
     anyLength: true,
+    batchBytes: 2 * crossStateBytes(config, tensors),
     encode: (mel, frames) => encode(parts, mel, frames),
     together: (windows) => together(parts, windows as GraphContext[]),
     async release() {

@@ -13,6 +13,8 @@ export interface WhisperNetwork {
    * logits of all windows at the first position, then at the next one.
    */
   together?(windows: readonly AudioContext[]): AudioContext
+  /** Memory of each window of `together`, bytes. */
+  readonly batchBytes?: number
   release(): Promise<void>
 }
 

@@ -59,7 +59,7 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
       wordTimings: network.aligns,
       languages: multilingual ? [...vocabulary.languages.keys()] : ['en'],
       translates: vocabulary.translate !== undefined,
-      batches: network.together !== undefined && vocabulary.firstTimestamp !== undefined,
+      batchBytes: vocabulary.firstTimestamp === undefined ? 0 : (network.batchBytes ?? 0),
       drafts: network.anyLength ? 'window' : 'full',
     },
   })

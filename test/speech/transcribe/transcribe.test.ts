@@ -72,7 +72,7 @@ function modelOf(
       wordTimings: true,
       languages: ['en', 'de'],
       translates: true,
-      batches: false,
+      batchBytes: 0,
       drafts: 'window',
     },
     async recognise(samples, options, signal): Promise<WindowResult> {
