@@ -10,6 +10,8 @@ import {
   SpeechCommand,
   sessionLimitsOf,
   speechFlags,
+  subtitleFlags,
+  subtitleShapeOf,
   withProgress,
 } from '../src/cli/index.js'
 import {speechSessionSettings} from '../src/config/index.js'
@@ -34,6 +36,8 @@ interface Destination {
 
 /** Formats in which several transcripts can share one output. */
 const joinable = new Set(['text', 'json', 'verbose_json', 'ndjson'])
+
+const subtitleFormats = new Set<string>(['srt', 'vtt'])
 
 export default class Transcribe extends SpeechCommand<typeof Transcribe> {
   static override summary = 'Transcribe audio files to text.'
@@ -80,6 +84,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson'],
       parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName,
     })(),
+    ...subtitleFlags(),
     output: Flags.string({
       char: 'o',
       description: 'Output directory, or output file for a single recording; - is standard output. (default: -)',
@@ -128,7 +133,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const several = recordings.length > 1
     if (several && destination.files.size === 0 && !this.output.json && !joinable.has(destination.format))
       throw new SvcError('output_dir_needed', {format: destination.format})
-    const transcriber = await this.createTranscriber({refine: this.flags.refine})
+    const transcriber = await this.createTranscriber({refine: this.flags.refine, words: this.#words(destination)})
     let failed = false
     try {
       // The keys of `files` are unique: a recording given twice is written once.
@@ -146,6 +151,15 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       await transcriber.close()
     }
     if (failed) this.exit(Exit.failed)
+  }
+
+  /** Subtitles are split at word timestamps. @throws usage if flags of subtitles do not apply to the format */
+  #words({format}: Destination): 'preferred' | 'required' | undefined {
+    const flag = Object.keys(subtitleFlags()).find((name) => name in this.flags)
+    if (flag === undefined) return undefined
+    if (!subtitleFormats.has(format))
+      throw new SvcError('usage', {reason: `--${flag} applies to srt and vtt, but the format is ${format}.`})
+    return this.flags['highlight-words'] === true ? 'required' : 'preferred'
   }
 
   /** @throws output_exists, output_is_input, usage */
@@ -177,7 +191,8 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       return 0
     }
     const progressFile = await this.#progressFile(recording, file)
-    const writer = createFormat(format)
+    const shape = subtitleShapeOf(this.flags)
+    const writer = createFormat(format, shape)
     const streams = file === undefined && !this.output.json
     const print = this.#printer(writer)
     // Segments printed on the terminal already show the progress.
@@ -197,7 +212,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       await print(writer.footer(result.transcript))
       return damage
     }
-    if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript), rule)
+    if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript, shape), rule)
     if (progressFile !== undefined) await rm(progressFile.path, {force: true})
     const payload = await this.#payload(recording, result, diagnostics, file)
     await this.output.result(payload, () => `${file ?? ''}\n`)

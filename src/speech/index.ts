@@ -82,5 +82,6 @@ export {
   type TranscriptFormat,
   type TranscriptFormatName,
 } from './transcript/formats.js'
+export type {SubtitleShape} from './transcript/subtitle-blocks.js'
 export type {Transcript} from './transcript/transcript.js'
 export {writeTranscript} from './transcript/write-transcript.js'
