@@ -188,8 +188,10 @@ export interface TranscribeV1 {
   correction_trace?: {rule: string; before: string; after: string; reason: string}[]
   /** Settings of speech sessions; only with debug_parser_payload. */
   runtime_config?: {[k: string]: unknown}
-  /** Path of the transcript file. */
+  /** Path of the transcript file, or of the first one. */
   output_path?: string
+  /** Paths of the transcript files, in the order of --format; only with several formats. */
+  output_paths?: string[]
 }
 
 /** Last line of svc listen --json: the session. */

@@ -1092,7 +1092,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The extension of the output file selects its format, and only .srt and .vtt are known.',
     {path: 'film.txt'},
   ],
-  output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
+  output_dir_needed: ['A file of this format cannot contain several transcripts.', {formats: ['srt']}],
   speech_session_not_found: [
     'The session has ended, or no client was connected to it for SVC_SPEECH_SESSION_TTL_SECS.',
     {id: 'speech-1760000000000-ab12'},

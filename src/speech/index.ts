@@ -81,6 +81,7 @@ export {
   formatOfFile,
   type TranscriptFormat,
   type TranscriptFormatName,
+  transcriptFormats,
 } from './transcript/formats.js'
 export type {SubtitleShape} from './transcript/subtitle-blocks.js'
 export type {Transcript} from './transcript/transcript.js'

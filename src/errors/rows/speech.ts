@@ -95,8 +95,11 @@ export const speechErrors = rows(() => ({
     hint: 'Choose another --output name, for example film.srt.',
   }),
   output_dir_needed: usage({
-    message: (p: {format: string}) => `Cannot write several ${p.format} transcripts to standard output.`,
-    hint: 'Pass --output DIR to write one file per recording.',
+    message: (p: {formats: readonly string[]}) =>
+      p.formats.length === 1
+        ? `Cannot write several ${p.formats[0]} transcripts to standard output.`
+        : `Cannot write several formats to standard output: ${p.formats.join(', ')}.`,
+    hint: 'Pass --output DIR to write one file per recording and format.',
   }),
   speech_session_not_found: notFound({
     http: 404,
