@@ -15,10 +15,11 @@ import {
   withProgress,
 } from '../src/cli/index.js'
 import {speechSessionSettings} from '../src/config/index.js'
-import type {TranscribeV1} from '../src/contracts/index.js'
+import type {DetectLanguageV1, TranscribeV1} from '../src/contracts/index.js'
 import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
 import type {
+  AudioInput,
   TranscribedFile,
   TranscribeHandlers,
   Transcriber,
@@ -73,6 +74,10 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     ...speechFlags,
     ...recordingLimitFlags,
     'debug-parser-payload': Flags.boolean({description: 'Include the corrections and settings in the JSON result.'}),
+    'detect-language': Flags.boolean({
+      description: 'Print the spoken language and its probability, and transcribe nothing.',
+      exclusive: ['format', 'output', 'resume', 'language'],
+    }),
     refine: Flags.boolean({
       description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
       default: true,
@@ -142,7 +147,10 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       // The keys of `files` are unique: a recording given twice is written once.
       for (const recording of files.size > 0 ? files.keys() : recordings)
         try {
-          const damage = await this.#transcribe(transcriber, recording, destination)
+          const damage =
+            this.flags['detect-language'] === true
+              ? await this.#detectLanguage(transcriber, recording, several)
+              : await this.#transcribe(transcriber, recording, destination)
           if (this.flags.strict === true && damage > 0) failed = true
         } catch (error) {
           const isOfRecording = error instanceof SvcError && !transcriber.isUnusable
@@ -190,6 +198,35 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     // With --resume, existing files are complete, and are skipped.
     await checkOutputs([...files.values()].flat(), {...rule, overwrite: overwrite || this.flags.resume === true})
     return {formats, files, rule}
+  }
+
+  /** Returns the number of warnings about the audio, which all concern it. */
+  async #detectLanguage(transcriber: Transcriber, recording: string, isNamed: boolean): Promise<number> {
+    const {languageName} = await import('../src/speech/index.js')
+    let damage = 0
+    const source = this.#source()
+    const {model, languages} = await transcriber.detectLanguage(this.#input(recording), {
+      ...source,
+      onWarning: (warning) => {
+        damage++
+        source.onWarning?.(warning)
+      },
+    })
+    const [best] = languages
+    if (best === undefined) this.output.notice(`${recording}: no speech found.`)
+    const payload: DetectLanguageV1 = {
+      path: recording === '-' ? '-' : resolve(recording),
+      model,
+      language: best?.language ?? null,
+      probability: best?.probability ?? 0,
+      languages: languages.slice(0, 5),
+    }
+    await this.output.result(payload, ({language, probability}) => {
+      if (language === null) return ''
+      const place = isNamed ? `${recording}: ` : ''
+      return `${place}${languageName(language) ?? language} (${language}), ${(100 * probability).toFixed(1)} %`
+    })
+    return damage
   }
 
   /** Returns the number of warnings about the audio. */
@@ -255,25 +292,33 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     }
   }
 
+  #input(recording: string): AudioInput {
+    const {'raw-encoding': encoding, 'raw-rate': rate, 'raw-channels': channels} = this.flags
+    const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
+    return recording === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(recording), raw}
+  }
+
+  /** What both the detection of the language and the transcription need. */
+  #source(): Pick<TranscribeHandlers, 'excerpt' | 'signal' | 'onWarning'> {
+    const {offset, duration} = this.flags
+    return {
+      excerpt:
+        offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration},
+      signal: this.signal,
+      onWarning: ({message}) => this.output.notice(`warning: ${message}`),
+    }
+  }
+
   async #read(
     transcriber: Transcriber,
     recording: string,
     handlers: TranscribeHandlers,
   ): ReturnType<typeof import('../src/speech/index.js')['transcribeWithin']> {
-    const {'raw-encoding': encoding, 'raw-rate': rate, 'raw-channels': channels} = this.flags
-    const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
-    const input =
-      recording === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(recording), raw}
-    const {offset, duration} = this.flags
-    const excerpt =
-      offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration}
     const partial = await this.partialWriter()
     const {sessionLimits, transcribeWithin} = await import('../src/speech/index.js')
-    return transcribeWithin(sessionLimits(sessionLimitsOf(this.flags), {}), transcriber, input, {
+    return transcribeWithin(sessionLimits(sessionLimitsOf(this.flags), {}), transcriber, this.#input(recording), {
       ...handlers,
-      excerpt,
-      signal: this.signal,
-      onWarning: ({message}) => this.output.notice(`warning: ${message}`),
+      ...this.#source(),
       onStart: (durationSec) => {
         partial?.start(durationSec)
         handlers.onStart?.(durationSec)

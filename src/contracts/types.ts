@@ -194,6 +194,24 @@ export interface TranscribeV1 {
   output_paths?: string[]
 }
 
+/** Result of svc transcribe --detect-language --json. */
+export interface DetectLanguageV1 {
+  /** Absolute path of the recording, or - for standard input. */
+  path: string
+  /** Name of the model. */
+  model: string
+  /** Code of the language; null without speech. */
+  language: string | null
+  /** Probability of the language. */
+  probability: number
+  /** The most likely languages, best first. */
+  languages: {
+    /** Code of the language. */
+    language: string
+    probability: number
+  }[]
+}
+
 /** Last line of svc listen --json: the session. */
 export interface ListenV1 {
   /** Id that is new for each session. */

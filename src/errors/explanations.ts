@@ -1065,6 +1065,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {model: 'models/whisper-base-onnx'},
   ],
   task_unsupported: ['English-only Whisper models and CTC models cannot translate.', {model: 'openai/whisper-tiny.en'}],
+  language_detection_unsupported: [
+    'English-only Whisper models and CTC models have no tokens for languages, whose probabilities could be compared.',
+    {model: 'openai/whisper-tiny.en'},
+  ],
   language_unsupported: [
     'The model was not trained on this language, or its name is misspelt.',
     {language: 'gerrman', model: 'openai/whisper-tiny', known: ['en', 'de', 'fr'], suggestion: 'german'},

@@ -384,6 +384,11 @@ describe('svc transcribe with invalid input', () => {
       code: 'vad_model_missing',
       exit: 2,
     },
+    'a detection of languages that the model does not support': {
+      args: ['one.wav', '--detect-language'],
+      code: 'language_detection_unsupported',
+      exit: 2,
+    },
     'an invalid flag value': {args: ['one.wav', '--beam', '0'], code: 'flag_value', exit: 2},
   }
   for (const [what, {args, code, exit}] of Object.entries(mistakes))

@@ -50,6 +50,11 @@ export const speechErrors = rows(() => ({
     hint: 'Use a multilingual model, such as openai/whisper-tiny, for --task translate.',
     param: (_: object) => 'model',
   }),
+  language_detection_unsupported: usage({
+    message: (p: {model: string}) => `The model ${p.model} supports only one language, so it cannot detect languages.`,
+    hint: 'Use a multilingual model, such as openai/whisper-tiny.',
+    param: (_: object) => 'model',
+  }),
   language_unsupported: usage({
     message: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
       `The model ${p.model} does not support the language ${p.language}.${didYouMean(p.suggestion)}`,
