@@ -105,18 +105,23 @@ export function temperaturesOf({
   return Array.from({length: count}, (_, i) => Number((temperature + i * step).toFixed(6)))
 }
 
+/** Stands for the tokens that the model itself lists, as in openai/whisper. */
+const listOfModel = -1
+
 function constraints(
   refine: SpeechSettingValues['refine'],
   lexicon: Lexicon,
   names: readonly string[],
 ): DecodingConstraints {
   const {contextualBias, maxBiasPhrases, sessionHotwords, constrainedTrie} = refine
+  const suppressed = [...new Set([...refine.suppressTokens, ...refine.logitForbidTokens])]
   const phrases = [...biasPhrases(lexicon, [], maxBiasPhrases), ...sessionHotwords, ...names]
   return {
     bias: contextualBias ? withoutVariants(phrases) : [],
     biasStrength: refine.logitBiasStrength,
     biasMaxTokens: refine.logitBiasMaxTokens,
-    forbidden: refine.logitForbidTokens,
+    forbidden: suppressed.filter((token) => token !== listOfModel),
+    allowListed: !suppressed.includes(listOfModel),
     phrases: constrainedTrie ? refine.constrainedPhrases : [],
     stuckSteps: refine.trieStuckSteps,
   }

@@ -331,6 +331,11 @@ const variables: Record<string, Variable> = {
     reads: clampedTo(1),
     refuses: notCount,
   },
+  SVC_SPEECH_SUPPRESS_TOKENS: {
+    setting: 'speech.suppress_tokens',
+    default: [-1],
+    reads: [['-1, 7;x -3', [-1, 7]]],
+  },
   SVC_SPEECH_LOGIT_FORBID_TOKENS: {
     setting: 'speech.logit_forbid_tokens',
     default: [],
