@@ -84,7 +84,9 @@ function decoding(
     logprobThreshold: speech.logprobThreshold,
     compressionRatioThreshold: speech.compressionRatioThreshold,
     conditionOnPrevious: speech.conditionOnPrevious,
-    wordTimestamps: speech.wordTimestamps,
+    hallucinationSilenceSec: speech.hallucinationSilenceThreshold,
+    // Hallucinations are recognised by their words.
+    wordTimestamps: speech.wordTimestamps || speech.hallucinationSilenceThreshold !== undefined,
     pieces: speech.streamTokens,
     hotwords: contextualBias ? sessionHotwords : [],
     constraints: constraints(refine, lexicon, names),

@@ -212,6 +212,7 @@ export class Transcriber {
     const {
       preprocess: _,
       conditionOnPrevious,
+      hallucinationSilenceSec,
       chunkSec,
       batch,
       chunkOverlapSec,

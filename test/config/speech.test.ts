@@ -170,6 +170,12 @@ const variables: Record<string, Variable> = {
   },
   SVC_SPEECH_INITIAL_PROMPT: {setting: 'speech.initial_prompt', default: undefined, reads: anyText},
   SVC_SPEECH_WORD_TIMESTAMPS: {setting: 'speech.word_timestamps', default: false, reads: on, refuses: notBoolean},
+  SVC_SPEECH_HALLUCINATION_SILENCE_THRESHOLD: {
+    setting: 'speech.hallucination_silence_threshold',
+    default: undefined,
+    reads: [['2.5', 2.5]],
+    refuses: ['-1', 'long'],
+  },
   SVC_SPEECH_EMIT_PARTIAL_PATH: {setting: 'speech.emit_partial_path', default: undefined, reads: anyPath},
   SVC_SPEECH_STREAM_TOKENS: {setting: 'speech.stream_tokens', default: false, reads: on, refuses: notBoolean},
   SVC_SPEECH_VERBOSE: {setting: 'speech.verbose', default: false, reads: on, refuses: notBoolean},

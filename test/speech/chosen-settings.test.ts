@@ -23,6 +23,14 @@ describe('the temperatures of a decoding', () => {
   })
 })
 
+describe('a threshold for silence around hallucinations', () => {
+  it('requests word timestamps, by which they are recognised', () => {
+    const speech = {...settings.speech, hallucinationSilenceThreshold: 2}
+    const {decoding} = transcriberOptions({...settings, speech}, {entries: []}, [])
+    assert.deepEqual([decoding.hallucinationSilenceSec, decoding.wordTimestamps], [2, true])
+  })
+})
+
 describe('the fields of a request', () => {
   it('replace settings', () => {
     const {decoding, text} = options({
