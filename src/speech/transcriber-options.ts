@@ -91,6 +91,7 @@ function decoding(
     hotwords: contextualBias ? sessionHotwords : [],
     constraints: constraints(refine, lexicon, names),
     alternatives: speech.beamSize,
+    speechPadSec: audio.vadSpeechPadMs / 1000,
     chunkSec: audio.chunkSec,
     batch: audio.batch,
     chunkOverlapSec: audio.chunkOverlapSec,
@@ -136,11 +137,13 @@ function withoutVariants(phrases: readonly string[]): string[] {
 }
 
 function vad({audio}: SpeechSettingValues): VadChoice {
-  const {vad: kind, vadEnabled, vadModel, vadEnergyThreshold, vadMergeGapMs: mergeGapMs} = audio
+  const {vad: kind, vadEnabled, vadModel, vadThreshold, vadEnergyThreshold} = audio
+  const {vadMergeGapMs: mergeGapMs, vadMinSpeechMs: minSpeechMs, vadMaxSpeechSec: maxRegionSec} = audio
+  const limits = {mergeGapMs, minSpeechMs, maxRegionSec}
   if (!vadEnabled || kind === 'none') return {kind: 'none'}
-  if (kind === 'energy') return {kind: 'energy', threshold: vadEnergyThreshold, mergeGapMs}
+  if (kind === 'energy') return {kind: 'energy', threshold: vadEnergyThreshold, ...limits}
   if (vadModel === undefined) throw new SvcError('vad_model_missing', {})
-  return {kind: 'neural', model: vadModel, mergeGapMs}
+  return {kind: 'neural', model: vadModel, threshold: vadThreshold, ...limits}
 }
 
 /** How transcripts of sessions are polished and routed. */

@@ -7,6 +7,7 @@ import {
   type Excerpt,
   energyVad,
   excerptOf,
+  type NeuralVadOptions,
   openAudio,
   type PreprocessMode,
   preprocess,
@@ -43,8 +44,10 @@ import type {Transcript} from './transcript/transcript.js'
 /** Voice activity detector. */
 export type VadChoice =
   | {kind: 'none'}
-  | {kind: 'energy'; threshold: number; mergeGapMs: number}
-  | {kind: 'neural'; model: string; mergeGapMs: number}
+  | ({kind: 'energy'} & RegionLimits)
+  | ({kind: 'neural'; model: string} & RegionLimits)
+
+type RegionLimits = Required<Pick<NeuralVadOptions, 'threshold' | 'mergeGapMs' | 'minSpeechMs' | 'maxRegionSec'>>
 
 export interface TranscriberOptions {
   model: ModelHolder
@@ -178,10 +181,10 @@ export class Transcriber {
   ): Promise<{model: string; languages: readonly LanguageGuess[]}> {
     const {engine, detector} = await this.#prepare({signal}, true)
     const whole = await openAudio(input, {sampleRate, signal, onWarning})
-    const recording = new Recording(excerpt === undefined ? whole : excerptOf(whole, excerpt), detector)
+    const {preprocess: prepare, speechPadSec} = this.#decoding(engine, undefined)
+    const recording = new Recording(excerpt === undefined ? whole : excerptOf(whole, excerpt), detector, speechPadSec)
     try {
       const samples = await readFirstWindow(engine.description, recording)
-      const {preprocess: prepare} = this.#decoding(engine, undefined)
       const languages = samples === undefined ? [] : await engine.detectLanguage(prepare?.(samples) ?? samples, signal)
       return {model: engine.description.name, languages}
     } finally {
@@ -213,6 +216,7 @@ export class Transcriber {
       preprocess: _,
       conditionOnPrevious,
       hallucinationSilenceSec,
+      speechPadSec,
       chunkSec,
       batch,
       chunkOverlapSec,

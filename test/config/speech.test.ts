@@ -224,6 +224,30 @@ const variables: Record<string, Variable> = {
     reads: [['0.01', 0.01]],
     refuses: ['-1', '2', 'high'],
   },
+  SVC_SPEECH_VAD_THRESHOLD: {
+    setting: 'speech.vad_threshold',
+    default: 0.5,
+    reads: [['0.35', 0.35]],
+    refuses: ['-1', '2', 'high'],
+  },
+  SVC_SPEECH_VAD_MIN_SPEECH_MS: {
+    setting: 'speech.vad_min_speech_ms',
+    default: 0,
+    reads: count(0),
+    refuses: [...notCount, '4294967296'],
+  },
+  SVC_SPEECH_VAD_MAX_SPEECH_SEC: {
+    setting: 'speech.vad_max_speech_sec',
+    default: 25,
+    reads: [['12.5', 12.5]],
+    refuses: ['0', 'long'],
+  },
+  SVC_SPEECH_VAD_SPEECH_PAD_MS: {
+    setting: 'speech.vad_speech_pad_ms',
+    default: 0,
+    reads: [['100', 100]],
+    refuses: [...notCount, '60001'],
+  },
   SVC_SPEECH_VAD_MERGE_GAP_MS: {
     setting: 'speech.vad_merge_gap_ms',
     default: 300,

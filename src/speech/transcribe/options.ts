@@ -20,6 +20,8 @@ export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTok
   conditionOnPrevious: boolean
   /** Silence around a possible hallucination above which its text is dropped, seconds; undefined keeps all text. */
   hallucinationSilenceSec?: number | undefined
+  /** Length by which detected speech is extended at both ends, seconds. */
+  speechPadSec?: number | undefined
   /** Length of independent chunks, seconds; 0 uses the windows of the model. */
   chunkSec: number
   /** Number of chunks that are recognised together, if the model supports it. */

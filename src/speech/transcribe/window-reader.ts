@@ -118,6 +118,7 @@ export class WindowReader {
     const {
       conditionOnPrevious,
       hallucinationSilenceSec,
+      speechPadSec,
       chunkSec,
       batch,
       chunkOverlapSec,
