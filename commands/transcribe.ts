@@ -10,13 +10,16 @@ import {
   SpeechCommand,
   sessionLimitsOf,
   speechFlags,
+  subtitleFlags,
+  subtitleShapeOf,
   withProgress,
 } from '../src/cli/index.js'
 import {speechSessionSettings} from '../src/config/index.js'
-import type {TranscribeV1} from '../src/contracts/index.js'
+import type {DetectLanguageV1, TranscribeV1} from '../src/contracts/index.js'
 import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
 import type {
+  AudioInput,
   TranscribedFile,
   TranscribeHandlers,
   Transcriber,
@@ -24,16 +27,18 @@ import type {
   TranscriptFormatName,
 } from '../src/speech/index.js'
 
-/** Where transcripts are written, and in which format. */
+/** Where transcripts are written, and in which formats. */
 interface Destination {
-  format: TranscriptFormatName
-  /** Output file per recording; empty if transcripts go to standard output. */
-  files: ReadonlyMap<string, string>
+  formats: readonly TranscriptFormatName[]
+  /** Output files per recording, one per format; empty if transcripts go to standard output. */
+  files: ReadonlyMap<string, readonly string[]>
   rule: OutputRule
 }
 
 /** Formats in which several transcripts can share one output. */
 const joinable = new Set(['text', 'json', 'verbose_json', 'ndjson'])
+
+const subtitleFormats = new Set<string>(['srt', 'vtt'])
 
 export default class Transcribe extends SpeechCommand<typeof Transcribe> {
   static override summary = 'Transcribe audio files to text.'
@@ -51,7 +56,7 @@ once. Without --model, openai/whisper-tiny.en is used if it is cached, and other
 is downloaded.
 
 --output is a directory, created if missing; output files keep the relative paths of the recordings. For a single
-recording it can also be a file such as talk.srt; the extension selects the format. Until a transcript is complete, its
+recording and format it can also be a file such as talk.srt; the extension selects the format. Until a transcript is complete, its
 finished parts are kept next to it, in a file such as talk.srt.progress, from which --resume continues.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> meeting.wav',
@@ -69,17 +74,23 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     ...speechFlags,
     ...recordingLimitFlags,
     'debug-parser-payload': Flags.boolean({description: 'Include the corrections and settings in the JSON result.'}),
+    'detect-language': Flags.boolean({
+      description: 'Print the spoken language and its probability, and transcribe nothing.',
+      exclusive: ['format', 'output', 'resume', 'language'],
+    }),
     refine: Flags.boolean({
       description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
       default: true,
       allowNo: true,
     }),
-    format: Flags.custom<TranscriptFormatName>({
+    format: Flags.custom<TranscriptFormatName | 'all'>({
       char: 'f',
-      description: 'Output format; txt is an alias for text. (default: text, or the format of the --output file)',
-      options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson'],
-      parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName,
-    })(),
+      description:
+        'Output formats, separated by commas; all is every format, with verbose_json as .json. (default: text, or the format of the --output file)',
+      options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson', 'all'],
+      parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName | 'all',
+    })({multiple: true, multipleNonGreedy: true, delimiter: ','}),
+    ...subtitleFlags(),
     output: Flags.string({
       char: 'o',
       description: 'Output directory, or output file for a single recording; - is standard output. (default: -)',
@@ -126,15 +137,20 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const recordings = await listRecordings(this.argumentList, {recursive: this.flags.recursive === true})
     const destination = await this.#destination(recordings)
     const several = recordings.length > 1
-    if (several && destination.files.size === 0 && !this.output.json && !joinable.has(destination.format))
-      throw new SvcError('output_dir_needed', {format: destination.format})
-    const transcriber = await this.createTranscriber({refine: this.flags.refine})
+    const {formats, files} = destination
+    const isJoinable =
+      formats.length === 1 && (!several || this.output.json || formats.every((name) => joinable.has(name)))
+    if (files.size === 0 && !isJoinable) throw new SvcError('output_dir_needed', {formats})
+    const transcriber = await this.createTranscriber({refine: this.flags.refine, words: this.#words(destination)})
     let failed = false
     try {
       // The keys of `files` are unique: a recording given twice is written once.
-      for (const recording of destination.files.size > 0 ? destination.files.keys() : recordings)
+      for (const recording of files.size > 0 ? files.keys() : recordings)
         try {
-          const damage = await this.#transcribe(transcriber, recording, destination)
+          const damage =
+            this.flags['detect-language'] === true
+              ? await this.#detectLanguage(transcriber, recording, several)
+              : await this.#transcribe(transcriber, recording, destination)
           if (this.flags.strict === true && damage > 0) failed = true
         } catch (error) {
           const isOfRecording = error instanceof SvcError && !transcriber.isUnusable
@@ -148,37 +164,86 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     if (failed) this.exit(Exit.failed)
   }
 
+  /** Subtitles are split at word timestamps. @throws usage if flags of subtitles do not apply to the format */
+  #words({formats}: Destination): 'preferred' | 'required' | undefined {
+    const flag = Object.keys(subtitleFlags()).find((name) => name in this.flags)
+    if (flag === undefined) return undefined
+    if (!formats.some((name) => subtitleFormats.has(name)))
+      throw new SvcError('usage', {reason: `--${flag} applies to srt and vtt, but the format is ${formats}.`})
+    return this.flags['highlight-words'] === true ? 'required' : 'preferred'
+  }
+
   /** @throws output_exists, output_is_input, usage */
   async #destination(recordings: readonly string[]): Promise<Destination> {
-    const {format, output, overwrite = false} = this.flags
-    const {createFormat, formatOfFile, outputPaths} = await import('../src/speech/index.js')
+    const {output, overwrite = false} = this.flags
+    const {createFormat, formatOfFile, outputPaths, transcriptFormats} = await import('../src/speech/index.js')
     const rule = {overwrite, inputs: recordings}
-    if (output === undefined || output === '-') return {format: format ?? 'text', files: new Map(), rule}
+    const every = transcriptFormats.filter((name) => name !== 'json')
+    const requested = [...new Set(this.flags.format?.flatMap((name) => (name === 'all' ? every : [name])))]
+    if (output === undefined || output === '-')
+      return {formats: requested.length > 0 ? requested : ['text'], files: new Map(), rule}
     const named = recordings.length === 1 && !(await isFolder(output)) ? formatOfFile(output) : undefined
-    const chosen = format ?? named ?? 'text'
-    const {extension} = createFormat(chosen)
-    if (named !== undefined && !output.toLowerCase().endsWith(extension))
-      throw new SvcError('usage', {reason: `--format ${chosen} does not match the extension of ${basename(output)}.`})
-    const files =
+    const formats = requested.length > 0 ? requested : [named ?? 'text']
+    const extensions = formats.map((name) => createFormat(name).extension)
+    if (new Set(extensions).size < formats.length)
+      throw new SvcError('usage', {reason: 'The files of --format json and verbose_json would have the same name.'})
+    if (named !== undefined && !extensions.every((extension) => output.toLowerCase().endsWith(extension)))
+      throw new SvcError('usage', {reason: `--format ${formats} does not match the extension of ${basename(output)}.`})
+    const paths = extensions.map((extension) =>
       named === undefined
         ? outputPaths(recordings, resolve(output), extension)
-        : new Map(recordings.map((recording) => [recording, resolve(output)]))
+        : new Map(recordings.map((recording) => [recording, resolve(output)])),
+    )
+    const files = new Map(recordings.map((recording) => [recording, paths.map((of) => of.get(recording) as string)]))
     // With --resume, existing files are complete, and are skipped.
-    await checkOutputs(files.values(), {...rule, overwrite: overwrite || this.flags.resume === true})
-    return {format: chosen, files, rule}
+    await checkOutputs([...files.values()].flat(), {...rule, overwrite: overwrite || this.flags.resume === true})
+    return {formats, files, rule}
+  }
+
+  /** Returns the number of warnings about the audio, which all concern it. */
+  async #detectLanguage(transcriber: Transcriber, recording: string, isNamed: boolean): Promise<number> {
+    const {languageName} = await import('../src/speech/index.js')
+    let damage = 0
+    const source = this.#source()
+    const {model, languages} = await transcriber.detectLanguage(this.#input(recording), {
+      ...source,
+      onWarning: (warning) => {
+        damage++
+        source.onWarning?.(warning)
+      },
+    })
+    const [best] = languages
+    if (best === undefined) this.output.notice(`${recording}: no speech found.`)
+    const payload: DetectLanguageV1 = {
+      path: recording === '-' ? '-' : resolve(recording),
+      model,
+      language: best?.language ?? null,
+      probability: best?.probability ?? 0,
+      languages: languages.slice(0, 5),
+    }
+    await this.output.result(payload, ({language, probability}) => {
+      if (language === null) return ''
+      const place = isNamed ? `${recording}: ` : ''
+      return `${place}${languageName(language) ?? language} (${language}), ${(100 * probability).toFixed(1)} %`
+    })
+    return damage
   }
 
   /** Returns the number of warnings about the audio. */
-  async #transcribe(transcriber: Transcriber, recording: string, {format, files, rule}: Destination): Promise<number> {
+  async #transcribe(transcriber: Transcriber, recording: string, {formats, files, rule}: Destination): Promise<number> {
     const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
-    const file = files.get(recording)
-    if (file !== undefined && this.flags.resume === true && !rule.overwrite && existsSync(file)) {
-      this.output.notice(`${file} already exists, so ${recording} is skipped.`)
+    const paths = files.get(recording) ?? []
+    const isKept = (path: string) => this.flags.resume === true && !rule.overwrite && existsSync(path)
+    const kept = new Set(paths.filter(isKept))
+    if (paths.length > 0 && kept.size === paths.length) {
+      const [verb, list] = [kept.size === 1 ? 'exists' : 'exist', paths.join(', ')]
+      this.output.notice(`${list} already ${verb}, so ${recording} is skipped.`)
       return 0
     }
-    const progressFile = await this.#progressFile(recording, file)
-    const writer = createFormat(format)
-    const streams = file === undefined && !this.output.json
+    const progressFile = await this.#progressFile(recording, paths[0])
+    const shape = subtitleShapeOf(this.flags)
+    const writer = createFormat(formats[0] ?? 'text', shape)
+    const streams = paths.length === 0 && !this.output.json
     const print = this.#printer(writer)
     // Segments printed on the terminal already show the progress.
     const isVisible = !this.flags.quiet && !(streams && process.stdout.isTTY)
@@ -197,10 +262,12 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       await print(writer.footer(result.transcript))
       return damage
     }
-    if (file !== undefined) await writeOutput(file, writeTranscript(format, result.transcript), rule)
+    for (const [i, path] of paths.entries())
+      if (!kept.has(path))
+        await writeOutput(path, writeTranscript(formats[i] as TranscriptFormatName, result.transcript, shape), rule)
     if (progressFile !== undefined) await rm(progressFile.path, {force: true})
-    const payload = await this.#payload(recording, result, diagnostics, file)
-    await this.output.result(payload, () => `${file ?? ''}\n`)
+    const payload = await this.#payload(recording, result, diagnostics, paths)
+    await this.output.result(payload, () => `${paths.join('\n')}\n`)
     return damage
   }
 
@@ -225,25 +292,33 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     }
   }
 
+  #input(recording: string): AudioInput {
+    const {'raw-encoding': encoding, 'raw-rate': rate, 'raw-channels': channels} = this.flags
+    const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
+    return recording === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(recording), raw}
+  }
+
+  /** What both the detection of the language and the transcription need. */
+  #source(): Pick<TranscribeHandlers, 'excerpt' | 'signal' | 'onWarning'> {
+    const {offset, duration} = this.flags
+    return {
+      excerpt:
+        offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration},
+      signal: this.signal,
+      onWarning: ({message}) => this.output.notice(`warning: ${message}`),
+    }
+  }
+
   async #read(
     transcriber: Transcriber,
     recording: string,
     handlers: TranscribeHandlers,
   ): ReturnType<typeof import('../src/speech/index.js')['transcribeWithin']> {
-    const {'raw-encoding': encoding, 'raw-rate': rate, 'raw-channels': channels} = this.flags
-    const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
-    const input =
-      recording === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(recording), raw}
-    const {offset, duration} = this.flags
-    const excerpt =
-      offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration}
     const partial = await this.partialWriter()
     const {sessionLimits, transcribeWithin} = await import('../src/speech/index.js')
-    return transcribeWithin(sessionLimits(sessionLimitsOf(this.flags), {}), transcriber, input, {
+    return transcribeWithin(sessionLimits(sessionLimitsOf(this.flags), {}), transcriber, this.#input(recording), {
       ...handlers,
-      excerpt,
-      signal: this.signal,
-      onWarning: ({message}) => this.output.notice(`warning: ${message}`),
+      ...this.#source(),
       onStart: (durationSec) => {
         partial?.start(durationSec)
         handlers.onStart?.(durationSec)
@@ -256,7 +331,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     recording: string,
     result: TranscribedFile,
     diagnostics: NonNullable<TranscribeV1['deadline_diagnostics']>,
-    file: string | undefined,
+    paths: readonly string[],
   ): Promise<TranscribeV1> {
     const {transcribePayload} = await import('../src/speech/index.js')
     const payload = transcribePayload(result, {
@@ -267,7 +342,9 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       diagnostics,
       runtime: this.flags['debug-parser-payload'] === true ? this.speechRuntime() : undefined,
     })
-    return file === undefined ? payload : {...payload, output_path: file}
+    const [path, ...others] = paths
+    if (path === undefined) return payload
+    return {...payload, output_path: path, ...(others.length === 0 ? {} : {output_paths: [...paths]})}
   }
 
   async #reportFailure(recording: string, error: SvcError): Promise<void> {

@@ -1,7 +1,14 @@
 import {readFile} from 'node:fs/promises'
 import {basename, dirname, extname, join, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {overwriteFlag, SpeechCommand, speechFlags, withProgress} from '../../src/cli/index.js'
+import {
+  overwriteFlag,
+  SpeechCommand,
+  speechFlags,
+  subtitleFlags,
+  subtitleShapeOf,
+  withProgress,
+} from '../../src/cli/index.js'
 import type {SpeechSubtitleV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import {checkOutputs, type OutputRule, writeOutput} from '../../src/files/index.js'
@@ -15,7 +22,7 @@ not fit in one subtitle is split at word timestamps. --reference compares the re
 reports the word error rate.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> film.mp4',
-    '<%= config.bin %> <%= command.id %> talk.wav -o talk.vtt --line-width 32',
+    '<%= config.bin %> <%= command.id %> talk.wav -o talk.vtt --max-line-width 32',
     '<%= config.bin %> <%= command.id %> talk.wav --reference talk.srt --json | jq .comparison.word_error_rate',
   ]
   static override args = {
@@ -34,20 +41,7 @@ reports the word error rate.`
       helpValue: 'FILE',
     }),
     overwrite: overwriteFlag,
-    'line-width': Flags.integer({
-      description: 'Maximum number of characters per line.',
-      default: 42,
-      min: 8,
-      max: 200,
-      helpValue: 'N',
-    }),
-    'max-lines': Flags.integer({
-      description: 'Maximum number of lines per subtitle.',
-      default: 2,
-      min: 1,
-      max: 10,
-      helpValue: 'N',
-    }),
+    ...subtitleFlags({width: ['line-width'], count: ['max-lines']}),
     reference: Flags.string({
       description: 'Reference subtitles (SRT or WebVTT) to compare the result with.',
       helpValue: 'FILE',
@@ -61,7 +55,10 @@ reports the word error rate.`
     const rule = this.#rule()
     if (outputPath !== undefined) await checkOutputs([outputPath], rule)
     const reference = this.flags.reference === undefined ? undefined : await readText(resolve(this.flags.reference))
-    const transcriber = await this.createTranscriber({refine: this.flags.refine, prefersWords: true})
+    const transcriber = await this.createTranscriber({
+      refine: this.flags.refine,
+      words: this.flags['highlight-words'] ? 'required' : 'preferred',
+    })
     try {
       const {createProgress} = await import('../../src/speech/index.js')
       const result = await withProgress(`Transcribing ${basename(recording)}`, !this.flags.quiet, (show) => {
@@ -105,8 +102,9 @@ reports the word error rate.`
   ): Promise<void> {
     const {compareSubtitles, parseSubtitles, writeTranscript} = await import('../../src/speech/index.js')
     const format = outputPath?.toLowerCase().endsWith('.vtt') ? 'vtt' : 'srt'
-    const shape = {lineWidth: this.flags['line-width'], maxLines: this.flags['max-lines']}
-    const text = writeTranscript(format, result.transcript, shape)
+    const shape = subtitleShapeOf(this.flags)
+    const written = (highlightWords?: boolean) => writeTranscript(format, result.transcript, {...shape, highlightWords})
+    const text = written(shape.highlightWords)
     if (outputPath !== undefined) await writeOutput(outputPath, text, rule)
     const payload: SpeechSubtitleV1 = {
       path: resolve(this.args.recording),
@@ -115,7 +113,7 @@ reports the word error rate.`
       blocks: parseSubtitles(text).length,
       language: result.transcript.language,
       duration_ms: Math.round(1000 * result.transcript.durationSec),
-      ...(reference === undefined ? {} : {comparison: compareSubtitles(reference, text)}),
+      ...(reference === undefined ? {} : {comparison: compareSubtitles(reference, written())}),
     }
     await this.output.result(payload, ({comparison}) => {
       if (comparison !== undefined)

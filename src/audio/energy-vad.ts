@@ -8,6 +8,8 @@ export interface EnergyVadOptions {
   threshold?: number
   /** Maximum pause within a region, ms. */
   mergeGapMs?: number
+  /** Minimum length of a region, ms. */
+  minSpeechMs?: number
   /** Maximum length of a region, seconds; a longer one is split at its lowest score. */
   maxRegionSec?: number
   /** Decides sooner, for live audio: 50 ms instead of 500 ms after a frame, from the background before it. */
@@ -50,6 +52,7 @@ const frameRange = 35
 export function energyVad({
   threshold = 0.003,
   mergeGapMs = 300,
+  minSpeechMs = 0,
   maxRegionSec = 25,
   live = false,
   state,
@@ -66,6 +69,7 @@ export function energyVad({
       sustain: sustainExcess,
       mergeGap: Math.max(1, Math.round((mergeGapMs - frameOverlapMs) / 10)),
       shortest: shortestVoice,
+      least: Math.ceil(minSpeechMs / 10),
       longest: Math.round(maxRegionSec * 100),
       onset: longestOnset,
       isSpeech: (frames) => frames.some(({level}) => level >= leastLevel) && changes(frames),

@@ -16,9 +16,11 @@ export interface VadModel {
 }
 
 export interface NeuralVadOptions {
-  /** Probability at which speech begins; it ends when the probability falls below `threshold - 0.15`. */
+  /** Probability at which speech begins; it ends when the probability falls below `threshold - 0.15`, at least 0.01. */
   threshold?: number
   mergeGapMs?: number
+  /** Minimum length of a region, ms. */
+  minSpeechMs?: number
   maxRegionSec?: number
   /** State to continue from. */
   state?: VoiceActivityState | undefined
@@ -42,6 +44,8 @@ const inputSamples = contextSamples + frameSamples
 const frameMs = 32
 
 const hysteresis = 0.15
+/** Lower bound of the probability at which speech ends, as in faster-whisper; with 0, it would never end. */
+const leastSustain = 0.01
 /** Minimum length of speech, frames. */
 const shortestVoice = 2
 const longestOnset = 4
@@ -84,7 +88,7 @@ const signatureOf = (names: readonly string[]) =>
  */
 export function neuralVad(
   model: VadModel,
-  {threshold = 0.5, mergeGapMs = 300, maxRegionSec = 25, state}: NeuralVadOptions = {},
+  {threshold = 0.5, mergeGapMs = 300, minSpeechMs = 0, maxRegionSec = 25, state}: NeuralVadOptions = {},
 ): VoiceActivityDetector {
   const signature = signatureOf(model.inputNames)
   if (signature === undefined) throw new TypeError('The inputs of the model do not match Silero VAD.')
@@ -92,9 +96,10 @@ export function neuralVad(
   const regions = new RegionBuilder<ScoredFrame>(
     {
       begin: threshold,
-      sustain: threshold - hysteresis,
+      sustain: Math.max(threshold - hysteresis, leastSustain),
       mergeGap: Math.max(1, Math.round(mergeGapMs / frameMs)),
       shortest: shortestVoice,
+      least: Math.ceil(minSpeechMs / frameMs),
       longest: Math.round((maxRegionSec * 1000) / frameMs),
       onset: longestOnset,
     },

@@ -11,6 +11,8 @@ export interface RegionRules<F extends ScoredFrame> {
   mergeGap: number
   /** Minimum run of voiced frames. */
   shortest: number
+  /** Minimum length of a region, frames. */
+  least: number
   /** Maximum length of a region, frames; a longer one is split at the lowest score of its second half. */
   longest: number
   /** Maximum number of quieter frames before `begin` was reached that belong to the onset. */
@@ -119,8 +121,9 @@ export class RegionBuilder<F extends ScoredFrame> {
   }
 
   #decide(candidate: Candidate<F>): boolean {
-    const {shortest, isSpeech} = this.#rules
+    const {shortest, least, isSpeech} = this.#rules
     candidate.isSpeech ||=
+      candidate.end - candidate.start >= least &&
       candidate.longestRun >= shortest &&
       (isSpeech?.(candidate.frames.slice(0, candidate.end - candidate.start)) ?? true)
     return candidate.isSpeech

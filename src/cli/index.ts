@@ -90,6 +90,7 @@ export {formatSettings} from './settings-text.js'
 export {SpeechCommand, speechFlags} from './speech-command.js'
 export {askTerminal, clarifyRoute, formatRoute, noticeOf, routeFlags} from './spoken-route.js'
 export {readings} from './store-changes.js'
+export {subtitleFlags, subtitleShapeOf} from './subtitle-flags.js'
 export {formatTable} from './table.js'
 export {
   manyTasksFlags,

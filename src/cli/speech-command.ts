@@ -75,18 +75,27 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   /** The configuration files as they were last read. */
   #files: Pick<SettingSources, 'file' | 'speechConfig'> = {}
 
-  /** Creates a transcriber from the flags and settings. The caller closes it. */
+  /**
+   * Creates a transcriber from the flags and settings. The caller closes it.
+   * @param words computes word timestamps: if the model supports them, or always
+   */
   protected async createTranscriber({
     refine,
-    prefersWords,
+    words,
   }: {
     refine: boolean
-    prefersWords?: boolean
+    words?: 'preferred' | 'required' | undefined
   }): Promise<Transcriber> {
     const {ModelHolder, Transcriber} = await import('../speech/index.js')
     const values = this.#values()
+    if (words === 'required') values.speech.wordTimestamps = true
     const model = new ModelHolder(await this.#modelSource(values))
-    return new Transcriber({...(await this.#transcriberOptions(values)), model, prefersWords, refine})
+    return new Transcriber({
+      ...(await this.#transcriberOptions(values)),
+      model,
+      prefersWords: words === 'preferred',
+      refine,
+    })
   }
 
   /** Writer of the file that receives partial results, if one is configured. */

@@ -223,20 +223,28 @@ export const phrases = (): SettingType<readonly string[]> => ({
 })
 
 /**
- * Token ids. Text is separated by commas, semicolons or white space, and items that are not numbers are skipped. TOML is
- * an array of whole numbers.
+ * Token ids. Text is separated by commas, semicolons or white space, and items that are not numbers are skipped; in a flag
+ * they are errors. TOML is an array of whole numbers.
  */
-export const tokenIds = (): SettingType<readonly number[]> => ({
-  expected: 'a list of token ids',
-  parse: (value) => [
-    ...new Set(value.split(/[,;\s]+/).flatMap((item) => (/^\d{1,9}$/.test(item) ? [Number(item)] : []))),
-  ],
-  accept: (value) =>
-    Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0)
-      ? [...new Set(value as number[])]
-      : undefined,
-  format: (ids) => ids.join(','),
-})
+export const tokenIds = ({min = 0} = {}): SettingType<readonly number[]> => {
+  const isId = (item: unknown) => Number.isSafeInteger(item) && (item as number) >= min
+  const type: SettingType<readonly number[]> = {
+    expected: 'a list of token ids',
+    parse: (value) => [
+      ...new Set(
+        words(value)
+          .filter((item) => /^-?\d{1,9}$/.test(item))
+          .map(Number)
+          .filter(isId),
+      ),
+    ],
+    accept: (value) => (Array.isArray(value) && value.every(isId) ? [...new Set(value as number[])] : undefined),
+    format: (ids) => ids.join(','),
+  }
+  const words = (value: string) => value.split(/[,;\s]+/).filter((item) => item !== '')
+  const isWhole = (value: string) => words(value).every((item) => type.parse(item)?.length === 1)
+  return {...type, exact: {...type, parse: (value) => (isWhole(value) ? type.parse(value) : undefined)}}
+}
 
 /**
  * An HTTP base URL. The scheme defaults to http, a wildcard host such as 0.0.0.0 becomes loopback, and a trailing `/`,

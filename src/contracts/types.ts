@@ -188,8 +188,28 @@ export interface TranscribeV1 {
   correction_trace?: {rule: string; before: string; after: string; reason: string}[]
   /** Settings of speech sessions; only with debug_parser_payload. */
   runtime_config?: {[k: string]: unknown}
-  /** Path of the transcript file. */
+  /** Path of the transcript file, or of the first one. */
   output_path?: string
+  /** Paths of the transcript files, in the order of --format; only with several formats. */
+  output_paths?: string[]
+}
+
+/** Result of svc transcribe --detect-language --json. */
+export interface DetectLanguageV1 {
+  /** Absolute path of the recording, or - for standard input. */
+  path: string
+  /** Name of the model. */
+  model: string
+  /** Code of the language; null without speech. */
+  language: string | null
+  /** Probability of the language. */
+  probability: number
+  /** The most likely languages, best first. */
+  languages: {
+    /** Code of the language. */
+    language: string
+    probability: number
+  }[]
 }
 
 /** Last line of svc listen --json: the session. */

@@ -1065,6 +1065,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {model: 'models/whisper-base-onnx'},
   ],
   task_unsupported: ['English-only Whisper models and CTC models cannot translate.', {model: 'openai/whisper-tiny.en'}],
+  language_detection_unsupported: [
+    'English-only Whisper models and CTC models have no tokens for languages, whose probabilities could be compared.',
+    {model: 'openai/whisper-tiny.en'},
+  ],
   language_unsupported: [
     'The model was not trained on this language, or its name is misspelt.',
     {language: 'gerrman', model: 'openai/whisper-tiny', known: ['en', 'de', 'fr'], suggestion: 'german'},
@@ -1092,7 +1096,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The extension of the output file selects its format, and only .srt and .vtt are known.',
     {path: 'film.txt'},
   ],
-  output_dir_needed: ['A file of this format cannot contain several transcripts.', {format: 'srt'}],
+  output_dir_needed: ['A file of this format cannot contain several transcripts.', {formats: ['srt']}],
   speech_session_not_found: [
     'The session has ended, or no client was connected to it for SVC_SPEECH_SESSION_TTL_SECS.',
     {id: 'speech-1760000000000-ab12'},

@@ -3,7 +3,7 @@
  * evaluation. All inference runs on ONNX Runtime; no other native code is loaded.
  */
 
-export type {AudioStream} from '../audio/index.js'
+export type {AudioInput, AudioStream} from '../audio/index.js'
 export type {AskModel, ModelMessage, ResolveModel} from './ask-model.js'
 export {appendAsrRefinePair} from './corpus/asr-refine-pair.js'
 export {
@@ -64,6 +64,7 @@ export {RemoteSession, type RemoteSessionOptions} from './session/remote-session
 export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'
+export {languageName} from './text/languages.js'
 export {loadLexicons} from './text/lexicon.js'
 export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
 export {progressPath} from './transcribe/progress-file.js'
@@ -81,6 +82,8 @@ export {
   formatOfFile,
   type TranscriptFormat,
   type TranscriptFormatName,
+  transcriptFormats,
 } from './transcript/formats.js'
+export type {SubtitleShape} from './transcript/subtitle-blocks.js'
 export type {Transcript} from './transcript/transcript.js'
 export {writeTranscript} from './transcript/write-transcript.js'

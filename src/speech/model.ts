@@ -40,6 +40,8 @@ export interface DecodingConstraints {
   biasMaxTokens: number
   /** Ids of tokens that are never decoded. */
   forbidden: readonly number[]
+  /** Allows the tokens that the model itself lists as suppressed: symbols that are not spoken. */
+  allowListed: boolean
   /** The only phrases that are decoded; all texts are allowed if there are none. */
   phrases: readonly string[]
   /** Number of consecutive steps without a likely phrase after which all texts are allowed again, at least 1. */
@@ -51,6 +53,7 @@ export const noConstraints: DecodingConstraints = {
   biasStrength: 0,
   biasMaxTokens: 1,
   forbidden: [],
+  allowListed: false,
   phrases: [],
   stuckSteps: 1,
 }

@@ -84,11 +84,14 @@ function decoding(
     logprobThreshold: speech.logprobThreshold,
     compressionRatioThreshold: speech.compressionRatioThreshold,
     conditionOnPrevious: speech.conditionOnPrevious,
-    wordTimestamps: speech.wordTimestamps,
+    hallucinationSilenceSec: speech.hallucinationSilenceThreshold,
+    // Hallucinations are recognised by their words.
+    wordTimestamps: speech.wordTimestamps || speech.hallucinationSilenceThreshold !== undefined,
     pieces: speech.streamTokens,
     hotwords: contextualBias ? sessionHotwords : [],
     constraints: constraints(refine, lexicon, names),
     alternatives: speech.beamSize,
+    speechPadSec: audio.vadSpeechPadMs / 1000,
     chunkSec: audio.chunkSec,
     batch: audio.batch,
     chunkOverlapSec: audio.chunkOverlapSec,
@@ -105,18 +108,23 @@ export function temperaturesOf({
   return Array.from({length: count}, (_, i) => Number((temperature + i * step).toFixed(6)))
 }
 
+/** Stands for the tokens that the model itself lists, as in openai/whisper. */
+const listOfModel = -1
+
 function constraints(
   refine: SpeechSettingValues['refine'],
   lexicon: Lexicon,
   names: readonly string[],
 ): DecodingConstraints {
   const {contextualBias, maxBiasPhrases, sessionHotwords, constrainedTrie} = refine
+  const suppressed = [...new Set([...refine.suppressTokens, ...refine.logitForbidTokens])]
   const phrases = [...biasPhrases(lexicon, [], maxBiasPhrases), ...sessionHotwords, ...names]
   return {
     bias: contextualBias ? withoutVariants(phrases) : [],
     biasStrength: refine.logitBiasStrength,
     biasMaxTokens: refine.logitBiasMaxTokens,
-    forbidden: refine.logitForbidTokens,
+    forbidden: suppressed.filter((token) => token !== listOfModel),
+    allowListed: !suppressed.includes(listOfModel),
     phrases: constrainedTrie ? refine.constrainedPhrases : [],
     stuckSteps: refine.trieStuckSteps,
   }
@@ -129,11 +137,13 @@ function withoutVariants(phrases: readonly string[]): string[] {
 }
 
 function vad({audio}: SpeechSettingValues): VadChoice {
-  const {vad: kind, vadEnabled, vadModel, vadEnergyThreshold, vadMergeGapMs: mergeGapMs} = audio
+  const {vad: kind, vadEnabled, vadModel, vadThreshold, vadEnergyThreshold} = audio
+  const {vadMergeGapMs: mergeGapMs, vadMinSpeechMs: minSpeechMs, vadMaxSpeechSec: maxRegionSec} = audio
+  const limits = {mergeGapMs, minSpeechMs, maxRegionSec}
   if (!vadEnabled || kind === 'none') return {kind: 'none'}
-  if (kind === 'energy') return {kind: 'energy', threshold: vadEnergyThreshold, mergeGapMs}
+  if (kind === 'energy') return {kind: 'energy', threshold: vadEnergyThreshold, ...limits}
   if (vadModel === undefined) throw new SvcError('vad_model_missing', {})
-  return {kind: 'neural', model: vadModel, mergeGapMs}
+  return {kind: 'neural', model: vadModel, threshold: vadThreshold, ...limits}
 }
 
 /** How transcripts of sessions are polished and routed. */

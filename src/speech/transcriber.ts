@@ -7,6 +7,7 @@ import {
   type Excerpt,
   energyVad,
   excerptOf,
+  type NeuralVadOptions,
   openAudio,
   type PreprocessMode,
   preprocess,
@@ -16,7 +17,13 @@ import {
 import {SvcError} from '../errors/index.js'
 import type {SpeechEngine} from './engine.js'
 import {type LiveOptions, LiveTranscription} from './live/live-transcription.js'
-import {type ConstraintWarning, type Segment, type SpeechModelDescription, sampleRate} from './model.js'
+import {
+  type ConstraintWarning,
+  type LanguageGuess,
+  type Segment,
+  type SpeechModelDescription,
+  sampleRate,
+} from './model.js'
 import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
 import {asrConfidence} from './text/confidence.js'
@@ -27,7 +34,9 @@ import {needsAllSegments} from './text/refine.js'
 import {fingerprintOf, type RecordingFile} from './transcribe/fingerprint.js'
 import {moveEvents} from './transcribe/move-events.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
+import {readFirstWindow} from './transcribe/passage.js'
 import {openProgressFile, type ProgressFile} from './transcribe/progress-file.js'
+import {Recording} from './transcribe/recording.js'
 import {transcribe} from './transcribe/transcribe.js'
 import {mergeSegments} from './transcript/merge-segments.js'
 import type {Transcript} from './transcript/transcript.js'
@@ -35,8 +44,10 @@ import type {Transcript} from './transcript/transcript.js'
 /** Voice activity detector. */
 export type VadChoice =
   | {kind: 'none'}
-  | {kind: 'energy'; threshold: number; mergeGapMs: number}
-  | {kind: 'neural'; model: string; mergeGapMs: number}
+  | ({kind: 'energy'} & RegionLimits)
+  | ({kind: 'neural'; model: string} & RegionLimits)
+
+type RegionLimits = Required<Pick<NeuralVadOptions, 'threshold' | 'mergeGapMs' | 'minSpeechMs' | 'maxRegionSec'>>
 
 export interface TranscriberOptions {
   model: ModelHolder
@@ -160,6 +171,28 @@ export class Transcriber {
   }
 
   /**
+   * Detects the language of a recording from its first window with speech.
+   * @returns candidates, most likely first; none without speech
+   * @throws language_detection_unsupported; what `transcribe` throws
+   */
+  async detectLanguage(
+    input: AudioInput,
+    {signal, excerpt, onWarning}: Pick<TranscribeHandlers, 'signal' | 'excerpt' | 'onWarning'> = {},
+  ): Promise<{model: string; languages: readonly LanguageGuess[]}> {
+    const {engine, detector} = await this.#prepare({signal}, true)
+    const whole = await openAudio(input, {sampleRate, signal, onWarning})
+    const {preprocess: prepare, speechPadSec} = this.#decoding(engine, undefined)
+    const recording = new Recording(excerpt === undefined ? whole : excerptOf(whole, excerpt), detector, speechPadSec)
+    try {
+      const samples = await readFirstWindow(engine.description, recording)
+      const languages = samples === undefined ? [] : await engine.detectLanguage(prepare?.(samples) ?? samples, signal)
+      return {model: engine.description.name, languages}
+    } finally {
+      await recording.close()
+    }
+  }
+
+  /**
    * Starts a live transcription. Its final results equal those of `transcribe` for the same audio.
    * @throws what the search for the model and the engine throw
    */
@@ -182,6 +215,8 @@ export class Transcriber {
     const {
       preprocess: _,
       conditionOnPrevious,
+      hallucinationSilenceSec,
+      speechPadSec,
       chunkSec,
       batch,
       chunkOverlapSec,
@@ -271,10 +306,12 @@ export class Transcriber {
     await this.#options.model.close()
   }
 
-  async #prepare({signal, language}: TranscribeHandlers) {
+  async #prepare({signal, language}: TranscribeHandlers, detects = false) {
     try {
       const {decoding, model} = this.#options
       const {engine, loadMs} = await model.open(signal)
+      const {name, languages} = engine.description
+      if (detects && languages.length < 2) throw new SvcError('language_detection_unsupported', {model: name})
       requireAbilities(engine.description, decoding)
       const hint = requireLanguage(language ?? decoding.language, engine.description)
       return {engine, loadMs, hint, detector: await this.#detector()}

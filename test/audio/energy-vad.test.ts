@@ -103,6 +103,18 @@ describe('energyVad: a recording with speech', {skip: skipWithout('clips/jfk.wav
     assert.ok(seconds(regions) > 6)
   })
 
+  it('omits regions below the minimum length, as vad_min_speech_duration_ms of whisper.cpp', async () => {
+    const sound = await jfk()
+    const all = await regionsOf(sound)
+    const [, second = 0] = all.map(({start, end}) => end - start).sort((a, b) => a - b)
+    const kept = await regionsOf(sound, {minSpeechMs: second / 16})
+    assert.ok(all.length > 2)
+    assert.deepEqual(
+      kept,
+      all.filter(({start, end}) => end - start >= second),
+    )
+  })
+
   it('reports the open region and the settled position while streaming', async () => {
     const vad = energyVad()
     const sound = await jfk()

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {neuralVad, type SpeechRegion, type VadModel, type VoiceActivityDetector} from '../../src/audio/index.js'
+import {
+  type NeuralVadOptions,
+  neuralVad,
+  type SpeechRegion,
+  type VadModel,
+  type VoiceActivityDetector,
+} from '../../src/audio/index.js'
 import {openVadModel} from '../../src/speech/neural-vad.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {atLevel, pinkNoise, readClip} from '../support/sounds.js'
@@ -76,6 +82,18 @@ describe('neuralVad', () => {
     await first.push(sound)
     const after = await regionsOf(neuralVad(modelOf('state'), {state}), sound.subarray(cut))
     assert.deepEqual([...before, ...after], whole)
+  })
+
+  it('has the threshold, the shortest and the longest speech, and the shortest silence of faster-whisper', async () => {
+    const lengths = async (options: NeuralVadOptions) =>
+      (await regionsOf(neuralVad(modelOf('state'), options), sound)).map(({start, end}) => (end - start) >> 9)
+    assert.deepEqual(await lengths({}), [32, 16])
+    assert.deepEqual(await lengths({threshold: 0.95}), [])
+    assert.deepEqual(await lengths({threshold: 0.12}), [98], 'speech goes on at a probability of 0.1')
+    assert.deepEqual(await lengths({minSpeechMs: 520}), [32])
+    assert.deepEqual(await lengths({minSpeechMs: 1030}), [])
+    assert.deepEqual(await lengths({mergeGapMs: 2000}), [94])
+    assert.ok((await lengths({maxRegionSec: 0.5})).every((frames) => frames <= 16))
   })
 
   it('rejects a model with other inputs', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {mkdir, readFile, writeFile} from 'node:fs/promises'
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {contractViolations} from '../../src/contracts/index.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
@@ -67,6 +68,50 @@ describe('svc transcribe -o', () => {
     await mkdir(join(cwd, 'folder.srt'))
     assert.equal((await svc('transcribe', 'a.md', '-o', 'folder.srt')).exitCode, 0)
     assert.equal(await read('folder.srt/a.txt'), 'said\n')
+  })
+
+  const allFormats = ['csv', 'json', 'lrc', 'ndjson', 'srt', 'tsv', 'txt', 'vtt']
+
+  it('writes a file per format with --format all, as --output_format all of openai-whisper', async (test) => {
+    const {cwd, svc, read} = await workspace(test, {'a.md': 'said', 'b.md': 'also'})
+    const {stdout} = await svc('transcribe', 'a.md', 'b.md', '-f', 'all', '-o', 'out')
+    const names = ['a', 'b'].flatMap((name) => allFormats.map((extension) => `${name}.${extension}`))
+    assert.deepEqual((await readdir(join(cwd, 'out'))).sort(), names)
+    assert.deepEqual(
+      stdout.trim().split('\n').sort(),
+      names.map((name) => join(cwd, 'out', name)),
+    )
+    assert.deepEqual(Object.keys(JSON.parse(await read('out/a.json')).segments[0]).slice(0, 2), ['id', 'seek'])
+    assert.match(await read('out/b.srt'), /^1\n.*\nalso\n/)
+  })
+
+  it('writes several formats, as -osrt -oj of whisper.cpp, and never to standard output or to one file', async (test) => {
+    const {cwd, svc, refused, read} = await workspace(test, {'a.md': 'said', 'out/a.vtt': 'mine'})
+    await refused('output_exists', 'transcribe', 'a.md', '-f', 'srt,vtt', '-o', 'out')
+    assert.deepEqual(await readdir(join(cwd, 'out')), ['a.vtt'])
+    const formats = ['-f', 'srt,json', '-f', 'txt']
+    const {stdout} = await svc('transcribe', 'a.md', ...formats, '-o', 'out', '--json')
+    const paths = ['a.srt', 'a.json', 'a.txt'].map((name) => join(cwd, 'out', name))
+    const result = JSON.parse(stdout)
+    assert.deepEqual(await contractViolations('cli/transcribe.v1', result), [])
+    assert.deepEqual([result.output_path, result.output_paths], [paths[0], paths])
+    assert.equal(await read('out/a.json'), '{"text":"said"}\n')
+    for (const output of [[], ['-o', '-']])
+      await refused('output_dir_needed', 'transcribe', 'a.md', ...formats, ...output)
+    assert.equal((await svc('transcribe', 'a.md', ...formats, '--json')).exitCode, 2)
+    await refused('usage', 'transcribe', 'a.md', ...formats, '-o', 'a.srt')
+    await refused('usage', 'transcribe', 'a.md', '-f', 'json,verbose_json', '-o', 'out')
+  })
+
+  it('adds the missing formats with --resume, and skips a recording that has all of them', async (test) => {
+    const {svc, read} = await workspace(test, {'a.md': 'said', 'out/a.vtt': 'mine'})
+    const run = () => svc('transcribe', 'a.md', '-f', 'vtt,srt', '-o', 'out', '--resume')
+    assert.equal((await run()).exitCode, 0)
+    assert.equal(await read('out/a.vtt'), 'mine')
+    assert.match(await read('out/a.srt'), /said/)
+    const {stdout, stderr} = await run()
+    assert.equal(stdout, '')
+    assert.match(stderr, /a\.vtt, .*a\.srt already exist, so a\.md is skipped/)
   })
 
   it('reports an unwritable output', async (test) => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import {existsSync} from 'node:fs'
-import {readFile, watch, writeFile} from 'node:fs/promises'
+import {mkdir, readdir, readFile, watch, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {assertHearsEveryWord, chunkings} from '../support/long-recording.js'
@@ -24,19 +23,26 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
     const clips = await Promise.all((await microClips()).map(({path}) => readClip(path)))
     const recording = join(folder, 'talk.wav')
     await writeFile(recording, monoWave(joined(Array.from({length: 40}, () => clips).flat())))
-    const args = (name: string) => ['transcribe', recording, '--model', model, '--output', join(folder, name)]
-    await svc(args('whole.srt'))
-    const changes = watch(folder)
-    const killed = startSvc(args('killed.srt'))
+    const formats = ['talk.srt', 'talk.vtt']
+    const args = (name: string) => [
+      ...['transcribe', recording, '--model', model, '--format', 'srt,vtt'],
+      ...['--output', join(folder, name)],
+    ]
+    await svc(args('whole'))
+    const output = join(folder, 'killed')
+    await mkdir(output)
+    const changes = watch(output)
+    const killed = startSvc(args('killed'))
     for await (const {filename} of changes)
-      if (filename === 'killed.srt.progress' && (await linesOf(join(folder, filename))) > 3) break
+      if (filename === 'talk.srt.progress' && (await linesOf(join(output, filename))) > 3) break
     killed.kill('SIGKILL')
     await killed
-    assert.ok(!existsSync(join(folder, 'killed.srt')))
-    const {exitCode, stderr} = await svc([...args('killed.srt'), '--resume'])
+    assert.deepEqual(await readdir(output), ['talk.srt.progress'])
+    const {exitCode, stderr} = await svc([...args('killed'), '--resume'])
     assert.equal(exitCode, 0, stderr)
-    assert.equal(await readFile(join(folder, 'killed.srt'), 'utf8'), await readFile(join(folder, 'whole.srt'), 'utf8'))
-    assert.ok(!existsSync(join(folder, 'killed.srt.progress')))
+    assert.deepEqual((await readdir(output)).sort(), formats)
+    for (const name of formats)
+      assert.equal(await readFile(join(output, name), 'utf8'), await readFile(join(folder, 'whole', name), 'utf8'))
   })
 })
 

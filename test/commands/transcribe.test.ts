@@ -70,6 +70,21 @@ describe('svc transcribe FILE', () => {
     assert.equal(await inFormat('srt'), `1\n00:00:00,000 --> 00:00:01,500\n${text}\n\n`)
   })
 
+  it('shapes subtitles with word timestamps, and no other format', async () => {
+    const shape = ['one.wav', '--highlight-words', '--max-words-per-line', '2']
+    const {stdout} = await transcribe([...shape, '--format', 'srt'])
+    const marked = stdout.split('\n').filter((line) => line.includes('<u>'))
+    const words = (await printed()).stdout.trim().split(' ')
+    assert.deepEqual(
+      marked.map((line) => /<u>(.*)<\/u>/.exec(line)?.[1]),
+      words,
+    )
+    assert.ok(marked.every((line) => line.split(' ').length <= 2))
+    const {stderr, exitCode} = await transcribe([...shape, '--format', 'json'])
+    assert.match(stderr, /--highlight-words applies to srt and vtt, but the format is json/)
+    assert.equal(exitCode, 2)
+  })
+
   const printedNote: Record<string, string> = {
     json: '{"text":"hello world"}\n',
     vtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.001\nhello world\n\n',
@@ -367,6 +382,11 @@ describe('svc transcribe with invalid input', () => {
     'a neural voice activity detector without a model': {
       args: ['one.wav', '--vad', 'neural'],
       code: 'vad_model_missing',
+      exit: 2,
+    },
+    'a detection of languages that the model does not support': {
+      args: ['one.wav', '--detect-language'],
+      code: 'language_detection_unsupported',
       exit: 2,
     },
     'an invalid flag value': {args: ['one.wav', '--beam', '0'], code: 'flag_value', exit: 2},

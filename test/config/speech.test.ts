@@ -170,6 +170,12 @@ const variables: Record<string, Variable> = {
   },
   SVC_SPEECH_INITIAL_PROMPT: {setting: 'speech.initial_prompt', default: undefined, reads: anyText},
   SVC_SPEECH_WORD_TIMESTAMPS: {setting: 'speech.word_timestamps', default: false, reads: on, refuses: notBoolean},
+  SVC_SPEECH_HALLUCINATION_SILENCE_THRESHOLD: {
+    setting: 'speech.hallucination_silence_threshold',
+    default: undefined,
+    reads: [['2.5', 2.5]],
+    refuses: ['-1', 'long'],
+  },
   SVC_SPEECH_EMIT_PARTIAL_PATH: {setting: 'speech.emit_partial_path', default: undefined, reads: anyPath},
   SVC_SPEECH_STREAM_TOKENS: {setting: 'speech.stream_tokens', default: false, reads: on, refuses: notBoolean},
   SVC_SPEECH_VERBOSE: {setting: 'speech.verbose', default: false, reads: on, refuses: notBoolean},
@@ -217,6 +223,30 @@ const variables: Record<string, Variable> = {
     default: 0.003,
     reads: [['0.01', 0.01]],
     refuses: ['-1', '2', 'high'],
+  },
+  SVC_SPEECH_VAD_THRESHOLD: {
+    setting: 'speech.vad_threshold',
+    default: 0.5,
+    reads: [['0.35', 0.35]],
+    refuses: ['-1', '2', 'high'],
+  },
+  SVC_SPEECH_VAD_MIN_SPEECH_MS: {
+    setting: 'speech.vad_min_speech_ms',
+    default: 0,
+    reads: count(0),
+    refuses: [...notCount, '4294967296'],
+  },
+  SVC_SPEECH_VAD_MAX_SPEECH_SEC: {
+    setting: 'speech.vad_max_speech_sec',
+    default: 25,
+    reads: [['12.5', 12.5]],
+    refuses: ['0', 'long'],
+  },
+  SVC_SPEECH_VAD_SPEECH_PAD_MS: {
+    setting: 'speech.vad_speech_pad_ms',
+    default: 0,
+    reads: [['100', 100]],
+    refuses: [...notCount, '60001'],
   },
   SVC_SPEECH_VAD_MERGE_GAP_MS: {
     setting: 'speech.vad_merge_gap_ms',
@@ -330,6 +360,11 @@ const variables: Record<string, Variable> = {
     default: 256,
     reads: clampedTo(1),
     refuses: notCount,
+  },
+  SVC_SPEECH_SUPPRESS_TOKENS: {
+    setting: 'speech.suppress_tokens',
+    default: [-1],
+    reads: [['-1, 7;x -3', [-1, 7]]],
   },
   SVC_SPEECH_LOGIT_FORBID_TOKENS: {
     setting: 'speech.logit_forbid_tokens',

@@ -23,6 +23,36 @@ describe('the temperatures of a decoding', () => {
   })
 })
 
+describe('a threshold for silence around hallucinations', () => {
+  it('requests word timestamps, by which they are recognised', () => {
+    const speech = {...settings.speech, hallucinationSilenceThreshold: 2}
+    const {decoding} = transcriberOptions({...settings, speech}, {entries: []}, [])
+    assert.deepEqual([decoding.hallucinationSilenceSec, decoding.wordTimestamps], [2, true])
+  })
+})
+
+describe('the settings of the voice activity detector', () => {
+  it('apply to both kinds, each with its own threshold', () => {
+    const sources = {
+      flags: {
+        vadThreshold: 0.6,
+        vadEnergyThreshold: 0.01,
+        vadMinSpeechMs: 250,
+        vadMaxSpeechSec: 20,
+        vadSpeechPadMs: 30,
+      },
+      env: {SVC_SPEECH_VAD_MODEL: 'vad.onnx', SVC_SPEECH_VAD_MERGE_GAP_MS: '100'},
+    }
+    const audio = resolveSettings(speechAudioSettings, sources).values
+    const of = (vad: 'energy' | 'neural') =>
+      transcriberOptions({...settings, audio: {...audio, vad}}, {entries: []}, [])
+    const limits = {mergeGapMs: 100, minSpeechMs: 250, maxRegionSec: 20}
+    assert.deepEqual(of('energy').vad, {kind: 'energy', threshold: 0.01, ...limits})
+    assert.deepEqual(of('neural').vad, {kind: 'neural', model: 'vad.onnx', threshold: 0.6, ...limits})
+    assert.equal(of('neural').decoding.speechPadSec, 0.03)
+  })
+})
+
 describe('the fields of a request', () => {
   it('replace settings', () => {
     const {decoding, text} = options({

@@ -38,9 +38,12 @@ after(async () => {
   for (const model of Object.values(models)) await model.close()
 })
 
-function optionsOf(env: Environment, lexicon: Lexicon = {entries: []}, symbols: readonly string[] = []) {
+function optionsOf(
+  env: Environment,
+  {lexicon = {entries: []}, symbols = [], flags = {}}: {lexicon?: Lexicon; symbols?: string[]; flags?: object} = {},
+) {
   const variables = Object.entries(env).map(([name, value]) => [`SVC_SPEECH_${name}`, value])
-  const sources = {flags: {}, env: Object.fromEntries(variables)}
+  const sources = {flags: {...flags}, env: Object.fromEntries(variables)}
   const settings = {
     speech: resolveSettings(speechSettings, sources).values,
     audio: resolveSettings(speechAudioSettings, sources).values,
@@ -59,12 +62,12 @@ const hear = (env: Environment) => transcriberOf('ctc', env).transcribe({path: h
 const textOf = async (env: Environment) => (await hear(env)).transcript.text
 
 /** What a random Whisper model writes about noise; it never has much confidence in it. */
-async function wordsOf(env: Environment): Promise<string> {
-  const {decoding, ...options} = optionsOf(env)
+async function wordsOf(env: Environment, flags: object = {}, model = models.whisper): Promise<string> {
+  const {decoding, ...options} = optionsOf(env, {flags})
   const transcriber = new Transcriber({
     ...options,
     decoding: {...decoding, language: 'en', temperatures: [0], logprobThreshold: -Infinity, noSpeechThreshold: 1},
-    model: models.whisper,
+    model,
     vad: {kind: 'none'},
     refine: false,
   })
@@ -96,6 +99,35 @@ describe('SVC_SPEECH_LOGIT_FORBID_TOKENS', () => {
       )
     }
     assert.deepEqual(warned, ['forbidden_token_ignored'])
+  })
+})
+
+describe('--suppress-tokens', () => {
+  it('suppresses the list of the model by -1, and an empty list nothing, as --suppress_tokens of openai-whisper', async (test) => {
+    const free = await wordsOf({})
+    const [first = ''] = free.split(' ')
+    const id = encodingTokenizer.model.vocab[`Ġ${first}`] as number
+    const listed = join(folder, 'listed')
+    await writeWhisperFolder(listed, microShape, randomWhisper(microShape, 3), 'F32', encodingTokenizer)
+    await writeFiles(listed, {'generation_config.json': JSON.stringify({suppress_tokens: [id]})})
+    const model = holderOf(listed)
+    test.after(() => model.close())
+    const suppressing = (ids: number[]) => wordsOf({}, {suppressTokens: ids}, model)
+    const withoutFirst = await wordsOf({LOGIT_FORBID_TOKENS: String(id)})
+    assert.equal(await wordsOf({}, {}, model), withoutFirst)
+    assert.equal(await suppressing([-1]), withoutFirst)
+    assert.equal(await suppressing([]), free)
+    assert.equal(await suppressing([id]), withoutFirst)
+    const other = encodingTokenizer.model.vocab[`Ġ${withoutFirst.split(' ')[0]}`] as number
+    assert.equal(await suppressing([other, -1]), await wordsOf({LOGIT_FORBID_TOKENS: `${id},${other}`}))
+  })
+
+  it('rejects values that are not ids', async () => {
+    const {parse} = speechRefineSettings.rows.suppressTokens.type.exact ?? assert.fail()
+    assert.deepEqual(
+      [parse('-1, 50257'), parse(''), parse('all'), parse('1,x'), parse('-2')],
+      [[-1, 50_257], [], undefined, undefined, undefined],
+    )
   })
 })
 
@@ -215,7 +247,7 @@ describe('the bias', () => {
 
   it('applies to the lexicon, then hotwords, then names of programs, each once', () => {
     const env = {SESSION_HOTWORDS: 'mesh, WORKER'}
-    const {decoding, text} = optionsOf(env, lexicon, ['findBook', 'mesh', 'id'])
+    const {decoding, text} = optionsOf(env, {lexicon, symbols: ['findBook', 'mesh', 'id']})
     assert.deepEqual(decoding.constraints.bias, ['Worker 7', 'worker', 'mesh', 'findBook', 'find book'])
     assert.deepEqual(text.hotwords, ['mesh', 'WORKER', 'findBook', 'find book', 'mesh'])
     assert.deepEqual(decoding.hotwords, ['mesh', 'WORKER'])
@@ -223,7 +255,7 @@ describe('the bias', () => {
 
   it('leaves room for the phrases of the user before names of programs', () => {
     const env = {SESSION_HOTWORDS: 'mesh', MAX_BIAS_PHRASES: '4'}
-    assert.deepEqual(optionsOf(env, lexicon, ['find_book']).decoding.constraints.bias, [
+    assert.deepEqual(optionsOf(env, {lexicon, symbols: ['find_book']}).decoding.constraints.bias, [
       'Worker 7',
       'worker',
       'mesh',
@@ -232,7 +264,7 @@ describe('the bias', () => {
   })
 
   it('is off with SVC_SPEECH_CONTEXTUAL_BIAS=0', () => {
-    const {decoding} = optionsOf({SESSION_HOTWORDS: 'mesh', CONTEXTUAL_BIAS: '0'}, lexicon, ['findBook'])
+    const {decoding} = optionsOf({SESSION_HOTWORDS: 'mesh', CONTEXTUAL_BIAS: '0'}, {lexicon, symbols: ['findBook']})
     assert.deepEqual(decoding.constraints.bias, [])
   })
 })

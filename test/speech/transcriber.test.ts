@@ -17,6 +17,7 @@ import {
 } from '../../src/speech/index.js'
 import {type Alternative, sampleRate} from '../../src/speech/model.js'
 import {projectFile} from '../support/project.js'
+import {joined, readClip} from '../support/sounds.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {monoWave} from '../support/wave-file.js'
 
@@ -44,7 +45,11 @@ const starter = new ModelHolder({
 after(() => starter.close())
 
 /** A model that hears these segments, one per second, in one window. */
-function hearing(texts: readonly string[], alternatives: Alternative[] = []): ModelHolder {
+function hearing(
+  texts: readonly string[],
+  alternatives: Alternative[] = [],
+  change: Partial<SpeechModel> & {languages?: readonly string[]} = {},
+): ModelHolder {
   const segments: Segment[] = texts.map((text, i) => ({
     startSec: i,
     endSec: i + 1,
@@ -65,7 +70,7 @@ function hearing(texts: readonly string[], alternatives: Alternative[] = []): Mo
       windowSec: 30,
       timestamps: true,
       wordTimings: false,
-      languages: ['en'],
+      languages: change.languages ?? ['en'],
       translates: false,
       batchBytes: 0,
       drafts: 'window',
@@ -83,6 +88,7 @@ function hearing(texts: readonly string[], alternatives: Alternative[] = []): Mo
     }),
     detectLanguage: async () => [{language: 'en', probability: 1}],
     release: async () => undefined,
+    ...change,
   }
   const holder = new ModelHolder({locate: () => assert.fail(), engine: starterEngine})
   holder.open = async () => ({engine: {...model, loadMs: 0}, loadMs: 0})
@@ -209,5 +215,53 @@ describe('the text of a transcription', async () => {
       const {texts} = await textsOf(starter, path, flags)
       assertAllAre(texts, 'call the function')
     })
+  })
+})
+
+describe('the detection of a language', () => {
+  const guesses = [
+    {language: 'de', probability: 0.9},
+    {language: 'nl', probability: 0.1},
+  ]
+  const lengths: number[] = []
+  const model = hearing([], [], {
+    languages: ['de', 'nl'],
+    recognise: () => assert.fail('transcribed'),
+    async detectLanguage(samples) {
+      lengths.push(samples.length / sampleRate)
+      return guesses
+    },
+  })
+
+  it('reads the first 30 seconds and transcribes nothing, as detect_language of faster-whisper and -dl of whisper.cpp', async () => {
+    const transcriber = new Transcriber({...(await optionsOf({})), model})
+    const path = await fileOf('long.wav', monoWave(new Float32Array(40 * sampleRate)))
+    assert.deepEqual(await transcriber.detectLanguage({path}), {model: 'test', languages: guesses})
+    const excerpt = {offsetSec: 35, durationSec: undefined}
+    await transcriber.detectLanguage({path}, {excerpt})
+    assert.deepEqual(lengths, [30, 5])
+  })
+
+  it('has no result for a recording without speech', async () => {
+    const transcriber = new Transcriber({...(await optionsOf({vad: 'energy'})), model})
+    const path = await fileOf('silent.wav', monoWave(new Float32Array(65 * sampleRate)))
+    assert.deepEqual((await transcriber.detectLanguage({path})).languages, [])
+  })
+
+  it('skips silence before the speech', async () => {
+    const transcriber = new Transcriber({...(await optionsOf({vad: 'energy'})), model})
+    const speech = await readClip(projectFile('examples/memo.wav'))
+    const path = await fileOf('late.wav', monoWave(joined([new Float32Array(70 * sampleRate), speech])))
+    lengths.length = 0
+    assert.deepEqual((await transcriber.detectLanguage({path})).languages, guesses)
+    assert.ok((lengths[0] ?? 0) > 4 && (lengths[0] ?? 0) < 16, `${lengths}`)
+  })
+
+  it('fails for a model with one language', async () => {
+    const transcriber = new Transcriber({...(await optionsOf({})), model: hearing([])})
+    await assert.rejects(transcriber.detectLanguage({path: projectFile('examples/hello.wav')}), {
+      code: 'language_detection_unsupported',
+    })
+    assert.ok(transcriber.isUnusable)
   })
 })

@@ -97,11 +97,19 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
     default: 256,
     doc: 'Maximum number of different tokens with a logit bias.',
   },
+  suppressTokens: {
+    type: tokenIds({min: -1}),
+    flag: 'suppress-tokens',
+    placeholder: 'IDS',
+    env: ['SVC_SPEECH_SUPPRESS_TOKENS'],
+    default: [-1] as readonly number[],
+    doc: 'Ids of tokens that are never decoded, separated by commas; -1 is the list of the model, and "" is an empty list.',
+  },
   logitForbidTokens: {
     type: tokenIds(),
     env: ['SVC_SPEECH_LOGIT_FORBID_TOKENS'],
     default: [] as readonly number[],
-    doc: 'Ids of tokens that are never decoded.',
+    doc: 'Ids of more tokens that are never decoded, in addition to suppress_tokens.',
   },
   constrainedPhrases: {
     type: phrases(),

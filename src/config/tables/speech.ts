@@ -164,6 +164,13 @@ export const speechSettings = sectionSettings('speech', () => ({
     default: false,
     doc: 'Compute the start and end of each word.',
   },
+  hallucinationSilenceThreshold: {
+    type: number({min: 0}),
+    flag: 'hallucination-silence-threshold',
+    placeholder: 'SECONDS',
+    env: ['SVC_SPEECH_HALLUCINATION_SILENCE_THRESHOLD'],
+    doc: 'Silence around a possible hallucination, in seconds, above which its text is dropped; default: off.',
+  },
   emitPartialPath: {
     type: path(),
     env: ['SVC_SPEECH_EMIT_PARTIAL_PATH'],

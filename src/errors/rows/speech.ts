@@ -50,6 +50,11 @@ export const speechErrors = rows(() => ({
     hint: 'Use a multilingual model, such as openai/whisper-tiny, for --task translate.',
     param: (_: object) => 'model',
   }),
+  language_detection_unsupported: usage({
+    message: (p: {model: string}) => `The model ${p.model} supports only one language, so it cannot detect languages.`,
+    hint: 'Use a multilingual model, such as openai/whisper-tiny.',
+    param: (_: object) => 'model',
+  }),
   language_unsupported: usage({
     message: (p: {language: string; model: string; known: readonly string[]; suggestion?: string | undefined}) =>
       `The model ${p.model} does not support the language ${p.language}.${didYouMean(p.suggestion)}`,
@@ -95,8 +100,11 @@ export const speechErrors = rows(() => ({
     hint: 'Choose another --output name, for example film.srt.',
   }),
   output_dir_needed: usage({
-    message: (p: {format: string}) => `Cannot write several ${p.format} transcripts to standard output.`,
-    hint: 'Pass --output DIR to write one file per recording.',
+    message: (p: {formats: readonly string[]}) =>
+      p.formats.length === 1
+        ? `Cannot write several ${p.formats[0]} transcripts to standard output.`
+        : `Cannot write several formats to standard output: ${p.formats.join(', ')}.`,
+    hint: 'Pass --output DIR to write one file per recording and format.',
   }),
   speech_session_not_found: notFound({
     http: 404,

@@ -18,6 +18,10 @@ export interface WindowResults extends Pick<WindowMemo, 'recognise'> {
 export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTokens'> {
   /** Uses the text before a window as its prompt. */
   conditionOnPrevious: boolean
+  /** Silence around a possible hallucination above which its text is dropped, seconds; undefined keeps all text. */
+  hallucinationSilenceSec?: number | undefined
+  /** Length by which detected speech is extended at both ends, seconds. */
+  speechPadSec?: number | undefined
   /** Length of independent chunks, seconds; 0 uses the windows of the model. */
   chunkSec: number
   /** Number of chunks that are recognised together, if the model supports it; 0 depends on the cores and the memory. */

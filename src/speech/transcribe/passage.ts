@@ -40,6 +40,24 @@ export function firstWindow(
   return end <= from || recording.isSilent(from, end) ? undefined : {from, to: withoutSilence(recording, from, end)}
 }
 
+/**
+ * Reads a recording up to its first window that is not silent, which determines the language.
+ * @returns its audio; undefined if the entire recording is silent
+ */
+export async function readFirstWindow(
+  description: SpeechModelDescription,
+  recording: Recording,
+): Promise<Float32Array | undefined> {
+  const length = Math.floor(description.windowSec * sampleRate)
+  for (let from = 0; ; from += length) {
+    await recording.fill(from + length)
+    recording.release(from)
+    const window = firstWindow(description, recording, {from, to: Infinity})
+    if (window !== undefined) return recording.slice(window.from, window.to)
+    if (recording.ended && recording.end <= from + length) return undefined
+  }
+}
+
 async function* seekWindows(recording: Recording, reader: WindowReader, {from, to, keep}: Passage, length: number) {
   for (let seek = from; ; ) {
     await recording.fill(Math.min(seek + length, to))

@@ -11,15 +11,20 @@ const lookAhead = 1.25 * sampleRate
 export class Recording {
   readonly #source: AsyncIterator<Float32Array>
   readonly #detector: VoiceActivityDetector | undefined
+  /** Samples by which regions are extended at both ends; they never overlap. */
+  readonly #padding: number
   #pieces: Float32Array[] = []
   #first = 0
   #end = 0
   #ended = false
   #regions: SpeechRegion[] = []
+  /** End of the last region. */
+  #spoken = 0
 
-  constructor(stream: AudioStream, detector?: VoiceActivityDetector) {
+  constructor(stream: AudioStream, detector?: VoiceActivityDetector, paddingSec = 0) {
     this.#source = stream[Symbol.asyncIterator]()
     this.#detector = detector
+    this.#padding = Math.round(paddingSec * sampleRate)
   }
 
   /** End of the audio that was read. */
@@ -39,14 +44,14 @@ export class Recording {
 
   /** Reads until position `to` was read and classified, or the recording ends. */
   async fill(to: number): Promise<void> {
-    const wanted = this.#detector === undefined ? to : to + lookAhead
+    const wanted = this.#detector === undefined ? to : to + lookAhead + this.#padding
     while (!this.#ended && this.#end < wanted) await this.#read()
   }
 
   /** Returns the speech regions: those that have ended, and the open one. */
   speech(): readonly SpeechRegion[] {
     const open = this.#detector?.open
-    return open === undefined ? this.#regions : [...this.#regions, open]
+    return open === undefined ? this.#regions : [...this.#regions, this.#padded(open)]
   }
 
   /** Returns the regions that have ended; no later one starts before `settled`. */
@@ -56,7 +61,8 @@ export class Recording {
 
   get settled(): number {
     if (this.#ended) return this.#end
-    return Math.min(this.#detector?.open?.start ?? Infinity, this.#detector?.settled ?? this.#end)
+    const settled = Math.min(this.#detector?.open?.start ?? Infinity, this.#detector?.settled ?? this.#end)
+    return Math.max(0, settled - this.#padding)
   }
 
   /** True if there is certainly no speech between two positions that were read. */
@@ -94,11 +100,23 @@ export class Recording {
     const {value, done} = await this.#source.next()
     if (done) {
       this.#ended = true
-      if (this.#detector !== undefined) this.#regions.push(...(await this.#detector.flush()))
+      if (this.#detector !== undefined) this.#add(await this.#detector.flush())
       return
     }
     this.#pieces.push(value)
     this.#end += value.length
-    if (this.#detector !== undefined) this.#regions.push(...(await this.#detector.push(value)))
+    if (this.#detector !== undefined) this.#add(await this.#detector.push(value))
+  }
+
+  #add(regions: readonly SpeechRegion[]): void {
+    for (const region of regions) {
+      const padded = this.#padded(region)
+      this.#regions.push(padded)
+      this.#spoken = padded.end
+    }
+  }
+
+  #padded({start, end}: SpeechRegion): SpeechRegion {
+    return {start: Math.max(start - this.#padding, this.#spoken), end: end + this.#padding}
   }
 }

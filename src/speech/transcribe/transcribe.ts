@@ -22,7 +22,7 @@ export async function* transcribe(
   options: TranscribeOptions,
   signal?: AbortSignal,
 ): AsyncGenerator<TranscribeEvent, void, undefined> {
-  const recording = new Recording(audio, detector)
+  const recording = new Recording(audio, detector, options.speechPadSec)
   const reader = new WindowReader(model, recording, options, signal)
   const segments: Segment[] = []
   const windows: ReadWindow[] = []

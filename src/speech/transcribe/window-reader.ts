@@ -6,6 +6,7 @@ import {
   type WindowResult,
 } from '../model.js'
 import {fitToSpeech} from './fit-to-speech.js'
+import {withoutHallucinations} from './hallucinations.js'
 import {moveSegment} from './move-events.js'
 import type {PassageWindow, TranscribeOptions, TranscribeTimings} from './options.js'
 import type {Recording} from './recording.js'
@@ -28,6 +29,8 @@ export class WindowReader {
   readonly #signal: AbortSignal | undefined
   readonly #prepared = new Map<string, WindowResult>()
   #previous: number[] = []
+  /** End of the last word so far. */
+  #lastWordSec = 0
   #prompt: string | undefined
 
   constructor(model: SpeechModel, recording: Recording, options: TranscribeOptions, signal: AbortSignal | undefined) {
@@ -49,7 +52,8 @@ export class WindowReader {
     this.#prepared.delete(key)
     const recognise = async () => known ?? (await this.#model.recognise(samples, recognition, this.#signal))
     const {memo} = this.#options
-    const result = await (memo?.recognise({from, to: end}, recognition, recognise) ?? recognise())
+    const heard = await (memo?.recognise({from, to: end}, recognition, recognise) ?? recognise())
+    const result = await this.#withoutHallucinations(heard, from, end)
     this.#learn(result)
     const startSec = from / sampleRate
     const speech = this.#speech(from, end)
@@ -79,6 +83,26 @@ export class WindowReader {
       this.#prepared.set(prepared(from, to, recognition), results[i] as WindowResult)
   }
 
+  async #withoutHallucinations(result: WindowResult, from: number, end: number): Promise<WindowResult> {
+    const {hallucinationSilenceSec: thresholdSec} = this.#options
+    const {timestamps, windowSec} = this.#model.description
+    // Without timestamps, the next window does not start where the text of this one ends.
+    if (thresholdSec === undefined || !timestamps) return result
+    await this.#recording.fill(end + thresholdSec * sampleRate)
+    const startSec = from / sampleRate
+    const place = {
+      recordingStartSec: -startSec,
+      recordingEndSec: this.#recording.ended ? this.#recording.end / sampleRate - startSec : Infinity,
+      lastWordSec: this.#lastWordSec - startSec,
+      audioSec: (end - from) / sampleRate,
+      windowSec,
+    }
+    const kept = withoutHallucinations(result, place, thresholdSec)
+    const last = kept.segments.at(-1)
+    if (last !== undefined) this.#lastWordSec = startSec + last.endSec
+    return kept
+  }
+
   #samples(from: number, to: number): Float32Array {
     const sound = this.#recording.slice(from, to)
     return this.#options.preprocess?.(sound) ?? sound
@@ -91,7 +115,17 @@ export class WindowReader {
   }
 
   #recognition(): RecognitionOptions {
-    const {conditionOnPrevious, chunkSec, batch, chunkOverlapSec, preprocess, memo, ...recognition} = this.#options
+    const {
+      conditionOnPrevious,
+      hallucinationSilenceSec,
+      speechPadSec,
+      chunkSec,
+      batch,
+      chunkOverlapSec,
+      preprocess,
+      memo,
+      ...recognition
+    } = this.#options
     return {
       ...recognition,
       language: recognition.language ?? this.language?.code,

@@ -1,13 +1,7 @@
 import type {Segment, WordTiming} from '../model.js'
 import {languageName} from '../text/languages.js'
 import {oneLine} from './one-line.js'
-import {
-  defaultSubtitleShape,
-  type SubtitleBlock,
-  type SubtitleShape,
-  subtitleBlocks,
-  type TimedText,
-} from './subtitle-blocks.js'
+import {type SubtitleBlock, type SubtitleShape, subtitleBlocks, type TimedText} from './subtitle-blocks.js'
 import {timestamp} from './timestamp.js'
 import type {Transcript} from './transcript.js'
 
@@ -24,7 +18,7 @@ export interface TranscriptFormat {
   footer(transcript: Transcript): string
 }
 
-const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptFormat> = {
+const makers: Record<TranscriptFormatName, (shape: SubtitleShape | undefined) => TranscriptFormat> = {
   text: () => lines({extension: '.txt', mediaType: 'text/plain'}, '', ({text}) => oneLine(text)),
   json: () => ({
     ...nothing,
@@ -40,15 +34,15 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape) => TranscriptF
   }),
   srt: (shape) => {
     let count = 0
-    const write = ({startMs, endMs, lines}: SubtitleBlock) =>
-      `${++count}\n${timestamp(startMs, ',')} --> ${timestamp(endMs, ',')}\n${lines.join('\n')}\n\n`
+    const write = (block: SubtitleBlock) =>
+      `${++count}\n${timestamp(block.startMs, ',')} --> ${timestamp(block.endMs, ',')}\n${blockText(block)}\n\n`
     return subtitles({extension: '.srt', mediaType: 'application/x-subrip'}, '', write, shape)
   },
   vtt: (shape) => {
     // An arrow in the text would be parsed as a time line.
-    const plain = (line: string) => line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('-->', '--&gt;')
-    const write = ({startMs, endMs, lines}: SubtitleBlock) =>
-      `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${lines.map(plain).join('\n')}\n\n`
+    const plain = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('-->', '--&gt;')
+    const write = (block: SubtitleBlock) =>
+      `${timestamp(block.startMs, '.')} --> ${timestamp(block.endMs, '.')}\n${blockText(block, plain)}\n\n`
     return subtitles({extension: '.vtt', mediaType: 'text/vtt'}, 'WEBVTT\n\n', write, shape)
   },
   tsv: () =>
@@ -99,10 +93,7 @@ function lyricsTime(startSec: number): string {
 const nothing = {header: () => '', segment: () => '', footer: () => ''}
 
 /** Creates a format for one transcript; subtitle formats number their blocks. */
-export const createFormat = (
-  name: TranscriptFormatName,
-  shape: SubtitleShape = defaultSubtitleShape,
-): TranscriptFormat => makers[name](shape)
+export const createFormat = (name: TranscriptFormatName, shape?: SubtitleShape): TranscriptFormat => makers[name](shape)
 
 /** Returns the format of a file name by its extension; undefined if there is none. */
 export const formatOfFile = (path: string): TranscriptFormatName | undefined =>
@@ -113,7 +104,7 @@ function subtitles(
   kind: FormatKind,
   header: string,
   write: (block: SubtitleBlock) => string,
-  shape: SubtitleShape,
+  shape: SubtitleShape | undefined,
 ): TranscriptFormat {
   let endMs = 0
   const writeText = (text: TimedText) =>
@@ -135,6 +126,16 @@ function subtitles(
     },
   }
 }
+
+/** The lines of a block, with the spoken word underlined. */
+const blockText = ({lines, spoken}: SubtitleBlock, encode = (text: string) => text): string =>
+  lines
+    .map((line, i) => {
+      if (spoken?.line !== i) return encode(line)
+      const {from, to} = spoken
+      return `${encode(line.slice(0, from))}<u>${encode(line.slice(from, to))}</u>${encode(line.slice(to))}`
+    })
+    .join('\n')
 
 /** The response format `verbose_json` of OpenAI. */
 function verboseJson({task, language, durationSec, text, segments}: Transcript) {

@@ -6,15 +6,20 @@ export interface SubtitleBlock {
   startMs: number
   endMs: number
   lines: readonly string[]
+  /** The characters of the spoken word in one of the lines, if it is highlighted. */
+  spoken?: {line: number; from: number; to: number}
 }
 
 export interface SubtitleShape {
-  /** Maximum characters per line. */
-  lineWidth: number
-  maxLines: number
+  /** Maximum characters per line; default: 42. */
+  lineWidth?: number | undefined
+  /** Maximum lines per block; default: 2. */
+  maxLines?: number | undefined
+  /** Maximum words per block; default: no limit. */
+  maxWords?: number | undefined
+  /** Repeats a block for each of its words, with that word marked. */
+  highlightWords?: boolean | undefined
 }
-
-export const defaultSubtitleShape: SubtitleShape = {lineWidth: 42, maxLines: 2}
 
 /** Minimum duration of a block, ms. */
 const shortestMs = 1
@@ -33,25 +38,50 @@ interface Piece {
  * Splits a segment into blocks of lines, without losing text. The duration of a block follows from its word timings, or
  * from its share of the text.
  */
-export function subtitleBlocks(segment: TimedText, shape: SubtitleShape): SubtitleBlock[] {
-  const pieces = piecesOf(segment)
-  const blocks: {pieces: Piece[]; lines: string[]}[] = []
-  for (const line of wrap(pieces, shape.lineWidth)) {
-    const block = blocks.at(-1)
-    const text = line
-      .map((piece) => piece.text)
-      .join('')
-      .trim()
-    if (block === undefined || block.lines.length === shape.maxLines) blocks.push({pieces: [...line], lines: [text]})
-    else {
-      block.pieces.push(...line)
-      block.lines.push(text)
+export function subtitleBlocks(
+  segment: TimedText,
+  {lineWidth = 42, maxLines = 2, maxWords = Infinity, highlightWords = false}: SubtitleShape = {},
+): SubtitleBlock[] {
+  const blocks = inGroups(piecesOf(segment), maxWords).flatMap((pieces) => inGroups(wrap(pieces, lineWidth), maxLines))
+  return blocks.flatMap((lines) => (highlightWords ? highlighted(lines) : [blockOf(lines)]))
+}
+
+function inGroups<T>(items: readonly T[], size: number): T[][] {
+  const groups: T[][] = []
+  for (let at = 0; at < items.length; at += size) groups.push(items.slice(at, at + size))
+  return groups
+}
+
+const textOf = (line: readonly Piece[]) =>
+  line
+    .map(({text}) => text)
+    .join('')
+    .trim()
+
+function blockOf(lines: readonly Piece[][]): SubtitleBlock {
+  const startMs = Math.round(lines[0]?.[0]?.startMs ?? 0)
+  const endMs = Math.round(lines.at(-1)?.at(-1)?.endMs ?? 0)
+  return {startMs, endMs: Math.max(startMs + shortestMs, endMs), lines: lines.map(textOf)}
+}
+
+/** A block per word, and between words a block without a mark, as in openai/whisper. */
+function highlighted(pieces: readonly Piece[][]): SubtitleBlock[] {
+  const {startMs: first, lines} = blockOf(pieces)
+  const blocks: SubtitleBlock[] = []
+  let endMs = first
+  for (const [line, words] of pieces.entries()) {
+    let to = 0
+    for (const word of words) {
+      const text = word.text.trim()
+      const from = (lines[line] ?? '').indexOf(text, to)
+      to = from + text.length
+      const startMs = Math.max(Math.round(word.startMs), endMs)
+      if (startMs > endMs) blocks.push({startMs: endMs, endMs: startMs, lines})
+      endMs = Math.max(startMs + shortestMs, Math.round(word.endMs))
+      blocks.push({startMs, endMs, lines, spoken: {line, from, to}})
     }
   }
-  return blocks.map(({pieces: shown, lines}) => {
-    const startMs = Math.round(shown[0]?.startMs ?? 0)
-    return {startMs, endMs: Math.max(startMs + shortestMs, Math.round(shown.at(-1)?.endMs ?? 0)), lines}
-  })
+  return blocks
 }
 
 /** Fills lines; a piece longer than a line gets its own line. */

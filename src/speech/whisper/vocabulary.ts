@@ -25,8 +25,10 @@ export interface WhisperVocabulary {
   readonly translate: number | undefined
   /** Language tokens by code, in the order of their ids; empty in a monolingual model. */
   readonly languages: ReadonlyMap<string, number>
-  /** Never decoded: non-speech symbols, and tokens that occur only in the prompt. */
+  /** Never decoded: the tokens that the model lists, which are symbols that are not spoken, and those of the prompt. */
   readonly suppressed: readonly number[]
+  /** Tokens that occur only in the prompt. */
+  readonly promptOnly: readonly number[]
   /** Never decoded first: the space and the end of text. */
   readonly suppressedAtBegin: readonly number[]
 }
@@ -96,6 +98,7 @@ export function readVocabulary({tokenizer, file, size, config, generationConfig}
     translate: multilingual ? task.translate : undefined,
     languages: multilingual ? languages : new Map(),
     suppressed: unique([...(listed ?? nonSpeechTokens(tokenizer)), ...special, ...languages.values()], size),
+    promptOnly: unique([...special, ...languages.values()], size),
     suppressedAtBegin: unique(
       [...(numbers(generationConfig.begin_suppress_tokens) ?? (blank.length === 1 ? blank : [])), endOfText],
       size,

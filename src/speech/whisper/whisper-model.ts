@@ -37,13 +37,18 @@ export interface WhisperParts {
 
 /** Creates a `SpeechModel` from the parts of a Whisper model. */
 export function createWhisperModel(parts: WhisperParts): SpeechModel {
-  const compile = constraintCompiler(whisperText(parts.vocabulary))
+  const {vocabulary} = parts
+  const withVocabulary = (own: WhisperVocabulary) =>
+    [{...parts, vocabulary: own}, constraintCompiler(whisperText(own))] as const
+  const listed = withVocabulary(vocabulary)
+  const unlisted = withVocabulary({...vocabulary, suppressed: vocabulary.promptOnly})
+  const chosen = ({constraints}: RecognitionOptions) => (constraints.allowListed ? unlisted : listed)
   return {
     description: parts.description,
-    recognise: (samples, options, signal) => recognise(parts, compile, samples, options, signal),
+    recognise: (samples, options, signal) => recognise(...chosen(options), samples, options, signal),
     ...(parts.network.together === undefined
       ? {}
-      : {recogniseAll: (windows, options, signal) => recogniseAll(parts, compile, windows, options, signal)}),
+      : {recogniseAll: (windows, options, signal) => recogniseAll(...chosen(options), windows, options, signal)}),
     async detectLanguage(samples, signal) {
       const audio = await encode(parts, samples, windowFrames(parts))
       signal?.throwIfAborted()

@@ -288,6 +288,24 @@ describe('a window', () => {
     assert.deepEqual([silent.asked.length, nothing.transcript.text, nothing.transcript.durationSec], [0, '', 80])
   })
 
+  it('includes silence around its speech, as with speech_pad_ms of faster-whisper, and none of it twice', async () => {
+    const words = [
+      {text: ' one', startSec: 10, endSec: 11},
+      {text: ' two', startSec: 11.6, endSec: 12.5},
+    ]
+    const heard = modelOf(words, {timestamps: false})
+    const {texts} = await run(heard, recording(20), detectorOf(words, 0.3, 20), {speechPadSec: 0.5})
+    assert.deepEqual(texts, [' one', ' two'])
+    const margin = 0.05
+    assert.deepEqual(
+      heard.asked.map(({fromSec, toSec}) => [fromSec, toSec].map((seconds) => Number(seconds.toFixed(3)))),
+      [
+        [10 - 0.5 - margin, 11.5 + margin],
+        [11.5, 12.5 + 0.5 + 0.25],
+      ],
+    )
+  })
+
   it('is preprocessed before recognition if requested', async () => {
     let seen = 0
     const preprocess = (samples: Float32Array) => {

@@ -118,6 +118,17 @@ describe('subtitles', () => {
     assert.equal(written('vtt', arrow).split('\n')[3], 'a --&gt; b &amp;&amp; &lt;i>')
   })
 
+  it('underline the spoken word, as with --highlight_words of openai-whisper', () => {
+    const words = [' R', ' &', ' D'].map((word, i) => ({word, startSec: i, endSec: i + 1, probability: 1}))
+    const whole = transcript([segment(0, 3, ' R & D', {words})])
+    const texts = (name: TranscriptFormatName) =>
+      written(name, whole, {highlightWords: true})
+        .split('\n')
+        .filter((line) => line.includes('<u>'))
+    assert.deepEqual(texts('srt'), ['<u>R</u> & D', 'R <u>&</u> D', 'R & <u>D</u>'])
+    assert.deepEqual(texts('vtt'), ['<u>R</u> &amp; D', 'R <u>&amp;</u> D', 'R &amp; <u>D</u>'])
+  })
+
   it('never overlap and always have a duration, even if segments do not', () => {
     const whole = transcript([segment(0, 2, ' one'), segment(1.5, 1.5, ' two'), segment(1.8, 4, ' three')])
     const times = written('srt', whole)

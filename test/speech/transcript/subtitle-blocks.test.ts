@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {defaultSubtitleShape, subtitleBlocks, type TimedText} from '../../../src/speech/transcript/subtitle-blocks.js'
+import {subtitleBlocks, type TimedText} from '../../../src/speech/transcript/subtitle-blocks.js'
 
 const linesOf = (text: string, lineWidth: number, maxLines = 2) =>
   subtitleBlocks({text, startSec: 0, endSec: 10}, {lineWidth, maxLines}).map(({lines}) => lines)
@@ -10,7 +10,7 @@ const speech =
   'My fellow citizens of the world, ask not what America will do for you.'
 
 describe('a segment that is too long for the screen', () => {
-  const blocks = subtitleBlocks({text: speech, startSec: 3, endSec: 15}, defaultSubtitleShape)
+  const blocks = subtitleBlocks({text: speech, startSec: 3, endSec: 15})
 
   it('loses no word', () => {
     assert.equal(blocks.flatMap(({lines}) => lines).join(' '), speech.trim())
@@ -74,5 +74,37 @@ describe('the lines of a subtitle', () => {
 
   it('are empty without text', () => {
     assert.deepEqual(linesOf('  \n ', 42), [])
+  })
+})
+
+describe('subtitles with word timings', () => {
+  const word = (text: string, startSec: number, endSec: number) => ({word: text, startSec, endSec, probability: 1})
+  const words = [word(' We', 0, 0.5), word(' are,', 0.5, 1), word(' are', 1.5, 2), word(' here.', 2, 3)]
+  const timed: TimedText = {text: ' We are, are here.', startSec: 0, endSec: 3, words}
+
+  it('have at most N words, as with --max_words_per_line N of openai-whisper', () => {
+    assert.deepEqual(subtitleBlocks(timed, {maxWords: 3}), [
+      {startMs: 0, endMs: 2000, lines: ['We are, are']},
+      {startMs: 2000, endMs: 3000, lines: ['here.']},
+    ])
+  })
+
+  it('have one word each with one line of width 1, as with -ml 1 -sow of whisper.cpp', () => {
+    const blocks = subtitleBlocks(timed, {lineWidth: 1, maxLines: 1})
+    assert.deepEqual(
+      blocks.map(({startMs, endMs, lines}) => [startMs, endMs, ...lines]),
+      words.map(({word, startSec, endSec}) => [1000 * startSec, 1000 * endSec, word.trim()]),
+    )
+  })
+
+  it('are repeated for each word and for each pause, as with --highlight_words of openai-whisper', () => {
+    const lines = ['We are,', 'are here.']
+    assert.deepEqual(subtitleBlocks(timed, {lineWidth: 9, highlightWords: true}), [
+      {startMs: 0, endMs: 500, lines, spoken: {line: 0, from: 0, to: 2}},
+      {startMs: 500, endMs: 1000, lines, spoken: {line: 0, from: 3, to: 7}},
+      {startMs: 1000, endMs: 1500, lines},
+      {startMs: 1500, endMs: 2000, lines, spoken: {line: 1, from: 0, to: 3}},
+      {startMs: 2000, endMs: 3000, lines, spoken: {line: 1, from: 4, to: 9}},
+    ])
   })
 })
