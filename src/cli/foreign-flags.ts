@@ -29,6 +29,7 @@ export const foreignFlags: Readonly<Record<string, string>> = {
   '--output-vtt': '--format vtt',
   '--speech-pad-ms': '--vad-speech-pad-ms',
   '--split-on-word': '--max-line-width',
+  '--suppress-nst': '--suppress-tokens -1',
   '--temperature-inc': '--temperature-increment',
   '--temperature-increment-on-fallback': '--temperature-increment',
   '--translate': '--task translate',
