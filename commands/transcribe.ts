@@ -4,6 +4,7 @@ import {rm} from 'node:fs/promises'
 import {basename, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
+  formatTable,
   overwriteFlag,
   positionFlag,
   recordingLimitFlags,
@@ -110,6 +111,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       description: 'Start of the part to transcribe; times stay those of the recording. (default: 0)',
     }),
     duration: positionFlag({description: 'Length of the part to transcribe. (default: up to the end)'}),
+    stats: Flags.boolean({description: 'Print speed, windows, tokens and peak memory to standard error.'}),
     strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
     'raw-encoding': Flags.option({
       description: 'Sample encoding of raw recordings (PCM without a header).',
@@ -260,6 +262,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const damage = result.recording?.warnings.filter(({code}) => code.startsWith('audio_')).length ?? 0
     if (streams) {
       await print(writer.footer(result.transcript))
+      await this.#printStats(result)
       return damage
     }
     for (const [i, path] of paths.entries())
@@ -268,7 +271,28 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     if (progressFile !== undefined) await rm(progressFile.path, {force: true})
     const payload = await this.#payload(recording, result, diagnostics, paths)
     await this.output.result(payload, () => `${paths.join('\n')}\n`)
+    await this.#printStats(result)
     return damage
+  }
+
+  /** Prints the figures of a recording; with --json, they are in its result. */
+  async #printStats({recording, transcript}: TranscribedFile): Promise<void> {
+    if (!this.flags.stats || this.output.json || recording === undefined) return
+    const {timingsPayload} = await import('../src/speech/index.js')
+    const {total_ms, load_ms, rtf, windows, whole_heads} = timingsPayload(recording, transcript.durationSec)
+    const {segments, durationSec} = transcript
+    const tokens = segments.reduce((sum, segment) => sum + segment.tokens.length, 0)
+    const temperatures = [...new Set(segments.map(({temperature}) => temperature))].sort((a, b) => a - b)
+    const figures = [
+      ['audio', `${durationSec.toFixed(1)} s`],
+      ['load time', `${load_ms} ms`],
+      ['processing time', `${((total_ms - load_ms) / 1000).toFixed(1)} s, real-time factor ${rtf}`],
+      ['windows', `${windows}`],
+      ['tokens', `${tokens}; whole vocabulary computed for ${whole_heads}`],
+      ['temperatures', temperatures.join(', ') || '-'],
+      ['peak memory', `${Math.round(process.resourceUsage().maxRSS / 1024)} MB`],
+    ]
+    this.output.notice(formatTable(['FIGURE', 'VALUE'], figures).trimEnd())
   }
 
   /** @throws usage if the recording or the output is a stream and --resume is set */

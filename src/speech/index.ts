@@ -34,7 +34,7 @@ export type {
 } from './model.js'
 export {ModelHolder, type ModelSource} from './model-holder.js'
 export {type PartialWriter, partialWriter} from './partial-file.js'
-export {transcribePayload} from './payload.js'
+export {timingsPayload, transcribePayload} from './payload.js'
 export {type Polished, type PolishOptions, type PolishReport, polish} from './polish/polish.js'
 export type {Unpolished} from './polish/request.js'
 export {createProgress} from './progress.js'

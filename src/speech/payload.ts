@@ -73,7 +73,8 @@ const segmentPayload = (segment: Segment, id: number) => ({
       }),
 })
 
-function timingsPayload({timings}: NonNullable<TranscribedFile['recording']>, durationSec: number) {
+/** The timings in the result of a recording. */
+export function timingsPayload({timings}: NonNullable<TranscribedFile['recording']>, durationSec: number) {
   const tenths = (ms: number) => Math.round(10 * ms) / 10
   const workMs = timings.totalMs - timings.loadMs
   return {

@@ -1,32 +1,53 @@
+import {execFile} from 'node:child_process'
 import {mkdtemp, open, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
+import {fileURLToPath} from 'node:url'
+import {promisify} from 'node:util'
 import {round} from '../../src/bench/measure.js'
 import {randomFloats} from '../support/random-floats.js'
-import {svcBinary} from '../support/svc.js'
 import {monoWave} from '../support/wave-file.js'
-import {writeWhisperFolder} from '../support/whisper-files.js'
-import {microShape, randomWhisper} from '../support/whisper-weights.js'
-import {peakRss} from './whisper.js'
 
-/** Ratio of peak memory for a recording of three hours to one of a minute, which shows whether audio is streamed. */
+const program = fileURLToPath(new URL('long-recording-run.js', import.meta.url))
+
+/** Minutes of the recordings. */
+const durations = {ten_minutes: 10, hour: 60, ten_hours: 600}
+
+/**
+ * Memory of a transcription with a scripted model for recordings of ten minutes to ten hours, and the ratio of the
+ * longest to the shortest, which shows whether the pipeline streams. The heap has the transcript and no garbage.
+ */
 export async function longRecording() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   try {
-    await writeWhisperFolder(join(folder, 'model'), microShape, randomWhisper(microShape, 3))
-    const measure = async (minutes: number) => {
-      const path = join(folder, `${minutes}.wav`)
+    const results: Record<string, Record<keyof typeof durations, Memory>> = {}
+    for (const [name, minutes] of Object.entries(durations)) {
+      const path = join(folder, 'recording.wav')
       await writeBabble(path, minutes)
-      const started = performance.now()
-      const rss = await peakRss(process.execPath, [svcBinary, 'transcribe', path, '--model', join(folder, 'model')])
-      await rm(path)
-      return {peak_rss_mb: rss, seconds: round((performance.now() - started) / 1000)}
+      for (const mode of ['text', 'all']) {
+        const args = ['--expose-gc', program, path, join(folder, 'out.json'), mode]
+        const started = performance.now()
+        const memory = JSON.parse((await promisify(execFile)(process.execPath, args)).stdout)
+        const seconds = round((performance.now() - started) / 1000)
+        results[mode] = {...results[mode], [name]: {...memory, seconds}} as Record<keyof typeof durations, Memory>
+      }
     }
-    const [minute, hours] = [await measure(1), await measure(180)]
-    return {minute, three_hours: hours, ratio: round(hours.peak_rss_mb / minute.peak_rss_mb, 2)}
+    return Object.fromEntries(
+      Object.entries(results).map(([mode, memory]) => {
+        const ratio = memory.ten_hours.peak_rss_mb / memory.ten_minutes.peak_rss_mb
+        return [mode, {...memory, ratio: round(ratio, 2)}]
+      }),
+    )
   } finally {
     await rm(folder, {recursive: true})
   }
+}
+
+interface Memory {
+  peak_rss_mb: number
+  heap_mb: number
+  windows: number
+  seconds: number
 }
 
 /** Noise with syllables and pauses, which the voice activity detector classifies as speech. */

@@ -51,6 +51,24 @@ before(async () => {
   })
 })
 
+describe('svc transcribe --stats', () => {
+  it('prints the figures of a recording to standard error; with --json, they are in the result', async () => {
+    const {stdout, stderr} = await transcribe(['one.wav', '--stats'])
+    assert.equal(stdout, (await printed()).stdout)
+    const lines = stderr.trimEnd().split('\n')
+    const figures = Object.fromEntries(lines.map((line) => line.split(/ {2,}/)))
+    assert.match(figures.audio, /^1\.5 s$/)
+    assert.match(figures['load time'], /^[\d.]+ ms$/)
+    assert.match(figures['processing time'], /^[\d.]+ s, real-time factor [\d.]+$/)
+    const {timings} = JSON.parse((await printedJson()).stdout)
+    assert.equal(figures.windows, String(timings.windows))
+    assert.match(figures.tokens, new RegExp(`^[1-9]\\d*; whole vocabulary computed for ${timings.whole_heads}$`))
+    assert.match(figures.temperatures, /^[\d.]+(, [\d.]+)*$/)
+    assert.match(figures['peak memory'], /^[1-9]\d* MB$/)
+    assert.equal((await transcribe(['one.wav', '--stats', '--json'])).stderr, '')
+  })
+})
+
 describe('svc transcribe FILE', () => {
   it('prints one line per segment', async () => {
     const {stdout, stderr, exitCode} = await printed()

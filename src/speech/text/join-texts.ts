@@ -1,3 +1,3 @@
 /** Joins texts; adds a space unless one of the texts has one at the boundary. */
 export const joinTexts = (texts: readonly string[]): string =>
-  texts.reduce((all, text) => (all === '' || /^\s/.test(text) || /\s$/.test(all) ? all + text : `${all} ${text}`), '')
+  texts.map((text, i) => (/\S$/.test(texts[i - 1] ?? '') && !/^\s/.test(text) ? ` ${text}` : text)).join('')

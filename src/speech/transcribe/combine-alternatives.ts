@@ -8,45 +8,69 @@ export interface ReadWindow {
   alternatives: readonly Alternative[]
 }
 
-/** A text of the first windows. */
+/** A window that does not have its selected text, and such windows before it. */
+interface Replacement {
+  window: number
+  text: string
+  before: Replacement | undefined
+}
+
+/** A text of the windows so far. */
 interface Combination {
   /** Log-probability. */
   score: number
-  /** True if every window has its selected text. */
-  selected: boolean
-  text: string
-  before: Combination | undefined
+  /** Undefined if every window has its selected text. */
+  replaced: Replacement | undefined
 }
 
 /**
- * Returns the `count` most likely texts of all windows, the selected one first. A text is omitted if it is less likely
- * than the selected one by more than `acousticBound`, or if its part of a window is, compared with the best part.
- *
- * Windows are independent, so the most likely combinations of some windows begin with the most likely ones of all
- * windows but the last.
+ * The `count` most likely texts of all windows; none if `count` is 1. Windows are independent, so the most likely
+ * combinations of some windows begin with the most likely ones of all windows but the last. Of each window, only the
+ * selected text and the texts of those combinations are kept.
  */
-export function combineAlternatives(windows: readonly ReadWindow[], count: number): Alternative[] {
-  if (count < 2) return []
-  let found: Combination[] = [{score: 0, selected: true, text: '', before: undefined}]
-  for (const window of windows) {
+export class CombinedAlternatives {
+  readonly #count: number
+  readonly #texts: string[] = []
+  #found: Combination[] = [{score: 0, replaced: undefined}]
+
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  add(window: ReadWindow): void {
+    if (this.#count < 2) return
     const choices = choicesOf(window)
-    const longer = found.flatMap((before) =>
+    const index = this.#texts.push(choices[0]?.text ?? '') - 1
+    const longer = this.#found.flatMap(({score: before, replaced}) =>
       choices.map(({text, score}, i) => ({
-        score: before.score + score,
-        selected: before.selected && i === 0,
-        text,
-        before,
+        score: before + score,
+        replaced: i === 0 ? replaced : {window: index, text, before: replaced},
       })),
     )
-    found = mostLikely(longer, count)
+    this.#found = mostLikely(longer, this.#count)
   }
-  const least = (found.find(({selected}) => selected)?.score ?? 0) - acousticBound
-  return found
-    .filter(({score}) => score >= least)
-    .sort((a, b) => Number(b.selected) - Number(a.selected))
-    .map((combination) => ({text: joinTexts(textsOf(combination)).trim(), score: combination.score}))
-    .filter(({text}) => text !== '')
+
+  /**
+   * Returns the texts, the selected one first. A text is omitted if it is less likely than the selected one by more than
+   * `acousticBound`, or if its part of a window is, compared with the best part.
+   */
+  list(): Alternative[] {
+    const least = (this.#found.find(isSelected)?.score ?? 0) - acousticBound
+    return this.#found
+      .filter(({score}) => score >= least)
+      .sort((a, b) => Number(isSelected(b)) - Number(isSelected(a)))
+      .map(({score, replaced}) => ({text: joinTexts(this.#textsOf(replaced)).trim(), score}))
+      .filter(({text}) => text !== '')
+  }
+
+  #textsOf(last: Replacement | undefined): string[] {
+    const texts = [...this.#texts]
+    for (let at = last; at !== undefined; at = at.before) texts[at.window] = at.text
+    return texts.filter((text) => text !== '')
+  }
 }
+
+const isSelected = ({replaced}: Combination): boolean => replaced === undefined
 
 /**
  * The texts that a window can have. If its text is not that of the selected alternative, because a part of it belongs to
@@ -63,12 +87,6 @@ function choicesOf({text, alternatives}: ReadWindow): Alternative[] {
 function mostLikely(combinations: readonly Combination[], count: number): Combination[] {
   const sorted = [...combinations].sort((a, b) => b.score - a.score)
   const kept = sorted.slice(0, count)
-  if (kept.some(({selected}) => selected)) return kept
-  return [...kept.slice(0, -1), ...sorted.filter(({selected}) => selected)]
-}
-
-function textsOf(combination: Combination): string[] {
-  const texts: string[] = []
-  for (let at: Combination | undefined = combination; at !== undefined; at = at.before) texts.push(at.text)
-  return texts.filter((text) => text !== '').reverse()
+  if (kept.some(isSelected)) return kept
+  return [...kept.slice(0, -1), ...sorted.filter(isSelected)]
 }

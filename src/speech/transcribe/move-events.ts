@@ -10,6 +10,7 @@ export async function* moveEvents(
 }
 
 function moveEvent(event: TranscribeEvent, bySec: number): TranscribeEvent {
+  if (bySec === 0) return event
   const moveAll = (segments: readonly Segment[]) => segments.map((segment) => moveSegment(segment, bySec))
   if (event.type === 'segment') return {...event, segment: moveSegment(event.segment, bySec)}
   if (event.type === 'done')

@@ -1,9 +1,9 @@
 import type {AudioStream, VoiceActivityDetector} from '../../audio/index.js'
-import {type Segment, type SpeechModel, sampleRate} from '../model.js'
+import {type Alternative, type Segment, type SpeechModel, sampleRate} from '../model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {Transcript} from '../transcript/transcript.js'
 import {automaticBatch, readChunks} from './chunks.js'
-import {combineAlternatives, type ReadWindow} from './combine-alternatives.js'
+import {CombinedAlternatives} from './combine-alternatives.js'
 import type {TranscribeEvent, TranscribeOptions} from './options.js'
 import {readPassage} from './passage.js'
 import {Recording} from './recording.js'
@@ -25,7 +25,8 @@ export async function* transcribe(
   const recording = new Recording(audio, detector, options.speechPadSec)
   const reader = new WindowReader(model, recording, options, signal)
   const segments: Segment[] = []
-  const windows: ReadWindow[] = []
+  const alternatives = new CombinedAlternatives(options.alternatives)
+  let index = 0
   let speechSec = 0
   let warned = 0
   try {
@@ -37,16 +38,16 @@ export async function* transcribe(
       segments.push(...window.segments)
       const text = joinTexts(window.segments.map((segment) => segment.text))
       const {startSec, endSec} = window
-      yield {type: 'chunk', index: windows.length, startSec, endSec, text, segments: window.segments}
+      yield {type: 'chunk', index: index++, startSec, endSec, text, segments: window.segments}
       yield {type: 'progress', processedSec: window.endSec}
-      windows.push({text, alternatives: window.alternatives})
+      alternatives.add({text, alternatives: window.alternatives})
       speechSec += window.endSec - window.startSec
     }
     const durationSec = recording.end / sampleRate
     yield {type: 'progress', processedSec: durationSec}
     yield {
       type: 'done',
-      transcript: assemble(segments, windows, reader, options, durationSec),
+      transcript: assemble(segments, alternatives.list(), reader, options, durationSec),
       speechSec,
       timings: reader.timings,
     }
@@ -67,7 +68,7 @@ function recognised(model: SpeechModel, recording: Recording, reader: WindowRead
 
 function assemble(
   segments: readonly Segment[],
-  windows: readonly ReadWindow[],
+  alternatives: readonly Alternative[],
   reader: WindowReader,
   options: TranscribeOptions,
   durationSec: number,
@@ -79,6 +80,6 @@ function assemble(
     durationSec,
     text: joinTexts(segments.map(({text}) => text)),
     segments,
-    alternatives: combineAlternatives(windows, options.alternatives),
+    alternatives,
   }
 }

@@ -3,13 +3,19 @@ import {describe, it} from 'node:test'
 import {randomSource} from '../../../src/sampling/index.js'
 import type {Alternative} from '../../../src/speech/model.js'
 import {acousticBound} from '../../../src/speech/preferred-reading.js'
-import {combineAlternatives, type ReadWindow} from '../../../src/speech/transcribe/combine-alternatives.js'
+import {CombinedAlternatives, type ReadWindow} from '../../../src/speech/transcribe/combine-alternatives.js'
 
 /** A window with these texts and log-probabilities, the selected one first. */
 const windowOf = (...alternatives: readonly (readonly [text: string, score: number])[]): ReadWindow => ({
   text: ` ${alternatives[0]?.[0]}`,
   alternatives: alternatives.map(([text, score]) => ({text, score})),
 })
+
+function combineAlternatives(windows: readonly ReadWindow[], count: number): Alternative[] {
+  const alternatives = new CombinedAlternatives(count)
+  for (const window of windows) alternatives.add(window)
+  return alternatives.list()
+}
 
 const texts = (windows: readonly ReadWindow[], count: number) =>
   combineAlternatives(windows, count).map(({text}) => text)

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {setImmediate as nextTurn} from 'node:timers/promises'
+import {setFlagsFromString} from 'node:v8'
+import {runInNewContext} from 'node:vm'
 import type {AudioStream, SpeechRegion, VoiceActivityDetector} from '../../../src/audio/index.js'
 import {
   defaultTranscribeOptions,
@@ -227,6 +230,31 @@ describe('a long recording', () => {
     assert.equal(progress.at(-1), 200)
     const chunks = events.flatMap((event) => (event.type === 'chunk' ? [event.index] : []))
     assert.deepEqual(chunks, [...chunks.keys()])
+  })
+
+  it('releases the audio and the result of each window, also if it combines alternatives', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const {model} = modelOf(words)
+    const seen: WeakRef<object>[] = []
+    const watched: SpeechModel = {
+      ...model,
+      async recognise(samples, options, signal) {
+        const result = await model.recognise(samples, options, signal)
+        seen.push(...[samples, result, result.alternatives].map((object) => new WeakRef<object>(object)))
+        return result
+      },
+    }
+    const options = {...defaultTranscribeOptions, alternatives: 3, chunkSec: 5}
+    for await (const event of transcribe(watched, recording(100), undefined, options)) {
+      if (event.type !== 'progress' || event.processedSec < 100) continue
+      // A weak reference is strong until the job that created it ends.
+      await nextTurn()
+      collect()
+      break
+    }
+    assert.ok(seen.length > 50)
+    assert.ok(seen.filter((reference) => reference.deref() !== undefined).length <= 9)
   })
 
   it('stops immediately when aborted', async () => {
