@@ -19,6 +19,7 @@ import {
 import {
   ideSettings,
   socratesPolicySettings,
+  speechAudioSettings,
   speechServerSettings,
   speechSessionSettings,
   speechSettings,
@@ -361,8 +362,12 @@ current utterance and prints it.`
   async #audio(signal: AbortSignal): Promise<AudioStream> {
     const {openAudio, recordMicrophone} = await import('../src/audio/index.js')
     const {source} = this.args
+    const {channels} = this.settings(speechAudioSettings)
+    if ((this.flags as {channels?: unknown}).channels === 'split')
+      throw new SvcError('usage', {reason: '--channels split requires svc transcribe; svc listen reads one channel.'})
     const options = {
       sampleRate: 16_000,
+      channel: typeof channels === 'number' && source !== 'mic' ? channels : undefined,
       signal,
       live: true,
       onWarning: ({message}: {message: string}) => this.output.notice(`warning: ${message}`),

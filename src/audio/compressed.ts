@@ -160,16 +160,16 @@ function tolerant(decoder: PacketDecoder, onDamage: () => void): TolerantDecoder
 async function* inOneRate(
   first: Decoded,
   others: AsyncGenerator<Decoded, void, undefined>,
-  {name}: DecoderContext,
+  {name, channel}: DecoderContext,
 ): AsyncGenerator<Float32Array, void, undefined> {
   try {
-    yield mixDown(first.channelData)
+    yield mixDown(first.channelData, channel)
     for await (const {channelData, sampleRate} of others) {
       if (sampleRate !== first.sampleRate) {
         const reason = `its sample rate changes from ${first.sampleRate} to ${sampleRate} Hz`
         throw new SvcError('audio_invalid', {file: name, reason})
       }
-      yield mixDown(channelData)
+      yield mixDown(channelData, channel)
     }
   } finally {
     await others.return()

@@ -12,8 +12,8 @@ export type FfmpegInput =
   | {bytes: AsyncIterable<Uint8Array>; seeks: boolean}
 
 /**
- * Decodes and resamples a recording with ffmpeg. ffmpeg writes a WAV stream, so channels are mixed down as for any other
- * file. Its input is a path or bytes, never a shell command; with bytes, it must not open files. Errors that it reports
+ * Decodes and resamples a recording with ffmpeg. ffmpeg writes a WAV stream, so channels are mixed down or selected as for any
+ * other file. Its input is a path or bytes, never a shell command; with bytes, it must not open files. Errors that it reports
  * while it continues become warnings, and so does audio that is shorter than the container declares.
  * @param format completes the sentence "it is …"
  * @throws decoder_unavailable, audio_invalid, audio_track_missing

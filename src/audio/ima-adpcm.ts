@@ -1,3 +1,5 @@
+import {channelRange} from './pcm.js'
+
 /** Change of the step index for the lower three bits of a code. */
 const indexSteps = [-1, -1, -1, -1, 2, 4, 6, 8]
 
@@ -13,26 +15,32 @@ const steps = [
 const headBytes = 4
 
 /**
- * Decodes complete blocks of IMA ADPCM in the WAV layout, and mixes the channels down to their mean. Blocks are
+ * Decodes complete blocks of IMA ADPCM in the WAV layout: one channel, or the mean of all. Blocks are
  * independent: a header per channel, then eight codes per channel in turn, the lower half of a byte first.
  * Source: IMA Digital Audio Focus and Technical Working Groups, Recommended Practices, revision 3.00.
  */
-export function decodeImaAdpcm(blocks: Uint8Array, blockBytes: number, channels: number): Float32Array {
+export function decodeImaAdpcm(
+  blocks: Uint8Array,
+  blockBytes: number,
+  channels: number,
+  channel?: number,
+): Float32Array {
+  const {first, end} = channelRange(channel, channels)
   const samplesPerBlock = 1 + (2 * (blockBytes - headBytes * channels)) / channels
   const count = Math.floor(blocks.length / blockBytes)
   const mono = new Float32Array(count * samplesPerBlock)
   for (let block = 0; block < count; block++)
-    for (let channel = 0; channel < channels; channel++) {
+    for (let at = first; at < end; at++) {
       const bytes = blocks.subarray(block * blockBytes, (block + 1) * blockBytes)
       const out = mono.subarray(block * samplesPerBlock, (block + 1) * samplesPerBlock)
-      addChannel(bytes, channel, channels, out)
+      addChannel(bytes, at, channels, 1 / (end - first), out)
     }
   return mono
 }
 
-function addChannel(block: Uint8Array, channel: number, channels: number, out: Float32Array): void {
+function addChannel(block: Uint8Array, channel: number, channels: number, weight: number, out: Float32Array): void {
   const view = new DataView(block.buffer, block.byteOffset, block.byteLength)
-  const scale = 1 / (32_768 * channels)
+  const scale = weight / 32_768
   let sample = view.getInt16(headBytes * channel, true)
   let index = Math.min(steps.length - 1, block[headBytes * channel + 2]!)
   out[0]! += sample * scale

@@ -31,6 +31,8 @@ export interface OpenAudioOptions {
   sampleRate: number
   signal?: AbortSignal | undefined
   onWarning?: ((warning: AudioWarning) => void) | undefined
+  /** The only channel to decode, from 1; by default, all channels are mixed down to their mean. */
+  channel?: number | undefined
   /** Decodes audio as soon as it arrives, in short pieces. An unknown binary format is raw PCM, s16le mono at 16 kHz. */
   live?: boolean
 }
@@ -41,7 +43,7 @@ const livePcm: RawPcm = {encoding: 's16le', sampleRate: 16_000, channels: 1}
  * Opens an audio file or stream and decodes it while it is read. The format is detected from the content, never from the
  * name. Memory use does not depend on the duration. The file is closed when iteration ends, also early.
  * @throws file_not_found, file_unreadable, audio_unrecognized, audio_invalid, audio_track_missing, audio_empty,
- *   decoder_unavailable; the reason of the signal
+ *   audio_channel_missing, decoder_unavailable; the reason of the signal
  */
 export async function openAudio(input: AudioInput, options: OpenAudioOptions): Promise<AudioStream> {
   options.signal?.throwIfAborted()
@@ -52,10 +54,14 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
     fileBytes: file?.size,
     warn: options.onWarning ?? (() => undefined),
     live: options.live ?? false,
+    channel: options.channel,
     signal: options.signal,
   }
   try {
     const sound = await openSound(input, reader, options.sampleRate, context)
+    const {channel = 1} = options
+    const {channels} = sound.source
+    if (channel > channels) throw new SvcError('audio_channel_missing', {file: context.name, channel, channels})
     return await startStream(sound, reader, options, context)
   } catch (error) {
     await reader.close()

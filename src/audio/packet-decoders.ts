@@ -40,7 +40,13 @@ export async function mpegDecoder(): Promise<PacketDecoder> {
   const decoder = new MPEGDecoder()
   await decoder.ready
   return {
-    decode: async ([bytes]) => (bytes === undefined ? silent : {...quietly(() => decoder.decode(bytes)), skip: 0}),
+    async decode([bytes]) {
+      if (bytes === undefined) return silent
+      const decoded: Samples = quietly(() => decoder.decode(bytes))
+      // The decoder duplicates the channel of mono frames.
+      const isMono = bytes[3]! >> 6 === 3
+      return {...decoded, channelData: isMono ? decoded.channelData.slice(0, 1) : decoded.channelData, skip: 0}
+    },
     free: () => decoder.free(),
   }
 }

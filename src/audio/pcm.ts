@@ -19,22 +19,29 @@ export const pcmEncodings = Object.keys(encodings) as readonly PcmEncoding[]
 /** Bytes of one sample of one channel. */
 export const sampleBytes = (encoding: PcmEncoding): number => encodings[encoding].bytes
 
+/** The indices of the channels to decode: one, or all if it is undefined. @param channel from 1 */
+export const channelRange = (channel: number | undefined, channels: number): {first: number; end: number} =>
+  channel === undefined ? {first: 0, end: channels} : {first: channel - 1, end: Math.min(channel, channels)}
+
 /**
- * Decodes interleaved samples and mixes the channels down to their mean.
+ * Decodes interleaved samples of one channel, or mixes all channels down to their mean.
  * @param bytes complete frames
  * @param frameBytes distance between two frames, at least `channels * sampleBytes`
+ * @param channel from 1
  */
 export function decodePcm(
   bytes: Uint8Array,
   {encoding, channels, frameBytes}: {encoding: PcmEncoding; channels: number; frameBytes: number},
+  channel?: number,
 ): Float32Array {
+  const {first, end} = channelRange(channel, channels)
   const {bytes: width, read} = encodings[encoding]
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const mono = new Float32Array(Math.floor(bytes.byteLength / frameBytes))
   for (let i = 0; i < mono.length; i++) {
     let sum = 0
-    for (let channel = 0; channel < channels; channel++) sum += read(view, i * frameBytes + channel * width)
-    mono[i] = sum / channels
+    for (let at = first; at < end; at++) sum += read(view, i * frameBytes + at * width)
+    mono[i] = sum / (end - first)
   }
   return mono
 }
@@ -51,9 +58,10 @@ export function encodeS16le(samples: Float32Array): Buffer {
   return bytes
 }
 
-/** The mean of planar channels. */
-export function mixDown(channels: readonly Float32Array[]): Float32Array {
+/** One of the planar channels, or their mean. A channel that a part of a recording lacks is silent there. */
+export function mixDown(channels: readonly Float32Array[], channel?: number): Float32Array {
   const [first] = channels
+  if (channel !== undefined) return channels[channel - 1] ?? new Float32Array(first?.length ?? 0)
   if (first === undefined || channels.length === 1) return first ?? new Float32Array(0)
   const mono = new Float32Array(first.length)
   for (const channel of channels) for (let i = 0; i < mono.length; i++) mono[i]! += channel[i]! / channels.length

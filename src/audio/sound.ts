@@ -29,5 +29,7 @@ export interface DecoderContext {
   warn: (warning: AudioWarning) => void
   /** True if samples are passed on as soon as they arrive. */
   live: boolean
+  /** The only channel to decode, from 1; undefined mixes all channels down. */
+  channel?: number | undefined
   signal: AbortSignal | undefined
 }

@@ -17,8 +17,8 @@ const livePieceBytes = 3200
 export async function openWave(reader: ByteReader, context: DecoderContext): Promise<Sound | {header: Buffer}> {
   const header = await readWaveHeader(reader, context.name)
   const {format, isBigEndian} = header
-  const linear = isLinear(format) ? linearDecoder(format, isBigEndian) : undefined
-  const decode = linear ?? (await openWaveCodec(format))
+  const linear = isLinear(format) ? linearDecoder(format, isBigEndian, context.channel) : undefined
+  const decode = linear ?? (await openWaveCodec(format, context.channel))
   if (decode === undefined) return {header: writeWaveHeader(format.chunk, header.dataBytes)}
   const {encoding, sampleRate, channels} = format
   const codec =
@@ -31,9 +31,9 @@ export async function openWave(reader: ByteReader, context: DecoderContext): Pro
 }
 
 const linearDecoder =
-  (format: WaveFormat & {encoding: PcmEncoding}, isBigEndian: boolean): FrameDecoder =>
+  (format: WaveFormat & {encoding: PcmEncoding}, isBigEndian: boolean, channel: number | undefined): FrameDecoder =>
   (frames) =>
-    decodePcm(isBigEndian ? reversed(frames, sampleBytes(format.encoding)) : frames, format)
+    decodePcm(isBigEndian ? reversed(frames, sampleBytes(format.encoding)) : frames, format, channel)
 
 /** Samples with their bytes in reverse order. */
 function reversed(frames: Buffer, width: number): Buffer {
@@ -88,7 +88,7 @@ export function openRaw(
       reason: `${channels} channels at ${sampleRate} Hz are not supported`,
     })
   const frameBytes = channels * sampleBytes(encoding)
-  const decode = (frames: Buffer) => decodePcm(frames, {encoding, channels, frameBytes})
+  const decode = (frames: Buffer) => decodePcm(frames, {encoding, channels, frameBytes}, context.channel)
   return {
     source: {container: 'raw', codec: `pcm_${encoding}`, sampleRate, channels},
     durationSec: context.fileBytes === undefined ? undefined : context.fileBytes / frameBytes / sampleRate,

@@ -6,6 +6,7 @@ export const foreignFlags: Readonly<Record<string, string>> = {
   '--compute-type': '--precision',
   '--condition-on-previous-text': '--condition-on-previous',
   '--cpu-threads': '--threads',
+  '--diarize': '--channels split',
   '--fp16': '--precision',
   '--initial-prompt': '--prompt',
   '--logprob-thold': '--logprob-threshold',

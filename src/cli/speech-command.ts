@@ -89,6 +89,8 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {ModelHolder, Transcriber} = await import('../speech/index.js')
     const values = this.#values()
     if (words === 'required') values.speech.wordTimestamps = true
+    if (this.flags.speakers !== undefined && values.audio.channels !== 'split')
+      throw new SvcError('usage', {reason: '--speakers names the channels of --channels split, which is missing.'})
     const model = new ModelHolder(await this.#modelSource(values))
     return new Transcriber({
       ...(await this.#transcriberOptions(values)),

@@ -99,6 +99,13 @@ export const zeroOr = (type: SettingType<number>): SettingType<number> => ({
   accept: (value) => (value === 0 ? 0 : Number(value) < 0 ? undefined : type.accept(value)),
 })
 
+/** A value of the first type, or else of the second one. */
+export const either = <A, B>(first: SettingType<A>, second: SettingType<B>): SettingType<A | B> => ({
+  expected: `${first.expected}, or ${second.expected}`,
+  parse: (value) => first.parse(value) ?? second.parse(value),
+  accept: (value) => first.accept(value) ?? second.accept(value),
+})
+
 /**
  * Spellings of a boolean in text, such as an environment variable:
  * - `strict`: exactly `true` or `false`;

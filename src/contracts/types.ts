@@ -146,6 +146,8 @@ export interface TranscribeV1 {
     id: number
     start_ms: number
     end_ms: number
+    /** Name of the speaker; only if each channel was transcribed separately. */
+    speaker?: string
     text: string
     /** Mean log-probability of the tokens. */
     avg_logprob: number

@@ -53,6 +53,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
   audio_track_missing: ['The file contains only video.', {file: 'screencast.mp4'}],
+  audio_channel_missing: [
+    'The number of --channels is larger than the number of channels of the recording.',
+    {file: 'call.wav', channel: 3, channels: 2},
+  ],
+  channels_need_file: ['--channels split was used with standard input or a pipe.', {file: 'standard input'}],
   invalid_path: [
     'The path is empty, longer than 4096 bytes, a URL or a network path, or it contains a NUL character.',
     {path: 'https://example.com/a.wav', reason: 'it is a URL'},

@@ -145,6 +145,8 @@ export interface Segment {
   constraintEscaped?: true | undefined
   /** Its tokens, if they were requested. */
   pieces?: readonly TokenPiece[] | undefined
+  /** Name of the speaker, if the channels of the recording were transcribed separately. */
+  speaker?: string | undefined
 }
 
 export interface Alternative {

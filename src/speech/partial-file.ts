@@ -32,6 +32,7 @@ export function partialWriter(
         chunk_index: index,
         // The number of chunks is known only at the end, because chunks end in pauses.
         total_chunks: Math.max(index + 1, expected),
+        ...speakerOf(heard[0]),
         partial_text: text.trim(),
         start_ms: Math.round(1000 * startSec),
         end_ms: Math.round(1000 * endSec),
@@ -64,6 +65,7 @@ export function partialWriter(
         ...at,
         start_ms: Math.round(1000 * startSec),
         end_ms: Math.round(1000 * endSec),
+        ...speakerOf(segment),
         text: text.trim(),
         avg_logprob: round(segment.avgLogprob),
         no_speech_prob: round(segment.noSpeechProb),
@@ -75,6 +77,8 @@ export function partialWriter(
     ]
   }
 }
+
+const speakerOf = (segment: Segment | undefined) => (segment?.speaker === undefined ? {} : {speaker: segment.speaker})
 
 /** Typical chunk length if none is configured, seconds. */
 const windowSec = 30

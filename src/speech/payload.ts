@@ -57,6 +57,7 @@ const segmentPayload = (segment: Segment, id: number) => ({
   id,
   start_ms: milliseconds(segment.startSec),
   end_ms: milliseconds(segment.endSec),
+  ...(segment.speaker === undefined ? {} : {speaker: segment.speaker}),
   text: segment.text.trim(),
   avg_logprob: round(segment.avgLogprob),
   no_speech_prob: round(segment.noSpeechProb),

@@ -49,8 +49,8 @@ export const transcriberOptions = (
   settings: SpeechSettingValues,
   lexicon: Lexicon,
   symbols: readonly string[],
-): Pick<TranscriberOptions, 'decoding' | 'preprocess' | 'vad' | 'text'> => {
-  const {acousticPreprocess, acousticPreprocessBudgetMs, rmsTargetDbfs} = settings.audio
+): Pick<TranscriberOptions, 'decoding' | 'preprocess' | 'vad' | 'text' | 'channels' | 'speakers'> => {
+  const {acousticPreprocess, acousticPreprocessBudgetMs, rmsTargetDbfs, channels, speakers} = settings.audio
   const {sessionHotwords, maxBiasPhrases} = settings.refine
   // Names never displace the phrases that the user specified.
   const room = maxBiasPhrases - biasPhrases(lexicon, sessionHotwords, maxBiasPhrases).length
@@ -60,6 +60,8 @@ export const transcriberOptions = (
     preprocess: {mode: acousticPreprocess, budgetMs: acousticPreprocessBudgetMs, rmsTargetDbfs},
     vad: vad(settings),
     text: text(settings, lexicon, names),
+    channels,
+    speakers,
   }
 }
 

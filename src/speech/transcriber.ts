@@ -8,6 +8,7 @@ import {
   energyVad,
   excerptOf,
   type NeuralVadOptions,
+  type OpenAudioOptions,
   openAudio,
   type PreprocessMode,
   preprocess,
@@ -26,16 +27,17 @@ import {
 } from './model.js'
 import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
-import {asrConfidence} from './text/confidence.js'
+import {asrConfidence, refineConfidence} from './text/confidence.js'
 import {type FinishContext, type FinishedText, finishSegment, finishText} from './text/finish.js'
 import {type LanguageDiagnostics, readLanguageHint, requireLanguage, withDetection} from './text/language-hint.js'
 import {languageCodes} from './text/languages.js'
 import {needsAllSegments} from './text/refine.js'
 import {fingerprintOf, type RecordingFile} from './transcribe/fingerprint.js'
+import {mergeChannels} from './transcribe/merge-channels.js'
 import {moveEvents} from './transcribe/move-events.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
 import {readFirstWindow} from './transcribe/passage.js'
-import {openProgressFile, type ProgressFile} from './transcribe/progress-file.js'
+import {openProgressFile, type ProgressFile, resultsOfChannel} from './transcribe/progress-file.js'
 import {Recording} from './transcribe/recording.js'
 import {transcribe} from './transcribe/transcribe.js'
 import {mergeSegments} from './transcript/merge-segments.js'
@@ -55,6 +57,10 @@ export interface TranscriberOptions {
   decoding: Omit<TranscribeOptions, 'preprocess' | 'preferred'>
   /** Computes word timestamps if the model supports them, even if `decoding` does not request them. */
   prefersWords?: boolean | undefined
+  /** Mixes the channels, transcribes each one with its own speaker, or only the one with this number, from 1. */
+  channels?: 'mix' | 'split' | number
+  /** Names of the speakers of split channels. */
+  speakers?: readonly string[]
   preprocess: {mode: PreprocessMode; budgetMs: number; rmsTargetDbfs: number}
   vad: VadChoice
   /** Refines segments and text. */
@@ -104,6 +110,12 @@ export interface LiveHandlers
       | 'onFailure'
     > {}
 
+/** Audio to transcribe; channels that are transcribed separately have a speaker. */
+interface Channel {
+  audio: AudioStream
+  speaker?: string | undefined
+}
+
 /** Returns the results of earlier passes over the same audio, if any. */
 type MemoOf = (description: SpeechModelDescription, decoding: TranscribeOptions) => Promise<TranscribeOptions['memo']>
 
@@ -148,26 +160,53 @@ export class Transcriber {
 
   /**
    * Transcribes a recording. The text of a `.txt` or `.md` file is only refined.
-   * @throws resume_mismatch, excerpt_empty; what `openAudio`, the search for the model and the engine throw; the reason of the signal
+   * @throws resume_mismatch, excerpt_empty, channels_need_file; what `openAudio`, the search for the model and the engine throw; the reason of the signal
    */
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
     if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
     const {signal, progress, excerpt} = handlers
     const warnings: SpeechWarning[] = []
     const onWarning = (warning: SpeechWarning) => {
+      // A defect of the file affects all of its channels.
+      if (warnings.some(({message}) => message === warning.message)) return
       warnings.push(warning)
       handlers.onWarning?.(warning)
     }
-    const whole = await openAudio(input, {sampleRate, signal, onWarning})
-    const audio = excerpt === undefined ? whole : excerptOf(whole, excerpt)
+    const channels = (await this.#open(input, {sampleRate, signal, onWarning})).map(({audio: whole, speaker}) => {
+      const audio = excerpt === undefined ? whole : excerptOf(whole, excerpt)
+      return {audio: handlers.watch?.(audio) ?? audio, speaker}
+    })
     const memoOf: MemoOf = async (description, decoding) =>
       progress !== undefined && 'path' in input
         ? openProgressFile(progress, {
             ...(await this.#fingerprint(input, description, decoding)),
             excerpt,
+            channels: this.#options.channels,
           })
         : undefined
-    return this.#recognise(handlers.watch?.(audio) ?? audio, handlers, warnings, memoOf)
+    return this.#recognise(channels, handlers, warnings, memoOf)
+  }
+
+  /** Opens a recording; with split channels, once per channel. */
+  async #open(input: AudioInput, options: OpenAudioOptions): Promise<Channel[]> {
+    const {channels = 'mix', speakers = []} = this.#options
+    if (channels !== 'split')
+      return [{audio: await openAudio(input, {...options, channel: channels === 'mix' ? undefined : channels})}]
+    if (!('path' in input)) throw new SvcError('channels_need_file', {file: input.name})
+    const found = await stat(input.path).catch(() => undefined)
+    if (found?.isFile() === false && !found.isDirectory())
+      throw new SvcError('channels_need_file', {file: input.name ?? input.path})
+    const opened: Channel[] = []
+    try {
+      for (let channel = 1; channel <= (opened[0]?.audio.source.channels ?? 1); channel++) {
+        const audio = await openAudio(input, {...options, channel})
+        opened.push({audio, speaker: speakers[channel - 1] ?? `Channel ${channel}`})
+      }
+      return opened
+    } catch (error) {
+      for (const {audio} of opened) await audio[Symbol.asyncIterator]().return?.()
+      throw error
+    }
   }
 
   /**
@@ -179,10 +218,16 @@ export class Transcriber {
     input: AudioInput,
     {signal, excerpt, onWarning}: Pick<TranscribeHandlers, 'signal' | 'excerpt' | 'onWarning'> = {},
   ): Promise<{model: string; languages: readonly LanguageGuess[]}> {
-    const {engine, detector} = await this.#prepare({signal}, true)
-    const whole = await openAudio(input, {sampleRate, signal, onWarning})
+    const {engine, detectors} = await this.#prepare({signal}, {detects: true})
+    const {channels} = this.#options
+    const channel = typeof channels === 'number' ? channels : undefined
+    const whole = await openAudio(input, {sampleRate, signal, onWarning, channel})
     const {preprocess: prepare, speechPadSec} = this.#decoding(engine, undefined)
-    const recording = new Recording(excerpt === undefined ? whole : excerptOf(whole, excerpt), detector, speechPadSec)
+    const recording = new Recording(
+      excerpt === undefined ? whole : excerptOf(whole, excerpt),
+      detectors[0],
+      speechPadSec,
+    )
     try {
       const samples = await readFirstWindow(engine.description, recording)
       const languages = samples === undefined ? [] : await engine.detectLanguage(prepare?.(samples) ?? samples, signal)
@@ -234,7 +279,7 @@ export class Transcriber {
       // The text of an incomplete utterance is not code yet.
       finish: (raw, language) => finishText([raw], {...text, language, rank: undefined}),
       transcribe: (samples, language, memo, signal) =>
-        this.#recognise(audioOf(samples), {...handlers, language, signal}, [], async () => memo),
+        this.#recognise([{audio: audioOf(samples)}], {...handlers, language, signal}, [], async () => memo),
       onPartial,
       onDraftFailure,
       onEndpoint,
@@ -247,26 +292,31 @@ export class Transcriber {
   }
 
   async #recognise(
-    audio: AudioStream,
+    channels: readonly Channel[],
     handlers: TranscribeHandlers,
     warnings: SpeechWarning[],
     memoOf: MemoOf,
   ): Promise<TranscribedFile> {
     const started = performance.now()
-    const source = audio[Symbol.asyncIterator]()
+    const sources = channels.map(({audio}) => audio[Symbol.asyncIterator]())
     try {
-      handlers.onStart?.(audio.durationSec)
-      const {engine, loadMs, hint, detector} = await this.#prepare(handlers)
+      handlers.onStart?.(channels[0]?.audio.durationSec)
+      const {engine, loadMs, hint, detectors} = await this.#prepare(handlers, {channels: channels.length})
       handlers.onReady?.()
-      const stream = {...audio, [Symbol.asyncIterator]: () => source}
       const options = this.#decoding(engine, hint.language)
-      const decoding = {...options, memo: await memoOf(engine.description, options)}
+      const memo = await memoOf(engine.description, options)
+      const parts = channels.map(({audio, speaker}, i) => {
+        const stream = {...audio, [Symbol.asyncIterator]: () => sources[i] as AsyncIterator<Float32Array>}
+        const decoding = {...options, memo: speaker === undefined ? memo : memo && resultsOfChannel(memo, i + 1)}
+        return {speaker, events: transcribe(engine, stream, detectors[i], decoding, handlers.signal)}
+      })
+      const [first] = parts
       const events = moveEvents(
-        transcribe(engine, stream, detector, decoding, handlers.signal),
+        first !== undefined && first.speaker === undefined ? first.events : mergeChannels(parts),
         handlers.excerpt?.offsetSec ?? 0,
       )
       const onWarning = (warning: ConstraintWarning) => {
-        warnings.push(warning)
+        if (!warnings.some(({message}) => message === warning.message)) warnings.push(warning)
         if (!this.#warned.has(warning.message)) handlers.onWarning?.(warning)
         this.#warned.add(warning.message)
       }
@@ -292,7 +342,7 @@ export class Transcriber {
       if (error instanceof SvcError && error.code === 'phrase_unwritable') this.#isUnusable = true
       throw error
     } finally {
-      await source.return?.()
+      for (const source of sources) await source.return?.()
     }
   }
 
@@ -306,7 +356,7 @@ export class Transcriber {
     await this.#options.model.close()
   }
 
-  async #prepare({signal, language}: TranscribeHandlers, detects = false) {
+  async #prepare({signal, language}: TranscribeHandlers, {channels = 1, detects = false} = {}) {
     try {
       const {decoding, model} = this.#options
       const {engine, loadMs} = await model.open(signal)
@@ -314,7 +364,8 @@ export class Transcriber {
       if (detects && languages.length < 2) throw new SvcError('language_detection_unsupported', {model: name})
       requireAbilities(engine.description, decoding)
       const hint = requireLanguage(language ?? decoding.language, engine.description)
-      return {engine, loadMs, hint, detector: await this.#detector()}
+      const detectors = await Promise.all(Array.from({length: channels}, () => this.#detector()))
+      return {engine, loadMs, hint, detectors}
     } catch (error) {
       this.#isUnusable = true
       throw error
@@ -378,15 +429,36 @@ export class Transcriber {
     onSegment: TranscribeHandlers['onSegment'],
   ): Promise<Omit<TranscribedFile, 'languageDiagnostics' | 'recording'>> {
     const {refine, text} = this.#options
-    const {segmentTexts, ...finished} = finishText(
-      heard.segments.map((segment) => segment.text),
-      {...text, language: heard.language},
-      heard.alternatives.map((alternative) => alternative.text),
-    )
-    const segments =
-      segmentTexts === undefined
-        ? mergeSegments(heard.segments, finished.refinedText)
-        : heard.segments.map((segment, i) => ({...segment, text: segmentTexts[i] ?? ''}))
+    const speakers = [...new Set(heard.segments.map(({speaker}) => speaker))]
+    const replaced = new Map<Segment, Segment>()
+    // Sentences, repetitions and programs do not span speakers.
+    const parts = (speakers.length === 0 ? [undefined] : speakers).map((speaker) => {
+      const own = heard.segments.filter((segment) => segment.speaker === speaker)
+      const {segmentTexts, ...finished} = finishText(
+        own.map((segment) => segment.text),
+        {...text, language: heard.language},
+        heard.alternatives.map((alternative) => alternative.text),
+      )
+      const written =
+        segmentTexts === undefined
+          ? mergeSegments(own, finished.refinedText)
+          : own.map((segment, i) => ({...segment, text: segmentTexts[i] ?? ''}))
+      for (const [i, segment] of written.entries()) replaced.set(own[i] as Segment, segment)
+      return finished
+    })
+    const segments = heard.segments.flatMap((segment) => replaced.get(segment) ?? [])
+    const [first] = parts as [FinishedText]
+    const trace = parts.flatMap((part) => part.trace)
+    const finished =
+      parts.length === 1
+        ? first
+        : {
+            rawText: heard.text,
+            refinedText: segments.flatMap((segment) => segment.text || []).join(' '),
+            confidence: refineConfidence(text.profile, trace.length, text.settings),
+            trace,
+            nBest: undefined,
+          }
     const transcript = refine ? {...heard, text: finished.refinedText, segments} : heard
     if (this.#holdsSegments) for (const segment of segments) await onSegment?.(segment)
     return {transcript, finished, asrConfidence: asrConfidence(heard.segments)}

@@ -12,9 +12,9 @@ import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
 import {monoWave, type WaveFile, waveFile} from '../support/wave-file.js'
 
-async function decode(input: AudioInput, sampleRate = 16_000) {
+async function decode(input: AudioInput, sampleRate = 16_000, channel?: number) {
   const warnings: AudioWarning[] = []
-  const audio = await openAudio(input, {sampleRate, onWarning: (warning) => warnings.push(warning)})
+  const audio = await openAudio(input, {sampleRate, channel, onWarning: (warning) => warnings.push(warning)})
   const pieces = await collect(audio)
   return {...audio, pieces, sound: joined(pieces), warnings: warnings.map(({code}) => code)}
 }
@@ -214,6 +214,62 @@ describe('raw samples', () => {
   it('are reported as empty if there are none', async () => {
     const raw = {encoding: 'f32le', sampleRate: 16_000, channels: 1} as const
     await assert.rejects(decode(fromBytes(new Uint8Array(), 1, raw)), {code: 'audio_empty'})
+  })
+})
+
+describe('one channel of a recording', () => {
+  const [left, right] = [sine(300, 16_000), sine(500, 16_000, {level: 0.3})]
+  const stereo = waveFile({channels: [left, right], sampleRate: 16_000, encoding: 's16le'})
+
+  it('is decoded from WAV and from raw samples', async () => {
+    const raw = {encoding: 's16le', sampleRate: 16_000, channels: 2} as const
+    for (const input of [() => fromBytes(stereo), () => fromBytes(stereo.subarray(44), 4096, raw)])
+      for (const [i, expected] of [left, right].entries()) {
+        const {sound, source} = await decode(input(), 16_000, i + 1)
+        assert.ok(difference(sound, expected, 0) < 1e-4)
+        assert.equal(source.channels, 2)
+      }
+  })
+
+  it('is decoded from IMA ADPCM and A-law, so that the mix is the mean of the channels', async () => {
+    const {WaveFile} = (await import('wavefile')).default
+    const law = new WaveFile(stereo)
+    law.toALaw()
+    for (const bytes of [await readFile(projectFile('test/fixtures/audio/tone-ima.wav')), law.toBuffer()]) {
+      const [mix, first, second] = await Promise.all([undefined, 1, 2].map((n) => decode(fromBytes(bytes), 8000, n)))
+      const mean = sumOf(first!.sound, second!.sound).map((x) => x / 2)
+      assert.ok(difference(mix!.sound, mean, 0) < 1e-6)
+    }
+  })
+
+  it('is decoded through ffmpeg and from FLAC', {skip: skipWithoutFfmpeg}, async () => {
+    for (const format of ['matroska', 'flac', 'ogg']) {
+      const bytes = ffmpeg(stereo, '-c:a', 'flac', '-f', format, 'pipe:1')
+      for (const [i, expected] of [left, right].entries())
+        assert.ok(difference((await decode(fromBytes(bytes), 16_000, i + 1)).sound, expected, 0) < 1e-4)
+    }
+  })
+
+  for (const [kind, channels, mode] of [
+    ['mono', 1, 0xc0],
+    ['stereo', 2, 0],
+  ] as const)
+    it(`is counted in a ${kind} MP3`, async () => {
+      // Silent frames of MPEG 1, layer III: 128 kbit/s at 44.1 kHz.
+      const frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, mode]), Buffer.alloc(413)])
+      const mp3 = Buffer.concat(Array<Buffer>(8).fill(frame))
+      assert.equal((await decode(fromBytes(mp3), 16_000, channels)).source.channels, channels)
+      await assert.rejects(decode(fromBytes(mp3), 16_000, channels + 1), {code: 'audio_channel_missing'})
+    })
+
+  it('is reported if the recording lacks it', async () => {
+    await assert.rejects(decode(fromBytes(stereo), 16_000, 3), {
+      code: 'audio_channel_missing',
+      message: 'standard input has no channel 3: it has 2 channels.',
+    })
+    await assert.rejects(decode(fromBytes(monoWave(left)), 16_000, 2), {
+      message: 'standard input has no channel 2: it is mono.',
+    })
   })
 })
 

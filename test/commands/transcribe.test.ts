@@ -14,7 +14,7 @@ import {atLevel, clicks, hum, joined, pinkNoise, sine} from '../support/sounds.j
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
-import {monoWave} from '../support/wave-file.js'
+import {monoWave, waveFile} from '../support/wave-file.js'
 import {writeWhisperFolder} from '../support/whisper-files.js'
 import {microShape, randomWhisper} from '../support/whisper-weights.js'
 
@@ -342,6 +342,37 @@ describe('svc transcribe with several recordings', () => {
     const {stderr, exitCode} = await transcribe(['one.wav', 'two.wav', '--format', 'srt'])
     assert.equal(exitCode, 2)
     assert.match(stderr, /output_dir_needed/)
+  })
+})
+
+describe('svc transcribe --channels', () => {
+  it('writes the speaker of each channel into every kind of JSON', async (test) => {
+    const cwd = await temporaryFolder(test)
+    const channels = [sound, sound.map((x) => -x)]
+    await writeFiles(cwd, {'call.wav': waveFile({channels, sampleRate: 16_000, encoding: 's16le'})})
+    const split = ['call.wav', '--channels', 'split', '--speakers', 'Ann,Bob']
+    const env = {SVC_SPEECH_EMIT_PARTIAL_PATH: 'partial.jsonl'}
+    const {stdout} = await transcribe([...split, '--json'], {cwd, env})
+    assert.deepEqual(await contractViolations('cli/transcribe.v1', JSON.parse(stdout)), [])
+    const speakersOf = (rows: readonly {speaker?: string}[]) => rows.map(({speaker}) => speaker)
+    const parseLines = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    assert.deepEqual(speakersOf(JSON.parse(stdout).segments), ['Ann', 'Bob'])
+    const partial = parseLines(await readFile(join(cwd, 'partial.jsonl'), 'utf8'))
+    assert.deepEqual(speakersOf(partial), ['Ann', 'Bob'])
+    const ndjson = await transcribe([...split, '--format', 'ndjson'], {cwd})
+    assert.deepEqual(speakersOf(parseLines(ndjson.stdout)), ['Ann', 'Bob'])
+  })
+
+  it('refuses names of speakers without split channels, and channels of standard input', async () => {
+    const unnamed = await transcribe(['one.wav', '--speakers', 'Ann'])
+    assert.match(unnamed.stderr, /--speakers names the channels of --channels split, which is missing\. \(usage\)/)
+    const streamed = await transcribe(['-', '--channels', 'split'], {input: recording})
+    assert.match(streamed.stderr, /^error: Cannot transcribe each channel of standard input: .* \(channels_need_file\)/)
+    assert.deepEqual([unnamed.exitCode, streamed.exitCode], [2, 2])
   })
 })
 

@@ -254,6 +254,20 @@ const variables: Record<string, Variable> = {
     reads: count(0),
     refuses: [...notCount, '4294967296'],
   },
+  SVC_SPEECH_CHANNELS: {
+    setting: 'speech.channels',
+    default: 'mix',
+    reads: [
+      ['Split', 'split'],
+      ['2', 2],
+    ],
+    refuses: ['0', '65', '1.5', 'left'],
+  },
+  SVC_SPEECH_SPEAKERS: {
+    setting: 'speech.speakers',
+    default: [],
+    reads: [['Agent, Caller,', ['Agent', 'Caller']]],
+  },
   SVC_SPEECH_CHUNK_SEC: {
     setting: 'speech.chunk_sec',
     default: 0,

@@ -1,8 +1,24 @@
 import {sectionSettings} from '../setting.js'
-import {aliasedChoice, boolean, integer, number, path, zeroOr} from '../types.js'
+import {aliasedChoice, boolean, choice, either, integer, list, number, path, zeroOr} from '../types.js'
 
 /** Audio processing before recognition. */
 export const speechAudioSettings = sectionSettings('speech', () => ({
+  channels: {
+    type: either(choice('mix', 'split'), integer({min: 1, max: 64})),
+    flag: 'channels',
+    placeholder: 'mix|split|N',
+    env: ['SVC_SPEECH_CHANNELS'],
+    default: 'mix',
+    doc: 'Channels of recordings: their mix, each one with its own speaker (split), or the one with a number.',
+  },
+  speakers: {
+    type: list(),
+    flag: 'speakers',
+    placeholder: 'NAME,...',
+    env: ['SVC_SPEECH_SPEAKERS'],
+    default: [],
+    doc: 'Names of the speakers of --channels split, in the order of the channels; default: Channel 1, Channel 2.',
+  },
   acousticPreprocess: {
     type: aliasedChoice({none: ['0'], peak_normalize: ['peak', '1'], rms_normalize: ['rms']}),
     flag: 'preprocess',

@@ -26,6 +26,19 @@ export const audioErrors = rows(() => ({
     hint: 'Use a file with sound, for example the original recording.',
     param: (_: object) => 'file',
   }),
+  audio_channel_missing: failed({
+    http: 400,
+    message: (p: {file: string; channel: number; channels: number}) =>
+      `${p.file} has no channel ${p.channel}: ${p.channels === 1 ? 'it is mono' : `it has ${p.channels} channels`}.`,
+    hint: 'Pass the number of an existing channel, or --channels split to transcribe each channel.',
+    param: (_: object) => 'file',
+  }),
+  channels_need_file: usage({
+    message: (p: {file: string}) =>
+      `Cannot transcribe each channel of ${p.file}: it is read once per channel, and is not a regular file.`,
+    hint: 'Save the recording to a file first, or select one channel with --channels N.',
+    param: (_: object) => 'file',
+  }),
   invalid_path: usage({
     message: (p: {path: string; reason: string}) => `The path ${JSON.stringify(p.path)} is invalid: ${p.reason}.`,
     hint: 'Send a path relative to the workspace, or an absolute path inside it.',

@@ -12,17 +12,15 @@ export function timeLimited(
   if (timeoutMs === undefined) return audio
   return {
     ...audio,
-    async *[Symbol.asyncIterator]() {
+    [Symbol.asyncIterator]() {
       const source = audio[Symbol.asyncIterator]()
-      try {
-        for (;;) {
-          const next = await withinTime(source.next(), timeoutMs, failure)
-          if (next.done) return
-          yield next.value
-        }
-      } finally {
-        // A source that hangs would not return either.
-        source.return?.().catch(() => undefined)
+      return {
+        next: () => withinTime(source.next(), timeoutMs, failure),
+        return: async () => {
+          // A source that hangs would not return either.
+          source.return?.().catch(() => undefined)
+          return {done: true, value: undefined}
+        },
       }
     },
   }

@@ -55,6 +55,16 @@ export async function openProgressFile({path, resume}: ProgressFile, fingerprint
   }
 }
 
+/** The results of one channel of the recording. */
+export const resultsOfChannel = (results: WindowResults, channel: number): WindowResults => ({
+  has: (position, recognition) => results.has?.(withChannel(position, channel), recognition) ?? false,
+  recognise: (position, recognition, recognise) =>
+    results.recognise(withChannel(position, channel), recognition, recognise),
+})
+
+/** The channel becomes a part of the key of the window. */
+const withChannel = <T extends object>(position: T, channel: number) => ({...position, channel})
+
 interface Progress {
   fingerprint: Fingerprint
   /** Those before the first incomplete line. */

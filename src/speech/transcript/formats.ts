@@ -19,7 +19,14 @@ export interface TranscriptFormat {
 }
 
 const makers: Record<TranscriptFormatName, (shape: SubtitleShape | undefined) => TranscriptFormat> = {
-  text: () => lines({extension: '.txt', mediaType: 'text/plain'}, '', ({text}) => oneLine(text)),
+  text: () => {
+    let last: string | undefined
+    return lines({extension: '.txt', mediaType: 'text/plain'}, (segment) => {
+      const isSame = segment.speaker === last
+      last = segment.speaker
+      return oneLine((isSame ? segment : labelled(segment)).text)
+    })
+  },
   json: () => ({
     ...nothing,
     extension: '.json',
@@ -36,28 +43,27 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape | undefined) =>
     let count = 0
     const write = (block: SubtitleBlock) =>
       `${++count}\n${timestamp(block.startMs, ',')} --> ${timestamp(block.endMs, ',')}\n${blockText(block)}\n\n`
-    return subtitles({extension: '.srt', mediaType: 'application/x-subrip'}, '', write, shape)
+    const format = subtitles({extension: '.srt', mediaType: 'application/x-subrip'}, '', write, shape)
+    return {...format, segment: (segment) => format.segment(labelled(segment))}
   },
   vtt: (shape) => {
     // An arrow in the text would be parsed as a time line.
     const plain = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('-->', '--&gt;')
-    const write = (block: SubtitleBlock) =>
-      `${timestamp(block.startMs, '.')} --> ${timestamp(block.endMs, '.')}\n${blockText(block, plain)}\n\n`
+    const voice = (speaker: string | undefined) =>
+      speaker === undefined ? '' : `<v ${plain(oneLine(speaker)).replaceAll('>', '&gt;')}>`
+    const write = (block: SubtitleBlock, speaker: string | undefined) => {
+      const times = `${timestamp(block.startMs, '.')} --> ${timestamp(block.endMs, '.')}`
+      return `${times}\n${voice(speaker)}${blockText(block, plain)}\n\n`
+    }
     return subtitles({extension: '.vtt', mediaType: 'text/vtt'}, 'WEBVTT\n\n', write, shape)
   },
-  tsv: () =>
-    lines({extension: '.tsv', mediaType: 'text/tab-separated-values'}, 'start\tend\ttext\n', (segment) =>
-      [...timesOf(segment), oneLine(segment.text)].join('\t'),
-    ),
+  tsv: () => table({extension: '.tsv', mediaType: 'text/tab-separated-values'}, '\t', oneLine),
   csv: () =>
-    lines({extension: '.csv', mediaType: 'text/csv'}, 'start,end,text\n', (segment) =>
-      [...timesOf(segment), `"${oneLine(segment.text).replaceAll('"', '""')}"`].join(','),
-    ),
+    table({extension: '.csv', mediaType: 'text/csv'}, ',', (text) => `"${oneLine(text).replaceAll('"', '""')}"`),
   lrc: () =>
     lines(
       {extension: '.lrc', mediaType: 'text/plain'},
-      '',
-      ({startSec, text}) => `[${lyricsTime(startSec)}]${oneLine(text)}`,
+      (segment) => `[${lyricsTime(segment.startSec)}]${oneLine(labelled(segment).text)}`,
     ),
   ndjson: () => {
     let count = 0
@@ -73,12 +79,39 @@ const makers: Record<TranscriptFormatName, (shape: SubtitleShape | undefined) =>
 type FormatKind = Pick<TranscriptFormat, 'extension' | 'mediaType'>
 
 /** A line for each segment with text. */
-const lines = (kind: FormatKind, header: string, write: (segment: Segment) => string): TranscriptFormat => ({
+const lines = (kind: FormatKind, write: (segment: Segment) => string): TranscriptFormat => ({
   ...nothing,
   ...kind,
-  header: () => header,
   segment: (segment) => (segment.text.trim() === '' ? '' : `${write(segment)}\n`),
 })
+
+/** A row for each segment with text. The first segment decides whether there is a column for the speakers. */
+function table(kind: FormatKind, mark: string, quote: (text: string) => string): TranscriptFormat {
+  let hasHeader = false
+  const header = (speaker?: string) => {
+    if (hasHeader) return ''
+    hasHeader = true
+    return `${['start', 'end', ...(speaker === undefined ? [] : ['speaker']), 'text'].join(mark)}\n`
+  }
+  const rows = lines(kind, (segment) => {
+    const {speaker, text} = segment
+    return [...timesOf(segment), ...(speaker === undefined ? [] : [quote(speaker)]), quote(text)].join(mark)
+  })
+  return {...rows, segment: (segment) => header(segment.speaker) + rows.segment(segment), footer: () => header()}
+}
+
+/** A segment whose text begins with the name of its speaker, if it has one. */
+function labelled(segment: Segment): Segment {
+  const {speaker, text, words} = segment
+  if (speaker === undefined || text.trim() === '') return segment
+  const label = (spoken: string) => `${speaker}: ${spoken.trimStart()}`
+  const first = words?.findIndex(({word}) => word.trim() !== '') ?? -1
+  return {
+    ...segment,
+    text: label(text),
+    ...(words && {words: words.map((word, i) => (i === first ? {...word, word: label(word.word)} : word))}),
+  }
+}
 
 /** Start and end, ms. */
 const timesOf = ({startSec, endSec}: Segment) => [startSec, endSec].map((seconds) => Math.round(1000 * seconds))
@@ -99,30 +132,31 @@ export const createFormat = (name: TranscriptFormatName, shape?: SubtitleShape):
 export const formatOfFile = (path: string): TranscriptFormatName | undefined =>
   transcriptFormats.find((name) => path.toLowerCase().endsWith(createFormat(name).extension))
 
-/** Returns subtitle blocks in order, without overlaps; text without segments is shown for the entire duration. */
+/** Returns subtitle blocks in order, without overlaps of one speaker; text without segments is shown for the entire duration. */
 function subtitles(
   kind: FormatKind,
   header: string,
-  write: (block: SubtitleBlock) => string,
+  write: (block: SubtitleBlock, speaker: string | undefined) => string,
   shape: SubtitleShape | undefined,
 ): TranscriptFormat {
-  let endMs = 0
-  const writeText = (text: TimedText) =>
+  const ends = new Map<string | undefined, number>()
+  const writeText = (text: TimedText, speaker?: string) =>
     subtitleBlocks(text, shape)
       .map((block) => {
-        const startMs = Math.max(block.startMs, endMs)
-        endMs = Math.max(block.endMs, startMs + 1)
-        return write({...block, startMs, endMs})
+        const startMs = Math.max(block.startMs, ends.get(speaker) ?? 0)
+        const endMs = Math.max(block.endMs, startMs + 1)
+        ends.set(speaker, endMs)
+        return write({...block, startMs, endMs}, speaker)
       })
       .join('')
   return {
     ...kind,
     header: () => header,
-    segment: writeText,
+    segment: (segment) => writeText(segment, segment.speaker),
     footer: ({segments, text, durationSec}) => {
       const rest = segments.length > 0 ? '' : writeText({text, startSec: 0, endSec: durationSec})
       // Programs that read subtitles treat an empty file as damaged.
-      return endMs === 0 && header === '' ? '\n' : rest
+      return ends.size === 0 && header === '' ? '\n' : rest
     },
   }
 }
@@ -157,6 +191,7 @@ const segmentJson = (segment: Segment, id: number) => ({
   seek: Math.round(100 * segment.startSec),
   start: seconds(segment.startSec),
   end: seconds(segment.endSec),
+  ...(segment.speaker === undefined ? {} : {speaker: segment.speaker}),
   text: segment.text,
   tokens: segment.tokens,
   temperature: segment.temperature,

@@ -18,6 +18,7 @@ export function mergeSegments(segments: readonly Segment[], text: string): Segme
       compressionRatio: most((segment) => segment.compressionRatio),
       noSpeechProb: most((segment) => segment.noSpeechProb),
       ...(segments.every(({words}) => words === undefined) ? {} : {words: segments.flatMap(({words = []}) => words)}),
+      ...(first.speaker === undefined ? {} : {speaker: first.speaker}),
       ...(segments.every(({pieces}) => pieces === undefined)
         ? {}
         : {pieces: segments.flatMap(({pieces = []}) => pieces)}),

@@ -51,6 +51,61 @@ describe('a transcript', () => {
       assert.equal(written(name, greeting), expected)
     })
 
+  const words = ([' Yes', ' of', ' course.'] as const).map((word, i) => ({
+    word,
+    startSec: 2.4 + i / 10,
+    endSec: 2.5 + i / 10,
+    probability: 1,
+  }))
+  const call = transcript([
+    segment(0, 2.4, ' Hello there.', {speaker: 'Ann "A" <1>'}),
+    segment(1, 2, ' Hi.', {speaker: 'Bob'}),
+    segment(2.4, 3, ' Yes of course.', {speaker: 'Bob', words}),
+    segment(2.6, 2.7, ' ', {speaker: 'Bob'}),
+  ])
+  const spoken: readonly [TranscriptFormatName, string][] = [
+    ['text', 'Ann "A" <1>: Hello there.\nBob: Hi.\nYes of course.\n'],
+    [
+      'srt',
+      '1\n00:00:00,000 --> 00:00:02,400\nAnn "A" <1>: Hello there.\n\n2\n00:00:01,000 --> 00:00:02,000\nBob: Hi.\n\n' +
+        '3\n00:00:02,400 --> 00:00:02,700\nBob: Yes of course.\n\n',
+    ],
+    [
+      'vtt',
+      'WEBVTT\n\n00:00:00.000 --> 00:00:02.400\n<v Ann "A" &lt;1&gt;>Hello there.\n\n' +
+        '00:00:01.000 --> 00:00:02.000\n<v Bob>Hi.\n\n00:00:02.400 --> 00:00:02.700\n<v Bob>Yes of course.\n\n',
+    ],
+    [
+      'csv',
+      'start,end,speaker,text\n0,2400,"Ann ""A"" <1>","Hello there."\n1000,2000,"Bob","Hi."\n' +
+        '2400,3000,"Bob","Yes of course."\n',
+    ],
+    ['lrc', '[00:00.00]Ann "A" <1>: Hello there.\n[00:01.00]Bob: Hi.\n[00:02.40]Bob: Yes of course.\n'],
+    [
+      'tsv',
+      'start\tend\tspeaker\ttext\n0\t2400\tAnn "A" <1>\tHello there.\n1000\t2000\tBob\tHi.\n' +
+        '2400\t3000\tBob\tYes of course.\n',
+    ],
+  ]
+  for (const [name, expected] of spoken)
+    it(`has the speaker of each segment in ${name}`, () => {
+      assert.equal(written(name, call), expected)
+    })
+
+  it('has the speaker of each segment in verbose_json and ndjson', () => {
+    const speakers = ['Ann "A" <1>', 'Bob', 'Bob', 'Bob']
+    const {segments} = JSON.parse(written('verbose_json', call))
+    const rows = written('ndjson', call)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    for (const list of [segments, rows])
+      assert.deepEqual(
+        list.map(({speaker}: {speaker: string}) => speaker),
+        speakers,
+      )
+  })
+
   it('matches the response of OpenAI in verbose_json', () => {
     const words = [
       {word: ' Hello', startSec: 0, endSec: 0.42, probability: 0.9},
