@@ -62,7 +62,7 @@ export async function startSpeechEngine(
       const answer = await requests.ask({type: 'recognise', samples, options: recognition}, cancelled)
       return (answer as Extract<WorkerAnswer, {type: 'recognised'}>).result
     },
-    ...(description.batchBytes > 0
+    ...(description.batch > 0
       ? {
           async recogniseAll(windows, recognition, cancelled) {
             const question = {type: 'recognise-all', samples: windows, options: recognition} as const

@@ -24,8 +24,8 @@ export interface SpeechModelDescription {
   wordTimings: boolean
   /** True if translation to English is supported. */
   translates: boolean
-  /** Memory of each window that is recognised together with others, bytes; 0 if the model does not support this. */
-  batchBytes: number
+  /** Number of windows of a recording to recognise together; 0 if the model does not support this. */
+  batch: number
   /** How the model drafts the text of live audio: each sample once, windows of any length, or only complete windows. */
   drafts: 'stream' | 'window' | 'full'
 }

@@ -74,7 +74,7 @@ model.open = async () => ({
       languages: ['en'],
       wordTimings: true,
       translates: false,
-      batchBytes: 0,
+      batch: 0,
       drafts: 'window',
     },
     recognise: async (samples) => {

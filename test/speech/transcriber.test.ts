@@ -72,7 +72,7 @@ function hearing(
       wordTimings: false,
       languages: change.languages ?? ['en'],
       translates: false,
-      batchBytes: 0,
+      batch: 0,
       drafts: 'window',
     },
     recognise: async () => ({

@@ -78,7 +78,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
       wordTimings: true,
       languages: config.languages,
       translates: false,
-      batchBytes: 0,
+      batch: 0,
       drafts: streaming === undefined ? 'window' : 'stream',
     },
   })

@@ -1,4 +1,3 @@
-import {obtainableMemory, physicalCores} from '../../onnx/index.js'
 import {type SpeechModel, sampleRate} from '../model.js'
 import {mergeOverlap} from '../text/merge-overlap.js'
 import type {PassageWindow} from './options.js'
@@ -40,17 +39,6 @@ export async function* readChunks(
     from = plans.at(-1)?.next
   }
   if (before !== undefined) yield before
-}
-
-/**
- * Number of chunks to recognise together: four per core, because more are no faster, within an eighth of the memory. It is
- * never 1, so that the same recording has the same chunks at all times.
- */
-export function automaticBatch(
-  windowBytes: number,
-  {cores, memory} = {cores: physicalCores(), memory: obtainableMemory()},
-): number {
-  return Math.max(2, Math.min(4 * cores, 16, Math.floor(memory / 8 / windowBytes)))
 }
 
 /** Plans up to `count` chunks, and reads their audio. */

@@ -2,7 +2,7 @@ import type {AudioStream, VoiceActivityDetector} from '../../audio/index.js'
 import {type Alternative, type Segment, type SpeechModel, sampleRate} from '../model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {Transcript} from '../transcript/transcript.js'
-import {automaticBatch, readChunks} from './chunks.js'
+import {readChunks} from './chunks.js'
 import {CombinedAlternatives} from './combine-alternatives.js'
 import type {TranscribeEvent, TranscribeOptions} from './options.js'
 import {readPassage} from './passage.js'
@@ -58,8 +58,8 @@ export async function* transcribe(
 
 function recognised(model: SpeechModel, recording: Recording, reader: WindowReader, options: TranscribeOptions) {
   // Without timestamps and without known pauses, chunks must overlap.
-  const {timestamps, windowSec, batchBytes} = model.description
-  const batch = batchBytes === 0 ? 1 : options.batch || automaticBatch(batchBytes)
+  const {timestamps, windowSec, batch: suitable} = model.description
+  const batch = suitable === 0 ? 1 : options.batch || suitable
   const isWhole = batch === 1 && (timestamps || recording.detects)
   const chunkSec = options.chunkSec || (isWhole ? 0 : windowSec)
   if (chunkSec === 0) return readPassage(model, recording, reader, {from: 0, to: Infinity, keep: Infinity})

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
-import type {Device} from '../../onnx/index.js'
+import {type Device, obtainableMemory, physicalCores} from '../../onnx/index.js'
 import {createTokenizer} from '../../text/index.js'
 import {hasShards, type QuantizeProgress, readJsonObject, readShards, type TensorMap} from '../../weights/index.js'
 import type {SpeechModel} from '../model.js'
@@ -59,10 +59,24 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
       wordTimings: network.aligns,
       languages: multilingual ? [...vocabulary.languages.keys()] : ['en'],
       translates: vocabulary.translate !== undefined,
-      batchBytes: vocabulary.firstTimestamp === undefined ? 0 : (network.batchBytes ?? 0),
+      batch:
+        vocabulary.firstTimestamp === undefined || network.batchBytes === undefined
+          ? 0
+          : suitableBatch(network.batchBytes),
       drafts: network.anyLength ? 'window' : 'full',
     },
   })
+}
+
+/**
+ * Number of windows to recognise together: four per core, because more are no faster, within an eighth of the memory. It is
+ * never 1, so that the same recording has the same chunks at all times.
+ */
+export function suitableBatch(
+  windowBytes: number,
+  {cores, memory} = {cores: physicalCores(), memory: obtainableMemory()},
+): number {
+  return Math.max(2, Math.min(4 * cores, 16, Math.floor(memory / 8 / windowBytes)))
 }
 
 /** Uses generated graphs if there are safetensors, else an ONNX export. */

@@ -111,7 +111,7 @@ describe('hallucination_silence_threshold, with the rules of openai-whisper', ()
         wordTimings: true,
         languages: ['en'],
         translates: false,
-        batchBytes: 0,
+        batch: 0,
         drafts: 'window',
       },
       async recognise(samples, {previousTokens}) {

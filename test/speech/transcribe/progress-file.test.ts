@@ -52,7 +52,7 @@ function modelOf(heard: {windows: number}): SpeechModel {
       wordTimings: true,
       languages: ['en', 'de'],
       translates: true,
-      batchBytes: 0,
+      batch: 0,
       drafts: 'window',
     },
     async recognise(samples, {language, previousTokens = [], prompt = 'none'}, signal): Promise<WindowResult> {

@@ -75,7 +75,7 @@ function modelOf(
       wordTimings: true,
       languages: ['en', 'de'],
       translates: true,
-      batchBytes: 0,
+      batch: 0,
       drafts: 'window',
     },
     async recognise(samples, options, signal): Promise<WindowResult> {

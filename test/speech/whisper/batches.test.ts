@@ -4,9 +4,8 @@ import {describe, it, type TestContext} from 'node:test'
 import {type AudioStream, energyVad} from '../../../src/audio/index.js'
 import {defaultTranscribeOptions, transcribe} from '../../../src/speech/index.js'
 import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model.js'
-import {automaticBatch} from '../../../src/speech/transcribe/chunks.js'
 import type {WindowResults} from '../../../src/speech/transcribe/options.js'
-import {openWhisper} from '../../../src/speech/whisper/open-whisper.js'
+import {openWhisper, suitableBatch} from '../../../src/speech/whisper/open-whisper.js'
 import {microClips, microData, writeMicroWhisper} from '../../support/micro-whisper.js'
 import {skipWithout} from '../../support/project.js'
 import {randomFloats} from '../../support/random-floats.js'
@@ -140,9 +139,9 @@ describe('windows that are recognised together', () => {
 
   it('are four per core with --batch 0, as far as the memory suffices', () => {
     const gigabytes = 2 ** 30
-    assert.equal(automaticBatch(10_000_000, {cores: 1, memory: 8 * gigabytes}), 4)
-    assert.equal(automaticBatch(10_000_000, {cores: 8, memory: 8 * gigabytes}), 16)
-    assert.equal(automaticBatch(gigabytes / 4, {cores: 8, memory: 8 * gigabytes}), 4)
-    assert.equal(automaticBatch(gigabytes, {cores: 8, memory: gigabytes}), 2)
+    assert.equal(suitableBatch(10_000_000, {cores: 1, memory: 8 * gigabytes}), 4)
+    assert.equal(suitableBatch(10_000_000, {cores: 8, memory: 8 * gigabytes}), 16)
+    assert.equal(suitableBatch(gigabytes / 4, {cores: 8, memory: 8 * gigabytes}), 4)
+    assert.equal(suitableBatch(gigabytes, {cores: 8, memory: gigabytes}), 2)
   })
 })
