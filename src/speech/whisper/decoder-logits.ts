@@ -100,10 +100,9 @@ export async function decoderLogits(
               if (found === undefined) return undefined
               const values = new Float32Array(vocabSize).fill(-Infinity)
               const tokens = [...setKnown(values, known, text), ...found.tokens]
-              const exact = embedding.logitsOf(state, found.tokens)
-              for (const [i, token] of found.tokens.entries()) values[token] = exact[i]!
-              const parts = [...known.approximate, ...found.tokens.map((token) => logits![token]!)]
-              return {text, values, tokens, restTotal: restTotal(known.total, parts), ceiling: found.ceiling, whole}
+              for (const token of found.tokens) values[token] = embedding.logit(state, token)
+              const rest = restTotal(known.total, [...known.approximate, ...found.approximate])
+              return {text, values, tokens, restTotal: rest, ceiling: found.ceiling, whole}
             }
             return new TokenLogits({
               ...common,
@@ -167,7 +166,7 @@ function reach(
   approximate: Float32Array,
   {ids, wanted}: Known,
   {least, error, suppressed}: {least: number; error: ErrorBound; suppressed: readonly number[]},
-): {tokens: number[]; ceiling: number} | undefined {
+): {tokens: number[]; approximate: number[]; ceiling: number} | undefined {
   const skipped = new Set([...ids, ...wanted, ...suppressed])
   const tokens: number[] = []
   let ceiling = -Infinity
@@ -178,7 +177,8 @@ function reach(
     if (most < least) ceiling = most
     else tokens.push(token)
   }
-  return tokens.length > mostReaching ? undefined : {tokens, ceiling}
+  if (tokens.length > mostReaching) return undefined
+  return {tokens, approximate: tokens.map((token) => approximate[token]!), ceiling}
 }
 
 function textBias(suppressed: readonly number[], text: number): Tensor {

@@ -7,9 +7,9 @@ import type {WhisperConfig} from './config.js'
 export interface TokenEmbedding {
   /** Writes the sum of token and position embedding, `[hidden]`, to `target` at `offset`. */
   embed(token: number, position: number, target: Float32Array, offset: number): void
-  /** Logits of some tokens of a last hidden state `[hidden]`. */
-  logitsOf(state: Float32Array, tokens: readonly number[]): Float32Array
-  /** Logits `[vocabulary]` of a last hidden state `[hidden]`: products with the rows of the checkpoint. */
+  /** Logit of a token of a last hidden state `[hidden]`. */
+  logit(state: Float32Array, token: number): number
+  /** Logits `[vocabulary]` of a last hidden state: products with the rows of the checkpoint. */
   logits(state: Float32Array): Float32Array
   close(): void
 }
@@ -39,11 +39,10 @@ export async function openTokenEmbedding(config: WhisperConfig, tensors: TensorM
       const base = position * hiddenSize
       for (let i = 0; i < hiddenSize; i++) target[offset + i] = row[i]! + positions[base + i]!
     },
-    logitsOf: (state, tokens) =>
-      Float32Array.from(tokens, (token) => {
-        readRow(token)
-        return product(row, 0, state)
-      }),
+    logit(state, token) {
+      readRow(token)
+      return product(row, 0, state)
+    },
     logits(state) {
       const logits = new Float32Array(vocabSize)
       const floats = new Float32Array(rowsPerRead * hiddenSize)
