@@ -35,7 +35,12 @@ import {needsAllSegments} from './text/refine.js'
 import {fingerprintOf, type RecordingFile} from './transcribe/fingerprint.js'
 import {mergeChannels} from './transcribe/merge-channels.js'
 import {moveEvents} from './transcribe/move-events.js'
-import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from './transcribe/options.js'
+import {
+  recognitionOf,
+  type TranscribeEvent,
+  type TranscribeOptions,
+  type TranscribeTimings,
+} from './transcribe/options.js'
 import {readFirstWindow} from './transcribe/passage.js'
 import {openProgressFile, type ProgressFile, resultsOfChannel} from './transcribe/progress-file.js'
 import {Recording} from './transcribe/recording.js'
@@ -257,16 +262,7 @@ export class Transcriber {
   }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
     const {engine, hint} = await this.#prepare(handlers)
     const {text, decoding} = this.#options
-    const {
-      preprocess: _,
-      conditionOnPrevious,
-      hallucinationSilenceSec,
-      speechPadSec,
-      chunkSec,
-      batch,
-      chunkOverlapSec,
-      ...recognition
-    } = this.#decoding(engine, hint.language)
+    const recognition = recognitionOf(this.#decoding(engine, hint.language))
     return new LiveTranscription({
       model: engine,
       detector: await this.#detector({live: true, state: from?.detector}),

@@ -34,6 +34,22 @@ export interface TranscribeOptions extends Omit<RecognitionOptions, 'previousTok
   memo?: WindowResults | undefined
 }
 
+/** The options of single windows. */
+export function recognitionOf(options: TranscribeOptions): Omit<RecognitionOptions, 'previousTokens'> {
+  const {
+    conditionOnPrevious,
+    hallucinationSilenceSec,
+    speechPadSec,
+    chunkSec,
+    batch,
+    chunkOverlapSec,
+    preprocess,
+    memo,
+    ...recognition
+  } = options
+  return recognition
+}
+
 /** Events of a running transcription, in order. */
 export type TranscribeEvent =
   /** A final segment. */

@@ -8,7 +8,7 @@ import {
 import {fitToSpeech} from './fit-to-speech.js'
 import {withoutHallucinations} from './hallucinations.js'
 import {moveSegment} from './move-events.js'
-import type {PassageWindow, TranscribeOptions, TranscribeTimings} from './options.js'
+import {type PassageWindow, recognitionOf, type TranscribeOptions, type TranscribeTimings} from './options.js'
 import type {Recording} from './recording.js'
 
 /** Maximum temperature at which the text is used as the prompt of the next window. */
@@ -115,22 +115,11 @@ export class WindowReader {
   }
 
   #recognition(): RecognitionOptions {
-    const {
-      conditionOnPrevious,
-      hallucinationSilenceSec,
-      speechPadSec,
-      chunkSec,
-      batch,
-      chunkOverlapSec,
-      preprocess,
-      memo,
-      ...recognition
-    } = this.#options
     return {
-      ...recognition,
-      language: recognition.language ?? this.language?.code,
+      ...recognitionOf(this.#options),
+      language: this.#options.language ?? this.language?.code,
       prompt: this.#prompt,
-      previousTokens: conditionOnPrevious ? [...this.#previous] : [],
+      previousTokens: this.#options.conditionOnPrevious ? [...this.#previous] : [],
     }
   }
 
