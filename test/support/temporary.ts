@@ -1,20 +1,32 @@
-import {mkdtempSync} from 'node:fs'
+import {mkdtempSync, rmSync} from 'node:fs'
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {dirname, join} from 'node:path'
 import {after, type TestContext} from 'node:test'
 
+/** Folders of this process, removed again when it ends: a hook that runs later may stop what still writes to one. */
+const folders: string[] = []
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, {recursive: true, force: true, maxRetries: 5})
+})
+
+/** A function that removes a folder. It does not fail if something is still being written to it. */
+function removal(folder: string): () => Promise<void> {
+  folders.push(folder)
+  return () => rm(folder, {recursive: true, force: true}).catch(() => undefined)
+}
+
 /** Creates a folder that is removed when the test ends. */
 export async function temporaryFolder(test: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
-  test.after(() => rm(folder, {recursive: true, force: true}))
+  test.after(removal(folder))
   return folder
 }
 
 /** Creates a folder for all tests of a suite, removed after them. */
 export function suiteFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  after(() => rm(folder, {recursive: true, force: true}))
+  after(removal(folder))
   return folder
 }
 
