@@ -18,6 +18,7 @@ export async function readModelText({
 }: RunDirectory): Promise<ModelText> {
   const config = tokenizerConfig === undefined ? {} : await readJsonObject(tokenizerConfig)
   const tokenizer = createTokenizer(await readJsonObject(file), config, file)
+  tokenizer.prepare()
   const isChatml =
     promptFormat === chatmlFormat || (promptFormat !== noFormat && tokenizer.id('<|im_start|>') !== undefined)
   const declared = chatTemplate === undefined ? declaredTemplate(config) : await readFile(chatTemplate, 'utf8')

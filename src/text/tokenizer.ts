@@ -1,6 +1,7 @@
 import {Tokenizer as HuggingFaceTokenizer} from '@huggingface/tokenizers'
 import {SvcError} from '../errors/index.js'
 import {mergedPairs, type Pairs, partsOf} from './merges.js'
+import {inByteAlphabet, type TokenizerJson, type Vocabulary, vocabularyOf} from './vocabulary.js'
 
 export interface EncodeOptions {
   /** Adds the special tokens that the model expects, such as the beginning-of-text token. */
@@ -14,19 +15,15 @@ export interface EncodeOptions {
 /** A text has more than `maxTokens` tokens. */
 export class TooManyTokens extends Error {}
 
-export interface Tokenizer {
-  /** @throws TooManyTokens beyond `maxTokens`; the exception of `check` */
+export interface Tokenizer extends Pick<Vocabulary, 'id' | 'tokenOf' | 'bytes' | 'specials' | 'longestToken'> {
+  /** @throws TooManyTokens beyond `maxTokens`; the exception of `check`; model_file_invalid in the first call */
   encode(text: string, options: EncodeOptions): number[]
   /** Escapes user text so that `encode` produces no special token from it. */
   guarded(text: string): string
   /** Omits special tokens. */
   decode(tokens: readonly number[]): string
-  id(token: string): number | undefined
-  /** The bytes of a token; for a special token, the bytes of its name. */
-  bytes(token: number): Buffer
-  readonly specials: readonly string[]
-  /** Length of the longest token that is not special, bytes. Computed from the complete vocabulary. */
-  readonly longestToken: number
+  /** Prepares `encode`, whose first call takes the time and the memory for its tables otherwise. @throws model_file_invalid */
+  prepare(): void
   /** Beginning-of-text and end-of-text tokens in the tokenizer's configuration. */
   readonly bos?: string
   readonly eos?: string
@@ -35,36 +32,45 @@ export interface Tokenizer {
 /**
  * Creates a tokenizer from `tokenizer.json` and `tokenizer_config.json`; the latter names the special tokens.
  * @param file path of `tokenizer.json`, for errors
- * @throws model_file_invalid
  */
 export function createTokenizer(
   json: TokenizerJson,
   config: Readonly<Record<string, unknown>>,
   file: string,
 ): Tokenizer {
-  const inner = load(file, json, config)
-  const byteLevel = usesByteAlphabet(json)
+  const vocabulary = vocabularyOf(json, config)
   const bos = tokenText(config.bos_token)
   const eos = tokenText(config.eos_token)
-  const specials = specialTokens(json)
-  const isSpecial = new Set(specials)
-  const budget = boundWork(inner, {merges: mergedPairs(json.model), isSpecial, byteLevel})
+  let loaded: {inner: HuggingFaceTokenizer; budget: ReturnType<typeof boundWork>} | undefined
+  const load = () => {
+    if (loaded !== undefined) return loaded
+    const inner = loadLibrary(file, json, config)
+    loaded = {inner, budget: boundWork(inner, mergedPairs(json.model), vocabulary)}
+    return loaded
+  }
   let guarded: ((text: string) => string) | undefined
   return {
-    encode: (text, {special, ...bounds}) => budget(bounds, () => inner.encode(text, {add_special_tokens: special}).ids),
+    encode(text, {special, ...bounds}) {
+      const {inner, budget} = load()
+      return budget(bounds, () => inner.encode(text, {add_special_tokens: special}).ids)
+    },
     guarded(text) {
-      guarded ??= guard(specials)
+      guarded ??= guard(vocabulary.specials)
       return guarded(text)
     },
-    decode: (tokens) =>
-      tokens.length === 0
-        ? ''
-        : inner.decode(tokens as number[], {skip_special_tokens: true, clean_up_tokenization_spaces: false}),
-    id: (token) => inner.token_to_id(token),
-    bytes: (token) => tokenBytes(inner.id_to_token(token) ?? '', byteLevel),
-    specials,
+    decode(tokens) {
+      if (tokens.length === 0) return ''
+      if (vocabulary.decode !== undefined) return vocabulary.decode(tokens)
+      const options = {skip_special_tokens: true, clean_up_tokenization_spaces: false}
+      return load().inner.decode(tokens as number[], options)
+    },
+    prepare: () => void load(),
+    id: vocabulary.id,
+    tokenOf: vocabulary.tokenOf,
+    bytes: vocabulary.bytes,
+    specials: vocabulary.specials,
     get longestToken() {
-      return longestToken(inner, isSpecial, byteLevel)
+      return vocabulary.longestToken
     },
     ...(bos === undefined ? {} : {bos}),
     ...(eos === undefined ? {} : {eos}),
@@ -81,19 +87,17 @@ const wordsPerBatch = 256
 
 type Bounds = Omit<EncodeOptions, 'special'>
 
-interface Vocabulary {
-  merges: Pairs | undefined
-  isSpecial: ReadonlySet<string>
-  byteLevel: boolean
-}
-
 /**
  * Makes the library encode in batches of words, so that the work can be counted and aborted. Words are split where no
  * merge spans the boundary, which yields the same tokens, and parts that the library mostly has in its cache.
  */
-function boundWork({model}: HuggingFaceTokenizer, {merges, isSpecial, byteLevel}: Vocabulary) {
+function boundWork(
+  {model}: HuggingFaceTokenizer,
+  merges: Pairs | undefined,
+  {isSpecial, usesBytes}: Pick<Vocabulary, 'isSpecial' | 'usesBytes'>,
+) {
   if (model === null) return <T>(_bounds: Bounds, work: () => T) => work()
-  const seamWritten = byteLevel ? inByteAlphabet(seam) : seam
+  const seamWritten = usesBytes ? inByteAlphabet(seam) : seam
   const encode = model.encode.bind(model) as (words: string[]) => string[]
   let bounds: Bounds = {}
   let tokens = 0
@@ -106,7 +110,7 @@ function boundWork({model}: HuggingFaceTokenizer, {merges, isSpecial, byteLevel}
   }
   const cut = (piece: string): readonly string[] => {
     if (piece.includes(seamWritten)) return piece.split(seamWritten).flatMap(cut)
-    return isSpecial.has(piece) ? [...piece] : partsOf(piece, merges)
+    return isSpecial(piece) ? [...piece] : partsOf(piece, merges)
   }
   model.encode = (pieces: readonly string[]) => {
     const found: string[][] = []
@@ -164,14 +168,7 @@ const prefixes = (text: string) => Array.from({length: text.length}, (_, i) => t
 const suffixes = (text: string) => Array.from({length: text.length}, (_, i) => text.slice(i))
 const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-function longestToken(inner: HuggingFaceTokenizer, specials: ReadonlySet<string>, byteLevel: boolean): number {
-  let longest = 1
-  for (const token of inner.get_vocab(true).keys())
-    if (token !== undefined && !specials.has(token)) longest = Math.max(longest, tokenBytes(token, byteLevel).length)
-  return longest
-}
-
-function load(file: string, json: object, config: object): HuggingFaceTokenizer {
+function loadLibrary(file: string, json: object, config: object): HuggingFaceTokenizer {
   try {
     return new HuggingFaceTokenizer(json, config)
   } catch (error) {
@@ -184,43 +181,4 @@ function tokenText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   const content = (value as {content?: unknown} | null | undefined)?.content
   return typeof content === 'string' ? content : undefined
-}
-
-interface TokenizerJson {
-  model?: object | null
-  added_tokens?: {content?: unknown; special?: unknown}[]
-  decoder?: {type?: unknown; decoders?: {type?: unknown}[]} | null
-}
-
-const specialTokens = (json: TokenizerJson): string[] =>
-  (json.added_tokens ?? [])
-    .filter(({special, content}) => special === true && typeof content === 'string')
-    .map(({content}) => content as string)
-
-/** Whether tokens use GPT-2's byte alphabet, rather than text with `▁` for a space. */
-const usesByteAlphabet = ({decoder}: TokenizerJson): boolean =>
-  decoder?.type === 'ByteLevel' || (decoder?.decoders ?? []).some(({type}) => type === 'ByteLevel')
-
-/** GPT-2's byte alphabet: printable bytes map to themselves, the others to the characters from U+0100 on, in order. */
-const byteOfLetter: ReadonlyMap<string, number> = (() => {
-  const printable = (byte: number) =>
-    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255)
-  let next = 256
-  return new Map(
-    Array.from({length: 256}, (_, byte) => [String.fromCodePoint(printable(byte) ? byte : next++), byte] as const),
-  )
-})()
-
-function inByteAlphabet(text: string): string {
-  const letters = new Map([...byteOfLetter].map(([letter, byte]) => [byte, letter]))
-  return Array.from(Buffer.from(text), (byte) => letters.get(byte)).join('')
-}
-
-function tokenBytes(token: string, byteLevel: boolean): Buffer {
-  if (byteLevel) {
-    const bytes = Array.from(token, (letter) => byteOfLetter.get(letter))
-    if (bytes.every((byte) => byte !== undefined)) return Buffer.from(bytes)
-  }
-  const byte = /^<0x([0-9A-F]{2})>$/i.exec(token)?.[1]
-  return byte === undefined ? Buffer.from(token.replaceAll('▁', ' '), 'utf8') : Buffer.from(byte, 'hex')
 }

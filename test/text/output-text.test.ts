@@ -8,7 +8,9 @@ const bytes = createTokenizer(byteTokenizer(), {}, 'tokenizer.json')
 /** SentencePiece style: a word includes its leading space, and the first space of a text is dropped. */
 const words: Tokenizer = {
   encode: () => [],
+  prepare: () => undefined,
   id: () => undefined,
+  tokenOf: () => undefined,
   bytes: () => Buffer.alloc(0),
   specials: [],
   guarded: (text) => text,

@@ -104,6 +104,36 @@ for (const [name, file] of fixtures)
           )
     })
 
+    it('decodes like the library', () => {
+      const random = seeded(11)
+      const count = Math.max(...library.get_vocab(true).values()) + 1
+      const sequences = [
+        ...Array.from({length: count}, (_, token) => [token]),
+        ...Array.from({length: 300}, () => Array.from({length: 1 + random.below(12)}, () => random.below(count))),
+      ]
+      for (const tokens of sequences)
+        assert.equal(
+          tokenizer.decode(tokens),
+          library.decode(tokens, {skip_special_tokens: true, clean_up_tokenization_spaces: false}),
+          tokens.join(' '),
+        )
+      assert.equal(tokenizer.decode([]), '')
+    })
+
+    it('has the ids of the library', () => {
+      for (const [name, id] of library.get_vocab(true)) assert.equal(tokenizer.id(name), id, name)
+      for (const name of ['no such token', 'constructor', ''])
+        assert.equal(tokenizer.id(name), library.token_to_id(name))
+    })
+
+    it('finds the token that is a text', () => {
+      const named = library.get_vocab(true)
+      for (const [name, id] of named)
+        if (tokenizer.bytes(id).toString() === name.replaceAll('▁', ' '))
+          assert.equal(tokenizer.tokenOf(name.replaceAll('▁', ' ')), id, name)
+      assert.equal(tokenizer.tokenOf('no such token'), undefined)
+    })
+
     it('finds no special token in guarded text', () => {
       const specials = new Set(file.added_tokens.filter(({special}) => special).map(({id}) => id))
       const names = tokenizer.specials
@@ -160,6 +190,18 @@ for (const [name, file] of fixtures)
       assert.ok(tokenizer.encode(text, {special: false}).length > 100)
     })
   })
+
+describe('createTokenizer: a vocabulary that the library rejects', () => {
+  const file = {...(byteTokenizer() as TokenizerFile), pre_tokenizer: {type: 'Unheard'}}
+
+  it('is reported when a text is encoded, or before by prepare', () => {
+    const tokenizer = createTokenizer(file, {}, 'tokenizer.json')
+    const [letter = 0] = createTokenizer(byteTokenizer(), {}, 'tokenizer.json').encode('a', {special: false})
+    assert.equal(tokenizer.decode([letter]), 'a')
+    for (const use of [() => tokenizer.prepare(), () => tokenizer.encode('a', {special: false})])
+      assert.throws(use, {code: 'model_file_invalid'})
+  })
+})
 
 describe('createTokenizer: text without word breaks', () => {
   const tokenizer = createTokenizer(trained('aaaaaaaa', 2), {}, 'tokenizer.json')

@@ -84,7 +84,6 @@ export function readVocabulary({tokenizer, file, size, config, generationConfig}
     task.translate,
   ]
   const listed = numbers(generationConfig.suppress_tokens) ?? numbers(config.suppress_tokens)
-  const blank = tokenizer.encode(' ', {special: false})
   return {
     tokenizer,
     size,
@@ -100,7 +99,7 @@ export function readVocabulary({tokenizer, file, size, config, generationConfig}
     suppressed: unique([...(listed ?? nonSpeechTokens(tokenizer)), ...special, ...languages.values()], size),
     promptOnly: unique([...special, ...languages.values()], size),
     suppressedAtBegin: unique(
-      [...(numbers(generationConfig.begin_suppress_tokens) ?? (blank.length === 1 ? blank : [])), endOfText],
+      [...(numbers(generationConfig.begin_suppress_tokens) ?? [tokenizer.tokenOf(' ')]), endOfText],
       size,
     ),
   }
@@ -152,13 +151,9 @@ const nonSpeech = [
 ]
 
 /** Tokens of these symbols, for checkpoints without a list of suppressed tokens. */
-function nonSpeechTokens(tokenizer: Tokenizer): number[] {
-  const single = (text: string) => {
-    const tokens = tokenizer.encode(text, {special: false})
-    return tokens.length === 1 ? tokens : []
-  }
+function nonSpeechTokens(tokenizer: Tokenizer): (number | undefined)[] {
   // A dash or an apostrophe is suppressed only at the start of a word.
-  return [...nonSpeech.flatMap((mark) => [...single(mark), ...single(` ${mark}`)]), ...single(' -'), ...single(" '")]
+  return [...nonSpeech.flatMap((mark) => [mark, ` ${mark}`]), ' -', " '"].map(tokenizer.tokenOf)
 }
 
 export const timestampSec = ({firstTimestamp}: WhisperVocabulary, token: number): number =>
