@@ -43,6 +43,9 @@ interface Candidate {
   rank: number
 }
 
+/** Number of tokens per row that a beam search considers: one of them may end its text. */
+export const beamCandidates = (width: number): number => width + 1
+
 /**
  * State of a beam search. The rows are the `width` best unfinished hypotheses. A hypothesis that ends leaves the beam,
  * and the search is done after `patience * width` of them. `S` is what the caller knows of a hypothesis. Source: the beam
@@ -66,11 +69,6 @@ export class BeamSearch<S> {
     this.#rank = rank
     this.#end = end
     this.#rows = [{tokens: [], logprobs: [], logprob: 0, rank: 0, state: start}]
-  }
-
-  /** Number of tokens per row that are considered. */
-  get candidates(): number {
-    return this.#width + 1
   }
 
   get done(): boolean {
@@ -108,7 +106,9 @@ export class BeamSearch<S> {
   #candidates({logits, total, offset}: BeamScores<S>, source: number): Candidate[] {
     const before = (this.#rows[source]?.rank ?? 0) + offset - total
     const {values} = logits
-    return logits.mostLikely(this.candidates).map((token) => ({source, token, rank: before + values[token]!}))
+    return logits
+      .mostLikely(beamCandidates(this.#width))
+      .map((token) => ({source, token, rank: before + values[token]!}))
   }
 
   #extended({source, token, rank}: Candidate, scores: readonly BeamScores<S>[]): Row<S> {

@@ -3,6 +3,7 @@ export {
   type BeamHypothesis,
   type BeamScores,
   BeamSearch,
+  beamCandidates,
   type HypothesisRank,
   lengthPenalised,
   meanLogprob,

@@ -13,8 +13,6 @@ export interface KnownLogits {
   restTotal: number
   /** Upper bound of the logits of text tokens that are not known exactly. */
   ceiling: number
-  /** Computes the exact logits of the text tokens that could have at least a logit; undefined if they cannot be found. */
-  reaching?: ((logit: number) => KnownLogits | undefined) | undefined
   /** Computes the exact logits `[vocabulary]` of this row. */
   whole: (() => Float32Array) | undefined
 }
@@ -97,16 +95,12 @@ export class TokenLogits {
   /** True if the `count` largest logits are certainly those of `mostLikely`, and exact. */
   isCertain(count: number): boolean {
     if (this.#isDoubtful) return false
-    const {ceiling} = this.#known
+    const {values, tokens, text, ceiling} = this.#known
     if (ceiling === -Infinity) return true
-    const last = this.mostLikely(count)[count - 1]
-    return last !== undefined && this.values[last]! > ceiling
-  }
-
-  /** Exact logits of all text tokens that could have at least the given logit, before any exclusion, if they can be found. */
-  reaching(logit: number): TokenLogits | undefined {
-    const known = this.#known.reaching?.(logit)
-    return known && new TokenLogits(known)
+    const isAbove = (logit: number) => logit > ceiling
+    if (tokens === undefined) return values.filter(isAbove).length >= count
+    const found = tokens.filter((token) => isAbove(values[token]!)).length
+    return found >= count || found + values.subarray(text).filter(isAbove).length >= count
   }
 
   /** The exact logits of all tokens, before any exclusion. */

@@ -1,6 +1,6 @@
 import {deflateSync} from 'node:zlib'
 import {logger} from '../../log/index.js'
-import {lengthPenalised, meanLogprob, type TokenLogits} from '../../sampling/index.js'
+import {beamCandidates, lengthPenalised, meanLogprob, type TokenLogits} from '../../sampling/index.js'
 import type {CompiledConstraints} from '../constraints/compile.js'
 import {logitConstraints} from '../constraints/logit-constraints.js'
 import type {RecognitionOptions} from '../model.js'
@@ -72,7 +72,8 @@ export async function decodeWindow(
   let wholeHeads = 0
   for (const temperature of options.temperatures) {
     const searches = temperature === 0 && options.beamSize > 1
-    const run = audio.decode({allLogits: temperature > 0, searches, suppressed: vocabulary.suppressed})
+    const exact = searches ? beamCandidates(options.beamSize) : 1
+    const run = audio.decode({allLogits: temperature > 0, exact, suppressed: vocabulary.suppressed})
     const last = prompt.tokens.length - 1
     const [atStart, atEnd] = await run.prefill(prompt.tokens, [prompt.startIndex, last], wantedAtStart(limits))
     if (atStart === undefined || atEnd === undefined) throw new Error('The decoder returned too few logits.')

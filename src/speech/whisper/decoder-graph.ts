@@ -14,8 +14,8 @@ import {embeddingTensor} from './quantized-tensors.js'
  * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; those of
  * `CrossStates`; `window_split` int64 `[4]` = `[rows / windows, windows,
  * heads, head_dim]`; `logit_rows` int64 `[n]`; `text_bias` float32 `[text]`, added to the logits of text
- * tokens before the most likely ones are selected; `wanted` int64 `[n, m]`, more text tokens. Outputs: `key.N`,
- * `value.N` `[rows, hidden]`, to append to the past; `attention.N` `[windows, heads, rows, positions]` for the layers in
+ * tokens before the most likely ones are selected; `top_count` int64 `[1]`, the number of these; `wanted` int64 `[n, m]`,
+ * more text tokens. Outputs: `key.N`, `value.N` `[rows, hidden]`, to append to the past; `attention.N` `[windows, heads, rows, positions]` for the layers in
  * `aligned`; and those of `outputLogits`.
  *
  * All hypotheses of one window are rows of one matrix product with its keys and values, which are not copied per
@@ -59,13 +59,10 @@ export function buildDecoderGraph(
   return {model: graph.build(), externalFolder: weights.folder}
 }
 
-/** Number of most likely text tokens that a run returns. */
-export const topCount = (text: number): number => Math.min(64, text)
-
 /**
  * Outputs of the last hidden states, `[n, hidden]`: `final`, these states; `text` `[n, text]`, the logits of the text
- * tokens, approximate if the matrix is quantised; `top` and `top_ids` `[n, 64]`, the largest of them with the bias;
- * `exact` `[n, 64 + m]`, the exact logits of these tokens and of the wanted ones; `text_total` `[n, 1]`, log-sum-exp of
+ * tokens, approximate if the matrix is quantised; `top` and `top_ids` `[n, k]`, the largest of them with the bias;
+ * `exact` `[n, k + m]`, the exact logits of these tokens and of the wanted ones; `text_total` `[n, 1]`, log-sum-exp of
  * the biased logits; `others` `[n, vocabulary - text]`, the exact logits of the later tokens, which the timestamp rules
  * need all of.
  */
@@ -77,10 +74,10 @@ function outputLogits(
   text: number,
 ): void {
   const shape = [vocabSize, hiddenSize] as const
-  const count = topCount(text)
+  const count = graph.input('top_count', 'int64', [1])
   const logits = weights.logits(final, embeddingTensor, shape, text)
   const biased = graph.node('Add', [logits, graph.input('text_bias', 'float32', [text])])
-  const [top, ids] = graph.pair('TopK', [biased, graph.integers(count)], {axis: -1, largest: 1, sorted: 1})
+  const [top, ids] = graph.pair('TopK', [biased, count], {axis: -1, largest: 1, sorted: 1})
   const first = (of: Value) => graph.node('Gather', [of, graph.integers(0)], {axis: 1})
   // LogSoftmax is ten times as fast as ReduceLogSumExp.
   const logprobs = graph.node('LogSoftmax', [biased], {axis: -1})
@@ -91,13 +88,13 @@ function outputLogits(
   const outputs = [
     ['final', final, hiddenSize],
     ['text', logits, text],
-    ['top', top, count],
+    ['top', top, 'k'],
     ['exact', graph.node('Squeeze', [products, graph.integers(2)]), 'candidates'],
     ['text_total', total, 1],
     ['others', weights.exactLogits(final, embeddingTensor, shape, text), vocabSize - text],
   ] as const
   for (const [name, value, size] of outputs) graph.output(name, value, 'float32', ['n', size])
-  graph.output('top_ids', ids, 'int64', ['n', count])
+  graph.output('top_ids', ids, 'int64', ['n', 'k'])
 }
 
 /** The query, scaled by 1 / sqrt(head_dim) as the checkpoints expect. */

@@ -1,19 +1,17 @@
 import {type Tensor, tensor} from '../../onnx/index.js'
-import {type KnownLogits, TokenLogits} from '../../sampling/index.js'
+import {TokenLogits} from '../../sampling/index.js'
 import {readTensorFloat32, type TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
-import {topCount} from './decoder-graph.js'
 import {embeddingTensor} from './quantized-tensors.js'
 import type {TokenEmbedding} from './token-embedding.js'
 
 /** The outputs of `outputLogits` that are needed in each step. */
 const stepOutputs = ['final', 'top', 'top_ids', 'exact', 'text_total', 'others'] as const
 
-/** Norms of the quantised text rows: of their errors, and of the rows. */
+/** The largest norms of the quantised text rows: of their errors, and of the rows. */
 interface RowBounds {
-  /** `[text, 2]` */
-  norms: Float32Array
-  largest: readonly [error: number, norm: number]
+  error: number
+  norm: number
   /** Upper bound of the square of the norm of the error of a rounded state. */
   rounding(state: Float32Array): number
 }
@@ -26,13 +24,16 @@ const smallestRounding = 1e-4
 
 /** How a decoder graph's outputs become the logits of tokens. */
 export interface DecoderLogits {
-  /** Inputs of a run, besides those of the layers. */
-  feeds(suppressed: readonly number[], wanted: readonly (readonly number[])[]): Record<string, Tensor>
-  /** @param text true if the approximate logits of all text tokens are needed */
-  fetches(text: boolean): Record<string, null>
+  /**
+   * Inputs of a run, besides those of the layers.
+   * @param exact number of the most likely tokens of a row that should be certain
+   */
+  feeds(suppressed: readonly number[], wanted: readonly (readonly number[])[], exact: number): Record<string, Tensor>
+  /** @param all true if the rows have logits of all tokens */
+  fetches(all: boolean): Record<string, null>
   /**
    * The rows of a run; each call reuses the memory of the last one unless `all` is true.
-   * @param all true if the rows have logits of all tokens; those of the text are approximate
+   * @param all as for `fetches`; the logits of the text are approximate then
    */
   read(
     outputs: Readonly<Record<string, Tensor | undefined>>,
@@ -52,27 +53,29 @@ export async function decoderLogits(
   text: number,
 ): Promise<() => DecoderLogits> {
   const bounds = await rowBounds(tensors, text)
-  const count = topCount(text)
   return () => {
     /** Of each row: its logits, and the text tokens that are not -Infinity in them. */
     const buffers: {values: Float32Array; tokens: number[]}[] = []
     let bias: {suppressed: readonly number[]; feed: Tensor} | undefined
     return {
-      feeds(suppressed, wanted) {
+      feeds(suppressed, wanted, exact) {
         if (bias?.suppressed !== suppressed) bias = {suppressed, feed: textBias(suppressed, text)}
         const most = Math.max(0, ...wanted.map(({length}) => length))
         const ids = new BigInt64Array(wanted.length * most)
         for (const [row, tokens] of wanted.entries())
           for (const [i, token] of tokens.entries()) ids[row * most + i] = BigInt(token)
-        return {text_bias: bias.feed, wanted: tensor(ids, [wanted.length, most])}
+        return {
+          text_bias: bias.feed,
+          top_count: tensor(BigInt64Array.of(BigInt(topCount(text, exact))), [1]),
+          wanted: tensor(ids, [wanted.length, most]),
+        }
       },
-      fetches: (withText) =>
-        Object.fromEntries([...stepOutputs, ...(withText ? ['text'] : [])].map((name) => [name, null])),
+      fetches: (all) => Object.fromEntries([...stepOutputs, ...(all ? ['text'] : [])].map((name) => [name, null])),
       read(outputs, wanted, all, onWhole) {
         const floats = (name: (typeof stepOutputs)[number] | 'text') => outputs[name]?.data as Float32Array | undefined
         const [final, top, exactLogits] = [floats('final')!, floats('top')!, floats('exact')!]
         const ids = outputs.top_ids?.data as BigInt64Array
-        const width = exactLogits.length / wanted.length
+        const [count, width] = [top, exactLogits].map(({length}) => length / wanted.length) as [number, number]
         return wanted.map((tokens, row) => {
           const state = final.subarray(row * hiddenSize, (row + 1) * hiddenSize)
           const known: Known = {
@@ -83,40 +86,23 @@ export async function decoderLogits(
             total: floats('text_total')![row]!,
             others: floats('others')!.subarray(row * (vocabSize - text), (row + 1) * (vocabSize - text)),
           }
-          const error = errorBound(state, bounds)
-          const common = {text, ceiling: ceilingOf(known, error.largest, text)}
           const whole = () => {
             onWhole()
             return embedding.logits(state)
           }
-          const logits = floats('text')?.subarray(row * text, (row + 1) * text)
-          if (!all || logits === undefined) {
+          const common = {text, ceiling: ceilingOf(known, errorBound(state, bounds), text), whole}
+          if (!all) {
             buffers[row] ??= {values: new Float32Array(vocabSize).fill(-Infinity), tokens: []}
             const buffer = buffers[row]
             for (const token of buffer.tokens) buffer.values[token] = -Infinity
             buffer.tokens = setKnown(buffer.values, known, text)
-            const reaching = (least: number): KnownLogits | undefined => {
-              const found = logits && reach(logits, known, {least, error, suppressed: bias?.suppressed ?? []})
-              if (found === undefined) return undefined
-              const values = new Float32Array(vocabSize).fill(-Infinity)
-              const tokens = [...setKnown(values, known, text), ...found.tokens]
-              for (const token of found.tokens) values[token] = embedding.logit(state, token)
-              const rest = restTotal(known.total, [...known.approximate, ...found.approximate])
-              return {text, values, tokens, restTotal: rest, ceiling: found.ceiling, whole}
-            }
-            return new TokenLogits({
-              ...common,
-              ...buffer,
-              restTotal: restTotal(known.total, known.approximate),
-              reaching,
-              whole,
-            })
+            return new TokenLogits({...common, ...buffer, restTotal: restTotal(known.total, known.approximate)})
           }
           const values = new Float32Array(vocabSize)
-          values.set(logits)
+          values.set(floats('text')!.subarray(row * text, (row + 1) * text))
           setKnown(values, known, text)
           const exact = bounds === undefined ? {ceiling: -Infinity} : {}
-          return new TokenLogits({...common, ...exact, values, tokens: undefined, restTotal: -Infinity, whole})
+          return new TokenLogits({...common, ...exact, values, tokens: undefined, restTotal: -Infinity})
         })
       },
     }
@@ -158,28 +144,11 @@ function restTotal(total: number, known: Iterable<number>): number {
   return part < 1 ? total + Math.log1p(-part) : -Infinity
 }
 
-/** Limit above which all logits are computed instead. */
-const mostReaching = 4096
-
-/** The text tokens besides the known ones whose exact logits could be at least `least`, and an upper bound of the others. */
-function reach(
-  approximate: Float32Array,
-  {ids, wanted}: Known,
-  {least, error, suppressed}: {least: number; error: ErrorBound; suppressed: readonly number[]},
-): {tokens: number[]; approximate: number[]; ceiling: number} | undefined {
-  const skipped = new Set([...ids, ...wanted, ...suppressed])
-  const tokens: number[] = []
-  let ceiling = -Infinity
-  for (let token = 0; token < approximate.length; token++) {
-    if (approximate[token]! + error.largest <= ceiling) continue
-    const most = approximate[token]! + error.ofToken(token)
-    if (most <= ceiling || skipped.has(token)) continue
-    if (most < least) ceiling = most
-    else tokens.push(token)
-  }
-  if (tokens.length > mostReaching) return undefined
-  return {tokens, approximate: tokens.map((token) => approximate[token]!), ceiling}
-}
+/**
+ * Number of most likely text tokens that a run returns, so that their errors seldom leave a doubt about the first ones:
+ * with random weights, whose logits are close to each other, 32 suffice for one and 123 for six.
+ */
+const topCount = (text: number, exact: number): number => Math.min(Math.max(64, 24 * exact), text)
 
 function textBias(suppressed: readonly number[], text: number): Tensor {
   const bias = new Float32Array(text)
@@ -201,28 +170,19 @@ async function rowBounds(tensors: TensorMap, text: number): Promise<RowBounds | 
     error = Math.max(error, norms[2 * row]!)
     norm = Math.max(norm, norms[2 * row + 1]!)
   }
-  return {norms, largest: [error, norm], rounding: blocks === undefined ? rowRounding : blockRounding}
+  return {error, norm, rounding: blocks === undefined ? rowRounding : blockRounding}
 }
 
 /**
  * Upper bound of the difference between a quantised and an exact logit. For a row w, its copy q and the state h, the
  * difference is at most `|w - q| |h| + |q| d`, where d is the norm of the rounding of h to 8 bits.
  */
-function errorBound(state: Float32Array, bounds: RowBounds | undefined): ErrorBound {
-  if (bounds === undefined) return {ofToken: () => 0, largest: 0}
+function errorBound(state: Float32Array, bounds: RowBounds | undefined): number {
+  if (bounds === undefined) return 0
   let squares = 0
   for (const x of state) squares += x * x
-  const length = Math.sqrt(squares)
-  const rounding = Math.sqrt(bounds.rounding(state))
-  const bound = (error: number, norm: number) => roundingShare * (error * length + norm * rounding) + smallestRounding
-  const {norms} = bounds
-  return {ofToken: (token) => bound(norms[2 * token]!, norms[2 * token + 1]!), largest: bound(...bounds.largest)}
-}
-
-interface ErrorBound {
-  ofToken(token: number): number
-  /** That of any token. */
-  largest: number
+  const {error, norm, rounding} = bounds
+  return roundingShare * (error * Math.sqrt(squares) + norm * Math.sqrt(rounding(state))) + smallestRounding
 }
 
 /** The runtime rounds in `MatMulNBits`: each value changes by at most half a step of its block. */

@@ -186,15 +186,15 @@ class GraphDecoderRun implements DecoderRun {
   /** Runs the decoder and returns the logits of the given rows. */
   async run(step: DecoderStep, wanted: readonly (readonly number[])[], all: boolean): Promise<TokenLogits[]> {
     const {decoder, config} = this.#parts
-    const {suppressed, searches = false} = this.#options
-    const fetches: Record<string, null> = this.#logits.fetches(all || searches)
+    const {suppressed, exact = 1} = this.#options
+    const fetches: Record<string, null> = this.#logits.fetches(all)
     for (let i = 0; i < config.decoder.layers; i++) {
       fetches[`key.${i}`] = null
       fetches[`value.${i}`] = null
     }
     const feeds = {
       ...decoderFeeds(this.#parts, this.#cross, this.#cache, step),
-      ...this.#logits.feeds(suppressed, wanted),
+      ...this.#logits.feeds(suppressed, wanted, exact),
     }
     const outputs = await decoder.run(feeds, fetches)
     this.#cache.append(outputs, step.time)
@@ -274,7 +274,7 @@ function align(parts: Parts, cross: Cross, positions: number, tokens: readonly n
   const {config, decoder, alignmentHeads} = parts
   const cache = new SelfAttentionCache(config.decoder.layers, config.hiddenSize)
   const step = {tokens, time: tokens.length, logitRows: [0]}
-  const feeds = {...decoderFeeds(parts, cross, cache, step), ...parts.logits().feeds([], [[]])}
+  const feeds = {...decoderFeeds(parts, cross, cache, step), ...parts.logits().feeds([], [[]], 1)}
   const shape = {tokens: tokens.length, positions}
   return attentionOf('attention', alignmentHeads, shape, (fetches) => decoder.run(feeds, fetches))
 }

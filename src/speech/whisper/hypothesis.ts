@@ -2,6 +2,7 @@ import {
   type BeamHypothesis,
   type BeamScores,
   BeamSearch,
+  beamCandidates,
   createSampler,
   defaultSampling,
   type HypothesisRank,
@@ -133,10 +134,7 @@ const wanted = (state: ConstraintState | undefined, {constraints}: DecodeLimits)
 
 type Scores = BeamScores<ConstraintState | undefined>
 
-/**
- * Scores with certainty about the `exact` most likely tokens: if the known logits do not prove them, more logits are
- * computed, and then all.
- */
+/** Scores with certainty about the `exact` most likely tokens: all logits are computed if the known ones do not prove them. */
 function exactScores(
   logits: TokenLogits,
   row: Pick<DecodedTokens, 'tokens' | 'state'>,
@@ -144,11 +142,7 @@ function exactScores(
   exact: number,
 ): Scores {
   const {scores, isCertain} = scoresOf(logits, row, limits, exact)
-  if (isCertain) return scores
-  const last = logits.mostLikely(exact)[exact - 1]
-  const more = last === undefined ? undefined : logits.reaching(logits.values[last]!)
-  const again = more && scoresOf(more, row, limits, exact)
-  return again?.isCertain ? again.scores : scoresOf(logits.whole(), row, limits, 0).scores
+  return isCertain ? scores : scoresOf(logits.whole(), row, limits, 0).scores
 }
 
 /** Applies the rules and then the constraints to logits, in place. If nothing remains, the text ends. */
@@ -231,7 +225,7 @@ export async function searchHypotheses(
   for (let length = 0; ; length++) {
     await processMessages(signal)
     const {tokens, sources} = search.advance(
-      search.rows.map((row, i) => exactScores(next[i] as TokenLogits, row, limits, search.candidates)),
+      search.rows.map((row, i) => exactScores(next[i] as TokenLogits, row, limits, beamCandidates(width))),
     )
     if (search.done || length + 1 >= maxTokens) return search.hypotheses().map((one) => asHypothesis(one, constraints))
     run.select(sources)

@@ -41,8 +41,8 @@ export interface CrossAttention {
 export interface DecoderRunOptions {
   /** Returns the logits of all tokens in each step, for sampling. */
   allLogits: boolean
-  /** True if the steps need several exact tokens per row, as a beam search does. */
-  searches?: boolean
+  /** Number of the most likely tokens of each row that must be exact; 1 by default. */
+  exact?: number
   /** Tokens that are never selected; their logits are not part of a step's log-sum-exp. */
   suppressed: readonly number[]
 }
