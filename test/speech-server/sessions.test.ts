@@ -267,12 +267,20 @@ describe('the files of a session', () => {
     const one = await speaker(test, await startKeeping(folder), {maxKept})
     await say(one, 0, 14)
     const [id = ''] = await sessionFolders(folder)
-    const sizes = await Promise.all(
-      (await readdir(join(folder, id)))
-        .filter((name) => name.endsWith('.pcm'))
-        .map(async (name) => (await stat(join(folder, id, name))).size),
-    )
-    assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 32_000 * 14, 'finished audio is deleted')
+    const audioBytes = async () => {
+      const names = (await readdir(join(folder, id))).filter((name) => name.endsWith('.pcm'))
+      const sizes = await Promise.all(
+        names.map((name) =>
+          stat(join(folder, id, name)).then(
+            ({size}) => size,
+            () => 0,
+          ),
+        ),
+      )
+      return sizes.reduce((sum, size) => sum + size, 0)
+    }
+    // The client waits until its audio is stored, but not for the results.
+    await until(async () => (await audioBytes()) < 32_000 * 14, 'finished audio is deleted')
   })
 
   it('are deleted when they expire, also those of an earlier process', async (test) => {
