@@ -27,7 +27,7 @@ import {
 } from './model.js'
 import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
-import {asrConfidence, refineConfidence} from './text/confidence.js'
+import {asrConfidence} from './text/confidence.js'
 import {type FinishContext, type FinishedText, finishSegment, finishText} from './text/finish.js'
 import {type LanguageDiagnostics, readLanguageHint, requireLanguage, withDetection} from './text/language-hint.js'
 import {languageCodes} from './text/languages.js'
@@ -45,7 +45,7 @@ import {readFirstWindow} from './transcribe/passage.js'
 import {openProgressFile, type ProgressFile, resultsOfChannel} from './transcribe/progress-file.js'
 import {Recording} from './transcribe/recording.js'
 import {transcribe} from './transcribe/transcribe.js'
-import {mergeSegments} from './transcript/merge-segments.js'
+import {finishTranscript} from './transcript/finish-transcript.js'
 import type {Transcript} from './transcript/transcript.js'
 
 /** Voice activity detector. */
@@ -223,7 +223,7 @@ export class Transcriber {
     input: AudioInput,
     {signal, excerpt, onWarning}: Pick<TranscribeHandlers, 'signal' | 'excerpt' | 'onWarning'> = {},
   ): Promise<{model: string; languages: readonly LanguageGuess[]}> {
-    const {engine, detectors} = await this.#prepare({signal}, {detects: true})
+    const {engine, detectors} = await this.#prepare({signal}, {detectors: [{}], detects: true})
     const {channels} = this.#options
     const channel = typeof channels === 'number' ? channels : undefined
     const whole = await openAudio(input, {sampleRate, signal, onWarning, channel})
@@ -260,12 +260,14 @@ export class Transcriber {
     onSpeech,
     ...handlers
   }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
-    const {engine, hint} = await this.#prepare(handlers)
+    const {engine, hint, detectors} = await this.#prepare(handlers, {
+      detectors: [{live: true, state: from?.detector}],
+    })
     const {text, decoding} = this.#options
     const recognition = recognitionOf(this.#decoding(engine, hint.language))
     return new LiveTranscription({
       model: engine,
-      detector: await this.#detector({live: true, state: from?.detector}),
+      detector: detectors[0],
       recognition,
       hint: handlers.language,
       languageCode: (other) => requireLanguage(other ?? decoding.language, engine.description).language,
@@ -297,7 +299,7 @@ export class Transcriber {
     const sources = channels.map(({audio}) => audio[Symbol.asyncIterator]())
     try {
       handlers.onStart?.(channels[0]?.audio.durationSec)
-      const {engine, loadMs, hint, detectors} = await this.#prepare(handlers, {channels: channels.length})
+      const {engine, loadMs, hint, detectors} = await this.#prepare(handlers, {detectors: channels.map(() => ({}))})
       handlers.onReady?.()
       const options = this.#decoding(engine, hint.language)
       const memo = await memoOf(engine.description, options)
@@ -352,7 +354,11 @@ export class Transcriber {
     await this.#options.model.close()
   }
 
-  async #prepare({signal, language}: TranscribeHandlers, {channels = 1, detects = false} = {}) {
+  /** @param detectors options of the detectors to create @param detects true if the model must detect languages */
+  async #prepare(
+    {signal, language}: Pick<TranscribeHandlers, 'signal' | 'language'>,
+    {detectors = [], detects = false}: {detectors?: readonly DetectorOptions[]; detects?: boolean},
+  ) {
     try {
       const {decoding, model} = this.#options
       const {engine, loadMs} = await model.open(signal)
@@ -360,15 +366,14 @@ export class Transcriber {
       if (detects && languages.length < 2) throw new SvcError('language_detection_unsupported', {model: name})
       requireAbilities(engine.description, decoding)
       const hint = requireLanguage(language ?? decoding.language, engine.description)
-      const detectors = await Promise.all(Array.from({length: channels}, () => this.#detector()))
-      return {engine, loadMs, hint, detectors}
+      return {engine, loadMs, hint, detectors: await Promise.all(detectors.map((one) => this.#detector(one)))}
     } catch (error) {
       this.#isUnusable = true
       throw error
     }
   }
 
-  async #detector({live = false, state}: DetectorOptions = {}): Promise<VoiceActivityDetector | undefined> {
+  async #detector({live = false, state}: DetectorOptions): Promise<VoiceActivityDetector | undefined> {
     const {vad, model} = this.#options
     if (vad.kind === 'none') return undefined
     if (vad.kind === 'energy') return energyVad({...vad, live, state})
@@ -425,39 +430,9 @@ export class Transcriber {
     onSegment: TranscribeHandlers['onSegment'],
   ): Promise<Omit<TranscribedFile, 'languageDiagnostics' | 'recording'>> {
     const {refine, text} = this.#options
-    const speakers = [...new Set(heard.segments.map(({speaker}) => speaker))]
-    const replaced = new Map<Segment, Segment>()
-    // Sentences, repetitions and programs do not span speakers.
-    const parts = (speakers.length === 0 ? [undefined] : speakers).map((speaker) => {
-      const own = heard.segments.filter((segment) => segment.speaker === speaker)
-      const {segmentTexts, ...finished} = finishText(
-        own.map((segment) => segment.text),
-        {...text, language: heard.language},
-        heard.alternatives.map((alternative) => alternative.text),
-      )
-      const written =
-        segmentTexts === undefined
-          ? mergeSegments(own, finished.refinedText)
-          : own.map((segment, i) => ({...segment, text: segmentTexts[i] ?? ''}))
-      for (const [i, segment] of written.entries()) replaced.set(own[i] as Segment, segment)
-      return finished
-    })
-    const segments = heard.segments.flatMap((segment) => replaced.get(segment) ?? [])
-    const [first] = parts as [FinishedText]
-    const trace = parts.flatMap((part) => part.trace)
-    const finished =
-      parts.length === 1
-        ? first
-        : {
-            rawText: heard.text,
-            refinedText: segments.flatMap((segment) => segment.text || []).join(' '),
-            confidence: refineConfidence(text.profile, trace.length, text.settings),
-            trace,
-            nBest: undefined,
-          }
-    const transcript = refine ? {...heard, text: finished.refinedText, segments} : heard
-    if (this.#holdsSegments) for (const segment of segments) await onSegment?.(segment)
-    return {transcript, finished, asrConfidence: asrConfidence(heard.segments)}
+    const {refined, finished} = finishTranscript(heard, text)
+    if (this.#holdsSegments) for (const segment of refined.segments) await onSegment?.(segment)
+    return {transcript: refine ? refined : heard, finished, asrConfidence: asrConfidence(heard.segments)}
   }
 
   async #passThrough(

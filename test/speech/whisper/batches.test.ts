@@ -4,7 +4,8 @@ import {describe, it, type TestContext} from 'node:test'
 import {type AudioStream, energyVad} from '../../../src/audio/index.js'
 import {defaultTranscribeOptions, transcribe} from '../../../src/speech/index.js'
 import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model.js'
-import type {WindowResults} from '../../../src/speech/transcribe/options.js'
+import {mergeChannels} from '../../../src/speech/transcribe/merge-channels.js'
+import type {TranscribeEvent, WindowResults} from '../../../src/speech/transcribe/options.js'
 import {openWhisper, suitableBatch} from '../../../src/speech/whisper/open-whisper.js'
 import {microClips, microData, writeMicroWhisper} from '../../support/micro-whisper.js'
 import {skipWithout} from '../../support/project.js'
@@ -135,6 +136,32 @@ describe('windows that are recognised together', () => {
       one.calls === 0 && four.calls > 8 && one.segments.length > 1,
       JSON.stringify([four.calls, one.segments.length]),
     )
+  })
+
+  it('are those of one channel of a recording whose channels are transcribed separately', async (test) => {
+    const model = await open(test, (folder) => writeWideWhisper(folder, 'F16'), 'int8')
+    const noise = bursts(50)
+    const sounds = {left: noise.slice(0, 640_000), right: noise.slice(160_000)}
+    const events = (samples: Float32Array) => {
+      const options = {...defaultTranscribeOptions, noSpeechThreshold: 1, chunkSec: 2, batch: 4, temperatures: [0]}
+      return transcribe(model, audioOf(samples), energyVad({threshold: 0.003, mergeGapMs: 100}), options)
+    }
+    const segmentsOf = async (stream: AsyncIterable<TranscribeEvent>) => {
+      for await (const event of stream)
+        if (event.type === 'done')
+          return event.transcript.segments.map(({text, startSec, speaker}) => ({text, startSec, speaker}))
+      throw new Error('The transcription has no end.')
+    }
+    const channels = Object.entries(sounds).map(([speaker, samples]) => ({speaker, events: events(samples)}))
+    const merged = await segmentsOf(mergeChannels(channels))
+    for (const [speaker, samples] of Object.entries(sounds)) {
+      const alone = await segmentsOf(events(samples))
+      assert.ok(alone.length > 1)
+      assert.deepEqual(
+        merged.filter((segment) => segment.speaker === speaker),
+        alone.map((segment) => ({...segment, speaker})),
+      )
+    }
   })
 
   it('are four per core with --batch 0, as far as the memory suffices', () => {
