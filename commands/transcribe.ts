@@ -8,6 +8,7 @@ import {
   overwriteFlag,
   positionFlag,
   recordingLimitFlags,
+  refuseForeign,
   SpeechCommand,
   sessionLimitsOf,
   speechFlags,
@@ -131,6 +132,11 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       max: 64,
       helpValue: 'N',
     }),
+  }
+
+  protected override async init(): Promise<void> {
+    refuseForeign(this.argv)
+    await super.init()
   }
 
   async run(): Promise<void> {

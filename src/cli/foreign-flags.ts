@@ -1,5 +1,41 @@
+import {SvcError} from '../errors/index.js'
+
 /** Flags of openai-whisper, whisper.cpp and faster-whisper, and their equivalents here. Underscores are dashes. */
 export const foreignFlags: Readonly<Record<string, string>> = {
+  '-bo': '--best-of',
+  '-bs': '--beam',
+  '-di': '--channels split',
+  '-dl': '--detect-language',
+  '-et': '--compression-ratio-threshold',
+  '-lpt': '--logprob-threshold',
+  '-mc': '--no-condition-on-previous',
+  '-ml': '--max-line-width',
+  '-nf': '--temperature-increment 0',
+  '-ng': '--device cpu',
+  '-np': '--quiet',
+  '-nt': '--format text',
+  '-nth': '--no-speech-threshold',
+  '-ocsv': '--format csv',
+  '-of': '--output',
+  '-oj': '--format json',
+  '-ojf': '--format verbose_json',
+  '-olrc': '--format lrc',
+  '-osrt': '--format srt',
+  '-ot': '--offset',
+  '-otxt': '--format text',
+  '-ovtt': '--format vtt',
+  '-sns': '--suppress-tokens -1',
+  '-sow': '--max-line-width',
+  '-t': '--threads',
+  '-tp': '--temperature',
+  '-tpi': '--temperature-increment',
+  '-tr': '--task translate',
+  '-vm': '--vad-model',
+  '-vmsd': '--vad-max-speech-duration-s',
+  '-vp': '--vad-speech-pad-ms',
+  '-vsd': '--vad-min-silence-duration-ms',
+  '-vspd': '--vad-min-speech-duration-ms',
+  '-vt': '--vad-threshold',
   '--batch-size': '--batch',
   '--beam-size': '--beam',
   '--clip-timestamps': '--offset',
@@ -7,6 +43,7 @@ export const foreignFlags: Readonly<Record<string, string>> = {
   '--condition-on-previous-text': '--condition-on-previous',
   '--cpu-threads': '--threads',
   '--diarize': '--channels split',
+  '--entropy-thold': '--compression-ratio-threshold',
   '--fp16': '--precision',
   '--initial-prompt': '--prompt',
   '--logprob-thold': '--logprob-threshold',
@@ -17,7 +54,9 @@ export const foreignFlags: Readonly<Record<string, string>> = {
   '--no-context': '--no-condition-on-previous',
   '--no-fallback': '--temperature-increment 0',
   '--no-gpu': '--device cpu',
+  '--no-prints': '--quiet',
   '--no-speech-thold': '--no-speech-threshold',
+  '--no-timestamps': '--format text',
   '--offset-t': '--offset',
   '--output-file': '--output',
   '--output-format': '--format',
@@ -35,4 +74,16 @@ export const foreignFlags: Readonly<Record<string, string>> = {
   '--temperature-increment-on-fallback': '--temperature-increment',
   '--translate': '--task translate',
   '--vad-filter': '--vad',
+}
+
+/**
+ * Refuses the short flags of whisper.cpp with several letters: `-osrt` would be an output directory `srt`.
+ * @throws flag_unknown
+ */
+export function refuseForeign(arguments_: readonly string[]): void {
+  const end = arguments_.indexOf('--')
+  const flag = (end < 0 ? arguments_ : arguments_.slice(0, end)).find(
+    (word) => /^-[a-z]{2,}$/.test(word) && foreignFlags[word] !== undefined,
+  )
+  if (flag !== undefined) throw new SvcError('flag_unknown', {flag, suggestion: foreignFlags[flag]})
 }
