@@ -1,4 +1,5 @@
 import {SvcError} from '../errors/index.js'
+import {beforeSeparator} from './argv.js'
 
 /** Flags of openai-whisper, whisper.cpp and faster-whisper, and their equivalents here. Underscores are dashes. */
 export const foreignFlags: Readonly<Record<string, string>> = {
@@ -80,10 +81,7 @@ export const foreignFlags: Readonly<Record<string, string>> = {
  * Refuses the short flags of whisper.cpp with several letters: `-osrt` would be an output directory `srt`.
  * @throws flag_unknown
  */
-export function refuseForeign(arguments_: readonly string[]): void {
-  const end = arguments_.indexOf('--')
-  const flag = (end < 0 ? arguments_ : arguments_.slice(0, end)).find(
-    (word) => /^-[a-z]{2,}$/.test(word) && foreignFlags[word] !== undefined,
-  )
+export function refuseForeign(argv: readonly string[]): void {
+  const flag = beforeSeparator(argv).find((word) => /^-[a-z]{2,}$/.test(word) && foreignFlags[word] !== undefined)
   if (flag !== undefined) throw new SvcError('flag_unknown', {flag, suggestion: foreignFlags[flag]})
 }

@@ -63,8 +63,8 @@ export const nibbleScheme: NibbleScheme = {block: 32, downBits: 8}
 /**
  * Adds quantised copies of the matrices of a decoder. Those of the layers have one scale per output; for w4, all but the
  * down projections have 4 bits and one scale per block. The head, which decides between many similar rows, has 8 bits
- * and one scale per block, and shares its bytes with a tied embedding. The former have
- * 7 bits where products of 8 bits saturate.
+ * and one scale per block, and shares its bytes with a tied embedding. The former have 7 bits where products of 8 bits
+ * saturate.
  * @throws cache_unwritable, quantisation_failed
  */
 export function withQuantised(

@@ -2,7 +2,7 @@ import {highest, logSumExpAbove} from './log-probabilities.js'
 import {mostLikely} from './most-likely.js'
 
 /** What a decoder run knows of the next token of one row. */
-export interface KnownLogits {
+interface KnownLogits {
   /** Logits `[vocabulary]`; -Infinity for text tokens that are not known. */
   values: Float32Array
   /** Ids of the text tokens that are known; undefined if all are. */
