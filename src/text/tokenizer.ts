@@ -32,19 +32,20 @@ export interface Tokenizer extends Pick<Vocabulary, 'id' | 'tokenOf' | 'bytes' |
 /**
  * Creates a tokenizer from `tokenizer.json` and `tokenizer_config.json`; the latter names the special tokens.
  * @param file path of `tokenizer.json`, for errors
+ * @throws model_file_invalid if its vocabulary is malformed
  */
 export function createTokenizer(
   json: TokenizerJson,
   config: Readonly<Record<string, unknown>>,
   file: string,
 ): Tokenizer {
-  const vocabulary = vocabularyOf(json, config)
+  const vocabulary = orInvalid(file, () => vocabularyOf(json, config))
   const bos = tokenText(config.bos_token)
   const eos = tokenText(config.eos_token)
   let loaded: {inner: HuggingFaceTokenizer; budget: ReturnType<typeof boundWork>} | undefined
   const load = () => {
     if (loaded !== undefined) return loaded
-    const inner = loadLibrary(file, json, config)
+    const inner = orInvalid(file, () => new HuggingFaceTokenizer(json, config))
     loaded = {inner, budget: boundWork(inner, mergedPairs(json.model), vocabulary)}
     return loaded
   }
@@ -168,9 +169,9 @@ const prefixes = (text: string) => Array.from({length: text.length}, (_, i) => t
 const suffixes = (text: string) => Array.from({length: text.length}, (_, i) => text.slice(i))
 const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-function loadLibrary(file: string, json: object, config: object): HuggingFaceTokenizer {
+function orInvalid<T>(file: string, read: () => T): T {
   try {
-    return new HuggingFaceTokenizer(json, config)
+    return read()
   } catch (error) {
     throw new SvcError('model_file_invalid', {file, reason: (error as Error).message}, {cause: error})
   }

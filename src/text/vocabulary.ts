@@ -14,7 +14,7 @@ export interface Vocabulary {
   tokenOf(text: string): number | undefined
   /** The bytes of a token; for a special token, the bytes of its name. */
   bytes(token: number): Buffer
-  /** The text of tokens without the special ones; undefined if the tokens alone do not determine it. */
+  /** The text of tokens without the special ones; undefined if they do not stand for bytes, so that the library decodes. */
   readonly decode: ((tokens: readonly number[]) => string) | undefined
   /** Length of the longest token that is not special, bytes. Computed from the complete vocabulary. */
   readonly longestToken: number

@@ -269,15 +269,8 @@ describe('the files of a session', () => {
     const [id = ''] = await sessionFolders(folder)
     const audioBytes = async () => {
       const names = (await readdir(join(folder, id))).filter((name) => name.endsWith('.pcm'))
-      const sizes = await Promise.all(
-        names.map((name) =>
-          stat(join(folder, id, name)).then(
-            ({size}) => size,
-            () => 0,
-          ),
-        ),
-      )
-      return sizes.reduce((sum, size) => sum + size, 0)
+      const found = names.map((name) => stat(join(folder, id, name)).catch(() => ({size: 0})))
+      return (await Promise.all(found)).reduce((sum, {size}) => sum + size, 0)
     }
     // The client waits until its audio is stored, but not for the results.
     await until(async () => (await audioBytes()) < 32_000 * 14, 'finished audio is deleted')

@@ -201,6 +201,13 @@ describe('createTokenizer: a vocabulary that the library rejects', () => {
     for (const use of [() => tokenizer.prepare(), () => tokenizer.encode('a', {special: false})])
       assert.throws(use, {code: 'model_file_invalid'})
   })
+
+  it('is reported at once if it is malformed', () => {
+    for (const vocab of [[1, 2], [null]])
+      assert.throws(() => createTokenizer({...file, model: {vocab}}, {}, 'tokenizer.json'), {
+        code: 'model_file_invalid',
+      })
+  })
 })
 
 describe('createTokenizer: text without word breaks', () => {
