@@ -1,120 +1,114 @@
 /**
- * Runs the test suite: all `*.test.js` files below this folder, or all `*.slow.js` files with `--slow`. Other arguments
- * select files by a part of their path. The files are listed here, because `node --test` does not accept folders or
- * patterns on all supported versions. The slowest files start first, according to `test/durations.json`, which
- * `--record` writes; fast files share a process. Prints the names of skipped tests, and fails if a test was skipped
- * although its requirements are met.
+ * Runs the test suite: all `*.test.js` files below this folder, or all `*.slow.js` files with `--slow`. Words select files
+ * by a part of their path. The slowest files start first, according to `test/durations.json`, which `--record` writes;
+ * `--shuffle SEED` starts them in a random order. Runs each failed file again, alone, which tells faults from interference;
+ * the run fails all the same. Fails if a test was skipped although its requirements are met.
  */
-import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
-import {availableParallelism} from 'node:os'
-import {join, relative} from 'node:path'
-import {run} from 'node:test'
-import {spec} from 'node:test/reporters'
+import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {availableParallelism, loadavg} from 'node:os'
+import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
+import {parseArgs} from 'node:util'
+import {Report} from './runner/report.js'
+import {summarizeSkipped} from './runner/skipped.js'
+import {type FileResult, runFiles} from './runner/workers.js'
 import {projectFile} from './support/project.js'
+import {randomFloats} from './support/random-floats.js'
 
-const slow = process.argv.includes('--slow')
-const recording = process.argv.includes('--record')
-const patterns = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+const {values: options, positionals: words} = parseArgs({
+  options: {slow: {type: 'boolean', default: false}, record: {type: 'boolean'}, shuffle: {type: 'string'}},
+  allowPositionals: true,
+})
 const folder = fileURLToPath(new URL('.', import.meta.url))
-const suffix = slow ? '.slow.js' : '.test.js'
-const files = readdirSync(folder, {recursive: true, encoding: 'utf8'})
-  .filter((file) => file.endsWith(suffix) && (patterns.length === 0 || patterns.some((word) => file.includes(word))))
-  .sort()
-if (files.length === 0) {
-  process.stdout.write(`No ${suffix} files match.\n`)
-  process.exit(patterns.length === 0 && slow ? 0 : 1)
-}
-
-/** Wall time of each file in the last recorded run, s. New files start first. */
 const durationsFile = projectFile('test/durations.json')
-const recorded: Record<string, number> = JSON.parse(readFileSync(durationsFile, 'utf8'))
-const nameOf = (file: string) => file.replaceAll('\\', '/').slice(0, -'.js'.length)
-const expected = (file: string) => recorded[nameOf(file)] ?? Number.POSITIVE_INFINITY
-files.sort((a, b) => expected(b) - expected(a) || 0)
-
-/** Files faster than this share a process, because starting a process would take longer, s. */
-const shortFile = 16
-/** Maximum total time of the files of a process, s. */
-const fullGroup = 120
-
-/** Groups fast files in files that import them. Files selected by an argument run in separate processes. */
-function group(all: readonly string[]): string[] {
-  if (patterns.length > 0 || recording) return all.map((file) => join(folder, file))
-  const groups: string[][] = []
-  let seconds = Number.POSITIVE_INFINITY
-  for (const file of all.filter((file) => expected(file) < shortFile).sort()) {
-    if (seconds > fullGroup) {
-      groups.push([])
-      seconds = 0
-    }
-    groups.at(-1)?.push(file)
-    seconds += expected(file)
-  }
-  const groupFolder = join(folder, 'groups')
-  rmSync(groupFolder, {recursive: true, force: true})
-  mkdirSync(groupFolder)
-  const grouped = groups.map((members, i) => {
-    const file = join(groupFolder, `${i}.js`)
-    writeFileSync(file, members.map((member) => `await import(${JSON.stringify(`../${member}`)})\n`).join(''))
-    return file
-  })
-  return [...all.filter((file) => expected(file) >= shortFile).map((file) => join(folder, file)), ...grouped]
+/** Wall time of each file in the last recorded run, s. New files start first. */
+const recorded: Readonly<Record<string, number>> = JSON.parse(readFileSync(durationsFile, 'utf8'))
+const expected = (title: string) => recorded[title] ?? Number.POSITIVE_INFINITY
+const suffix = options.slow ? '.slow' : '.test'
+const titles = readdirSync(folder, {recursive: true, encoding: 'utf8'})
+  .map((file) => file.replaceAll('\\', '/').replace(/\.js$/, ''))
+  .filter((title) => title.endsWith(suffix) && (words.length === 0 || words.some((word) => title.includes(word))))
+  .sort((a, b) => expected(b) - expected(a) || (a < b ? -1 : 1))
+if (titles.length === 0) {
+  process.stdout.write(`No ${suffix}.ts files match.\n`)
+  process.exit(words.length === 0 && options.slow ? 0 : 1)
 }
+if (options.shuffle !== undefined) shuffle(titles, Number(options.shuffle))
 
-/** Limit for a test that hangs, ms; long enough for slow machines. */
-const timeout = 30 * 60_000
-
-/** Requirements that ordinary machines may not meet. */
-const mayBeAbsent = /\b(CUDA|microphone|ffmpeg|jq|PostgreSQL)\b/i
-const skipped: {name: string; reason: string}[] = []
+const report = new Report({isVerbose: words.length > 0})
+const durations: Record<string, number> = {}
+const failed: {title: string; load: number}[] = []
+const filesOf = (titles: readonly string[]) => titles.map((title) => ({title, path: join(folder, `${title}.js`)}))
+const loadNow = () => loadavg()[0] ?? 0
 
 // Files sometimes wait for a process, a server or the disk; others use the processors meanwhile.
-const concurrency = 3 * availableParallelism()
-const tests = run({files: group(files), concurrency, timeout})
-const durations: Record<string, number> = {}
-tests.on('test:complete', ({name, file, details}) => {
-  if (file !== undefined && name === file) durations[nameOf(relative(folder, file))] = details.duration_ms / 1000
-})
-const failed: string[] = []
-tests.on('test:fail', ({name, file, todo}) => {
-  if (todo !== undefined && todo !== false) return
-  failed.push(placeOf(name, file))
-  process.exitCode = 1
-})
-tests.on('test:pass', ({name, skip, file}) => {
-  if (skip === undefined || skip === false) return
-  skipped.push({name: placeOf(name, file), reason: typeof skip === 'string' ? skip : 'no reason given'})
-})
-const report = tests.compose(new spec())
-report.pipe(process.stdout)
-// The report lags behind the tests; these are its last lines.
-report.on('end', reportFailed)
-report.on('end', reportSkipped)
-if (recording) tests.on('end', record)
+const workers = 3 * availableParallelism()
+await runFiles(filesOf(titles), {workers, isAlone: options.slow, onFile})
+await report.end()
+if (options.record) record()
+reportSkipped()
+process.stdout.write(`\n${resourcesUsed()}\n`)
+if (failed.length > 0) await reportFailed()
+
+function onFile(result: FileResult): void {
+  report.add(result)
+  durations[result.title] = result.seconds
+  if (result.hasFailed) failed.push({title: result.title, load: loadNow()})
+}
+
+function shuffle(list: string[], seed: number): void {
+  const random = randomFloats(seed)
+  const keys = new Map(list.map((each, i) => [each, random(list.length)[i] ?? 0]))
+  list.sort((a, b) => (keys.get(a) ?? 0) - (keys.get(b) ?? 0))
+}
 
 function record(): void {
   const all = Object.entries({...recorded, ...durations})
-    .filter(([name]) => existsSync(projectFile(`test/${name}.ts`)))
+    .filter(([title]) => existsSync(projectFile(`test/${title}.ts`)))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, seconds]) => [name, Number(seconds.toFixed(1))])
+    .map(([title, seconds]) => [title, Number(seconds.toFixed(1))])
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`)
 }
 
-function placeOf(name: string, file: string | undefined): string {
-  return file === undefined ? name : `${name} (${relative(folder, file)})`
-}
-
-function reportFailed(): void {
-  if (failed.length === 0) return
-  process.stdout.write(`\nFailed:\n${failed.map((name) => `  ${name}\n`).join('')}`)
-}
-
 function reportSkipped(): void {
-  if (skipped.length === 0) return
-  const unexcused = existsSync(projectFile('../shared')) ? skipped.filter(({reason}) => !mayBeAbsent.test(reason)) : []
-  process.stdout.write(`\nSkipped:\n${skipped.map(({name, reason}) => `  ${name}: ${reason}\n`).join('')}`)
-  if (unexcused.length === 0) return
-  process.stdout.write(`\n${unexcused.length} tests were skipped although the shared test data is there.\n`)
+  const {summary, errors} = summarizeSkipped(report.skipped, {isCi: process.env.CI === 'true'})
+  for (const line of summary) process.stdout.write(`${line}\n`)
+  if (errors === 0) return
+  process.stdout.write(`${errors} tests must not be skipped here.\n`)
   process.exitCode = 1
+}
+
+/** Wall and processor time of this process and of the processes that it waited for, if the system counts them. */
+function resourcesUsed(): string {
+  const wall = `Took ${Math.round(performance.now() / 1000)} s`
+  const stat = existsSync('/proc/self/stat') ? readFileSync('/proc/self/stat', 'utf8') : ''
+  // utime, stime, cutime and cstime in ticks of 10 ms (proc(5)); the second field may contain blanks.
+  const ticks = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15)
+  const seconds = ticks.reduce((sum, each) => sum + Number(each) / 100, 0)
+  return ticks.length < 4 ? `${wall}.` : `${wall}, and ${Math.round(seconds)} s of processor time.`
+}
+
+/** Runs the failed files again, each alone, and prints the failed tests last. */
+async function reportFailed(): Promise<void> {
+  process.exitCode = 1
+  const most = 8
+  const results: string[] = []
+  process.stdout.write('\nRunning failed files again, alone.\n')
+  for (const {title, load} of failed.slice(0, most)) {
+    const again = new Report({isVerbose: false})
+    let hasPassed = true
+    const onFile = (result: FileResult) => {
+      again.add(result)
+      hasPassed &&= !result.hasFailed
+    }
+    await runFiles(filesOf([title]), {workers: 1, isAlone: true, onFile})
+    await again.end()
+    const loads = `load ${load.toFixed(1)} then, ${loadNow().toFixed(1)} now`
+    results.push(`${title}: ${hasPassed ? 'passes' : 'fails'} alone (${loads})`)
+  }
+  for (const {title} of failed.slice(most)) results.push(`${title}: not run again`)
+  process.stdout.write(`\nFailed:\n${results.map((line) => `  ${line}\n`).join('')}`)
 }

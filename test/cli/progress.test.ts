@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {before, describe, it} from 'node:test'
 import {execa} from 'execa'
+import {skipWithoutProgram} from '../support/programs.js'
 import {svc, svcBinary} from '../support/svc.js'
 import {suiteFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
@@ -11,7 +12,7 @@ async function onTerminal(command: string): Promise<string> {
   return stdout
 }
 
-describe('progress', {skip: process.platform === 'linux' ? false : 'needs script(1) of util-linux'}, () => {
+describe('progress', {skip: skipWithoutProgram('script')}, () => {
   const model = suiteFolder()
   before(() => writeTinyModel(model))
   const command = () => `"${process.execPath}" "${svcBinary}" generate -m "${model}" --raw --max-tokens 2 Hi`

@@ -8,6 +8,7 @@ import {openAudio} from '../../src/audio/index.js'
 import {contractViolations, type ListenV1} from '../../src/contracts/index.js'
 import {fakeRecorder} from '../support/fake-recorder.js'
 import {completion, openAiServer} from '../support/openai-server.js'
+import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {startServer} from '../support/server.js'
 import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
@@ -326,7 +327,7 @@ describe('svc listen with a microphone', () => {
     assert.equal(events.at(-2)?.type, 'final')
   })
 
-  it('shows words on a terminal while they are spoken', async (test) => {
+  it('shows words on a terminal while they are spoken', {skip: skipWithoutProgram('script')}, async (test) => {
     const bin = await temporaryFolder(test)
     const path = await fakeRecorder(bin, 'arecord', {repeats: spoken})
     const command = `stty cols 80 rows 24 -echo; exec ${process.execPath} ${svcBinary} listen`

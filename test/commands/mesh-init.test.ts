@@ -11,6 +11,7 @@ import {parseEnvLines} from '../../src/config/index.js'
 import {type ConfigShowV1, contractViolations, type MeshInitV1} from '../../src/contracts/index.js'
 import {freePort} from '../support/free-port.js'
 import {askMesh, startMeshServer} from '../support/mesh-server.js'
+import {skipWithoutProgram} from '../support/programs.js'
 import {type SvcResult, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -68,7 +69,9 @@ describe('svc mesh init', () => {
     )
   })
 
-  it('writes a file that only its user can read and that git ignores', async (test) => {
+  it('writes a file that only its user can read and that git ignores', {
+    skip: skipWithoutProgram('git'),
+  }, async (test) => {
     const cwd = await workspace(test)
     await promisify(execFile)('git', ['init', '--quiet'], {cwd})
     await initJson(cwd)

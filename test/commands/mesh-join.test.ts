@@ -13,6 +13,7 @@ import {startMeshServer} from '../support/mesh-server.js'
 import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-workspace.js'
 import {gpuList, pathWithNvidiaSmi} from '../support/nvidia-smi.js'
 import {assertFits, jsonLines, until} from '../support/orch-workspace.js'
+import {skipWithoutProgram} from '../support/programs.js'
 import {startSvc, svcBinary} from '../support/svc.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -444,7 +445,7 @@ describe('svc mesh join --bootstrap from a pipe without end', () => {
 })
 
 describe('svc mesh join --bootstrap on a terminal', {
-  skip: existsSync('/usr/bin/script') ? false : 'needs script',
+  skip: skipWithoutProgram('script'),
 }, () => {
   const asking = async (t: TestContext) => {
     const token = 'canary-typed-token'

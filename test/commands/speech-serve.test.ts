@@ -8,6 +8,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
 import WebSocket from 'ws'
 import {contractViolations} from '../../src/contracts/index.js'
+import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {selfSigned} from '../support/self-signed.js'
 import {readClip} from '../support/sounds.js'
@@ -106,7 +107,7 @@ describe('svc speech serve', () => {
     }
   })
 
-  it('prints the address of the page with the token on a terminal', async (t) => {
+  it('prints the address of the page with the token on a terminal', {skip: skipWithoutProgram('script')}, async (t) => {
     const command = `${process.execPath} ${svcBinary} speech serve --port 0`
     const terminal = execa('script', ['-qec', command, '/dev/null'], {
       cwd: folder,

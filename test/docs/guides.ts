@@ -15,7 +15,7 @@ import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {after, before, describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {skipWithoutFfmpeg} from '../support/ffmpeg.js'
+import {allPrograms, skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {svcBinary} from '../support/svc.js'
 import {suiteFolder} from '../support/temporary.js'
@@ -135,6 +135,13 @@ class Shell {
   }
 }
 
+/** Whether a word after `console` is a reason for which a block is not run. */
+const isSkip = (word: string) => word.startsWith('skip=')
+
+/** Whether one of the commands of a block runs a program. */
+const uses = (text: string, program: string) =>
+  stepsOf(text).some(({command}) => new RegExp(`(^|[|(;&] *)${program} `, 'm').test(command))
+
 /** A test fails when a command hangs, not when the machine is slow, ms. */
 const timeout = 15 * 60_000
 
@@ -145,6 +152,12 @@ export function testGuide(path: string): void {
     const home = suiteFolder()
     const workspace = join(home, 'workspace')
     const programs = join(home, 'bin')
+    const commands = blocks.filter(({language, words}) => language === 'console' && !words.some(isSkip))
+    // Later blocks may use the results of one that is skipped.
+    const needs = commands.map(({text}) => skipWithoutProgram(...allPrograms.filter((name) => uses(text, name))))
+    const firstSkipped = needs.findIndex((reason) => reason !== false)
+    const skipOf = (block: Block) =>
+      firstSkipped >= 0 && commands.indexOf(block) >= firstSkipped ? (needs[firstSkipped] ?? false) : false
     let shell: Shell
 
     before(async () => {
@@ -157,19 +170,17 @@ export function testGuide(path: string): void {
     })
     after(() => shell.close())
 
-    for (const {language, words, text, line} of blocks) {
-      const isSkipped = words.some((word) => word.startsWith('skip='))
-      if (language === 'console' && !isSkipped)
-        it(`line ${line}: ${text.split('\n')[0]}`, {timeout, skip: /\bffmpeg -/.test(text) && skipWithoutFfmpeg}, () =>
-          runBlock(shell, text, words),
-        )
+    for (const block of blocks) {
+      const {language, words, text, line} = block
+      if (commands.includes(block))
+        it(`line ${line}: ${text.split('\n')[0]}`, {timeout, skip: skipOf(block)}, () => runBlock(shell, text, words))
       else if (language !== 'console' && words.length > 0)
         it(`line ${line}: ${words[0]}`, () => writeBlock(join(workspace, words[0]!), text))
     }
 
     it('has no block of an unknown kind', () => {
       for (const {language, words, line} of blocks) {
-        const reason = words.find((word) => word.startsWith('skip='))?.slice('skip='.length)
+        const reason = words.find(isSkip)?.slice('skip='.length)
         if (reason !== undefined)
           assert.ok((skipReasons as readonly string[]).includes(reason), `line ${line}: ${reason}`)
         else assert.ok(language === 'console' || shownOnly.has(language), `line ${line}: ${language}`)

@@ -13,6 +13,7 @@ import {parse, parseAllDocuments} from 'yaml'
 import {settingTables} from '../../src/config/index.js'
 import {askMesh} from '../support/mesh-server.js'
 import {createDatabase, skipWithoutPostgres} from '../support/postgres.js'
+import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {svc} from '../support/svc.js'
 import {type Going, startAlone} from '../support/svc-in-turn.js'
@@ -192,8 +193,7 @@ describe('the files of a fleet', () => {
       assert.doesNotMatch(textOf(file), /(TOKEN|PASSWORD|SECRET)\w*['"]?[=:] *['"]?[\w-]{8}/, file)
   })
 
-  const hasAnalyzer = execaFinds('systemd-analyze')
-  it('are valid units', {skip: hasAnalyzer ? false : 'needs systemd-analyze'}, async (t) => {
+  it('are valid units', {skip: skipWithoutProgram('systemd-analyze')}, async (t) => {
     const units = files.filter((file) => file.endsWith('.service'))
     assert.equal(units.length, 2)
     const copy = await temporaryFolder(t)
@@ -228,16 +228,6 @@ describe('the files of a fleet', () => {
     assert.equal(container.readinessProbe.httpGet.path, probe)
   })
 })
-
-function execaFinds(program: string): boolean {
-  return (process.env.PATH ?? '').split(':').some((path) => {
-    try {
-      return readdirSync(path).includes(program)
-    } catch {
-      return false
-    }
-  })
-}
 
 const text = {type: 'string', minLength: 1}
 const count = {type: 'integer', minimum: 0}

@@ -3,6 +3,7 @@ import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
+import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -34,7 +35,7 @@ async function release(cwd: string, version: string) {
   })
 }
 
-describe('npm run release', () => {
+describe('npm run release', {skip: skipWithoutProgram('git')}, () => {
   it('sets the version, dates the section of the changelog, commits and tags', async (t) => {
     const cwd = await repository(t)
     const {exitCode, stderr} = await release(cwd, '0.2.0')

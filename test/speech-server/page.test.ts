@@ -4,7 +4,7 @@ import {describe, it, type TestContext} from 'node:test'
 import type {ConsoleMessage, Page, WebSocketRoute} from 'playwright-core'
 import {createFormat, type Segment} from '../../src/speech/index.js'
 import {Sessions, type SpeechServerOptions} from '../../src/speech-server/index.js'
-import {findChromium, noChromium, suitePage} from '../support/chromium.js'
+import {skipWithoutChromium, suitePage} from '../support/chromium.js'
 import {selfSigned} from '../support/self-signed.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
@@ -17,9 +17,7 @@ const clipMs = 2800
 /** A name that is not on this machine for the browser, so that its pages are not secure without TLS. */
 const remoteName = 'svc.test'
 
-const chromiumPath = findChromium()
 const suite = suitePage(
-  chromiumPath ?? '',
   "addEventListener('securitypolicyviolation', (e) => console.log('violates ' + e.violatedDirective))",
   [
     '--use-fake-device-for-media-stream',
@@ -88,7 +86,7 @@ async function saved(page: Page, name: string): Promise<{name: string; text: str
   return {name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8')}
 }
 
-describe('the speech page in a browser', {skip: chromiumPath === undefined && noChromium}, () => {
+describe('the speech page in a browser', {skip: skipWithoutChromium}, () => {
   it('transcribes a file, and plays it from the selected word', async (t) => {
     const {page, faults} = await show(t)
     await shows(page, '#link', 'Connected')

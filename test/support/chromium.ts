@@ -1,20 +1,13 @@
-import {existsSync} from 'node:fs'
-import {delimiter, join} from 'node:path'
 import {after} from 'node:test'
 import {type Browser, chromium, type Page} from 'playwright-core'
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-
-/** Reason for skipping browser tests. */
-export const noChromium = 'there is no Chromium; install it, or name it in CHROMIUM_PATH'
+import {findProgram, skipUnless} from './programs.js'
 
 /** Path of Chromium: `CHROMIUM_PATH`, else the first one on the search path. */
-export function findChromium(): string | undefined {
-  const {CHROMIUM_PATH: named, PATH: path = ''} = process.env
-  if (named) return named
-  const folders = ['/usr/bin', ...path.split(delimiter)]
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file))
-}
+const chromiumPath =
+  process.env.CHROMIUM_PATH || findProgram('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
+
+/** For the `skip` option of a test. */
+export const skipWithoutChromium = skipUnless('Chromium', chromiumPath !== undefined)
 
 const switches = [
   '--no-sandbox',
@@ -31,12 +24,12 @@ const switches = [
  * because a new page per test takes four times as much processor time. The page runs a script before those of each
  * document.
  */
-export function suitePage(executablePath: string, script: string, more: readonly string[] = []): () => Promise<Page> {
+export function suitePage(script: string, more: readonly string[] = []): () => Promise<Page> {
   let browser: Browser | undefined
   let page: Promise<Page> | undefined
   after(() => browser?.close())
   async function open(): Promise<Page> {
-    browser = await chromium.launch({executablePath, headless: true, args: [...switches, ...more]})
+    browser = await chromium.launch({executablePath: chromiumPath ?? '', headless: true, args: [...switches, ...more]})
     const opened = await browser.newPage({ignoreHTTPSErrors: true})
     await opened.addInitScript(script)
     return opened

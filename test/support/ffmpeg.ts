@@ -1,10 +1,11 @@
 import {spawnSync} from 'node:child_process'
+import {skipWithoutProgram} from './programs.js'
 
 const answer = (args: readonly string[], input?: Buffer) =>
   spawnSync('ffmpeg', ['-nostdin', '-v', 'error', ...args], {...(input && {input}), maxBuffer: 1 << 28})
 
 /** For the `skip` option of a test. */
-export const skipWithoutFfmpeg: string | false = answer(['-version']).error === undefined ? false : 'needs ffmpeg'
+export const skipWithoutFfmpeg = skipWithoutProgram('ffmpeg')
 
 /** Output of ffmpeg for a file, even if it fails partway. */
 export const decodeAnyway = (path: string, ...args: string[]): Buffer => answer(['-i', path, ...args]).stdout

@@ -14,6 +14,7 @@ import {tmpdir, userInfo} from 'node:os'
 import {join} from 'node:path'
 import {execaSync, type SyncOptions} from 'execa'
 import pg from 'pg'
+import {skipUnless} from './programs.js'
 import {selfSigned} from './self-signed.js'
 
 const installed = '/usr/lib/postgresql'
@@ -26,9 +27,8 @@ const programs = (existsSync(installed) ? readdirSync(installed) : [])
 
 const given = process.env.SVC_TEST_POSTGRES_URL
 
-/** For the `skip` option of a test. Nothing is skipped in continuous integration. */
-export const skipWithoutPostgres: string | false =
-  programs !== undefined || given !== undefined || process.env.CI === 'true' ? false : 'needs PostgreSQL'
+/** For the `skip` option of a test. */
+export const skipWithoutPostgres = skipUnless('PostgreSQL', programs !== undefined || given !== undefined)
 
 /** PostgreSQL refuses to run as root: its user, or nobody, runs it instead. */
 function account(): Pick<SyncOptions, 'uid' | 'gid'> {

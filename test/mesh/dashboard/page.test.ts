@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import type {ConsoleMessage, Page, Request} from 'playwright-core'
 import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
-import {findChromium, noChromium, suitePage} from '../../support/chromium.js'
+import {skipWithoutChromium, suitePage} from '../../support/chromium.js'
 import {askMesh, startMeshServer} from '../../support/mesh-server.js'
 import {startPlane} from '../control-plane/support/control-plane.js'
 
@@ -11,9 +11,7 @@ const hostile = '<img src=x onerror="document.title=\'broken\'">'
 
 const workerToken = 'worker-token-93jd8s7K'
 
-const chromiumPath = findChromium()
 const suite = suitePage(
-  chromiumPath ?? '',
   "addEventListener('securitypolicyviolation', (e) => console.log('violates ' + e.violatedDirective))",
 )
 
@@ -85,7 +83,7 @@ const row = (page: Page, id: string) =>
 const shows = (page: Page, selector: string, text: string) =>
   page.locator(selector).filter({hasText: text}).waitFor({state: 'visible', timeout: 60_000})
 
-describe('dashboard in a browser', {skip: chromiumPath === undefined && noChromium}, () => {
+describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
   it('shows the mesh and updates without a reload', async (t) => {
     const mesh = await meshWith(t)
     const {page, faults, requests, dashboard} = await show(t, mesh.server)

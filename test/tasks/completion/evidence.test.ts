@@ -4,6 +4,7 @@ import {mkdir, open, rm, symlink, truncate, unlink, writeFile} from 'node:fs/pro
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {readEvents, renewClaim, requireTask, taskEvidence} from '../../../src/tasks/index.js'
+import {skipWithoutProgram} from '../../support/programs.js'
 import {temporaryFolder} from '../../support/temporary.js'
 import {type Claimed, type GatedWorkspace, gatedWorkspace} from './gated-workspace.js'
 
@@ -72,7 +73,7 @@ describe('the files of a task', () => {
     assert.deepEqual(await rulesOf(workspace, task), [['stub/todo-comment', 'info', 'old.js']])
   })
 
-  it('that only the agent lists are compared with the last commit', async (t) => {
+  it('that only the agent lists are compared with the last commit', {skip: skipWithoutProgram('git')}, async (t) => {
     const workspace = await gatedWorkspace(t)
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', workspace.root, '-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args])
