@@ -1,22 +1,28 @@
 /**
- * Runs the test suite: all `*.test.js` files below this folder, or all `*.slow.js` files with `--slow`. Words select files
- * by a part of their path. The slowest files start first, according to `test/durations.json`, which `--record` writes;
+ * Runs the test suite: the `*.test.js` files below this folder, without the second tier unless `--all` is given, or all
+ * `*.slow.js` files with `--slow`. Words select files of all tiers by a part of their path. The slowest files start first, according to `test/durations.json`, which `--record` writes;
  * `--shuffle SEED` starts them in a random order. Runs each failed file again, alone, which tells faults from interference;
  * the run fails all the same. Fails if a test was skipped although its requirements are met.
  */
-import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
-import {availableParallelism, loadavg} from 'node:os'
+import {chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync} from 'node:fs'
+import {availableParallelism, freemem, loadavg, tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {parseArgs} from 'node:util'
 import {Report} from './runner/report.js'
+import {secondTier} from './runner/second-tier.js'
 import {summarizeSkipped} from './runner/skipped.js'
 import {type FileResult, runFiles} from './runner/workers.js'
 import {projectFile} from './support/project.js'
 import {randomFloats} from './support/random-floats.js'
 
 const {values: options, positionals: words} = parseArgs({
-  options: {slow: {type: 'boolean', default: false}, record: {type: 'boolean'}, shuffle: {type: 'string'}},
+  options: {
+    all: {type: 'boolean'},
+    slow: {type: 'boolean', default: false},
+    record: {type: 'boolean'},
+    shuffle: {type: 'string'},
+  },
   allowPositionals: true,
 })
 const folder = fileURLToPath(new URL('.', import.meta.url))
@@ -25,9 +31,11 @@ const durationsFile = projectFile('test/durations.json')
 const recorded: Readonly<Record<string, number>> = JSON.parse(readFileSync(durationsFile, 'utf8'))
 const expected = (title: string) => recorded[title] ?? Number.POSITIVE_INFINITY
 const suffix = options.slow ? '.slow' : '.test'
+const isLeftOut = new Set(options.all || words.length > 0 ? [] : Object.values(secondTier).flat())
 const titles = readdirSync(folder, {recursive: true, encoding: 'utf8'})
   .map((file) => file.replaceAll('\\', '/').replace(/\.js$/, ''))
   .filter((title) => title.endsWith(suffix) && (words.length === 0 || words.some((word) => title.includes(word))))
+  .filter((title) => !isLeftOut.has(title))
   .sort((a, b) => expected(b) - expected(a) || (a < b ? -1 : 1))
 if (titles.length === 0) {
   process.stdout.write(`No ${suffix}.ts files match.\n`)
@@ -35,6 +43,8 @@ if (titles.length === 0) {
 }
 if (options.shuffle !== undefined) shuffle(titles, Number(options.shuffle))
 
+/** Memory that a worker and the processes that it starts may use, bytes. */
+const memoryOfWorker = 1 << 30
 const report = new Report({isVerbose: words.length > 0})
 const durations: Record<string, number> = {}
 const failed: {title: string; load: number}[] = []
@@ -42,18 +52,38 @@ const filesOf = (titles: readonly string[]) => titles.map((title) => ({title, pa
 const loadNow = () => loadavg()[0] ?? 0
 
 // Files sometimes wait for a process, a server or the disk; others use the processors meanwhile.
-const workers = 3 * availableParallelism()
+const workers = Math.max(2, Math.min(4 * availableParallelism(), Math.floor(freemem() / memoryOfWorker)))
+const temporary = useTemporaryFolder()
 await runFiles(filesOf(titles), {workers, isAlone: options.slow, onFile})
 await report.end()
 if (options.record) record()
 reportSkipped()
+if (isLeftOut.size > 0)
+  process.stdout.write(`Left out, run by npm run test:all: ${Object.keys(secondTier).join(', ')}.\n`)
 process.stdout.write(`\n${resourcesUsed()}\n`)
 if (failed.length > 0) await reportFailed()
+rmSync(temporary, {recursive: true, force: true, maxRetries: 5})
 
 function onFile(result: FileResult): void {
   report.add(result)
   durations[result.title] = result.seconds
   if (result.hasFailed) failed.push({title: result.title, load: loadNow()})
+}
+
+/**
+ * Creates the folder for all temporary files of the run, in memory if there is enough: most of the time of tests that open
+ * a database would be waiting for the disk. It is removed after the run, whatever tests leave there.
+ */
+function useTemporaryFolder(): string {
+  const memory = '/dev/shm'
+  const needed = 4 * 2 ** 30
+  const {bavail, bsize} = existsSync(memory) ? statfsSync(memory) : {bavail: 0, bsize: 0}
+  const hasRoom = bavail * bsize > needed && freemem() > 2 * needed
+  const folder = mkdtempSync(join(hasRoom ? memory : tmpdir(), 'svc-tests-'))
+  // Like the folder for temporary files of the system, it is for all users: some tests run programs as another one.
+  chmodSync(folder, 0o1777)
+  process.env.TMPDIR = folder
+  return folder
 }
 
 function shuffle(list: string[], seed: number): void {

@@ -11,6 +11,11 @@ export function registerSecret(value: string | undefined): void {
   secrets = [...secrets, value].sort((a, b) => b.length - a.length)
 }
 
+/** Forgets all registered values, for programs that run unrelated work one after the other. */
+export function forgetSecrets(): void {
+  secrets = []
+}
+
 /**
  * Copies plain data without secrets: redacts members with secret names, and registered values anywhere, including in
  * member names.

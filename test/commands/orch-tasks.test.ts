@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {PassThrough} from 'node:stream'
+import {finished} from 'node:stream/promises'
 import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
 import {SvcError} from '../../src/errors/index.js'
@@ -73,8 +74,9 @@ describe('svc orch task', {concurrency: 3}, () => {
       output.record('stdout', pipe)
       pipe.write('FAIL a.test.js\n')
       await gate
-      pipe.write('2 tests')
-      await new Promise(setImmediate)
+      pipe.end('2 tests')
+      await finished(pipe)
+      output.end()
       if (end === 'failed') throw new SvcError('task_run_failed', {reason: 'check exited with status 1'})
       return done('2 tests')
     }

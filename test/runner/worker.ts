@@ -7,6 +7,7 @@ import {readFileSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {after, describe} from 'node:test'
 import {pathToFileURL} from 'node:url'
+import {forgetSecrets} from '../../src/log/redact.js'
 
 export interface Queue {
   /** Files in the order in which they start: absolute path, and title of the suite. */
@@ -25,9 +26,10 @@ export async function runQueue(folder: string, worker: string): Promise<void> {
     if (take(markOf(folder, i), worker)) await runFile(title, path, timeout)
 }
 
-/** Runs a file. Resolves when its tests and hooks have ended. */
-const runFile = (title: string, path: string, timeout: number) =>
-  new Promise<void>((ended) => {
+/** Runs a file. Resolves when its tests and hooks have ended, and undoes what they left behind in this process. */
+async function runFile(title: string, path: string, timeout: number): Promise<void> {
+  const env = {...process.env}
+  await new Promise<void>((ended) => {
     describe(title, {timeout}, async () => {
       try {
         await import(pathToFileURL(path).href)
@@ -37,6 +39,10 @@ const runFile = (title: string, path: string, timeout: number) =>
       }
     })
   })
+  forgetSecrets()
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  Object.assign(process.env, env)
+}
 
 /** True for one worker only, because a file can be created once. */
 function take(mark: string, worker: string): boolean {

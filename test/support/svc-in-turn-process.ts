@@ -3,7 +3,7 @@
  * standard input, and ends when the event loop is empty, like a separate process: a command line with an open timer or
  * connection does not end here either.
  */
-import {existsSync, readdirSync} from 'node:fs'
+import {existsSync, readdirSync, readlinkSync} from 'node:fs'
 import {Readable, Writable} from 'node:stream'
 import {projectFile} from './project.js'
 import type {CommandLine, Ended} from './svc-in-turn.js'
@@ -17,8 +17,24 @@ const unsettled = 13
 
 let running: {mark: string; files: number; settled: boolean} | undefined
 
+/** Files of the event loops of Node, which stay open after the first watch or thread. */
+const isOfNode = /^(anon_inode|pipe):/
+
 /** Number of open files and sockets; 0 on systems without `/proc`. */
-const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
+function openFiles(): number {
+  const folder = '/proc/self/fd'
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  return files.filter((file) => !isOfNode.test(targetOf(`${folder}/${file}`))).length
+}
+
+/** Target of a link; empty if it is gone, like that of the folder that was just read. */
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link)
+  } catch {
+    return ''
+  }
+}
 
 /** Ignores signals for a command line that has just ended. */
 const ignore = () => undefined

@@ -164,7 +164,7 @@ describe('a delegated task survives a lost response', () => {
     })
 
   it('by a restart of the control plane', async (t) => {
-    const world = await RemoteWorld.open(t)
+    const world = await RemoteWorld.open(t, 'mesh_remote_result_poll_interval_secs = 1\n')
     await world.start()
     submitTask(world.orchestrator, builder)
     const claimed = await world.claim()
