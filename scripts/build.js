@@ -6,11 +6,17 @@ import {spawnSync} from 'node:child_process'
 import {existsSync, renameSync, rmSync} from 'node:fs'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
-import {bundle, bundlePages} from './bundle.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const next = join(root, `dist.next-${process.pid}`)
 const dist = join(root, 'dist')
+
+if (!existsSync(join(root, 'node_modules/typescript'))) {
+  process.stderr.write('The dependencies are not installed. Run: npm run setup\n')
+  process.exit(1)
+}
+// Imports a dependency.
+const {bundle, bundlePages} = await import('./bundle.js')
 
 /** Runs a Node program. On failure, exits with its status; it has already printed the error. */
 function run(...args) {

@@ -2,23 +2,66 @@
  * Installs the dependencies of a clone and builds it. Install scripts of packages are disabled. The only package that
  * needs its script is the SQLite driver for Node 20, which is compiled here on that version only.
  */
-import {execFileSync} from 'node:child_process'
+import {execFileSync, spawnSync} from 'node:child_process'
 import {existsSync} from 'node:fs'
-import {join, resolve} from 'node:path'
+import {delimiter, join, resolve} from 'node:path'
 import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const npmProgram = process.env.npm_execpath
-if (npmProgram === undefined) throw new Error('Run this script as: npm run setup')
+if (npmProgram === undefined) fail('Run this script as: npm run setup')
 
-const npm = (args, cwd = root, env = process.env) =>
-  execFileSync(process.execPath, [npmProgram, ...args], {cwd, env, stdio: 'inherit'})
-
-/** If Node's headers are installed next to it, node-gyp does not have to download them. */
-const nodeFolder = resolve(process.execPath, '../..')
-const headers = existsSync(join(nodeFolder, 'include/node/node.h')) ? {npm_config_nodedir: nodeFolder} : {}
-
-npm(['ci', '--ignore-scripts'])
-if (Number.parseInt(process.versions.node, 10) < 22)
-  npm(['run', 'install'], join(root, 'node_modules/better-sqlite3-v12'), {...process.env, ...headers})
+const isNode20 = Number.parseInt(process.versions.node, 10) < 22
+if (isNode20) checkCompiler()
+npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+if (isNode20) compileDriver()
 npm(['run', 'build'])
+
+function npm(args) {
+  try {
+    execFileSync(process.execPath, [npmProgram, ...args], {cwd: root, stdio: 'inherit'})
+  } catch (error) {
+    process.exit(error.status ?? 1)
+  }
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+/** Says before anything is installed what will be compiled, and ends if a program for it is missing. */
+function checkCompiler() {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const isThere = (name) => folders.some((folder) => existsSync(join(folder, name)))
+  const needed = {'a C++ compiler': ['c++', 'g++', 'clang++'], make: ['make'], 'Python 3': ['python3', 'python']}
+  const missing = Object.keys(needed).filter((name) => !needed[name].some(isThere))
+  const {version} = process
+  if (process.platform !== 'win32' && missing.length > 0)
+    fail(
+      `Node.js ${version} needs ${missing.join(' and ')} to compile the SQLite driver, because current releases of the driver
+are only compiled for Node.js 22 and newer. Use Node.js 22, which needs nothing else, or install what is missing
+(Debian: apt-get install g++ make python3). Nothing was installed.`,
+    )
+  process.stdout.write(
+    `Node.js ${version}: the SQLite driver will be compiled, which takes about a minute, because current releases of the
+driver are only compiled for Node.js 22 and newer.\n`,
+  )
+}
+
+/** Compiles the driver. Its output, mostly warnings, is shown if it fails. */
+function compileDriver() {
+  process.stdout.write('Compiling the SQLite driver.\n')
+  // If Node's headers are installed next to it, node-gyp does not have to download them.
+  const nodeFolder = resolve(process.execPath, '../..')
+  const headers = existsSync(join(nodeFolder, 'include/node/node.h')) ? {npm_config_nodedir: nodeFolder} : {}
+  const {status, stdout, stderr} = spawnSync(process.execPath, [npmProgram, 'run', 'install'], {
+    cwd: join(root, 'node_modules/better-sqlite3-v12'),
+    env: {...process.env, ...headers},
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  if (status === 0) return
+  process.stderr.write(stdout + stderr)
+  fail('The SQLite driver could not be compiled; the lines above say why. Node.js 22 needs no compiler.')
+}

@@ -45,7 +45,7 @@ if (options.shuffle !== undefined) shuffle(titles, Number(options.shuffle))
 
 /** Memory that a worker and the processes that it starts may use, bytes. */
 const memoryOfWorker = 1 << 30
-const report = new Report({isVerbose: words.length > 0})
+const report = new Report({isVerbose: titles.length <= 10})
 const durations: Record<string, number> = {}
 const failed: {title: string; load: number}[] = []
 const filesOf = (titles: readonly string[]) => titles.map((title) => ({title, path: join(folder, `${title}.js`)}))

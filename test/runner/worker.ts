@@ -8,6 +8,7 @@ import {join} from 'node:path'
 import {after, describe} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {forgetSecrets} from '../../src/log/redact.js'
+import {endIdleProcesses} from '../support/svc-in-turn.js'
 
 export interface Queue {
   /** Files in the order in which they start: absolute path, and title of the suite. */
@@ -24,6 +25,8 @@ export async function runQueue(folder: string, worker: string): Promise<void> {
   const {files, timeout}: Queue = JSON.parse(readFileSync(join(folder, 'queue.json'), 'utf8'))
   for (const [i, {title, path}] of files.entries())
     if (take(markOf(folder, i), worker)) await runFile(title, path, timeout)
+  // Waits for them, so that their processor time counts as that of this process.
+  await endIdleProcesses()
 }
 
 /** Runs a file. Resolves when its tests and hooks have ended, and undoes what they left behind in this process. */

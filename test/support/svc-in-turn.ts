@@ -93,6 +93,18 @@ export function startAlone(args: readonly string[], options: SvcOptions = {}): G
   )
 }
 
+/** Ends the reused processes that run nothing. */
+export async function endIdleProcesses(): Promise<void> {
+  await Promise.all(
+    idle.splice(0).map(async (child) => {
+      hold(child)
+      const closed = once(child, 'close')
+      child.disconnect()
+      await closed
+    }),
+  )
+}
+
 type OnText = (text: string) => void
 
 /** Runs a command line and collects its output. */
