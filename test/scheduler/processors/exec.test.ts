@@ -62,13 +62,18 @@ async function failure(run: Promise<unknown>): Promise<string> {
 
 const promised = promisify(execFile)
 
-/** True if a process is running; a zombie does not count. */
+/** True if a process is running; on Linux, a zombie does not count. */
 async function lives(pid: number): Promise<boolean> {
-  const state = await promised('ps', ['-o', 'stat=', '-p', String(pid)]).then(
-    ({stdout}) => stdout.trim(),
-    () => '',
-  )
-  return state !== '' && !state.startsWith('Z')
+  if (process.platform === 'linux') {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    return stat !== '' && stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
+  }
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Waits for a file that a script writes atomically. */
