@@ -14,7 +14,7 @@ import {secondTier} from './runner/second-tier.js'
 import {summarizeSkipped} from './runner/skipped.js'
 import {type FileResult, runFiles} from './runner/workers.js'
 import {projectFile} from './support/project.js'
-import {randomFloats} from './support/random-floats.js'
+import {uniformFloats} from './support/random-floats.js'
 
 const {values: options, positionals: words} = parseArgs({
   options: {
@@ -87,8 +87,8 @@ function useTemporaryFolder(): string {
 }
 
 function shuffle(list: string[], seed: number): void {
-  const random = randomFloats(seed)
-  const keys = new Map(list.map((each, i) => [each, random(list.length)[i] ?? 0]))
+  const random = uniformFloats(seed)
+  const keys = new Map(list.map((each) => [each, random()]))
   list.sort((a, b) => (keys.get(a) ?? 0) - (keys.get(b) ?? 0))
 }
 

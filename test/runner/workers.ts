@@ -91,8 +91,7 @@ async function runWorker(queue: QueueFolder, name: string, onFile: (result: File
       events.push({type: `test:${type}`, data})
       if (data.nesting !== 0 || (type !== 'pass' && type !== 'fail')) return
       // The test with the name of the program is the process itself, which has failed.
-      const title = data.name === program ? titlesTakenBy(name, queue).find((each) => !finished.has(each)) : data.name
-      if (title === undefined) return
+      const title = data.name === program ? fileOfFailure(titlesTakenBy(name, queue), finished) : data.name
       finished.add(title)
       onFile({title, events, seconds: data.details.duration_ms / 1000, hasFailed: type === 'fail'})
       events = []
@@ -100,6 +99,10 @@ async function runWorker(queue: QueueFolder, name: string, onFile: (result: File
   for await (const _ of stream);
   return finished.size
 }
+
+/** The file that a process ran when it failed; the last one if all have ended. */
+const fileOfFailure = (taken: readonly string[], finished: ReadonlySet<string>) =>
+  taken.find((title) => !finished.has(title)) ?? taken.at(-1) ?? 'a worker'
 
 const titlesTakenBy = (worker: string, {folder, files}: QueueFolder) =>
   files.flatMap(({title}, i) => {
