@@ -97,10 +97,12 @@ export function startAlone(args: readonly string[], options: SvcOptions = {}): G
 export async function endIdleProcesses(): Promise<void> {
   await Promise.all(
     idle.splice(0).map(async (child) => {
+      if (!child.connected) return
       hold(child)
-      const closed = once(child, 'close')
+      // Nobody reads its output, so it never closes.
+      const exited = once(child, 'exit')
       child.disconnect()
-      await closed
+      await exited
     }),
   )
 }
