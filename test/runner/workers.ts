@@ -14,7 +14,7 @@ export interface TestEvent {
     message?: string
     skip?: string | boolean
     todo?: string | boolean
-    details: {type?: string; duration_ms: number}
+    details: {type?: string; duration_ms: number; error?: {exitCode?: number; signal?: string | null}}
   }
 }
 
@@ -26,28 +26,37 @@ export interface FileResult {
   hasFailed: boolean
 }
 
-/** Limit for a file that hangs, ms; long enough for slow machines. */
-const timeout = 15 * 60_000
+interface RunOptions {
+  workers: number
+  isAlone: boolean
+  /** Limit for a file that hangs, ms; the default is long enough for slow machines. */
+  timeout?: number
+  /** Receives each file when it has ended. */
+  onFile: (result: FileResult) => void
+}
 
 const types = ['start', 'pass', 'fail', 'diagnostic', 'stdout', 'stderr'] as const
 
 /**
  * Runs files in at most `workers` processes at once. Each process runs many files, or only one if `isAlone`.
  * @param files titles and absolute paths, in the order in which they start
- * @param onFile receives each file when it has ended
  */
 export async function runFiles(
   files: Queue['files'],
-  {workers, isAlone, onFile}: {workers: number; isAlone: boolean; onFile: (result: FileResult) => void},
+  {workers, isAlone, timeout = 15 * 60_000, onFile}: RunOptions,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tests-'))
-  const queues = (isAlone ? files.map((file) => [file]) : [files]).map((files, i) => writeQueue(folder, i, files))
+  const queues = (isAlone ? files.map((file) => [file]) : [files]).map((files, i) =>
+    writeQueue(folder, i, {files, timeout}),
+  )
   const next = () => (isAlone ? queues.shift() : queues.find(hasFilesLeft))
   let started = 0
   const runQueues = async () => {
     for (let queue = next(); queue !== undefined; queue = next()) {
-      const finished = await runWorker(queue, `worker-${started++}`, onFile)
-      if (finished === 0 && hasFilesLeft(queue)) throw new Error('A worker ended before it ran a test file.')
+      const name = `worker-${started++}`
+      await runWorker(queue, name, onFile)
+      if (titlesTakenBy(name, queue).length === 0 && hasFilesLeft(queue))
+        throw new Error('A worker ended before it took a test file.')
     }
   }
   try {
@@ -62,20 +71,17 @@ interface QueueFolder {
   files: Queue['files']
 }
 
-function writeQueue(parent: string, index: number, files: Queue['files']): QueueFolder {
+function writeQueue(parent: string, index: number, queue: Queue): QueueFolder {
   const folder = join(parent, String(index))
   mkdirSync(folder)
-  writeFileSync(join(folder, 'queue.json'), JSON.stringify({files, timeout} satisfies Queue))
-  return {folder, files}
+  writeFileSync(join(folder, 'queue.json'), JSON.stringify(queue))
+  return {folder, files: queue.files}
 }
 
 const hasFilesLeft = ({folder, files}: QueueFolder) => files.some((_, i) => !existsSync(markOf(folder, i)))
 
-/**
- * Runs a process until the queue is empty or the process ends. In the second case, the file that it ran has failed.
- * @returns the number of files that have ended
- */
-async function runWorker(queue: QueueFolder, name: string, onFile: (result: FileResult) => void): Promise<number> {
+/** Runs a process until the queue is empty or the process ends. In the second case, the file that it ran has failed. */
+async function runWorker(queue: QueueFolder, name: string, onFile: (result: FileResult) => void): Promise<void> {
   const {folder} = queue
   const program = join(folder, `${name}.mjs`)
   const runner = JSON.stringify(new URL('worker.js', import.meta.url).href)
@@ -90,14 +96,22 @@ async function runWorker(queue: QueueFolder, name: string, onFile: (result: File
       if (type === 'diagnostic' && data.nesting === 0) return
       events.push({type: `test:${type}`, data})
       if (data.nesting !== 0 || (type !== 'pass' && type !== 'fail')) return
-      // The test with the name of the program is the process itself, which has failed.
-      const title = data.name === program ? fileOfFailure(titlesTakenBy(name, queue), finished) : data.name
+      // The test with the name of the program is the process itself: it has failed, or found no file to run.
+      const isProcess = data.name === program
+      if (isProcess && type === 'pass') return
+      const title = isProcess ? fileOfFailure(titlesTakenBy(name, queue), finished) : data.name
+      if (isProcess) events.push(endOfProcess(data))
       finished.add(title)
       onFile({title, events, seconds: data.details.duration_ms / 1000, hasFailed: type === 'fail'})
       events = []
     })
   for await (const _ of stream);
-  return finished.size
+}
+
+function endOfProcess(data: TestEvent['data']): TestEvent {
+  const {exitCode, signal} = data.details.error ?? {}
+  const reason = signal ?? `exit status ${exitCode}`
+  return {type: 'test:stderr', data: {...data, message: `The process ended with ${reason}.\n`}}
 }
 
 /** The file that a process ran when it failed; the last one if all have ended. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {testCases, testSteps} from './compare-in-turn.js'
 import {startSvc} from './svc.js'
-import {startInTurn} from './svc-in-turn.js'
+import {endIdleProcesses, startInTurn, svcInTurn} from './svc-in-turn.js'
 import {temporaryFolder} from './temporary.js'
 
 // `svc-in-turn.slow.ts` compares more command lines.
@@ -43,4 +43,10 @@ describe('a command line in a reused process', () => {
     [['complete', '1', '--claim', '1', '--summary', '-'], 'done\n'],
     [['events', '--json']],
   ])
+
+  it('can be waited for at the end, and replaced', async () => {
+    const {stdout} = await svcInTurn(['--version'])
+    await endIdleProcesses()
+    assert.equal((await svcInTurn(['--version'])).stdout, stdout)
+  })
 })
