@@ -1,5 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises'
 import {join} from 'node:path'
+import {uniformFloats} from '../support/random-floats.js'
 import {writeFiles} from '../support/temporary.js'
 import {byteTokenizer} from '../support/tiny-model.js'
 
@@ -80,8 +81,11 @@ export async function writeRandomModel(
   await file.close()
 }
 
+/** The same in each process, so that a failure can be repeated. */
+const random = uniformFloats(1)
+
 /** Approximately normal values, repeated. Their number and the usual lengths of rows are coprime, so all rows differ. */
-const pool = Float32Array.from({length: 2 ** 20 - 1}, () => (Math.random() + Math.random() + Math.random() - 1.5) * 2)
+const pool = Float32Array.from({length: 2 ** 20 - 1}, () => (random() + random() + random() - 1.5) * 2)
 
 /** Writes the values of a tensor at the end of a file. */
 export async function writeValues(
@@ -98,7 +102,7 @@ export async function writeValues(
   const values = pool.map((value) => (norm ? 1 : value * scale))
   const narrow = Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16)
   const source = dtype === 'F32' ? values : narrow
-  let start = Math.floor(Math.random() * source.length)
+  let start = Math.floor(random() * source.length)
   if (chain && name.includes('embed_tokens')) start = 0
   if (chain && name.includes('lm_head')) start = source.length - (dims[1] as number)
   for (let left = size; left > 0; start = 0) {

@@ -4,9 +4,12 @@ import type {GenerateRequest, LanguageModel} from '../../src/llm/index.js'
 import type {LoadOptions} from '../../src/llm/language-model.js'
 import {defaultSampling, randomSource} from '../../src/sampling/index.js'
 import {qwen05b, writeRandomModel} from '../bench/random-model.js'
+import {campaignSeed} from '../support/campaign-seed.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {loadModel} from './load-model.js'
+
+const seed = campaignSeed(import.meta.url)
 
 const load = (t: TestContext, folder: string, options: Partial<LoadOptions>): Promise<LanguageModel> =>
   loadModel(t, folder, {threads: 2, numCtx: 1024, slots: 4, ...options})
@@ -41,7 +44,7 @@ async function compare(
   const expected: number[][] = []
   for (const request of requests) expected.push(await tokensOf(plain, request))
   const model = await load(t, folder, options)
-  const random = randomSource(11)
+  const random = randomSource(seed)
   for (let schedule = 0; schedule < schedules; schedule++) {
     const order = requests.map((_, i) => ({i, at: random()})).sort((a, b) => a.at - b.at)
     await Promise.all(

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'
+import {campaignSeed} from '../support/campaign-seed.js'
+
+const seed = campaignSeed(import.meta.url)
 
 describe('a workspace under random concurrent operations', () => {
   let walks: Promise<Awaited<ReturnType<typeof walkWorkspace>>[]> | undefined
   const walk = (t: TestContext) => {
-    walks ??= Promise.all([1, 2, 3, 4].map((seed) => walkWorkspace(t, seed, 3000)))
+    walks ??= Promise.all([0, 1, 2, 3].map((i) => walkWorkspace(t, seed + i, 3000)))
     return walks
   }
 

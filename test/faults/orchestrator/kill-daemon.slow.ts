@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {campaignSeed} from '../../support/campaign-seed.js'
 import {killDaemon} from './kill-daemon.js'
 import {faultsOf} from './oracles.js'
 import {temporaryWorkspace} from './process.js'
 
+const seed = campaignSeed(import.meta.url)
+
 describe('a daemon that is killed repeatedly', () => {
   it('loses no task and completes none twice', async (test) => {
-    const seed = 20
     const root = await temporaryWorkspace(test)
     const kills: string[] = []
     const evidence = await killDaemon({

@@ -21,5 +21,5 @@ describe('the changes that inject bugs', () => {
 })
 
 describe('injected bug', () => {
-  for (const each of injectedBugs.filter(({bug}) => bug === quick)) testBug(each, 1)
+  for (const each of injectedBugs.filter(({bug}) => bug === quick)) testBug(each, {seed: 1, seconds: 1})
 })

@@ -3,12 +3,13 @@ import {describe, it} from 'node:test'
 import {connectionFaults} from '../../../src/prove/faults/connection-faults.js'
 import {databaseFaults, peerFaults, serverFaults} from '../../../src/prove/faults/schedule.js'
 import {prove} from '../../../src/prove/index.js'
+import {campaignSeed} from '../../support/campaign-seed.js'
 import {assertFits} from '../../support/orch-workspace.js'
 import {PostgresCluster, skipWithoutPostgres} from '../../support/postgres.js'
 import {projectFile} from '../../support/project.js'
 import {svcBinary} from '../../support/svc.js'
 
-const seed = 20_261
+const seed = campaignSeed(import.meta.url)
 const minOperations = 20_000
 
 /** Faults of clients, in addition to those of the programs and the network. */

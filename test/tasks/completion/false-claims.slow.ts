@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {campaignSeed} from '../../support/campaign-seed.js'
 import {completeFalsely, completeHonestly, enforcedWorkspace, falseKinds, findingOf} from './claims.js'
 import {countOutcomes} from './count-outcomes.js'
 
-// The suite runs the first seeds of each kind.
-describe('a completion under enforced gates, 280 more of each', () => {
+const firstSeed = campaignSeed(import.meta.url)
+
+describe('a completion under enforced gates, 280 of each', () => {
   for (const kind of falseKinds)
     it(`is refused if the claim is false: ${kind}`, async (t) => {
       const workspace = await enforcedWorkspace(t)
-      const {accepted, refused} = await countOutcomes(40, 11, (seed) => completeFalsely(workspace, kind, seed))
+      const {accepted, refused} = await countOutcomes(40, firstSeed, (seed) => completeFalsely(workspace, kind, seed))
       t.diagnostic(`${kind}: ${accepted.length} of 40 accepted, ${refused.length} refused`)
       assert.deepEqual(accepted, [])
       for (const {report} of refused) assert.match(report, findingOf[kind])
@@ -16,7 +18,7 @@ describe('a completion under enforced gates, 280 more of each', () => {
 
   it('is accepted if the work is done', async (t) => {
     const workspace = await enforcedWorkspace(t)
-    const {accepted, refused} = await countOutcomes(280, 71, (seed) => completeHonestly(workspace, seed))
+    const {accepted, refused} = await countOutcomes(280, firstSeed, (seed) => completeHonestly(workspace, seed))
     t.diagnostic(`honest: ${accepted.length} of 280 accepted, ${refused.length} refused`)
     assert.ok(refused.length <= 4, JSON.stringify(refused))
   })

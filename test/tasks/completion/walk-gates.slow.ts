@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {execFile} from 'node:child_process'
 import {describe, it} from 'node:test'
 import {promisify} from 'node:util'
+import {campaignSeed} from '../../support/campaign-seed.js'
 import {projectFile} from '../../support/project.js'
 import {invalidReceipts} from './gate-invariants.js'
 import {gatedWorkspace} from './gated-workspace.js'
@@ -10,6 +11,7 @@ import {type WalkReport, walkSettings} from './walk-gates.js'
 const execute = promisify(execFile)
 const program = projectFile('dist/test/tasks/completion/walk-gates-process.js')
 const steps = 500
+const firstSeed = campaignSeed(import.meta.url)
 
 async function walkInProcess(root: string, name: string, seed: number): Promise<WalkReport> {
   const args = [program, root, name, String(seed), String(steps)]
@@ -18,8 +20,9 @@ async function walkInProcess(root: string, name: string, seed: number): Promise<
 }
 
 describe('random actions of two processes in a workspace with gates', () => {
-  for (const seed of [1, 2, 3, 4, 5, 6])
-    it(`lose no task, count every refusal and leave only valid receipts, seed ${seed}`, async (t) => {
+  for (let walk = 0; walk < 6; walk++)
+    it(`lose no task, count every refusal and leave only valid receipts, walk ${walk + 1} of 6`, async (t) => {
+      const seed = firstSeed + walk
       const {orchestrator, root} = await gatedWorkspace(t, {toml: walkSettings})
       const reports = await Promise.all([walkInProcess(root, 'east', seed), walkInProcess(root, 'west', seed + 1000)])
       assert.deepEqual(

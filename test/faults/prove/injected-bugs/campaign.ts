@@ -28,10 +28,17 @@ const launch = (bug: BugName): Launch => [server, bug]
 /** Maximum number of runs until a bug must be detected; on a slow machine little happens in the first one. */
 const attempts = 4
 
+export interface CampaignOptions {
+  /** Seed of the first run. */
+  seed: number
+  /** Duration of the first run, s. */
+  seconds: number
+}
+
 /** Each attempt uses another seed and takes twice as long as the previous one. */
-const run = (attempt: number, seconds: number, bug: BugName, clients: InjectedBug['clients']) =>
+const run = (attempt: number, {seed, seconds}: CampaignOptions, bug: BugName, clients: InjectedBug['clients']) =>
   prove({
-    seed: attempt,
+    seed: seed + attempt - 1,
     minutes: (seconds * 2 ** (attempt - 1)) / 60,
     leaseMs: 1000,
     launch: launch(bug),
@@ -41,13 +48,13 @@ const run = (attempt: number, seconds: number, bug: BugName, clients: InjectedBu
 const violationsOf = ({invariants}: Report) =>
   invariants.flatMap(({id, violations}) => violations.map(({what}) => `${id}: ${what}`))
 
-/** Declares the tests of one bug. @param seconds duration of the first run */
-export function testBug({bug, caught, clients}: InjectedBug, seconds: number): void {
+/** Declares the tests of one bug. */
+export function testBug({bug, caught, clients}: InjectedBug, options: CampaignOptions): void {
   describe(bug.replaceAll('-', ' '), {concurrency: 2}, () => {
     it(`is detected by ${caught}`, async () => {
       const seen: string[] = []
       for (let attempt = 1; attempt <= attempts; attempt++) {
-        const report = await run(attempt, seconds, bug, clients)
+        const report = await run(attempt, options, bug, clients)
         seen.push(...violationsOf(report))
         const broken = report.invariants.filter(({held}) => !held).map(({id}) => id)
         assert.equal(report.held, broken.length === 0)
@@ -59,7 +66,7 @@ export function testBug({bug, caught, clients}: InjectedBug, seconds: number): v
 
     it('is not reported without the bug', async () => {
       for (let attempt = 1; attempt <= attempts; attempt++) {
-        const report = await run(attempt, seconds, 'none', clients)
+        const report = await run(attempt, options, 'none', clients)
         assert.deepEqual(violationsOf(report), [])
         assert.deepEqual([report.held, report.folder], [true, null])
         const verdict = report.invariants.find(({id}) => id === caught)

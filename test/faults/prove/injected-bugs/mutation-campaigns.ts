@@ -7,6 +7,7 @@ import {type DelegationOptions, type Focus, prove, type Report} from '../../../.
 import {createDatabase, skipWithoutPostgres} from '../../../support/postgres.js'
 import {projectFile} from '../../../support/project.js'
 import {svcBinary} from '../../../support/svc.js'
+import type {CampaignOptions} from './campaign.js'
 import type {MutationName} from './mutations.js'
 
 export interface MutationCampaign {
@@ -56,14 +57,14 @@ const attempts = 4
 
 async function run(
   attempt: number,
-  seconds: number,
+  {seed, seconds}: CampaignOptions,
   bug: MutationName | 'none',
   {of, focus, durations}: MutationCampaign,
 ): Promise<Report> {
   const ofServers = of === 'control planes'
   const command = (isBuggy: boolean, ...args: string[]) => (isBuggy ? [program, bug, ...args] : [svcBinary, ...args])
   return prove({
-    seed: attempt,
+    seed: seed + attempt - 1,
     minutes: (seconds * 2 ** (attempt - 1)) / 60,
     launch: command(ofServers, 'mesh', 'serve'),
     delegation: {
@@ -80,14 +81,14 @@ async function run(
 const violationsOf = ({invariants}: Report) =>
   invariants.flatMap(({id, violations}) => violations.map(({what}) => `${id}: ${what}`))
 
-/** Declares the tests of one bug. @param seconds duration of the first run */
-export function testMutation(campaign: MutationCampaign, seconds: number): void {
+/** Declares the tests of one bug. */
+export function testMutation(campaign: MutationCampaign, options: CampaignOptions): void {
   const {bug, of, caught} = campaign
   describe(`${of}: ${bug.replaceAll('-', ' ')}`, {skip: of === 'control planes' && skipWithoutPostgres}, () => {
     it(`is detected by ${caught}`, async () => {
       const seen: string[] = []
       for (let attempt = 1; attempt <= attempts; attempt++) {
-        const report = await run(attempt, seconds, bug, campaign)
+        const report = await run(attempt, options, bug, campaign)
         seen.push(...violationsOf(report))
         if (report.folder !== null) await rm(report.folder, {recursive: true, force: true})
         if (report.invariants.some(({id, held}) => id === caught && !held)) return
@@ -96,7 +97,7 @@ export function testMutation(campaign: MutationCampaign, seconds: number): void 
     })
 
     it('is not reported without the bug', async () => {
-      const report = await run(1, seconds, 'none', campaign)
+      const report = await run(1, options, 'none', campaign)
       assert.deepEqual(violationsOf(report), [])
       const verdict = report.invariants.find(({id}) => id === caught)
       assert.ok((verdict?.checked ?? 0) > 0)
