@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {LiveFeed} from '../../src/app-server/index.js'
 import {Application, checkProgram} from '../../src/lang/index.js'
 import {serveDb} from '../support/db-server.js'
 import {EventStream} from '../support/event-stream.js'
 import {temporaryFolder} from '../support/temporary.js'
+import {until} from '../support/until.js'
 
 const source = `@table type Message { text: str }
 @endpoint(kind: query) fn feed() to List[Message] { return db.Message.all().live("chat.feed") }
@@ -86,7 +86,7 @@ describe('a feed of changes', () => {
           .matchAll(/^id: (\d+)$/gm),
         ([, id]) => Number(id),
       )
-    for (let i = 0; i < 100 && received().length < 2500; i++) await sleep(20)
+    await until(() => received().length >= 2500, 'all are received')
     assert.deepEqual(received(), upTo(2500))
   })
 })

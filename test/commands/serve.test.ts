@@ -626,12 +626,7 @@ describe('a server with invalid or slow clients', () => {
     assert.equal((await post(server, '/api/generate', {keep_alive: 0})).status, 200)
     const reply = await asked
     assert.equal(reply.status, 200, await reply.text())
-    for (let i = 0; i < 100; i++) {
-      const {loaded} = (await (await fetch(`${server.baseUrl}/health`)).json()) as {loaded: boolean}
-      if (!loaded) return
-      await sleep(30)
-    }
-    assert.fail('the model was not unloaded')
+    await until(server, 'svc_model_loaded', 0)
   })
 
   it('answers 413 to a body of 10 MB before it is sent', async () => {

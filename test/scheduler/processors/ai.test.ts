@@ -14,6 +14,7 @@ import {type Answer, answerLines, scriptedInference} from '../../support/scripte
 import {startServer} from '../../support/server.js'
 import {temporaryFolder} from '../../support/temporary.js'
 import {writeTinyModel} from '../../support/tiny-model.js'
+import {until} from '../../support/until.js'
 import {aTask, recordedReport, underCollection, unstopped} from './a-task.js'
 import {failure, forever, line, linesWithoutText, processorFor} from './ai-run.js'
 
@@ -366,8 +367,10 @@ describe('an aborted AI task', () => {
   it('does not wait for the list of models', async (test) => {
     const stop = new AbortController()
     const server = await scriptedInference(test, wellBehaved, 'silence')
-    setTimeout(() => stop.abort(reason), 50)
-    await assert.rejects(processorFor(server.baseUrl).run(aTask(), recordedReport(), stop.signal), stopped)
+    const ended = assert.rejects(processorFor(server.baseUrl).run(aTask(), recordedReport(), stop.signal), stopped)
+    await until(() => server.headers.length > 0, 'the models are requested')
+    stop.abort(reason)
+    await ended
     await server.hungUp
     assert.equal(server.calls.length, 0)
   })

@@ -20,6 +20,7 @@ import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
 import {execa} from 'execa'
 import {
   cachedSnapshot,
@@ -33,6 +34,7 @@ import {type HubModel, startHub} from '../../support/hub-server.js'
 import {randomFloats} from '../../support/random-floats.js'
 import {selfSigned} from '../../support/self-signed.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+import {until} from '../../support/until.js'
 
 const commit = 'a'.repeat(40)
 const weights = new Uint8Array(randomFloats(1)(64_000).buffer)
@@ -389,9 +391,11 @@ describe('concurrent pulls of one model', () => {
     const {hub, pull, cacheFolder} = await setUp(test)
     await writeFiles(cacheFolder, {[lock]: gone('another-machine')})
     const stop = new AbortController()
-    const waiting = pull({signal: stop.signal})
-    setTimeout(() => stop.abort(new Error('stopped')), 300)
-    await assert.rejects(waiting, /stopped/)
+    const stopped = assert.rejects(pull({signal: stop.signal}), /stopped/)
+    await until(() => urls(hub).length === 1, 'it waits after its first request')
+    await sleep(300)
+    stop.abort(new Error('stopped'))
+    await stopped
     assert.deepEqual(urls(hub).length, 1)
     const longAgo = new Date(Date.now() - 120_000)
     await utimes(join(cacheFolder, lock), longAgo, longAgo)
