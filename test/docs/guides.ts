@@ -5,7 +5,7 @@
  * command. In the output, `...` stands for any text within a line, and as a line of its own for any number of lines. A
  * command without output is checked by its exit status only. Words behind `console` change how a block is run:
  * `background` starts its command and waits for the output, `exit=N` expects another status, `skip=REASON` does not run it.
- * A block with a file name behind its language is written to that file.
+ * A block with a file name behind its language is written to that file. Ports are replaced by free ones.
  */
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
@@ -15,6 +15,7 @@ import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {after, before, describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {freePort} from '../support/free-port.js'
 import {allPrograms, skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {svcBinary} from '../support/svc.js'
@@ -71,6 +72,24 @@ export function patternOf(output: string, {isPrefix = false} = {}): RegExp {
 }
 
 const escapePattern = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+/** Ports that commands of a guide listen on or connect to. */
+const portsOf = (blocks: readonly Block[]): string[] => [
+  ...new Set(
+    blocks.flatMap(({text}) =>
+      [...text.matchAll(/(?:--port |(?:127\.0\.0\.1|localhost):)(\d+)/g)].map(([, port = '']) => port),
+    ),
+  ),
+]
+
+/**
+ * A function that replaces the ports of a guide by free ones, so that several runs of the tests do not disturb each other.
+ */
+async function freePorts(blocks: readonly Block[]): Promise<(text: string) => string> {
+  const entries = portsOf(blocks).map(async (port) => [port, String(await freePort())] as const)
+  const ports = new Map(await Promise.all(entries))
+  return (text) => text.replaceAll(/\b\d{4,5}\b/g, (number) => ports.get(number) ?? number)
+}
 
 /** A shell that keeps its folder, variables and background commands from one command to the next. */
 class Shell {
@@ -148,7 +167,9 @@ const timeout = 15 * 60_000
 /** Runs the blocks of a guide in their order, in an empty folder with an empty home and the project's `examples/`. */
 export function testGuide(path: string): void {
   describe(path, {concurrency: 1}, async () => {
-    const blocks = blocksOf(await readFile(projectFile(path), 'utf8'))
+    const shown = blocksOf(await readFile(projectFile(path), 'utf8'))
+    const withFreePorts = await freePorts(shown)
+    const blocks = shown.map((block) => ({...block, text: withFreePorts(block.text)}))
     const home = suiteFolder()
     const workspace = join(home, 'workspace')
     const programs = join(home, 'bin')

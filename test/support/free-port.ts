@@ -1,12 +1,27 @@
+import {randomInt} from 'node:crypto'
 import {once} from 'node:events'
 import {createServer} from 'node:net'
 
-/** A port that was free at the time of the call. */
+/** Ports below those that systems choose for outgoing connections and for servers without a fixed port. */
+const range = [10_000, 32_768] as const
+
+/** A port that was free at the time of the call, and that is unlikely to be taken soon. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const {port} = server.address() as {port: number}
+  for (;;) {
+    const port = randomInt(...range)
+    if (await isFree(port)) return port
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false
+    throw error
+  }
   server.close()
   await once(server, 'close')
-  return port
+  return true
 }
