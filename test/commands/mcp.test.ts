@@ -47,7 +47,7 @@ describe('svc mcp tools', {concurrency: 2}, () => {
   })
 
   it('opens no store, only the database of a program', async (t) => {
-    const {text, cwd, run} = await orchWorkspace(t, '')
+    const {text, cwd, run} = await orchWorkspace(t, '', {hasStore: false})
     await text(['mcp', 'tools'])
     assert.equal(existsSync(`${cwd}/.svc`), false)
     const {stdout} = await run(['mcp', 'tools', '--program', projectFile('examples/todo.svc')])
@@ -68,7 +68,7 @@ describe('svc mcp config', {concurrency: 2}, () => {
   })
 
   it('prints the format of the client without writing', async (t) => {
-    const {json, cwd} = await orchWorkspace(t, '')
+    const {json, cwd} = await orchWorkspace(t, '', {hasStore: false})
     const env = {HOME: cwd, XDG_CONFIG_HOME: ''}
     const forms = ['claude', 'cursor', 'vscode', 'zed'].map(async (client) => {
       const {configuration, written} = await json<Config>(

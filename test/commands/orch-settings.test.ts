@@ -34,6 +34,7 @@ import {reply, scriptedControlPlane} from '../mesh/client/support/scripted-contr
 import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {controlPlane} from '../orchestrator/support/control-plane.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {breakStore} from '../support/empty-store.js'
 import {type Orch, type OrchOptions, orchUnder} from '../support/orch.js'
 import {until} from '../support/orch-workspace.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
@@ -187,7 +188,7 @@ const intake: readonly Effect[] = [
     env: withoutStores,
     outcomes: {true: ['Queued', undefined], false: [undefined, undefined, 'orchestration_store_missing']},
     async see(orch) {
-      await writeFiles(orch.cwd, {'.svc': 'no folder'})
+      await breakStore(orch.cwd)
       const {status, orchestration_contract, error} = await orch.ask<OrchAcceptedV1>('submit', 'work')
       return [status, orchestration_contract, ...(error === undefined ? [] : [error.code])]
     },
@@ -212,7 +213,7 @@ const intake: readonly Effect[] = [
     controls: 'whether the user store is the fallback of the workspace store',
     outcomes: {true: ['Queued', true], false: ['store_unopenable', false]},
     async see(orch) {
-      await writeFiles(orch.cwd, {'.svc': 'no folder'})
+      await breakStore(orch.cwd)
       return [await submit(orch), existsSync(join(orch.cwd, 'data/svc.db'))]
     },
   },
@@ -1091,7 +1092,7 @@ const sessions: readonly Effect[] = [
     controls: 'the folder of session files without a store',
     outcomes: {'"talks"': ['talks'], '"kept/talks"': ['kept/talks']},
     async see(orch, test) {
-      await writeFiles(orch.cwd, {'.svc': 'no folder'})
+      await breakStore(orch.cwd)
       openSessions(await openTestOrchestrator(test, {root: orch.cwd, env: withoutStores})).create('builder')
       return ['talks', 'kept/talks'].filter((folder) => existsSync(join(orch.cwd, folder)))
     },

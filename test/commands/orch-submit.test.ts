@@ -3,6 +3,7 @@ import {mkdir} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import type {Accepted, Task} from '../../src/tasks/index.js'
+import {breakStore} from '../support/empty-store.js'
 import {assertFits, jsonLines, orchWorkspace, templates} from '../support/orch-workspace.js'
 import {writeFiles} from '../support/temporary.js'
 
@@ -426,7 +427,7 @@ describe('a workspace', {concurrency: 2}, () => {
 
   it('with an unusable store makes all commands exit with status 5 and report its path', async (t) => {
     const {fails, cwd} = await orchWorkspace(t, templates)
-    await writeFiles(cwd, {'.svc': 'a file where the folder should be'})
+    await breakStore(cwd)
     const env = {SVC_DB_PATH: join(cwd, 'user.db')}
     for (const args of [
       ['orch', 'submit', 'x'],
@@ -438,7 +439,7 @@ describe('a workspace', {concurrency: 2}, () => {
 
   it('with an unusable store uses the store of the user if the fallback is on, with a warning', async (t) => {
     const {run, cwd} = await orchWorkspace(t, templates)
-    await writeFiles(cwd, {'.svc': 'a file where the folder should be'})
+    await breakStore(cwd)
     const env = {SVC_DB_PATH: join(cwd, 'user.db'), SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: '1'}
     const submitted = await run(['orch', 'submit', 'x'], {env})
     assert.equal(submitted.stdout, 'T-0001\n')

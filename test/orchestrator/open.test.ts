@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {mkdir, readFile, writeFile} from 'node:fs/promises'
+import {mkdir, readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
@@ -14,15 +14,22 @@ import {
   submitTask,
   takeClaim,
 } from '../../src/tasks/index.js'
+import {breakStore} from '../support/empty-store.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {openTestOrchestrator, refused} from './support/open-test-orchestrator.js'
 import {complete, runAll, start, statusOf, submit, submitWriter} from './support/tasks.js'
 
-/** A workspace whose own store cannot be opened because `.svc` is a file, not a folder. */
-async function broken(t: TestContext) {
+/** A workspace without a store. */
+async function newWorkspace(t: TestContext) {
   const root = await temporaryFolder(t)
   await writeFiles(root, {'Svc.toml': ''})
-  await writeFile(join(root, '.svc'), 'in the way')
+  return root
+}
+
+/** A workspace whose own store cannot be opened because `.svc` is a file, not a folder. */
+async function broken(t: TestContext) {
+  const root = await newWorkspace(t)
+  await breakStore(root)
   return root
 }
 
@@ -33,7 +40,7 @@ const withoutStores = {...toCanonical, SVC_DB_PATH: '/dev/null/svc.db'}
 
 describe('the store of a workspace', () => {
   it('is in the workspace by default and persists between processes', async (t) => {
-    const first = await openTestOrchestrator(t)
+    const first = await openTestOrchestrator(t, {root: await newWorkspace(t)})
     assert.equal(first.store.path, join(first.root, '.svc', 'store.db'))
     const ids = [submit(first), submit(first)]
     start(first, ids[0] ?? 0)
@@ -46,8 +53,7 @@ describe('the store of a workspace', () => {
 
   for (const word of ['canonical', 'CANONICAL'])
     it(`is the user store if SVC_WORKSPACE_JOURNEY_STORE is ${word}`, async (t) => {
-      const root = await temporaryFolder(t)
-      await writeFiles(root, {'Svc.toml': ''})
+      const root = await newWorkspace(t)
       const path = join(root, 'user', 'my.db')
       const env = {SVC_WORKSPACE_JOURNEY_STORE: word, SVC_DB_PATH: path}
       const orchestrator = await openTestOrchestrator(t, {root, env})
@@ -64,7 +70,7 @@ describe('the store of a workspace', () => {
 
   it('is the file that SVC_WORKSPACE_JOURNEY_STORE names, relative to the workspace root', async (t) => {
     const env = {SVC_WORKSPACE_JOURNEY_STORE: './state/tasks.db'}
-    const first = await openTestOrchestrator(t, {env})
+    const first = await openTestOrchestrator(t, {root: await newWorkspace(t), env})
     const path = join(first.root, 'state', 'tasks.db')
     assert.deepEqual([first.store.path, reportStatus(first).active_store], [path, 'file'])
     const id = submit(first)

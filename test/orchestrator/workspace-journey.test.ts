@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {workspaceJourney} from '../../src/orchestrator/index.js'
 import {repositoryId} from '../../src/store/index.js'
+import {breakStore} from '../support/empty-store.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {openTestOrchestrator} from './support/open-test-orchestrator.js'
 
@@ -66,7 +67,8 @@ describe('workspaceJourney', () => {
   it('reports the user store after a fallback, and no store if none can be opened', async (t) => {
     const broken = async (env: Readonly<Record<string, string>>) => {
       const root = await temporaryFolder(t)
-      await writeFiles(root, {'Svc.toml': '', '.svc': 'in the way'})
+      await writeFiles(root, {'Svc.toml': ''})
+      await breakStore(root)
       return openTestOrchestrator(t, {root, env})
     }
     const fallen = await broken({SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL: 'on'})

@@ -32,7 +32,7 @@ export async function meshWorkspace(
   server: Pick<MeshServer, 'baseUrl'> | undefined,
   tokens: Readonly<Record<string, string>> = {SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN},
 ) {
-  const workspace = await orchWorkspace(test, '')
+  const workspace = await orchWorkspace(test, '', {hasStore: false})
   const {cwd} = workspace
   const base = {HOME: cwd, ...(server === undefined ? {} : {SVC_MESH_CONTROL_ADDR: server.baseUrl}), ...tokens}
   const under = ({env, ...options}: SvcOptions): SvcOptions => ({...options, env: {...base, ...env}})

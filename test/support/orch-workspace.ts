@@ -4,6 +4,7 @@ import type {TestContext} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
 import type {StatusReport} from '../../src/orchestrator/index.js'
 import type {Agent, EventRecord, Task} from '../../src/tasks/index.js'
+import {addEmptyStore} from './empty-store.js'
 import {type SvcOptions, svc} from './svc.js'
 import {type Going, startAlone, startInTurn, svcInTurn} from './svc-in-turn.js'
 import {temporaryFolder, writeFiles} from './temporary.js'
@@ -22,8 +23,11 @@ nap = ["sleep", "{seconds}"]
 
 export type OrchWorkspace = Awaited<ReturnType<typeof orchWorkspace>>
 
-/** A folder with an `Svc.toml`, and functions that run commands in it. `start` and `alone` use a separate process. */
-export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = templates) {
+/**
+ * A folder with an `Svc.toml` and an empty store, and functions that run commands in it. `start` and `alone` use a separate
+ * process.
+ */
+export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = templates, {hasStore = true} = {}) {
   const going: Going[] = []
   // Commands that still write to the folder are ended before it is removed.
   const after: typeof test.after = (remove) =>
@@ -33,6 +37,7 @@ export async function orchWorkspace(test: Pick<TestContext, 'after'>, toml = tem
     })
   const cwd = await realpath(await temporaryFolder({after}))
   await writeFiles(cwd, {'Svc.toml': toml})
+  if (hasStore) await addEmptyStore(cwd)
   const run = (args: readonly string[], options: SvcOptions = {}) => svcInTurn(args, {cwd, ...options})
 
   /** Runs a command that must succeed and returns its standard output. */

@@ -16,6 +16,13 @@ function removal(folder: string): () => Promise<void> {
   return () => rm(folder, {recursive: true, force: true}).catch(() => undefined)
 }
 
+/** Creates a folder that is removed when this process ends. */
+export function processFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  folders.push(folder)
+  return folder
+}
+
 /** Creates a folder that is removed when the test ends. */
 export async function temporaryFolder(test: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))

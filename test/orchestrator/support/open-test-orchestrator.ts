@@ -5,6 +5,7 @@ import {readConfigFile} from '../../../src/config/index.js'
 import {type ErrorCode, isErrorOf, type SvcError} from '../../../src/errors/index.js'
 import {type Orchestrator, openOrchestrator} from '../../../src/orchestrator/index.js'
 import {randomSource} from '../../../src/sampling/index.js'
+import {addEmptyStore} from '../../support/empty-store.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 /** A clock that only a test changes, possibly backwards. Unix ms. */
@@ -34,6 +35,7 @@ export async function openTestOrchestrator(
   {toml = '', env = {}, root, clock = {ms: startMs}}: TestOptions = {},
 ): Promise<TestOrchestrator> {
   const folder = root ?? (await temporaryFolder(test))
+  if (root === undefined) await addEmptyStore(folder)
   if (root === undefined || toml !== '') await writeFiles(folder, {'Svc.toml': toml})
   const file = await readConfigFile(join(folder, 'Svc.toml'))
   const sources = {env: {SVC_DATA_DIR: join(folder, 'data'), ...env}, file}
