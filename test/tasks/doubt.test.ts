@@ -209,12 +209,24 @@ describe('a resolved doubt', () => {
     assert.equal(approveTask(orchestrator, id).status, 'Queued')
   })
 
-  it('ends when the task is cancelled', async (t) => {
-    const orchestrator = await openTestOrchestrator(t)
-    const id = submit(orchestrator)
-    doubtTask(orchestrator, id)
-    cancelTask(orchestrator, id)
-    assert.equal(statusOf(orchestrator, id), 'Cancelled')
-    refused('invalid_transition', () => resolveDoubt(orchestrator, id, justified))
-  })
+  for (const from of ['InProgress', 'Completed'] as const)
+    it(`ends when the task is cancelled, which returns to its agent and has no receipt: ${from} before`, async (t) => {
+      const orchestrator = await openTestOrchestrator(t)
+      const id = taskThatIs(orchestrator, from)
+      const {agent_name, execution_role} = requireTask(orchestrator, id)
+      doubtTask(orchestrator, id)
+      cancelTask(orchestrator, id)
+      const cancelled = requireTask(orchestrator, id)
+      assert.deepEqual(
+        [cancelled.status, cancelled.agent_name, cancelled.execution_role, cancelled.receipt],
+        ['Cancelled', agent_name, execution_role, undefined],
+      )
+      refused('invalid_transition', () => resolveDoubt(orchestrator, id, justified))
+      doubtTask(orchestrator, id)
+      const resumed = resolveDoubt(orchestrator, id, justified)
+      assert.deepEqual(
+        [resumed.status, resumed.agent_name, resumed.execution_role],
+        ['Queued', agent_name, execution_role],
+      )
+    })
 })

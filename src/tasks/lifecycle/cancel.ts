@@ -7,6 +7,7 @@ import {appendLineage} from '../events/lineage.js'
 import {forgetAffinity, releaseLocks, writesOf} from '../locks.js'
 import {attentionSubject} from './attention-subject.js'
 import {dependencyFailed, doomedBy} from './dependencies.js'
+import {formerAgent, giveBack} from './give-back.js'
 import {moveTask} from './status.js'
 import {requireRow, type TaskRow, toTask} from './task-rows.js'
 
@@ -20,7 +21,9 @@ export interface CancelOptions {
  * Cancels a task; its dependants fail. The process that runs it finds out because its claim is no longer valid.
  * @throws invalid_transition
  */
-export function cancelRow(context: TaskContext, row: TaskRow, {reason, by}: CancelOptions = {}): void {
+export function cancelRow(context: TaskContext, found: TaskRow, {reason, by}: CancelOptions = {}): void {
+  // The resolution agent holds only doubted tasks.
+  const row = found.status === 'Doubted' ? giveBack(context, found, formerAgent(found)) : found
   if (by === 'person' && row.status === 'BlockedOnApproval') recordVerdict(context, attentionSubject(row), 'rejected')
   moveTask(context, row, 'Cancelled', {
     status_reason: reason ?? null,
@@ -39,11 +42,7 @@ export function cancelRow(context: TaskContext, row: TaskRow, {reason, by}: Canc
 /** Releases the locks of a task that did not complete, and its agent's affinity to the files. */
 export function giveUpFiles(context: TaskContext, row: TaskRow): void {
   releaseLocks(context, row.id)
-  forgetAffinity(
-    context,
-    row.doubted_agent_id ?? row.agent_id,
-    writesOf(JSON.parse(row.file_manifest) as ManifestEntry[]),
-  )
+  forgetAffinity(context, formerAgent(row), writesOf(JSON.parse(row.file_manifest) as ManifestEntry[]))
 }
 
 /** Fails all tasks that depend, directly or indirectly, on a task that will never complete. */

@@ -9,7 +9,7 @@ import {releaseLocks} from '../locks.js'
 import {failDependants, failWaiting} from './cancel.js'
 import {lastOpen, lostDependency, releaseDependants} from './dependencies.js'
 import {completeRow} from './finish.js'
-import {homeAgent} from './home-agent.js'
+import {formerAgent, giveBack} from './give-back.js'
 import {moveTask} from './status.js'
 import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
 
@@ -99,21 +99,6 @@ function requireDoubted(context: TaskContext, id: number): TaskRow {
   requireStatus(row, ['Doubted'], 'Queued')
   return row
 }
-
-/** Returns a doubted task to its former agent and role, or to another agent if that one has retired. */
-function giveBack(context: TaskContext, row: TaskRow, agentId = homeAgent(context, row, formerAgent(row))): TaskRow {
-  moveTask(context, row, 'Doubted', {
-    agent_id: agentId,
-    execution_role: row.doubted_role,
-    doubted_agent_id: null,
-    doubted_status: null,
-    doubted_role: null,
-    doubted_reason: null,
-  })
-  return requireRow(context, row.id)
-}
-
-const formerAgent = ({doubted_agent_id: former, agent_id: id}: TaskRow): number => former ?? id
 
 /** Restores the final state of a task. Dependants submitted in the meantime are queued or fail. */
 function restoreEnd(context: TaskContext, doubted: TaskRow, report: string): void {

@@ -64,7 +64,7 @@ const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
   Doubted: () => released,
   Completed: (now) => ({...released, status_reason: null, finished_at_ms: now}),
   Failed: (now) => ({...released, finished_at_ms: now}),
-  Cancelled: (now) => ({...released, finished_at_ms: now}),
+  Cancelled: (now) => ({...released, finished_at_ms: now, receipt: null}),
 }
 
 /** Clears the claim but not its generation, so that a late result of the former holder is recognised. */
