@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {existsSync, readFileSync} from 'node:fs'
+import {rm} from 'node:fs/promises'
 import {join, relative} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
@@ -202,6 +203,7 @@ const intake: readonly Effect[] = [
       './tasks.db': ['tasks.db', false, false],
     },
     async see(orch) {
+      await rm(join(orch.cwd, '.svc'), {recursive: true})
       await submit(orch)
       const {store = ''} = await orch.ask<OrchStatusV1>('status')
       const files = ['.svc/store.db', 'data/svc.db'].map((path) => existsSync(join(orch.cwd, path)))
