@@ -7,6 +7,7 @@ import {
   serveSettings,
   speechServerSettings,
 } from '../src/config/index.js'
+import {SvcError} from '../src/errors/index.js'
 import type {InferenceServer, ServerOptions} from '../src/serve/index.js'
 import type {SpeechService} from '../src/speech/index.js'
 
@@ -48,6 +49,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       default: 'SVC_INFERENCE_API_KEY',
       helpValue: 'NAME',
     }),
+    insecure: Flags.boolean({description: 'Accept connections from other machines without an API key.'}),
     ...settingFlags(serveSettings),
     ...settingFlags(engineSettings, 'threads', 'precision', 'numCtx', 'promptLookup', 'maxTokens', 'temperature'),
   }
@@ -55,6 +57,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   async run(): Promise<void> {
     const {configureLog} = await import('../src/log/index.js')
     configureLog(this.#logOptions())
+    await this.#requireProtection()
     const model = this.flags['speech-model']
     if (model === undefined) return this.#serve({})
     const service = await this.openSpeechService(model)
@@ -119,6 +122,14 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   protected override settingSources(table?: SettingTable): SettingSources {
     const sources = super.settingSources(table)
     return table?.name === speechServerSettings.name ? {...sources, flags: {}} : sources
+  }
+
+  /** @throws serve_unprotected if other machines could use the server without a key, and nobody has allowed it */
+  async #requireProtection(): Promise<void> {
+    const {isLoopback} = await import('../src/net/index.js')
+    const {host} = this.settings(serveSettings)
+    if (this.#apiKey === undefined && !this.flags.insecure && !isLoopback(host))
+      throw new SvcError('serve_unprotected', {host, variable: this.flags['api-key-env']})
   }
 
   get #apiKey(): string | undefined {

@@ -746,6 +746,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The request came from a web page, and its origin is not on the list of allowed origins.',
     {origin: 'https://page.example'},
   ],
+  serve_unprotected: [
+    'No API key is set, and the server would listen on an address other than loopback.',
+    {host: '0.0.0.0', variable: 'SVC_INFERENCE_API_KEY'},
+  ],
   host_forbidden: [
     'Requests with an unknown Host header are rejected to prevent DNS rebinding.',
     {host: 'rebound.example'},

@@ -788,8 +788,18 @@ describe('a server with an API key', () => {
     assert.doesNotMatch(server.stderr(), /sesame-open/)
   })
 
-  it('warns if other machines can use it without an API key', async () => {
-    const server = await startServer(['--model', model, '--host', '0.0.0.0'])
+  it('refuses other machines without an API key, and warns with --insecure', async () => {
+    const args = ['--model', model, '--host', '0.0.0.0']
+    const {exitCode, stderr} = await svcInTurn(['serve', ...args, '--port', '0'])
+    assert.equal(exitCode, 2)
+    assert.match(
+      stderr,
+      /requires an API key in SVC_INFERENCE_API_KEY\. \(serve_unprotected\)\n {2}hint: .* --insecure/,
+    )
+    const withKey = await startServer(args, {env: {SVC_INFERENCE_API_KEY: 'sesame-open'}})
+    assert.doesNotMatch(withKey.stderr(), /without an API key/)
+    await withKey.stop()
+    const server = await startServer([...args, '--insecure'])
     assert.match(server.stderr(), /Other machines can use this server without an API key\. Set SVC_INFERENCE_API_KEY/)
     await server.stop()
   })

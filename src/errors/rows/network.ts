@@ -7,6 +7,13 @@ export const networkErrors = rows(() => ({
     hint: (p: {port: number}) =>
       `Stop that process, or choose another port, for example --port ${p.port < 65_535 ? p.port + 1 : p.port - 1}.`,
   }),
+  serve_unprotected: usage({
+    http: 500,
+    message: (p: {host: string; variable: string}) =>
+      `Listening on ${p.host} lets other machines use the model and requires an API key in ${p.variable}.`,
+    hint: (p: {variable: string}) =>
+      `Set ${p.variable} to a secret, which clients send as a bearer token, listen on 127.0.0.1, or pass --insecure.`,
+  }),
   address_unavailable: usage({
     http: 500,
     message: (p: {host: string; port: number; reason: string}) => `Cannot listen on ${p.host}:${p.port}: ${p.reason}.`,
