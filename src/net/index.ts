@@ -11,6 +11,7 @@ export {
 } from './client.js'
 export {clientGone} from './client-gone.js'
 export {listenFailure, minTokenLength, missingForRemote} from './exposure.js'
+export {freePort} from './free-port.js'
 export {isLoopback} from './loopback.js'
 export {type MetricFamily, metricsText, metricsType} from './metrics.js'
 export {loadPage, type WebPage} from './page.js'

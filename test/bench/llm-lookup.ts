@@ -5,8 +5,8 @@ import {setTimeout} from 'node:timers/promises'
 import {complete} from '../../src/bench/llm.js'
 import {median, medianRatio, round} from '../../src/bench/measure.js'
 import {startEngine} from '../../src/llm/index.js'
+import {freePort} from '../../src/net/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
-import {freePort} from '../support/free-port.js'
 
 export interface LookupOptions {
   /** Directory of a model whose tokens are followed by the next ones of the vocabulary. */

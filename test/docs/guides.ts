@@ -15,7 +15,7 @@ import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {after, before, describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {freePort} from '../support/free-port.js'
+import {freePort} from '../../src/net/index.js'
 import {allPrograms, skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {svcBinary} from '../support/svc.js'
@@ -186,7 +186,15 @@ export function testGuide(path: string): void {
       await symlink(svcBinary, join(programs, 'svc'))
       await symlink(process.execPath, join(programs, 'node'))
       await symlink(projectFile('examples'), join(workspace, 'examples'))
-      const env = {PATH: `${programs}:${process.env.PATH}`, HOME: home, TMPDIR: home, LANG: 'C.UTF-8', SVC_THREADS: '1'}
+      const env = {
+        PATH: `${programs}:${process.env.PATH}`,
+        HOME: home,
+        TMPDIR: home,
+        LANG: 'C.UTF-8',
+        SVC_THREADS: '1',
+        // Leases of the guides last until the end, however slow the machine is.
+        SVC_MESH_A2A_LEASE_MS: String(timeout),
+      }
       shell = new Shell(home, workspace, env)
     })
     after(() => shell.close())

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {describe, it, type TestContext} from 'node:test'
 import type {ConsoleMessage, Page, WebSocketRoute} from 'playwright-core'
+import {freePort} from '../../src/net/index.js'
 import {createFormat, type Segment} from '../../src/speech/index.js'
 import {Sessions, type SpeechServerOptions} from '../../src/speech-server/index.js'
 import {skipWithoutChromium, suitePage} from '../support/chromium.js'
@@ -365,12 +366,13 @@ describe('the speech page in a browser', {skip: skipWithoutChromium}, () => {
     it(`continues a recording after the restart of a server ${what}`, async (t) => {
       const folder = await temporaryFolder(t)
       const sessions = () => Sessions.start(service, keeps ? {folder, ttlMs: 60_000} : undefined)
-      const {page, client} = await show(t, {sessions: await sessions()})
+      const address = {host: '127.0.0.1', port: await freePort()}
+      const {page, client} = await show(t, {address, sessions: await sessions()})
       await press(page, 'Record')
       await shows(page, '#partial', /\S/)
       await client.server.close(0)
       await shows(page, '#link', 'Connecting again')
-      await start({address: {host: '127.0.0.1', port: client.server.port}, sessions: await sessions()})
+      await start({address, sessions: await sessions()})
       await shows(page, '#link', 'Connected')
       await shows(page, '#segments li', 'hello')
       // Ends when the result of the last sample is there.

@@ -1,7 +1,6 @@
-import {once} from 'node:events'
 import {mkdir} from 'node:fs/promises'
-import {type AddressInfo, createServer as createSocketServer} from 'node:net'
 import {join} from 'node:path'
+import {freePort} from '../../net/index.js'
 import {isHealthy} from './health.js'
 import {createProgram, type Launch, type Program} from './program.js'
 
@@ -39,6 +38,7 @@ export async function createServers({folder, count, launch, environment, onEnd}:
   for (let number = 1; number <= count; number++) {
     const home = join(folder, `server-${number}`)
     await mkdir(join(home, '.svc', 'mesh'), {recursive: true, mode: 0o700})
+    // A restarted server must listen on the same port, so it cannot be 0.
     const port = await freePort()
     const program = createProgram({
       folder: home,
@@ -66,13 +66,4 @@ export async function createServers({folder, count, launch, environment, onEnd}:
       await Promise.all(all.map(({program}) => program[how]()))
     },
   }
-}
-
-/** Finds a free port. A restarted server must listen on the same port, so it cannot be 0. */
-async function freePort(): Promise<number> {
-  const holder = createSocketServer().listen(0, '127.0.0.1')
-  await once(holder, 'listening')
-  const {port} = holder.address() as AddressInfo
-  await new Promise((resolve) => holder.close(resolve))
-  return port
 }

@@ -9,6 +9,7 @@ import type {TLSSocket} from 'node:tls'
 import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {readCredentials} from '../../../src/mesh/control-plane/auth/credentials.js'
 import {purgeRegularly} from '../../../src/mesh/control-plane/purge.js'
+import {freePort} from '../../../src/net/index.js'
 import {selfSigned} from '../../support/self-signed.js'
 import {timeoutMs, until} from '../../support/until.js'
 import {ask} from './support/ask.js'
@@ -122,12 +123,11 @@ describe('close', () => {
   })
 
   it('releases the database, even if the start failed', async (t) => {
-    const plane = await startPlane(t)
-    await assert.rejects(startPlane(t, {address: {host: '127.0.0.1', port: plane.port}}), (error) =>
-      isErrorOf(error, 'port_in_use'),
-    )
+    const address = {host: '127.0.0.1', port: await freePort()}
+    const plane = await startPlane(t, {address})
+    await assert.rejects(startPlane(t, {address}), (error) => isErrorOf(error, 'port_in_use'))
     await plane.close(0)
-    assert.equal((await startPlane(t, {address: {host: '127.0.0.1', port: plane.port}})).port, plane.port)
+    assert.equal((await startPlane(t, {address})).port, address.port)
   })
 })
 

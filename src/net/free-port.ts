@@ -5,7 +5,7 @@ import {createServer} from 'node:net'
 /** Ports below those that systems choose for outgoing connections and for servers without a fixed port. */
 const range = [10_000, 32_768] as const
 
-/** A port that was free at the time of the call, and that is unlikely to be taken soon. */
+/** A port of 127.0.0.1 that was free at the time of the call, and that is unlikely to be taken soon. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...range)
