@@ -23,6 +23,7 @@ const loops: ChildProcess[] = []
 process.once('exit', () => {
   for (const loop of loops) loop.kill()
 })
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
 
 for (let run = 0; run < count; run++) {
   const load = loads[run % loads.length] ?? 0
@@ -30,7 +31,7 @@ for (let run = 0; run < count; run++) {
   for (let i = 0; i < load; i++) loops.push(spawn(process.execPath, ['-e', busyLoop], {stdio: 'ignore'}))
   const seed = Date.now() % 1_000_000
   const start = performance.now()
-  const log = join(tmpdir(), `svc-stress-${seed}.log`)
+  const log = join(tmpdir(), `svc-stress-${process.pid}-${seed}.log`)
   const status = await runSuite(seed, isBound, log)
   for (const loop of loops.splice(0)) loop.kill()
   const where = `${load} busy loops${isBound ? ', bound to one core' : ''}, --shuffle ${seed}`
