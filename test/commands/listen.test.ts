@@ -135,6 +135,7 @@ describe('svc listen with standard input', () => {
     const session = events.pop()
     for (const event of events) assert.deepEqual(await contractViolations('speech/event.v1', event), [])
     const partials = events.filter(({type}) => type === 'partial')
+    assert.ok(partials.length > 0)
     for (const [i, {stable_text: stable = ''}] of partials.entries())
       assert.ok(stable.startsWith(partials[i - 1]?.stable_text ?? ''))
     assert.equal(session?.session?.text, text)

@@ -209,7 +209,7 @@ describe('a resolved doubt', () => {
     assert.equal(approveTask(orchestrator, id).status, 'Queued')
   })
 
-  for (const from of ['InProgress', 'Completed'] as const)
+  for (const from of ['Queued', 'InProgress', 'Completed'] as const)
     it(`ends when the task is cancelled, which returns to its agent and has no receipt: ${from} before`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const id = taskThatIs(orchestrator, from)
