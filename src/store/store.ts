@@ -1,6 +1,7 @@
 import {constants} from 'node:fs'
 import {access, mkdir, open} from 'node:fs/promises'
 import {dirname} from 'node:path'
+import {setTimeout} from 'node:timers/promises'
 import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
 import {loadDriver} from './driver.js'
@@ -75,7 +76,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     if (path !== ':memory:' && !readonly) await createFile(path)
     const database = new Driver(path, {timeout: busyTimeoutMs, readonly})
     try {
-      if (!readonly) database.pragma('journal_mode = WAL')
+      if (!readonly) await enterWalMode(database, busyTimeoutMs)
       database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
       database.pragma('foreign_keys = ON')
     } catch (error) {
@@ -86,6 +87,24 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     return database
   } catch (error) {
     throw storeError(error, path, true)
+  }
+}
+
+/**
+ * Processes that switch the same new file to WAL mode at once each hold a shared lock and want an exclusive one. SQLite
+ * then fails without waiting, whatever its busy timeout, because a wait could never end: the loser must release its
+ * lock, which the end of the failed statement does, and try again.
+ */
+async function enterWalMode(database: Database, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      database.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isLocked(error) || performance.now() >= deadline) throw error
+    }
+    await setTimeout(1 + Math.random() * 10)
   }
 }
 
@@ -160,6 +179,9 @@ function asStore(database: Database, path: string): Store {
   return store
 }
 
+const isLocked = (error: unknown) =>
+  error instanceof Error && /^SQLITE_(BUSY|LOCKED)/.test((error as NodeJS.ErrnoException).code ?? '')
+
 /**
  * Converts SQLite errors to catalogue errors; returns other errors unchanged.
  * @param opening true while the file is being opened: unknown errors are then reported as `store_unopenable`
@@ -168,7 +190,7 @@ export function storeError(error: unknown, path: string, opening = false): unkno
   if (error instanceof SvcError) return error
   if (!(error instanceof Error)) return error
   const {code = '', message} = error as NodeJS.ErrnoException
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new SvcError('store_busy', {path}, {cause: error})
+  if (isLocked(error)) return new SvcError('store_busy', {path}, {cause: error})
   if (/^SQLITE_(CORRUPT|NOTADB|IOERR_(SHORT_)?READ)/.test(code))
     return new SvcError('store_damaged', {path, reason: message}, {cause: error})
   if (/^SQLITE_(FULL|IOERR)/.test(code) || (!opening && /^SQLITE_(READONLY|CANTOPEN)/.test(code)))

@@ -245,30 +245,31 @@ describe('schema fragments', () => {
     assert.deepEqual(texts(again), ['a'])
   })
 
-  it('are applied once by concurrent processes', async (t) => {
-    const path = join(await temporaryFolder(t), 'store.db')
+  it('are applied once by concurrent processes, in each of many new files', async (t) => {
+    const folder = await temporaryFolder(t)
     const counted = fragment('counted', 'CREATE TABLE runs (n INTEGER) STRICT', 'INSERT INTO runs VALUES (1)')
     const others = Array.from({length: 6}, () =>
       elsewhere(
         t,
-        path,
+        folder,
         `
-          process.stdin.once('data', async () => {
-            const store = await openStore(path, [${JSON.stringify(counted)}])
+          process.stdin.on('data', async (name) => {
+            const store = await openStore(path + '/' + name, [${JSON.stringify(counted)}])
             store.close()
-            process.exit(0)
+            say('opened ' + name)
           })
           say('ready')
         `,
       ),
     )
     await Promise.all(others.map((other) => other.said('ready')))
-    for (const {running} of others) running.stdin?.write('go\n')
-    for (const {running} of others) {
-      const {exitCode, stderr} = await running
-      assert.equal(exitCode, 0, stderr)
+    for (let file = 0; file < 30; file++) {
+      for (const {running} of others) running.stdin?.write(`${file}.db`)
+      await Promise.all(others.map((other) => other.said(`opened ${file}.db`)))
+      const store = await reopen(t, join(folder, `${file}.db`), [counted])
+      assert.deepEqual(store.all('SELECT n FROM runs'), [{n: 1}])
     }
-    assert.deepEqual((await reopen(t, path, [counted])).all('SELECT n FROM runs'), [{n: 1}])
+    for (const {running} of others) running.kill('SIGKILL')
   })
 })
 
