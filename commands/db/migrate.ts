@@ -9,7 +9,8 @@ export default class DbMigrate extends DbCommand<typeof DbMigrate> {
   static override summary = 'Migrate a database to match its program.'
   static override description =
     `Creates new tables, columns and indexes. Steps that drop, fill or rebuild data need a decision: --default, --drop,
---rebuild or --using. Exits with status 3 if a blocking step has no decision.
+--rebuild or --using. If a blocking step has no decision, nothing is changed and the exit status is 3; --safe-steps
+applies the other steps all the same.
 
 All steps run in one transaction. A backup of the file is made first; the ten newest backups are kept.
 
@@ -27,6 +28,9 @@ column is missing or cannot be converted.`
     ...databaseFlag,
     ...programFlag,
     'dry-run': Flags.boolean({description: 'Show the steps without running them.'}),
+    'safe-steps': Flags.boolean({
+      description: 'Apply automatic and decided steps even if a blocking step has no decision.',
+    }),
     yes: Flags.boolean({char: 'y', description: 'Drop and rebuild without asking for confirmation.'}),
     default: Flags.string({
       description: 'Value for rows whose column is missing or cannot be converted; may be repeated.',
@@ -60,14 +64,20 @@ column is missing or cannot be converted.`
     const path = this.databasePath
     const {default: defaults = [], drop: drops = [], rebuild: rebuilds = [], using: usings = []} = this.flags
     const dryRun = this.flags['dry-run'] === true
+    const safeSteps = this.flags['safe-steps'] === true
     const decisions: Decisions = {defaults, drops, rebuilds, usings}
     if (!dryRun && drops.length + rebuilds.length + usings.length > 0) await this.#confirm(program, path, decisions)
-    const report = await migrate(program, path, {decisions, dryRun})
+    const report = await migrate(program, path, {decisions, dryRun, safeSteps})
     const blocking = blockingSteps(report, dryRun ? noDecisions : decisions, program)
     this.noteBackup(report)
     const result: DbMigrateV1 = report
     await this.output.result(result, () => formatReport(report))
-    if (blocking.length > 0) process.exitCode = 3
+    if (blocking.length === 0) return
+    if (!dryRun && !safeSteps)
+      this.output.notice(
+        `Nothing was changed, because ${blocking.length} blocking steps have no decision. Pass the flags of the steps, or --safe-steps to apply only the others.`,
+      )
+    process.exitCode = 3
   }
 
   /** Asks for confirmation on a terminal; without one, the flags that name the steps are sufficient. */

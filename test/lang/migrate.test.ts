@@ -56,6 +56,30 @@ describe('a program without a database', () => {
   })
 })
 
+describe('a migration with a blocking step', () => {
+  const before = `${task('title: str, owner: str', '@index Task.by_owner on (owner)')}@table type Old { n: int }`
+  const filled = `INSERT INTO task (title, owner) VALUES ('a', 'Ann')`
+  const snapshot = (path: string) => rows(path, 'SELECT name, sql FROM sqlite_schema ORDER BY name')
+
+  for (const [name, after, options] of [
+    ['that needs a value', task('title: str, owner: str, note: Option[str], level: int'), {}],
+    ['that drops a column', `${task('title: str')}@table type Tag { name: str }`, {}],
+    ['of which only another one is decided', task('title: int, note: Option[str]'), decide({rebuilds: ['Task']})],
+    [
+      'for a live program',
+      task('title: str', '@endpoint(kind: query) fn all() to List[Task] { return db.Task.all().live("t") }'),
+      {},
+    ],
+  ] as const)
+    it(`${name} changes nothing, and lists all steps`, async (t) => {
+      const path = await database(t, before, filled)
+      const [schema, files] = [snapshot(path), await readdir(dirname(path))]
+      const planned = await migrate(program(after), path, {...options, dryRun: true})
+      assert.deepEqual(await migrate(program(after), path, options), planned)
+      assert.deepEqual([snapshot(path), await readdir(dirname(path))], [schema, files])
+    })
+})
+
 describe('a new table', () => {
   it('is created next to existing tables', async (t) => {
     const path = await database(t, task('title: str'), `INSERT INTO task (title) VALUES ('a')`)
@@ -121,10 +145,10 @@ describe('a new column', () => {
       assert.equal((await migrate(program(source), path)).up_to_date, true)
     })
 
-  it('that is required needs a value if there are rows, and does not delay other steps', async (t) => {
+  it('that is required needs a value if there are rows, and does not delay other safe steps', async (t) => {
     const path = await database(t, task('title: str'), `INSERT INTO task (title) VALUES ('a')`)
     const next = program(task('title: str, note: Option[str], priority: int'))
-    const report = await migrate(next, path)
+    const report = await migrate(next, path, {safeSteps: true})
     assert.deepEqual(without(report.steps).slice(1), [
       {
         action: 'add_column',
@@ -422,11 +446,10 @@ describe('a rebuilt table', () => {
       task('n: str, owner: str, extra: str', '@index Task.by_owner on (owner)'),
       `INSERT INTO task (n, owner, extra) VALUES ('1', 'Ann', 'x')`,
     )
-    const {applied, left} = await migrate(
-      program(task('n: int')),
-      path,
-      decide({rebuilds: ['Task'], drops: ['Task.owner']}),
-    )
+    const {applied, left} = await migrate(program(task('n: int')), path, {
+      ...decide({rebuilds: ['Task'], drops: ['Task.owner']}),
+      safeSteps: true,
+    })
     assert.deepEqual([applied, left], [3, 1])
     assert.deepEqual(rows(path, 'SELECT * FROM task'), [{_id: 1, n: 1, extra: 'x'}])
   })
@@ -435,7 +458,7 @@ describe('a rebuilt table', () => {
     const path = await database(t, task('n: str'), `INSERT INTO task (n) VALUES ('1')`)
     const source = task('n: int, note: Option[str], level: int')
     const needed = /column level needs --default Task\.level=<json>/
-    await refused(path, source, rebuild, 'migration_failed', needed)
+    await refused(path, source, {...rebuild, safeSteps: true}, 'migration_failed', needed)
     await migrated(path, source, decide({rebuilds: ['Task'], defaults: ['Task.level=2']}))
     assert.deepEqual(rows(path, 'SELECT * FROM task'), [{_id: 1, n: 1, note: null, level: 2}])
     const [sql] = values(path, `SELECT sql FROM sqlite_schema WHERE name = 'task'`)
@@ -590,7 +613,7 @@ describe('an index', () => {
       const source = task(`${fields}, note: Option[str]`, `@index Task.one on (${columns}) unique`)
       const planned = (await migrate(program(source), path, {dryRun: true})).steps[1]
       assert.deepEqual([planned?.class, planned?.blocking, planned?.reason], ['manual', true, reason])
-      const report = await migrate(program(source), path)
+      const report = await migrate(program(source), path, {safeSteps: true})
       assert.deepEqual([report.applied, report.left], [1, 1])
       assert.equal(blockingSteps(report, noDecisions, program(source)).length, 1)
       execute(path, 'DELETE FROM task WHERE _id > 2', `UPDATE task SET title = 'c', exact = '3' WHERE _id = 2`)
@@ -605,11 +628,11 @@ describe('an index', () => {
     assert.deepEqual(await readdir(dirname(path)), ['app.db'])
   })
 
-  it('of a column that needs a value waits for it, without delaying other steps', async (t) => {
+  it('of a column that needs a value waits for it, without delaying other safe steps', async (t) => {
     const path = await database(t, plain, filled)
     const indexes = `@index Task.by_level on (level)\n@search_index Task.by_note on (note)\n@index Task.by_day on (day)`
     const source = task('title: str, day: int, level: int, note: str', indexes)
-    const report = await migrate(program(source), path)
+    const report = await migrate(program(source), path, {safeSteps: true})
     assert.deepEqual([report.applied, report.left], [1, 4])
     assert.deepEqual(
       blockingSteps(report, noDecisions, program(source)).map(({column}) => column),
@@ -703,7 +726,7 @@ describe('a column that is no longer declared', () => {
         task('title: str, owner: str, extra: str', '@index Task.by_owner on (owner)'),
         `INSERT INTO task (title, owner, extra) VALUES ('a', 'b', 'c')`,
       )
-      const {left} = await migrate(program(task('title: str')), path, decide({drops: [name]}))
+      const {left} = await migrate(program(task('title: str')), path, {...decide({drops: [name]}), safeSteps: true})
       assert.equal(left, 1)
       assert.deepEqual(rows(path, 'SELECT * FROM task'), [{_id: 1, title: 'a', extra: 'c'}])
     })

@@ -22,6 +22,8 @@ export type MigrationReport = DbMigrateV1
 export interface MigrateOptions {
   decisions?: Decisions
   dryRun?: boolean
+  /** Apply automatic and decided steps even if a blocking step has no decision; by default, nothing is applied then. */
+  safeSteps?: boolean
   /** Called with every statement before it runs. */
   onStatement?: (sql: string) => void
   now?: () => Date
@@ -36,11 +38,11 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS svc_data_migrations (
 
 /**
  * Migrates a database to match a program: lossless steps automatically, others if the user decided on them, all in one
- * transaction. Creates a backup first if the database contains tables.
+ * transaction, or nothing if a blocking step has no decision. Creates a backup first if the database contains tables.
  * @throws migration_failed, migration_choice, store_*
  */
 export async function migrate(program: Program, path: string, options: MigrateOptions = {}): Promise<MigrationReport> {
-  const {decisions = noDecisions, dryRun = false, onStatement, now = () => new Date()} = options
+  const {decisions = noDecisions, dryRun = false, safeSteps = false, onStatement, now = () => new Date()} = options
   if (dryRun && path !== ':memory:' && !existsSync(path)) return report(path, diff(program, noSchema), 0)
   const database = await openDatabase(path, {readonly: dryRun && path !== ':memory:'})
   let backup: string | undefined
@@ -51,9 +53,9 @@ export async function migrate(program: Program, path: string, options: MigrateOp
     const choices = readChoices(program, steps, decisions)
     checkUsings(program, live, choices)
     if (dryRun) return report(path, steps, 0)
-    if (chosenSteps(program, steps, choices).length > 0 && live.tables.size > 0 && path !== ':memory:')
-      backup = await backUp(database, path, now())
-    const done = apply(database, program, choices, onStatement)
+    const takesSteps = !isBlocked(steps, choices, safeSteps) && chosenSteps(program, steps, choices).length > 0
+    if (takesSteps && live.tables.size > 0 && path !== ':memory:') backup = await backUp(database, path, now())
+    const done = apply(database, program, choices, {safeSteps, onStatement})
     const finished = report(path, done.steps, done.applied)
     if (backup === undefined) return finished
     // The migration has succeeded even if old backups cannot be removed.
@@ -89,10 +91,11 @@ const report = (path: string, steps: Step[], applied: number): MigrationReport =
 })
 
 /** The steps of a report that block the program and were not applied. */
-export const blockingSteps = ({steps}: MigrationReport, decisions: Decisions, program: Program): Step[] => {
-  const choices = readChoices(program, steps, decisions)
-  return steps.filter((step) => step.blocking && !isChosen(step, choices))
-}
+export const blockingSteps = ({steps}: MigrationReport, decisions: Decisions, program: Program): Step[] =>
+  undecided(steps, readChoices(program, steps, decisions))
+
+const undecided = (steps: readonly Step[], choices: Choices): Step[] =>
+  steps.filter((step) => step.blocking && !isChosen(step, choices))
 
 function isChosen(step: Step, {defaults, drops, rebuilds, usings}: Choices): boolean {
   const {table = '', column = ''} = step
@@ -107,6 +110,10 @@ function isChosen(step: Step, {defaults, drops, rebuilds, usings}: Choices): boo
       return drops.has(step.action === 'drop_table' ? table : `${table}.${column}`)
   }
 }
+
+/** Half of a migration would leave neither the old nor the new program working, so it is only made if the user says so. */
+const isBlocked = (steps: readonly Step[], choices: Choices, safeSteps: boolean): boolean =>
+  !safeSteps && undecided(steps, choices).length > 0
 
 /** The steps to apply: automatic and decided steps, except indexes on columns that do not exist yet. */
 function chosenSteps(program: Program, steps: readonly Step[], choices: Choices): Step[] {
@@ -132,7 +139,7 @@ function apply(
   database: Database,
   program: Program,
   choices: Choices,
-  onStatement: MigrateOptions['onStatement'],
+  {safeSteps, onStatement}: {safeSteps: boolean; onStatement: MigrateOptions['onStatement']},
 ): {steps: Step[]; applied: number} {
   const run = (sql: string) => {
     onStatement?.(sql)
@@ -144,6 +151,10 @@ function apply(
     run('BEGIN IMMEDIATE;')
     const live = readLiveSchema(database)
     const steps = diff(program, live, database)
+    if (isBlocked(steps, choices, safeSteps)) {
+      run('ROLLBACK;')
+      return {steps, applied: 0}
+    }
     const chosen = chosenSteps(program, steps, choices)
     if (topicsOf(program).size > 0) run(changeLogTable)
     const taking: Taking = {database, program, live, steps, chosen, choices, run}
