@@ -68,8 +68,9 @@ const failed: {title: string; load: number}[] = []
 const filesOf = (titles: readonly string[]) => titles.map((title) => ({title, path: join(folder, `${title}.js`)}))
 const loadNow = () => loadavg()[0] ?? 0
 
-// Files sometimes wait for a process, a server or the disk; others use the processors meanwhile.
-const workers = Math.max(2, Math.min(4 * availableParallelism(), Math.floor(freemem() / memoryOfWorker)))
+// Files sometimes wait for a process, a server or the disk; others use the processors meanwhile. More workers than this
+// take more processor time in total: each loads the modules, and they displace each other's data from the caches.
+const workers = Math.max(2, Math.min(2 * availableParallelism(), Math.floor(freemem() / memoryOfWorker)))
 const temporary = useTemporaryFolder()
 if (options.slow) process.env[seedVariable] = options.seed ?? process.env[seedVariable] ?? String(newSeed())
 const leftOut: string[] = []

@@ -1,6 +1,7 @@
-import {mkdir, writeFile} from 'node:fs/promises'
+import {mkdir, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import type {TestContext} from 'node:test'
+import {setTimeout} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {
   applyJudgement,
@@ -50,6 +51,15 @@ export interface GatedOptions {
   timeoutMs?: number
 }
 
+/**
+ * Waits until a file can no longer count as written by a task that is claimed now. The kernel rounds the times of files
+ * down to its clock tick, so a change shortly before a claim counts as the task's.
+ */
+async function untilOlderThanAClaim(path: string): Promise<void> {
+  const {ctimeMs} = await stat(path)
+  await setTimeout(Math.max(0, ctimeMs + 20 - Date.now()))
+}
+
 /** A workspace with command templates on a real clock, and functions that work as a client and as the daemon. */
 export async function gatedWorkspace(
   t: Pick<TestContext, 'after'>,
@@ -61,6 +71,7 @@ export async function gatedWorkspace(
     clock: 'real',
   })
   const {root} = orchestrator
+  await untilOlderThanAClaim(join(root, 'Svc.toml'))
   return {
     orchestrator,
     root,
