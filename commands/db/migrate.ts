@@ -1,6 +1,14 @@
 import {createInterface} from 'node:readline/promises'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, formatReport, formatSteps, programArg, programFlag} from '../../src/cli/index.js'
+import {
+  DbCommand,
+  databaseFlag,
+  formatReport,
+  formatSteps,
+  programArg,
+  programFlag,
+  waitFlag,
+} from '../../src/cli/index.js'
 import type {DbMigrateV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {Decisions, Program, Step} from '../../src/lang/index.js'
@@ -11,6 +19,10 @@ export default class DbMigrate extends DbCommand<typeof DbMigrate> {
     `Creates new tables, columns and indexes. Steps that drop, fill or rebuild data need a decision: --default, --drop,
 --rebuild or --using. If a blocking step has no decision, nothing is changed and the exit status is 3; --safe-steps
 applies the other steps all the same.
+
+Steps that drop or rebuild something need the database for themselves: the command fails with status 4 while another
+process, such as svc db serve, uses it. With --online, the steps are applied all the same; a server whose program no
+longer matches then answers with status 503 and stops.
 
 All steps run in one transaction. A backup of the file is made first; the ten newest backups are kept.
 
@@ -30,6 +42,11 @@ column is missing or cannot be converted.`
     'dry-run': Flags.boolean({description: 'Show the steps without running them.'}),
     'safe-steps': Flags.boolean({
       description: 'Apply automatic and decided steps even if a blocking step has no decision.',
+    }),
+    ...waitFlag,
+    online: Flags.boolean({
+      description: 'Drop and rebuild while other processes use the database.',
+      exclusive: ['wait'],
     }),
     yes: Flags.boolean({char: 'y', description: 'Drop and rebuild without asking for confirmation.'}),
     default: Flags.string({
@@ -67,7 +84,12 @@ column is missing or cannot be converted.`
     const safeSteps = this.flags['safe-steps'] === true
     const decisions: Decisions = {defaults, drops, rebuilds, usings}
     if (!dryRun && drops.length + rebuilds.length + usings.length > 0) await this.#confirm(program, path, decisions)
-    const report = await migrate(program, path, {decisions, dryRun, safeSteps})
+    const report = await migrate(program, path, {
+      decisions,
+      dryRun,
+      safeSteps,
+      others: {wait: this.waiting, online: this.flags.online},
+    })
     const blocking = blockingSteps(report, dryRun ? noDecisions : decisions, program)
     this.noteBackup(report)
     const result: DbMigrateV1 = report

@@ -1,19 +1,20 @@
 import {existsSync} from 'node:fs'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, programArg, programFlag} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, programArg, programFlag, waitFlag} from '../../src/cli/index.js'
 import type {DbResetV1} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
 export default class DbReset extends DbCommand<typeof DbReset> {
   static override summary = 'Reset the database, keeping a backup.'
   static override description =
-    `Renames the database file to keep it as a backup, and creates empty tables for the program. Stop all servers of the
-program before you run it.`
+    `Renames the database file to keep it as a backup, and creates empty tables for the program. Fails with status 4
+while another process, such as svc db serve, uses the database.`
   static override examples = ['<%= config.bin %> <%= command.id %> --yes']
   static override args = {file: programArg}
   static override flags = {
     ...databaseFlag,
     ...programFlag,
+    ...waitFlag,
     yes: Flags.boolean({char: 'y', description: 'Confirm the reset; without it, the command fails.'}),
   }
 
@@ -22,7 +23,7 @@ program before you run it.`
     const {program} = await this.readProgram()
     const {moveAside} = await import('../../src/store/index.js')
     const path = this.databasePath
-    const backup = existsSync(path) ? await moveAside(path) : null
+    const backup = existsSync(path) ? await moveAside(path, {wait: this.waiting}) : null
     await this.prepareDatabase(program)
     const result: DbResetV1 = {database: path, backup}
     await this.output.result(result, () => `${path} is empty.${backup === null ? '' : ` Backup: ${backup}`}\n`)

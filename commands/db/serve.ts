@@ -1,4 +1,6 @@
-import {watch} from 'node:fs'
+import {watch} from 'node:fs/promises'
+import {basename, dirname} from 'node:path'
+import {setTimeout as sleep} from 'node:timers/promises'
 import {Flags} from '@oclif/core'
 import type {AppServer} from '../../src/app-server/index.js'
 import {DbCommand, databaseFlag, programArg, programFlag, type Source, settingFlags} from '../../src/cli/index.js'
@@ -19,7 +21,8 @@ the declared paths of http routes. GET /api/live/TOPIC streams changes as server
 trying out the endpoints, and /_svc/openapi.json the OpenAPI document.
 
 At startup, the database is migrated with steps that cannot lose data. Exits with status 3 if a step needs a decision;
-see svc db migrate.`
+see svc db migrate. After another process has migrated the database, the server continues if the program can still use it;
+otherwise it answers with status 503 and exits with status 5.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> examples/todo.svc --watch',
     'curl -s http://127.0.0.1:3000/api/query/list',
@@ -44,70 +47,129 @@ see svc db migrate.`
     const token = process.env[this.flags['token-env']]?.trim() || undefined
     const log = this.logOptions()
     configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})
-    const {source, program} = await this.#read()
-    let {port} = this.settings(appSettings)
+    let version = await this.#read()
     const {host} = this.settings(appSettings)
+    let {port} = this.settings(appSettings)
     const {isLoopback} = await import('../../src/net/index.js')
     if (token === undefined && !isLoopback(host))
       throw new SvcError('app_unprotected', {host, variable: this.flags['token-env']})
-    let server = await this.#start(source, program, port, token)
-    port = server.port
-    await this.warnWithoutTls(server.host)
-    await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid, routes: server.routes.length})
-    this.output.notice(`Listening on ${server.baseUrl}, serving ${source.path}. Open ${server.baseUrl}/_svc/`)
-    if (this.flags.watch)
-      await this.#watch(source.path, async (changed, next) => {
+    const waiting: Waiting = {stopped: aborted(this.signal), edited: this.#edits(version.source.path)}
+    for (let isFirst = true; ; isFirst = false) {
+      const {server, outdated} = await this.#start(version, port, token)
+      port = server.port
+      if (isFirst) await this.#announce(server, version)
+      else {
+        this.output.notice(`Reloaded ${version.source.path}.`)
+        await this.output.event({event: 'reloaded', routes: version.program.routes.length})
+      }
+      let next: Version | undefined
+      try {
+        next = await this.#next(version, outdated, waiting)
+      } finally {
         await server.close(drainMs)
-        server = await this.#start(changed, next, port, token)
-      })
-    else await aborted(this.signal)
-    await server.close(drainMs)
+      }
+      if (next === undefined) return
+      version = next
+    }
   }
 
-  async #read(path?: string): Promise<{source: Source; program: Program}> {
+  async #read(path?: string): Promise<Version> {
     const read = await this.readProgram(path)
     await this.requireEnforced(read.source, read.program)
     return read
   }
 
-  async #start(source: Source, program: Program, port: number, token: string | undefined): Promise<AppServer> {
+  async #announce({host, baseUrl, routes}: AppServer, {source}: Version): Promise<void> {
+    await this.warnWithoutTls(host)
+    await this.output.event({event: 'ready', base_url: baseUrl, pid: process.pid, routes: routes.length})
+    this.output.notice(`Listening on ${baseUrl}, serving ${source.path}. Open ${baseUrl}/_svc/`)
+  }
+
+  /** Starts a server. `outdated` resolves if another process has made the database useless for the program. */
+  async #start(
+    {source, program}: Version,
+    port: number,
+    token: string | undefined,
+  ): Promise<{server: AppServer; outdated: Promise<SvcError>}> {
     const path = this.flags['no-migrate']
       ? await this.fittingDatabase(program, (step) => step.class === 'auto' || step.blocking)
       : await this.prepareDatabase(program)
     const {startAppServer} = await import('../../src/app-server/index.js')
     const {host} = this.settings(appSettings)
     const title = source.path.replace(/^.*\//, '')
-    return startAppServer(program, {address: {host, port}, path, ports: this.ports(), token, title})
+    let onSchemaChanged: (error: SvcError) => void = () => undefined
+    const outdated = new Promise<SvcError>((resolve) => {
+      onSchemaChanged = resolve
+    })
+    const address = {host, port}
+    const server = await startAppServer(program, {address, path, ports: this.ports(), token, title, onSchemaChanged})
+    return {server, outdated}
   }
 
-  /** Serves each new version of the program. Prints the errors of an invalid version and keeps serving the old one. */
-  async #watch(path: string, replace: (source: Source, program: Program) => Promise<void>): Promise<void> {
-    const {signal} = this
-    let timer: NodeJS.Timeout | undefined
-    let running = Promise.resolve()
-    const reload = async () => {
-      try {
-        const {source, program} = await this.#read(path)
-        await replace(source, program)
-        this.output.notice(`Reloaded ${source.path}.`)
-        await this.output.event({event: 'reloaded', routes: program.routes.length})
-      } catch (error) {
-        process.stderr.write(asText(SvcError.from(error)))
-      }
+  /**
+   * Waits for the next version of the program; undefined if the server should stop. Prints the errors of a version that
+   * cannot be served, and goes on with the current one.
+   * @throws schema_changed
+   */
+  async #next(served: Version, outdated: Promise<SvcError>, {stopped, edited}: Waiting): Promise<Version | undefined> {
+    for (;;) {
+      const event = await Promise.race([stopped, outdated, edited()])
+      if (this.signal.aborted) return undefined
+      const next = this.flags.watch ? await this.#otherVersion(served) : undefined
+      if (next !== undefined) return next
+      if (event instanceof SvcError) throw event
     }
-    const {dirname, basename} = await import('node:path')
-    // Watches the folder, because editors replace the file.
-    const watcher = watch(dirname(path) || '.', (_event, name) => {
-      if (name !== basename(path)) return
-      clearTimeout(timer)
-      timer = setTimeout(() => {
-        running = running.then(reload)
-      }, settleMs)
-    })
-    await aborted(signal)
-    clearTimeout(timer)
-    watcher.close()
-    await running
+  }
+
+  async #otherVersion(served: Version): Promise<Version | undefined> {
+    try {
+      const version = await this.#read(served.source.path)
+      if (version.source.text === served.source.text) return undefined
+      await this.fittingDatabase(version.program, (step) => step.blocking)
+      return version
+    } catch (error) {
+      process.stderr.write(asText(SvcError.from(error)))
+      return undefined
+    }
+  }
+
+  /** Each call returns a promise of the next edit of a file that no earlier one has returned; of none without --watch. */
+  #edits(path: string): () => Promise<unknown> {
+    if (!this.flags.watch) return () => new Promise(() => undefined)
+    const edits = editsOf(path, this.signal)
+    // From now on, no edit is missed.
+    let next = edits.next()
+    let edited: Promise<void> | undefined
+    return () => {
+      edited ??= next.then(() => {
+        next = edits.next()
+        edited = undefined
+      })
+      return edited
+    }
+  }
+}
+
+interface Version {
+  source: Source
+  program: Program
+}
+
+interface Waiting {
+  stopped: Promise<void>
+  edited: () => Promise<unknown>
+}
+
+/** Yields after each edit of a file. Watches the folder, because editors replace the file. */
+async function* editsOf(path: string, signal: AbortSignal): AsyncGenerator<undefined> {
+  try {
+    for await (const {filename} of watch(dirname(path), {signal})) {
+      if (filename !== basename(path)) continue
+      await sleep(settleMs)
+      yield undefined
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
 }
 

@@ -92,7 +92,9 @@ export class ReadThreads {
         this.#log(message.level, message.text)
         return
       }
-      this.#running.get(thread)?.resolve(message.answer)
+      const job = this.#running.get(thread)
+      if (message.type === 'failed') job?.reject(SvcError.fromRecord(message.error))
+      else job?.resolve(message.answer)
       this.#running.delete(thread)
       worker.unref()
       this.#idle.push(thread)

@@ -1,7 +1,7 @@
 /** A worker thread for read-only requests. See `read-thread.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
-import {SvcError} from '../errors/index.js'
-import {Application, checkProgram, type Ports, type RequestFacts, type Route} from '../lang/index.js'
+import {type ErrorRecord, SvcError} from '../errors/index.js'
+import {Application, checkProgram, fitsDatabase, type Ports, type RequestFacts, type Route} from '../lang/index.js'
 import {argumentReader, type ReadArguments, type Sources} from './parameters.js'
 import {type Answer, answerOf, answerOfFailure} from './reply.js'
 
@@ -18,9 +18,10 @@ export interface ReadQuestion {
   requestId: string
 }
 
-/** `log` contains the output of the program. */
+/** `failed` is an error of the catalogue, such as that of a changed schema. `log` contains the output of the program. */
 export type ReadMessage =
   | {type: 'answer'; answer: Answer}
+  | {type: 'failed'; error: ErrorRecord}
   | {type: 'log'; level: Parameters<Ports['log']>[0]; text: string}
 
 const {source, path} = workerData as ReadThreadStart
@@ -33,29 +34,31 @@ interface Served {
   read: ReadArguments
 }
 
-async function answer(
+async function respond(
   application: Application,
   {route, read}: Served,
   {sources, facts, requestId}: ReadQuestion,
-): Promise<Answer> {
+): Promise<ReadMessage> {
   try {
     const reply = await application.call(route.function, read(sources), facts)
-    return answerOf(route, reply, requestId)
+    return {type: 'answer', answer: answerOf(route, reply, requestId)}
   } catch (error) {
+    if (error instanceof SvcError) return {type: 'failed', error: error.toRecord()}
     const known = answerOfFailure(error, requestId)
     if (known === undefined) throw error
-    return known
+    return {type: 'answer', answer: known}
   }
 }
 
 try {
   const application = await Application.open(checkProgram(source), {
     path,
+    fits: fitsDatabase,
     ports: {env: process.env, log: (level, text) => send({type: 'log', level, text})},
   })
   const routes = application.program.routes.map((route): Served => ({route, read: argumentReader(route)}))
   parent.on('message', async (question: ReadQuestion) =>
-    send({type: 'answer', answer: await answer(application, routes[question.route] as Served, question)}),
+    send(await respond(application, routes[question.route] as Served, question)),
   )
   parent.postMessage({type: 'ready', description: undefined})
 } catch (error) {

@@ -1,6 +1,14 @@
 import type {FastifyRequest} from 'fastify'
-import {asDatabaseError, SvcError} from '../errors/index.js'
-import {Application, openapi, type Ports, type Program, type RequestFacts, type Route} from '../lang/index.js'
+import {asDatabaseError, isErrorOf, SvcError} from '../errors/index.js'
+import {
+  Application,
+  fitsDatabase,
+  openapi,
+  type Ports,
+  type Program,
+  type RequestFacts,
+  type Route,
+} from '../lang/index.js'
 import {createApp, type HttpApp, hasBearerToken, isLoopback, type Listening, listen} from '../net/index.js'
 import {explorerPage} from './explorer.js'
 import {LiveFeed, liveRoute} from './live.js'
@@ -17,6 +25,8 @@ export interface AppServerOptions {
   token?: string | undefined
   /** Title of the OpenAPI document and the explorer. */
   title: string
+  /** Called once if a migration by another process has made the database useless for the program. */
+  onSchemaChanged?: (error: SvcError) => void
 }
 
 export interface AppServer extends Listening {
@@ -34,7 +44,7 @@ const bodyLimit = 1 << 20
  */
 export async function startAppServer(program: Program, options: AppServerOptions): Promise<AppServer> {
   const {address, path, ports, token, title} = options
-  const application = await Application.open(program, {path, ports})
+  const application = await Application.open(program, {path, ports, fits: fitsDatabase})
   const feed = application.topics.size === 0 ? undefined : await LiveFeed.start(application)
   const app = createApp({
     target: 'db',
@@ -53,7 +63,13 @@ export async function startAppServer(program: Program, options: AppServerOptions
     app.addHook('onRequest', (request, _reply, done) =>
       done(hasBearerToken(request.headers.authorization, token) ? undefined : new SvcError('unauthorized', {})),
     )
-  for (const [at, route] of program.routes.entries()) addRoute(app, {application, threads, route, at})
+  let hasChanged = false
+  const onError = (error: unknown) => {
+    if (hasChanged || !(error instanceof SvcError) || !isErrorOf(error, 'schema_changed')) return
+    hasChanged = true
+    options.onSchemaChanged?.(error)
+  }
+  for (const [at, route] of program.routes.entries()) addRoute(app, {application, threads, route, at, onError})
   if (feed !== undefined) liveRoute(app, application, feed)
   addExplorer(app, program, {title, token: token !== undefined})
   const listening = await listen(app, address).catch((error: unknown) => {
@@ -84,9 +100,11 @@ interface Served {
   route: Route
   /** Index of the route in the program. */
   at: number
+  /** Called with each error that is not one of the request. */
+  onError: (error: unknown) => void
 }
 
-function addRoute(app: HttpApp, {application, threads, route, at}: Served): void {
+function addRoute(app: HttpApp, {application, threads, route, at, onError}: Served): void {
   const read = argumentReader(route)
   const {function: target, method, path, kind} = route
   const takesRequest = target.params.some(({type}) => type.kind === 'request')
@@ -98,14 +116,19 @@ function addRoute(app: HttpApp, {application, threads, route, at}: Served): void
       const {id} = request
       const fail = (thrown: unknown) => {
         const answer = answerOfFailure(thrown, id)
-        if (answer === undefined) throw thrown
+        if (answer === undefined) {
+          onError(thrown)
+          throw thrown
+        }
         return send(request, reply, answer)
       }
       try {
         const sources = sourcesOf(request)
         const facts = takesRequest ? factsOf(request, sources) : undefined
         if (application.readsMuch(target))
-          return threads.ask({route: at, sources, facts, requestId: id}).then((answer) => send(request, reply, answer))
+          return threads
+            .ask({route: at, sources, facts, requestId: id})
+            .then((answer) => send(request, reply, answer), fail)
         const result = application.call(target, read(sources), facts)
         if (result instanceof Promise)
           return result.then((ended) => send(request, reply, answerOf(route, ended, id))).catch(fail)

@@ -28,6 +28,11 @@ export const storeFlag = {
   store: Flags.boolean({description: 'Use the workspace store (.svc/store.db) instead of the application database.'}),
 }
 
+/** `--wait`, for commands that need a database for themselves. */
+export const waitFlag = {
+  wait: Flags.boolean({description: 'Wait until no other process uses the database, instead of failing.'}),
+}
+
 /** The program of commands that name none, as `describe` of the setting flags prints it. */
 const programDefault = '(default: src/main.svc; env: SVC_APP_PROGRAM)'
 
@@ -132,6 +137,11 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
   protected existingStore(): string {
     if (!existsSync(this.storePath)) throw new SvcError('database_missing', {path: this.storePath})
     return this.storePath
+  }
+
+  /** Ends the wait of `--wait`; undefined without the flag. */
+  protected get waiting(): AbortSignal | undefined {
+    return (this.flags as {wait?: boolean}).wait === true ? this.signal : undefined
   }
 
   /** Finds a table by its name in the program or in SQL. @throws table_unknown */

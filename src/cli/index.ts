@@ -26,6 +26,7 @@ export {
   programsArg,
   type Source,
   storeFlag,
+  waitFlag,
 } from './db-command.js'
 export {formatEval, formatEvalHistory} from './eval-text.js'
 export {type EventLog, openEventLog} from './event-log.js'

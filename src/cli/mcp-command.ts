@@ -40,8 +40,8 @@ export abstract class McpCommand<T extends typeof Command = typeof Command> exte
     if (programPath === undefined) return new ToolRegistry(builtIn)
     const {program} = await this.readProgram(programPath)
     const path = await this.prepareDatabase(program)
-    const {Application} = await import('../lang/index.js')
-    this.#application = await Application.open(program, {path, ports: this.ports()})
+    const {Application, fitsDatabase} = await import('../lang/index.js')
+    this.#application = await Application.open(program, {path, ports: this.ports(), fits: fitsDatabase})
     const stem = basename(programPath, extname(programPath))
     const taken = new Set(builtIn.map(({name}) => name))
     return new ToolRegistry([

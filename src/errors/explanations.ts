@@ -321,6 +321,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The program and the database differ in a way that could lose data, so a person must decide.',
     {path: '.svc/app.db', blocking: 1},
   ],
+  schema_changed: [
+    'Another process migrated the database while a server used it, and the program of the server cannot work with it.',
+    {path: '.svc/app.db'},
+  ],
   migration_failed: [
     'SQLite rejected a step of the migration, and all steps were rolled back.',
     {path: '.svc/app.db', reason: 'UNIQUE constraint failed: task.title'},
@@ -1149,6 +1153,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '.svc/store.db', reason: 'file is not a database'},
   ],
   store_busy: ['Another process holds the lock of the database.', {path: '.svc/store.db'}],
+  database_in_use: [
+    'The command replaces or rewrites a database file that another process has open, such as a server.',
+    {path: '.svc/app.db', user: 'process 4711 (svc db serve)'},
+  ],
   store_unreachable: [
     'The PostgreSQL server is stopped, rejects the user or password, or has no such database.',
     {path: 'db.example.com:5432/mesh', reason: 'it rejects the user or password'},

@@ -114,7 +114,7 @@ const databaseCodes: Record<number, string> = {
 /** Routes of a data-language program. */
 export const asDatabaseError: ErrorRenderer = (error, requestId) => ({
   ok: false,
-  code: databaseCodes[error.status] ?? 'INTERNAL_ERROR',
+  code: error.code === 'schema_changed' ? 'SCHEMA_CHANGED' : (databaseCodes[error.status] ?? 'INTERNAL_ERROR'),
   message: error.message,
   ...(requestId === undefined ? {} : {request_id: requestId}),
 })

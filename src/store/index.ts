@@ -12,10 +12,19 @@ export {
   exportRows,
   importRows,
   moveAside,
+  type OthersOptions,
   pruneTables,
   type RecordCount,
   vacuum,
 } from './maintenance.js'
 export {repositoryId, repositoryRoot} from './repository.js'
-export {type DatabaseOptions, openDatabase, openStore, type Store, type StoreOptions, storeError} from './store.js'
+export {
+  type DatabaseOptions,
+  openAlone,
+  openDatabase,
+  openStore,
+  type Store,
+  type StoreOptions,
+  storeError,
+} from './store.js'
 export {watchStore} from './watch.js'

@@ -2,7 +2,7 @@ import {existsSync, statSync} from 'node:fs'
 import {rename, rm} from 'node:fs/promises'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
-import {type DatabaseOptions, openDatabase, storeError} from './store.js'
+import {type DatabaseOptions, openAlone, openDatabase, storeError} from './store.js'
 
 /** Opens a database for the duration of `use` and converts its errors to catalogue errors. */
 async function withDatabase<T>(path: string, options: DatabaseOptions, use: (database: Database) => T): Promise<T> {
@@ -134,27 +134,61 @@ function pruneTable(
   return (database.prepare(`SELECT count(*) AS rows ${old}`).get(since) as {rows: number}).rows
 }
 
-/** Returns unused space to the file system. */
-export const vacuum = async (path: string): Promise<{bytes_before: number; bytes_after: number}> => {
+/** How to treat other processes that use a database: wait for their end until it aborts, or go on beside them. */
+export interface OthersOptions {
+  wait?: AbortSignal | undefined
+  online?: boolean | undefined
+}
+
+/**
+ * Returns unused space to the file system.
+ * @throws database_in_use, store_*
+ */
+export async function vacuum(
+  path: string,
+  {wait, online = false}: OthersOptions = {},
+): Promise<{bytes_before: number; bytes_after: number}> {
   const bytesBefore = statSync(path).size
-  await withDatabase(path, {}, (database) => {
+  const database = await (online ? openDatabase(path) : openAlone(path, wait))
+  try {
     database.exec('VACUUM')
     database.pragma('wal_checkpoint(TRUNCATE)')
-  })
+  } catch (error) {
+    throw storeError(error, path)
+  } finally {
+    database.close()
+  }
   return {bytes_before: bytesBefore, bytes_after: statSync(path).size}
 }
 
-/** Renames a database after merging its write-ahead log into it. @returns the new path */
-export async function moveAside(path: string, now = new Date()): Promise<string> {
-  await withDatabase(path, {}, (database) => database.pragma('wal_checkpoint(TRUNCATE)'))
-  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  let target = `${path}.backup-${stamp}`
-  for (let i = 2; existsSync(target); i++) target = `${path}.backup-${stamp}-${i}`
-  await rename(path, target)
-  // If another process has it open, the log may remain and contain changes, so it is moved as well.
-  if (existsSync(`${path}-wal`)) await rename(`${path}-wal`, `${target}-wal`)
-  await rm(`${path}-shm`, {force: true})
-  return target
+/**
+ * Merges the write-ahead log into a database that nobody else uses and that is about to be renamed, and removes its
+ * additional files. When it is closed, SQLite would delete a journal by the old name, which may then belong to a new
+ * file. The database must not be written afterwards.
+ */
+async function mergeJournal(database: Database, path: string): Promise<void> {
+  database.pragma('journal_mode = DELETE')
+  database.pragma('journal_mode = MEMORY')
+  for (const suffix of ['-journal', '-wal', '-shm']) await rm(`${path}${suffix}`, {force: true})
+}
+
+/**
+ * Renames a database that nobody uses, with all its changes.
+ * @returns the new path
+ * @throws database_in_use, store_*
+ */
+export async function moveAside(path: string, {wait}: OthersOptions = {}, now = new Date()): Promise<string> {
+  const database = await openAlone(path, wait)
+  try {
+    await mergeJournal(database, path)
+    const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    let target = `${path}.backup-${stamp}`
+    for (let i = 2; existsSync(target); i++) target = `${path}.backup-${stamp}-${i}`
+    await rename(path, target)
+    return target
+  } finally {
+    database.close()
+  }
 }
 
 /** Row of a table in JSON form. */

@@ -1,9 +1,10 @@
-import {constants} from 'node:fs'
+import {constants, statSync} from 'node:fs'
 import {access, mkdir, open} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import {setTimeout} from 'node:timers/promises'
 import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
+import {usersOf} from '../process/index.js'
 import {loadDriver} from './driver.js'
 import {applyFragments, type Fragment} from './fragment.js'
 import {emitCommit} from './watch.js'
@@ -66,28 +67,74 @@ export interface DatabaseOptions extends StoreOptions {
 }
 
 /**
- * Opens a database file for direct use of the driver.
+ * Opens a database file for direct use of the driver. While it is open, SQLite holds a shared lock on the file, which the
+ * system releases if the process dies: nobody can open it alone, so nobody can replace it.
  * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_unwritable, store_damaged, store_busy
  */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const {durability = 'normal', busyTimeoutMs = 5000, readonly = false} = options
   const Driver = await loadDriver()
-  try {
-    if (path !== ':memory:' && !readonly) await createFile(path)
-    const database = new Driver(path, {timeout: busyTimeoutMs, readonly})
+  for (;;)
     try {
-      if (!readonly) await enterWalMode(database, busyTimeoutMs)
-      database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
+      if (path !== ':memory:' && !readonly) await createFile(path)
+      const opened = inodeOf(path)
+      const database = new Driver(path, {timeout: busyTimeoutMs, readonly})
+      try {
+        if (!readonly) await enterWalMode(database, busyTimeoutMs)
+        database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
+        database.pragma('foreign_keys = ON')
+        // The first access acquires the lock.
+        database.pragma('schema_version')
+      } catch (error) {
+        database.close()
+        // The file itself could be opened, so the error concerns the additional files that a writer needs.
+        throw storeError(error, path, readonly)
+      }
+      // Another process may have replaced the file before the lock was acquired.
+      if (inodeOf(path) === opened) return database
+      database.close()
+    } catch (error) {
+      throw storeError(error, path, true)
+    }
+}
+
+const inodeOf = (path: string): bigint | undefined => statSync(path, {bigint: true, throwIfNoEntry: false})?.ino
+
+/** Timeout of the wait for commands that use a database briefly, ms. */
+const briefUseMs = 500
+/** Time between two attempts, in which signals are handled, ms. */
+const pauseMs = 200
+
+/**
+ * Opens an existing database file that nobody else has open, and excludes others until it is closed: for whoever replaces
+ * the file, or changes it under the feet of its users.
+ * @param wait waits, until it aborts, while others use the file; without it, others are refused after half a second
+ * @throws database_in_use, the reason of the signal, and like `openDatabase`
+ */
+export async function openAlone(path: string, wait?: AbortSignal): Promise<Database> {
+  const Driver = await loadDriver()
+  for (;;) {
+    wait?.throwIfAborted()
+    const opened = inodeOf(path)
+    const database = new Driver(path, {timeout: briefUseMs, fileMustExist: true})
+    try {
+      database.pragma('locking_mode = EXCLUSIVE')
+      database.exec('BEGIN EXCLUSIVE; COMMIT')
       database.pragma('foreign_keys = ON')
+      if (inodeOf(path) === opened) return database
+      database.close()
     } catch (error) {
       database.close()
-      // The file itself could be opened, so the error concerns the additional files that a writer needs.
-      throw storeError(error, path, readonly)
+      if (!isLocked(error)) throw storeError(error, path)
+      if (wait === undefined) throw await inUse(path, error)
+      await setTimeout(pauseMs, undefined, {signal: wait}).catch(() => wait.throwIfAborted())
     }
-    return database
-  } catch (error) {
-    throw storeError(error, path, true)
   }
+}
+
+async function inUse(path: string, cause: unknown): Promise<SvcError> {
+  const users = (await usersOf(path)).map(({pid, command}) => `process ${pid} (${command})`)
+  return new SvcError('database_in_use', {path, user: users.join(', ') || 'another process'}, {cause})
 }
 
 /**

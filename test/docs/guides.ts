@@ -5,7 +5,8 @@
  * command. In the output, `...` stands for any text within a line, and as a line of its own for any number of lines. A
  * command without output is checked by its exit status only. Words behind `console` change how a block is run:
  * `background` starts its command and waits for the output, `exit=N` expects another status, `skip=REASON` does not run it.
- * A block with a file name behind its language is written to that file. Ports are replaced by free ones.
+ * A block with a file name behind its language is written to that file; with `stopped` behind the name, after all
+ * background commands were stopped. Ports are replaced by free ones.
  */
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
@@ -131,13 +132,18 @@ class Shell {
   async start(command: string, expected: RegExp): Promise<void> {
     const path = join(this.#folder, `output-${this.#commands}`)
     await writeFile(path, '')
-    await this.run(`{ ${command}\nprintf '\\1'; } </dev/null >'${path}' 2>&1 &`)
+    await this.run(`{ trap 'kill $!; wait' TERM; ${command} & wait; printf '\\1'; } </dev/null >'${path}' 2>&1 &`)
     for (;;) {
       const output = await readFile(path, 'utf8')
       if (expected.test(output)) return
       if (output.endsWith('\u0001')) throw new Error(`${command} ended, and printed:\n${output.slice(0, -1)}`)
       await sleep(20)
     }
+  }
+
+  /** Stops all background commands and waits for their end. */
+  async stopAll(): Promise<void> {
+    await this.run('kill $(jobs -p); wait')
   }
 
   async #send(command: string): Promise<void> {
@@ -204,7 +210,10 @@ export function testGuide(path: string): void {
       if (commands.includes(block))
         it(`line ${line}: ${text.split('\n')[0]}`, {timeout, skip: skipOf(block)}, () => runBlock(shell, text, words))
       else if (language !== 'console' && words.length > 0)
-        it(`line ${line}: ${words[0]}`, () => writeBlock(join(workspace, words[0]!), text))
+        it(`line ${line}: ${words[0]}`, {timeout}, async () => {
+          if (words.includes('stopped')) await shell.stopAll()
+          await writeBlock(join(workspace, words[0]!), text)
+        })
     }
 
     it('has no block of an unknown kind', () => {

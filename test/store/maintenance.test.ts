@@ -14,7 +14,7 @@ describe('moveAside', () => {
     for (let i = 0; i < 3; i++) {
       const store = await openStore(path, [fragment('a', 'CREATE TABLE a (id INTEGER)')])
       store.close()
-      names.push(await moveAside(path, now))
+      names.push(await moveAside(path, {}, now))
     }
     const first = `${path}.backup-20260102T030405Z`
     assert.deepEqual(names, [first, `${first}-2`, `${first}-3`])

@@ -1,4 +1,4 @@
-import {conflict, failed, notFound, rows, usage} from '../row.js'
+import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of data-language programs and their databases. */
@@ -66,6 +66,10 @@ export const langErrors = rows(() => ({
     message: (p: {path: string; blocking: number}) =>
       `${p.path} does not match the program: ${p.blocking} step${p.blocking === 1 ? ' needs' : 's need'} a decision.`,
     hint: 'Run svc db migrate --dry-run to see each step and the flag that decides it.',
+  }),
+  schema_changed: unavailable({
+    message: (p: {path: string}) => `${p.path} was migrated, and no longer matches the program.`,
+    hint: 'Start the server again with the program of the migration.',
   }),
   migration_failed: failed({
     message: (p: {path: string; reason: string}) => `Cannot migrate ${p.path}: ${p.reason}.`,

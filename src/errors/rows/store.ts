@@ -31,6 +31,10 @@ export const storeErrors = rows(() => ({
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
     hint: 'Wait for the other process, or stop it, then run the command again.',
   }),
+  database_in_use: conflict({
+    message: (p: {path: string; user: string}) => `The database ${p.path} is in use by ${p.user}.`,
+    hint: 'Stop the other process, or pass --wait to wait for its end; nothing was changed.',
+  }),
   store_unreachable: unavailable({
     message: (p: {path: string; reason: string}) => `Cannot connect to the database ${p.path}: ${p.reason}.`,
     hint: 'Check the URL, the user and its password (PGPASSWORD), and that the server is running.',

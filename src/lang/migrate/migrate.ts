@@ -4,7 +4,7 @@ import {rm} from 'node:fs/promises'
 import type {Database} from 'better-sqlite3'
 import type {DbMigrateV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {openDatabase, storeError} from '../../store/index.js'
+import {type OthersOptions, openAlone, openDatabase, storeError} from '../../store/index.js'
 import type {Index, Program, Table} from '../check/index.js'
 import {backfill, createIndex, ddl} from '../emit/index.js'
 import {changeLogTable, loadVectors, needsVectors, topicsOf} from '../run/index.js'
@@ -24,6 +24,8 @@ export interface MigrateOptions {
   dryRun?: boolean
   /** Apply automatic and decided steps even if a blocking step has no decision; by default, nothing is applied then. */
   safeSteps?: boolean
+  /** Processes that use the database while steps that take something from them are applied. */
+  others?: OthersOptions
   /** Called with every statement before it runs. */
   onStatement?: (sql: string) => void
   now?: () => Date
@@ -39,12 +41,13 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS svc_data_migrations (
 /**
  * Migrates a database to match a program: lossless steps automatically, others if the user decided on them, all in one
  * transaction, or nothing if a blocking step has no decision. Creates a backup first if the database contains tables.
- * @throws migration_failed, migration_choice, store_*
+ * @throws migration_failed, migration_choice, database_in_use, store_*
  */
 export async function migrate(program: Program, path: string, options: MigrateOptions = {}): Promise<MigrationReport> {
-  const {decisions = noDecisions, dryRun = false, safeSteps = false, onStatement, now = () => new Date()} = options
+  const {decisions = noDecisions, dryRun = false, safeSteps = false, others = {}, onStatement} = options
+  const {now = () => new Date()} = options
   if (dryRun && path !== ':memory:' && !existsSync(path)) return report(path, diff(program, noSchema), 0)
-  const database = await openDatabase(path, {readonly: dryRun && path !== ':memory:'})
+  let database = await openDatabase(path, {readonly: dryRun && path !== ':memory:'})
   let backup: string | undefined
   try {
     if (needsVectors(program) || holdsVectors(database)) await loadVectors(database)
@@ -53,8 +56,13 @@ export async function migrate(program: Program, path: string, options: MigrateOp
     const choices = readChoices(program, steps, decisions)
     checkUsings(program, live, choices)
     if (dryRun) return report(path, steps, 0)
-    const takesSteps = !isBlocked(steps, choices, safeSteps) && chosenSteps(program, steps, choices).length > 0
-    if (takesSteps && live.tables.size > 0 && path !== ':memory:') backup = await backUp(database, path, now())
+    const chosen = isBlocked(steps, choices, safeSteps) ? [] : chosenSteps(program, steps, choices)
+    if (path !== ':memory:' && others.online !== true && chosen.some(isTaking)) {
+      database.close()
+      database = await openAlone(path, others.wait)
+      if (needsVectors(program) || holdsVectors(database)) await loadVectors(database)
+    }
+    if (chosen.length > 0 && live.tables.size > 0 && path !== ':memory:') backup = await backUp(database, path, now())
     const done = apply(database, program, choices, {safeSteps, onStatement})
     const finished = report(path, done.steps, done.applied)
     if (backup === undefined) return finished
@@ -97,6 +105,14 @@ export const blockingSteps = ({steps}: MigrationReport, decisions: Decisions, pr
 const undecided = (steps: readonly Step[], choices: Choices): Step[] =>
   steps.filter((step) => step.blocking && !isChosen(step, choices))
 
+/** Whether a program can use a database as it is, perhaps more slowly than with all its indexes. */
+export const fitsDatabase = (program: Program, database: Database): boolean =>
+  diff(program, readLiveSchema(database), database).every(
+    (step) =>
+      !step.blocking &&
+      (step.class !== 'auto' || step.action === 'drop_index' || indexOf(program, step)?.style === 'btree'),
+  )
+
 function isChosen(step: Step, {defaults, drops, rebuilds, usings}: Choices): boolean {
   const {table = '', column = ''} = step
   switch (step.class) {
@@ -130,6 +146,10 @@ function chosenSteps(program: Program, steps: readonly Step[], choices: Choices)
     return waits !== true && isChosen(step, choices)
   })
 }
+
+/** Whether a step may take away what an older program uses. */
+const isTaking = ({class: kind, action}: Step): boolean =>
+  kind === 'rebuild' || kind === 'manual' || action === 'rebuild_table'
 
 const indexOf = (program: Program, {action, index}: Step): Index | undefined =>
   action === 'create_index' ? program.indexes.find(({sqlName}) => sqlName === index) : undefined

@@ -1,4 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
+import type {Database} from 'better-sqlite3'
+import {SvcError} from '../../errors/index.js'
 import {openDatabase} from '../../store/index.js'
 import {type FunctionType, kindOf, type Program, reachable, readsOnce, waits} from '../check/index.js'
 import {ddl} from '../emit/index.js'
@@ -13,11 +15,18 @@ import {ReadCost} from './read-cost.js'
 import {Err, Ok, type Value} from './value.js'
 import {loadVectors, needsVectors} from './vectors.js'
 
+type Fits = (program: Program, database: Database) => boolean
+
 export interface ApplicationOptions {
   /** A file with the tables of the program, or `:memory:`, in which they are created. */
   path: string
   ports?: Partial<Ports>
   limits?: Partial<Limits>
+  /**
+   * Called when another process has changed the schema: whether the program can still use the database. By default, it
+   * cannot.
+   */
+  fits?: Fits
 }
 
 /** The result of a handler. */
@@ -54,8 +63,11 @@ export class Application {
   readonly #idle: Connection[] = []
   readonly #facts = new Map<FunctionType, Facts>()
   readonly #readCost: ReadCost
+  readonly #fits: Fits
+  /** The schema for which `fits` holds, as SQLite counts its changes. */
+  #schema = 0
 
-  private constructor(program: Program, writer: Connection, {path, ports, limits}: ApplicationOptions) {
+  private constructor(program: Program, writer: Connection, {path, ports, limits, fits}: ApplicationOptions) {
     this.program = program
     this.path = path
     this.writer = writer
@@ -64,6 +76,7 @@ export class Application {
     this.#ports = {log: () => undefined, env: {}, ...ports}
     this.#limits = {...defaultLimits, ...limits}
     this.#readCost = new ReadCost(writer)
+    this.#fits = fits ?? (() => false)
   }
 
   /** @throws store_*, vector_engine_missing */
@@ -73,6 +86,7 @@ export class Application {
     // An in-memory database starts without tables.
     if (options.path === ':memory:') for (const sql of ddl(program)) writer.database.exec(sql)
     if (application.topics.size > 0) writer.database.exec(changeLogTable)
+    application.#schema = writer.schemaVersion()
     // From here on, retry without blocking, so that other calls proceed.
     writer.database.pragma('busy_timeout = 0')
     return application
@@ -81,7 +95,7 @@ export class Application {
   /**
    * Runs a function of the program; arguments in parameter order, undefined if omitted. Returns the reply synchronously
    * unless it has to wait for a transcription, another handler or another process.
-   * @throws Failure
+   * @throws Failure; schema_changed
    */
   call(target: FunctionType, args: readonly Value[], request?: RequestFacts): Reply | Promise<Reply> {
     const facts = this.#factsOf(target)
@@ -282,7 +296,19 @@ export class Application {
     }
   }
 
+  /**
+   * The schema can change between two transactions, so it is checked in each, at the cost of reading one number.
+   * @throws schema_changed
+   */
+  #checkSchema(connection: Connection): void {
+    const version = connection.schemaVersion()
+    if (version === this.#schema) return
+    if (!this.#fits(this.program, connection.database)) throw new SvcError('schema_changed', {path: this.path})
+    this.#schema = version
+  }
+
   #once({handler, args, request, journal, deadline}: Run, connection: Connection): Reply {
+    this.#checkSchema(connection)
     journal?.rewind()
     const context = new Context(connection, {ports: this.#ports, request, journal, limits: this.#limits, deadline})
     if (journal !== undefined) context.checkTime()

@@ -7,6 +7,7 @@ export type Rows = Record<string, unknown>
 export class Connection {
   readonly database: Database
   readonly #statements = new Map<string, Statement<unknown[], Rows>>()
+  #schemaVersion: Statement<[], number> | undefined
 
   constructor(database: Database) {
     this.database = database
@@ -19,6 +20,16 @@ export class Connection {
       this.#statements.set(sql, statement)
     }
     return statement
+  }
+
+  /** The number of schema changes, as seen by the current transaction. */
+  schemaVersion(): number {
+    this.#schemaVersion ??= this.database.prepare<[], number>('PRAGMA schema_version').pluck()
+    try {
+      return this.#schemaVersion.get() ?? 0
+    } catch (error) {
+      throw databaseFailure(error)
+    }
   }
 
   begin(how: 'deferred' | 'immediate'): void {

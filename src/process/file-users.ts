@@ -1,0 +1,61 @@
+import {execFile} from 'node:child_process'
+import {readdir, readFile, readlink, realpath} from 'node:fs/promises'
+import {basename, join} from 'node:path'
+import {promisify} from 'node:util'
+
+/** A process of this machine. */
+export interface FileUser {
+  pid: number
+  /** The program and the words of its command line up to the first option: `svc db serve`. */
+  command: string
+}
+
+/**
+ * The other processes that have a file open, as far as this user may see them: from `/proc` on Linux, from `lsof` on other
+ * Unix systems. Empty where neither exists.
+ */
+export async function usersOf(path: string): Promise<FileUser[]> {
+  const target = await realpath(path).catch(() => path)
+  const pids = (await pidsFromProc(target)) ?? (await pidsFromLsof(target))
+  const users = await Promise.all(
+    pids.filter((pid) => pid !== process.pid).map(async (pid) => ({pid, command: commandOf(await argumentsOf(pid))})),
+  )
+  return users.sort((a, b) => a.pid - b.pid)
+}
+
+async function pidsFromProc(target: string): Promise<number[] | undefined> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  if (pids.length === 0) return undefined
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const folder = join('/proc', pid, 'fd')
+      const files = await readdir(folder).catch(() => [])
+      const targets = await Promise.all(files.map((file) => readlink(join(folder, file)).catch(() => '')))
+      return targets.includes(target) ? [Number(pid)] : []
+    }),
+  )
+  return found.flat()
+}
+
+const pidsFromLsof = (target: string): Promise<number[]> =>
+  promisify(execFile)('lsof', ['-t', '--', target]).then(
+    ({stdout}) => stdout.split('\n').filter(Boolean).map(Number),
+    () => [],
+  )
+
+async function argumentsOf(pid: number): Promise<string[]> {
+  const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
+  if (fromProc !== undefined) return fromProc.split('\0').filter(Boolean)
+  const listed = await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({stdout: ''}))
+  return listed.stdout.trim().split(/\s+/)
+}
+
+/** Without options and their values, which may be secret; the name of a script instead of that of its interpreter. */
+function commandOf([program = '', ...args]: readonly string[]): string {
+  const isNode = /^node(\.exe)?$/.test(basename(program))
+  const scriptAt = isNode ? args.findIndex((arg) => !arg.startsWith('-')) : -1
+  const name = basename(scriptAt < 0 ? program : (args[scriptAt] ?? '')).replace(/\.[cm]?js$/, '')
+  const words = args.slice(scriptAt + 1)
+  const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word))
+  return [name, ...(end < 0 ? words : words.slice(0, end))].join(' ')
+}
