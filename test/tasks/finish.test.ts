@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {reportStatus} from '../../src/orchestrator/index.js'
-import {cancelTask, failTask, readEvents, requireTask} from '../../src/tasks/index.js'
+import {cancelTask, claimTask, completeTask, failTask, readEvents, requireTask} from '../../src/tasks/index.js'
 import {giveBackTask, retryPauseMs} from '../../src/tasks/lifecycle/finish.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
@@ -49,6 +49,37 @@ describe('a finished task', () => {
     refused('claim_lost', () => acceptTask(orchestrator, id, undefined, {generation}))
     const [event] = readEvents(orchestrator, {types: ['task_cancelled']})
     assert.deepEqual(event?.kind, {type: 'task_cancelled', task_id: id, agent_id: 1, reason: 'not needed'})
+  })
+
+  it('answers a repeated completion under the same claim like the first', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = start(orchestrator, submit(orchestrator))
+    const first = acceptTask(orchestrator, id, {text: 'done'}, {generation: 1})
+    const events = readEvents(orchestrator, {}).length
+    assert.deepEqual(acceptTask(orchestrator, id, {text: 'done'}, {generation: 1}), first)
+    assert.deepEqual(await completeTask(orchestrator, id, {text: 'done'}, {generation: 1}), first)
+    assert.equal(readEvents(orchestrator, {}).length, events)
+    refused('claim_lost', () => failTask(orchestrator, id, 'It failed.', {generation: 1}))
+    refused('claim_lost', () => acceptTask(orchestrator, id, {text: 'done'}, {generation: 2}))
+  })
+
+  it('answers a repeated failure under the same claim like the first, also if it is queued again', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = start(orchestrator, submit(orchestrator, {retries: 1}))
+    const first = failTask(orchestrator, id, 'The tests are red.', {generation: 1})
+    assert.equal(first.status, 'Queued')
+    assert.deepEqual(failTask(orchestrator, id, 'The tests are red.', {generation: 1}), first)
+    assert.equal(requireRow(orchestrator, id).fault_count, 1)
+    refused('claim_lost', () => acceptTask(orchestrator, id, {text: 'done'}, {generation: 1}))
+  })
+
+  it('has lost the claim of a worker if somebody else ended it by force', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = submit(orchestrator, {processor: 'external'})
+    const claimed = await claimTask(orchestrator, {owner: 'worker', ttlMs: 60_000})
+    assert.equal(claimed?.task.id, id)
+    acceptTask(orchestrator, id, {text: 'by hand'}, {force: true})
+    refused('claim_lost', () => acceptTask(orchestrator, id, {text: 'done'}, {generation: claimed?.generation}))
   })
 
   it('is included in the queue lengths and loads of the status', async (t) => {

@@ -308,7 +308,7 @@ export const taskOperations: readonly Operation[] = [
     title: 'Complete a task',
     summary: 'Complete a task whose evidence passes the gates.',
     effect: 'write',
-    idempotent: false,
+    idempotent: true,
     input: object(
       {task_id: taskId, attestation: {...attestation, type: ['object', 'null']}, generation, force},
       {required: ['task_id']},
@@ -368,7 +368,7 @@ export const taskOperations: readonly Operation[] = [
     title: 'Fail a task',
     summary: 'Mark a task in progress as failed.',
     effect: 'write',
-    idempotent: false,
+    idempotent: true,
     input: object(
       {task_id: taskId, reason: text('Reason for the failure.', {maxLength: 4096}), generation, force},
       {required: ['task_id']},

@@ -473,4 +473,8 @@ CREATE TABLE plan_test_decisions (
 INSERT INTO plan_test_decisions
   SELECT id, 'deferred', 'it was submitted before tests were decided', created_at_ms FROM orch_tasks;
 `,
+  `
+ALTER TABLE orch_tasks ADD COLUMN ended_generation INTEGER;
+ALTER TABLE orch_tasks ADD COLUMN ended_reply TEXT;
+`,
 )

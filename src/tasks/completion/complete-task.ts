@@ -10,7 +10,16 @@ import {readEvaluation, storeEvaluation} from '../evidence/evidence-rows.js'
 import {type Evaluation, evaluateGates} from '../gates/gates.js'
 import {isChanged} from '../gates/harness-state.js'
 import {longestClaimMs} from '../lifecycle/claim.js'
-import {completeRow, type Finisher, failRow, requeueRow, requireClaim, takeOver} from '../lifecycle/finish.js'
+import {
+  completeRow,
+  earlierReply,
+  type Finisher,
+  failRow,
+  rememberReply,
+  requeueRow,
+  requireClaim,
+  takeOver,
+} from '../lifecycle/finish.js'
 import {labelOf, requireRow, requireStatus, requireTask, type TaskRow} from '../lifecycle/task-rows.js'
 import {feedback, withFeedback} from './feedback.js'
 import {receiptOf} from './receipt.js'
@@ -56,7 +65,7 @@ export interface Judged {
 /**
  * Completes a task in progress if the completion gates accept it: its locks are released, its agent keeps the affinity
  * to its files, and its dependants are queued. Otherwise the task is queued again with the findings in its description,
- * or fails if a gate has returned it too often.
+ * or fails if a gate has returned it too often. A repeated request under the same claim has the same result.
  * @throws task_not_found, invalid_transition, claim_required, claim_lost; the reason of the signal
  */
 export async function completeTask(
@@ -66,6 +75,8 @@ export async function completeTask(
   finisher: Finisher = {},
   options: CompletionOptions = {},
 ): Promise<Completion> {
+  const earlier = earlierCompletion(context, requireRow(context, id), finisher)
+  if (earlier !== undefined) return earlier
   const judged = await judgeCompletion(context, id, result, finisher, options)
   return context.store.transaction(() => applyJudgement(context, judged))
 }
@@ -115,6 +126,8 @@ const inspectionMs = 60_000
 export function applyJudgement(context: TaskContext, judged: Judged): Completion {
   const {id, finisher, generation, evaluation} = judged
   const seen = requireRow(context, id)
+  const earlier = earlierCompletion(context, seen, finisher)
+  if (earlier !== undefined) return earlier
   requireClaim(seen, finisher)
   requireStatus(seen, ['InProgress'], 'Completed')
   if (seen.claim_generation !== generation)
@@ -126,7 +139,15 @@ export function applyJudgement(context: TaskContext, judged: Judged): Completion
     })
   const row = takeOver(context, seen, finisher)
   const {blocking} = evaluation
-  return blocking === undefined ? accept(context, row, judged) : refuse(context, row, judged, blocking)
+  const {task, ...reply} =
+    blocking === undefined ? accept(context, row, judged) : refuse(context, row, judged, blocking)
+  rememberReply(context, seen, finisher, 'complete', reply)
+  return {...reply, task} as Completion
+}
+
+function earlierCompletion(context: TaskContext, row: TaskRow, finisher: Finisher): Completion | undefined {
+  const reply = earlierReply(row, finisher, 'complete')
+  return reply === undefined ? undefined : ({...reply, task: requireTask(context, row.id)} as Completion)
 }
 
 function accept(context: TaskContext, row: TaskRow, judged: Judged): Completion {

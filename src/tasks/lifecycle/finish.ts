@@ -63,12 +63,41 @@ const resultOf = ({result}: TaskRow): TaskResult | undefined =>
  */
 export function failTask(context: TaskContext, id: number, reason: string, finisher: Finisher = {}): Task {
   return context.store.transaction(() => {
-    const row = takeOver(context, requireRow(context, id), finisher)
+    const seen = requireRow(context, id)
+    if (earlierReply(seen, finisher, 'fail') !== undefined) return requireTask(context, id)
+    const row = takeOver(context, seen, finisher)
     requireStatus(row, ['InProgress'], 'Failed')
     if (finisher.force || finisher.isFinal) failRow(context, row, reason)
     else failOrRetry(context, row, reason)
+    rememberReply(context, seen, finisher, 'fail', {})
     return requireTask(context, id)
   })
+}
+
+/** How the holder of a claim ended it. */
+type End = 'complete' | 'fail'
+
+/**
+ * The reply to an earlier request of the same kind under the same claim. A client whose connection broke repeats its
+ * request, because it cannot know whether the request or the reply was lost; it then receives the same reply.
+ */
+export function earlierReply(row: TaskRow, {generation}: Finisher, end: End): object | undefined {
+  if (generation === undefined || row.ended_generation !== generation || row.ended_reply === null) return undefined
+  const earlier = JSON.parse(row.ended_reply) as {end: End; reply: object}
+  return earlier.end === end ? earlier.reply : undefined
+}
+
+/** @param row the task before the end of the claim; somebody else who ended it by force has no claim to repeat */
+export function rememberReply(
+  {store}: TaskContext,
+  {id, claim_generation: current}: TaskRow,
+  {generation}: Finisher,
+  end: End,
+  reply: object,
+): void {
+  if (generation !== current) return
+  const json = JSON.stringify({end, reply})
+  store.run('UPDATE orch_tasks SET ended_generation = ?, ended_reply = ? WHERE id = ?', [current, json, id])
 }
 
 /** Fails a task, or queues it again if its submission asked for retries and some are left. */

@@ -37,6 +37,7 @@ export interface TaskChanges {
   claim_owner?: string | null
   claim_generation?: number
   claim_expires_ms?: number | null
+  ended_generation?: number | null
   remote_delegate?: string | null
   delegation?: 'open' | 'local' | null
   run_process?: string | null
@@ -61,7 +62,8 @@ const entering: Readonly<Record<TaskStatus, (now: number) => TaskChanges>> = {
   InProgress: (now) => ({status_reason: null, not_before_ms: null, started_at_ms: now}),
   Blocked: () => ({...released, finished_at_ms: null, receipt: null}),
   BlockedOnApproval: () => released,
-  Doubted: () => released,
+  // A doubted completion is not confirmed to a client that repeats it.
+  Doubted: () => ({...released, ended_generation: null}),
   Completed: (now) => ({...released, status_reason: null, finished_at_ms: now}),
   Failed: (now) => ({...released, finished_at_ms: now}),
   Cancelled: (now) => ({...released, finished_at_ms: now, receipt: null}),

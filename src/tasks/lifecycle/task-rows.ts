@@ -44,6 +44,9 @@ export interface TaskRow {
   claim_owner: string | null
   claim_generation: number
   claim_expires_ms: number | null
+  /** Generation of the last claim that its holder ended, and the JSON of the reply. */
+  ended_generation: number | null
+  ended_reply: string | null
   run_process: string | null
   current_phase: Task['current_phase'] | null
   transcript: string
@@ -118,6 +121,8 @@ export function toTask(row: TaskRow): Task {
     claim_owner,
     claim_generation,
     claim_expires_ms,
+    ended_generation,
+    ended_reply,
     doubted_agent_id,
     doubted_status,
     doubted_role,
