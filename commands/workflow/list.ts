@@ -12,7 +12,7 @@ export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
   static override flags = {
     status: Flags.string({
       description: 'Only runs with this status.',
-      options: ['running', 'waiting', 'completed', 'failed', 'cancelled'],
+      options: ['queued', 'running', 'interrupted', 'waiting', 'completed', 'failed', 'cancelled'],
     }),
     workflow: Flags.string({description: 'Only runs of this workflow.', helpValue: 'NAME'}),
     limit: Flags.integer({description: 'Maximum number of runs.', default: 50, min: 1, max: 1000, helpValue: 'N'}),

@@ -22,7 +22,7 @@ import {
   unknownKeys,
   type Workspace,
 } from '../config/index.js'
-import {isErrorOf, SvcError} from '../errors/index.js'
+import {Exit, SvcError} from '../errors/index.js'
 import {Interruption} from './interruption.js'
 import {Output} from './output.js'
 
@@ -160,9 +160,9 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
 
   protected override async catch(error: Error): Promise<never> {
     const {aborted, reason} = this.signal
-    // The error of an interrupted wait names the task, which keeps running, and the command that waits for it again.
-    const isWait = isErrorOf(error, 'wait_interrupted') || isErrorOf(error, 'wait_terminated')
-    throw aborted && !isWait ? reason : error
+    // An interrupted command may know better than the signal how to continue.
+    const isOwn = error instanceof SvcError && (error.exit === Exit.interrupted || error.exit === Exit.terminated)
+    throw aborted && !isOwn ? reason : error
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import type {Command} from '@oclif/core'
 import type {WorkflowJournalEntry} from '../contracts/index.js'
-import {SvcError} from '../errors/index.js'
+import {isErrorOf, SvcError, shellWord} from '../errors/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {ActivityPorts, Driven, DriveOptions, RunRow, WaitingFor, Workflow} from '../workflow/index.js'
 import {OrchCommand} from './orch-command.js'
@@ -27,6 +27,7 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
     orchestrator: Orchestrator,
     {workflow, stays, start}: {workflow: Workflow; stays: boolean; start: (options: DriveOptions) => Promise<Driven>},
   ): Promise<void> {
+    let runId = ''
     const isShown = !this.output.json && !(this.flags as {quiet: boolean}).quiet
     const run = await withWorkflowTree(workflow, isShown, async (show) => {
       const onEntry = (entry: WorkflowJournalEntry) => {
@@ -34,7 +35,6 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
         if (this.output.json) this.#print(entry)
       }
       const onWaiting = (waiting: readonly WaitingFor[]) => this.#noticeWaiting(runId, waiting)
-      let runId = ''
       const ports = this.activityPorts(orchestrator)
       const driven = await start({
         ports,
@@ -47,6 +47,8 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
         },
       })
       return driven.done
+    }).catch((error: unknown) => {
+      throw runId === '' ? error : stopped(error, runId)
     })
     await this.#printed
     await this.#end(run)
@@ -61,14 +63,15 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
 
   /** Names the commands that let a waiting run continue, once. */
   #noticeWaiting(runId: string, waiting: readonly WaitingFor[]): void {
+    const id = shellWord(runId)
     const lines = waiting.flatMap(({kind, key, prompt}) => {
       if (kind === 'approval')
         return [
           `Waiting for approval: ${prompt}`,
-          `  svc workflow signal ${runId} ${key}`,
-          `  svc workflow signal ${runId} ${key} --reject REASON`,
+          `  svc workflow signal ${id} ${shellWord(key ?? '')}`,
+          `  svc workflow signal ${id} ${shellWord(key ?? '')} --reject REASON`,
         ]
-      return kind === 'signal' ? [`Waiting for a signal: svc workflow signal ${runId} ${key}`] : []
+      return kind === 'signal' ? [`Waiting for a signal: svc workflow signal ${id} ${shellWord(key ?? '')}`] : []
     })
     const text = lines.join('\n')
     if (text === '' || text === this.#noticed) return
@@ -90,7 +93,14 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
       case 'cancelled':
         throw new SvcError('workflow_cancelled', {run: id})
       default:
-        this.output.notice(`Run ${id} waits. A daemon continues it, or svc workflow resume ${id}.`)
+        this.output.notice(`Run ${id} waits. A daemon continues it, or svc workflow resume ${shellWord(id)}.`)
     }
   }
+}
+
+/** The error of an interrupted run. Its hint names the command that continues it, which is not the one that started it. */
+function stopped(error: unknown, run: string): unknown {
+  if (isErrorOf(error, 'interrupted')) return new SvcError('workflow_interrupted', {run}, {cause: error})
+  if (isErrorOf(error, 'terminated')) return new SvcError('workflow_terminated', {run}, {cause: error})
+  return error
 }

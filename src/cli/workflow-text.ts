@@ -1,4 +1,4 @@
-import {SvcError} from '../errors/index.js'
+import {SvcError, shellWord} from '../errors/index.js'
 import type {RunReport, RunSummary} from '../workflow/index.js'
 import {dateTime} from './orch-text.js'
 import {formatTable} from './table.js'
@@ -21,8 +21,13 @@ export function formatRuns(runs: readonly RunSummary[], width?: number): string 
 
 /** A run with its activities, and the commands that let it continue. */
 export function formatRun(run: RunReport): string {
-  const {run_id, workflow, status, completed_steps, error, output, activities, wake_at_ms} = run
-  const lines = [`${run_id}  ${workflow}  ${status}, ${completed_steps} activities completed`]
+  const {run_id, workflow, status, completed_steps, error, output, activities, wake_at_ms, driver} = run
+  const count = `${completed_steps} ${completed_steps === 1 ? 'activity' : 'activities'} completed`
+  const by =
+    driver === undefined
+      ? ''
+      : `, driven by ${driver.kind === 'daemon' ? 'the daemon' : 'a command'} (pid ${driver.pid})`
+  const lines = [`${run_id}  ${workflow}  ${status}, ${count}${by}`]
   if (error !== undefined) lines.push(`error: ${error}`)
   if (wake_at_ms !== undefined) lines.push(`continues at ${dateTime(wake_at_ms)}`)
   const table = formatTable(
@@ -38,8 +43,13 @@ export function formatRun(run: RunReport): string {
     ),
   )
   if (activities.length > 0) lines.push(table.trimEnd())
-  for (const {signal_key: key} of activities)
-    if (key !== undefined) lines.push(`Continue it with: svc workflow signal ${run_id} ${key}`)
+  const id = shellWord(run_id)
+  if (status === 'running' || status === 'waiting')
+    for (const {signal_key: key} of activities)
+      if (key !== undefined) lines.push(`Continue it with: svc workflow signal ${id} ${shellWord(key)}`)
+  if (status === 'interrupted' || status === 'queued')
+    lines.push(`A daemon continues it, or: svc workflow resume ${id}`)
+  if (status === 'failed') lines.push(`Try the failed activity again with: svc workflow resume ${id}`)
   if (output !== undefined && output !== null)
     lines.push(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
   return lines.join('\n')

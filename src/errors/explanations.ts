@@ -964,6 +964,16 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'An activity failed for good, and the compensations of the completed activities have run.',
     {run: 'wf-release-1', reason: 'test failed: npm exited with status 1.'},
   ],
+  workflow_interrupted: ['Ctrl-C ended the command that ran the workflow.', {run: 'wf-release-1'}],
+  workflow_terminated: ['SIGTERM ended the command that ran the workflow.', {run: 'wf-release-1'}],
+  workflow_signal_unknown: [
+    'A signal must have the key of a step of the workflow, so that a typing error does not leave the run waiting.',
+    {run: 'wf-release-1', key: 'publsh', known: 'publish'},
+  ],
+  workflow_decision_invalid: [
+    'An approval takes only a payload that clearly says yes or no.',
+    {run: 'wf-release-1', key: 'publish'},
+  ],
   workflow_cancelled: ['The run was cancelled, and its compensations have run.', {run: 'wf-release-1'}],
   planning_disabled: 'svc orch plan cannot create plans while orchestrator.planning_enabled is false.',
   plan_goal_invalid: ['The goal, or the change that replan adds to it, is blank or too long.', {fault: 'is blank'}],
@@ -1051,6 +1061,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The cache directory cannot be created or written, or its disk is full.',
     {folder: '/home/ann/.cache/svc/speech', reason: 'no space is left on the disk'},
   ],
+  transcription_interrupted: ['Ctrl-C ended the transcription of a file.', {recording: 'talk.mp3'}],
+  transcription_terminated: ['SIGTERM ended the transcription of a file.', {recording: 'talk.mp3'}],
   speech_model_missing:
     'Neither a flag nor a setting selects a model, none was downloaded, and the included model is not installed.',
   speech_model_unknown: [

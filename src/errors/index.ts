@@ -15,6 +15,7 @@ export {
   asText,
   type ErrorRenderer,
 } from './render.js'
+export {shellWord} from './shell-word.js'
 export {nearest} from './suggestion.js'
 
 /** Every error code with its cause, an example and the fix. Loads the texts on demand. */

@@ -1,12 +1,12 @@
 import type {TaskContext} from '../tasks/index.js'
-import {isHeld} from './store/lease.js'
-import {type RunRow, type RunStatus, requireRun} from './store/runs.js'
+import {driverOf, type RunDriver, type RunState, stateOf} from './store/lease.js'
+import {type RunRow, requireRun, runStatuses} from './store/runs.js'
 
 /** A run as lists show it. Times are Unix ms. */
 export interface RunSummary {
   run_id: string
   workflow: string
-  status: RunStatus
+  status: RunState
   completed_steps: number
   planned_steps: number
   started_at_ms: number
@@ -21,7 +21,8 @@ export interface RunReport extends RunSummary {
   output?: unknown
   source?: string
   plan_session_id?: string
-  /** The process that drives the run; absent if none does. */
+  /** The process that drives the run, and its pid; absent if none does. */
+  driver?: RunDriver
   pid?: number
   wake_at_ms?: number
   activities: ActivityReport[]
@@ -42,29 +43,38 @@ export interface ActivityReport {
 }
 
 export function listRuns(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId, now}: TaskContext,
   {status, workflow, limit = 50}: {status?: string | undefined; workflow?: string | undefined; limit?: number} = {},
 ): RunSummary[] {
-  const rows = store.all<RunRow>(
+  // Whether a process drives a run is not stored.
+  const stored = (runStatuses as readonly (string | undefined)[]).includes(status) ? status : 'running'
+  const rows = store.iterate<RunRow>(
     `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND (@status IS NULL OR status = @status)
-  AND (@workflow IS NULL OR workflow_name = @workflow) ORDER BY started_at_ms DESC, run_id LIMIT @limit`,
-    {repository: repositoryId, status: status ?? null, workflow: workflow ?? null, limit},
+  AND (@workflow IS NULL OR workflow_name = @workflow) ORDER BY started_at_ms DESC, run_id`,
+    {repository: repositoryId, status: status === undefined ? null : (stored ?? null), workflow: workflow ?? null},
   )
-  return rows.map(summary)
+  const found: RunSummary[] = []
+  for (const row of rows) {
+    const run = summary(row, now())
+    if (status === undefined || run.status === status) found.push(run)
+    if (found.length === limit) break
+  }
+  return found
 }
 
 /** @throws workflow_run_not_found */
 export function runReport(context: TaskContext, runId: string): RunReport {
   const run = requireRun(context, runId)
-  const {output_json, source_path, plan_session_id, lease_pid, wake_at_ms, status} = run
+  const {output_json, source_path, plan_session_id, wake_at_ms, status} = run
+  const driver = driverOf(run, context.now())
   const rows = context.store.all<ActivityRow>(activitySql, [runId])
   return {
-    ...summary(run),
+    ...summary(run, context.now()),
     input: JSON.parse(run.input_json),
     ...(output_json === null ? {} : {output: JSON.parse(output_json)}),
     ...(source_path === null ? {} : {source: source_path}),
     ...(plan_session_id === null ? {} : {plan_session_id}),
-    ...(lease_pid !== null && isHeld(run, context.now()) ? {pid: lease_pid} : {}),
+    ...(driver === undefined ? {} : {driver, pid: driver.pid}),
     ...(status === 'waiting' && wake_at_ms !== null ? {wake_at_ms} : {}),
     activities: rows.map(({error, waits_for: waits, ...row}) => ({
       ...row,
@@ -87,13 +97,13 @@ const activitySql = `SELECT activity_id, activity_name AS activity,
   max(CASE status WHEN 'started' THEN result_json END) AS waits_for
 FROM workflow_activity_log AS l WHERE run_id = ? GROUP BY activity_id ORDER BY min(seq)`
 
-function summary(run: RunRow): RunSummary {
+function summary(run: RunRow, at: number): RunSummary {
   const {run_id, workflow_name: workflow, status, completed_steps, planned_steps, started_at_ms, updated_at_ms} = run
   const {completed_at_ms, last_error: error} = run
   return {
     run_id,
     workflow,
-    status,
+    status: stateOf(run, at),
     completed_steps,
     planned_steps,
     started_at_ms,

@@ -7,8 +7,10 @@ import type {TestContext} from 'node:test'
 import {stringify} from 'yaml'
 import type {WorkflowStep} from '../../src/contracts/index.js'
 import {randomSource} from '../../src/sampling/index.js'
+import {signalKeysOf} from '../../src/workflow/definition/signal-keys.js'
 import {createRun, replayRun, startRun} from '../../src/workflow/engine/index.js'
 import {requireRun, sendSignal} from '../../src/workflow/index.js'
+import {definitionOf} from '../../src/workflow/store/runs.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {projectFile} from '../support/project.js'
 import {plainPorts, workflow} from './support.js'
@@ -104,7 +106,9 @@ export async function crashCampaign(
 
 /** More signals than any workflow consumes. */
 function signalAll(context: TestOrchestrator, run: string): void {
-  for (let i = 0; i < 40; i++) for (const key of ['red', 'green']) sendSignal(context, {run, key, payload: i})
+  const keys = signalKeysOf(definitionOf(requireRun(context, run)))
+  for (let i = 0; i < 40; i++)
+    for (const key of ['red', 'green']) if (keys.has(key)) sendSignal(context, {run, key, payload: i})
 }
 
 /** Timers report how long they waited, and signals in parallel branches are consumed in any order. */

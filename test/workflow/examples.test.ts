@@ -49,7 +49,7 @@ describe('examples of workflows', () => {
     const entries = (await json('resume', 'two', '--no-wait')).trimEnd().split('\n')
     for (const entry of entries) await fits('workflow/workflow-journal.v1', entry)
     await fits('cli/workflow-status.v1', await json('status', 'two'))
-    await fits('cli/workflow-signal.v1', await json('signal', 'two', 'other', '{"a": 1}'))
+    await fits('cli/workflow-signal.v1', await json('signal', 'two', 'publish', '{"approved": false}'))
     await fits('cli/workflow-cancel.v1', await json('cancel', 'two'))
     await fits('cli/workflow-replay.v1', await json('replay', 'demo'))
   })

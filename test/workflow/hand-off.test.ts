@@ -29,7 +29,7 @@ describe('a goal that is handed to a workflow', () => {
       await writeFiles(orchestrator.root, {'flows.yaml': flows})
       const {plan_session_id: id} = await call('submit_task', {description: goal, planning_mode: 'workflow_only'})
       const [run] = listRuns(orchestrator)
-      assert.deepEqual([run?.workflow, run?.status], [workflow, 'running'])
+      assert.deepEqual([run?.workflow, run?.status], [workflow, 'queued'])
       const {signal} = new AbortController()
       const driven = await resumeRun(orchestrator, run?.run_id ?? '', {ports: plainPorts, signal, stays: false})
       const row = await driven.done

@@ -5,7 +5,7 @@ import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
 import {describe, it} from 'node:test'
 import {assertContract} from '../../src/contracts/index.js'
-import {isErrorOf} from '../../src/errors/index.js'
+import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {cancelTask, listTasks, readEvents, takeClaim} from '../../src/tasks/index.js'
 import {listMetrics} from '../../src/telemetry/index.js'
 import {isInternal} from '../../src/workflow/activities/http.js'
@@ -186,9 +186,57 @@ describe('a run that waits', () => {
     const {run_id, status, wake_at_ms} = await run('steps: [{id: s, signal: go}]\noutput: "${{ steps.s.n }}"')
     assert.deepEqual([status, wake_at_ms], ['waiting', null])
     assert.equal(runReport(context, run_id).activities[0]?.signal_key, 'go')
-    sendSignal(context, {run: run_id, key: 'other', payload: 1})
+    refused('workflow_signal_unknown', () => sendSignal(context, {run: run_id, key: 'other', payload: 1}))
     sendSignal(context, {run: run_id, key: 'go', payload: {n: 5}})
     assert.equal(outputOf(await resume(run_id)), 5)
+  })
+
+  it('takes each key that an expression of a step can have', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id} = await run('input: {name: {}}\nsteps: [{id: s, signal: "go-${{ input.name }}(1)"}]', {
+      input: {name: 'on'},
+    })
+    refused('workflow_signal_unknown', () => sendSignal(context, {run: run_id, key: 'go-on1'}))
+    sendSignal(context, {run: run_id, key: 'go-on(1)'})
+    assert.equal((await resume(run_id)).status, 'completed')
+  })
+
+  it('takes only a clear decision on an approval', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id} = await run('steps: [{id: ask, approval: "Go on?"}]')
+    for (const payload of ['no', 'yes', 0, [], {}, {approved: 'yes'}, {approved: true, reason: 1}])
+      refused('workflow_decision_invalid', () => sendSignal(context, {run: run_id, key: 'ask', payload}))
+    sendSignal(context, {run: run_id, key: 'ask', payload: {approved: false, reason: 'not today'}})
+    await resume(run_id)
+    assert.match(runReport(context, run_id).error ?? '', /rejected: not today/)
+    // A rejection is not final: the approval is asked for again.
+    assert.equal((await resume(run_id)).status, 'waiting')
+  })
+
+  it('is interrupted if its process ended, and has a driver while one runs it', async (test) => {
+    const {run, context, resume} = await openFlows(test)
+    const stop = new AbortController()
+    const ended = run('steps: [{id: s, signal: go}]', {
+      runId: 'r',
+      stays: true,
+      signal: stop.signal,
+      kind: 'daemon',
+      onWaiting: () => {
+        const {status, driver} = runReport(context, 'r')
+        assert.deepEqual([status, driver?.kind, driver?.pid], ['running', 'daemon', process.pid])
+        stop.abort(new SvcError('interrupted', {}))
+      },
+    })
+    await assert.rejects(ended, (error: SvcError) => isErrorOf(error, 'interrupted'))
+    for (const [status, count] of [
+      ['interrupted', 1],
+      ['running', 0],
+      ['waiting', 0],
+    ] as const)
+      assert.equal(listRuns(context, {status}).length, count, status)
+    assert.equal(runReport(context, 'r').driver, undefined)
+    sendSignal(context, {run: 'r', key: 'go'})
+    assert.equal((await resume('r')).status, 'completed')
   })
 
   it('takes signals of a key in order, also those that came before', async (test) => {

@@ -1,4 +1,4 @@
-import {conflict, failed, notFound, rows, usage} from '../row.js'
+import {conflict, failed, interrupted, notFound, rows, terminated, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Additional fields of the error of a session. */
@@ -8,6 +8,15 @@ export interface SessionFailure {
 }
 
 export const speechErrors = rows(() => ({
+  transcription_interrupted: interrupted({
+    message: (p: {recording: string}) =>
+      `The transcription of ${p.recording} was interrupted; finished parts are kept.`,
+    hint: 'Run the same command with --resume to continue it; without, it starts again.',
+  }),
+  transcription_terminated: terminated({
+    message: (p: {recording: string}) => `The transcription of ${p.recording} was terminated; finished parts are kept.`,
+    hint: 'Run the same command with --resume to continue it; without, it starts again.',
+  }),
   cache_unwritable: failed({
     message: (p: {folder: string; reason: string}) => `Cannot write to the cache directory ${p.folder}: ${p.reason}.`,
     hint: 'Set SVC_SPEECH_CACHE_DIR to a writable directory, or free disk space.',

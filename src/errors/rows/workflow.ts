@@ -1,4 +1,5 @@
-import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
+import {conflict, failed, interrupted, notFound, rows, terminated, unavailable, usage} from '../row.js'
+import {shellWord} from '../shell-word.js'
 import {didYouMean} from '../suggestion.js'
 
 export const workflowErrors = rows(() => ({
@@ -34,7 +35,7 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_run_exists: conflict({
     message: (p: {run: string}) => `Workflow run ${p.run} already exists.`,
-    hint: 'Continue it with svc workflow resume, or pass another --run-id.',
+    hint: (p: {run: string}) => `Continue it with svc workflow resume ${shellWord(p.run)}, or pass another --run-id.`,
   }),
   workflow_finished: conflict({
     message: (p: {run: string; status: string}) => `Workflow run ${p.run} has ended: ${p.status}.`,
@@ -52,7 +53,7 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_lease_lost: conflict({
     message: (p: {run: string}) => `Another process has taken over workflow run ${p.run}.`,
-    hint: 'Run svc workflow status to see its progress.',
+    hint: (p: {run: string}) => `Run svc workflow status ${shellWord(p.run)} to see its progress.`,
   }),
   workflow_signal_invalid: usage({
     message: (p: {run: string; reason: string}) => `The signal to workflow run ${p.run} is refused: ${p.reason}.`,
@@ -60,7 +61,7 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_activity_failed: failed({
     message: (p: {activity: string; reason: string}) => `${p.activity} failed: ${p.reason.replace(/\.$/, '')}.`,
-    hint: 'Correct the cause, then continue the run with svc workflow resume.',
+    hint: 'Correct the cause, then continue the run with svc workflow resume RUN.',
   }),
   workflow_activity_timeout: unavailable({
     http: 504,
@@ -74,7 +75,25 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_failed: failed({
     message: (p: {run: string; reason: string}) => `Workflow run ${p.run} failed: ${p.reason.replace(/\.$/, '')}.`,
-    hint: 'Run svc workflow status RUN to see its activities; svc workflow resume RUN continues it.',
+    hint: (p: {run: string}) =>
+      `Run svc workflow status ${shellWord(p.run)} to see its activities; svc workflow resume ${shellWord(p.run)} tries the failed one again.`,
+  }),
+  workflow_interrupted: interrupted({
+    message: (p: {run: string}) => `Workflow run ${p.run} was interrupted; its completed steps are recorded.`,
+    hint: (p: {run: string}) => `Continue it with svc workflow resume ${shellWord(p.run)}.`,
+  }),
+  workflow_terminated: terminated({
+    message: (p: {run: string}) => `Workflow run ${p.run} was terminated; its completed steps are recorded.`,
+    hint: (p: {run: string}) => `Continue it with svc workflow resume ${shellWord(p.run)}.`,
+  }),
+  workflow_signal_unknown: usage({
+    message: (p: {run: string; key: string; known: string}) =>
+      `Workflow run ${p.run} has no step that waits for ${p.key}${p.known === '' ? '' : `; it has ${p.known}`}.`,
+    hint: 'Pass the key of a signal, or the id of an approval, of the workflow.',
+  }),
+  workflow_decision_invalid: usage({
+    message: (p: {run: string; key: string}) => `The payload is not a decision on the approval ${p.key} of ${p.run}.`,
+    hint: 'Pass true or no payload to approve, and false or --reject REASON to reject; nothing was sent.',
   }),
   workflow_cancelled: conflict({
     message: (p: {run: string}) => `Workflow run ${p.run} was cancelled.`,

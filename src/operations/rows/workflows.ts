@@ -2,11 +2,13 @@ import type {RunReport, RunSummary} from '../../workflow/index.js'
 import {type Operation, operation} from '../operation.js'
 import {integer, list, object, oneOf, text} from '../schema.js'
 
+const states = ['queued', 'running', 'interrupted', 'waiting', 'completed', 'failed', 'cancelled'] as const
+
 const run = object(
   {
     run_id: text(),
     workflow: text(),
-    status: oneOf(['running', 'waiting', 'completed', 'failed', 'cancelled']),
+    status: oneOf(states),
     completed_steps: integer(),
     planned_steps: integer(),
     started_at_ms: integer(),
@@ -25,7 +27,7 @@ export const workflowOperations: readonly Operation[] = [
     effect: 'read',
     idempotent: true,
     input: object({
-      status: oneOf(['running', 'waiting', 'completed', 'failed', 'cancelled'], 'Only runs with this status.'),
+      status: oneOf(states, 'Only runs with this status.'),
       workflow: text('Only runs of this workflow.', {maxLength: 64}),
       limit: integer('Maximum number of runs.', {minimum: 1, maximum: 1000, default: 50}),
     }),

@@ -7,7 +7,15 @@ import type {ActivityPorts} from '../activities/executor.js'
 import type {Workflow} from '../definition/definition.js'
 import {compileWorkflow} from '../definition/read.js'
 import {Journal} from '../store/journal.js'
-import {leaseOwner, leaseTtlMs, type Release, releaseLease, renewLease, takeLease} from '../store/lease.js'
+import {
+  type DriverKind,
+  leaseOwner,
+  leaseTtlMs,
+  type Release,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from '../store/lease.js'
 import {definitionOf, type RunRow, requireRun} from '../store/runs.js'
 import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './ends.js'
 import {Execution} from './execution.js'
@@ -23,6 +31,8 @@ export interface DriveOptions {
   readonly onWaiting?: ((waiting: readonly WaitingFor[]) => void) | undefined
   /** Stay in the process while the run waits. Otherwise it leaves, unless it continues within a moment. */
   readonly stays: boolean
+  /** Default: command. */
+  readonly kind?: DriverKind
 }
 
 /** A run in this process. */
@@ -50,7 +60,7 @@ export function driveRun(
   runId: string,
   options: DriveOptions & {workflow?: Workflow | undefined},
 ): Driven {
-  const owner = leaseOwner()
+  const owner = leaseOwner(options.kind ?? 'command')
   const run = takeLease(context, runId, owner)
   const driver = new Driver(context, run, {...options, owner})
   return {done: driver.run(), check: () => driver.check()}

@@ -33,7 +33,7 @@ export function startWorkflowRunner(context: TaskContext, {ports, onEntry}: Runn
   const failed = new Map<string, number>()
   const start = (runId: string) => {
     try {
-      const driven = driveRun(context, runId, {ports, onEntry, signal: over.signal, stays: false})
+      const driven = driveRun(context, runId, {ports, onEntry, signal: over.signal, stays: false, kind: 'daemon'})
       running.set(runId, driven)
       driven.done
         .catch((error: unknown) => {

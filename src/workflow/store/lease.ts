@@ -2,13 +2,42 @@ import os from 'node:os'
 import {SvcError} from '../../errors/index.js'
 import {isAlive, processStart} from '../../process/index.js'
 import type {TaskContext} from '../../tasks/index.js'
-import {type RunRow, requireRun} from './runs.js'
+import {type RunRow, type RunStatus, requireRun} from './runs.js'
 
 /** Duration of the lease of a run without renewal, ms. */
 export const leaseTtlMs = 30_000
 
+/** Which kind of process drives a run. */
+export type DriverKind = 'command' | 'daemon'
+
 /** An owner of leases: unique for each drive of a run. */
-export const leaseOwner = (): string => `workflow-runner-${process.pid}-${process.hrtime.bigint()}`
+export const leaseOwner = (kind: DriverKind): string => `workflow-${kind}-${process.pid}-${process.hrtime.bigint()}`
+
+/** The process that drives a run. */
+export interface RunDriver {
+  kind: DriverKind
+  pid: number
+  host: string
+}
+
+/** Undefined if no process drives the run. */
+export function driverOf(run: RunRow, at: number): RunDriver | undefined {
+  const {lease_owner: owner, lease_pid: pid, lease_host: host} = run
+  if (owner === null || pid === null || host === null || !isHeld(run, at)) return undefined
+  return {kind: owner.startsWith('workflow-daemon-') ? 'daemon' : 'command', pid, host}
+}
+
+/** The status of a run as people see it. */
+export type RunState = RunStatus | 'queued' | 'interrupted'
+
+/**
+ * A run that is `running` in the store although no process drives it is `interrupted`, or still `queued` if none ever did;
+ * a daemon or `svc workflow resume` continues it.
+ */
+export function stateOf(run: RunRow, at: number): RunState {
+  if (run.status !== 'running' || isHeld(run, at)) return run.status
+  return run.lease_owner === null && run.updated_at_ms === run.started_at_ms ? 'queued' : 'interrupted'
+}
 
 /**
  * Takes the lease of a run if it is free: it has none, it has expired, or its process on this machine has ended.

@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../../tasks/index.js'
-import {isFinished, requireRun, wakeRun} from './runs.js'
+import {type SignalKeys, signalKeysOf} from '../definition/signal-keys.js'
+import {definitionOf, isFinished, requireRun, wakeRun} from './runs.js'
 
 /** Maximum size of the payload of a signal, bytes of JSON. */
 const maxPayloadBytes = 64 << 10
@@ -9,7 +10,8 @@ const maxOpenSignals = 1000
 
 /**
  * Sends a signal to a run, which consumes signals of a key in the order of their arrival.
- * @throws workflow_run_not_found, workflow_finished, workflow_signal_invalid
+ * @throws workflow_run_not_found, workflow_finished, workflow_signal_unknown, workflow_decision_invalid,
+ *   workflow_signal_invalid
  */
 export function sendSignal(
   context: TaskContext,
@@ -22,6 +24,7 @@ export function sendSignal(
   return store.transaction(() => {
     const row = requireRun(context, run)
     if (isFinished(row)) throw new SvcError('workflow_finished', {run, status: row.status})
+    checkKey(signalKeysOf(definitionOf(row)), run, key, payload)
     const open = store.get<{count: number}>(
       'SELECT count(*) AS count FROM workflow_signal_log WHERE run_id = ? AND consumed_at_ms IS NULL',
       [run],
@@ -35,6 +38,19 @@ export function sendSignal(
     wakeRun(context, run)
     return {signal_id: Number(lastInsertRowid)}
   })
+}
+
+function checkKey(keys: SignalKeys, run: string, key: string, payload: unknown): void {
+  const known = [...keys.approvals, ...keys.signals].join(', ')
+  if (!keys.has(key)) throw new SvcError('workflow_signal_unknown', {run, key, known})
+  if (keys.approvals.has(key) && !isDecision(payload)) throw new SvcError('workflow_decision_invalid', {run, key})
+}
+
+/** Only what clearly says yes or no is a decision of a person; no payload is a yes. */
+function isDecision(payload: unknown): boolean {
+  if (payload === undefined || payload === null || typeof payload === 'boolean') return true
+  const {approved, reason = ''} = payload as {approved?: unknown; reason?: unknown}
+  return typeof approved === 'boolean' && typeof reason === 'string'
 }
 
 /** Consumes the oldest signal of a key, within the transaction of the activity that waits for it. */
