@@ -5,6 +5,7 @@ import {
   askTerminal,
   clarifyRoute,
   clearLine,
+  errorOf,
   formatRoute,
   levelBar,
   liveLimitFlags,
@@ -65,7 +66,8 @@ To record, uses the first available of pw-record, arecord, parecord, rec (SoX) a
 in any supported format, or raw PCM (16-bit little-endian, mono, 16 kHz).
 
 --route uses the text: tool calls an operation of the workspace by its name, such as "list tasks"; chat asks the configured
-model; orchestrator submits a task. Live speech is used utterance by utterance, a file as one text.
+model; orchestrator submits a task. Live speech is used utterance by utterance, a file as one text. If one of them fails,
+its error is printed, and the exit status is 1.
 
 --json prints one event per line (ready, partial, final, routed, error and heartbeat), and the complete session as the last
 line.
@@ -107,6 +109,7 @@ current utterance and prints it.`
   }
 
   #operations: Promise<OperationBase> | undefined
+  #hasFailedRoute = false
 
   async run(): Promise<void> {
     if (this.flags['list-microphones']) return this.#listMicrophones()
@@ -174,7 +177,7 @@ current utterance and prints it.`
         this.flags['debug-parser-payload'] ? {...object, runtime_config: this.speechRuntime()} : object,
       )
       if (session.ended.aborted) throw session.ended.reason
-      failed = session.failures > 0
+      failed = session.failures > 0 || this.#hasFailedRoute
     } finally {
       await document?.close()
       await transcriber?.close()
@@ -244,8 +247,12 @@ current utterance and prints it.`
 
   async #showRoute(routed: RouteResult): Promise<void> {
     await this.output.piece(formatRoute(routed.route))
+    const error = errorOf(routed)
     const notice = noticeOf(routed)
-    if (notice !== undefined) this.output.notice(notice)
+    // Errors are printed even with --quiet.
+    if (error !== undefined) process.stderr.write(`error: ${error.message} (${error.code})\n`)
+    else if (notice !== undefined) this.output.notice(notice)
+    this.#hasFailedRoute ||= error !== undefined
   }
 
   #configuredLimits(): SessionLimits {

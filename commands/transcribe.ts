@@ -181,16 +181,22 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     return this.flags['highlight-words'] === true ? 'required' : 'preferred'
   }
 
-  /** @throws output_exists, output_is_input, usage */
+  /** @throws output_exists, output_is_input, output_extension_unknown, usage */
   async #destination(recordings: readonly string[]): Promise<Destination> {
     const {output, overwrite = false} = this.flags
-    const {createFormat, formatOfFile, outputPaths, transcriptFormats} = await import('../src/speech/index.js')
+    const {createFormat, formatOfFile, hasForeignExtension, outputPaths, transcriptFormats} = await import(
+      '../src/speech/index.js'
+    )
     const rule = {overwrite, inputs: recordings}
     const every = transcriptFormats.filter((name) => name !== 'json')
     const requested = [...new Set(this.flags.format?.flatMap((name) => (name === 'all' ? every : [name])))]
     if (output === undefined || output === '-')
       return {formats: requested.length > 0 ? requested : ['text'], files: new Map(), rule}
     const named = recordings.length === 1 && !(await isFolder(output)) ? formatOfFile(output) : undefined
+    if (named === undefined && hasForeignExtension(output) && !(await isFolder(output))) {
+      const extensions = [...new Set(transcriptFormats.map((name) => createFormat(name).extension))].join(', ')
+      throw new SvcError('output_extension_unknown', {path: output, extensions})
+    }
     const formats = requested.length > 0 ? requested : [named ?? 'text']
     const extensions = formats.map((name) => createFormat(name).extension)
     if (new Set(extensions).size < formats.length)

@@ -33,7 +33,11 @@ function report(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof Errors.ExitError) return thrown.oclif.exit ?? Exit.ok
   const error = fromOclif(thrown) ?? SvcError.from(thrown)
   if (jsonRequested(argv) && process.stdout.errored === null)
-    process.stdout.write(`${JSON.stringify(asCliError(error))}\n`)
+    // Where standard output cannot be written, such as on a full disk, standard error still can.
+    process.stdout.write(
+      `${JSON.stringify(asCliError(error))}\n`,
+      (fault) => fault && process.stderr.write(asText(error)),
+    )
   else process.stderr.write(asText(error))
   if (debugRequested(argv)) process.stderr.write(`${trace(error)}\n`)
   return error.exit

@@ -37,6 +37,10 @@ export function formatRoute({mode, action, status, payload}: Route): string {
   return mode === 'orchestrator' && payload.display_id !== undefined ? `${String(payload.display_id)}\n` : ''
 }
 
+/** The error of a route that failed, such as that of a model server that does not answer. */
+export const errorOf = ({route: {payload}}: Pick<RouteResult, 'route'>) =>
+  payload.error as {code: string; message: string} | undefined
+
 /** What the user should know besides the result. */
 export function noticeOf({route: {mode, status, payload}, question}: Pick<RouteResult, 'route' | 'question'>) {
   if (status === 'no_route' || status === 'no_op_empty_transcript') return undefined

@@ -1121,6 +1121,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The extension of the output file selects its format, and only .srt and .vtt are known.',
     {path: 'film.txt'},
   ],
+  output_extension_unknown: [
+    'The output is a new file whose extension is that of a document or of media, so a directory with that name is hardly meant.',
+    {path: 'talk.docx', extensions: '.txt, .srt, .vtt'},
+  ],
   output_dir_needed: ['A file of this format cannot contain several transcripts.', {formats: ['srt']}],
   speech_session_not_found: [
     'The session has ended, or no client was connected to it for SVC_SPEECH_SESSION_TTL_SECS.',

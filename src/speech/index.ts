@@ -80,6 +80,7 @@ export {chosenSettings, transcriberOptions, transcriptUse} from './transcriber-o
 export {
   createFormat,
   formatOfFile,
+  hasForeignExtension,
   type TranscriptFormat,
   type TranscriptFormatName,
   transcriptFormats,

@@ -177,18 +177,19 @@ describe('the svc command line', () => {
     }
   })
 
-  it('reports an error when standard output cannot be written', async (test) => {
-    const errors = join(await temporaryFolder(test), 'errors')
-    const script = `"$0" "$@" >/dev/full 2>"${errors}"`
-    const {exitCode} = await execa('bash', ['-c', script, process.execPath, svcBinary, 'config', 'show'], {
-      reject: false,
+  for (const flags of [[], ['--json']])
+    it(`reports an error when standard output cannot be written ${flags}`, async (test) => {
+      const errors = join(await temporaryFolder(test), 'errors')
+      const script = `"$0" "$@" >/dev/full 2>"${errors}"`
+      const {exitCode} = await execa('bash', ['-c', script, process.execPath, svcBinary, 'config', 'show', ...flags], {
+        reject: false,
+      })
+      assert.match(
+        await readFile(errors, 'utf8'),
+        /^error: No disk space left to write standard output\. \(disk_full\)\n/,
+      )
+      assert.equal(exitCode, 1)
     })
-    assert.match(
-      await readFile(errors, 'utf8'),
-      /^error: No disk space left to write standard output\. \(disk_full\)\n/,
-    )
-    assert.equal(exitCode, 1)
-  })
 
   it('exits silently when standard error is closed', async () => {
     const script = `{ "$0" "$@" 2>&1; } | true; exit "\${PIPESTATUS[0]}"`

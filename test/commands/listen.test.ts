@@ -222,6 +222,14 @@ describe('SVC_SPEECH_EMIT_PARTIAL_PATH', () => {
 })
 
 describe('svc listen --route', () => {
+  it('fails if a route fails, with its error even with --quiet, after it has printed the text', async () => {
+    await writeFile(join(folder, 'question.txt'), 'what is this')
+    const nowhere = {SVC_INFERENCE_URL: 'http://127.0.0.1:9'}
+    const {stdout, stderr, exitCode} = await listen(['question.txt', '--route', 'chat', '--quiet'], {env: nowhere})
+    assert.deepEqual([stdout, exitCode], ['what is this\n', 1])
+    assert.match(stderr, /^error: .*127\.0\.0\.1:9.* \(unreachable\)$/m)
+  })
+
   it('runs an operation that a text names, and prints its result', async () => {
     await writeFile(join(folder, 'command.txt'), 'list tasks')
     const {stdout, exitCode} = await listen(['command.txt', '--route', 'tool'])

@@ -37,6 +37,15 @@ describe('svc transcribe -o', () => {
     )
   })
 
+  it('are refused if their name is that of a document or of media', async (test) => {
+    const {svc, refused, cwd} = await workspace(test, {'notes.txt': 'said'})
+    for (const name of ['talk.docx', 'talk.MP4', 'sub.dir/talk.html'])
+      await refused('output_extension_unknown', 'transcribe', 'notes.txt', '-o', name)
+    assert.equal((await svc('transcribe', 'notes.txt', '-o', 'v1.2')).exitCode, 0)
+    await mkdir(join(cwd, 'old.docx'))
+    assert.equal((await svc('transcribe', 'notes.txt', '-o', 'old.docx')).exitCode, 0)
+  })
+
   it('never overwrites its input', async (test) => {
     const {refused, read} = await workspace(test, {'notes.txt': '  my   notes '})
     await refused('output_is_input', 'transcribe', 'notes.txt', '-o', '.')

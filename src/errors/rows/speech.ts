@@ -108,6 +108,11 @@ export const speechErrors = rows(() => ({
     message: (p: {path: string}) => `Cannot write subtitles to ${p.path}: the name must end in .srt or .vtt.`,
     hint: 'Choose another --output name, for example film.srt.',
   }),
+  output_extension_unknown: usage({
+    message: (p: {path: string; extensions: string}) =>
+      `${p.path} has the extension of no transcript format; the formats are ${p.extensions}.`,
+    hint: 'Use one of these extensions, or the name of a directory.',
+  }),
   output_dir_needed: usage({
     message: (p: {formats: readonly string[]}) =>
       p.formats.length === 1

@@ -132,6 +132,17 @@ export const createFormat = (name: TranscriptFormatName, shape?: SubtitleShape):
 export const formatOfFile = (path: string): TranscriptFormatName | undefined =>
   transcriptFormats.find((name) => path.toLowerCase().endsWith(createFormat(name).extension))
 
+/** Extensions of documents, recordings and subtitles that are no format of transcripts here. */
+const foreignExtensions: ReadonlySet<string> = new Set(
+  `doc docx odt rtf pdf pages md tex html htm xml xls xlsx ods ppt pptx epub yaml yml
+  ass ssa sub sbv ttml dfxp stl textgrid
+  wav mp3 m4a m4b aac flac ogg oga opus wma aiff amr weba webm mp4 m4v mkv mov avi mpg mpeg`.split(/\s+/),
+)
+
+/** Whether a file name promises a format that transcripts cannot have. */
+export const hasForeignExtension = (path: string): boolean =>
+  foreignExtensions.has(/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? '')
+
 /** Returns subtitle blocks in order, without overlaps of one speaker; text without segments is shown for the entire duration. */
 function subtitles(
   kind: FormatKind,
