@@ -12,13 +12,14 @@ import {
   SpeechCommand,
   sessionLimitsOf,
   speechFlags,
+  stopped,
   subtitleFlags,
   subtitleShapeOf,
   withProgress,
 } from '../src/cli/index.js'
 import {speechSessionSettings} from '../src/config/index.js'
 import type {DetectLanguageV1, TranscribeV1} from '../src/contracts/index.js'
-import {asCliError, asText, Exit, isErrorOf, SvcError} from '../src/errors/index.js'
+import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
 import type {
   AudioInput,
@@ -270,7 +271,9 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
         ...(streams ? {onSegment: (segment) => print(writer.segment(segment))} : {}),
       })
     }).catch((error: unknown) => {
-      throw progressFile !== undefined && existsSync(progressFile.path) ? resumable(error, recording) : error
+      throw progressFile !== undefined && existsSync(progressFile.path)
+        ? stopped(error, 'transcription', {recording})
+        : error
     })
     if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech found.`)
     const damage = result.recording?.warnings.filter(({code}) => code.startsWith('audio_')).length ?? 0
@@ -389,11 +392,4 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     await this.output.event({path: recording === '-' ? '-' : resolve(recording), ...asCliError(error)})
     if (!this.output.json) process.stderr.write(asText(error))
   }
-}
-
-/** The error of an interrupted transcription whose finished parts are kept. */
-function resumable(error: unknown, recording: string): unknown {
-  if (isErrorOf(error, 'interrupted')) return new SvcError('transcription_interrupted', {recording}, {cause: error})
-  if (isErrorOf(error, 'terminated')) return new SvcError('transcription_terminated', {recording}, {cause: error})
-  return error
 }

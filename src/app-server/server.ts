@@ -25,7 +25,7 @@ export interface AppServerOptions {
   token?: string | undefined
   /** Title of the OpenAPI document and the explorer. */
   title: string
-  /** Called once if a migration by another process has made the database useless for the program. */
+  /** Called at each request that finds the database useless for the program, after a migration by another process. */
   onSchemaChanged?: (error: SvcError) => void
 }
 
@@ -63,11 +63,8 @@ export async function startAppServer(program: Program, options: AppServerOptions
     app.addHook('onRequest', (request, _reply, done) =>
       done(hasBearerToken(request.headers.authorization, token) ? undefined : new SvcError('unauthorized', {})),
     )
-  let hasChanged = false
   const onError = (error: unknown) => {
-    if (hasChanged || !(error instanceof SvcError) || !isErrorOf(error, 'schema_changed')) return
-    hasChanged = true
-    options.onSchemaChanged?.(error)
+    if (isErrorOf(error, 'schema_changed')) options.onSchemaChanged?.(error)
   }
   for (const [at, route] of program.routes.entries()) addRoute(app, {application, threads, route, at, onError})
   if (feed !== undefined) liveRoute(app, application, feed)

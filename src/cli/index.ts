@@ -34,6 +34,7 @@ export {formatCodes, formatExplanation} from './explain-text.js'
 export {followOutput} from './follow-output.js'
 export {refuseForeign} from './foreign-flags.js'
 export {inputChunks, readInput, readTextInput} from './input.js'
+export {stopped} from './interruption.js'
 export {clearLine, levelBar, liveLine} from './live-line.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
 export {

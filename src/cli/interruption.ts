@@ -1,4 +1,4 @@
-import {Exit, SvcError} from '../errors/index.js'
+import {type ErrorParams, Exit, isErrorOf, SvcError} from '../errors/index.js'
 import {StdoutClosed} from './output.js'
 
 /**
@@ -35,4 +35,18 @@ export class Interruption {
     process.on(name, onSignal)
     this.#undo.push(() => process.off(name, onSignal))
   }
+}
+
+/**
+ * The error of stopped work that can continue: its hint names the command that continues it. Other errors are returned
+ * unchanged.
+ */
+export function stopped<W extends 'wait' | 'workflow' | 'transcription'>(
+  error: unknown,
+  work: W,
+  params: ErrorParams<`${W}_interrupted`> & ErrorParams<`${W}_terminated`>,
+): unknown {
+  if (isErrorOf(error, 'interrupted')) return new SvcError(`${work}_interrupted`, params, {cause: error})
+  if (isErrorOf(error, 'terminated')) return new SvcError(`${work}_terminated`, params, {cause: error})
+  return error
 }

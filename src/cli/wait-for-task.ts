@@ -1,6 +1,7 @@
-import {isErrorOf, SvcError} from '../errors/index.js'
+import {SvcError} from '../errors/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {Task} from '../tasks/index.js'
+import {stopped} from './interruption.js'
 import {readings} from './store-changes.js'
 
 const ends: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Cancelled'])
@@ -40,15 +41,8 @@ export async function waitForTask(
   const last = look()
   if (ends.has(last.status)) return last
   const {display_id: task, status} = last
-  if (signal.aborted) throw stopped(signal.reason, {task, status})
+  if (signal.aborted) throw stopped(signal.reason, 'wait', {task, status})
   throw new SvcError('task_wait_timeout', {task, status, seconds: limit?.seconds ?? 0})
-}
-
-/** The error of an interrupted wait. Its hint names a command that does not submit the task again. */
-function stopped(reason: unknown, facts: {task: string; status: string}): unknown {
-  if (isErrorOf(reason, 'interrupted')) return new SvcError('wait_interrupted', facts, {cause: reason})
-  if (isErrorOf(reason, 'terminated')) return new SvcError('wait_terminated', facts, {cause: reason})
-  return reason
 }
 
 /** The error of a finished task that was not completed. */

@@ -1,8 +1,9 @@
 import type {Command} from '@oclif/core'
 import type {WorkflowJournalEntry} from '../contracts/index.js'
-import {isErrorOf, SvcError, shellWord} from '../errors/index.js'
+import {SvcError, shellWord} from '../errors/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {ActivityPorts, Driven, DriveOptions, RunRow, WaitingFor, Workflow} from '../workflow/index.js'
+import {stopped} from './interruption.js'
 import {OrchCommand} from './orch-command.js'
 import {workflowPorts} from './workflow-ports.js'
 import {withWorkflowTree} from './workflow-tree.js'
@@ -48,7 +49,7 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
       })
       return driven.done
     }).catch((error: unknown) => {
-      throw runId === '' ? error : stopped(error, runId)
+      throw runId === '' ? error : stopped(error, 'workflow', {run: runId})
     })
     await this.#printed
     await this.#end(run)
@@ -96,11 +97,4 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
         this.output.notice(`Run ${id} waits. A daemon continues it, or svc workflow resume ${shellWord(id)}.`)
     }
   }
-}
-
-/** The error of an interrupted run. Its hint names the command that continues it, which is not the one that started it. */
-function stopped(error: unknown, run: string): unknown {
-  if (isErrorOf(error, 'interrupted')) return new SvcError('workflow_interrupted', {run}, {cause: error})
-  if (isErrorOf(error, 'terminated')) return new SvcError('workflow_terminated', {run}, {cause: error})
-  return error
 }

@@ -98,7 +98,9 @@ function audioFields(error: SvcError): object {
   return isOfSession ? {...error.params} : {}
 }
 
-const databaseCodes: Record<number, string> = {
+/** By the error, or else by its status. */
+const databaseCodes: Partial<Record<ErrorCode | number, string>> = {
+  schema_changed: 'SCHEMA_CHANGED',
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
   403: 'FORBIDDEN',
@@ -114,7 +116,7 @@ const databaseCodes: Record<number, string> = {
 /** Routes of a data-language program. */
 export const asDatabaseError: ErrorRenderer = (error, requestId) => ({
   ok: false,
-  code: error.code === 'schema_changed' ? 'SCHEMA_CHANGED' : (databaseCodes[error.status] ?? 'INTERNAL_ERROR'),
+  code: databaseCodes[error.code] ?? databaseCodes[error.status] ?? 'INTERNAL_ERROR',
   message: error.message,
   ...(requestId === undefined ? {} : {request_id: requestId}),
 })

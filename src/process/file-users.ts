@@ -2,6 +2,7 @@ import {execFile} from 'node:child_process'
 import {readdir, readFile, readlink, realpath} from 'node:fs/promises'
 import {basename, join} from 'node:path'
 import {promisify} from 'node:util'
+import {processes} from './identity.js'
 
 /** A process of this machine. */
 export interface FileUser {
@@ -24,14 +25,14 @@ export async function usersOf(path: string): Promise<FileUser[]> {
 }
 
 async function pidsFromProc(target: string): Promise<number[] | undefined> {
-  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const pids = processes()
   if (pids.length === 0) return undefined
   const found = await Promise.all(
     pids.map(async (pid) => {
-      const folder = join('/proc', pid, 'fd')
+      const folder = `/proc/${pid}/fd`
       const files = await readdir(folder).catch(() => [])
       const targets = await Promise.all(files.map((file) => readlink(join(folder, file)).catch(() => '')))
-      return targets.includes(target) ? [Number(pid)] : []
+      return targets.includes(target) ? [pid] : []
     }),
   )
   return found.flat()

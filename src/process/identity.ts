@@ -41,7 +41,8 @@ export function killIfRunning(pid: number): void {
   }
 }
 
-function processes(): number[] {
+/** Pids of the other processes; empty if the system has no `/proc`. */
+export function processes(): number[] {
   try {
     return readdirSync('/proc')
       .map(Number)

@@ -5,6 +5,7 @@
 export {type Driver, loadDriver} from './driver.js'
 export {applyFragments, type Fragment, fragment} from './fragment.js'
 export {
+  backupPath,
   countRecords,
   type DatabaseFacts,
   describeDatabase,

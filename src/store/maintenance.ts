@@ -1,20 +1,27 @@
-import {existsSync, statSync} from 'node:fs'
-import {rename, rm} from 'node:fs/promises'
+import {statSync} from 'node:fs'
+import {readdir, rename, rm} from 'node:fs/promises'
+import {basename, dirname} from 'node:path'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
 import {type DatabaseOptions, openAlone, openDatabase, storeError} from './store.js'
 
-/** Opens a database for the duration of `use` and converts its errors to catalogue errors. */
-async function withDatabase<T>(path: string, options: DatabaseOptions, use: (database: Database) => T): Promise<T> {
-  const database = await openDatabase(path, options)
+/** Closes a database after `use`, and converts its errors to catalogue errors. */
+async function using<T>(path: string, database: Database, use: (database: Database) => T | Promise<T>): Promise<T> {
   try {
-    return use(database)
+    return await use(database)
   } catch (error) {
     throw storeError(error, path)
   } finally {
     database.close()
   }
 }
+
+/** Opens a database for the duration of `use` and converts its errors to catalogue errors. */
+const withDatabase = async <T>(
+  path: string,
+  options: DatabaseOptions,
+  use: (database: Database) => T | Promise<T>,
+): Promise<T> => using(path, await openDatabase(path, options), use)
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
@@ -149,15 +156,10 @@ export async function vacuum(
   {wait, online = false}: OthersOptions = {},
 ): Promise<{bytes_before: number; bytes_after: number}> {
   const bytesBefore = statSync(path).size
-  const database = await (online ? openDatabase(path) : openAlone(path, wait))
-  try {
+  await using(path, await (online ? openDatabase(path) : openAlone(path, wait)), (database) => {
     database.exec('VACUUM')
     database.pragma('wal_checkpoint(TRUNCATE)')
-  } catch (error) {
-    throw storeError(error, path)
-  } finally {
-    database.close()
-  }
+  })
   return {bytes_before: bytesBefore, bytes_after: statSync(path).size}
 }
 
@@ -178,17 +180,21 @@ async function mergeJournal(database: Database, path: string): Promise<void> {
  * @throws database_in_use, store_*
  */
 export async function moveAside(path: string, {wait}: OthersOptions = {}, now = new Date()): Promise<string> {
-  const database = await openAlone(path, wait)
-  try {
+  return using(path, await openAlone(path, wait), async (database) => {
     await mergeJournal(database, path)
-    const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-    let target = `${path}.backup-${stamp}`
-    for (let i = 2; existsSync(target); i++) target = `${path}.backup-${stamp}-${i}`
+    const target = await backupPath(path, now)
     await rename(path, target)
     return target
-  } finally {
-    database.close()
-  }
+  })
+}
+
+/** A free path for a backup next to a database, named after the time. */
+export async function backupPath(path: string, now: Date): Promise<string> {
+  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const taken = new Set(await readdir(dirname(path)))
+  let target = `${path}.backup-${stamp}`
+  for (let i = 2; taken.has(basename(target)); i++) target = `${path}.backup-${stamp}-${i}`
+  return target
 }
 
 /** Row of a table in JSON form. */

@@ -4,7 +4,6 @@ import {dirname} from 'node:path'
 import {setTimeout} from 'node:timers/promises'
 import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
-import {usersOf} from '../process/index.js'
 import {loadDriver} from './driver.js'
 import {applyFragments, type Fragment} from './fragment.js'
 import {emitCommit} from './watch.js'
@@ -106,8 +105,8 @@ const briefUseMs = 500
 const pauseMs = 200
 
 /**
- * Opens an existing database file that nobody else has open, and excludes others until it is closed: for whoever replaces
- * the file, or changes it under the feet of its users.
+ * Opens an existing database file that no other connection has open, and refuses others until it is closed. Use it to
+ * replace the file, or to change what other processes rely on.
  * @param wait waits, until it aborts, while others use the file; without it, others are refused after half a second
  * @throws database_in_use, the reason of the signal, and like `openDatabase`
  */
@@ -133,6 +132,7 @@ export async function openAlone(path: string, wait?: AbortSignal): Promise<Datab
 }
 
 async function inUse(path: string, cause: unknown): Promise<SvcError> {
+  const {usersOf} = await import('../process/index.js')
   const users = (await usersOf(path)).map(({pid, command}) => `process ${pid} (${command})`)
   return new SvcError('database_in_use', {path, user: users.join(', ') || 'another process'}, {cause})
 }

@@ -1,6 +1,6 @@
 import type {TaskContext} from '../tasks/index.js'
 import {driverOf, type RunDriver, type RunState, stateOf} from './store/lease.js'
-import {type RunRow, requireRun, runStatuses} from './store/runs.js'
+import {type RunRow, requireRun} from './store/runs.js'
 
 /** A run as lists show it. Times are Unix ms. */
 export interface RunSummary {
@@ -46,12 +46,17 @@ export function listRuns(
   {store, repositoryId, now}: TaskContext,
   {status, workflow, limit = 50}: {status?: string | undefined; workflow?: string | undefined; limit?: number} = {},
 ): RunSummary[] {
-  // Whether a process drives a run is not stored.
-  const stored = (runStatuses as readonly (string | undefined)[]).includes(status) ? status : 'running'
+  // Whether a process drives a run is not stored: each of these states is `running` in the store.
+  const isDerived = status === 'queued' || status === 'running' || status === 'interrupted'
   const rows = store.iterate<RunRow>(
     `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND (@status IS NULL OR status = @status)
-  AND (@workflow IS NULL OR workflow_name = @workflow) ORDER BY started_at_ms DESC, run_id`,
-    {repository: repositoryId, status: status === undefined ? null : (stored ?? null), workflow: workflow ?? null},
+  AND (@workflow IS NULL OR workflow_name = @workflow) ORDER BY started_at_ms DESC, run_id LIMIT @limit`,
+    {
+      repository: repositoryId,
+      status: isDerived ? 'running' : (status ?? null),
+      workflow: workflow ?? null,
+      limit: isDerived ? -1 : limit,
+    },
   )
   const found: RunSummary[] = []
   for (const row of rows) {

@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto'
 import {open, readdir, rename, rm} from 'node:fs/promises'
 import {basename, dirname, join} from 'node:path'
 import type {Database} from 'better-sqlite3'
+import {backupPath} from '../../store/index.js'
 
 /** Maximum number of backups of a database. */
 const mostBackups = 10
@@ -14,10 +15,7 @@ const stampPattern = /^\.backup-(\d{8}T\d{6}Z)(?:-(\d+))?$/
  * @throws errors of SQLite and the file system
  */
 export async function backUp(database: Database, path: string, now: Date): Promise<string> {
-  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  const taken = new Set(await readdir(dirname(path)))
-  let copy = `${path}.backup-${stamp}`
-  for (let i = 2; taken.has(basename(copy)); i++) copy = `${path}.backup-${stamp}-${i}`
+  const copy = await backupPath(path, now)
   const partial = `${copy}.${randomUUID().slice(0, 8)}.partial`
   try {
     // Readable only by the owner, like the database.

@@ -24,7 +24,7 @@ export interface MigrateOptions {
   dryRun?: boolean
   /** Apply automatic and decided steps even if a blocking step has no decision; by default, nothing is applied then. */
   safeSteps?: boolean
-  /** Processes that use the database while steps that take something from them are applied. */
+  /** What to do about other processes if a step drops or rebuilds something; by default, they are a reason to fail. */
   others?: OthersOptions
   /** Called with every statement before it runs. */
   onStatement?: (sql: string) => void
@@ -50,7 +50,7 @@ export async function migrate(program: Program, path: string, options: MigrateOp
   let database = await openDatabase(path, {readonly: dryRun && path !== ':memory:'})
   let backup: string | undefined
   try {
-    if (needsVectors(program) || holdsVectors(database)) await loadVectors(database)
+    await loadVectorsOf(program, database)
     const live = readLiveSchema(database)
     const steps = diff(program, live, database)
     const choices = readChoices(program, steps, decisions)
@@ -60,7 +60,7 @@ export async function migrate(program: Program, path: string, options: MigrateOp
     if (path !== ':memory:' && others.online !== true && chosen.some(isTaking)) {
       database.close()
       database = await openAlone(path, others.wait)
-      if (needsVectors(program) || holdsVectors(database)) await loadVectors(database)
+      await loadVectorsOf(program, database)
     }
     if (chosen.length > 0 && live.tables.size > 0 && path !== ':memory:') backup = await backUp(database, path, now())
     const done = apply(database, program, choices, {safeSteps, onStatement})
@@ -294,6 +294,10 @@ function record(database: Database, program: Program, chosen: readonly Step[], r
       `INSERT INTO svc_data_migrations (applied_at, source_digest, plan_json) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?, ?)`,
     )
     .run(digest, JSON.stringify(chosen))
+}
+
+const loadVectorsOf = async (program: Program, database: Database): Promise<void> => {
+  if (needsVectors(program) || holdsVectors(database)) await loadVectors(database)
 }
 
 const holdsVectors = (database: Database): boolean =>
