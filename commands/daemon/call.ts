@@ -70,8 +70,8 @@ events, pass the id of the last event as since_id.`
     const {formatAddress, parsePeer, requireDaemon} = await import('../../src/daemon/index.js')
     const peer = parsePeer(this.settings(daemonSettings).socket)
     if (peer !== undefined) return formatAddress(peer)
-    const {addr, pid} = requireDaemon(this.workspace.root)
-    if (addr === null) throw new SvcError('daemon_silent', {pid})
+    const {addr, pid, ending} = requireDaemon(this.workspace.root)
+    if (addr === null) throw new SvcError('daemon_silent', {pid, isEnding: ending === true})
     return addr
   }
 }

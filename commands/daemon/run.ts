@@ -41,7 +41,9 @@ export default class DaemonRun extends OrchCommand<typeof DaemonRun> {
 command template of the workspace. A second daemon in the same workspace exits with status 4. If a daemon is killed, the
 next one requeues its tasks.
 
---listen HOST:PORT accepts TCP connections; port 0 selects a free port. The address is written to .svc/daemon.json.
+--listen HOST:PORT accepts TCP connections; port 0 selects a free port. The address is written to .svc/daemon.json. By
+default, the daemon listens on a free port of the loopback interface; --listen off accepts no connections.
+
 --listen stdio answers requests on standard input and output until standard input closes. It also works while another
 daemon runs the tasks of the workspace. A request is a line of JSON, either JSON-RPC 2.0 or {"id","method","params"}.
 
@@ -78,8 +80,8 @@ With --json the first line is a ready event, followed by one line per event. On 
 
   async run(): Promise<void> {
     const {socket, agentFleet} = this.settings(daemonSettings)
-    const {parseListen} = await import('../../src/daemon/index.js')
-    const listen = parseListen(socket)
+    const {anyFreePort, parseListen} = await import('../../src/daemon/index.js')
+    const listen = socket === undefined ? anyFreePort : parseListen(socket)
     const base = await this.openOperations('daemon', this.speechPort)
     const {probeGpus} = await import('../../src/mesh/index.js')
     const [processors] = await Promise.all([this.#processors(base), probeGpus(base.sources)])

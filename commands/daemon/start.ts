@@ -8,7 +8,6 @@ import {SvcError} from '../../src/errors/index.js'
 
 const meshVariable = 'SVC_ORCHESTRATOR_MESH_INFERENCE_BASE_URL'
 const inferenceVariable = 'SVC_INFERENCE_URL'
-const anyFreePort = '127.0.0.1:0'
 
 export default class DaemonStart extends SvcCommand<typeof DaemonStart> {
   static override summary = 'Start the daemon in the background.'
@@ -67,11 +66,10 @@ Exits with status 4 if a daemon is already running.`
   /** @throws usage, daemon_address_invalid */
   async #listen(): Promise<string> {
     const {listen: flag} = this.flags as {listen?: string}
-    const {formatAddress, parseListen, parsePeer} = await import('../../src/daemon/index.js')
+    const {anyFreePort, formatAddress, parseListen, parsePeer} = await import('../../src/daemon/index.js')
     if (flag !== undefined && parseListen(flag)?.kind !== 'tcp')
       throw new SvcError('usage', {reason: '--listen must be HOST:PORT for a daemon in the background.'})
-    const address = parsePeer(this.settings(daemonSettings).socket)
-    return address === undefined ? anyFreePort : formatAddress(address)
+    return formatAddress(parsePeer(this.settings(daemonSettings).socket) ?? anyFreePort)
   }
 
   /** Passes the inference server of the mesh on, so that the commands of tasks use it too. */

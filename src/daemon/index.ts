@@ -6,7 +6,7 @@ import type {RpcServer, RpcServerOptions} from './rpc-server.js'
 
 export {DaemonClient} from './client.js'
 export {type Discovery, findDaemon, type Publication, publish} from './discovery.js'
-export {formatAddress, type ListenAddress, parseListen, parsePeer} from './listen-address.js'
+export {anyFreePort, formatAddress, type ListenAddress, parseListen, parsePeer} from './listen-address.js'
 export type {RpcServer} from './rpc-server.js'
 export {type StartedDaemon, startDaemon} from './start-daemon.js'
 export {requireDaemon, stopDaemon} from './stop-daemon.js'

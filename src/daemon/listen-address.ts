@@ -14,6 +14,9 @@ export interface TcpAddress {
   port: number
 }
 
+/** Where a daemon listens unless an address is set. */
+export const anyFreePort: TcpAddress = {kind: 'tcp', host: '127.0.0.1', port: 0}
+
 const stdioWords = new Set(['stdio', '-', 'stdin'])
 /** Words for no address. */
 const noWords = new Set(['', '0', 'off'])

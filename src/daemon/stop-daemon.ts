@@ -23,7 +23,7 @@ export function requireDaemon(root: string): Discovery {
 
 /**
  * Stops the daemon of a workspace and waits until it has exited.
- * @throws daemon_not_running, daemon_stop_timeout; the reason of the signal
+ * @throws daemon_not_running, daemon_unverified, daemon_stop_timeout; the reason of the signal
  */
 export async function stopDaemon(root: string, {token, timeoutMs, signal}: StopOptions): Promise<Discovery> {
   const found = requireDaemon(root)
@@ -49,7 +49,7 @@ async function requestStop(
     process.kill(pid, 'SIGTERM')
     return
   }
-  if (addr === null) throw new SvcError('daemon_silent', {pid})
+  if (addr === null) throw new SvcError('daemon_unverified', {pid})
   const client = await DaemonClient.connect(addr, options)
   try {
     await client.call('orch.shutdown')

@@ -192,7 +192,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   daemon_not_running: 'The command needs the daemon of this workspace, and none is running.',
   daemon_silent: [
-    'The daemon is stopping, or it was started as svc daemon run without --listen and serves only its own standard input.',
+    'The daemon is stopping, or it was started with --listen off, or with --listen stdio and serves only its standard input.',
+    {pid: 4711, isEnding: false},
+  ],
+  daemon_unverified: [
+    'The daemon does not listen, and the system does not report when a process started, so the pid may be reused.',
     {pid: 4711},
   ],
   daemon_died: [

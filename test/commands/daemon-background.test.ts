@@ -97,7 +97,7 @@ describe('svc daemon start, status and stop', {concurrency: 2}, () => {
 
   it('show and stop a daemon that does not listen', async (t) => {
     const workspace = await orchWorkspace(t)
-    const running = workspace.start(['daemon', 'run', '--json'])
+    const running = workspace.start(['daemon', 'run', '--listen', 'off', '--json'])
     const {pid, addr} = JSON.parse(await running.line(1))
     assert.equal(addr, undefined)
     const found = await status(workspace)

@@ -80,6 +80,13 @@ describe('svc daemon run', {concurrency: 3}, () => {
     assert.deepEqual(store.all('SELECT count(*) AS count FROM llm_interactions'), [{count: 6}])
   })
 
+  it('answers requests on a free port of the loopback interface', async (t) => {
+    const workspace = await orchWorkspace(t)
+    const {ready} = await daemon(workspace.startInTurn)
+    assert.match(ready.addr ?? '', /^127\.0\.0\.1:\d+$/)
+    assert.ok(JSON.parse(await workspace.text(['daemon', 'call', 'orch.ping'])).protocol)
+  })
+
   it('refuses to start twice in a workspace', async (t) => {
     const workspace = await orchWorkspace(t)
     await daemon(workspace.startInTurn)
@@ -90,7 +97,7 @@ describe('svc daemon run', {concurrency: 3}, () => {
     const {startInTurn, submit} = await orchWorkspace(t)
     const say = ['say it', '--exec', 'say', '--param', 'word=x', '--wait']
     const talking = startInTurn(['daemon', 'run'])
-    await talking.says(/^Running the tasks of /)
+    await talking.says(/^Listening on 127\.0\.0\.1:\d+\.\nRunning the tasks of /)
     await submit(...say)
     await talking.says(/T-0001 completed by A-01\n/)
     assert.match(talking.stderr(), /T-0001 submitted to A-01, Queued: say it\nT-0001 started on A-01 by \S+, claim 1\n/)

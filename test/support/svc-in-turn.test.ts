@@ -23,7 +23,7 @@ describe('a command line in a reused process', () => {
 
   it('runs until it is stopped, and ends like one in a separate process', async (test) => {
     const cwd = await temporaryFolder(test)
-    const args = ['daemon', 'run', '--json']
+    const args = ['daemon', 'run', '--json', '--listen', 'off']
     const going = startInTurn(args, {cwd})
     while (going.lines.length === 0) await going.told()
     assert.equal(JSON.parse(going.lines[0] ?? '').event, 'ready')

@@ -62,7 +62,7 @@ export async function svcInTurn(args: readonly string[], options: SvcOptions = {
   if (busy === most) await new Promise<void>((resolve) => waiting.push(resolve))
   else busy += 1
   try {
-    return await runIn(idle.pop() ?? startProcess(), args, options)
+    return await runIn(idleProcess() ?? startProcess(), args, options)
   } finally {
     const next = waiting.shift()
     if (next === undefined) busy -= 1
@@ -72,7 +72,7 @@ export async function svcInTurn(args: readonly string[], options: SvcOptions = {
 
 /** Starts a long-running command line, which does not count towards the maximum number. */
 export function startInTurn(args: readonly string[], options: SvcOptions = {}): Going {
-  const child = idle.pop() ?? startProcess()
+  const child = idleProcess() ?? startProcess()
   return follow(
     (onStdout, onStderr) => runIn(child, args, options, {onStdout, onStderr}),
     (name) => child.kill(name),
@@ -180,6 +180,15 @@ async function runIn(
   }
 }
 
+/** Takes a process that runs nothing. One that was killed may still be in the list. */
+function idleProcess(): ChildProcess | undefined {
+  for (let child = idle.pop(); child !== undefined; child = idle.pop()) if (isUsable(child)) return child
+  return undefined
+}
+
+const isUsable = ({exitCode, signalCode, connected}: ChildProcess): boolean =>
+  exitCode === null && signalCode === null && connected
+
 function startProcess(): ChildProcess {
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -226,7 +235,7 @@ function outputOf(stream: Readable | null, mark: string, onText?: OnText): Promi
 /** Unreferences an idle process, so that it does not prevent the tests from ending. */
 function release(child: ChildProcess): void {
   for (const part of [child, child.channel, child.stdout, child.stderr]) (part as {unref?(): void} | null)?.unref?.()
-  if (child.exitCode === null && child.connected) idle.push(child)
+  if (isUsable(child)) idle.push(child)
 }
 
 function hold(child: ChildProcess): void {

@@ -8,7 +8,7 @@ export const daemonSettings = settings('daemon', () => ({
     flag: 'listen',
     placeholder: 'ADDRESS',
     env: ['SVC_ORCHESTRATOR_DAEMON_SOCKET'],
-    doc: 'Address that the daemon listens on and clients connect to: HOST:PORT, or stdio for svc daemon run.',
+    doc: 'Address that the daemon listens on and clients connect to: HOST:PORT; or for svc daemon run, stdio or off.',
   },
   token: {
     type: text('a token'),

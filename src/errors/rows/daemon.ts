@@ -78,8 +78,19 @@ export const daemonErrors = rows(() => ({
     hint: 'Start the daemon with svc daemon start.',
   }),
   daemon_silent: conflict({
-    message: (p: {pid: number}) => `The daemon of this workspace (pid ${p.pid}) does not accept requests.`,
-    hint: (p: {pid: number}) => `Stop the process with kill ${p.pid}, then run svc daemon start.`,
+    message: (p: {pid: number; isEnding: boolean}) =>
+      p.isEnding
+        ? `The daemon of this workspace (pid ${p.pid}) is stopping and accepts no more requests.`
+        : `The daemon of this workspace (pid ${p.pid}) does not listen on an address.`,
+    hint: (p: {pid: number; isEnding: boolean}) =>
+      p.isEnding
+        ? 'Wait until it has exited with svc daemon stop, then run svc daemon start.'
+        : 'Stop it with svc daemon stop, then run svc daemon start, which listens.',
+  }),
+  daemon_unverified: conflict({
+    message: (p: {pid: number}) => `Cannot verify that process ${p.pid} is the daemon of this workspace.`,
+    hint: (p: {pid: number}) =>
+      `Check it with ps -p ${p.pid}, then end it where it was started, or with kill ${p.pid}.`,
   }),
   daemon_died: failed({
     message: (p: {ended: string; log: string; tail: string}) =>
