@@ -8,8 +8,8 @@ const defaultIntervalSecs = 2
 export default class MeshNodes extends MeshCommand<typeof MeshNodes> {
   static override summary = 'List the nodes of a mesh.'
   static override description =
-    `A node accepts work while its state is ok. Its state becomes stale after orchestrator.stale_threshold_ms without a
-heartbeat. Administrators can set the states maintenance and quarantine. Nodes without a heartbeat for
+    `A node accepts work while its state is ok or suspect. Its state becomes stale after orchestrator.stale_threshold_ms without a
+heartbeat; from the first missed heartbeat until then, it is suspect. Administrators can set the states maintenance and quarantine. Nodes without a heartbeat for
 --max-stale-ms are not listed. TASKS is the number of tasks of other machines that the node runs, or -
 if it accepts none.
 
@@ -46,12 +46,12 @@ With --json, each line is a JSON object.`
     const {maxStaleMs} = this.settings(meshSettings)
     const query = {labels, maxStaleMs, ...(brief || (watch && !this.output.json) ? {fields: 'brief' as const} : {})}
     if (watch) return this.#watch(query)
-    const {listEveryNode, nodeState, timeOf} = await import('../../src/mesh/index.js')
+    const {listEveryNode, nodeState, timesOf} = await import('../../src/mesh/index.js')
     const registry = await listEveryNode(await this.client(), query, this.signal)
     const {staleThresholdMs} = this.settings(orchestratorSettings)
-    const atMs = timeOf(registry)
+    const times = timesOf(registry, staleThresholdMs)
     await this.output.result(registry, ({nodes}) =>
-      formatNodes(nodes, {atMs, stateOf: (node) => nodeState(node, atMs, staleThresholdMs)}),
+      formatNodes(nodes, {atMs: times.atMs, stateOf: (node) => nodeState(node, times)}),
     )
   }
 

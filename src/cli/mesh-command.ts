@@ -9,6 +9,9 @@ import {asMessage, asNode} from './mesh-input.js'
 import {openWorkspace} from './open-workspace.js'
 import {settingFlags} from './setting-flags.js'
 
+/** Time for retries while nothing accepts connections, ms: somebody waits for the result, and a restart takes longer. */
+const connectRetryMs = 300
+
 /** `--control-url` */
 export const controlUrlFlag = settingFlags(meshSettings, 'controlUrl')
 
@@ -65,7 +68,7 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
       import('../mesh/index.js'),
     ])
     configureLog(this.logOptions())
-    const client = configuredClient(this.settingSources(), controlUrl, node)
+    const client = configuredClient(this.settingSources(), controlUrl, node, {connectRetryMs})
     this.#clients.push(client)
     return client
   }

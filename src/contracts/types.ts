@@ -2830,6 +2830,8 @@ export interface MeshNodesV1 {
   /** Number of messages that are neither acknowledged nor claimed. */
   queue_depth?: number
   server_time_unix_ms?: number
+  /** Interval at which the nodes are to send heartbeats, in milliseconds. */
+  next_heartbeat_ms?: number
   [k: string]: unknown
 }
 

@@ -14,7 +14,7 @@ import {exportSqliteMesh, importSqliteMesh} from './store/sqlite/transfer.js'
 
 export {createMeshClient, type MeshClient, type MeshClientOptions} from './client/client.js'
 export {MeshHttpError} from './client/error.js'
-export {everyNode, timeOf} from './client/every-node.js'
+export {everyNode, timeOf, timesOf} from './client/every-node.js'
 export {type HeldLease, type HoldOptions, holdLease, LeaseLoss} from './client/hold-lease.js'
 export {type InboxPages, inboxPages} from './client/inbox-pages.js'
 export {

@@ -26,6 +26,7 @@ export interface Caller {
   readonly freshTokens?: (() => MeshTokens | undefined) | undefined
   readonly timeoutMs: number
   readonly retry: boolean
+  readonly connectRetryMs: number | undefined
   readonly transport: Transport
   /** Number in [0, 1). */
   readonly random: () => number
@@ -77,7 +78,9 @@ export async function call(caller: Caller, operation: MeshOperation, request: Ca
   const {retry = caller.retry, timeoutMs = caller.timeoutMs, waitMs = 0, signal} = request
   const {repeatable} = routes[operation]
   const mayRepeat = retry && (repeatable === 'keyed' ? request.isKeyed === true : repeatable)
-  const endMs = performance.now() + timeoutMs * deadlineFactor + waitMs
+  const startMs = performance.now()
+  const endMs = startMs + timeoutMs * deadlineFactor + waitMs
+  const connectEndMs = Math.min(endMs, startMs + (caller.connectRetryMs ?? Number.POSITIVE_INFINITY))
   let mayBeDone = false
   let isRenewed = false
   for (let failed = 1; ; failed++) {
@@ -96,7 +99,8 @@ export async function call(caller: Caller, operation: MeshOperation, request: Ca
       mayBeDone ||= error.mayBeDone
       if (!mayRepeat || !error.isTransient || failed >= maxAttempts) throw error
       const delayMs = retryDelayMs(failed, error.retryAfterMs, caller.random())
-      if (delayMs === undefined || performance.now() + delayMs >= endMs) throw error
+      const isConnected = error.kind !== 'transport' || error.mayBeDone
+      if (delayMs === undefined || performance.now() + delayMs >= (isConnected ? endMs : connectEndMs)) throw error
       await pause(delayMs, signal)
     }
   }

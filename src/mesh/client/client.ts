@@ -39,6 +39,8 @@ export interface MeshClientOptions {
   timeoutMs?: number | undefined
   /** Retry transient errors of repeatable requests; default true. */
   retry?: boolean | undefined
+  /** Total time for retries while nothing accepts connections, ms; default: as for other transient errors. */
+  connectRetryMs?: number | undefined
   /** Maximum size of a response, bytes; default 16 MiB. */
   maxAnswerBytes?: number | undefined
   /** Returns a number in [0, 1); default `Math.random`. */
@@ -105,13 +107,14 @@ const blobTimeoutMs = 60_000
 export function createMeshClient(options: MeshClientOptions): MeshClient {
   const {baseUrl, tokens, timeoutMs = defaultTimeoutMs, retry = true, random = Math.random} = options
   const transport = createTransport(options.maxAnswerBytes ?? defaultAnswerBytes)
-  const {freshTokens} = options
+  const {freshTokens, connectRetryMs} = options
   const caller: Caller = {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     tokens,
     freshTokens,
     timeoutMs,
     retry,
+    connectRetryMs,
     transport,
     random,
   }

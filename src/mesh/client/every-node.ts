@@ -1,5 +1,6 @@
 import type {NodeRecord, Registry} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
+import type {NodeTimes} from './node-state.js'
 import type {CallOptions, NodesRequest} from './requests.js'
 
 /** Nodes per page: even with long records, a page stays below the maximum response size. */
@@ -39,6 +40,13 @@ export async function everyNode(
   const isCut = next !== undefined || nodes.size > most
   return {...registry, nodes: [...nodes.values()].slice(0, most), ...(isCut ? {truncated: true as const} : {})}
 }
+
+/** Times that the state of the nodes of a list depends on. */
+export const timesOf = (registry: Registry, staleMs: number): NodeTimes => ({
+  atMs: timeOf(registry),
+  staleMs,
+  heartbeatMs: typeof registry.next_heartbeat_ms === 'number' ? registry.next_heartbeat_ms : undefined,
+})
 
 /** Time of a list: of the control plane if known, else of this machine, Unix ms. */
 export const timeOf = ({server_time_unix_ms: time}: Pick<Registry, 'server_time_unix_ms'>): number => time ?? Date.now()

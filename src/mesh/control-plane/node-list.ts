@@ -5,6 +5,7 @@ import {cursorOf, type NodeListQuery} from '../protocol/node-query.js'
 import type {MeshStore, NodePage, NodeQuery, Scope} from '../store/mesh-store.js'
 import type {Cacheable} from './cacheable.js'
 import type {ControlPlaneContext} from './context.js'
+import {nextHeartbeatMs} from './heartbeat-interval.js'
 
 /** Maximum number of nodes per slice, about 1 ms of work, so that heartbeats can be answered in between. */
 const sliceLength = 500
@@ -33,11 +34,13 @@ const comma = Buffer.from(',')
  */
 export async function writeNodeList(
   {limit, ...query}: NodeListQuery,
-  {store, scope, pending, stalePruneMs}: ControlPlaneContext,
+  context: ControlPlaneContext,
 ): Promise<Cacheable> {
+  const {store, scope, pending, stalePruneMs} = context
   const depth = await pending.count(scope, undefined, maxPending)
+  const nextMs = await nextHeartbeatMs(context)
   const parts: Buffer[] = []
-  const hash = createHash('sha256').update(`${nodesSchemaVersion} ${depth}`)
+  const hash = createHash('sha256').update(`${nodesSchemaVersion} ${depth} ${nextMs}`)
   const add = (part: Buffer) => {
     parts.push(part)
     hash.update(part)
@@ -62,7 +65,10 @@ export async function writeNodeList(
   add(Buffer.from(`]${more}}`))
   // The time is read last, so that no node was last seen after it.
   const head = `{"schema_version":${nodesSchemaVersion},"queue_depth":${depth},"server_time_unix_ms":${store.now()}`
-  return {body: Buffer.concat([Buffer.from(`${head},"nodes":[`), ...parts]), etag: `W/"${hash.digest('base64url')}"`}
+  return {
+    body: Buffer.concat([Buffer.from(`${head},"next_heartbeat_ms":${nextMs},"nodes":[`), ...parts]),
+    etag: `W/"${hash.digest('base64url')}"`,
+  }
 }
 
 /** Records that fit on a page of `size` bytes; at least one if the page is empty. */

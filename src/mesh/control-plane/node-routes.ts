@@ -6,18 +6,12 @@ import type {Scope} from '../store/mesh-store.js'
 import {exchangeBootstrap} from './auth/bootstrap.js'
 import {requireNode} from './auth/caller.js'
 import {cacheable} from './cacheable.js'
+import {heartbeatIntervalMs, nextHeartbeatMs} from './heartbeat-interval.js'
 import {writeNodeList} from './node-list.js'
 import type {Handlers, RouteRequest} from './route.js'
 
 /** Maximum number of pending messages reported to a heartbeat; higher counts make no difference to the node. */
 const maxPending = 100
-
-/** Minimum heartbeat interval, ms: a quarter of the time after which a node is stale. */
-const minIntervalMs = 15_000
-
-/** Heartbeat interval of a node, ms, such that all nodes together stay below a rate. */
-export const heartbeatIntervalMs = (nodes: number, heartbeatsPerSec: number): number =>
-  Math.max(minIntervalMs, Math.ceil((nodes / heartbeatsPerSec) * 1000))
 
 export const nodeRoutes: Handlers = {
   async bootstrap_exchange({body, caller}, {credentials, store, scope, grants}) {
@@ -28,11 +22,14 @@ export const nodeRoutes: Handlers = {
 
   list_nodes: async ({query, reply}, context) => cacheable(reply, await writeNodeList(readNodeQuery(query), context)),
 
-  async join({body, caller, reply}, {store, scope}) {
+  async join({body, caller, reply}, context) {
+    const {store, scope} = context
     const {facts, scope: requested, maintenance, ...incarnation} = readJoin(body)
     requireScope(scope, requested)
     requireNode(caller, facts.id)
-    return store.join(scope, facts, {...incarnation, ...(maintenance && {maintenance})}).catch(warnOfDuplicate(reply))
+    const options = {...incarnation, ...(maintenance && {maintenance})}
+    const record = await store.join(scope, facts, options).catch(warnOfDuplicate(reply))
+    return `${record.slice(0, -1)},"next_heartbeat_ms":${await nextHeartbeatMs(context)}}`
   },
 
   async heartbeat({body, caller, reply}, {store, scope, pending, heartbeatsPerSec}) {

@@ -1,4 +1,4 @@
-import {nodeTroubles} from '../client/node-state.js'
+import {type NodeTimes, nodeConditions} from '../client/node-state.js'
 import type {CapabilityHints, NodeRecord} from '../protocol/node.js'
 import type {NodeRow} from './view.js'
 
@@ -11,16 +11,12 @@ const gpuWords: readonly [keyof CapabilityHints, string][] = [
   ['npu', 'NPU'],
 ]
 
-/**
- * Converts a node record to a table row.
- * @param clockMs time of the control plane, Unix ms
- * @param staleAfterMs age from which a node is stale, ms; 0 disables the check
- */
-export function nodeRow(record: NodeRecord, clockMs: number, staleAfterMs: number): NodeRow {
+/** Converts a node record to a table row. */
+export function nodeRow(record: NodeRecord, times: NodeTimes): NodeRow {
   const {id, version, capabilities, last_seen_unix_ms, maintenance_until_unix_ms: until} = record
   const {cpu_usage_pct, running_tasks} = record
   const {labels = [], cpu_cores, arch} = capabilities
-  const conditions = nodeTroubles(record, clockMs, staleAfterMs)
+  const conditions = nodeConditions(record, times)
   return {
     id,
     version,

@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {MeshClient} from '../client/client.js'
 import {MeshHttpError} from '../client/error.js'
-import {everyNode} from '../client/every-node.js'
+import {everyNode, timesOf} from '../client/every-node.js'
 import {redactAll} from '../client/redactor.js'
 import type {CallOptions} from '../client/requests.js'
 import type {QueueStats} from '../protocol/message.js'
@@ -77,10 +77,12 @@ async function readNodes(
   client: MeshClient,
   {now, staleAfterMs}: ReadOptions,
 ): Promise<{part: Part<NodeRow[]>; aheadMs: number}> {
-  const {nodes, truncated, server_time_unix_ms: clockMs} = await everyNode(client, {most: maxNodes}, singleAttempt)
+  const registry = await everyNode(client, {most: maxNodes}, singleAttempt)
+  const {nodes, truncated, server_time_unix_ms: clockMs} = registry
   const nowMs = now()
-  const known = nodes.map((record) => nodeRow(record, clockMs ?? nowMs, staleAfterMs))
-  return {part: {known, ...(truncated ? {truncated} : {})}, aheadMs: (clockMs ?? nowMs) - nowMs}
+  const times = timesOf({...registry, server_time_unix_ms: clockMs ?? nowMs}, staleAfterMs)
+  const known = nodes.map((record) => nodeRow(record, times))
+  return {part: {known, ...(truncated ? {truncated} : {})}, aheadMs: times.atMs - nowMs}
 }
 
 /** Payloads may be large, so nothing is requested if there are no dead messages. */

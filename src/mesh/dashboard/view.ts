@@ -1,4 +1,4 @@
-import type {NodeTrouble} from '../client/node-state.js'
+import type {NodeState} from '../client/node-state.js'
 import type {ExecLease} from '../protocol/lease.js'
 import type {DeadMessage, QueueStats} from '../protocol/message.js'
 
@@ -6,7 +6,7 @@ export interface NodeRow {
   id: string
   version: string
   /** Most severe first; empty if the node is OK. */
-  conditions: readonly NodeTrouble[]
+  conditions: readonly Exclude<NodeState, 'ok'>[]
   /** On the control plane's clock. */
   last_seen_unix_ms: number
   maintenance_until_unix_ms?: number

@@ -11,14 +11,19 @@ import {
   settingTables,
 } from '../../config/index.js'
 import {registerSecret} from '../../log/index.js'
-import {createMeshClient, type MeshClient} from '../client/client.js'
+import {createMeshClient, type MeshClient, type MeshClientOptions} from '../client/client.js'
 import {type MeshTokens, secretsOf} from '../client/tokens.js'
 
 /**
  * Creates a client with the configured tokens. If a token is refused, the client reads the token files again, so that a
  * long-lived process picks up rotated tokens. @param node subject of the signed tokens that the client creates
  */
-export function configuredClient(sources: SettingSources, baseUrl: string, node?: string): MeshClient {
+export function configuredClient(
+  sources: SettingSources,
+  baseUrl: string,
+  node?: string,
+  options?: Pick<MeshClientOptions, 'connectRetryMs'>,
+): MeshClient {
   const {retryTransient} = resolveSettings(meshNodeSettings, sources).values
   const {meshHttpTimeoutMs} = resolveSettings(orchestratorDelegationSettings, sources).values
   return createMeshClient({
@@ -27,6 +32,7 @@ export function configuredClient(sources: SettingSources, baseUrl: string, node?
     freshTokens: () => freshTokens(sources, baseUrl, node),
     timeoutMs: meshHttpTimeoutMs,
     retry: retryTransient,
+    ...options,
   })
 }
 

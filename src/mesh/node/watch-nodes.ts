@@ -1,8 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {MeshClient} from '../client/client.js'
 import {MeshHttpError} from '../client/error.js'
-import {everyNode, timeOf} from '../client/every-node.js'
-import {isStale, type NodeState, nodeState} from '../client/node-state.js'
+import {everyNode, timeOf, timesOf} from '../client/every-node.js'
+import {isStale, type NodeState, type NodeTimes, nodeState} from '../client/node-state.js'
 import type {NodesRequest} from '../client/requests.js'
 import type {NodeRecord, Registry} from '../protocol/node.js'
 
@@ -56,7 +56,7 @@ export async function* watchNodes(
       const registry = await listEveryNode(client, query, signal)
       if (isDown) onFault(undefined)
       isDown = false
-      const seen = new Map(registry.nodes.map((node) => [node.id, seenOf(node, timeOf(registry), staleMs)]))
+      const seen = new Map(registry.nodes.map((node) => [node.id, seenOf(node, timesOf(registry, staleMs))]))
       yield* changes(known, seen)
       known = seen
     } catch (error) {
@@ -76,8 +76,8 @@ interface Seen {
   digest: string
 }
 
-function seenOf(node: NodeRecord, atMs: number, staleMs: number): Seen {
-  const state = nodeState(node, atMs, staleMs)
+function seenOf(node: NodeRecord, times: NodeTimes): Seen {
+  const state = nodeState(node, times)
   const {version, capabilities, maintenance_until_unix_ms: until} = node
   return {node, state, digest: JSON.stringify([state, version, capabilities?.labels ?? [], until])}
 }

@@ -118,6 +118,8 @@ export interface Registry {
   /** Number of messages of all receivers that are neither acknowledged nor claimed. */
   queue_depth?: number
   server_time_unix_ms?: number
+  /** Interval at which the nodes are to send heartbeats, ms. */
+  next_heartbeat_ms?: number
   /** Set if there are more nodes; the next page starts at `next_cursor`. */
   truncated?: true
   next_cursor?: string

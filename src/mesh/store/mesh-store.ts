@@ -134,6 +134,8 @@ export interface MeshStore {
   /** Removes a node, ends its leases and releases its messages; keeps its quarantine. @throws node_not_found */
   leave(scope: Scope, node: string): Promise<void>
   listNodes(scope: Scope, query: NodeQuery): Promise<NodePage>
+  /** Number of nodes that have not left; may be five seconds old if other processes use the store. */
+  countNodes(scope: Scope): Promise<number>
   /** @throws node_not_found */
   setQuarantine(scope: Scope, node: string, on: boolean, actor: string): Promise<void>
   /** @throws node_not_found */

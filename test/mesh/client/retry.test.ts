@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type {ServerResponse} from 'node:http'
 import {describe, it} from 'node:test'
 import {readRetryAfter, retryDelayMs} from '../../../src/mesh/client/retry.js'
-import {MeshHttpError, type MeshOperation, routes} from '../../../src/mesh/index.js'
+import {createMeshClient, MeshHttpError, type MeshOperation, routes} from '../../../src/mesh/index.js'
 import {everyOperation, operationNames} from './support/every-operation.js'
 import {problem, reply, type Script, scriptedControlPlane} from './support/scripted-control-plane.js'
 
@@ -92,6 +92,22 @@ describe('request without a response', () => {
       count < 3 ? response.destroy() : reply(response, 204),
     )
     assert.deepEqual([error, asked.length], [undefined, 3])
+  })
+
+  it('is retried for a shorter time if nothing accepts connections', async () => {
+    const attempts: number[] = []
+    for (const connectRetryMs of [undefined, 3]) {
+      let failures = 0
+      const random = () => {
+        failures += 1
+        return 0.01
+      }
+      const options = {baseUrl: 'http://127.0.0.1:1', tokens: {}, random, connectRetryMs}
+      await assert.rejects(createMeshClient(options).listNodes(), {kind: 'transport'})
+      attempts.push(failures)
+    }
+    // The last attempt has no delay; the first delay of 5 ms exceeds the limit of 3 ms.
+    assert.deepEqual(attempts, [3, 1])
   })
 
   it('is retried if the response is incomplete', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {heartbeatIntervalMs} from '../../../src/mesh/control-plane/node-routes.js'
+import {heartbeatIntervalMs} from '../../../src/mesh/control-plane/heartbeat-interval.js'
 import {until} from '../../support/until.js'
 import {ask} from './support/ask.js'
 import {startPlane} from './support/control-plane.js'

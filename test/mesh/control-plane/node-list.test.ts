@@ -121,7 +121,7 @@ describe('node list', () => {
       return page
     }
     const store = {...plane.store, listNodes, now: plane.store.now}
-    const context = {store, scope: '', pending: new PendingCounts(plane.store), stalePruneMs: 0}
+    const context = {store, scope: '', pending: new PendingCounts(plane.store), stalePruneMs: 0, heartbeatsPerSec: 5000}
     const {body} = await writeNodeList(readNodeQuery({}), context as ControlPlaneContext)
     isOver = true
     assert.equal(JSON.parse(body.toString()).nodes.length, 2000)
@@ -140,7 +140,7 @@ describe('node list', () => {
       return page
     }
     const store = {...plane.store, listNodes, now: plane.store.now}
-    const context = {store, scope: '', pending: new PendingCounts(plane.store), stalePruneMs: 0}
+    const context = {store, scope: '', pending: new PendingCounts(plane.store), stalePruneMs: 0, heartbeatsPerSec: 5000}
     await writeNodeList(readNodeQuery({}), context as ControlPlaneContext)
     assert.ok(Math.max(...sizes) < 3 << 20, `${sizes} characters`)
   })

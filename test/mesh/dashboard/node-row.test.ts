@@ -6,11 +6,15 @@ import type {NodeRecord} from '../../../src/mesh/index.js'
 
 const clock = 1_000_000
 const rowOf = (facts: Partial<NodeRecord>, staleAfterMs = 60_000) =>
-  nodeRow({id: 'a', version: '1', capabilities: {}, last_seen_unix_ms: clock, ...facts}, clock, staleAfterMs)
+  nodeRow(
+    {id: 'a', version: '1', capabilities: {}, last_seen_unix_ms: clock, ...facts},
+    {atMs: clock, staleMs: staleAfterMs, heartbeatMs: 15_000},
+  )
 
 const conditions: readonly [string, Partial<NodeRecord>, NodeRow['conditions']][] = [
   ['was just seen', {}, []],
-  ['was seen just in time', {last_seen_unix_ms: clock - 60_000}, []],
+  ['has missed a heartbeat', {last_seen_unix_ms: clock - 22_501}, ['suspect']],
+  ['was seen just in time', {last_seen_unix_ms: clock - 60_000}, ['suspect']],
   ['was seen too long ago', {last_seen_unix_ms: clock - 60_001}, ['stale']],
   ['was seen in the future', {last_seen_unix_ms: clock + 90_000}, []],
   ['is in quarantine', {quarantined: true}, ['quarantined']],
@@ -41,7 +45,8 @@ describe('nodeRow', () => {
   for (const [name, facts, expected] of conditions)
     it(`${name}: ${expected.join(', ') || 'OK'}`, () => assert.deepEqual(rowOf(facts).conditions, expected))
 
-  it('is never stale with the threshold 0', () => assert.deepEqual(rowOf({last_seen_unix_ms: 0}, 0).conditions, []))
+  it('is at most suspect with the threshold 0', () =>
+    assert.deepEqual(rowOf({last_seen_unix_ms: 0}, 0).conditions, ['suspect']))
 
   for (const [name, facts, expected] of gpus)
     it(`${name}: ${expected.join(', ') || 'no GPU'}`, () => assert.deepEqual(rowOf(facts).gpu, expected))

@@ -62,9 +62,15 @@ describe('nodeState', () => {
     ['with ended maintenance', {maintenance: true, maintenance_until_unix_ms: nowMs}, 1000, 'ok'],
     ['in quarantine and maintenance', {quarantined: true, maintenance: true}, 1000, 'quarantined'],
     ['stale and in maintenance', {maintenance: true, last_seen_unix_ms: 0}, 1000, 'maintenance'],
+    ['seen one and a half intervals ago', {last_seen_unix_ms: nowMs - 1000}, 2000, 'ok'],
+    ['seen more than one and a half intervals ago', {last_seen_unix_ms: nowMs - 1001}, 2000, 'suspect'],
+    ['suspect and in maintenance', {maintenance: true, last_seen_unix_ms: nowMs - 1001}, 2000, 'maintenance'],
   ]
   for (const [says, facts, staleMs, state] of cases)
-    it(`${says}: ${state}`, () => assert.equal(nodeState(node('n', facts), nowMs, staleMs), state))
+    it(`${says}: ${state}`, () => {
+      const heartbeatMs = staleMs === 0 ? undefined : 1000 / 1.5
+      assert.equal(nodeState(node('n', facts), {atMs: nowMs, staleMs, heartbeatMs}), state)
+    })
 })
 
 describe('listEveryNode', () => {

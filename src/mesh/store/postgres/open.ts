@@ -145,6 +145,7 @@ function meshStoreOf(database: Database, {limits, session, clock, replicas}: Sto
       session.arrived(scope, undefined)
     },
     listNodes: (scope, query) => nodes.list(scope, query),
+    countNodes: (scope) => nodes.count(scope),
     setQuarantine: (scope, id, on, actor) => nodes.setQuarantine(scope, id, on, actor),
     setMaintenance: (scope, id, maintenance, actor) => nodes.setMaintenance(scope, id, maintenance, actor),
 

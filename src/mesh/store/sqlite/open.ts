@@ -174,6 +174,7 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
       group.run('heartbeats', (transaction) => nodes.heartbeat(transaction, scope, heartbeat)),
     leave: (scope, id) => write((transaction) => tables.leave(transaction, scope, id)),
     listNodes: (scope, query) => read((now) => tables.listNodes(scope, query, now)),
+    countNodes: (scope) => read(() => tables.registry.count(scope)),
     setQuarantine: (scope, id, on, actor) =>
       write((transaction) => nodes.setQuarantine(transaction, scope, {id, on, actor})),
     setMaintenance: (scope, id, maintenance, actor) =>

@@ -32,4 +32,9 @@ export function setClock(unixMs) {
 export const now = () => clock.at + performance.now() - clock.since
 export const ago = (ms) => (now() - ms < 1500 ? 'just now' : `${duration(now() - ms)} ago`)
 export const until = (ms) => (ms <= now() ? 'expired' : duration(ms - now()))
-export const conditionWords = {quarantined: 'Quarantine', maintenance: 'Maintenance', stale: 'Stale'}
+export const conditionWords = {
+  quarantined: 'Quarantine',
+  maintenance: 'Maintenance',
+  stale: 'Stale',
+  suspect: 'Suspect',
+}
