@@ -1,4 +1,4 @@
-import {type FileHandle, open} from 'node:fs/promises'
+import type {FileHandle} from 'node:fs/promises'
 import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
@@ -26,7 +26,7 @@ import {
   speechSettings,
 } from '../src/config/index.js'
 import {Exit, SvcError} from '../src/errors/index.js'
-import {checkOutputs} from '../src/files/index.js'
+import {checkOutputs, openOutput} from '../src/files/index.js'
 import type {OperationBase, OperationContext} from '../src/operations/index.js'
 import type {
   AudioStream,
@@ -394,7 +394,7 @@ current utterance and prints it.`
     if (format === undefined || !['text', 'srt', 'vtt', 'ndjson'].includes(format))
       throw new SvcError('usage', {reason: `The extension of ${output} must be .txt, .srt, .vtt or .jsonl.`})
     await checkOutputs([output], {overwrite, inputs: []})
-    return Document.open(resolve(output), createFormat(format))
+    return Document.open(resolve(output), createFormat(format), overwrite)
   }
 }
 
@@ -460,9 +460,9 @@ class Document {
     this.#format = format
   }
 
-  static async open(path: string, format: TranscriptFormat): Promise<Document> {
+  static async open(path: string, format: TranscriptFormat, overwrite: boolean): Promise<Document> {
     try {
-      const file = await open(path, 'w')
+      const file = await openOutput(path, overwrite)
       await file.write(format.header())
       return new Document(file, format)
     } catch (error) {

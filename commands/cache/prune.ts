@@ -11,7 +11,8 @@ export default class CachePrune extends SvcCommand<typeof CachePrune> {
 commands that were interrupted. The next command that needs deleted files creates them again. Downloaded models and files
 that svc has not created are kept.
 
-A running command that has loaded its model is not affected. A command that is just loading it may fail; run it again.`
+Files that another process uses are kept, and the process is named. Processes of other machines or containers that share
+the cache are not seen: a command that loads a model there may fail; run it again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --older-than 7d --dry-run',
@@ -27,13 +28,20 @@ A running command that has loaded its model is not affected. A command that is j
   }
 
   async run(): Promise<void> {
-    const {derivedFolder, pruneCache} = await import('../../src/weights/index.js')
+    const [{derivedFolder, pruneCache}, {namesOf}] = await Promise.all([
+      import('../../src/weights/index.js'),
+      import('../../src/process/index.js'),
+    ])
     const {all, 'older-than': age = defaultAgeMs, 'dry-run': dryRun = false} = this.flags
     const folder = derivedFolder(process.env)
     const olderThanMs = all ? Number.NEGATIVE_INFINITY : age
-    const removed = (await pruneCache(folder, {olderThanMs, dryRun})).map(cacheEntryRow)
+    const pruned = await pruneCache(folder, {olderThanMs, dryRun})
+    const removed = pruned.removed.map(cacheEntryRow)
+    const used = pruned.used.map(({id, model, users}) => ({id, model: model || null, users}))
     const bytes = removed.reduce((sum, entry) => sum + entry.bytes, 0)
-    const result: CachePruneV1 = {folder, dry_run: dryRun, bytes, removed}
+    const result: CachePruneV1 = {folder, dry_run: dryRun, bytes, removed, used}
+    for (const {model, id, users} of used)
+      this.output.notice(`notice: The cached files of ${model ?? id} are in use by ${namesOf(users)} and were kept.`)
     await this.output.result(result, () =>
       formatCache(removed, dryRun ? 'would be deleted' : 'deleted', process.stdout.columns),
     )

@@ -517,6 +517,18 @@ export interface CachePruneV1 {
   bytes: number
   /** Entries that were removed, or are to be removed with --dry-run, in the order of their last use. */
   removed: CacheEntry[]
+  /** Entries that were kept because other processes of this machine use them. */
+  used: {
+    /** Path relative to the cache. */
+    id: string
+    /** Path of the model. */
+    model: string | null
+    users: {
+      pid: number
+      /** Program and the words of its command line, without options. */
+      command: string
+    }[]
+  }[]
 }
 
 /** Result of svc doctor --json. */

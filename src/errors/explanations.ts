@@ -118,6 +118,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'Existing files are replaced only if a flag requests it; directories, devices and pipes are never replaced.',
     {path: 'subtitles/meeting.srt', flag: '--overwrite'},
   ],
+  output_in_use: [
+    'Another command of svc is still writing to the file, so --overwrite does not replace it.',
+    {path: 'notes.txt', user: 'process 4711 (svc listen)'},
+  ],
   output_is_input: ['The output path is a file that the command reads.', {path: 'meeting.wav', input: 'meeting.wav'}],
   directory_not_found: ['The directory given with -C does not exist.', {path: '/srv/workspace'}],
   disk_full: [

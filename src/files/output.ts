@@ -1,6 +1,7 @@
-import {stat} from 'node:fs/promises'
+import {constants, type FileHandle, open, stat} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
-import {writeFileAtomic} from './atomic-write.js'
+import {namesOf, usersOf} from '../process/index.js'
+import {writeFault, writeFileAtomic} from './atomic-write.js'
 
 /** Rule for existing output files. */
 export interface OutputRule {
@@ -36,6 +37,34 @@ export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}:
 export async function writeOutput(path: string, content: string | Uint8Array, rule: OutputRule): Promise<void> {
   await checkOutputs([path], rule)
   await writeFileAtomic(path, content, {keep: !rule.overwrite})
+}
+
+/**
+ * Opens an output that grows while others read it, according to the rule of `checkOutputs`. An existing file is emptied
+ * only if no other command of svc has it open, so that two of them never write to one file. Of two that start to replace
+ * a file at the same moment, both may be refused.
+ * @throws output_exists, output_in_use, disk_full, file_unwritable
+ */
+export async function openOutput(path: string, overwrite: boolean): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw writeFault(error, path)
+  }
+  if (!overwrite && (await stat(path)).isFile()) throw new SvcError('output_exists', {path, flag: '--overwrite'})
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT).catch((error: unknown) => {
+    throw writeFault(error, path)
+  })
+  try {
+    if (!(await file.stat()).isFile()) return file
+    const users = (await usersOf(path)).filter(({command}) => command.startsWith('svc '))
+    if (users.length > 0) throw new SvcError('output_in_use', {path, user: namesOf(users)})
+    await file.truncate(0)
+    return file
+  } catch (error) {
+    await file.close()
+    throw writeFault(error, path)
+  }
 }
 
 export const isFolder = async (path: string): Promise<boolean> => (await fileAt(path))?.isDirectory() === true

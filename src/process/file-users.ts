@@ -24,6 +24,10 @@ export async function usersOf(path: string): Promise<FileUser[]> {
   return users.sort((a, b) => a.pid - b.pid)
 }
 
+/** `process 7 (svc db serve), process 9 (svc serve)` */
+export const namesOf = (users: readonly FileUser[]): string =>
+  users.map(({pid, command}) => `process ${pid} (${command})`).join(', ')
+
 async function pidsFromProc(target: string): Promise<number[] | undefined> {
   const pids = processes()
   if (pids.length === 0) return undefined

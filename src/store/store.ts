@@ -132,9 +132,9 @@ export async function openAlone(path: string, wait?: AbortSignal): Promise<Datab
 }
 
 async function inUse(path: string, cause: unknown): Promise<SvcError> {
-  const {usersOf} = await import('../process/index.js')
-  const users = (await usersOf(path)).map(({pid, command}) => `process ${pid} (${command})`)
-  return new SvcError('database_in_use', {path, user: users.join(', ') || 'another process'}, {cause})
+  const {namesOf, usersOf} = await import('../process/index.js')
+  const user = namesOf(await usersOf(path)) || 'another process'
+  return new SvcError('database_in_use', {path, user}, {cause})
 }
 
 /**

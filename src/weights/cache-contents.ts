@@ -2,8 +2,9 @@ import {lstat, readdir, rm, rmdir, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {holdLockFile, writeFault} from '../files/index.js'
+import type {FileUser} from '../process/index.js'
 import {type CacheDescription, manifestName, readManifest} from './cache-entry.js'
-import {lockOf} from './derived-cache.js'
+import {lockOf, usersOfEntry} from './derived-cache.js'
 
 /** A folder in the cache, or a file in its folder `prefixes`. */
 export interface CacheEntry extends Omit<CacheDescription, 'kind'> {
@@ -81,41 +82,52 @@ export interface PruneOptions {
   now?: number
 }
 
+export interface Pruned {
+  /** Deleted entries. */
+  removed: CacheEntry[]
+  /** Entries that would have been deleted, but that other processes use. */
+  used: (CacheEntry & {users: FileUser[]})[]
+}
+
 /**
  * Deletes entries that were not used for some time, and the partial folders of processes that were interrupted. Entries
- * that a process creates at this moment are kept. A process that has loaded a model keeps the pages of a deleted file
- * mapped, and is not affected.
- * @returns the deleted entries
+ * that a process creates at this moment, or has loaded, are kept.
  * @throws file_unreadable, file_unwritable
  */
 export async function pruneCache(
   folder: string,
   {olderThanMs, dryRun, now = Date.now()}: PruneOptions,
-): Promise<CacheEntry[]> {
+): Promise<Pruned> {
   const old = (await listCache(folder)).filter(
     ({kind, lastUsedMs}) => kind === 'partial' || now - lastUsedMs >= olderThanMs,
   )
-  const deleted: CacheEntry[] = []
+  const pruned: Pruned = {removed: [], used: []}
   for (const entry of old) {
     if (entry.kind === 'prefix') {
       // A server that uses it has its contents in memory.
       if (!dryRun) await rm(join(folder, entry.id), {force: true})
-      deleted.push(entry)
+      pruned.removed.push(entry)
       continue
     }
     const [, key = ''] = named.exec(entry.id) ?? []
     const lock = await holdLockFile(lockOf(join(folder, key)))
     if (lock === undefined) continue
     try {
-      if (!dryRun) await remove(join(folder, entry.id), entry.kind === 'partial')
-      deleted.push(entry)
+      const path = join(folder, entry.id)
+      const users = entry.kind === 'partial' ? [] : await usersOfEntry(path)
+      if (users.length > 0) {
+        pruned.used.push({...entry, users})
+        continue
+      }
+      if (!dryRun) await remove(path, entry.kind === 'partial')
+      pruned.removed.push(entry)
     } catch (error) {
       throw writeFault(error, join(folder, entry.id))
     } finally {
       await lock.release()
     }
   }
-  return deleted
+  return pruned
 }
 
 /** Of a complete entry, deletes only the files in its manifest: other files may be the user's. */

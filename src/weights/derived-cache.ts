@@ -1,10 +1,12 @@
 import {createHash, randomUUID} from 'node:crypto'
+import {closeSync, existsSync, openSync} from 'node:fs'
 import {mkdir, open, readdir, realpath, rename, rm} from 'node:fs/promises'
 import {homedir} from 'node:os'
 import {basename, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {withLockFile} from '../files/index.js'
-import {type CacheDescription, isIntact, recordUse, writeManifest} from './cache-entry.js'
+import {type FileUser, usersOf} from '../process/index.js'
+import {type CacheDescription, isIntact, manifestName, recordUse, writeManifest} from './cache-entry.js'
 
 /** Bytes at the start of a file that are part of its cache key, in addition to size and time; includes the header. */
 const sampleBytes = 1 << 20
@@ -36,9 +38,14 @@ export interface Derivation extends CacheDescription {
 export async function derivedFiles(derivation: Derivation, make: (folder: string) => Promise<void>): Promise<string> {
   const {folder, sources, recipe} = derivation
   const entry = join(folder, await derivedKey(sources, recipe))
-  if (!(await isIntact(entry))) {
+  holdEntry(entry)
+  // A process that deletes entries first takes the lock and then looks for users, so it has seen this one, or its lock is here.
+  if (existsSync(lockOf(entry)) || !(await isIntact(entry))) {
     try {
-      await withLockFile(lockOf(entry), undefined, () => create(entry, derivation, make))
+      await withLockFile(lockOf(entry), undefined, async () => {
+        await create(entry, derivation, make)
+        holdEntry(entry)
+      })
     } catch (error) {
       throw asUnwritable(folder, error)
     }
@@ -46,6 +53,26 @@ export async function derivedFiles(derivation: Derivation, make: (folder: string
   await recordUse(entry)
   return entry
 }
+
+/** Open manifests of the entries that this process uses, by path. */
+const held = new Map<string, number>()
+
+/**
+ * Keeps the manifest of an entry open until the process exits, however it does: other processes then see that the entry is
+ * in use. No effect if there is none yet.
+ */
+function holdEntry(entry: string): void {
+  const before = held.get(entry)
+  try {
+    held.set(entry, openSync(join(entry, manifestName), 'r'))
+  } catch {
+    return
+  }
+  if (before !== undefined) closeSync(before)
+}
+
+/** The other processes that use an entry. */
+export const usersOfEntry = (entry: string): Promise<FileUser[]> => usersOf(join(entry, manifestName))
 
 /** Held while a folder is created or removed. */
 export const lockOf = (entry: string): string => `${entry}.lock`

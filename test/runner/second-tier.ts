@@ -29,6 +29,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'messages/races.test',
     'workflow/crash.test',
   ],
+  'processes that use the same files': ['commands/db-neighbours.test', 'commands/file-neighbours.test'],
   'speech networks on windows of many sizes': ['speech/whisper/batches.test'],
   'benchmarks, and the tools of the tests': [
     'bench/benchmarks.test',

@@ -65,9 +65,9 @@ describe('pruneCache', () => {
     const [new_, old] = [await entry('new', 1), await entry('old', 40)]
     const partial = await partialOf(new_)
     const options = {olderThanMs: 30 * day, dryRun: false}
-    assert.deepEqual(ids(await pruneCache(folder, {...options, dryRun: true})), names([old, partial]))
+    assert.deepEqual(ids((await pruneCache(folder, {...options, dryRun: true})).removed), names([old, partial]))
     assert.deepEqual((await readdir(folder)).sort(), names([new_, old, partial]))
-    assert.deepEqual(ids(await pruneCache(folder, options)), names([old, partial]))
+    assert.deepEqual(ids((await pruneCache(folder, options)).removed), names([old, partial]))
     assert.deepEqual(await readdir(folder), names([new_]))
   })
 
@@ -80,10 +80,10 @@ describe('pruneCache', () => {
     await writeFile(join(foreign, 'out'), '')
     await writeFile(join(folder, '1'.repeat(32)), '')
     await writeFile(join(folder, 'README'), '')
-    assert.deepEqual(ids(await pruneCache(folder, all)), names([path]))
+    assert.deepEqual(ids((await pruneCache(folder, all)).removed), names([path]))
     assert.deepEqual(await readdir(path), ['notes.txt'])
     assert.deepEqual((await readdir(folder)).sort(), names([foreign, join(folder, '1'.repeat(32)), path, 'README']))
-    assert.deepEqual(await pruneCache(folder, all), [])
+    assert.deepEqual((await pruneCache(folder, all)).removed, [])
   })
 
   it('keeps what a process is creating', async (test) => {
@@ -91,8 +91,8 @@ describe('pruneCache', () => {
     const path = await entry('busy', 40)
     const partial = await partialOf(path)
     const lock = await holdLockFile(`${path}.lock`)
-    assert.deepEqual(await pruneCache(folder, all), [])
+    assert.deepEqual((await pruneCache(folder, all)).removed, [])
     await lock?.release()
-    assert.deepEqual(ids(await pruneCache(folder, all)), names([path, partial]))
+    assert.deepEqual(ids((await pruneCache(folder, all)).removed), names([path, partial]))
   })
 })

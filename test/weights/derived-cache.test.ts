@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import {mkdir, readdir, readFile, stat, truncate, utimes, writeFile} from 'node:fs/promises'
+import {existsSync} from 'node:fs'
+import {mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {holdLockFile} from '../../src/files/index.js'
 import {derivedFiles, derivedFolder, readSafetensorsHeader, writeSafetensors} from '../../src/weights/index.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -101,6 +104,22 @@ describe('derivedFiles', () => {
     const files = await Promise.all([derive(), derive()])
     assert.equal(files[0], files[1])
     assert.equal(count(), 1)
+  })
+
+  it('waits for a process that is deleting the files, and creates them again', async (test) => {
+    const {derive, count} = await setUp(test)
+    const folder = dirname(await derive())
+    const deleting = await holdLockFile(`${folder}.lock`)
+    let isOver = false
+    const derived = derive().finally(() => {
+      isOver = true
+    })
+    await Promise.race([derived, sleep(200)])
+    assert.equal(isOver, false)
+    await rm(folder, {recursive: true})
+    await deleting?.release()
+    assert.ok(existsSync(await derived))
+    assert.equal(count(), 2)
   })
 
   it('reports a folder that is not writable', async (test) => {

@@ -69,6 +69,10 @@ export const commandErrors = rows(() => ({
         ? 'Choose another output path.'
         : `Pass ${p.flag} to replace it, or choose another output path.`,
   }),
+  output_in_use: conflict({
+    message: (p: {path: string; user: string}) => `${p.path} is being written by ${p.user}.`,
+    hint: 'Stop the other process, or choose another output path; nothing was changed.',
+  }),
   output_is_input: conflict({
     message: (p: {path: string; input: string}) => `The output ${p.path} would overwrite the input ${p.input}.`,
     hint: 'Choose another output path.',
