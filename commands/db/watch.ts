@@ -11,7 +11,10 @@ export default class DbWatch extends DbCommand<typeof DbWatch> {
   static override summary = 'Watch a topic for changes.'
   static override description =
     `Prints one line per change, made by any process, until interrupted. By default, prints only new changes. With --json
-each line is a JSON object.`
+each line is a JSON object.
+
+If the database was restored or reset after the change of --after, the first line has the kind reset: later changes than
+that of the backup were undone.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> todos',
     '<%= config.bin %> <%= command.id %> todos --after 0 --json | head -5',
@@ -31,14 +34,21 @@ each line is a JSON object.`
   }
 
   async run(): Promise<void> {
-    const {changesAfter, connect, dataVersion, lastChange, topicsOf} = await import('../../src/lang/index.js')
+    const {changesAfter, connect, dataVersion, lastChange, resumePoint, topicsOf} = await import(
+      '../../src/lang/index.js'
+    )
     const {program} = await this.readProgram()
     const {topic} = this.args
     const topics = [...new Set([...topicsOf(program).values()].flat())]
     if (!topics.includes(topic)) throw new SvcError('topic_unknown', {topic, suggestion: nearest(topic, topics)})
     const connection = await connect(program, await this.prepareDatabase(program), true)
     try {
-      let after = this.flags.after ?? lastChange(connection)
+      let after = lastChange(connection)
+      if (this.flags.after !== undefined) {
+        const point = resumePoint(connection, this.flags.after)
+        after = point.after
+        if (point.isReset) await this.output.line({id: after, topic, change_kind: 'reset'}, `${after}\treset`)
+      }
       let lastVersion = -1
       for (;;) {
         const version = dataVersion(connection)

@@ -41,6 +41,8 @@ id. To resume without missing events, pass the id of the last event as --since.`
     const {modules, orchestrator} = await this.open()
     const {since, type: types, task: taskId, limit = Number.POSITIVE_INFINITY, follow} = this.flags
     if (taskId !== undefined) modules.tasks.requireTask(orchestrator, taskId)
+    if (since !== undefined && follow && modules.tasks.resumeEvents(orchestrator, since) < since)
+      this.output.notice(`Event ${since} does not exist in this store. Only new events are printed.`)
     const filter = {
       ...(since === undefined ? {} : {since}),
       ...(types === undefined ? {} : {types}),

@@ -9,6 +9,7 @@ import {
   connect,
   dataVersion,
   lastChange,
+  resumePoint,
 } from '../lang/index.js'
 import {eventStream, type HttpApp, type ReplyStream, sseFrame} from '../net/index.js'
 
@@ -61,19 +62,27 @@ export class LiveFeed {
     return feed
   }
 
-  /** Sends a subscriber every change after a given id, or all changes from now on. */
+  /**
+   * Sends a subscriber every change after a given id, or all changes from now on. If the database was restored or reset
+   * since, a reset event precedes the new changes.
+   */
   subscribe(topic: string, after: number | undefined, stream: ReplyStream): void {
     if (this.#subscribers.size === 0) this.#wake()
     const subscriber: Subscriber = {
       topic,
       stream,
-      cursor: after ?? lastChange(this.#connection),
+      cursor: lastChange(this.#connection),
       busy: false,
       missed: false,
     }
-    this.#subscribers.add(subscriber)
     // The response headers are sent with the first byte, so the client sees that the stream is open.
     stream.ping()
+    if (after !== undefined) {
+      const {after: cursor, isReset} = resumePoint(this.#connection, after)
+      subscriber.cursor = cursor
+      if (isReset) void stream.write(sseFrame({id: cursor, event: 'reset', data: {id: cursor, topic}}))
+    }
+    this.#subscribers.add(subscriber)
     stream.gone.addEventListener('abort', () => this.#leave(subscriber))
     void this.#catchUp(subscriber)
   }
@@ -199,13 +208,13 @@ export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed
     const {topic} = request.params as {topic: string}
     const {method, url} = request
     if (!topics.has(topic)) throw new SvcError('route_unknown', {method, path: url.split('?')[0] ?? url})
-    const after = resumePoint(request)
+    const after = lastReceived(request)
     feed.subscribe(topic, after, eventStream(reply))
     return reply
   })
 }
 
-function resumePoint({headers, query}: FastifyRequest): number | undefined {
+function lastReceived({headers, query}: FastifyRequest): number | undefined {
   const value = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
   if (value === undefined) return undefined
   const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : Number.NaN

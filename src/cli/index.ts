@@ -15,6 +15,7 @@ export {
   runCheck,
 } from './checks.js'
 export {SvcCommand} from './command.js'
+export {DatabaseFileCommand, databaseFileFlags} from './database-file.js'
 export {
   DbCommand,
   databaseFlag,

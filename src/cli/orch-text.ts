@@ -383,6 +383,7 @@ const descriptions: Descriptions = {
   attention_budget_reset: ({spent_ms: spent, cause}) =>
     `attention budget reset ${cause === 'user' ? 'by hand' : 'at midnight'}; ${duration(spent)} were spent`,
   urgent_rebalance_triggered: ({moved}) => `${moved} urgent tasks moved`,
+  store_restored: ({last_event_id: last}) => `the store was restored; events after ${last} were undone`,
   daemon_started: ({holder, fence}) => `daemon ${holder} started, term ${fence}`,
   daemon_stopped: ({holder, fence}) => `daemon ${holder} stopped, term ${fence}`,
   operation_undone: ({op_id, summary}) => `${op_id} undone: ${summary}`,

@@ -1083,6 +1083,27 @@ export interface DbVacuumV1 {
   bytes_after: number
 }
 
+/** Result of svc db backup --json. */
+export interface DbBackupV1 {
+  database: string
+  /** The backup, a complete SQLite database. */
+  file: string
+  /** app: the database of a program. store: a workspace store. mesh: the database of a control plane. */
+  kind: 'app' | 'store' | 'mesh'
+  bytes: number
+  sha256: string
+}
+
+/** Result of svc db restore --json. */
+export interface DbRestoreV1 {
+  database: string
+  /** The backup that was restored. */
+  file: string
+  kind: 'app' | 'store' | 'mesh'
+  /** The replaced database, kept as a backup; null if there was none. */
+  backup: string | null
+}
+
 /** Result of svc db reset --json. */
 export interface DbResetV1 {
   database: string
@@ -2593,6 +2614,7 @@ export interface OrchestrationEventV1 {
         reason?: string
       }
     | {type: 'daemon_started' | 'daemon_stopped'; holder: string; fence: number}
+    | {type: 'store_restored'; last_event_id: number}
     | {
         type: 'operation_undone' | 'operation_redone'
         op_id: string

@@ -85,7 +85,8 @@ const handlers: Readonly<Record<string, Handler>> = {
     {caller, modules, orchestrator},
   ) {
     if (task_id !== undefined) modules.tasks.requireTask(orchestrator, task_id)
-    const since = since_id ?? modules.tasks.lastEventId(orchestrator)
+    const {lastEventId, resumeEvents} = modules.tasks
+    const since = since_id === undefined ? lastEventId(orchestrator) : resumeEvents(orchestrator, since_id)
     const id = caller.subscribe('event', {
       since,
       ...(types === undefined ? {} : {types}),

@@ -1181,6 +1181,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The command replaces or rewrites a database file that another process has open, such as a server.',
     {path: '.svc/app.db', user: 'process 4711 (svc db serve)'},
   ],
+  backup_damaged: [
+    'The file to restore is not a SQLite database, is incomplete, or its contents were changed by a fault.',
+    {path: '.svc/app.db.backup-20260102T030405Z', reason: 'file is not a database'},
+  ],
+  backup_target_open: [
+    'A process uses a database with the name of the backup, or was killed. SQLite would apply its changes to the backup.',
+    {path: 'copy.db', journal: 'copy.db-wal'},
+  ],
+  database_kind_differs: [
+    'Each flag selects one kind of database, and a backup can only replace a database of its own kind.',
+    {path: 'backup.db', found: 'a workspace store', expected: 'an application database'},
+  ],
   store_unreachable: [
     'The PostgreSQL server is stopped, rejects the user or password, or has no such database.',
     {path: 'db.example.com:5432/mesh', reason: 'it rejects the user or password'},

@@ -35,13 +35,16 @@ export async function writeFileAtomic(
     await mkdir(dirname(path), {recursive: true, mode: folderMode})
     await writeFile(partial, content, {mode: found?.mode, ...creation, flag: 'wx'})
     if (found !== undefined && options.mode === undefined) await chmod(partial, found.mode)
-    if (keep) await renameExclusively(partial, path)
-    else await rename(partial, path)
+    await placeFile(partial, path, {keep})
   } catch (error) {
     await rm(partial, {force: true}).catch(() => undefined)
     throw writeFault(error, path)
   }
 }
+
+/** Gives a complete temporary file its name. @throws output_exists with `keep` */
+export const placeFile = (partial: string, path: string, {keep}: {keep: boolean}): Promise<void> =>
+  keep ? renameExclusively(partial, path) : rename(partial, path)
 
 /** Renames a file to an unused name. If several processes do so concurrently, one succeeds. */
 async function renameExclusively(partial: string, path: string): Promise<void> {

@@ -3,7 +3,7 @@
  * folder of this package.
  */
 export {appendJsonLine} from './append-line.js'
-export {writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
+export {placeFile, writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath, isWithin} from './containment.js'
 export {writeGenerated} from './generated.js'
 export {linesOf} from './lines.js'

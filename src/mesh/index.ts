@@ -97,6 +97,7 @@ export {openSecrets, sealSecrets} from './secrets/secretbox.js'
 export {writeMeshEnv} from './secrets/write-mesh-env.js'
 export type {MeshStore, StoreLimits} from './store/mesh-store.js'
 export {openSqliteMeshStore} from './store/sqlite/open.js'
+export {meshDatabase} from './store/sqlite/restored.js'
 
 /** Loads the web framework on the first call. @throws the errors of the server */
 export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> =>

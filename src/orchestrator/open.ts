@@ -8,9 +8,10 @@ import {readHost} from '../mesh/index.js'
 import {MessageBus, type MessageContext, messageFragment, messageListener} from '../messages/index.js'
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
-import {type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
+import {type DatabaseKind, type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
 import {
   contextListener,
+  continueTasks,
   type OrchestratorConfig,
   orchestratorFragment,
   questionListener,
@@ -201,6 +202,13 @@ const ownFragments = [
   operationLogFragment,
   telemetryFragment,
 ]
+
+/** The workspace store as a file, with the tables of all modules. @param fragments tables of other modules */
+export const storeDatabase = (fragments: readonly Fragment[]): DatabaseKind => ({
+  name: 'store',
+  fragments: [...ownFragments, ...fragments],
+  continueFrom: continueTasks,
+})
 
 const open = (path: string, {config: {durability}, fragments}: Opening): Promise<Store> =>
   openStore(path, [...ownFragments, ...fragments], {durability})

@@ -49,6 +49,11 @@ function migrate(database: Database, sql: string, step: {path: string; fragment:
   }
 }
 
+/** @throws store_newer if a newer program has upgraded the file */
+export function requireKnown(database: Database, path: string, fragments: readonly Fragment[]): void {
+  outdated(database, path, fragments)
+}
+
 /** Finds outdated fragments and their current versions. */
 function outdated(database: Database, path: string, fragments: readonly Fragment[]) {
   const versions = readVersions(database)

@@ -1,23 +1,31 @@
 /**
- * SQLite files: safe pragmas, schema migrations by named fragments, typed rows, and maintenance. Also the identity of
+ * SQLite files: safe pragmas, schema migrations by named fragments, typed rows, backups, and maintenance. Also the identity of
  * the repository of a workspace. The driver is loaded when a file is first opened.
  */
+export {
+  type BackupFile,
+  backUp,
+  backUpDatabase,
+  type DatabaseKind,
+  pruneBackups,
+  replaceDatabase,
+  restoreDatabase,
+} from './backup.js'
 export {type Driver, loadDriver} from './driver.js'
 export {applyFragments, type Fragment, fragment} from './fragment.js'
 export {
-  backupPath,
   countRecords,
   type DatabaseFacts,
   describeDatabase,
   type ExportedRow,
   exportRows,
   importRows,
-  moveAside,
   type OthersOptions,
   pruneTables,
   type RecordCount,
   vacuum,
 } from './maintenance.js'
+export {continueIds, hasTable, lastAssigned, livesTable, startLife} from './numbering.js'
 export {repositoryId, repositoryRoot} from './repository.js'
 export {
   type DatabaseOptions,

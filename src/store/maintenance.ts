@@ -1,8 +1,7 @@
 import {statSync} from 'node:fs'
-import {readdir, rename, rm} from 'node:fs/promises'
-import {basename, dirname} from 'node:path'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
+import {hasTable} from './numbering.js'
 import {type DatabaseOptions, openAlone, openDatabase, storeError} from './store.js'
 
 /** Closes a database after `use`, and converts its errors to catalogue errors. */
@@ -24,9 +23,6 @@ const withDatabase = async <T>(
 ): Promise<T> => using(path, await openDatabase(path, options), use)
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-
-const hasTable = (database: Database, name: string): boolean =>
-  database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
 
 /** Names of ordinary tables, without internal tables of SQLite and of search indexes. */
 function tableNames(database: Database): string[] {
@@ -161,40 +157,6 @@ export async function vacuum(
     database.pragma('wal_checkpoint(TRUNCATE)')
   })
   return {bytes_before: bytesBefore, bytes_after: statSync(path).size}
-}
-
-/**
- * Merges the write-ahead log into a database that nobody else uses and that is about to be renamed, and removes its
- * additional files. When it is closed, SQLite would delete a journal by the old name, which may then belong to a new
- * file. The database must not be written afterwards.
- */
-async function mergeJournal(database: Database, path: string): Promise<void> {
-  database.pragma('journal_mode = DELETE')
-  database.pragma('journal_mode = MEMORY')
-  for (const suffix of ['-journal', '-wal', '-shm']) await rm(`${path}${suffix}`, {force: true})
-}
-
-/**
- * Renames a database that nobody uses, with all its changes.
- * @returns the new path
- * @throws database_in_use, store_*
- */
-export async function moveAside(path: string, {wait}: OthersOptions = {}, now = new Date()): Promise<string> {
-  return using(path, await openAlone(path, wait), async (database) => {
-    await mergeJournal(database, path)
-    const target = await backupPath(path, now)
-    await rename(path, target)
-    return target
-  })
-}
-
-/** A free path for a backup next to a database, named after the time. */
-export async function backupPath(path: string, now: Date): Promise<string> {
-  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  const taken = new Set(await readdir(dirname(path)))
-  let target = `${path}.backup-${stamp}`
-  for (let i = 2; taken.has(basename(target)); i++) target = `${path}.backup-${stamp}-${i}`
-  return target
 }
 
 /** Row of a table in JSON form. */

@@ -132,9 +132,13 @@ export async function openAlone(path: string, wait?: AbortSignal): Promise<Datab
 }
 
 async function inUse(path: string, cause: unknown): Promise<SvcError> {
+  return new SvcError('database_in_use', {path, user: (await usersText(path)) || 'another process'}, {cause})
+}
+
+/** The other processes that use a file, for messages; empty if there are none, or the system does not show them. */
+export async function usersText(path: string): Promise<string> {
   const {namesOf, usersOf} = await import('../process/index.js')
-  const user = namesOf(await usersOf(path)) || 'another process'
-  return new SvcError('database_in_use', {path, user}, {cause})
+  return namesOf(await usersOf(path))
 }
 
 /**
@@ -159,7 +163,7 @@ async function enterWalMode(database: Database, timeoutMs: number): Promise<void
  * Creates a missing file that only its owner can read. SQLite uses the same mode for its additional files.
  * @throws store_unwritable if the disk is full or the existing file is read-only
  */
-async function createFile(path: string): Promise<void> {
+export async function createFile(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), {recursive: true, mode: 0o700})
     const file = await open(path, 'a', 0o600)

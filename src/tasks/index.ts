@@ -72,6 +72,7 @@ export {
 export {canDelegate, mayDelegate} from './base/may-delegate.js'
 export {withoutNulls, withoutUndefined} from './base/members.js'
 export {confidencePolicy} from './base/policy.js'
+export {continueTasks} from './base/restored.js'
 export {orchestratorFragment} from './base/schema.js'
 export {type EmergencyStop, momentOf, readState, writeState} from './base/state.js'
 export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'
@@ -137,7 +138,15 @@ export {
 export {type Award, awardsOf} from './events/awards.js'
 export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
-export {appendEvent, type EventFilter, followEvents, lastEventId, pruneEvents, readEvents} from './events/event-log.js'
+export {
+  appendEvent,
+  type EventFilter,
+  followEvents,
+  lastEventId,
+  pruneEvents,
+  readEvents,
+  resumeEvents,
+} from './events/event-log.js'
 export {isLogged} from './events/level.js'
 export {appendLineage, appendPlanLineage, linkLineage} from './events/lineage.js'
 export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'

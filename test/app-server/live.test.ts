@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import {rename} from 'node:fs/promises'
+import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {LiveFeed} from '../../src/app-server/index.js'
-import {Application, checkProgram} from '../../src/lang/index.js'
+import {Application, appDatabase, checkProgram, migrate} from '../../src/lang/index.js'
+import {backUpDatabase, replaceDatabase, restoreDatabase} from '../../src/store/index.js'
 import {serveDb} from '../support/db-server.js'
 import {EventStream} from '../support/event-stream.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -18,7 +21,7 @@ const source = `@table type Message { text: str }
 }
 `
 
-const ids = (stream: EventStream) => stream.events.map(({id}) => id)
+const ids = (stream: Pick<EventStream, 'events'>) => stream.events.map(({id}) => id)
 const upTo = (count: number) => Array.from({length: count}, (_, i) => i + 1)
 
 describe('a program served by two processes on one database', () => {
@@ -61,6 +64,62 @@ describe('a program served by two processes on one database', () => {
     await second.received(20)
     assert.deepEqual([...ids(first), ...ids(second)], upTo(40))
     second.close()
+  })
+})
+
+describe('a program whose database was restored', () => {
+  it('tells a client that its position no longer exists, and sends it everything new', async (t) => {
+    const folder = await temporaryFolder(t)
+    const [path, file] = [join(folder, 'app.db'), join(folder, 'backup.db')]
+    const write = async (server: Awaited<ReturnType<typeof serveDb>>, count: number) => {
+      for (let i = 0; i < count; i++) await server.post('/api/mutation/post', {text: 'a'})
+    }
+    const before = await serveDb(t, folder, source)
+    await write(before, 3)
+    await backUpDatabase(path, appDatabase, {file, place: rename})
+    await write(before, 3)
+    await before.stop()
+    await restoreDatabase(file, path, appDatabase)
+    const after = await serveDb(t, folder, source)
+    await write(after, 2)
+    const from = async (id: number, count: number) => {
+      const stream = await EventStream.open(`${after.baseUrl}/api/live/chat.feed`, {'last-event-id': String(id)})
+      await stream.received(count)
+      stream.close()
+      return stream.events
+    }
+    const all = await from(0, 5)
+    const [, , third, fourth, fifth] = ids({events: all}) as [number, number, number, number, number]
+    // New ids differ from those that were undone, which were 4 to 6.
+    assert.ok(third === 3 && fourth > 6 && fifth === fourth + 1)
+    for (const [id, expected] of [
+      [2, ['change 3', `change ${fourth}`, `change ${fifth}`]],
+      [5, [`reset ${fourth - 1}`, `change ${fourth}`, `change ${fifth}`]],
+      [fourth - 1, [`change ${fourth}`, `change ${fifth}`]],
+      [fifth + 1000, [`reset ${fifth}`]],
+    ] as const)
+      assert.deepEqual(
+        (await from(id, expected.length)).map(({event, id: at}) => `${event} ${at}`),
+        expected,
+      )
+    await after.stop()
+
+    await replaceDatabase(path, {
+      write: async (partial) => void (await migrate(checkProgram(source), partial)),
+      continueFrom: appDatabase.continueFrom,
+    })
+    const last = await serveDb(t, folder, source)
+    const stream = await EventStream.open(`${last.baseUrl}/api/live/chat.feed?after_id=${fifth}`)
+    await write(last, 1)
+    await stream.received(2)
+    stream.close()
+    assert.deepEqual(
+      stream.events.map(({event, id}) => [event, id > fifth]),
+      [
+        ['reset', true],
+        ['change', true],
+      ],
+    )
   })
 })
 

@@ -1,11 +1,13 @@
 /** Commands that replace or rewrite the database of a program, beside a server that uses it. Real processes on each side. */
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {readdir, writeFile} from 'node:fs/promises'
+import {readdir, rename, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {appDatabase} from '../../src/lang/index.js'
+import {backUpDatabase} from '../../src/store/index.js'
 import {Driver} from '../support/sqlite.js'
 import {startSvc, svc} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -24,6 +26,7 @@ async function workspace(t: TestContext) {
   const database = join(root, '.svc/app.db')
   const run = (...args: string[]) => svc(['db', ...args], {cwd: root})
   assert.equal((await run('call', 'add', 'title=milk')).exitCode, 0)
+  await backUpDatabase(database, appDatabase, {file: join(root, 'copy.db'), place: rename})
   return {
     root,
     database,
@@ -62,6 +65,7 @@ async function workspace(t: TestContext) {
 /** Commands that need the database for themselves, with what they leave of the rows and what they need. */
 const commands: Readonly<Record<string, {args: readonly string[]; program?: string; left: string; sql: string}>> = {
   reset: {args: ['reset', '--yes'], left: '', sql: 'SELECT title FROM task'},
+  restore: {args: ['restore', 'copy.db'], left: 'milk', sql: 'SELECT title FROM task'},
   migrate: {args: renaming, program: renamed, left: 'milk tea', sql: 'SELECT name FROM task'},
   vacuum: {args: ['vacuum'], left: 'milk tea', sql: 'SELECT title FROM task'},
 }
@@ -112,6 +116,45 @@ describe('a database that is served', {concurrency: 2}, () => {
     assert.equal((await server.add('tea')).status, 200)
     assert.equal((await server.list()).status, 200)
     assert.deepEqual(rows('SELECT level FROM task'), [1, 1])
+  })
+
+  it('takes turns with import, seed and export', async (t) => {
+    const {root, run, serve, rows} = await workspace(t)
+    const server = await serve()
+    const imported = Array.from({length: 500}, (_, i) => ({_id: 1_000_000 + i, title: `imported ${i}`, done: false}))
+    await writeFiles(root, {
+      'rows.jsonl': imported.map((record) => `${JSON.stringify({table: 'Task', record})}\n`).join(''),
+      'seed.json': JSON.stringify({Task: [{title: 'seeded', done: false}]}),
+    })
+    let isDone = false
+    const added: string[] = ['milk']
+    const adding = (async () => {
+      while (!isDone) {
+        const title = `tea ${added.length}`
+        assert.equal((await server.add(title)).status, 200)
+        added.push(title)
+      }
+    })()
+    const [first, second, third] = await Promise.all([
+      run('import', 'rows.jsonl'),
+      run('seed', 'seed.json'),
+      run('export'),
+    ])
+    isDone = true
+    await adding
+    for (const {exitCode, stderr} of [first, second, third]) assert.equal(exitCode, 0, stderr)
+    // The export has all rows of the import or none, and the earlier ones of the server without gaps.
+    const titles = third.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as {record: {title: string}}).record.title)
+    assert.ok([0, imported.length].includes(titles.filter((title) => title.startsWith('imported')).length))
+    const early = titles.filter((title) => title.startsWith('tea'))
+    assert.deepEqual(early, added.slice(1, 1 + early.length))
+    assert.deepEqual(
+      rows('SELECT title FROM task').sort(),
+      [...added, 'seeded', ...imported.map(({title}) => title)].sort(),
+    )
   })
 
   it('is no longer served after migrate --online took something away', async (t) => {

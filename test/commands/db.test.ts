@@ -561,6 +561,15 @@ describe('svc db call', {concurrency: 3}, () => {
       assert.deepEqual(rows('SELECT * FROM task'), [])
     })
 
+  it('exits with status 2 for a negative number of rows', async (t) => {
+    const source = `@table type Task { title: str }
+@endpoint(kind: query) fn some(n: int) to List[Task] { return db.Task.all().limit(n) }
+`
+    const {fails, json} = await workspace(t, {'src/main.svc': source})
+    await fails(['call', 'some', 'n=-1'], 2, /argument n: it limits the rows, so it must not be negative\./)
+    assert.deepEqual(await json(undefined, ['call', 'some', 'n=0']), [])
+  })
+
   it('transcribes recordings of the workspace, but not through links out of it', async (t) => {
     const source = '@endpoint(kind: server) fn hear(path: str) to Result[str] { return Speech.transcribe(path) }\n'
     const {cwd, fails, run} = await workspace(t, {'src/main.svc': source})

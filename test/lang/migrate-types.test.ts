@@ -5,7 +5,7 @@ import {describe, it} from 'node:test'
 import type {Database} from 'better-sqlite3'
 import {isErrorOf} from '../../src/errors/index.js'
 import {migrate, type Step} from '../../src/lang/index.js'
-import {backUp} from '../../src/lang/migrate/backup.js'
+import {backUp} from '../../src/store/index.js'
 import {
   contents,
   database,
@@ -346,7 +346,10 @@ describe('a backup', () => {
       await writeFile(copy, 'the first pages')
       throw full
     }
-    await assert.rejects(backUp({backup: fails} as unknown as Database, path, new Date()), full)
+    await assert.rejects(
+      backUp({backup: fails, exec() {}, prepare: () => ({get() {}})} as unknown as Database, path, new Date()),
+      full,
+    )
     assert.deepEqual(
       (await readdir(dirname(path))).filter((name) => name !== basename(path)),
       [],

@@ -4,6 +4,7 @@ import {timeoutMs} from './until.js'
 
 export interface StreamEvent {
   id: number
+  event: string
   data: {id: number; entity_id: string; change_kind: string; topic: string}
 }
 
@@ -49,9 +50,10 @@ export class EventStream {
     this.#rest = frames.pop() ?? ''
     for (const frame of frames) {
       const id = /^id: (\d+)$/m.exec(frame)?.[1]
+      const event = /^event: (.*)$/m.exec(frame)?.[1] ?? 'message'
       const data = /^data: (.*)$/m.exec(frame)?.[1]
       if (id !== undefined && data !== undefined)
-        this.events.push({id: Number(id), data: JSON.parse(data) as StreamEvent['data']})
+        this.events.push({id: Number(id), event, data: JSON.parse(data) as StreamEvent['data']})
     }
   }
 }

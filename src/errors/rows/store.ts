@@ -25,7 +25,22 @@ export const storeErrors = rows(() => ({
   store_damaged: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `${p.path} is not a valid SQLite database: ${p.reason}.`,
-    hint: 'Rename the file, then restore a backup (FILE.backup-*) if one exists.',
+    hint: 'If a backup exists (FILE.backup-*), restore it with svc db restore; the damaged file is kept.',
+  }),
+  backup_damaged: unavailable({
+    http: 500,
+    message: (p: {path: string; reason: string}) => `The backup ${p.path} is damaged: ${p.reason}.`,
+    hint: 'Restore another backup; nothing was changed.',
+  }),
+  backup_target_open: conflict({
+    message: (p: {path: string; journal: string}) =>
+      `Cannot write a backup to ${p.path}, because ${p.journal} contains changes of a database with this name.`,
+    hint: 'Choose another file; nothing was changed.',
+  }),
+  database_kind_differs: usage({
+    http: 500,
+    message: (p: {path: string; found: string; expected: string}) => `${p.path} is ${p.found}, not ${p.expected}.`,
+    hint: 'Pass --store for a workspace store, --mesh for a mesh database, or neither for the database of a program.',
   }),
   store_busy: unavailable({
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,

@@ -15,7 +15,8 @@ export class BadArgument extends Error {
 const longestQuote = 60
 
 /** Reads assignments `name=value`, where a value is JSON or plain text. @throws BadArgument */
-export function readArguments({params}: FunctionType, assignments: readonly string[]): Value[] {
+export function readArguments(target: FunctionType, assignments: readonly string[]): Value[] {
+  const {params, chains} = target
   const texts = new Map<string, string>()
   for (const assignment of assignments) {
     const at = assignment.indexOf('=')
@@ -24,9 +25,16 @@ export function readArguments({params}: FunctionType, assignments: readonly stri
     if (!params.some((param) => param.name === name)) throw new BadArgument(name, 'the endpoint has no such parameter')
     texts.set(name, assignment.slice(at + 1))
   }
-  return params.map(({name, type, optional}) => {
+  return params.map(({name, type, optional, binding}) => {
     const text = texts.get(name)
-    if (text !== undefined) return readValue(name, text, type)
+    if (text !== undefined) {
+      const value = readValue(name, text, type)
+      // The language counts a negative limit as 0, but somebody who writes one expects rows.
+      const isLimit = chains.some(({limit}) => limit?.kind === 'local' && limit.binding === binding)
+      if (isLimit && (value as number) < 0)
+        throw new BadArgument(name, 'it limits the rows, so it must not be negative')
+      return value
+    }
     if (!optional && type.kind !== 'option' && type.kind !== 'request') throw new BadArgument(name, 'it is missing')
     return optional ? undefined : null
   })

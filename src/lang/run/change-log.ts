@@ -1,3 +1,4 @@
+import {type DatabaseKind, hasTable, lastAssigned, startLife} from '../../store/index.js'
 import type {Program} from '../check/index.js'
 import type {Connection} from './connection.js'
 
@@ -12,6 +13,19 @@ export const changeLogTable = `CREATE TABLE IF NOT EXISTS codex_change_log (
   created_at TEXT NOT NULL DEFAULT (datetime('now'))
 );
 CREATE INDEX IF NOT EXISTS codex_change_log_by_topic ON codex_change_log (topic, id);`
+
+const logTable = 'codex_change_log'
+
+/** The database of a program. Its change log must not assign ids again that subscribers remember. */
+export const appDatabase: DatabaseKind = {
+  name: 'app',
+  fragments: [],
+  continueFrom(database, replaced, now) {
+    if (![database, replaced].some((each) => each !== undefined && hasTable(each, logTable))) return
+    database.exec(changeLogTable)
+    startLife(database, replaced, logTable, now)
+  },
+}
 
 /** A row of the change log, as sent to subscribers. */
 export interface Change {
@@ -60,6 +74,30 @@ export const allChangesAfter = (connection: Connection, after: number, limit: nu
 
 export const lastChange = (connection: Connection): number =>
   Number((connection.statement('SELECT max(id) AS id FROM codex_change_log').get() as {id: number | null}).id ?? 0)
+
+/** From where a subscriber continues that has received the changes up to `after`. */
+export interface ResumePoint {
+  after: number
+  /**
+   * True if the database was restored or reset since: changes that the subscriber has received do not exist, so it must
+   * read everything again.
+   */
+  isReset: boolean
+}
+
+export function resumePoint({database}: Connection, after: number): ResumePoint {
+  const newest = lastAssigned(database, logTable)
+  if (after > newest) return {after: newest, isReset: true}
+  const ended = hasTable(database, 'svc_log_lives')
+    ? database
+        .prepare<[number, number], number | null>(
+          'SELECT max(first_id) FROM svc_log_lives WHERE last_id < ? AND first_id > ?',
+        )
+        .pluck()
+        .get(after, after)
+    : undefined
+  return ended == null ? {after, isReset: false} : {after: ended, isReset: true}
+}
 
 /** A number that changes when another connection has committed. */
 export const dataVersion = (connection: Connection): number =>

@@ -4,11 +4,14 @@ export {type Bound, binder, rowDecoder} from './bind.js'
 export {callByName} from './call-by-name.js'
 export {
   allChangesAfter,
+  appDatabase,
   type Change,
   changeLogTable,
   changesAfter,
   dataVersion,
   lastChange,
+  type ResumePoint,
+  resumePoint,
   topicsOf,
 } from './change-log.js'
 export {Connection} from './connection.js'

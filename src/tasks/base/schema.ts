@@ -1,4 +1,4 @@
-import {fragment} from '../../store/index.js'
+import {fragment, livesTable} from '../../store/index.js'
 
 /**
  * The tables of the orchestrator. The store is the single source of truth: every operation is one transaction, and any
@@ -13,6 +13,7 @@ import {fragment} from '../../store/index.js'
  *   read it. Only the output of the latest run is kept, under the generation of that run.
  * - Evidence for the completion of a task is in a separate table, which listing tasks does not read. Times of the
  *   context store are Unix seconds; 0 means no expiry.
+ * - `svc_log_lives` has the restores of the store; they separate the ids of events and the generations of claims.
  * - `start_after_ms` is the requested start time; `not_before_ms` is the end of a pause between two runs.
  */
 export const orchestratorFragment = fragment(
@@ -477,4 +478,5 @@ INSERT INTO plan_test_decisions
 ALTER TABLE orch_tasks ADD COLUMN ended_generation INTEGER;
 ALTER TABLE orch_tasks ADD COLUMN ended_reply TEXT;
 `,
+  livesTable,
 )

@@ -80,6 +80,13 @@ function toRecord({id, timestamp_ms, type, payload, ...ids}: EventRow): EventRec
 export const lastEventId = ({store}: TaskContext): number =>
   store.get<{id: number}>('SELECT coalesce(max(id), 0) AS id FROM orch_events')?.id ?? 0
 
+/**
+ * From where a follower of events continues. An id above that of the newest event is from another store, so only new
+ * events follow.
+ */
+export const resumeEvents = ({store}: TaskContext, since: number): number =>
+  Math.min(since, store.get<{id: number}>("SELECT seq AS id FROM sqlite_sequence WHERE name = 'orch_events'")?.id ?? 0)
+
 /** Interval between polls for new events, ms. */
 const pollMs = 100
 
@@ -89,7 +96,7 @@ export async function* followEvents(
   filter: EventFilter,
   signal: AbortSignal,
 ): AsyncGenerator<EventRecord> {
-  let since = filter.since ?? lastEventId(context)
+  let since = filter.since === undefined ? lastEventId(context) : resumeEvents(context, filter.since)
   while (!signal.aborted) {
     const last = lastEventId(context)
     const found = since < last ? readEvents(context, {...filter, since}) : []

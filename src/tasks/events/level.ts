@@ -29,6 +29,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   agent_spawned: 'info',
   attention_budget_reset: 'info',
   config_reloaded: 'info',
+  store_restored: 'warn',
   daemon_started: 'info',
   daemon_stopped: 'info',
   continuation_triggered: 'info',

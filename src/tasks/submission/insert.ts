@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto'
 import type {SubmissionReview} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
 import {mayDelegate} from '../base/may-delegate.js'
+import {firstGeneration} from '../base/restored.js'
 import {type PlacementReason, priorities, type TaskStatus} from '../base/vocabulary.js'
 import {personRequired} from '../lifecycle/change.js'
 import {writeDependencies} from '../lifecycle/dependencies.js'
@@ -40,8 +41,8 @@ export function insertTask(
     `INSERT INTO orch_tasks (uid, repository_id, idempotency_key, status, blocked_on, unmet_dependencies, agent_id, priority,
   complexity, category, phase_label, execution_role, processor, description, file_manifest, request, journey_id, session_id,
   thread_id, trace_id, correlation_id, tenant_id, campaign_id, placement_reason, start_after_ms, created_at_ms, updated_at_ms,
-  status_reason, approval_tier, attention_weight, delegation)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  status_reason, approval_tier, attention_weight, delegation, claim_generation)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${firstGeneration})`,
     [
       uid,
       repositoryId,

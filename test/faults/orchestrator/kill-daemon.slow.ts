@@ -8,13 +8,14 @@ import {temporaryWorkspace} from './process.js'
 const seed = campaignSeed(import.meta.url)
 
 describe('a daemon that is killed repeatedly', () => {
-  it('loses no task and completes none twice', async (test) => {
+  it('loses no task and completes none twice, while the store is pruned', async (test) => {
     const root = await temporaryWorkspace(test)
     const kills: string[] = []
     const evidence = await killDaemon({
       kills: 10,
       seed,
       tasks: 260,
+      prunes: 30,
       root,
       onKill: ({number, when, afterMs}) => kills.push(`${number}: ${when} ${afterMs} ms`),
     })

@@ -1,11 +1,12 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {randomSource} from '../../../src/sampling/index.js'
 import {projectFile} from '../../support/project.js'
+import {Driver} from '../../support/sqlite.js'
 import {until} from '../../support/until.js'
 import {type Contest, checkIntegrity, type Evidence, readStore, readTraces} from './evidence.js'
 import {stillAtWork} from './journal.js'
 import {endPrograms, type RunningDaemon, type Started, startCommand, startDaemon, startNode} from './process.js'
-import {writeWorkspace} from './workspace.js'
+import {storeOf, writeWorkspace} from './workspace.js'
 
 export interface KillOptions {
   /** Number of kills. */
@@ -13,6 +14,8 @@ export interface KillOptions {
   seed: number
   /** Number of tasks of each submitter. */
   tasks: number
+  /** Number of `svc db prune --store` commands that run meanwhile. Half of them are killed. */
+  prunes?: number
   /** Real path of an empty folder. */
   root: string
   /** Called after each kill. */
@@ -72,6 +75,9 @@ class Run {
   async run(): Promise<Evidence> {
     const {kills, root} = this.#options
     const submitters = submitterNames.map((_, i) => this.#submit(i))
+    const pruning = this.#prune()
+    // Reported when it is awaited.
+    pruning.catch(() => undefined)
     let follower: Started | undefined
     for (let number = 1; number <= kills; number++) {
       await this.#kill(number)
@@ -84,9 +90,11 @@ class Run {
     const last = this.#startDaemon()
     for (const submitter of submitters) await this.#finish(submitter)
     await this.#untilEnded(last)
+    await pruning
     last.kill('SIGTERM')
     const exitCode = await last.exited
     if (exitCode !== 0) throw new Error(`The daemon ended with ${exitCode}: ${last.stderr()}${last.lines.at(-1)}`)
+    this.#checkPruned()
     const traces = readTraces(root)
     return {
       ...traces,
@@ -201,6 +209,41 @@ class Run {
     }
   }
 
+  /** Prunes the store while daemons are started and killed. A command that is not killed must succeed. */
+  async #prune(): Promise<void> {
+    const {root, prunes = 0, seed} = this.#options
+    if (prunes === 0) return
+    const random = randomSource(seed + 1)
+    await until(() => this.#accepted.length > 0, 'a task is submitted')
+    for (let number = 0; number < prunes; number++) {
+      addOldRecord(root)
+      const prune = startCommand(['db', 'prune', '--store', '--apply'], {root})
+      // The last one deletes what killed ones have left.
+      if (number % 2 === 0 && number < prunes - 1) {
+        await sleep(random() * 1000)
+        prune.kill('SIGKILL')
+      }
+      const exitCode = await prune.exited
+      if (exitCode !== 0 && exitCode !== null) throw new Error(`A prune ended with ${exitCode}: ${prune.stderr()}`)
+    }
+  }
+
+  /** The old records are deleted, and those of the tasks are kept. @throws Error */
+  #checkPruned(): void {
+    const {root, prunes = 0} = this.#options
+    if (prunes === 0) return
+    const counts = readStore(root, (database) =>
+      database
+        .prepare<[], {old: number; missing: number}>(
+          `SELECT (SELECT count(*) FROM orchestration_lineage_events WHERE kind = '${oldKind}') AS old,
+  (SELECT count(*) FROM orch_tasks t WHERE status = 'Completed' AND NOT EXISTS
+    (SELECT 1 FROM orchestration_lineage_events WHERE task_id = t.id AND kind = 'task_completed')) AS missing`,
+        )
+        .get(),
+    )
+    if (counts?.old !== 0 || counts.missing !== 0) throw new Error(`Records after pruning: ${JSON.stringify(counts)}`)
+  }
+
   async #followed(follower: Started | undefined, lastId: number): Promise<number[]> {
     const seen = () => (follower?.lines ?? []).map((line) => (JSON.parse(line) as {id: number}).id)
     await until(
@@ -208,5 +251,18 @@ class Run {
       () => `the follower has printed event ${lastId}: its last one is ${seen().at(-1)}`,
     )
     return seen()
+  }
+}
+
+const oldKind = 'an old record'
+
+function addOldRecord(root: string): void {
+  const database = new Driver(storeOf(root), {timeout: 20_000})
+  try {
+    database
+      .prepare('INSERT INTO orchestration_lineage_events (kind, task_id, created_at_ms) VALUES (?, 1, 0)')
+      .run(oldKind)
+  } finally {
+    database.close()
   }
 }

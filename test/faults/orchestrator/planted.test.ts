@@ -184,7 +184,7 @@ describe('the oracles of a run with kills', () => {
     for (let seed = 1; seed <= 5; seed++) {
       const root = join(folder, `run-${seed}`)
       mkdirSync(root)
-      sound = await killDaemon({kills: 2, seed, tasks: 40, root})
+      sound = await killDaemon({kills: 2, seed, tasks: 40, prunes: 3, root})
       faults.push(...faultsOf(sound).map((fault) => `seed ${seed}: ${fault}`))
       cpSync(root, join(folder, 'sound'), {recursive: true, force: true})
       if (sound.events.some(({type}) => type === 'task_requeued')) return

@@ -272,6 +272,30 @@ describe('a mesh in use', () => {
     await copy.close()
   }
 
+  it('is exported from one point in time while it is written', async (t) => {
+    const [path, copied] = [await newPath(t), await newPath(t)]
+    const store = await open({path})
+    const delivered: number[] = []
+    const deliver = async () => {
+      delivered.push((await store.deliver('', message({payload: String(delivered.length)}))).message_id)
+    }
+    while (delivered.length < 20) await deliver()
+    const lines: string[] = []
+    // Between any two lines, the control plane commits.
+    for await (const line of exportMesh({path}, true).lines) {
+      lines.push(line)
+      await deliver()
+    }
+    await store.close()
+    await imported({path: copied}, lines)
+    const copy = await open({path: copied})
+    const ids = (await copy.peek('', {receiver: '2', limit: 1000})).map(({id}) => Number(id)).reverse()
+    assert.ok(ids.length >= 20 && ids.length < delivered.length)
+    assert.deepEqual(ids, delivered.slice(0, ids.length))
+    assert.ok((await copy.deliver('', message({payload: 'next'}))).message_id > (ids.at(-1) as number))
+    await copy.close()
+  })
+
   it('is only exported as a backup, from SQLite', async (t) =>
     check({path: await newPath(t)}, {path: await newPath(t)}))
 

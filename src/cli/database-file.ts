@@ -1,0 +1,54 @@
+import {existsSync} from 'node:fs'
+import {type Command, Flags} from '@oclif/core'
+import {meshServerSettings} from '../config/index.js'
+import {SvcError} from '../errors/index.js'
+import type {DatabaseKind} from '../store/index.js'
+import {DbCommand, databaseFlag} from './db-command.js'
+import {meshPlace} from './mesh-store.js'
+
+/** `--db`, `--store` and `--mesh`, which select a database file of one kind. */
+export const databaseFileFlags = {
+  ...databaseFlag,
+  store: Flags.boolean({
+    description: 'Use the workspace store (.svc/store.db) instead of the application database.',
+    exclusive: ['db', 'mesh'],
+  }),
+  mesh: Flags.boolean({
+    description:
+      'Use the database of a control plane (~/.svc/mesh/mesh.db, or --db) instead of the application database.',
+  }),
+}
+
+/** Base of commands that work on a whole database file, whatever its tables. */
+export abstract class DatabaseFileCommand<T extends typeof Command = typeof Command> extends DbCommand<T> {
+  protected async databaseFile(): Promise<{path: string; kind: DatabaseKind}> {
+    const {store, mesh, db} = this.flags as {store?: boolean; mesh?: boolean; db?: string}
+    if (mesh) {
+      const place = await meshPlace(this.settings(meshServerSettings), db === undefined ? {} : {db})
+      if ('url' in place)
+        throw new SvcError('usage', {
+          reason: 'The mesh is in a PostgreSQL database. Use svc mesh export, or the tools of PostgreSQL.',
+        })
+      const {meshDatabase} = await import('../mesh/index.js')
+      return {path: place.path, kind: meshDatabase}
+    }
+    if (store) {
+      const [{storeDatabase}, {assistantFragment}] = await Promise.all([
+        import('../orchestrator/index.js'),
+        import('../assistant/index.js'),
+      ])
+      return {path: this.storePath, kind: storeDatabase([assistantFragment])}
+    }
+    const {appDatabase} = await import('../lang/index.js')
+    const path = this.databasePath
+    if (path === ':memory:') throw new SvcError('database_missing', {path})
+    return {path, kind: appDatabase}
+  }
+
+  /** @throws database_missing */
+  protected async existingFile(): Promise<{path: string; kind: DatabaseKind}> {
+    const file = await this.databaseFile()
+    if (!existsSync(file.path)) throw new SvcError('database_missing', {path: file.path})
+    return file
+  }
+}

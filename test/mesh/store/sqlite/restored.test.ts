@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import {rename, rm} from 'node:fs/promises'
+import {describe, it} from 'node:test'
+import {isErrorOf} from '../../../../src/errors/index.js'
+import {meshDatabase} from '../../../../src/mesh/index.js'
+import {backUpDatabase, restoreDatabase} from '../../../../src/store/index.js'
+import {message} from '../conformance/story.js'
+import {openAt, openNew} from './open-store.js'
+
+describe('a restored mesh', () => {
+  it('assigns no fencing token or message id again, whether the replaced database is known or not', async (t) => {
+    const {path, store} = await openNew(t)
+    const file = `${path}.copy`
+    const grant = (opened: typeof store, scopeKey: string) => opened.grantLease('', {scopeKey, claimer: 'n1'})
+    const deliver = (opened: typeof store) => opened.deliver('', message())
+    await grant(store, 'task:1')
+    // The control plane may run meanwhile.
+    await backUpDatabase(path, meshDatabase, {file, place: rename})
+    const lost = await grant(store, 'task:2')
+    const {message_id: lostMessage} = await deliver(store)
+    await assert.rejects(restoreDatabase(file, path, meshDatabase), (error) => isErrorOf(error, 'database_in_use'))
+    await store.close()
+
+    for (const replaced of ['known', 'missing']) {
+      if (replaced === 'missing') await rm(path)
+      await restoreDatabase(file, path, meshDatabase)
+      const restored = await openAt(t, path)
+      assert.deepEqual(
+        (await restored.listLeases('')).map(({scope_key: key}) => key),
+        ['task:1'],
+      )
+      await assert.rejects(restored.renewLease('', {lease: lost.lease_id, claimer: 'n1'}))
+      const next = await grant(restored, 'task:2')
+      assert.ok(next.fence_token > lost.fence_token + 1000, `${next.fence_token}`)
+      assert.ok((await deliver(restored)).message_id > lostMessage + 1000)
+      await restored.close()
+    }
+  })
+})

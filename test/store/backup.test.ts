@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {mkdir, readdir, readFile, rename, symlink, truncate, utimes, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {describe, it, type TestContext} from 'node:test'
+import {isErrorOf} from '../../src/errors/index.js'
+import {
+  backUpDatabase,
+  type DatabaseKind,
+  fragment,
+  openDatabase,
+  openStore,
+  replaceDatabase,
+  restoreDatabase,
+} from '../../src/store/index.js'
+import {Driver} from '../support/sqlite.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {backUpDuringWrites} from './backups-during-writes.js'
+import {prepareRestore} from './kill-restore.js'
+
+const kind: DatabaseKind = {
+  name: 'store',
+  fragments: [fragment('orchestrator', 'CREATE TABLE orch_tasks (text TEXT)')],
+  continueFrom() {},
+}
+const place = (partial: string, target: string) => rename(partial, target)
+
+async function store(path: string, ...texts: string[]): Promise<void> {
+  const opened = await openStore(path, kind.fragments)
+  for (const text of texts) opened.run('INSERT INTO orch_tasks VALUES (?)', [text])
+  opened.close()
+}
+
+function texts(path: string): unknown[] {
+  const database = new Driver(path, {readonly: true, fileMustExist: true})
+  try {
+    return database.prepare('SELECT text FROM orch_tasks').pluck().all()
+  } finally {
+    database.close()
+  }
+}
+
+async function twoStates(t: TestContext) {
+  const folder = await temporaryFolder(t)
+  const [path, file] = [join(folder, 'store.db'), join(folder, 'copy.db')]
+  await store(path, 'old')
+  await backUpDatabase(path, kind, {file, place})
+  await store(path, 'later')
+  return {folder, path, file}
+}
+
+describe('replaceDatabase', () => {
+  it('keeps the old database, and adds a number to its name if that name is taken', {timeout: 10_000}, async (t) => {
+    const folder = await temporaryFolder(t)
+    const path = join(folder, 'store.db')
+    const now = new Date('2026-01-02T03:04:05.678Z')
+    const kept: (string | null)[] = []
+    for (let i = 0; i < 4; i++)
+      kept.push(await replaceDatabase(path, {write: (file) => store(file, String(i)), continueFrom() {}, now}))
+    const first = `${path}.backup-20260102T030405Z`
+    assert.deepEqual(kept, [null, first, `${first}-2`, `${first}-3`])
+    assert.deepEqual(
+      kept.map((backup) => texts(backup ?? path)),
+      [['3'], ['0'], ['1'], ['2']],
+    )
+    assert.equal((await readdir(folder)).length, 4)
+  })
+
+  it('changes nothing if the new database cannot be written', async (t) => {
+    const {folder, path} = await twoStates(t)
+    const before = await readdir(folder)
+    const fails = async (file: string) => {
+      await store(file, 'half')
+      throw new Error('full')
+    }
+    await assert.rejects(replaceDatabase(path, {write: fails, continueFrom() {}}), /full/)
+    assert.deepEqual(await readdir(folder), before)
+    const missing = join(folder, 'new/store.db')
+    await assert.rejects(replaceDatabase(missing, {write: fails, continueFrom() {}}), /full/)
+    assert.equal(existsSync(missing), false)
+  })
+})
+
+describe('a restored database', () => {
+  it('has the state of the backup; the replaced one has its own', async (t) => {
+    const {path, file} = await twoStates(t)
+    const backup = await restoreDatabase(file, path, kind)
+    assert.deepEqual([texts(path), texts(backup ?? '')], [['old'], ['old', 'later']])
+  })
+
+  it('replaces the target of a symbolic link', async (t) => {
+    const {folder, path, file} = await twoStates(t)
+    await mkdir(join(folder, 'a'))
+    await symlink(path, join(folder, 'a/link.db'))
+    await restoreDatabase(file, join(folder, 'a/link.db'), kind)
+    assert.deepEqual(texts(path), ['old'])
+    assert.deepEqual(await readdir(join(folder, 'a')), ['link.db'])
+  })
+
+  it('is not changed by journals of a deleted database', async (t) => {
+    const {path, file} = await twoStates(t)
+    const live = await openDatabase(path)
+    live.prepare("INSERT INTO orch_tasks VALUES ('only in the journal')").run()
+    const journal = await readFile(`${path}-wal`)
+    live.close()
+    const other = `${path}.other`
+    await writeFile(`${other}-wal`, journal)
+    await restoreDatabase(file, other, kind)
+    assert.deepEqual(texts(other), ['old'])
+  })
+
+  for (const [name, damage] of Object.entries({
+    'is not a database': (path: string) => writeFile(path, 'x'.repeat(9000)),
+    'is truncated': (path: string) => truncate(path, 5000),
+  }))
+    it(`replaces a file that ${name}, and keeps it`, async (t) => {
+      const {path, file} = await twoStates(t)
+      await damage(path)
+      const bytes = await readFile(path)
+      await writeFile(`${path}-wal`, 'journal')
+      const backup = await restoreDatabase(file, path, kind)
+      assert.deepEqual(texts(path), ['old'])
+      assert.deepEqual(await readFile(backup ?? ''), bytes)
+      assert.equal(existsSync(`${path}-wal`), false)
+    })
+
+  it('removes what killed commands left, but no copy that another process may be writing', async (t) => {
+    const {folder, path, file} = await twoStates(t)
+    for (const name of ['a', 'b']) await writeFile(`${path}.${name}.partial`, '')
+    await utimes(`${path}.a.partial`, 1, 1)
+    await restoreDatabase(file, path, kind)
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => name.endsWith('.partial')),
+      ['store.db.b.partial'],
+    )
+  })
+})
+
+describe('a backup that cannot be restored', () => {
+  const newer: DatabaseKind = {...kind, fragments: [fragment('orchestrator')]}
+  for (const [name, code, damage, as = kind] of [
+    ['is missing', 'file_not_found', (path: string) => rename(path, `${path}.gone`)],
+    ['is truncated', 'backup_damaged', (path: string) => truncate(path, 5000)],
+    ['is empty', 'database_kind_differs', (path: string) => truncate(path, 0)],
+    ['is text', 'backup_damaged', (path: string) => writeFile(path, 'x'.repeat(9000))],
+    ['is of another kind', 'database_kind_differs', async () => undefined, {...kind, name: 'app'}],
+    ['is of a newer version', 'store_newer', async () => undefined, newer],
+  ] as const)
+    it(`is refused if it ${name}`, async (t) => {
+      const {path, file} = await twoStates(t)
+      await damage(file)
+      await assert.rejects(restoreDatabase(file, path, as), (error) => isErrorOf(error, code))
+      assert.deepEqual(texts(path), ['old', 'later'])
+    })
+
+  it('is refused if it is the database itself, or the database is open', async (t) => {
+    const {path, file} = await twoStates(t)
+    await assert.rejects(restoreDatabase(path, path, kind), (error) => isErrorOf(error, 'output_is_input'))
+    const other = new Driver(path)
+    other.prepare('SELECT * FROM orch_tasks').all()
+    await assert.rejects(restoreDatabase(file, path, kind), (error) => isErrorOf(error, 'database_in_use'))
+    other.close()
+    assert.deepEqual(texts(path), ['old', 'later'])
+  })
+})
+
+describe('a backup', () => {
+  it('is not written where a journal would be applied to it', async (t) => {
+    const {folder, path, file} = await twoStates(t)
+    const other = join(folder, 'other.db')
+    await writeFile(`${other}-wal`, 'journal')
+    await assert.rejects(backUpDatabase(path, kind, {file: other, place}), (error) =>
+      isErrorOf(error, 'backup_target_open'),
+    )
+    assert.equal(existsSync(file), true)
+  })
+
+  it('of a damaged database is refused, and leaves nothing', async (t) => {
+    const {folder, path} = await twoStates(t)
+    await truncate(path, 5000)
+    await assert.rejects(backUpDatabase(path, kind, {place}), (error) => isErrorOf(error, 'store_damaged'))
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => !/^(copy|store)\.db(-wal|-shm)?$/.test(name)),
+      [],
+    )
+  })
+
+  it('taken during the writes of two processes restores to a state that existed', async (t) => {
+    await backUpDuringWrites(t, {count: 6, everyMs: 100})
+  })
+})
+
+describe('a restore that is killed', () => {
+  // The operations around the exchange of the files, at the end.
+  it('leaves the old or the new database', async (t) => {
+    const kill = await prepareRestore(t)
+    for (const operation of [12, 20, 28]) await kill(operation)
+  })
+})
