@@ -3,6 +3,7 @@ import {
   appendEvent,
   appendPlanLineage,
   cancelRow,
+  notify,
   requireRow,
   type TaskContext,
   withoutUndefined,
@@ -161,6 +162,7 @@ WHERE p.plan_session_id = ? AND p.version = ? AND t.status NOT IN ('Completed', 
     cancelRow(context, requireRow(context, taskId), {
       reason: `superseded by version ${to} of ${id}`,
     })
+  notify(context, 'planReplaced', {planSessionId: id, version: from})
 }
 
 /** Emits the new version and its cause. */

@@ -1,11 +1,14 @@
 import type {TaskListener} from '../tasks/index.js'
 import {runsOfTask} from './store/activities.js'
-import {pruneRuns, wakeRun} from './store/runs.js'
+import {pruneRuns, requestCancel, runsOfPlan, wakeRun} from './store/runs.js'
 
-/** Wakes the runs that wait for a task, in the transaction that ends it, and deletes old runs. */
+/** Wakes the runs that wait for a task, in the transaction that ends it; cancels the runs of a replaced plan; deletes old runs. */
 export const workflowListener: TaskListener = {
   taskEnded(context, {taskId}) {
     for (const run of runsOfTask(context, taskId)) wakeRun(context, run)
+  },
+  planReplaced(context, {planSessionId, version}) {
+    for (const run of runsOfPlan(context, planSessionId, version)) requestCancel(context, run)
   },
   cleanup: (context, {retentionDays}) => pruneRuns(context, retentionDays),
 }

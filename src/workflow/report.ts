@@ -1,6 +1,6 @@
 import type {TaskContext} from '../tasks/index.js'
 import {driverOf, type RunDriver, type RunState, stateOf} from './store/lease.js'
-import {type RunRow, requireRun} from './store/runs.js'
+import {isFinished, type RunRow, requireRun} from './store/runs.js'
 
 /** A run as lists show it. Times are Unix ms. */
 export interface RunSummary {
@@ -31,7 +31,8 @@ export interface RunReport extends RunSummary {
 export interface ActivityReport {
   activity_id: string
   activity: string
-  status: 'started' | 'completed'
+  /** `interrupted`: it was running when the run ended. */
+  status: 'started' | 'completed' | 'failed' | 'interrupted'
   attempts: number
   recorded_at_ms: number
   /** Error of the last failed attempt. */
@@ -81,21 +82,25 @@ export function runReport(context: TaskContext, runId: string): RunReport {
     ...(plan_session_id === null ? {} : {plan_session_id}),
     ...(driver === undefined ? {} : {driver, pid: driver.pid}),
     ...(status === 'waiting' && wake_at_ms !== null ? {wake_at_ms} : {}),
-    activities: rows.map(({error, waits_for: waits, ...row}) => ({
+    activities: rows.map(({error, waits_for: waits, is_open: isOpen, ...row}) => ({
       ...row,
+      ...(row.status === 'started' && isFinished(run) ? {status: isOpen === 1 ? 'interrupted' : 'failed'} : {}),
       ...(error === null ? {} : {error}),
       ...(row.status === 'started' && waits !== null ? JSON.parse(waits) : {}),
     })),
   }
 }
 
-type ActivityRow = Omit<ActivityReport, 'error'> & {error: string | null; waits_for: string | null}
+type ActivityRow = Omit<ActivityReport, 'error'> & {error: string | null; is_open: 0 | 1; waits_for: string | null}
 
 /** The activities of a run in the order in which they were started; a completed one has two rows. */
 const activitySql = `SELECT activity_id, activity_name AS activity,
   CASE WHEN count(CASE status WHEN 'completed' THEN 1 END) > 0 THEN 'completed' ELSE 'started' END AS status,
   (SELECT count(DISTINCT attempt_no) FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
     AND a.activity_id = l.activity_id) AS attempts,
+  (SELECT max(attempt_no) FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
+    AND a.activity_id = l.activity_id) IS NOT (SELECT max(attempt_no) FROM workflow_activity_attempt_log AS a
+    WHERE a.run_id = l.run_id AND a.activity_id = l.activity_id AND a.status = 'failed') AS is_open,
   max(recorded_at_ms) AS recorded_at_ms,
   (SELECT error FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id AND a.activity_id = l.activity_id
     AND a.status = 'failed' ORDER BY attempt_no DESC LIMIT 1) AS error,

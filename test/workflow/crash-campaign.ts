@@ -15,9 +15,9 @@ import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/suppo
 import {projectFile} from '../support/project.js'
 import {plainPorts, workflow} from './support.js'
 
-type Random = () => number
+export type Random = () => number
 
-const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
+export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 
 /** A workflow of random steps. Its programs append what they do to a log; the attempts that fail are the same in each run. */
 function randomWorkflow(random: Random, log: string): string {
@@ -145,7 +145,7 @@ function assertOncePerCompletion({store}: TestOrchestrator, runId: string, effec
 }
 
 /** Lets a process continue the runs, and kills it after some entries. @returns true if it was killed while runs were open */
-function runAndKill(root: string, entries: number, isOpen: () => boolean): Promise<boolean> {
+export function runAndKill(root: string, entries: number, isOpen: () => boolean): Promise<boolean> {
   const child = spawn(process.execPath, [projectFile('dist/test/workflow/run-in-process.js'), root], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -38,6 +38,24 @@ describe('a goal that is handed to a workflow', () => {
       if (status === 'completed') assert.equal(JSON.parse(row.output_json ?? ''), goal)
     })
 
+  it('cancels the run when the plan is replaced', async (test) => {
+    const {call, context} = await operationWorkspace(test, {toml: `${toml}planning_enabled = true\n`})
+    const {orchestrator} = context
+    await writeFiles(orchestrator.root, {'flows.yaml': flows})
+    const {plan_session_id: id} = await call('submit_task', {
+      description: 'Run the workflow nightly build now',
+      planning_mode: 'workflow_only',
+    })
+    await call('replan', {session_id: id, delta_hint: 'Build it by hand'})
+    const [run] = listRuns(orchestrator)
+    const driven = await resumeRun(orchestrator, run?.run_id ?? '', {
+      ports: plainPorts,
+      signal: new AbortController().signal,
+      stays: false,
+    })
+    assert.equal((await driven.done).status, 'cancelled')
+  })
+
   it('is refused if the file does not name one workflow', async (test) => {
     const {call, context} = await operationWorkspace(test, {toml})
     await writeFiles(context.orchestrator.root, {'flows.yaml': flows})

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
 import {readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
@@ -6,7 +7,8 @@ import {hostname} from 'node:os'
 import {describe, it} from 'node:test'
 import {assertContract} from '../../src/contracts/index.js'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
-import {cancelTask, listTasks, readEvents, takeClaim} from '../../src/tasks/index.js'
+import type {Orchestrator} from '../../src/orchestrator/index.js'
+import {cancelTask, doubtTask, listTasks, notify, readEvents, renewClaim, takeClaim} from '../../src/tasks/index.js'
 import {listMetrics} from '../../src/telemetry/index.js'
 import {isInternal} from '../../src/workflow/activities/http.js'
 import {cancelRun, replayRun, startRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
@@ -434,8 +436,105 @@ describe('a cancelled run', () => {
     assert.equal((await cancelRun(context, run_id, options)).status, 'cancelled')
     assert.deepEqual(
       runReport(context, run_id).activities.map(({activity_id, status}) => `${activity_id} ${status}`),
-      ['a completed', 's started', 'u completed'],
+      ['a completed', 's interrupted', 'u completed'],
     )
+  })
+})
+
+describe('a task of a run', () => {
+  const statuses = (context: Orchestrator) => listTasks(context, {}).map(({status}) => status)
+  const driving = {ports: plainPorts, signal: new AbortController().signal, stays: true}
+
+  it('is cancelled with the run, and its worker learns it at the next heartbeat', async (test) => {
+    const {run, context} = await openFlows(test, {toml: external})
+    const {run_id} = await run('steps: [{id: t, task: pay}]')
+    const {task, generation} = takeClaim(context, {owner: 'client'})
+    await cancelRun(context, run_id, driving)
+    assert.deepEqual(statuses(context), ['Cancelled'])
+    const {params} = refused('claim_lost', () => renewClaim(context, task.id, {generation}))
+    assert.equal(params.status, 'Cancelled')
+  })
+
+  it('is cancelled at the timeout of its step, so that at most one attempt is in the queue', async (test) => {
+    const {run, resume, context} = await openFlows(test, {toml: external, clock: {ms: 1_764_000_000_000}})
+    const {run_id} = await run('steps: [{id: t, task: pay, timeout: 1m, retries: 2, initial_backoff: 1}]')
+    for (const expected of [
+      ['Queued', 'Cancelled'],
+      ['Queued', 'Cancelled', 'Cancelled'],
+      Array(3).fill('Cancelled'),
+    ]) {
+      context.clock.ms += 60_000
+      await resume(run_id)
+      assert.deepEqual(statuses(context), expected)
+    }
+    assert.equal(requireRun(context, run_id).status, 'failed')
+  })
+
+  it('is cancelled if a parallel step fails, and is submitted again by a resumption', async (test) => {
+    const {run, resume, file, context} = await openFlows(test, {toml: external})
+    const {run_id} = await run(
+      `steps: [{parallel: {a: [{id: t, task: pay}], b: [{id: e, exec: [test, -e, '${file('there')}']}]}}]`,
+    )
+    assert.deepEqual(statuses(context), ['Cancelled'])
+    const shown = () => runReport(context, run_id).activities.map(({activity, status}) => `${activity} ${status}`)
+    assert.deepEqual(shown(), ['t interrupted', 'e failed'])
+    await writeFile(file('there'), '')
+    await resume(run_id)
+    assert.deepEqual(statuses(context), ['Queued', 'Cancelled'])
+  })
+
+  it('is cancelled if its plan is replaced', async (test) => {
+    const {run, resume, context} = await openFlows(test, {toml: external})
+    const {run_id} = await run('steps: [{id: t, task: pay}]')
+    context.store.run("UPDATE workflow_run_log SET plan_session_id = 'p', plan_version = 2")
+    notify(context, 'planReplaced', {planSessionId: 'p', version: 1})
+    assert.equal((await resume(run_id)).status, 'waiting')
+    notify(context, 'planReplaced', {planSessionId: 'p', version: 2})
+    assert.equal((await resume(run_id)).status, 'cancelled')
+    assert.deepEqual(statuses(context), ['Cancelled'])
+  })
+
+  it('is not cancelled by the end of the run once it has a result', async (test) => {
+    const {run, resume, context} = await openFlows(test, {toml: external})
+    const {run_id} = await run('steps: [{id: t, task: pay}, {id: s, signal: go}]')
+    const {task, generation} = takeClaim(context, {owner: 'client'})
+    acceptTask(context, task.id, {text: 'done'}, {generation})
+    await resume(run_id)
+    doubtTask(context, task.id, 'unclear')
+    await cancelRun(context, run_id, driving)
+    assert.deepEqual(statuses(context), ['Doubted'])
+  })
+})
+
+describe('a step that was interrupted half-way', () => {
+  for (const [step, isUndone] of [
+    [`exec: [sleep, '600']`, true],
+    ['signal: go', false],
+    ['task: pay', false],
+  ] as const)
+    it(`is ${isUndone ? '' : 'not '}undone if it is ${step}`, async (test) => {
+      const {context, file} = await openFlows(test, {toml: external})
+      const options = {ports: plainPorts, signal: new AbortController().signal, stays: true}
+      const yaml = `
+steps:
+  - parallel:
+      half: [{id: half, ${step}, compensate: {exec: [touch, '${file('undone')}']}}]
+      bad: [{id: wait, signal: now}, {id: bad, exec: ['false'], compensate: {exec: [touch, '${file('bad')}']}}]`
+      const {runId, done} = startRun(context, workflow(yaml), {input: {}}, options)
+      await until(() => runReport(context, runId).activities.length === 2, 'both steps')
+      sendSignal(context, {run: runId, key: 'now'})
+      assert.equal((await done).status, 'failed')
+      assert.equal(existsSync(file('undone')), isUndone)
+      assert.ok(!existsSync(file('bad')))
+      assert.equal(runReport(context, runId).activities[0]?.status, 'interrupted')
+    })
+
+  it('is undone if it is a task that a worker has begun', async (test) => {
+    const {run, context, file} = await openFlows(test, {toml: external})
+    const {run_id} = await run(`steps: [{id: t, task: pay, compensate: {exec: [touch, '${file('undone')}']}}]`)
+    takeClaim(context, {owner: 'client'})
+    await cancelRun(context, run_id, {ports: plainPorts, signal: new AbortController().signal, stays: true})
+    assert.ok(existsSync(file('undone')))
   })
 })
 

@@ -72,6 +72,8 @@ export interface TaskChangeEvents {
     status: 'completed' | 'failed' | 'cancelled'
     error: string | undefined
   }
+  /** Another version of a plan has replaced this one: what works on its unfinished steps is to end. */
+  planReplaced: {planSessionId: string; version: number}
   agentRetired: {agentId: number}
   /** Periodic cleanup by the daemon, every few seconds: old rows are deleted, a limited number at a time. */
   cleanup: {retentionDays: number}

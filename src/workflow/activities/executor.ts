@@ -39,6 +39,9 @@ export interface Call<K extends ActivityKind = ActivityKind> {
   readonly hosts: readonly string[]
 }
 
+/** An activity that an earlier attempt has started. */
+export type Started<K extends ActivityKind = ActivityKind> = Pick<Call<K>, 'context' | 'key'>
+
 /** What an activity did. */
 export interface Outcome {
   /** Any JSON value. */
@@ -62,6 +65,10 @@ export type Executor<K extends ActivityKind> =
       isReady(call: Call<K>): boolean
       /** Called when the activity is ready, in the transaction that records its result, even if it is a failure. */
       finish(call: Call<K>): Outcome | {readonly failure: SvcError}
+      /** True if the run has ended what an earlier attempt waits for: that attempt is over. */
+      isWithdrawn?(call: Started<K>): boolean
+      /** True if somebody has begun what the activity waits for, so that it may have effects. */
+      hasBegun?(call: Started<K>): boolean
     }
 
 /** An entry about a local activity. Names that begin with certain words are classified. */

@@ -5,7 +5,8 @@ import {type Executor, localEvent} from './executor.js'
 import {httpExecutor} from './http.js'
 import {meshExecutor} from './mesh.js'
 import {generateExecutor, transcribeExecutor} from './models.js'
-import {approvalExecutor, signalExecutor, taskExecutor, timerExecutor} from './waits.js'
+import {taskExecutor} from './task.js'
+import {approvalExecutor, signalExecutor, timerExecutor} from './waits.js'
 
 /** The activities by kind. */
 export const executors: {readonly [K in ActivityKind]: Executor<K>} = {

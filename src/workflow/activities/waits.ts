@@ -1,8 +1,7 @@
 import {SvcError} from '../../errors/index.js'
-import {requireTask, submitTask} from '../../tasks/index.js'
-import {recordTask, startedAtMs} from '../store/activities.js'
+import {startedAtMs} from '../store/activities.js'
 import {consumeSignal, hasSignal} from '../store/signals.js'
-import {type Call, type Executor, localEvent} from './executor.js'
+import type {Executor} from './executor.js'
 
 /** Waits for a time. The time counts from the first start of the activity, so that an interruption does not prolong it. */
 export const timerExecutor: Executor<'timer'> = {
@@ -41,32 +40,4 @@ export const approvalExecutor: Executor<'approval'> = {
   },
 }
 
-/** Submits a task, and waits until it has ended. The id of the activity makes the submission idempotent. */
-export const taskExecutor: Executor<'task'> = {
-  type: 'wait',
-  begin({context, args, key, attempt}) {
-    const idempotency_key = `workflow:${key.runId}:${key.activityId}:${attempt}`
-    const {task_id} = submitTask(context, {...args, idempotency_key})
-    recordTask(context, key, task_id)
-  },
-  isReady: (call) => ended.has(taskOf(call).status),
-  finish(call) {
-    const {id, display_id, status, status_reason: reason, result} = taskOf(call)
-    const {name} = call
-    if (status !== 'Completed')
-      return {failure: failed(name, `${display_id} ended as ${status}${reason ? `: ${reason}` : ''}`)}
-    return {result: {task_id: id, display_id, status, result: result ?? null}, event: localEvent(name)}
-  },
-}
-
-const failed = (activity: string, reason: string) => new SvcError('workflow_activity_failed', {activity, reason})
-
-const ended: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Cancelled'])
-
-function taskOf({context, key: {runId, activityId}}: Call<'task'>) {
-  const row = context.store.get<{task_id: number}>(
-    "SELECT task_id FROM workflow_activity_log WHERE run_id = ? AND activity_id = ? AND status = 'started'",
-    [runId, activityId],
-  )
-  return requireTask(context, row?.task_id ?? 0)
-}
+export const failed = (activity: string, reason: string) => new SvcError('workflow_activity_failed', {activity, reason})

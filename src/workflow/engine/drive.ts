@@ -4,6 +4,7 @@ import {isErrorOf} from '../../errors/index.js'
 import {watchStore} from '../../store/index.js'
 import {notify, type TaskContext} from '../../tasks/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
+import {withdrawTasks} from '../activities/task.js'
 import type {Workflow} from '../definition/definition.js'
 import {compileWorkflow} from '../definition/read.js'
 import {Journal} from '../store/journal.js'
@@ -194,6 +195,8 @@ class Driver {
     const execution = this.#execution(run)
     const end = run.cancel_requested_at_ms === null ? 'failed' : 'cancelled'
     try {
+      // Tasks of compensations, which an earlier process has submitted, go on.
+      if (this.#run.is_unwinding === 0) execution.write(() => withdrawTasks(this.#context, run_id, reason))
       await execution.steps(signal).catch((error: unknown) => {
         if (!(error instanceof NotReached || error instanceof ActivityFailure)) throw error
       })
@@ -255,6 +258,8 @@ class Driver {
   #release(release: Release): void {
     releaseLease(this.#context, {runId: this.#run.run_id, owner: this.#owner}, release)
     const {status, error} = release
+    if (status !== 'running' && status !== 'waiting')
+      withdrawTasks(this.#context, this.#run.run_id, `the run is ${status}`)
     const {plan_session_id: planSessionId, plan_node_id: nodeId, plan_version: version} = this.#run
     if (planSessionId === null || nodeId === null || status === 'running' || status === 'waiting') return
     notify(this.#context, 'workflowEnded', {planSessionId, nodeId, version: version ?? 1, status, error})

@@ -4,6 +4,7 @@ import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../../tasks/index.js'
 import type {ActivityPorts, Call, Executor, Outcome} from '../activities/executor.js'
 import {checkVersion, executors} from '../activities/executors.js'
+import {withdrawTasks} from '../activities/task.js'
 import type {
   ActivityKind,
   ActivityStep,
@@ -17,6 +18,7 @@ import type {
 import {type Expression, ExpressionFailure, type Scope} from '../definition/expression.js'
 import {
   type ActivityKey,
+  attemptStartedAtMs,
   type LastAttempt,
   lastAttempts,
   type Recorded,
@@ -24,7 +26,6 @@ import {
   recordCompleted,
   recordedResults,
   recordStarted,
-  startedAtMs,
   type WaitingNote,
 } from '../store/activities.js'
 import {argumentHash, cachedResult, cacheResult} from '../store/cache.js'
@@ -58,6 +59,7 @@ interface Frame {
 
 /** An activity to undo if the run fails. */
 interface Undo {
+  /** Position of the result in the run; an interrupted activity is later than all results. */
   readonly seq: number
   readonly step: ActivityStep
   readonly frame: Frame
@@ -276,6 +278,16 @@ export class Execution {
     return result
   }
 
+  /** An activity that was interrupted may have had some of its effects, so it is undone like a completed one. */
+  #undoInterrupted({compensation: step, activity: {kind}}: ActivityStep, key: ActivityKey, frame: Frame): void {
+    if (step === undefined || !this.#attempts.get(key.activityId)?.isOpen) return
+    const executor = executors[kind] as Executor<ActivityKind>
+    const hasBegun =
+      executor.type === 'work' || (executor.type === 'wait' && executor.hasBegun?.({context: this.#context, key}))
+    if (!hasBegun) return
+    this.#undos.push({seq: Number.MAX_SAFE_INTEGER, step, frame})
+  }
+
   /** The result of an activity that was completed earlier, without a repetition of what it did. */
   #replay({activityId}: ActivityKey, step: Step, {result_json: json}: Recorded): unknown {
     const names = {activity: step.name, activity_id: activityId}
@@ -298,7 +310,10 @@ export class Execution {
   }
 
   async #fresh(step: ActivityStep, key: ActivityKey, frame: Frame): Promise<unknown> {
-    if (this.#isUnwinding(frame)) throw new NotReached(key.activityId)
+    if (this.#isUnwinding(frame)) {
+      this.#undoInterrupted(step, key, frame)
+      throw new NotReached(key.activityId)
+    }
     if (step.when !== undefined && !this.#holds(step, step.when, frame)) return this.#skip(step, key)
     const args = evaluated(step.name, () => step.activity.args(frame.scope))
     const hash = step.cacheMs === 0 ? undefined : argumentHash(key.workflow, args)
@@ -326,12 +341,13 @@ export class Execution {
     const {key} = base
     const {attempt: earlier, isOpen} = this.#attempts.get(key.activityId) ?? {attempt: 0, isOpen: false}
     // A wait that was interrupted goes on: nothing of it is repeated.
-    const continues = executor.type === 'wait' && isOpen
-    const first = continues ? earlier : earlier + 1
-    for (let failures = 0; ; failures++) {
-      const attempt = first + failures
+    const continues = executor.type === 'wait' && isOpen && !executor.isWithdrawn?.(base)
+    // Those before a wait count: the run has left the process since.
+    const failed = continues ? (earlier - 1) % step.maxAttempts : 0
+    for (let failures = failed; ; failures++) {
+      const attempt = earlier + failures - failed + (continues ? 0 : 1)
       const call: Call = {...base, attempt}
-      const isOngoing = continues && failures === 0
+      const isOngoing = continues && failures === failed
       try {
         if (executor.type === 'pure')
           return this.write(() => {
@@ -367,9 +383,9 @@ export class Execution {
   ): Promise<unknown> {
     const {key, context, args} = call
     const {key: signalKey, prompt} = args as {key?: string; prompt?: string}
-    // An interruption does not prolong the first attempt.
-    const fromMs = attempt === 1 ? startedAtMs(context, key) : context.now()
-    const limitMs = step.timeoutMs === undefined ? undefined : fromMs + step.timeoutMs
+    // An interruption does not prolong an attempt.
+    const limitMs =
+      step.timeoutMs === undefined ? undefined : attemptStartedAtMs(context, key, attempt) + step.timeoutMs
     const wakeAtMs = executor.wakeAtMs?.(call)
     const condition: Condition = {
       name: step.name,
@@ -503,6 +519,7 @@ export class Execution {
       if (executors[step.activity.kind].type === 'pure')
         this.#start(step, key, {attempt, isFirst: failures === 0, earlier: 0})
       recordAttempt(this.#context, key, {attempt, status: 'failed', error: text})
+      withdrawTasks(this.#context, key.runId, text, key.activityId)
       journal.append({event: 'ActivityAttemptFailed', ...names, attempt, max_attempts: step.maxAttempts, error: text})
       if (isLast) return
       journal.append({event: 'ActivityRetryScheduled', ...names, attempt, next_attempt: attempt + 1, delay_ms: delayMs})

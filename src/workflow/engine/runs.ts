@@ -12,6 +12,7 @@ import {
   isFinished,
   type NewRun,
   type RunRow,
+  requestCancel,
   requireRun,
 } from '../store/runs.js'
 import {type Driven, type DriveOptions, driveRun} from './drive.js'
@@ -95,11 +96,7 @@ export async function cancelRun(context: TaskContext, runId: string, options: Dr
   const run = store.transaction(() => {
     const found = requireRun(context, runId)
     if (isFinished(found)) throw new SvcError('workflow_finished', {run: runId, status: found.status})
-    store.run(
-      `UPDATE workflow_run_log SET cancel_requested_at_ms = coalesce(cancel_requested_at_ms, ?), updated_at_ms = ?
-WHERE run_id = ?`,
-      [now(), now(), runId],
-    )
+    requestCancel(context, runId)
     return found
   })
   if (isHeld(run, now())) return requireRun(context, runId)

@@ -50,6 +50,18 @@ WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started
     [runId, workflow, activityId],
   )?.recorded_at_ms ?? now()
 
+/** When an attempt started, Unix ms. */
+export const attemptStartedAtMs = (
+  {store, now}: TaskContext,
+  {runId, workflow, activityId}: ActivityKey,
+  attempt: number,
+): number =>
+  store.get<{recorded_at_ms: number}>(
+    `SELECT recorded_at_ms FROM workflow_activity_attempt_log
+WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND attempt_no = ? AND status = 'started'`,
+    [runId, workflow, activityId, attempt],
+  )?.recorded_at_ms ?? now()
+
 /** Connects an activity with the task that it waits for. */
 export function recordTask({store}: TaskContext, {runId, workflow, activityId}: ActivityKey, taskId: number): void {
   store.run(
@@ -58,6 +70,19 @@ WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started
     [taskId, runId, workflow, activityId],
   )
 }
+
+/** The latest task of each activity of a run, or of one, that has no result yet. */
+export const tasksOfRun = ({store}: TaskContext, runId: string, activityId?: string): number[] =>
+  store
+    .all<{task_id: number}>(
+      `SELECT task_id FROM workflow_activity_log AS s WHERE run_id = @run AND status = 'started' AND task_id IS NOT NULL
+  AND (@activity IS NULL OR activity_id = @activity)
+  AND NOT EXISTS (SELECT 1 FROM workflow_activity_log AS c WHERE c.run_id = s.run_id
+    AND c.workflow_name = s.workflow_name AND c.activity_id = s.activity_id AND c.status = 'completed')
+ORDER BY seq DESC`,
+      {run: runId, activity: activityId ?? null},
+    )
+    .map(({task_id}) => task_id)
 
 /** The runs that wait for a task. */
 export const runsOfTask = ({store}: TaskContext, taskId: number): string[] =>

@@ -127,6 +127,27 @@ export function wakeRun({store, now}: TaskContext, runId: string): void {
   store.run("UPDATE workflow_run_log SET wake_at_ms = ? WHERE run_id = ? AND status = 'waiting'", [now(), runId])
 }
 
+/** Asks for a run to be cancelled: the process that drives it, or the next one, does that. */
+export function requestCancel(context: TaskContext, runId: string): void {
+  const at = context.now()
+  context.store.run(
+    `UPDATE workflow_run_log SET cancel_requested_at_ms = coalesce(cancel_requested_at_ms, ?), updated_at_ms = ?
+WHERE run_id = ?`,
+    [at, at, runId],
+  )
+  wakeRun(context, runId)
+}
+
+/** The unfinished runs for the steps of a version of a plan. */
+export const runsOfPlan = ({store, repositoryId}: TaskContext, planSessionId: string, version: number): string[] =>
+  store
+    .all<{run_id: string}>(
+      `SELECT run_id FROM workflow_run_log WHERE repository_id = ? AND plan_session_id = ? AND coalesce(plan_version, 1) = ?
+  AND status IN ('running', 'waiting')`,
+      [repositoryId, planSessionId, version],
+    )
+    .map(({run_id}) => run_id)
+
 /** Maximum number of runs per delete. */
 const pruneSize = 100
 const dayMs = 86_400_000
