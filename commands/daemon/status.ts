@@ -1,6 +1,6 @@
 import {Flags} from '@oclif/core'
 import {SvcCommand} from '../../src/cli/index.js'
-import {daemonSettings} from '../../src/config/index.js'
+import {daemonSettings, formatMoment} from '../../src/config/index.js'
 import type {DaemonStatusV1} from '../../src/contracts/index.js'
 import type {Discovery} from '../../src/daemon/index.js'
 
@@ -60,5 +60,5 @@ does not respond.`
 function asText({pid, addr, started_at_ms: started, ending}: DaemonStatusV1): string {
   if (ending) return `The daemon (pid ${pid}) is shutting down and waits for its tasks.`
   const address = addr === null ? 'not listening' : `listening on ${addr}`
-  return `The daemon (pid ${pid}) has been running since ${new Date(started).toISOString()}, ${address}.`
+  return `The daemon (pid ${pid}) has been running since ${formatMoment(started)}, ${address}.`
 }

@@ -1,5 +1,6 @@
 import {Flags} from '@oclif/core'
 import {asLease, controlUrlFlag, formatLeases, MeshCommand, nodeFlag} from '../../src/cli/index.js'
+import {formatMoment} from '../../src/config/index.js'
 import type {MeshLeaseV1} from '../../src/contracts/index.js'
 
 const verbs = ['grant', 'renew', 'release', 'verify'] as const
@@ -84,7 +85,7 @@ in both cases, stop the leased work. Releasing an expired lease is not an error.
   async #verify(lease: string, scopeKey: string): Promise<void> {
     const client = await this.client()
     const {valid: _, ...found} = await client.verifyLease({lease, scopeKey}, {signal: this.signal})
-    const until = new Date(found.expires_unix_ms).toISOString()
+    const until = formatMoment(found.expires_unix_ms)
     await this.#print({lease_id: lease, state: 'held', ...found}, `held by ${found.holder_node_id} until ${until}`)
   }
 

@@ -1,5 +1,6 @@
 import {Flags} from '@oclif/core'
 import {OrchCommand, taskArg} from '../../src/cli/index.js'
+import {formatMoment} from '../../src/config/index.js'
 import type {OrchHeartbeatV1} from '../../src/contracts/index.js'
 
 export default class OrchHeartbeat extends OrchCommand<typeof OrchHeartbeat> {
@@ -39,9 +40,6 @@ claimed it.`
       generation,
       expires_at_ms: ends,
     }
-    await this.output.result(
-      result,
-      ({display_id}) => `Claim on ${display_id} extended until ${new Date(ends).toISOString()}`,
-    )
+    await this.output.result(result, ({display_id}) => `Claim on ${display_id} extended until ${formatMoment(ends)}`)
   }
 }

@@ -1,4 +1,5 @@
 import {formatTable, OperationCommand, operationFlags} from '../../src/cli/index.js'
+import {formatMoment} from '../../src/config/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 import type {LoggedOperation} from '../../src/orchestrator/index.js'
 
@@ -24,7 +25,7 @@ only after they are undone.`
             ['OPERATION', 'WHEN', 'STATE', 'WHAT'],
             operations.map(({op_id, timestamp_ms, undone, summary}) => [
               op_id,
-              new Date(timestamp_ms).toISOString(),
+              formatMoment(timestamp_ms),
               undone ? 'undone' : 'done',
               summary,
             ]),

@@ -1,3 +1,4 @@
+import {formatMoment} from '../config/index.js'
 import type {OrchAttentionV1} from '../contracts/index.js'
 import type {StatusReport} from '../orchestrator/index.js'
 import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
@@ -18,10 +19,10 @@ export const excerpt = (text: string): string => {
   return line.length <= longestExcerpt ? line : `${line.slice(0, longestExcerpt - 1)}…`
 }
 
-export const time = (ms: number): string => new Date(ms).toISOString()
+export const time = formatMoment
 
 /** `2026-12-01 08:00:30`, UTC. */
-export const dateTime = (ms: number): string => time(ms).slice(0, 19).replace('T', ' ')
+export const dateTime = (ms: number): string => time(ms).replace(/^([+-]?\d+-\d\d-\d\d)T(\d\d:\d\d:\d\d).*$/, '$1 $2')
 
 /** `T-0001 is Failed (agent core): no luck` */
 export function taskLine({display_id, status, status_reason: reason, agent_name}: Task): string {

@@ -24,18 +24,19 @@ export async function waitForTask(
   look: () => Task,
   {signal, limit, show}: Waiting,
 ): Promise<Task> {
+  const {startTimer} = await import('../process/index.js')
   const stop = new AbortController()
   const abort = () => stop.abort()
   signal.addEventListener('abort', abort, {once: true})
   if (signal.aborted) abort()
-  const timer = limit === undefined ? undefined : setTimeout(abort, limit.seconds * 1000 - sinceMs(limit.fromMs))
+  const timer = limit === undefined ? undefined : startTimer(abort, limit.seconds * 1000 - sinceMs(limit.fromMs))
   try {
     for await (const task of readings(orchestrator, look, stop.signal)) {
       if (ends.has(task.status)) return task
       show(task)
     }
   } finally {
-    clearTimeout(timer)
+    timer?.stop()
     signal.removeEventListener('abort', abort)
   }
   const last = look()

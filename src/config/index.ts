@@ -3,7 +3,14 @@
  * Parsing, precedence, warnings, `svc config`, command flags and the manual are derived from the rows.
  */
 export {type DescribedSetting, describeSettings} from './describe.js'
-export {parseDuration} from './duration.js'
+export {
+  formatMoment,
+  latestMomentMs,
+  longestDurationMs,
+  parseDuration,
+  readDuration,
+  readMoment,
+} from './duration.js'
 export {type EnvFile, envFileExposure} from './env-file.js'
 export {type EnvLine, parseEnvLines} from './env-lines.js'
 export {meshEnvPath, readMeshEnv} from './env-mesh.js'

@@ -14,6 +14,7 @@ import {
   type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
+import {formatMoment} from '../config/index.js'
 import {logger} from '../log/index.js'
 import type {OperationBase} from '../operations/index.js'
 import {answerOf, formOf, supportsForms} from './call-hooks.js'
@@ -56,7 +57,7 @@ const anyParams: StandardSchemaV1<unknown, Readonly<Record<string, unknown>>> = 
   },
 }
 
-const isoTime = (ms: number) => new Date(ms).toISOString()
+const isoTime = (ms: number) => formatMoment(ms)
 
 /** A task as revision 2025-11-25 defines it. */
 const legacyTask = ({id, status, message, createdMs, updatedMs, ttlMs}: TaskState) => ({

@@ -1,6 +1,7 @@
 import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {KeptOutput} from './kept-output.js'
+import {startTimer} from './timer.js'
 
 /** A program that inherits only what is listed here. */
 export interface GroupCommand {
@@ -26,8 +27,6 @@ const graceMs = 2000
 /** How long the pipes are read after the program has ended, ms: its children may still be writing. */
 const lingerMs = 500
 const pollMs = 20
-/** A longer timer would fire at once. */
-const longestTimerMs = 2 ** 31 - 1
 
 /**
  * Runs a program as the leader of its own process group, without a shell and without input. When it has ended, times
@@ -67,7 +66,7 @@ export async function runInGroup(
   process.once('exit', killAll)
   // Not AbortSignal.timeout: only a combined signal would reference it, and it could be garbage-collected.
   const timeUp = new AbortController()
-  const timer = setTimeout(() => timeUp.abort(), Math.min(command.timeoutMs, longestTimerMs))
+  const timer = startTimer(() => timeUp.abort(), command.timeoutMs)
   /** Resolves to true if it ended without being stopped. */
   const lifetime = async () => {
     onStart(pid)
@@ -89,7 +88,7 @@ export async function runInGroup(
     }
   } finally {
     output.end()
-    clearTimeout(timer)
+    timer.stop()
     process.off('exit', killAll)
     // A process that still holds the pipes has left the group: its output is not read.
     child.stdout.destroy()

@@ -10,6 +10,7 @@ import {
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
+import {startTimer, type Timer} from '../process/index.js'
 import type {KeepAlive} from './keep-alive.js'
 import type {ServedModel} from './served-model.js'
 
@@ -19,9 +20,6 @@ export interface HostOptions extends Omit<EngineOptions, 'signal'> {
   /** How long an idle model stays loaded, ms. */
   keepAlive: KeepAlive
 }
-
-/** Maximum delay of a timer, ms: about 25 days. */
-const maxTimerMs = 2 ** 31 - 1
 
 /**
  * The served model. It is loaded when the server starts, unloaded after it has been idle for the `keepAlive` of the last
@@ -38,7 +36,7 @@ export class ModelHost {
   #engine: Promise<Engine> | undefined
   #active = 0
   #keepAlive: KeepAlive
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #expiresAt: Date | 'forever' = 'forever'
   readonly #closing = new AbortController()
 
@@ -101,7 +99,7 @@ export class ModelHost {
     keepAlive?: KeepAlive,
   ): AsyncGenerator<GenerateEvent, void, undefined> {
     this.#active++
-    clearTimeout(this.#timer)
+    this.#timer?.stop()
     this.#keepAlive = keepAlive ?? this.#options.keepAlive
     try {
       const engine = await this.#open()
@@ -125,7 +123,7 @@ export class ModelHost {
   }
 
   async #closeEngine(): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#timer?.stop()
     const engine = this.#engine
     this.#engine = undefined
     await (await engine)?.close()
@@ -144,15 +142,15 @@ export class ModelHost {
 
   /** Starts the idle timer. */
   #arm(): void {
-    clearTimeout(this.#timer)
+    this.#timer?.stop()
     const keepAlive = this.#keepAlive
     this.#expiresAt = keepAlive === 'forever' ? 'forever' : new Date(Date.now() + keepAlive)
-    if (keepAlive === 'forever' || keepAlive > maxTimerMs || this.#active > 0) return
-    this.#timer = setTimeout(() => {
+    if (keepAlive === 'forever' || this.#active > 0) return
+    const unloadIfIdle = () => {
       if (this.#active === 0)
         void this.unload().catch((err) => logger('serve').error({err}, 'Failed to unload the model.'))
-    }, keepAlive)
-    this.#timer.unref()
+    }
+    this.#timer = startTimer(unloadIfIdle, keepAlive, {isWaitedFor: false})
   }
 }
 

@@ -83,6 +83,14 @@ describe('definitions of workflows', () => {
     'a key of a block': ['steps: [{value: 1, concurrency: 2}]', /concurrency does not belong to value/],
     'steps without a loop': ['steps: [{for_each: [1]}]', /for_each needs steps/],
     'then without if': ['steps: [{then: [{value: 1}]}]', /then needs if/],
+    'a timer after the year 9999': [
+      'steps: [{timer: 99999999999d}]',
+      /step 0: the duration 99999999999d is longer than/,
+    ],
+    'a timeout beyond exact numbers': [
+      'steps: [{value: 1, timeout: 9007199254740993}]',
+      /step 0: the duration 9\d+ is longer/,
+    ],
     'a compensation of a compensation': [
       'steps: [{value: 1, compensate: {value: 2, compensate: {value: 3}}}]',
       /compensation must be one activity/,

@@ -112,6 +112,11 @@ steps:
     assert.match(row.last_error ?? '', /did not end within 20 ms/)
   })
 
+  it('can have a timeout that is longer than a timer of Node.js', async (test) => {
+    const {run} = await openFlows(test)
+    assert.equal((await run('steps: [{exec: [sleep, "0.05"], timeout: 30d}]')).status, 'completed')
+  })
+
   it('runs branches at the same time, and ends them if one fails', async (test) => {
     const {run} = await openFlows(test)
     const both = await run(`

@@ -1,5 +1,6 @@
 import {Args, Flags} from '@oclif/core'
 import {asNode, controlUrlFlag, MeshCommand, stateFlag} from '../../../src/cli/index.js'
+import {formatMoment} from '../../../src/config/index.js'
 import type {MeshMaintenanceV1} from '../../../src/contracts/index.js'
 import {SvcError} from '../../../src/errors/index.js'
 
@@ -58,7 +59,7 @@ or mesh.`
       maintenance,
       ...(endsMs === undefined ? {} : {maintenance_until_unix_ms: endsMs}),
     }
-    const until = endsMs === undefined ? '' : ` until ${new Date(endsMs).toISOString()}`
+    const until = endsMs === undefined ? '' : ` until ${formatMoment(endsMs)}`
     await this.output.result(
       result,
       () => `${node} is ${maintenance ? `in maintenance${until}` : 'out of maintenance'}`,

@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
+import {pause} from '../../process/index.js'
 import {type MeshOperation, routes} from '../protocol/routes.js'
 import {MeshHttpError, type ReportedProblem, refusalOf, snippetOf} from './error.js'
-import {pause} from './pause.js'
 import {type Redactor, redactor} from './redactor.js'
 import type {CallOptions} from './requests.js'
 import {

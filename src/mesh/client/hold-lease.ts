@@ -1,7 +1,7 @@
+import {pause} from '../../process/index.js'
 import type {ExecLease} from '../protocol/lease.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
-import {pause} from './pause.js'
 import type {GrantedLease} from './requests.js'
 import {retryDelayMs} from './retry.js'
 

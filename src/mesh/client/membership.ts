@@ -1,8 +1,8 @@
 import {randomBytes} from 'node:crypto'
+import {pause} from '../../process/index.js'
 import type {HeartbeatReply, NodeRecord} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
-import {pause} from './pause.js'
 import type {HeartbeatRecord, JoinRecord} from './requests.js'
 
 /** Event of a membership. Contains no tokens. */

@@ -1,3 +1,4 @@
+import {longestDurationMs} from '../../config/index.js'
 import {contractSchema, type SubmitTaskV1} from '../../contracts/index.js'
 import type {FinishedStatus, Task, TaskGraph} from '../../tasks/index.js'
 import {requireAttention, submitterOf} from '../attention.js'
@@ -435,7 +436,10 @@ export const taskOperations: readonly Operation[] = [
     idempotent: true,
     input: object(
       {
-        older_than_ms: integer('Minimum time since a task finished, in milliseconds.', {minimum: 0}),
+        older_than_ms: integer('Minimum time since a task finished, in milliseconds.', {
+          minimum: 0,
+          maximum: longestDurationMs,
+        }),
         status: list(oneOf(['Completed', 'Failed', 'Cancelled']), 'Only tasks with these statuses.', {maxItems: 3}),
         dry_run: flag('Count the tasks without deleting them.'),
       },

@@ -1,7 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
-import {type KeptOutput, processStart} from '../../process/index.js'
+import {type KeptOutput, processStart, startTimer} from '../../process/index.js'
 import {recordExchange, sessionsOf} from '../../sessions/index.js'
 import {
   appendEvent,
@@ -66,7 +66,7 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
   const controller = new AbortController()
   const end = (why: Ending) => controller.abort(new RunEnded(why))
   const {ms, reason} = runLimit(context.config, {...task, ...task.budget})
-  const timer = setTimeout(() => end(reason), ms)
+  const timer = startTimer(() => end(reason), ms)
   const {report, storeOutput, close} = reportOf(context, started)
   const startedMs = performance.now()
   const record = (outcome: 'success' | 'failure') =>
@@ -87,7 +87,7 @@ export function startRun(context: TaskContext, lease: Lease, started: Started, p
         }),
     )
     .finally(() => {
-      clearTimeout(timer)
+      timer.stop()
       close()
     })
   return {taskId: task.id, agentId: task.agent_id, generation, done, end}

@@ -13,7 +13,7 @@ import {
   type StoredMessage,
   taskScopeKey,
 } from '../../mesh/index.js'
-import type {KeptOutput} from '../../process/index.js'
+import {type KeptOutput, startTimer} from '../../process/index.js'
 import {type OrchestratorConfig, parseCapabilities, planExec, runLimit} from '../../tasks/index.js'
 import {aiProcessor} from '../processors/ai.js'
 import {execProcessor} from '../processors/exec.js'
@@ -237,14 +237,12 @@ async function receivedSecrets(
   return Object.fromEntries(names.map((name) => [name, String(sent[name])]))
 }
 
-const longestTimerMs = 2 ** 31 - 1
-
 async function execute(settings: WorkerSettings, {job, hold, progress}: Running, folder: WorkFolder): Promise<Outcome> {
   const {config, endpoint, env} = settings
   const {task} = job
   const {ms} = runLimit(config, {task_timeout_ms: task.task_timeout_ms})
   const timeUp = new AbortController()
-  const timer = setTimeout(() => timeUp.abort(), Math.min(ms, longestTimerMs))
+  const timer = startTimer(() => timeUp.abort(), ms)
   const report: RunReport = {
     phase: (phase) => {
       progress.note = phase
@@ -265,7 +263,7 @@ async function execute(settings: WorkerSettings, {job, hold, progress}: Running,
     if (!timeUp.signal.aborted || hold.signal.aborted) throw error
     throw new SvcError('task_run_failed', {reason: `it timed out after ${ms} ms`})
   } finally {
-    clearTimeout(timer)
+    timer.stop()
   }
 }
 

@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {holdLockFile} from '../../files/index.js'
 import {logger} from '../../log/index.js'
+import {startTimer, type Timer} from '../../process/index.js'
 import type {SpeechService} from '../../speech/index.js'
 import {Session, type SessionClient, type SessionContext, type SessionOptions} from './session.js'
 import {lastChange, removeSession} from './session-files.js'
@@ -33,7 +34,7 @@ export class Sessions {
   /** Sessions of this process, also those that are being started. */
   readonly #open = new Map<string, Promise<Session>>()
   /** Ends of the times to live of sessions without a client, also of those of earlier processes. */
-  readonly #expiries = new Map<string, NodeJS.Timeout>()
+  readonly #expiries = new Map<string, Timer>()
   #attached = 0
   #isClosed = false
 
@@ -99,7 +100,7 @@ export class Sessions {
     this.#attached++
     try {
       if (id === undefined) return await this.#create(options)
-      clearTimeout(this.#expiries.get(id))
+      this.#expiries.get(id)?.stop()
       this.#expiries.delete(id)
       const opened = this.#open.get(id) ?? this.#restore(id)
       this.#open.set(id, opened)
@@ -122,7 +123,7 @@ export class Sessions {
   /** Stops all sessions. Those with something to come back for stay in their files. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const timer of this.#expiries.values()) clearTimeout(timer)
+    for (const timer of this.#expiries.values()) timer.stop()
     for (const opened of this.#open.values()) {
       const session = await opened.catch(() => undefined)
       if (session?.isEmpty || !(await this.#keeps())) await session?.end()
@@ -160,7 +161,7 @@ export class Sessions {
   }
 
   #expireLater(id: string, ms: number): void {
-    const timer = setTimeout(() => void this.#expire(id), Math.min(ms, 2 ** 31 - 1)).unref()
+    const timer = startTimer(() => void this.#expire(id), ms, {isWaitedFor: false})
     this.#expiries.set(id, timer)
   }
 

@@ -3,8 +3,6 @@ import {inheritedEnvironment, killIfRunning, processesWith, runInGroup} from '..
 import type {ActivityKey} from '../store/activities.js'
 import {type Executor, localEvent} from './executor.js'
 
-/** Time limit of a program without a timeout of its own, ms. */
-const longestMs = 2 ** 31 - 1
 const maxOutputBytes = 256 << 10
 /** Variable that marks the processes of an activity. */
 const marker = 'SVC_WORKFLOW_ACTIVITY'
@@ -30,7 +28,7 @@ export const execExecutor: Executor<'exec'> = {
           SVC_WORKFLOW_ATTEMPT: String(attempt),
           [marker]: markerOf(key),
         },
-        timeoutMs: longestMs,
+        timeoutMs: Number.POSITIVE_INFINITY,
         maxOutputBytes,
       },
       signal,

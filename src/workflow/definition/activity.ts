@@ -1,6 +1,7 @@
-import {parseDuration} from '../../config/index.js'
+import {longestDurationMs, readDuration} from '../../config/index.js'
 import type {WorkflowStep} from '../../contracts/index.js'
 import type {Activity} from './definition.js'
+import {ExpressionFailure} from './expression.js'
 import {hasExpression, type Template} from './template.js'
 
 /** Compiles a part of a step. */
@@ -97,9 +98,16 @@ export function activityFault(key: ActivityKey, step: WorkflowStep): string | un
   return undefined
 }
 
-/** A duration of a workflow file, which its schema has checked: integer ms, or text such as `500ms` or `1.5s`. */
-export const durationMs = (value: number | string): number =>
-  typeof value === 'number' ? value : Math.round(parseDuration(value))
+/**
+ * A duration of a workflow file, whose form its schema has checked: integer ms, or text such as `500ms` or `1.5s`.
+ * @throws ExpressionFailure if it is longer than 1000 years
+ */
+export function durationMs(value: number | string): number {
+  const ms = typeof value === 'number' ? value : readDuration(value)
+  if (ms === undefined || ms > longestDurationMs)
+    throw new ExpressionFailure(`the duration ${value} is longer than 1000 years`)
+  return ms
+}
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 

@@ -168,11 +168,13 @@ class WorkflowCompiler {
       name: id ?? key,
       path,
       when,
-      activity: read(source[key] as never, compile, source),
+      activity: this.#compiled(path, () => read(source[key] as never, compile, source)),
       maxAttempts: retries + 1,
-      backoffMs: Math.max(1, durationMs(backoff)),
-      timeoutMs: timeoutOf(key, timeout),
-      cacheMs: durationMs(cache),
+      ...this.#compiled(path, () => ({
+        backoffMs: Math.max(1, durationMs(backoff)),
+        timeoutMs: timeoutOf(key, timeout),
+        cacheMs: durationMs(cache),
+      })),
       continuesOnError: source.continue_on_error ?? false,
       compensation: source.compensate && this.#compensation(source.compensate, {path, names, depth}),
     }

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto'
-import {setTimeout as sleep} from 'node:timers/promises'
 import {SvcError} from '../../errors/index.js'
+import {pause, startTimer} from '../../process/index.js'
 import type {TaskContext} from '../../tasks/index.js'
 import type {ActivityPorts, Call, Executor, Outcome} from '../activities/executor.js'
 import {checkVersion, executors} from '../activities/executors.js'
@@ -526,12 +526,7 @@ export class Execution {
       const {runId: run_id, workflow} = key
       journal.emit({type: 'activity_retried', run_id, workflow, ...names, attempt, error: text})
     })
-    if (!isLast)
-      await waits.during(() =>
-        sleep(delayMs, undefined, {signal}).catch(() => {
-          throw signal.reason
-        }),
-      )
+    if (!isLast) await waits.during(() => pause(delayMs, signal))
   }
 
   /** The result of an activity whose failure does not end the run. @throws ActivityFailure otherwise */
@@ -622,11 +617,11 @@ async function withTimeout<T>(
   const onAbort = () => limit.abort(signal.reason)
   signal.addEventListener('abort', onAbort, {once: true})
   const timeout = new SvcError('workflow_activity_timeout', {activity: 'The activity', ms})
-  const timer = setTimeout(() => limit.abort(timeout), ms)
+  const timer = startTimer(() => limit.abort(timeout), ms)
   try {
     return await work(limit.signal)
   } finally {
-    clearTimeout(timer)
+    timer.stop()
     signal.removeEventListener('abort', onAbort)
   }
 }

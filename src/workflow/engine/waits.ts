@@ -1,3 +1,4 @@
+import {startTimer, type Timer} from '../../process/index.js'
 import type {ActivityKind} from '../definition/definition.js'
 import {Suspension} from './ends.js'
 
@@ -22,16 +23,13 @@ interface Wait {
   readonly reject: (reason: unknown) => void
 }
 
-/** A longer timer would fire at once. */
-const longestTimerMs = 2 ** 31 - 1
-
 /** The activities of a run that wait. If nothing else runs, the run can leave the process. */
 export class Waits {
   readonly #now: () => number
   readonly #onIdle: () => void
   readonly #waits = new Set<Wait>()
   #working = 0
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
 
   /** @param onIdle called when all activities of the run wait */
   constructor(now: () => number, onIdle: () => void) {
@@ -101,16 +99,15 @@ export class Waits {
   }
 
   close(): void {
-    clearTimeout(this.#timer)
+    this.#timer?.stop()
     this.#timer = undefined
   }
 
   #schedule(): void {
-    clearTimeout(this.#timer)
+    this.#timer?.stop()
     this.#timer = undefined
     const at = this.wakeAtMs
-    if (at !== undefined)
-      this.#timer = setTimeout(() => this.check(), Math.min(longestTimerMs, Math.max(0, at - this.#now())))
+    if (at !== undefined) this.#timer = startTimer(() => this.check(), at - this.#now())
     // What follows an activity starts in a microtask.
     if (this.#working === 0 && this.#waits.size > 0)
       setImmediate(() => {
