@@ -58,6 +58,14 @@ export const noConstraints: DecodingConstraints = {
   stuckSteps: 1,
 }
 
+/** Phrases that decide between hypotheses, and the strength of the bias, which is off at 0. */
+export interface Preference {
+  phrases: readonly string[]
+  strength: number
+}
+
+export const noPreference: Preference = {phrases: [], strength: 0}
+
 /** A constraint that was not applied. */
 export interface ConstraintWarning {
   code: 'forbidden_token_ignored' | 'constraint_dropped'
@@ -97,7 +105,7 @@ export interface RecognitionOptions {
   hotwords: readonly string[]
   constraints: DecodingConstraints
   /** Words and phrases that decide between hypotheses of similar probability. */
-  preferred: readonly string[]
+  preferred: Preference
   wordTimestamps: boolean
   /** Returns the text and log-probability of each token. */
   pieces?: boolean | undefined

@@ -1,10 +1,24 @@
+import type {Preference} from './model.js'
 import {countHits} from './text/bias-phrases.js'
 
+/** Difference of log-probabilities beyond which a text does not match the audio: a factor of 22,000. */
+export const mismatch = 10
+
 /**
- * Maximum difference of log-probabilities between the best hypothesis and one with more preferred words: a factor of
- * 20. A hypothesis with a probability above 95 % is never replaced.
+ * Difference of log-probabilities up to which readings are alternatives: a factor of 20. At `usualStrength`, it is also the
+ * bound of preferred phrases, so that they do not replace a hypothesis with a probability above 95 %.
  */
 export const acousticBound = Math.log(20)
+
+/** The default strength of the bias. */
+const usualStrength = 0.8
+
+/**
+ * Maximum difference of log-probabilities between the best hypothesis and one with more preferred words. It is proportional
+ * to the strength of the bias, but never admits a text that does not match the audio.
+ */
+export const preferenceBound = (strength: number): number =>
+  Math.min(mismatch, (strength / usualStrength) * acousticBound)
 
 export interface ReadingChoice<R> {
   /** Hypothesis that is selected without preferred words. */
@@ -12,15 +26,17 @@ export interface ReadingChoice<R> {
   text: (reading: R) => string
   /** Log-probability of the hypothesis, without bonuses for preferred words. */
   score: (reading: R) => number
-  phrases: readonly string[]
+  preferred: Preference
 }
 
 /**
- * Sorts the hypotheses of a window. The first one has the most preferred words of those within `acousticBound` of the
- * best; the others keep their order.
+ * Sorts the hypotheses of a window. The first one has the most preferred words of those within `preferenceBound` of
+ * the best; the others keep their order.
  */
-export function preferPhrases<R>(readings: readonly R[], {best, text, score, phrases}: ReadingChoice<R>): R[] {
-  const least = score(best) - acousticBound
+export function preferPhrases<R>(readings: readonly R[], {best, text, score, preferred}: ReadingChoice<R>): R[] {
+  const {phrases, strength} = preferred
+  if (strength <= 0) return [best, ...readings.filter((reading) => reading !== best)]
+  const least = score(best) - preferenceBound(strength)
   let chosen = best
   let most = -1
   for (const reading of readings) {

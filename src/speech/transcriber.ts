@@ -383,7 +383,8 @@ export class Transcriber {
   #decoding({description}: SpeechEngine, language: string | undefined): TranscribeOptions {
     const {decoding, preprocess: loudness, prefersWords = false, text} = this.#options
     const wordTimestamps = decoding.wordTimestamps || (prefersWords && description.wordTimings)
-    const preferred = text.contextualBias ? biasPhrases(text.lexicon, text.hotwords, text.maxBiasPhrases) : []
+    const phrases = text.contextualBias ? biasPhrases(text.lexicon, text.hotwords, text.maxBiasPhrases) : []
+    const preferred = {phrases, strength: decoding.constraints.biasStrength}
     const options = {...decoding, language, wordTimestamps, preferred}
     if (loudness.mode === 'none') return options
     return {...options, preprocess: (samples) => preprocess(samples, loudness).samples}

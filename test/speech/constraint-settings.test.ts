@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {after, before, describe, it} from 'node:test'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
 import {ModelHolder, partialWriter, Transcriber, transcribePayload, transcriberOptions} from '../../src/speech/index.js'
+import {noPreference} from '../../src/speech/model.js'
 import type {Lexicon} from '../../src/speech/text/lexicon.js'
 import {digits, encodingTokenizer, microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
 import {projectFile, skipWithout} from '../support/project.js'
@@ -172,7 +173,7 @@ describe('a draft of live audio', () => {
     const {engine} = await models.ctc.open(undefined)
     const samples = await readClip(hello)
     const draft = async (env: Environment) => {
-      const stream = engine.draft?.({...optionsOf(env).decoding, language: 'en', preferred: []})
+      const stream = engine.draft?.({...optionsOf(env).decoding, language: 'en', preferred: noPreference})
       let text = ''
       for (let at = 0; at < samples.length; at += 16_000)
         text = (await stream?.push(samples.slice(at, at + 16_000)))?.text ?? ''
@@ -185,10 +186,11 @@ describe('a draft of live audio', () => {
 })
 
 describe('a strong bias', {skip: skipWithout(microData)}, () => {
-  it('does not replace a word that the model is sure of', async () => {
+  it('does not replace a word that the model is sure of', async (test) => {
     await writeMicroWhisper(join(folder, 'digits'))
     await writeFiles(folder, {'digits/tokenizer.json': JSON.stringify(encodingTokenizer)})
     const model = holderOf(join(folder, 'digits'))
+    test.after(() => model.close())
     for (const {path, words} of (await microClips()).slice(0, 3))
       for (const hotword of digits.filter((word) => !words.includes(word)).slice(0, 3)) {
         const {decoding, ...options} = optionsOf({LOGIT_BIAS_STRENGTH: '50', SESSION_HOTWORDS: hotword})
@@ -197,18 +199,20 @@ describe('a strong bias', {skip: skipWithout(microData)}, () => {
         const {transcript} = await transcriber.transcribe({path})
         assert.equal(transcript.text.trim(), words.join(' '), hotword)
       }
-    await model.close()
   })
 })
 
 describe('SVC_SPEECH_TRIE_STUCK_STEPS', () => {
-  it('limits the number of tokens that are far from all phrases', async () => {
-    const escapes = async (steps: string) => {
-      const {transcript} = await hear({...phrases, TRIE_STUCK_STEPS: steps})
-      return transcript.segments.map(({constraintEscaped}) => constraintEscaped)
+  it('limits the number of tokens in a row that match no phrase', async () => {
+    const read = async (steps: string, list = phrases.CONSTRAINED_PHRASES) => {
+      const {transcript} = await hear({...phrases, CONSTRAINED_PHRASES: list, TRIE_STUCK_STEPS: steps})
+      return [transcript.text, ...transcript.segments.map(({constraintEscaped}) => constraintEscaped)]
     }
-    assert.deepEqual(await escapes('1'), [true])
-    assert.deepEqual(await escapes('5'), [undefined])
+    const whole = await textOf({})
+    assert.deepEqual(await read('1'), [whole, true])
+    assert.deepEqual(await read('5'), ['hello and welcome machine', undefined])
+    assert.deepEqual(await read('2', 'two, three'), [whole, true])
+    assert.deepEqual(await read('99', 'yes, no, hello and welcome'), ['hello and welcome no', undefined])
   })
 
   it('is visible in the result and in the events of tokens and segments', async () => {
@@ -230,6 +234,17 @@ describe('SVC_SPEECH_TRIE_STUCK_STEPS', () => {
 
 describe('the bias', () => {
   const strong = {LOGIT_BIAS_STRENGTH: '50', SESSION_HOTWORDS: 'seven five'}
+
+  it('has the strength of SVC_SPEECH_LOGIT_BIAS_STRENGTH in a CTC model, too', async () => {
+    const heard = async (strength: string, hotword: string) => {
+      const transcriber = transcriberOf('ctc', {LOGIT_BIAS_STRENGTH: strength, SESSION_HOTWORDS: hotword})
+      const {transcript} = await transcriber.transcribe({path: projectFile('examples/memo.wav')})
+      return transcript.text.split(' ')[7]
+    }
+    const read = (hotword: string) => Promise.all(['0', '0.4', '0.8'].map((strength) => heard(strength, hotword)))
+    assert.deepEqual(await read('had'), ['have', 'had', 'had'])
+    assert.deepEqual(await read('half'), ['have', 'have', 'half'])
+  })
 
   it('has the strength of SVC_SPEECH_LOGIT_BIAS_STRENGTH', async () => {
     const free = await wordsOf({...strong, LOGIT_BIAS_STRENGTH: '0', CONTEXTUAL_BIAS: '0'})

@@ -1,11 +1,8 @@
 import {highest, type TokenLogits} from '../../sampling/index.js'
-import {acousticBound} from '../preferred-reading.js'
+import {acousticBound, mismatch} from '../preferred-reading.js'
 import type {CompiledConstraints} from './compile.js'
 import type {BiasState} from './phrase-bias.js'
 import type {GrammarState} from './phrase-grammar.js'
-
-/** Difference of log-probabilities between the most likely token and the most likely phrase beyond which a step is stuck. */
-export const stuckDifference = 10
 
 /** Progress of one hypothesis. */
 export interface ConstraintState {
@@ -13,7 +10,7 @@ export interface ConstraintState {
   /** Log-probability that the current phrase has lost against the most likely tokens. */
   readonly lost: number
   readonly grammar: GrammarState | undefined
-  /** Number of consecutive stuck steps. */
+  /** Number of consecutive steps whose most likely token does not match any phrase. */
   readonly stuck: number
   /** True if all texts are allowed from here on. */
   readonly escaped: boolean
@@ -116,7 +113,7 @@ export function logitConstraints(
     const kept = allowed.map((token) => values[token]!)
     const ending = accepts ? values[end]! : -Infinity
     const most = Math.max(ending, highest(values.subarray(firstTimestamp)), ...kept)
-    const stuck = best - most > stuckDifference ? state.stuck + 1 : 0
+    const stuck = best - most > mismatch ? state.stuck + 1 : 0
     if (stuck >= stuckSteps) return {state: {...state, stuck, escaped: true}, isEmpty: best === -Infinity}
     logits.excludeText(firstTimestamp)
     for (const [i, token] of allowed.entries()) values[token] = kept[i]!

@@ -137,7 +137,7 @@ function preferred(
   hypotheses: readonly CtcHypothesis[],
   vocabulary: CtcVocabulary,
   words: PrefixScorer | undefined,
-  {preferred: phrases}: Pick<DecodeOptions, 'preferred'>,
+  {preferred: preference}: Pick<DecodeOptions, 'preferred'>,
 ): CtcHypothesis[] {
   const [best] = hypotheses
   if (best === undefined) return []
@@ -145,7 +145,7 @@ function preferred(
     best,
     text: ({tokens}) => textOf(vocabulary, tokens),
     score: scoreWith(words),
-    phrases,
+    preferred: preference,
   })
 }
 

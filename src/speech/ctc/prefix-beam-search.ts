@@ -1,7 +1,7 @@
 import type {CompiledConstraints} from '../constraints/compile.js'
-import {stuckDifference} from '../constraints/logit-constraints.js'
 import type {BiasState} from '../constraints/phrase-bias.js'
 import type {GrammarState} from '../constraints/phrase-grammar.js'
+import {mismatch} from '../preferred-reading.js'
 import type {CtcHypothesis, Emissions} from './emissions.js'
 import type {PrefixScorer} from './prefix-scorer.js'
 
@@ -31,6 +31,18 @@ interface Prefix {
   rank: number
 }
 
+/** How well the constrained phrases match so far. */
+interface Mismatches {
+  /** Number of consecutive new tokens that match no phrase. */
+  readonly steps: number
+  /** Most likely token of the last position. */
+  readonly best: number
+  /** Log-probability of the most likely tokens. */
+  readonly freeLogprob: number
+  /** What the most likely text of phrases had lost against them at the last new token. */
+  readonly lost: number
+}
+
 export interface PrefixBeamOptions {
   width: number
   blank: number
@@ -56,10 +68,8 @@ const leastLogprob = -12
 export class PrefixBeam {
   readonly #options: PrefixBeamOptions
   #beam: readonly Prefix[]
-  /** Most likely token of the last position. */
-  #best: number
-  /** Consecutive new tokens that no hypothesis may write. */
-  #stuck = 0
+  /** Undefined if all texts are allowed. */
+  #mismatches: Mismatches | undefined
   #escaped = false
 
   constructor(options: PrefixBeamOptions) {
@@ -67,7 +77,7 @@ export class PrefixBeam {
     const empty: Text = {token: blank, before: undefined, longer: new Map()}
     const [grammar, bias] = [constraints?.grammar?.start, constraints?.bias?.start]
     this.#options = options
-    this.#best = blank
+    this.#mismatches = grammar === undefined ? undefined : {steps: 0, best: blank, freeLogprob: 0, lost: 0}
     this.#beam = [
       {text: empty, blank: 0, token: -Infinity, bonus: 0, state: scorer?.start, grammar, bias, raised: 0, rank: 0},
     ]
@@ -78,10 +88,13 @@ export class PrefixBeam {
     const {width} = this.#options
     for (let t = 0; t < positions; t++) {
       const row = logprobs.subarray(t * vocabulary, (t + 1) * vocabulary)
-      this.#checkGrammar(row)
-      const next = new Map<Text, Prefix>()
-      for (const prefix of this.#beam) extend(prefix, row, next, this.#options)
-      this.#beam = selected([...next.values()], width)
+      const extended = () => {
+        const next = new Map<Text, Prefix>()
+        for (const prefix of this.#beam) extend(prefix, row, next, this.#options)
+        return selected([...next.values()], width)
+      }
+      const next = extended()
+      this.#beam = this.#escapes(row, next) ? extended() : next
     }
   }
 
@@ -89,8 +102,7 @@ export class PrefixBeam {
   fork(): PrefixBeam {
     const forked = new PrefixBeam(this.#options)
     forked.#beam = this.#beam
-    forked.#best = this.#best
-    forked.#stuck = this.#stuck
+    forked.#mismatches = this.#mismatches
     forked.#escaped = this.#escaped
     return forked
   }
@@ -116,19 +128,30 @@ export class PrefixBeam {
     return closed.sort((a, b) => b.rank - a.rank).map(({tokens, logprob}) => ({tokens, logprob}))
   }
 
-  /** Allows all texts if the model wrote several new tokens that are impossible in all hypotheses. */
-  #checkGrammar(row: Float32Array): void {
+  /**
+   * Allows all texts if several new tokens in a row match no phrase, and returns true then. A token does not match if
+   * the most likely text of phrases loses more than `mismatch` against the most likely tokens, from one new token to the next.
+   */
+  #escapes(row: Float32Array, next: readonly Prefix[]): boolean {
     const {blank, constraints} = this.#options
-    if (constraints?.grammar === undefined || this.#escaped) return
-    const before = this.#best
-    this.#best = mostLikely(row, constraints.forbidden)
+    if (constraints === undefined || this.#mismatches === undefined) return false
+    const {steps, best: before, ...past} = this.#mismatches
+    const best = mostLikely(row, constraints.forbidden)
+    const freeLogprob = past.freeLogprob + row[best]!
     // A blank and a repetition are no new token.
-    if (this.#best === blank || this.#best === before) return
-    const most = this.#beam.reduce((highest, prefix) => Math.max(highest, mostAllowed(prefix, row)), -Infinity)
-    this.#stuck = row[this.#best]! - most > stuckDifference ? this.#stuck + 1 : 0
-    if (this.#stuck < constraints.stuckSteps) return
+    if (best === blank || best === before) {
+      this.#mismatches = {...past, steps, best, freeLogprob}
+      return false
+    }
+    const lost =
+      freeLogprob - next.reduce((highest, {blank: end, token}) => Math.max(highest, logAdd(end, token)), -Infinity)
+    const mismatches = lost - past.lost > mismatch ? steps + 1 : 0
+    this.#mismatches = {steps: mismatches, best, freeLogprob, lost}
+    if (mismatches < constraints.stuckSteps) return false
+    this.#mismatches = undefined
     this.#escaped = true
     this.#beam = this.#beam.map((prefix) => ({...prefix, grammar: undefined}))
+    return true
   }
 }
 
@@ -139,27 +162,36 @@ function mostLikely(row: Float32Array, forbidden: ReadonlySet<number>): number {
   return best
 }
 
-/** Log-probability of the most likely token that may follow or repeat the last one. */
-function mostAllowed({text, grammar}: Prefix, row: Float32Array): number {
-  let most = text.before === undefined ? -Infinity : row[text.token]!
-  for (const token of grammar?.allowed ?? []) most = Math.max(most, row[token]!)
-  return most
-}
-
 /**
- * The texts of complete emissions. If those that consist of constrained phrases are too unlikely, for instance because the
- * audio ends within a phrase, all texts are allowed.
+ * The texts of complete emissions. If the constrained phrases do not match, all of the text is free. Otherwise, an
+ * incomplete phrase at the end is removed, unless a text without one is nearly as likely.
  */
 export function prefixBeamSearch(emissions: Emissions, options: PrefixBeamOptions): FoundTexts {
   const beam = new PrefixBeam(options)
   beam.add(emissions)
-  const hypotheses = beam.hypotheses({complete: true})
-  if (options.constraints?.grammar === undefined) return {hypotheses, escaped: false}
-  const [best] = beam.hypotheses({complete: false})
-  const lost = (best?.logprob ?? 0) - (hypotheses[0]?.logprob ?? -Infinity)
-  if (lost <= stuckDifference) return {hypotheses, escaped: beam.escaped}
-  const free = prefixBeamSearch(emissions, {...options, constraints: {...options.constraints, grammar: undefined}})
-  return {...free, escaped: true}
+  if (beam.escaped) {
+    const {constraints} = options
+    return {
+      ...prefixBeamSearch(emissions, {...options, constraints: constraints && {...constraints, grammar: undefined}}),
+      escaped: true,
+    }
+  }
+  const complete = beam.hypotheses({complete: true})
+  const {grammar} = options.constraints ?? {}
+  const all = beam.hypotheses({complete: false})
+  const [best] = all
+  const isNear = best !== undefined && complete[0] !== undefined && best.logprob - complete[0].logprob <= mismatch
+  if (grammar === undefined || isNear) return {hypotheses: complete, escaped: false}
+  const cut = all.map(({tokens, logprob}) => ({
+    tokens: tokens.slice(
+      0,
+      grammar.completeLength(tokens, () => false),
+    ),
+    logprob,
+  }))
+  const texts = new Set<string>()
+  const hypotheses = cut.filter(({tokens}) => texts.size < texts.add(tokens.join()).size)
+  return {hypotheses, escaped: false}
 }
 
 function extend(

@@ -2,6 +2,7 @@ import {
   type Alternative,
   type ConstraintWarning,
   noConstraints,
+  noPreference,
   type RecognitionOptions,
   type Segment,
 } from '../model.js'
@@ -84,7 +85,7 @@ export const defaultTranscribeOptions: TranscribeOptions = {
   compressionRatioThreshold: 2.4,
   hotwords: [],
   constraints: noConstraints,
-  preferred: [],
+  preferred: noPreference,
   wordTimestamps: false,
   alternatives: 1,
   conditionOnPrevious: true,

@@ -162,7 +162,7 @@ function prefer(vocabulary: WhisperVocabulary, decoded: DecodedWindow, options: 
     best: decoded.hypotheses[0] as Hypothesis,
     text: ({tokens}) => textOf(vocabulary, tokens),
     score: totalLogprob,
-    phrases: options.preferred,
+    preferred: options.preferred,
   })
   return {...judge(vocabulary, hypotheses, decoded, options), noSpeech: false}
 }

@@ -119,7 +119,7 @@ describe('a window with hotwords', () => {
     decodeEmissions(given, vocabulary, undefined, {
       beamSize: 5,
       alternatives: 5,
-      preferred,
+      preferred: {phrases: preferred, strength: biasStrength},
       constraints: compiledFor(ctcText(vocabulary), {bias: hotwords, biasStrength}),
     }).hypotheses.map(({tokens}) => textOf(vocabulary, tokens))
   /** "a" against "b", with a probability in between. */
@@ -130,9 +130,26 @@ describe('a window with hotwords', () => {
     assert.equal(read(heard(0.94), ['b'])[0], 'b')
   })
 
-  it('never contains a hotword that is more than 20 times less likely, whatever its strength', () => {
-    for (const biasStrength of [0.8, 8, 80]) assert.equal(read(heard(0.96), ['b'], {biasStrength})[0], 'a')
+  it('contains a hotword that is up to 20 ** (strength / 0.8) times less likely, but never 22,027 times', () => {
+    for (const [biasStrength, ratio] of [
+      [0.4, 20 ** 0.5],
+      [0.8, 20],
+      [1.6, 400],
+      [2, 20 ** 2.5],
+      [80, Math.exp(10)],
+    ] as const)
+      for (const [factor, text] of [
+        [0.95, 'b'],
+        [1.05, 'a'],
+      ] as const) {
+        const certainty = 1 - 1 / (1 + factor * ratio)
+        assert.equal(read(heard(certainty), ['b'], {biasStrength})[0], text, `${biasStrength}, ${factor}`)
+      }
     assert.equal(read(heard(0.997), ['b'], {preferred: ['b', 'b']})[0], 'a')
+  })
+
+  it('contains no hotword with a strength of 0', () => {
+    assert.equal(read(heard(0.6), ['b'], {biasStrength: 0})[0], 'a')
   })
 
   it('is unchanged if no hotword was spoken', () => {
@@ -152,7 +169,7 @@ describe('a window with constraints', () => {
     const {hypotheses, escaped} = decodeEmissions(given, vocabulary, undefined, {
       beamSize: 1,
       alternatives: 1,
-      preferred: changes.bias ?? [],
+      preferred: {phrases: changes.bias ?? [], strength: changes.biasStrength ?? 0.8},
       constraints,
     })
     const warnings = constraints?.warnings.map(({code}) => code) ?? []
@@ -183,9 +200,28 @@ describe('a window with constraints', () => {
     assert.equal(decode(sure('cab'), {phrases: ['ab'], stuckSteps: 2}).escaped, false)
   })
 
-  it('contains any text if it ends within a phrase', () => {
-    const {text, escaped} = decode(sure('a'), {phrases: ['abc'], stuckSteps: 99})
-    assert.deepEqual([text, escaped], ['a', true])
+  it('contains only phrases whatever is said, if it may be stuck for long', () => {
+    for (const [said, heard] of [
+      ['a', ''],
+      ['abc a', 'abc'],
+      ['c abc cab c', 'abc abc'],
+      ['bbbb', ''],
+    ] as const) {
+      const {text, escaped} = decode(sure(said), {phrases: ['abc'], stuckSteps: 99})
+      assert.deepEqual([text, escaped], [heard, false], said)
+    }
+  })
+
+  it('contains any text after as many letters as it may be stuck, in a row', () => {
+    const escapes = (said: string, stuckSteps: number) => decode(sure(said), {phrases: ['a'], stuckSteps}).escaped
+    for (const steps of [1, 2, 3, 5])
+      for (const [letters, isStuck] of [
+        [steps - 1, false],
+        [steps, true],
+      ] as const) {
+        assert.equal(escapes('bc'.repeat(steps).slice(0, letters), steps), isStuck)
+        assert.equal(escapes('abc '.repeat(9), steps), steps < 3)
+      }
   })
 
   it('obeys any combination of constraints', () => {

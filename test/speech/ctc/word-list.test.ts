@@ -6,6 +6,7 @@ import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
 import type {PrefixScorer} from '../../../src/speech/ctc/prefix-scorer.js'
 import {ctcText, readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
 import {WordList} from '../../../src/speech/ctc/word-list.js'
+import {noPreference} from '../../../src/speech/model.js'
 import {compiledFor} from '../../support/constraints.js'
 
 const letters = ['<pad>', '|', ...'abcdefghijklmnopqrstuvwxyz']
@@ -116,11 +117,11 @@ describe('a word list', () => {
 
   it('can be combined with a bias', () => {
     const constraints = compiledFor(ctcText(vocabulary), {bias: ['ton'], biasStrength: 4})
-    const options = {beamSize: 1, alternatives: 1, constraints, preferred: ['ton']}
+    const options = {beamSize: 1, alternatives: 1, constraints, preferred: {phrases: ['ton'], strength: 4}}
     const read = (changes: object = {}) =>
       decodeEmissions(sound('t', 'oe', 'n'), vocabulary, likely, {...options, ...changes}).hypotheses.map(
         ({tokens: ids}) => textOf(vocabulary, ids),
       )[0]
-    assert.deepEqual([read(), read({preferred: []})], ['ton', 'ten'])
+    assert.deepEqual([read(), read({preferred: noPreference})], ['ton', 'ten'])
   })
 })

@@ -256,7 +256,7 @@ describe('the decoding of a window', () => {
     const read = (certainty: number) =>
       decode(
         planned(() => ({text: [1], certainty: 20, other: {text: [2], certainty}})),
-        {beamSize: 3, preferred},
+        {beamSize: 3, preferred: {phrases: preferred, strength: 0.8}},
       )
     const [near, far] = [await read(18), await read(16)]
     assert.deepEqual([near.tokens, near.text], [[2], preferred[0]])
