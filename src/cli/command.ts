@@ -23,6 +23,7 @@ import {
   type Workspace,
 } from '../config/index.js'
 import {Exit, SvcError} from '../errors/index.js'
+import {withBooleanValues} from './boolean-values.js'
 import {Interruption} from './interruption.js'
 import {Output} from './output.js'
 
@@ -66,6 +67,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
 
   protected override async init(): Promise<void> {
     await super.init()
+    this.argv = withBooleanValues(this.argv, {...SvcCommand.baseFlags, ...this.ctor.flags})
     const {flags, args, argv} = await this.parse(this.#input())
     this.flags = flags as Parsed<T>['flags']
     this.args = args as Parsed<T>['args']

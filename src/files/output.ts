@@ -1,6 +1,5 @@
 import {constants, type FileHandle, open, stat} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
-import {namesOf, usersOf} from '../process/index.js'
 import {writeFault, writeFileAtomic} from './atomic-write.js'
 
 /** Rule for existing output files. */
@@ -57,6 +56,8 @@ export async function openOutput(path: string, overwrite: boolean): Promise<File
   })
   try {
     if (!(await file.stat()).isFile()) return file
+    // Imported late: commands that write whole files do not load it.
+    const {namesOf, usersOf} = await import('../process/index.js')
     const users = (await usersOf(path)).filter(({command}) => command.startsWith('svc '))
     if (users.length > 0) throw new SvcError('output_in_use', {path, user: namesOf(users)})
     await file.truncate(0)

@@ -5,7 +5,7 @@ import {homedir} from 'node:os'
 import {basename, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {withLockFile} from '../files/index.js'
-import {type FileUser, usersOf} from '../process/index.js'
+import type {FileUser} from '../process/index.js'
 import {type CacheDescription, isIntact, manifestName, recordUse, writeManifest} from './cache-entry.js'
 
 /** Bytes at the start of a file that are part of its cache key, in addition to size and time; includes the header. */
@@ -72,7 +72,10 @@ function holdEntry(entry: string): void {
 }
 
 /** The other processes that use an entry. */
-export const usersOfEntry = (entry: string): Promise<FileUser[]> => usersOf(join(entry, manifestName))
+export async function usersOfEntry(entry: string): Promise<FileUser[]> {
+  const {usersOf} = await import('../process/index.js')
+  return usersOf(join(entry, manifestName))
+}
 
 /** Held while a folder is created or removed. */
 export const lockOf = (entry: string): string => `${entry}.lock`
