@@ -37,6 +37,9 @@ async function removeDatabase(path: string): Promise<void> {
   for (const suffix of ['', ...journals]) await rm(`${path}${suffix}`, {force: true})
 }
 
+/** Makes a renamed file keep its name after a power failure. Not all systems can flush folders. */
+const syncFolderOf = (path: string): Promise<void> => sync(dirname(path)).catch(() => undefined)
+
 /** Flushes a file or folder to the disk. */
 async function sync(path: string): Promise<void> {
   const file = await open(path, 'r')
@@ -90,7 +93,7 @@ export async function backUp(database: Database, path: string, now: Date): Promi
     await copyTo(database, partial)
     await seal(partial)
     await rename(partial, copy)
-    await sync(dirname(copy))
+    await syncFolderOf(copy)
     return copy
   } catch (error) {
     await removeDatabase(partial)
@@ -144,7 +147,7 @@ function requireKind(database: Database, path: string, {name}: DatabaseKind): vo
   const found = marks.find((mark) => mark.tables.every((table) => tables.has(table)))
   if (found?.name === name) return
   const expected = marks.find((mark) => mark.name === name)?.text ?? name
-  throw new SvcError('database_kind_differs', {path, found: found?.text ?? 'another file', expected})
+  throw new SvcError('database_kind_differs', {path, found: found?.text ?? 'a file of another program', expected})
 }
 
 /** @throws store_damaged */
@@ -188,7 +191,7 @@ export async function backUpDatabase(
     await seal(partial, (copy) => requireIntact(copy, path))
     const facts = {kind: kind.name, bytes: statSync(partial).size, sha256: await digestOf(partial, signal)}
     await place(partial, target)
-    await sync(dirname(target))
+    await syncFolderOf(target)
     return {file: target, ...facts}
   } catch (error) {
     throw storeError(error, path)
@@ -326,7 +329,7 @@ async function swap({file, partial, old, now, continueFrom}: Swap): Promise<stri
       if (existsSync(`${file}${suffix}`)) await rename(`${file}${suffix}`, `${backup}${suffix}`)
   }
   await rename(partial, file)
-  await sync(dirname(file))
+  await syncFolderOf(file)
   return backup
 }
 

@@ -1,7 +1,7 @@
 /** `svc db backup` and `svc db restore` for each kind of database, and what clients of the earlier life of a store see. */
 import assert from 'node:assert/strict'
 import {createHash} from 'node:crypto'
-import {readFile, rm, stat} from 'node:fs/promises'
+import {readFile, rm, stat, truncate} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {openAt} from '../mesh/store/sqlite/open-store.js'
@@ -63,6 +63,11 @@ describe('svc db backup and svc db restore', {concurrency: 2}, () => {
     const {cwd, text, fails} = await workspace(t)
     const file = (await text(['db', 'backup'])).trimEnd()
     assert.match(file, /\.svc\/app\.db\.backup-\w+Z$/)
+    // The hint of a damaged database.
+    await truncate(join(cwd, '.svc/app.db'), 5000)
+    await fails(['db', 'export'], 5, 'store_damaged')
+    await text(['db', 'restore', file])
+    assert.equal(await text(['db', 'query', 'db.Task.count()']), '1\n')
     await rm(join(cwd, '.svc/app.db'))
     await fails(['db', 'backup'], 3, 'database_missing')
     assert.equal(await text(['db', 'restore', file]), `${join(cwd, '.svc/app.db')} is restored.\n`)

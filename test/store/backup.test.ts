@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {mkdir, readdir, readFile, rename, symlink, truncate, utimes, writeFile} from 'node:fs/promises'
+import files, {mkdir, readdir, readFile, rename, symlink, truncate, utimes, writeFile} from 'node:fs/promises'
+import {syncBuiltinESMExports} from 'node:module'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
@@ -95,6 +96,19 @@ describe('a restored database', () => {
     await restoreDatabase(file, join(folder, 'a/link.db'), kind)
     assert.deepEqual(texts(path), ['old'])
     assert.deepEqual(await readdir(join(folder, 'a')), ['link.db'])
+  })
+
+  it('is exchanged on a file system without links', async (t) => {
+    const {path, file} = await twoStates(t)
+    const {link} = files
+    t.after(() => {
+      files.link = link
+      syncBuiltinESMExports()
+    })
+    files.link = () => Promise.reject(Object.assign(new Error('not permitted'), {code: 'EPERM'}))
+    syncBuiltinESMExports()
+    const backup = await restoreDatabase(file, path, kind)
+    assert.deepEqual([texts(path), texts(backup ?? '')], [['old'], ['old', 'later']])
   })
 
   it('is not changed by journals of a deleted database', async (t) => {
