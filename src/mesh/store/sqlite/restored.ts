@@ -11,12 +11,17 @@ import {meshStoreFragment} from './schema.js'
 export const meshDatabase: DatabaseKind = {
   name: 'mesh',
   fragments: [meshStoreFragment],
-  continueFrom(database: Database, replaced: Database | undefined): void {
+  continueFrom(database: Database, replaced: Database | undefined, now: Date): void {
     continueIds(database, replaced)
     const counters = new Counters(database)
     const before = replaced !== undefined && hasTable(replaced, 'mesh_counters') ? new Counters(replaced) : undefined
     const {write} = prepareCounters(database)
+    // Without the replaced database, an earlier restore of the same backup is unknown, but not its time.
+    const least = before === undefined ? now.getTime() : 0
     for (const name of ['fence', 'message_id', 'node_no'] satisfies Counter[])
-      write.run(name, Math.max(counters.last(name), before?.last(name) ?? 0) + minSkippedTokens)
+      write.run(
+        name,
+        Math.max(least, counters.last(name) + minSkippedTokens, (before?.last(name) ?? 0) + minSkippedTokens),
+      )
   },
 }
