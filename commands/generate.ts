@@ -55,6 +55,10 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
   }
 
+  protected override get whenUnread() {
+    return 'fails' as const
+  }
+
   async run(): Promise<void> {
     const {model, base: baseOnly, stop = [], quiet} = this.flags
     const {threads, precision, numCtx, promptLookup, maxTokens, ...sampling} = this.settings(engineSettings)

@@ -140,6 +140,11 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     await super.init()
   }
 
+  protected override get whenUnread() {
+    // Files are written although nobody reads the list of them.
+    return this.flags.output === undefined ? 'fails' : 'finishes'
+  }
+
   async run(): Promise<void> {
     if (this.argumentList.length === 0) throw new SvcError('recording_missing', {})
     const {listRecordings} = await import('../src/speech/index.js')

@@ -63,6 +63,10 @@ The seed determines the sequence of faults, but not their exact timing.`
     keep: Flags.boolean({description: 'Keep the run directory even if all invariants hold.'}),
   }
 
+  protected override get whenUnread() {
+    return 'finishes' as const
+  }
+
   async run(): Promise<void> {
     const {prove} = await import('../../src/prove/index.js')
     const {seed = randomInt(highestSeed), minutes, seconds, operations, keep, store} = this.flags

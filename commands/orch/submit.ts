@@ -239,6 +239,11 @@ svc orch task ID --wait.`
     }),
   }
 
+  protected override get whenUnread() {
+    // The exit status of a wait is that of the task.
+    return 'finishes' as const
+  }
+
   async run(): Promise<void> {
     const {batch, wait} = this.flags
     const submissions = batch === undefined ? [await this.#task()] : await this.#readBatch(batch)

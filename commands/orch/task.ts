@@ -41,6 +41,11 @@ checks.`
     wait: Flags.boolean({description: 'Wait until the task is finished.', exclusive: ['follow', 'output']}),
   }
 
+  protected override get whenUnread() {
+    // The exit status of a wait is that of the task.
+    return this.flags.wait || this.flags.follow ? 'finishes' : 'ends'
+  }
+
   async run(): Promise<void> {
     const {modules, orchestrator} = await this.open()
     const {id} = this.args

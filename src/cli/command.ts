@@ -25,7 +25,7 @@ import {
 import {Exit, SvcError} from '../errors/index.js'
 import {withBooleanValues} from './boolean-values.js'
 import {Interruption} from './interruption.js'
-import {Output} from './output.js'
+import {Output, type WhenUnread} from './output.js'
 
 type Parsed<T extends typeof Command> = {
   flags: Interfaces.InferredFlags<(typeof SvcCommand)['baseFlags'] & T['flags']>
@@ -57,10 +57,15 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   protected speechConfig: ConfigFile | undefined
   /** Warnings about the configuration files and about the variables of all settings resolved so far. */
   protected readonly warnings: SettingWarning[] = []
-  readonly #interruption = new Interruption()
+  readonly #interruption = new Interruption(() => this.output.unread)
   readonly #settings = new Map<SettingTable, object>()
 
-  /** Aborts on SIGINT, SIGTERM, or when the reader of standard output closes it. */
+  /** What the command does when nobody reads its output any more; commands that do work override it. */
+  protected get whenUnread(): WhenUnread {
+    return 'ends'
+  }
+
+  /** Aborts on SIGINT, SIGTERM, or when the reader of standard output closes it, see `whenUnread`. */
   protected get signal(): AbortSignal {
     return this.#interruption.signal
   }
@@ -73,7 +78,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.args = args as Parsed<T>['args']
     this.argumentList = argv as string[]
     const {json, quiet, cwd: folder} = this.flags as {json: boolean; quiet: boolean; cwd?: string}
-    this.output = new Output({json, quiet})
+    this.output = new Output({json, quiet, whenUnread: this.whenUnread})
     if (folder !== undefined) enter(folder)
     this.workspace = discoverWorkspace(cwd())
     const {configPath} = this.workspace

@@ -1,19 +1,20 @@
 import {type ErrorParams, Exit, isErrorOf, SvcError} from '../errors/index.js'
-import {StdoutClosed} from './output.js'
 
 /**
- * Aborts its signal on SIGINT, SIGTERM, or when the reader of standard output closes it, so that the command can shut
- * down cleanly. A second SIGINT or SIGTERM exits immediately.
+ * Aborts its signal on SIGINT, SIGTERM, or when the reader of standard output closes it, unless the command finishes its
+ * work then, so that the command can shut down cleanly. A second SIGINT or SIGTERM exits immediately.
  */
 export class Interruption {
   readonly #controller = new AbortController()
   readonly #undo: (() => void)[] = []
 
-  constructor() {
+  /** @param unread the reason when nobody reads standard output any more; undefined if the command does not end then */
+  constructor(unread: () => Error | undefined) {
     this.#onSignal('SIGINT', new SvcError('interrupted', {}), Exit.interrupted)
     this.#onSignal('SIGTERM', new SvcError('terminated', {}), Exit.terminated)
     const onError = (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') this.#controller.abort(new StdoutClosed())
+      const reason = error.code === 'EPIPE' ? unread() : undefined
+      if (reason !== undefined) this.#controller.abort(reason)
     }
     process.stdout.on('error', onError)
     this.#undo.push(() => process.stdout.off('error', onError))

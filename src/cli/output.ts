@@ -1,3 +1,4 @@
+import {SvcError} from '../errors/index.js'
 import {writeFault} from '../files/index.js'
 
 /** The reader of standard output closed it, as in `svc … | head`. Ends the command, but is not an error. */
@@ -5,14 +6,28 @@ export class StdoutClosed extends Error {
   override readonly name = 'StdoutClosed'
 }
 
+/**
+ * What a command does when the reader of standard output closes it: a listing `ends` without an error, work is `finished`
+ * without output, or `fails` if the output was its only result.
+ */
+export type WhenUnread = 'ends' | 'finishes' | 'fails'
+
 /** Writes results to standard output and everything else to standard error. */
 export class Output {
   readonly json: boolean
   readonly #quiet: boolean
+  readonly #whenUnread: WhenUnread
 
-  constructor({json, quiet}: {json: boolean; quiet: boolean}) {
+  constructor({json, quiet, whenUnread = 'ends'}: {json: boolean; quiet: boolean; whenUnread?: WhenUnread}) {
     this.json = json
     this.#quiet = quiet
+    this.#whenUnread = whenUnread
+  }
+
+  /** The error of a command whose output is not read any more; undefined if it finishes its work. */
+  get unread(): Error | undefined {
+    if (this.#whenUnread === 'finishes') return undefined
+    return this.#whenUnread === 'ends' ? new StdoutClosed() : new SvcError('output_closed', {})
   }
 
   /** Prints the result of a command: one JSON value with `--json`, otherwise its text. */
@@ -47,19 +62,24 @@ export class Output {
     if (!this.#quiet) process.stderr.write(`${text}\n`)
   }
 
-  /** Resolves when the text is flushed, so that a slow reader slows the command. @throws StdoutClosed */
+  /** Resolves when the text is flushed, so that a slow reader slows the command. @throws `unread` */
   #write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(asWriteError(error)) : resolve()))
+      process.stdout.write(text, (error) => {
+        const fault = error ? this.#faultOf(error) : undefined
+        if (fault === undefined) resolve()
+        else reject(fault)
+      })
     })
+  }
+
+  #faultOf(error: NodeJS.ErrnoException): Error | undefined {
+    return closedCodes.has(error.code ?? '') ? this.unread : writeFault(error, 'standard output')
   }
 }
 
 /** Codes of writes to a closed stream: `EPIPE` at the first write, `ERR_STREAM_DESTROYED` after it. */
 const closedCodes = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
-
-const asWriteError = (error: NodeJS.ErrnoException): Error =>
-  closedCodes.has(error.code ?? '') ? new StdoutClosed() : writeFault(error, 'standard output')
 
 /** Ignores the error events of the standard streams, which would end the process: writers receive each error. */
 export function silenceStreamErrors(): void {

@@ -10,6 +10,10 @@ import {withWorkflowTree} from './workflow-tree.js'
 
 /** Base of commands that continue workflow runs. */
 export abstract class WorkflowCommand<T extends typeof Command = typeof Command> extends OrchCommand<T> {
+  protected override get whenUnread() {
+    return 'finishes' as const
+  }
+
   /** Services for the activities of runs. */
   protected activityPorts(orchestrator: Orchestrator): ActivityPorts {
     return workflowPorts(orchestrator, {

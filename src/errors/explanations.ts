@@ -12,6 +12,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: 'assets/logo.png', reason: 'it is not UTF-8 text'},
   ],
   context_file_missing: ['context_files names a file that does not exist.', {path: 'src/parser.ts'}],
+  output_closed: 'A program such as head read only the beginning of the output of a command that had more to do.',
   answer_empty: ['The model stopped before it generated any text.', {model: 'guide'}],
   fix_unusable: [
     'A fix must be the complete file in one fenced block, so that it can be checked and written.',

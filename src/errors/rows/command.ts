@@ -15,6 +15,10 @@ export const commandErrors = rows(() => ({
     message: () => 'Terminated.',
     hint: 'Run the command again to continue.',
   }),
+  output_closed: failed({
+    message: () => 'The reader of standard output closed it before the work was finished.',
+    hint: 'Write the output to a file, and read the file.',
+  }),
   usage: usage({
     message: (p: {reason: string}) => p.reason,
     hint: 'Run the command with --help to see its usage.',
