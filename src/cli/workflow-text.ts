@@ -1,6 +1,6 @@
 import {SvcError, shellWord} from '../errors/index.js'
 import type {RunReport, RunSummary} from '../workflow/index.js'
-import {dateTime} from './orch-text.js'
+import {dateTime, plain} from './orch-text.js'
 import {formatTable} from './table.js'
 
 export function formatRuns(runs: readonly RunSummary[], width?: number): string {
@@ -43,6 +43,9 @@ export function formatRun(run: RunReport): string {
     ),
   )
   if (activities.length > 0) lines.push(table.trimEnd())
+  for (const {activity, output} of activities)
+    if (output !== undefined && `${output.stdout}${output.stderr}` !== '')
+      lines.push(`Output of ${activity}:`, plain(output.stdout), plain(output.stderr))
   const id = shellWord(run_id)
   if (status === 'running' || status === 'waiting')
     for (const {signal_key: key} of activities)
@@ -52,7 +55,7 @@ export function formatRun(run: RunReport): string {
   if (status === 'failed') lines.push(`Try the failed activity again with: svc workflow resume ${id}`)
   if (output !== undefined && output !== null)
     lines.push(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
-  return lines.join('\n')
+  return lines.filter((line) => line !== '').join('\n')
 }
 
 /**

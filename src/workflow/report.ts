@@ -1,4 +1,5 @@
 import type {TaskContext} from '../tasks/index.js'
+import type {ProgramOutput} from './store/activities.js'
 import {driverOf, type RunDriver, type RunState, stateOf} from './store/lease.js'
 import {isFinished, type RunRow, requireRun} from './store/runs.js'
 
@@ -37,6 +38,8 @@ export interface ActivityReport {
   recorded_at_ms: number
   /** Error of the last failed attempt. */
   error?: string
+  /** What the program of the last failed attempt printed, unless a later one succeeded. */
+  output?: ProgramOutput
   /** Key of the signal that the activity waits for. */
   signal_key?: string
   /** Question of an approval. */
@@ -82,8 +85,9 @@ export function runReport(context: TaskContext, runId: string): RunReport {
     ...(plan_session_id === null ? {} : {plan_session_id}),
     ...(driver === undefined ? {} : {driver, pid: driver.pid}),
     ...(status === 'waiting' && wake_at_ms !== null ? {wake_at_ms} : {}),
-    activities: rows.map(({error, waits_for: waits, is_open: isOpen, ...row}) => ({
+    activities: rows.map(({error, waits_for: waits, is_open: isOpen, output_json: printed, ...row}) => ({
       ...row,
+      ...(row.status === 'completed' || printed === null ? {} : {output: JSON.parse(printed)}),
       ...(row.status === 'started' && isFinished(run) ? {status: isOpen === 1 ? 'interrupted' : 'failed'} : {}),
       ...(error === null ? {} : {error}),
       ...(row.status === 'started' && waits !== null ? JSON.parse(waits) : {}),
@@ -91,7 +95,12 @@ export function runReport(context: TaskContext, runId: string): RunReport {
   }
 }
 
-type ActivityRow = Omit<ActivityReport, 'error'> & {error: string | null; is_open: 0 | 1; waits_for: string | null}
+type ActivityRow = Omit<ActivityReport, 'error' | 'output'> & {
+  error: string | null
+  is_open: 0 | 1
+  output_json: string | null
+  waits_for: string | null
+}
 
 /** The activities of a run in the order in which they were started; a completed one has two rows. */
 const activitySql = `SELECT activity_id, activity_name AS activity,
@@ -104,6 +113,8 @@ const activitySql = `SELECT activity_id, activity_name AS activity,
   max(recorded_at_ms) AS recorded_at_ms,
   (SELECT error FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id AND a.activity_id = l.activity_id
     AND a.status = 'failed' ORDER BY attempt_no DESC LIMIT 1) AS error,
+  (SELECT output_json FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
+    AND a.activity_id = l.activity_id AND a.status = 'failed' ORDER BY attempt_no DESC LIMIT 1) AS output_json,
   max(CASE status WHEN 'started' THEN result_json END) AS waits_for
 FROM workflow_activity_log AS l WHERE run_id = ? GROUP BY activity_id ORDER BY min(seq)`
 

@@ -5,6 +5,7 @@ import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
 import {describe, it} from 'node:test'
+import {formatRun} from '../../src/cli/workflow-text.js'
 import {assertContract} from '../../src/contracts/index.js'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
@@ -174,6 +175,43 @@ steps:
     assert.equal(await readFile(file('log'), 'utf8'), 'undo b 20\nundo b 10\nundo a 7\n')
     assert.deepEqual(eventsOf(entries, 'undo_b').filter((event) => event === 'ActivityCompleted').length, 2)
     refused('workflow_finished', () => sendSignal(context, {run: row.run_id, key: 'x'}))
+  })
+
+  it('undoes a step by its outcome, whatever its result looks like', async (test) => {
+    const {run, file} = await openFlows(test)
+    const undo = (name: string) => `compensate: {exec: [touch, '${file(name)}']}`
+    await run(`
+steps:
+  - {id: data, value: {error: boom}, ${undo('data')}}
+  - {id: bad, exec: ['false'], continue_on_error: true, ${undo('bad')}}
+  - {exec: ['false']}`)
+    assert.deepEqual([existsSync(file('data')), existsSync(file('bad'))], [true, false])
+  })
+
+  it('keeps the output of a failed program', async (test) => {
+    const {run, context} = await openFlows(test)
+    const {run_id} = await run(`steps: [{id: a, exec: [sh, -c, 'echo TS2322; echo no >&2; exit 2']}]`)
+    const report = runReport(context, run_id)
+    assert.deepEqual(report.activities[0]?.output, {exit_code: 2, stdout: 'TS2322\n', stderr: 'no\n'})
+    assert.match(formatRun(report), /Output of a:\nTS2322\nno\n/)
+    const tolerated = await run(
+      `steps: [{id: a, exec: [sh, -c, 'echo out; exit 3'], continue_on_error: true}]\noutput: "\${{ [steps.a.exit_code, steps.a.stdout] }}"`,
+    )
+    assert.deepEqual(outputOf(tolerated), [3, 'out\n'])
+    const late = await run(`steps: [{exec: [sh, -c, 'echo begun; sleep 600'], timeout: 500ms}]`)
+    assert.equal(runReport(context, late.run_id).activities[0]?.output?.stdout, 'begun\n')
+  })
+
+  it('parses a long output, or names the limit, and marks one that is cut', async (test) => {
+    const {run} = await openFlows(test)
+    const print = (count: number, more = '') =>
+      `steps: [{id: a, exec: [node, -e, 'console.log(JSON.stringify([...Array(${count}).keys()]))']${more}}]`
+    const parsed = await run(`${print(60_000, ', json: true')}\noutput: "\${{ steps.a.json.len() }}"`)
+    assert.deepEqual([parsed.last_error, outputOf(parsed)], [null, 60_000])
+    assert.match((await run(print(300_000, ', json: true'))).last_error ?? '', /larger than 1048576 bytes/)
+    const {truncated, stdout} = outputOf(await run(print(60_000))) as {truncated?: boolean; stdout: string}
+    assert.equal(truncated, true)
+    assert.match(stdout, /^\[0,1,[\s\S]*bytes are missing here[\s\S]*59999\]\n$/)
   })
 
   it('takes its input only as declared', async (test) => {

@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
 import {pause, startTimer} from '../../process/index.js'
 import type {TaskContext} from '../../tasks/index.js'
+import {failedOutput} from '../activities/exec.js'
 import type {ActivityPorts, Call, Executor, Outcome} from '../activities/executor.js'
 import {checkVersion, executors} from '../activities/executors.js'
 import {withdrawTasks} from '../activities/task.js'
@@ -69,6 +70,8 @@ interface Undo {
 interface Kept {
   readonly result: unknown
   readonly event: StepEvent
+  /** The activity failed, and the failure was tolerated. */
+  readonly failed?: true
 }
 
 const maxResultBytes = 1 << 20
@@ -271,7 +274,7 @@ export class Execution {
     const result = recorded === undefined ? await this.#fresh(step, key, frame) : this.#replay(key, step, recorded)
     const {compensation} = step
     const done = this.#recorded.get(key.activityId)
-    if (compensation !== undefined && done !== undefined && done.result_json !== null && !isFailed(result)) {
+    if (compensation !== undefined && done !== undefined && hasSucceeded(done)) {
       const steps = step.id === undefined ? frame.scope.steps : {...frame.scope.steps, [step.id]: result}
       this.#undos.push({seq: done.seq, step: compensation, frame: {...frame, scope: {...frame.scope, steps}}})
     }
@@ -486,11 +489,11 @@ export class Execution {
   }
 
   /** Records a result with its entries. @returns what is kept @throws SvcError if the result is too large */
-  #complete(key: ActivityKey, step: Step, {result, event}: Kept): string {
+  #complete(key: ActivityKey, step: Step, {result, event, failed}: Kept): string {
     const {journal} = this.#options
     const {runId: run_id, workflow, activityId: activity_id} = key
     const names = {activity: step.name, activity_id}
-    const json = JSON.stringify({result: result ?? null, event})
+    const json = JSON.stringify({result: result ?? null, event, failed})
     if (json.length > maxResultBytes)
       throw new SvcError('workflow_activity_failed', {
         activity: step.name,
@@ -518,7 +521,7 @@ export class Execution {
       // The start of a pure activity was rolled back with it.
       if (executors[step.activity.kind].type === 'pure')
         this.#start(step, key, {attempt, isFirst: failures === 0, earlier: 0})
-      recordAttempt(this.#context, key, {attempt, status: 'failed', error: text})
+      recordAttempt(this.#context, key, {attempt, status: 'failed', error: text, output: failedOutput(error)})
       withdrawTasks(this.#context, key.runId, text, key.activityId)
       journal.append({event: 'ActivityAttemptFailed', ...names, attempt, max_attempts: step.maxAttempts, error: text})
       if (isLast) return
@@ -533,9 +536,9 @@ export class Execution {
   #giveUp(step: ActivityStep, key: ActivityKey, error: unknown): unknown {
     const text = failureText(error)
     if (!step.continuesOnError) throw new ActivityFailure(text, {cause: error})
-    const result = {error: text}
+    const result = {error: text, ...failedOutput(error)}
     const event: StepEvent = {event: 'LocalActivity', status: 'executed', classification: 'local'}
-    this.write(() => this.#complete(key, step, {result, event}))
+    this.write(() => this.#complete(key, step, {result, event, failed: true}))
     return result
   }
 
@@ -580,9 +583,8 @@ const hashOf = (parts: readonly string[]): string =>
 /** True for entries that repeat those of an earlier process. */
 const isReplayed = ({event}: JournalEvent): boolean => event !== 'ActivityReplayed' && event !== 'ActivitySkipped'
 
-/** True for the result of an activity that failed and whose failure was tolerated. */
-const isFailed = (result: unknown): boolean =>
-  typeof result === 'object' && result !== null && Object.keys(result).join() === 'error'
+/** True if an activity was not skipped and did not fail: there is something to undo, whatever its result looks like. */
+const hasSucceeded = ({result_json: json}: Recorded): boolean => json !== null && !(JSON.parse(json) as Kept).failed
 
 /** What an activity that waits for a person or a program shows. */
 function noteOf({activity: {kind}}: ActivityStep, args: Call['args']): WaitingNote | undefined {

@@ -111,17 +111,31 @@ export interface AttemptEnd {
   readonly owner?: string | undefined
   readonly leaseUntilMs?: number | undefined
   readonly error?: string | undefined
+  readonly output?: ProgramOutput | undefined
+}
+
+/** What a program of a failed attempt printed, with its exit status; null if a signal ended it. */
+export interface ProgramOutput {
+  readonly exit_code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** The middle of the output is missing. */
+  readonly truncated?: true
 }
 
 export function recordAttempt(
   {store, now}: TaskContext,
   {runId, workflow, activityId}: ActivityKey,
-  {attempt, status, owner, leaseUntilMs, error}: AttemptEnd,
+  {attempt, status, owner, leaseUntilMs, error, output}: AttemptEnd,
 ): void {
   store.run(
     `INSERT INTO workflow_activity_attempt_log (run_id, workflow_name, activity_id, attempt_no, status, worker_owner,
-  lease_until_ms, error, recorded_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [runId, workflow, activityId, attempt, status, owner ?? null, leaseUntilMs ?? null, error ?? null, now()],
+  lease_until_ms, error, output_json, recorded_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[runId, workflow, activityId, attempt, status, owner ?? null, leaseUntilMs ?? null, error ?? null],
+      output === undefined ? null : JSON.stringify(output),
+      now(),
+    ],
   )
 }
 

@@ -93,4 +93,6 @@ CREATE TABLE activity_result_cache (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX activity_result_cache_expiry ON activity_result_cache (dedup_window_until);
 `,
+  // Output of the program of a failed attempt, and its exit status.
+  'ALTER TABLE workflow_activity_attempt_log ADD COLUMN output_json TEXT',
 )
