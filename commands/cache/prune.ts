@@ -28,10 +28,8 @@ the cache are not seen: a command that loads a model there may fail; run it agai
   }
 
   async run(): Promise<void> {
-    const [{derivedFolder, pruneCache}, {namesOf}] = await Promise.all([
-      import('../../src/weights/index.js'),
-      import('../../src/process/index.js'),
-    ])
+    const {derivedFolder, pruneCache} = await import('../../src/weights/index.js')
+    const {namesOf} = await import('../../src/process/index.js')
     const {all, 'older-than': age = defaultAgeMs, 'dry-run': dryRun = false} = this.flags
     const folder = derivedFolder(process.env)
     const olderThanMs = all ? Number.NEGATIVE_INFINITY : age
