@@ -1,5 +1,6 @@
 import {type SpeechModel, sampleRate} from '../model.js'
 import {mergeOverlap} from '../text/merge-overlap.js'
+import {advanced} from './advanced.js'
 import type {PassageWindow} from './options.js'
 import {firstWindow, readPassage} from './passage.js'
 import {type ChunkPlan, type ChunkSize, planChunk} from './plan-chunk.js'
@@ -50,7 +51,7 @@ async function planChunks(recording: Recording, first: number, size: ChunkSize, 
     const plan = planChunk(from, size, end, recording.detects ? recording.speech() : undefined)
     if (plan.to <= from) break
     plans.push({from, ...plan})
-    from = plan.next
+    from = plan.next === undefined ? undefined : advanced(from, plan.next)
   }
   return plans
 }

@@ -1,4 +1,5 @@
 import {type SpeechModel, type SpeechModelDescription, sampleRate} from '../model.js'
+import {advanced} from './advanced.js'
 import type {PassageWindow} from './options.js'
 import type {Recording} from './recording.js'
 import type {WindowReader} from './window-reader.js'
@@ -70,7 +71,7 @@ async function* seekWindows(recording: Recording, reader: WindowReader, {from, t
     }
     const {window, next} = await reader.read(seek, withoutSilence(recording, seek, end))
     yield window
-    seek = next
+    seek = advanced(seek, next)
   }
 }
 
@@ -94,7 +95,7 @@ const silenceAfter = 0.25 * sampleRate
 const readStep = sampleRate
 
 async function* speechWindows(recording: Recording, reader: WindowReader, {from, to, keep}: Passage, length: number) {
-  for (let at = from; ; ) {
+  for (let at = from; at < to; ) {
     const region = recording.closedSpeech().find(({start, end}) => end > at && start < to)
     if (region === undefined) {
       if (recording.ended || recording.settled >= to) return
@@ -104,6 +105,8 @@ async function* speechWindows(recording: Recording, reader: WindowReader, {from,
     }
     const start = Math.max(at, from, region.start - margin)
     await recording.fill(region.end + silenceAfter)
+    // A region can end behind the recording, because it is extended.
+    if (recording.end <= at) return
     const next = recording.speech().find((later) => later.start >= region.end)?.start ?? Infinity
     const end = Math.min(
       to,
@@ -112,8 +115,8 @@ async function* speechWindows(recording: Recording, reader: WindowReader, {from,
     )
     const {window} = await reader.read(start, end)
     yield window
-    // A region longer than the window continues in the next one.
-    at = Math.min(end, region.end)
+    // A region longer than the window continues in the next one; one that is longer than the passage, in the next passage.
+    at = advanced(at, Math.min(end, region.end))
     recording.release(Math.min(at, keep))
   }
 }

@@ -4,6 +4,9 @@ import {sampleRate} from '../model.js'
 /** Read-ahead that lets the detector decide about the end of a window, samples. */
 const lookAhead = 1.25 * sampleRate
 
+/** Maximum number of successive pieces without samples; a decoder that returns more would never end. */
+const mostEmpty = 10_000
+
 /**
  * A sliding buffer over a recording: audio is read on demand and released after use, so memory use does not depend on
  * the duration. Positions are samples from the start.
@@ -20,6 +23,8 @@ export class Recording {
   #regions: SpeechRegion[] = []
   /** End of the last region. */
   #spoken = 0
+  /** Number of successive pieces without samples. */
+  #empty = 0
 
   constructor(stream: AudioStream, detector?: VoiceActivityDetector, paddingSec = 0) {
     this.#source = stream[Symbol.asyncIterator]()
@@ -103,6 +108,8 @@ export class Recording {
       if (this.#detector !== undefined) this.#add(await this.#detector.flush())
       return
     }
+    this.#empty = value.length === 0 ? this.#empty + 1 : 0
+    if (this.#empty > mostEmpty) throw new Error(`The decoder made no progress at sample ${this.#end}.`)
     this.#pieces.push(value)
     this.#end += value.length
     if (this.#detector !== undefined) this.#add(await this.#detector.push(value))
