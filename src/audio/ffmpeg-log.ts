@@ -8,7 +8,6 @@ const minShortfallSec = 0.3
 export class FfmpegLog {
   #rest = ''
   #first: string | undefined
-  #last: string | undefined
   #count = 0
   /** Duration declared by the container, seconds; undefined if there is none, NaN if it is a guess or includes video. */
   #durationSec: number | undefined
@@ -20,9 +19,10 @@ export class FfmpegLog {
     for (const line of lines) this.#line(line)
   }
 
+  /** The first complaint; the last one only repeats that the file is invalid. */
   get reason(): string {
     if (this.#rest !== '') this.read('\n')
-    return this.#last === undefined ? 'ffmpeg failed' : `ffmpeg reported: ${this.#last}`
+    return this.#first === undefined ? 'ffmpeg failed' : `ffmpeg reported: ${this.#first}`
   }
 
   /** True if the file has tracks but no audio track. */
@@ -50,7 +50,6 @@ export class FfmpegLog {
     if (isComplaint(line)) {
       const message = withoutPrefix(line)
       this.#first ??= message
-      this.#last = message
       this.#count++
       return
     }
@@ -72,9 +71,10 @@ export class FfmpegLog {
 const isComplaint = (line: string): boolean =>
   /\[(error|fatal|panic)\]/.test(line) || /\[warning\].*\bcorrupt/i.test(line)
 
-/** Removes component names, addresses and levels from the start of a message. */
+/** Removes component names, addresses, levels and the name of the input from a message. */
 const withoutPrefix = (line: string): string =>
   line
     .replace(/^(\[[^\]]*\]\s*)+/, '')
+    .replace(/^(Error opening input file )?(file:.*|(cache:)?pipe:\d*)(: |\.$)/, '')
     .replace(/\.$/, '')
     .slice(0, longestReason)

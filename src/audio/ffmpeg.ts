@@ -32,7 +32,7 @@ export async function openFfmpeg(
     'ffmpeg',
     [
       ...['-nostdin', '-hide_banner', '-nostats', '-v', 'level+info', ...source(input)],
-      ...['-vn', '-ar', String(sampleRate), '-c:a', 'pcm_f32le', '-f', 'wav', 'pipe:1'],
+      ...['-vn', '-af', timeline(sampleRate), '-c:a', 'pcm_f32le', '-f', 'wav', 'pipe:1'],
     ],
     {
       stdin: piped ? 'pipe' : 'ignore',
@@ -98,6 +98,9 @@ export async function openFfmpeg(
     }
   }
 }
+
+/** Resamples, and keeps the times of the container: a delay of the track and gaps in its timestamps become silence. */
+const timeline = (sampleRate: number) => `aresample=${sampleRate}:async=1:first_pts=0`
 
 /** The `cache` protocol stores the input in an unlinked temporary file, so that ffmpeg can seek back. */
 function source(input: FfmpegInput): string[] {

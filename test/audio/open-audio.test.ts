@@ -426,7 +426,12 @@ cat "${folder}/sound"
     }
     assert.deepEqual(await readFile(join(folder, 'input')), film)
     const passed = await readFile(join(folder, 'arguments'), 'utf8')
-    for (const argument of ['-nostdin', '-protocol_whitelist cache,pipe', '-ar 16000', '-c:a pcm_f32le -f wav'])
+    for (const argument of [
+      '-nostdin',
+      '-protocol_whitelist cache,pipe',
+      'aresample=16000:async=1:first_pts=0',
+      '-c:a pcm_f32le -f wav',
+    ])
       assert.ok(passed.includes(argument), argument)
     await decode({path: file})
     assert.ok(
@@ -540,11 +545,18 @@ cat "${folder}/sound"
     test.after(() => {
       process.env.PATH = path
     })
-    await writeFile(join(folder, 'ffmpeg'), '#!/bin/sh\necho "[mov @ 0x1] [error] moov atom not found" >&2\nexit 1\n', {
-      mode: 0o755,
-    })
+    const script = (lines: string) => `#!/bin/sh\ncat >&2 <<END\n${lines}\nEND\nexit 1\n`
+    const invalid = '[error] file:/secret/a: b.m4a: Invalid data found when processing input'
     process.env.PATH = `${folder}:${path}`
-    await assert.rejects(decode(fromBytes(film)), /ffmpeg reported: moov atom not found/)
+    for (const [log, reason] of [
+      [`[mov @ 0x1] [error] moov atom not found\n${invalid}`, 'moov atom not found'],
+      [invalid, 'Invalid data found when processing input'],
+      ['[error] cache:pipe:0: Invalid argument', 'Invalid argument'],
+    ] as const) {
+      await writeFile(join(folder, 'ffmpeg'), script(log), {mode: 0o755})
+      const error = await decode(fromBytes(film)).catch((thrown: SvcError) => thrown)
+      assert.match((error as SvcError).message, new RegExp(`ffmpeg reported: ${reason}\\.?$`))
+    }
   })
 })
 
