@@ -1267,7 +1267,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'the stream has text messages with op',
       'speech-server/stream: accepts commands before audio, and a language between',
-      'speech-server/stream: reports a language that the model does not support, and keeps the previous one',
+      'speech-server/stream: reports a language that the model does not support or that is none, and keeps the previous one',
     ],
     ['GET /api/audio/status', 'speech-server/recordings: reports status and metrics'],
     [

@@ -111,7 +111,7 @@ export interface TranscribeV1 {
   refined_text: string
   /** refined_text, or raw_text if refinement is off. */
   text: string
-  /** Base confidence of the profile minus a penalty per correction; not an acoustic confidence. */
+  /** Base confidence of the profile minus a penalty per correction. If the model probably did not understand the audio, it is at most asr_confidence. */
   confidence: number
   /** True if the confidence is below the threshold for tools. */
   clarification_recommended: boolean
@@ -174,9 +174,15 @@ export interface TranscribeV1 {
     /** Real-time factor: processing time without loading, divided by the duration of the recording. */
     rtf: number
   }
-  /** Problems of the recording. */
+  /** Problems of the recording and of its text. */
   warnings?: {
-    code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite' | 'forbidden_token_ignored' | 'constraint_dropped'
+    code:
+      | 'audio_truncated'
+      | 'audio_damaged'
+      | 'audio_not_finite'
+      | 'forbidden_token_ignored'
+      | 'constraint_dropped'
+      | 'recognition_unreliable'
     message: string
   }[]
   /** The time limits that were checked; only present if the request sets one. */
@@ -380,7 +386,7 @@ export interface SpeechFinalV1 {
   refined_text: string
   /** refined_text, or raw_text if refinement is off. */
   text: string
-  /** Base confidence of the profile minus a penalty per correction; not an acoustic confidence. */
+  /** Base confidence of the profile minus a penalty per correction. If the model probably did not understand the audio, it is at most asr_confidence. */
   confidence: number
   /** Alternative readings, best first; null if there is only one. */
   n_best: string[] | null

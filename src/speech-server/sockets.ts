@@ -49,6 +49,9 @@ export async function acceptWebSockets(app: HttpApp): Promise<Set<LiveConnection
     done()
   })
   // Not called for a connection that was upgraded. The HTTP server no longer manages the socket of a refused upgrade.
+  app.addHook('onSend', async ({headers}, reply) => {
+    if (headers.upgrade !== undefined) reply.header('connection', 'close')
+  })
   app.addHook('onResponse', async ({headers, raw}) => {
     if (headers.upgrade !== undefined) raw.socket.destroySoon()
   })

@@ -28,7 +28,10 @@ export function streamRoute(app: HttpApp, context: StreamContext): void {
     method: 'GET',
     url: streamPath,
     exposeHeadRoute: false,
-    preHandler: async ({query}) => context.sessions.check(readQuery(query).session),
+    preHandler: async ({query}) => {
+      const {session, language} = readQuery(query)
+      await context.sessions.admit(session, language)
+    },
     handler: () => {
       throw new SvcError('bad_request', {reason: 'This route accepts only WebSocket connections.'})
     },

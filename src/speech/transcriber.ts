@@ -27,7 +27,7 @@ import {
 } from './model.js'
 import type {ModelHolder} from './model-holder.js'
 import {biasPhrases} from './text/bias-phrases.js'
-import {asrConfidence} from './text/confidence.js'
+import {asrConfidence, isUnreliable} from './text/confidence.js'
 import {type FinishContext, type FinishedText, finishSegment, finishText} from './text/finish.js'
 import {type LanguageDiagnostics, readLanguageHint, requireLanguage, withDetection} from './text/language-hint.js'
 import {languageCodes} from './text/languages.js'
@@ -73,8 +73,14 @@ export interface TranscriberOptions {
   text: Omit<FinishContext, 'language'>
 }
 
-/** A problem of a recording, or a constraint that was not applied. */
-export type SpeechWarning = AudioWarning | ConstraintWarning
+/** A text that is probably wrong. */
+interface RecognitionWarning {
+  code: 'recognition_unreliable'
+  message: string
+}
+
+/** A problem of a recording or of its text, or a constraint that was not applied. */
+export type SpeechWarning = AudioWarning | ConstraintWarning | RecognitionWarning
 
 /** Callbacks and options of one transcription. */
 export interface TranscribeHandlers {
@@ -119,6 +125,14 @@ export interface LiveHandlers
 interface Channel {
   audio: AudioStream
   speaker?: string | undefined
+}
+
+/** A recording with its channels, and the warnings so far. */
+interface OpenRecording {
+  /** Name in warnings. */
+  name: string
+  channels: readonly Channel[]
+  warnings: SpeechWarning[]
 }
 
 /** Returns the results of earlier passes over the same audio, if any. */
@@ -189,7 +203,8 @@ export class Transcriber {
             channels: this.#options.channels,
           })
         : undefined
-    return this.#recognise(channels, handlers, warnings, memoOf)
+    const name = input.name ?? ('path' in input ? input.path : '')
+    return this.#recognise({name, channels, warnings}, handlers, memoOf)
   }
 
   /** Opens a recording; with split channels, once per channel. */
@@ -265,19 +280,30 @@ export class Transcriber {
     })
     const {text, decoding} = this.#options
     const recognition = recognitionOf(this.#decoding(engine, hint.language))
+    let isUnsure = false
+    // Every utterance may be unreliable; one warning is enough.
+    const warnLive = (warning: SpeechWarning) => {
+      if (warning.code !== 'recognition_unreliable' || !isUnsure) handlers.onWarning?.(warning)
+      isUnsure ||= warning.code === 'recognition_unreliable'
+    }
     return new LiveTranscription({
       model: engine,
       detector: detectors[0],
       recognition,
       hint: handlers.language,
-      languageCode: (other) => requireLanguage(other ?? decoding.language, engine.description).language,
+      languageCode: (other) =>
+        requireLanguage(other ?? decoding.language, engine.description, {isStrict: true}).language,
       stability,
       endpoint,
       maxBufferMs,
       // The text of an incomplete utterance is not code yet.
       finish: (raw, language) => finishText([raw], {...text, language, rank: undefined}),
       transcribe: (samples, language, memo, signal) =>
-        this.#recognise([{audio: audioOf(samples)}], {...handlers, language, signal}, [], async () => memo),
+        this.#recognise(
+          {name: 'The speech', channels: [{audio: audioOf(samples)}], warnings: []},
+          {...handlers, language, signal, onWarning: warnLive},
+          async () => memo,
+        ),
       onPartial,
       onDraftFailure,
       onEndpoint,
@@ -290,9 +316,8 @@ export class Transcriber {
   }
 
   async #recognise(
-    channels: readonly Channel[],
+    {name, channels, warnings}: OpenRecording,
     handlers: TranscribeHandlers,
-    warnings: SpeechWarning[],
     memoOf: MemoOf,
   ): Promise<TranscribedFile> {
     const started = performance.now()
@@ -319,8 +344,17 @@ export class Transcriber {
         this.#warned.add(warning.message)
       }
       const {transcript, timings, speechSec} = await this.#follow(events, {...handlers, onWarning})
+      const result = await this.#finish(transcript, handlers.onSegment)
+      const {asrConfidence: certainty, finished} = result
+      const {description} = engine
+      if (certainty !== undefined && isUnreliable(description.family, certainty)) {
+        const warning = unreliable(name, description, certainty)
+        warnings.push(warning)
+        handlers.onWarning?.(warning)
+        result.finished = {...finished, confidence: Math.min(finished.confidence, certainty)}
+      }
       return {
-        ...(await this.#finish(transcript, handlers.onSegment)),
+        ...result,
         languageDiagnostics:
           hint.language === undefined && transcript.language !== ''
             ? withDetection(hint.diagnostics, {
@@ -329,8 +363,8 @@ export class Transcriber {
               })
             : hint.diagnostics,
         recording: {
-          model: engine.description.name,
-          family: engine.description.family,
+          model: description.name,
+          family: description.family,
           timings: {...timings, totalMs: performance.now() - started, loadMs},
           speechSec,
           warnings,
@@ -365,7 +399,9 @@ export class Transcriber {
       const {name, languages} = engine.description
       if (detects && languages.length < 2) throw new SvcError('language_detection_unsupported', {model: name})
       requireAbilities(engine.description, decoding)
-      const hint = requireLanguage(language ?? decoding.language, engine.description)
+      // A hint of a request that cannot be a language is reported; a setting is refused.
+      const isStrict = language === undefined
+      const hint = requireLanguage(language ?? decoding.language, engine.description, {isStrict})
       return {engine, loadMs, hint, detectors: await Promise.all(detectors.map((one) => this.#detector(one)))}
     } catch (error) {
       this.#isUnusable = true
@@ -455,6 +491,19 @@ export class Transcriber {
       recording: undefined,
     }
   }
+}
+
+function unreliable(
+  name: string,
+  {name: model, family}: SpeechModelDescription,
+  certainty: number,
+): RecognitionWarning {
+  const help =
+    family === 'ctc'
+      ? 'A Whisper model recognises real speech: run svc speech pull tiny.en, then use the model tiny.en.'
+      : 'Check the language, or use a larger model, such as --model small.'
+  const text = `${name} was probably not understood by the model ${model}: the mean probability of its tokens is ${certainty}.`
+  return {code: 'recognition_unreliable', message: `${text} ${help}`}
 }
 
 /** Yields samples in pieces of one second, and lets other work run between them. */

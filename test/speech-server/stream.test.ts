@@ -104,13 +104,14 @@ describe('a live connection', () => {
     assert.equal((await live.next('final')).text, helloText)
   })
 
-  it('reports a language that the model does not support, and keeps the previous one', async () => {
+  it('reports a language that the model does not support or that is none, and keeps the previous one', async () => {
     const live = client.live()
     await live.next('ready')
-    live.op({op: 'set_language', language_hint: 'german'})
-    const {error, correlation_id: id} = await live.next('error')
-    assert.equal(error, 'unsupported_language')
-    assert.equal(id, live.events[0]?.correlation_id)
+    const hints = ['german', 'klingon', '%$!', 'x', 'x'.repeat(50)]
+    for (const hint of hints) live.op({op: 'set_language', language_hint: hint})
+    await until(() => live.ofType('error').length === hints.length, 'an error for each')
+    for (const {error, correlation_id: id} of live.ofType('error'))
+      assert.deepEqual([error, id], ['unsupported_language', live.events[0]?.correlation_id])
     await speak(live, sound)
     live.op({op: 'commit'})
     assert.equal((await live.next('final')).text, helloText)
@@ -303,6 +304,17 @@ describe('a live connection is refused', () => {
   it('without an upgrade', async () => {
     const {status, json} = await client.send('/api/audio/transcribe/stream')
     assert.deepEqual([status, json.error], [400, 'bad_request'])
+  })
+
+  it('with a language that the model does not support or that is none, and the connection is closed', async () => {
+    for (const hint of ['german', 'klingon', '%25%21']) {
+      const {status, body, connection} = await client.live(`?language_hint=${hint}`).refusal
+      assert.deepEqual([status, JSON.parse(body).error, connection], [400, 'unsupported_language', 'close'])
+    }
+    const live = client.live('?language_hint=english')
+    await live.next('ready')
+    live.op({op: 'cancel'})
+    await live.closed
   })
 
   it('while too many requests wait', async () => {

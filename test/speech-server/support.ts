@@ -1,5 +1,6 @@
 import {copyFile, readdir} from 'node:fs/promises'
 import {join} from 'node:path'
+import {text} from 'node:stream/consumers'
 import {after} from 'node:test'
 import WebSocket from 'ws'
 import {openAudio} from '../../src/audio/index.js'
@@ -231,8 +232,8 @@ export class Live {
   readonly events: SpeechEventV1[] = []
   /** Resolves with the close code and reason. */
   readonly closed: Promise<{code: number; reason: string}>
-  /** Resolves with the status of a refused upgrade. */
-  readonly refused: Promise<number>
+  /** Resolves with the response to a refused upgrade. */
+  readonly refusal: Promise<{status: number; connection: string | undefined; body: string}>
   pings = 0
   #waiting: {type: string; resolve: (event: SpeechEventV1) => void}[] = []
 
@@ -241,10 +242,10 @@ export class Live {
     this.closed = new Promise((resolve) => {
       socket.once('close', (code, reason) => resolve({code, reason: reason.toString()}))
     })
-    this.refused = new Promise((resolve) => {
-      socket.once('unexpected-response', (request, response) => {
-        resolve(response.statusCode ?? 0)
-        request.destroy()
+    this.refusal = new Promise((resolve, reject) => {
+      socket.once('unexpected-response', (_request, response) => {
+        const {statusCode: status = 0, headers} = response
+        text(response).then((body) => resolve({status, connection: headers.connection, body}), reject)
       })
     })
     socket.on('error', () => undefined)
@@ -257,6 +258,11 @@ export class Live {
         return one.type !== event.type
       })
     })
+  }
+
+  /** Resolves with the status of a refused upgrade. */
+  get refused(): Promise<number> {
+    return this.refusal.then(({status}) => status)
   }
 
   /** Resolves with the next event of a type. */

@@ -42,7 +42,7 @@ export function realtimeRoute(app: HttpApp, options: RealtimeOptions): void {
           reason: `this server supports only intent=transcription, not ${JSON.stringify(intent).slice(0, 60)}.`,
           param: 'intent',
         })
-      options.sessions.check(readAttachment(query).session)
+      await options.sessions.admit(readAttachment(query).session)
     },
     handler: () => {
       throw new SvcError('bad_request', {reason: 'This route accepts only WebSocket connections.'})

@@ -81,8 +81,16 @@ export class Sessions {
     return this.#attached
   }
 
-  /** Refuses a connection before it is accepted. @throws overloaded, speech_session_not_found */
-  check(id: string | undefined): void {
+  /**
+   * Refuses a connection before it is accepted. A language is checked against the model, which is loaded for that.
+   * @throws overloaded, speech_session_not_found; what `SpeechService.load` throws
+   */
+  async admit(id: string | undefined, language?: string): Promise<void> {
+    this.#check(id)
+    if (language !== undefined) await this.#service.load(new AbortController().signal, language)
+  }
+
+  #check(id: string | undefined): void {
     if (id !== undefined && !this.#open.has(id) && !this.#expiries.has(id))
       throw new SvcError('speech_session_not_found', {id: id.slice(0, 64)})
     if (this.#attached >= maxAttached || (id === undefined && this.#open.size + this.#expiries.size >= maxSessions))
@@ -96,7 +104,7 @@ export class Sessions {
    * @throws speech_session_not_found, overloaded; what `Session.create` and `Session.restore` throw
    */
   async enter(id: string | undefined, options: SessionOptions): Promise<Session> {
-    this.check(id)
+    this.#check(id)
     this.#attached++
     try {
       if (id === undefined) return await this.#create(options)

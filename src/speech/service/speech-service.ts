@@ -16,6 +16,7 @@ import {LiveSession, type LiveSessionOptions} from '../session/live-session.js'
 import {newSessionId, type SessionLimits, sessionLimits} from '../session/session.js'
 import {SessionResult} from '../session/session-result.js'
 import {transcribeWithin} from '../session/within-limits.js'
+import {requireLanguage} from '../text/language-hint.js'
 import {
   isTextFile,
   type TranscribedFile,
@@ -338,12 +339,17 @@ export class SpeechService {
     }
   }
 
-  /** Loads the model, so that the first request does not wait for it. */
-  async load(signal: AbortSignal): Promise<void> {
+  /**
+   * Loads the model, so that the first request does not wait for it.
+   * @param language a language that live audio will have
+   * @throws language_unsupported; what `ModelHolder.open` throws
+   */
+  async load(signal: AbortSignal, language?: string): Promise<void> {
     const settings = await this.#options.settings({})
     const model = this.#acquire(settings)
     try {
-      await model.holder.open(signal)
+      const {engine} = await model.holder.open(signal)
+      requireLanguage(language, engine.description, {isStrict: true})
     } finally {
       this.#release(model, settings.keepAliveMs)
     }

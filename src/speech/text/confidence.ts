@@ -1,4 +1,4 @@
-import type {Segment} from '../model.js'
+import type {Segment, SpeechModelDescription} from '../model.js'
 
 export type RefineProfile = 'conservative' | 'balanced' | 'aggressive'
 
@@ -41,6 +41,16 @@ export function asrConfidence(segments: readonly Pick<Segment, 'avgLogprob' | 't
   const logprob = segments.reduce((sum, {avgLogprob}, i) => sum + avgLogprob * (weights[i] ?? 0), 0)
   return round(Math.min(1, Math.exp(logprob / total)))
 }
+
+/**
+ * Confidence of the model below which a text is probably wrong. Whisper decodes again below its value, `exp(-1)`; CTC models
+ * are more certain of each letter.
+ */
+const leastAsrConfidence = {whisper: 0.37, ctc: 0.6}
+
+/** True if the model probably did not understand the recording. */
+export const isUnreliable = (family: SpeechModelDescription['family'], confidence: number | undefined): boolean =>
+  confidence !== undefined && confidence < leastAsrConfidence[family]
 
 /** True if the confidence is below the threshold of tools, so that the user should be asked. */
 export const clarificationRecommended = (confidence: number, minConfidence: number): boolean =>

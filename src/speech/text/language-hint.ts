@@ -39,10 +39,11 @@ const detected = 'auto'
 
 /** Interprets a hint for a model with these languages. Never fails; problems become notes. */
 export function readLanguageHint(hint: string | null | undefined, languages: readonly string[]): LanguageHint {
-  const given = (hint ?? '').trim().toLowerCase()
+  // A locale of POSIX, such as de_DE, is de-de.
+  const given = (hint ?? '').trim().toLowerCase().replaceAll('_', '-')
   if (given === '') return {diagnostics: {raw: null, normalized: null, notes: []}, language: undefined}
   const raw = hint ?? null
-  const faults = faultsOf(given)
+  const faults = languageCode(given) === undefined ? faultsOf(given) : []
   if (faults.length > 0 || given === detected)
     return {diagnostics: {raw, normalized: null, notes: faults}, language: undefined}
   const {code, notes} = codeOf(given, languages)
@@ -56,18 +57,25 @@ export function readLanguageHint(hint: string | null | undefined, languages: rea
   }
 }
 
-/** Interprets a hint; fails if the model does not support the language. @throws language_unsupported */
+/**
+ * Interprets a hint; fails if the model does not support the language.
+ * @param isStrict also fails if the hint cannot be a language; otherwise, the diagnostics report that
+ * @throws language_unsupported
+ */
 export function requireLanguage(
   hint: string | null | undefined,
   {name, languages}: Pick<SpeechModelDescription, 'name' | 'languages'>,
+  {isStrict = false}: {isStrict?: boolean} = {},
 ): LanguageHint {
   const read = readLanguageHint(hint, languages)
-  if (read.unsupported === undefined) return read
+  const {raw, notes} = read.diagnostics
+  const refused = read.unsupported ?? (isStrict && read.language === undefined && notes.length > 0 ? raw : undefined)
+  if (refused === undefined || refused === null) return read
   throw new SvcError('language_unsupported', {
-    language: read.unsupported,
+    language: refused.slice(0, 40),
     model: name,
     known: languages,
-    suggestion: suggestionFor(read.unsupported, languages),
+    suggestion: suggestionFor(refused.toLowerCase(), languages),
   })
 }
 

@@ -141,8 +141,24 @@ const codes: ReadonlyMap<string, string> = new Map([
 /** Returns the English name of a language in lower case, such as `german`; undefined for unknown codes. */
 export const languageName = (code: string): string | undefined => (Object.hasOwn(names, code) ? names[code] : undefined)
 
-/** Returns the code for a code, English name or alias, case-insensitive; undefined if it is unknown. */
-export const languageCode = (codeOrName: string): string | undefined => codes.get(codeOrName.trim().toLowerCase())
+let ownNames: ReadonlyMap<string, string> | undefined
+
+/** Codes by the names of languages in the language itself, such as `deutsch`. */
+function codesByOwnName(): ReadonlyMap<string, string> {
+  ownNames ??= new Map(
+    languageCodes.flatMap((code) => {
+      const name = new Intl.DisplayNames([code], {type: 'language', fallback: 'none'}).of(code)
+      return name === undefined ? [] : [[name.toLowerCase(), code] as const]
+    }),
+  )
+  return ownNames
+}
+
+/** Returns the code for a code, a name in English or in the language itself, or an alias; undefined if it is unknown. */
+export function languageCode(codeOrName: string): string | undefined {
+  const word = codeOrName.trim().toLowerCase()
+  return codes.get(word) ?? codesByOwnName().get(word)
+}
 
 /** All words that `languageCode` accepts. */
 export const languageWords: readonly string[] = [...codes.keys()]

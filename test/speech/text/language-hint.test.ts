@@ -28,6 +28,10 @@ describe('a hint of the language', () => {
     ['en-US', 'en', ['language_hint_region_stripped']],
     ['german', 'de', ['language_hint_name_mapped']],
     ['nb-NO', 'no', ['language_hint_region_stripped', 'language_hint_name_mapped']],
+    ['de_DE', 'de', ['language_hint_region_stripped']],
+    ['Deutsch', 'de', ['language_hint_name_mapped']],
+    ['norsk', 'no', ['language_hint_name_mapped']],
+    ['Português', undefined, ['language_hint_name_mapped', 'language_hint_unsupported']],
     ['x', undefined, ['language_hint_length_out_of_range']],
     ['e!', undefined, ['language_hint_invalid_charset']],
     ['this is a very long hint!', undefined, ['language_hint_length_out_of_range', 'language_hint_invalid_charset']],
@@ -45,6 +49,11 @@ describe('a hint of the language', () => {
     assert.throws(() => requireLanguage('fr', model), {code: 'language_unsupported'})
     assert.throws(() => requireLanguage('germn', model), /Did you mean german\?/)
     assert.throws(() => requireLanguage('de', {name: 'tiny.en', languages: ['en']}), {code: 'language_unsupported'})
+    for (const hint of ['e!', 'x', 'this is a very long hint!']) {
+      assert.equal(requireLanguage(hint, model).language, undefined)
+      assert.throws(() => requireLanguage(hint, model, {isStrict: true}), {code: 'language_unsupported'})
+    }
+    assert.equal(requireLanguage('auto', model, {isStrict: true}).language, undefined)
     assert.equal(requireLanguage('en-gb', {name: 'tiny.en', languages: ['en']}).language, 'en')
   })
 
