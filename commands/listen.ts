@@ -454,6 +454,7 @@ class Screen {
 class Document {
   readonly #file: FileHandle
   readonly #format: TranscriptFormat
+  #isEmpty = true
 
   private constructor(file: FileHandle, format: TranscriptFormat) {
     this.#file = file
@@ -484,6 +485,7 @@ class Document {
         }),
       )
       .join('')
+    if (text !== '') this.#isEmpty = false
     try {
       await this.#file.write(text)
     } catch (error) {
@@ -492,6 +494,23 @@ class Document {
   }
 
   async close(): Promise<void> {
-    await this.#file.close()
+    try {
+      if (this.#isEmpty) await this.#file.write(this.#format.footer(silence))
+    } catch (error) {
+      throw SvcError.from(error)
+    } finally {
+      await this.#file.close()
+    }
   }
 }
+
+/** The transcript of a session without speech. */
+const silence = {
+  task: 'transcribe',
+  language: '',
+  languageProbability: 0,
+  durationSec: 0,
+  text: '',
+  segments: [],
+  alternatives: [],
+} as const

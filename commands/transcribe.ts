@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import {existsSync} from 'node:fs'
 import {rm} from 'node:fs/promises'
-import {basename, resolve} from 'node:path'
+import {basename, relative, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   formatTable,
@@ -26,7 +26,6 @@ import type {
   TranscribedFile,
   TranscribeHandlers,
   Transcriber,
-  TranscriptFormat,
   TranscriptFormatName,
 } from '../src/speech/index.js'
 
@@ -36,6 +35,25 @@ interface Destination {
   /** Output files per recording, one per format; empty if transcripts go to standard output. */
   files: ReadonlyMap<string, readonly string[]>
   rule: OutputRule
+}
+
+/** Starts the text of each recording, as head and tail do for several files. */
+const titles = () => {
+  let separator = ''
+  return (recording: string) => {
+    const title = `${separator}==> ${recording === '-' ? 'standard input' : recording} <==\n`
+    separator = '\n'
+    return title
+  }
+}
+
+/** Number of skipped files that are named. */
+const mostNamed = 3
+
+function skippedNotice(folder: string, files: readonly string[]): string {
+  const names = files.slice(0, mostNamed).map((file) => relative(folder, file))
+  const list = [...names, ...(files.length > mostNamed ? ['…'] : [])].join(', ')
+  return `Skipped ${files.length} ${files.length === 1 ? 'file' : 'files'} without audio in ${folder}: ${list}`
 }
 
 /** Formats in which several transcripts can share one output. */
@@ -52,13 +70,13 @@ its subdirectories. A .txt or .md file is treated as a transcript and only clean
 
 Each segment is printed as soon as it is final; with --domain code or --profile aggressive, that is at the end. If one
 of several recordings fails, the error is reported, the others are still transcribed, and the exit status is 1. --json
-prints one object per recording.
+prints one object per recording; with several recordings, text has a line with the name of each, as of head and tail.
 
 The model is a directory, a whisper.cpp file, or a Hugging Face id such as openai/whisper-base, which is downloaded
 once. Without --model, openai/whisper-tiny.en is used if it is cached, and otherwise the included starter model; nothing
 is downloaded.
 
---output is a directory, created if missing; output files keep the relative paths of the recordings. For a single
+--output is a directory, created if missing; output files of the recordings of a directory keep their relative paths. For a single
 recording and format it can also be a file such as talk.srt; the extension selects the format. Until a transcript is complete, its
 finished parts are kept next to it, in a file such as talk.srt.progress, from which --resume continues.`
   static override examples = [
@@ -148,13 +166,17 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   async run(): Promise<void> {
     if (this.argumentList.length === 0) throw new SvcError('recording_missing', {})
     const {listRecordings} = await import('../src/speech/index.js')
-    const recordings = await listRecordings(this.argumentList, {recursive: this.flags.recursive === true})
+    const recordings = await listRecordings(this.argumentList, {
+      recursive: this.flags.recursive === true,
+      onSkipped: (folder, files) => this.output.notice(skippedNotice(folder, files)),
+    })
     const destination = await this.#destination(recordings)
     const several = recordings.length > 1
     const {formats, files} = destination
     const isJoinable =
       formats.length === 1 && (!several || this.output.json || formats.every((name) => joinable.has(name)))
     if (files.size === 0 && !isJoinable) throw new SvcError('output_dir_needed', {formats})
+    const title = several && files.size === 0 && formats[0] === 'text' ? titles() : () => ''
     const transcriber = await this.createTranscriber({refine: this.flags.refine, words: this.#words(destination)})
     let failed = false
     try {
@@ -164,7 +186,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
           const damage =
             this.flags['detect-language'] === true
               ? await this.#detectLanguage(transcriber, recording, several)
-              : await this.#transcribe(transcriber, recording, destination)
+              : await this.#transcribe(transcriber, recording, destination, title)
           if (this.flags.strict === true && damage > 0) failed = true
         } catch (error) {
           const isOfRecording = error instanceof SvcError && !transcriber.isUnusable
@@ -211,7 +233,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       throw new SvcError('usage', {reason: `--format ${formats} does not match the extension of ${basename(output)}.`})
     const paths = extensions.map((extension) =>
       named === undefined
-        ? outputPaths(recordings, resolve(output), extension)
+        ? outputPaths(recordings, resolve(output), extension, this.argumentList)
         : new Map(recordings.map((recording) => [recording, resolve(output)])),
     )
     const files = new Map(recordings.map((recording) => [recording, paths.map((of) => of.get(recording) as string)]))
@@ -249,8 +271,13 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     return damage
   }
 
-  /** Returns the number of warnings about the audio. */
-  async #transcribe(transcriber: Transcriber, recording: string, {formats, files, rule}: Destination): Promise<number> {
+  /** Returns the number of warnings about the audio. @param title precedes a text on standard output */
+  async #transcribe(
+    transcriber: Transcriber,
+    recording: string,
+    {formats, files, rule}: Destination,
+    title: (recording: string) => string,
+  ): Promise<number> {
     const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
     const paths = files.get(recording) ?? []
     const isKept = (path: string) => this.flags.resume === true && !rule.overwrite && existsSync(path)
@@ -264,7 +291,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const shape = subtitleShapeOf(this.flags)
     const writer = createFormat(formats[0] ?? 'text', shape)
     const streams = paths.length === 0 && !this.output.json
-    const print = this.#printer(writer)
+    const print = this.#printer(() => title(recording) + writer.header())
     // Segments printed on the terminal already show the progress.
     const isVisible = !this.flags.quiet && !(streams && process.stdout.isTTY)
     const {file: result, diagnostics} = await withProgress(`Transcribing ${basename(recording)}`, isVisible, (show) => {
@@ -328,11 +355,11 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     return undefined
   }
 
-  /** Returns a print function that precedes the first piece with the header of the format. */
-  #printer(writer: TranscriptFormat): (text: string) => Promise<void> {
+  /** Returns a print function that precedes the first piece with the header. */
+  #printer(startOf: () => string): (text: string) => Promise<void> {
     let hasStarted = false
     return async (text) => {
-      const header = hasStarted ? '' : writer.header()
+      const header = hasStarted ? '' : startOf()
       hasStarted = true
       await this.output.piece(header + text)
     }

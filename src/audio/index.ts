@@ -4,7 +4,14 @@ export {type EnergyVadOptions, energyVad} from './energy-vad.js'
 export {type Excerpt, excerptOf} from './excerpt.js'
 export {hopLength, LogMelStream, logMel} from './log-mel.js'
 export {isVadModel, type NeuralVadOptions, neuralVad, type VadModel} from './neural-vad.js'
-export {type AudioInput, isAudioFile, type OpenAudioOptions, openAudio, type RawPcm} from './open-audio.js'
+export {
+  type AudioInput,
+  hasAudioContent,
+  isAudioFile,
+  type OpenAudioOptions,
+  openAudio,
+  type RawPcm,
+} from './open-audio.js'
 export {decodeS16le, encodeS16le} from './pcm.js'
 export {type PreprocessMode, type PreprocessOptions, preprocess} from './preprocess.js'
 export {listMicrophones, recordMicrophone} from './recorder.js'

@@ -8,7 +8,7 @@ import {openCompressed} from './compressed.js'
 import {openFfmpeg} from './ffmpeg.js'
 import type {PcmEncoding} from './pcm.js'
 import {resampler} from './resample.js'
-import {id3Length, sniff, sniffLength, unknownFormat} from './sniff.js'
+import {id3Length, isCertainlyAudio, sniff, sniffLength, unknownFormat} from './sniff.js'
 import type {AudioWarning, DecoderContext, Sound} from './sound.js'
 import {openRaw, openWave} from './wave.js'
 
@@ -237,9 +237,22 @@ function silenceNonFinite(samples: Float32Array): boolean {
 }
 
 const extensions = new Set(
-  'wav wave rf64 mp3 flac ogg oga opus m4a aac aif aiff caf amr wma wv mp4 mkv webm mov avi m4v 3gp'.split(' '),
+  'wav wave rf64 mp3 mp2 mpga flac ogg oga opus m4a m4b aac aif aiff caf amr au tta w64 wma wv mp4 mka mkv mpeg weba webm mov avi m4v 3gp'.split(
+    ' ',
+  ),
 )
 
-/** True if a file name has an audio or video extension; used to select the files of a folder. */
+/** True if a file is audio or video by its content. @throws if it cannot be read */
+export async function hasAudioContent(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const {buffer, bytesRead} = await file.read(Buffer.alloc(sniffLength), 0, sniffLength, 0)
+    return isCertainlyAudio(buffer.subarray(0, bytesRead))
+  } finally {
+    await file.close()
+  }
+}
+
+/** True if a file name has an audio or video extension. */
 export const isAudioFile = (name: string): boolean =>
   !basename(name).startsWith('.') && extensions.has(extname(name).slice(1).toLowerCase())

@@ -18,6 +18,9 @@ const other = (found: string) => ({kind: 'other', found}) as const
 /** Latin-1 signatures at fixed offsets; the first match wins. */
 const signatures: readonly Signature[] = [
   [0, 'fLaC', {kind: 'flac'}],
+  ...['heic', 'heix', 'hevc', 'mif1', 'msf1', 'avif', 'avis'].map(
+    (brand) => [4, `ftyp${brand}`, other('a HEIF or AVIF image')] as const,
+  ),
   [4, 'ftyp', {...ffmpeg('an MP4 or M4A file'), seeks: true}],
   [0, '\x1a\x45\xdf\xa3', ffmpeg('a Matroska or WebM file')],
   [0, 'riff\x2e\x91\xcf\x11', ffmpeg('a Sony Wave64 file')],
@@ -81,6 +84,14 @@ export function sniff(bytes: Buffer, {mpegFrames = true} = {}): Sniffed {
   if (bytes[0] === 0x47 && bytes[188] === 0x47) return ffmpeg('an MPEG transport stream')
   return other(textKind(text))
 }
+
+/**
+ * True if a file certainly contains audio or video, by its first bytes. Files that only may start with an MPEG frame, and
+ * texts that start like a signature, are none.
+ */
+export const isCertainlyAudio = (bytes: Buffer): boolean =>
+  id3Length(bytes) > 0 ||
+  (sniff(bytes, {mpegFrames: false}).kind !== 'other' && textKind(bytes.toString('latin1')) === unknownFormat)
 
 /** Length of the ID3v2 tag at the start, bytes; 0 if there is none. Source: id3.org, ID3v2.4 section 3.1. */
 export function id3Length(bytes: Buffer): number {

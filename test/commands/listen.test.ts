@@ -15,6 +15,7 @@ import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
+import {monoWave} from '../support/wave-file.js'
 
 const folder = suiteFolder()
 const env = {HOME: folder, SVC_SPEECH_THREADS: '1'}
@@ -297,6 +298,14 @@ describe('svc listen --output', () => {
   it('writes subtitles', async () => {
     await listen([hello, '--output', 'hello.srt'])
     assert.match(await readFile(join(folder, 'hello.srt'), 'utf8'), /^1\n00:00:00,\d{3} --> 00:00:02,\d{3}\nhello and/)
+  })
+
+  it('writes the same file as svc transcribe if nothing was said', async () => {
+    await writeFile(join(folder, 'silence.wav'), monoWave(new Float32Array(16_000)))
+    for (const [extension, content] of Object.entries({srt: '\n', vtt: 'WEBVTT\n\n', txt: '', jsonl: ''})) {
+      await listen(['silence.wav', '--output', `silence.${extension}`])
+      assert.equal(await readFile(join(folder, `silence.${extension}`), 'utf8'), content)
+    }
   })
 
   it('writes one line of JSON per segment', async () => {

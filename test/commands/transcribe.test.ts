@@ -275,10 +275,28 @@ describe('svc transcribe with several recordings', () => {
     )
   })
 
+  it('prints the name of each recording before its text, as head does', async () => {
+    const text = (await printed()).stdout
+    const {stdout, stderr} = await transcribe(['talks', 'two.wav'])
+    assert.equal(stderr, 'Skipped 1 file without audio in talks: readme.md\n')
+    const names = [join('talks', 'a.wav'), join('talks', 'b.wav'), 'two.wav']
+    assert.equal(stdout, names.map((name) => `==> ${name} <==\n${text}`).join('\n'))
+    const piped = await transcribe(['-', 'text.wav', 'two.wav'], {input: recording})
+    assert.equal(piped.stdout, ['standard input', 'two.wav'].map((name) => `==> ${name} <==\n${text}`).join('\n'))
+    const json = (await transcribe(['one.wav', 'two.wav', '--format', 'json'])).stdout
+    assert.deepEqual(
+      json
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).text),
+      [text.trim(), text.trim()],
+    )
+  })
+
   it('continues after a failed recording and exits with status 1', async () => {
     const {stdout, stderr, exitCode} = await transcribe(['one.wav', 'text.wav', 'empty.wav', 'missing.wav', 'two.wav'])
     assert.equal(exitCode, 1)
-    assert.equal(stdout.trim().split('\n').length, 2)
+    assert.match(stdout, /^==> one\.wav <==\n.+\n\n==> two\.wav <==\n.+\n$/)
     for (const code of ['audio_unrecognized', 'audio_empty', 'file_not_found']) assert.match(stderr, new RegExp(code))
   })
 
@@ -588,10 +606,11 @@ describe('a recording without speech', () => {
     })
 
   it('prints only one line per recording on standard error', async () => {
+    const titles = paths.map((path) => `==> ${path} <==\n`).join('\n')
     const {stdout, stderr} = await transcribeAll([])
-    assert.deepEqual([stdout, stderr], ['', paths.map((path) => `${path}: no speech found.\n`).join('')])
+    assert.deepEqual([stdout, stderr], [titles, paths.map((path) => `${path}: no speech found.\n`).join('')])
     const quiet = await transcribeAll(['--quiet'])
-    assert.deepEqual([quiet.stdout, quiet.stderr], ['', ''])
+    assert.deepEqual([quiet.stdout, quiet.stderr], [titles, ''])
   })
 })
 
@@ -607,10 +626,7 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
       const args = ['transcribe', ...clips.map(({path}) => path), ...withModel]
       const {stdout, stderr, exitCode} = await svcInTurn([...args, '--precision', precision], {env})
       assert.deepEqual([stderr, exitCode], ['', 0])
-      assert.deepEqual(
-        stdout.trim().split('\n'),
-        clips.map(({words}) => words.join(' ')),
-      )
+      assert.equal(stdout, clips.map(({path, words}) => `==> ${path} <==\n${words.join(' ')}\n`).join('\n'))
     })
 
   for (const args of chunkings)

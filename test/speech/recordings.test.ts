@@ -11,6 +11,9 @@ describe('files of transcripts', () => {
     assert.deepEqual(names('a.wav'), ['out/a.srt'])
     assert.deepEqual(names('talks/a.wav', 'talks/b.wav'), ['out/a.srt', 'out/b.srt'])
     assert.deepEqual(names('x/a.wav', 'y/a.wav'), ['out/x/a.srt', 'out/y/a.srt'])
+    assert.deepEqual(names('/r/x/a.wav', '/r/y/z/b.wav', 'c.wav'), ['out/a.srt', 'out/b.srt', 'out/c.srt'])
+    const found = outputPaths(['x/a.wav', 'x/y/b.wav'], 'out', '.srt', ['x'])
+    assert.deepEqual([...found.values()], ['out/a.srt', 'out/y/b.srt'])
     assert.deepEqual(names('/r/x/a.wav', '/r/xy/a.wav', '/r/b.wav'), ['out/x/a.srt', 'out/xy/a.srt', 'out/b.srt'])
     assert.deepEqual(names('../a.wav', 'b.wav').length, 2)
     assert.ok(names('../a.wav', 'b.wav').every((name) => name.startsWith('out/') && !name.includes('..')))
@@ -57,5 +60,33 @@ describe('the recordings of a directory', () => {
       (await listRecordings([folder], {recursive})).map((path) => relative(folder, path))
     assert.deepEqual(await listed(false), ['b.wav'])
     assert.deepEqual(await listed(true), ['a/c.mp3', 'a/d/e.flac', 'b.wav'])
+  })
+
+  it('are recognised by their content, and the other files are reported', async (test) => {
+    const folder = await temporaryFolder(test)
+    const mp4 = (brand: string) =>
+      Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from(`ftyp${brand}`), Buffer.alloc(9)])
+    await writeFiles(folder, {
+      'book.m4b': mp4('M4B '),
+      talk: mp4('isom'),
+      'voice.dat': Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0'),
+      'song.bin': Buffer.from('ID3\x04\0\0\0\0\0\0'),
+      'photo.heic': mp4('heic'),
+      'notes.txt': 'MAC addresses of the machines',
+      'utf16.txt': Buffer.from('\ufeffHello', 'utf16le'),
+      'script.ts': "const G = 'TypeScript, not a transport stream'",
+      '.hidden': mp4('isom'),
+    })
+    const skipped: string[] = []
+    const onSkipped = (_: string, files: readonly string[]) => skipped.push(...files)
+    const listed = await listRecordings([folder], {recursive: false, onSkipped})
+    const namesOf = (paths: string[]) => paths.map((path) => relative(folder, path))
+    assert.deepEqual(namesOf(listed), ['book.m4b', 'song.bin', 'talk', 'voice.dat'])
+    assert.deepEqual(namesOf(skipped), ['notes.txt', 'photo.heic', 'script.ts', 'utf16.txt'])
+  })
+
+  it('include standard input only once', async () => {
+    assert.deepEqual(await listRecordings(['-', 'a.wav'], {recursive: false}), ['-', 'a.wav'])
+    await assert.rejects(listRecordings(['-', 'a.wav', '-'], {recursive: false}), {code: 'usage'})
   })
 })
