@@ -14,7 +14,7 @@ import {
 } from '../src/cli/index.js'
 import {describeSettings, meshSettings, speechSettings, workspaceSettings} from '../src/config/index.js'
 import type {DoctorV1} from '../src/contracts/index.js'
-import {Exit} from '../src/errors/index.js'
+import {commandLine, Exit} from '../src/errors/index.js'
 import {packageRoot} from '../src/files/index.js'
 
 /** The run directory that ships with svc. */
@@ -101,7 +101,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     const path = storePath(this.workspace.root, this.settings(workspaceSettings))
     if (!existsSync(path)) {
       if (await mayCreate(dirname(path))) return ok(`${path} (created by the first task)`)
-      return {state: 'failed', value: `${path} cannot be created.`, fix: `chmod u+w ${this.workspace.root}`}
+      return {state: 'failed', value: `${path} cannot be created.`, fix: commandLine`chmod u+w ${this.workspace.root}`}
     }
     const database = await openDatabase(path, {readonly: true})
     try {
@@ -130,7 +130,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
       return {
         state: 'off',
         value: `No inference server answers at ${baseUrl}.`,
-        fix: `svc serve --model ${guide}`,
+        fix: commandLine`svc serve --model ${guide}`,
       }
     if (probe.model !== undefined) return ok(`${baseUrl} serves ${probe.model}`)
     const fix =

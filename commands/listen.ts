@@ -371,7 +371,9 @@ current utterance and prints it.`
     const {source} = this.args
     const {channels} = this.settings(speechAudioSettings)
     if ((this.flags as {channels?: unknown}).channels === 'split')
-      throw new SvcError('usage', {reason: '--channels split requires svc transcribe; svc listen reads one channel.'})
+      throw new SvcError('usage', {
+        reason: '--channels split requires a recording and `svc transcribe`; live audio is read as one channel.',
+      })
     const options = {
       sampleRate: 16_000,
       channel: typeof channels === 'number' && source !== 'mic' ? channels : undefined,

@@ -87,6 +87,6 @@ function formatEvent(event: SyntaxKEvent): string {
     formatTable(['COMPRESSOR', 'BYTES', 'RATIO', ncd === undefined ? '' : 'DISTANCE'], rows),
     `${event.fixture_id} (${event.target_kind}): ${event.raw_bytes} bytes, estimate ${event.k_est_bytes} bytes`,
     ...(ncd === undefined ? [] : [`Distance from the baseline: ${ncd.median.toFixed(4)}`]),
-    ...(failing == null ? [] : [`The program fails at the stage ${failing}; run svc db check.`]),
+    ...(failing == null ? [] : [`The program fails at the stage ${failing}; run \`svc db check FILE\`.`]),
   ].join('\n')
 }

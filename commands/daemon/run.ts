@@ -276,7 +276,7 @@ With --json the first line is a ready event, followed by one line per event. On 
         started_at_ms: Date.now(),
       })
     } catch (error) {
-      this.output.notice(`warning: svc daemon status cannot find this daemon: ${(error as Error).message}`)
+      this.output.notice(`warning: Other commands cannot find this daemon: ${(error as Error).message}`)
       return undefined
     }
   }

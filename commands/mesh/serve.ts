@@ -61,7 +61,8 @@ requests have five seconds to finish; then the server exits with status 0. On sh
     const onHangup = () => void this.#reload(server)
     process.on('SIGHUP', onHangup)
     try {
-      if (isOpen) this.output.notice('warning: This control plane requires no token. Create tokens with svc mesh init.')
+      if (isOpen)
+        this.output.notice('warning: This control plane requires no token. Create tokens with `svc mesh init`.')
       if (server.baseUrl.startsWith('http:')) await this.warnWithoutTls(server.host)
       const ready: MeshReadyV1 = {
         event: 'ready',

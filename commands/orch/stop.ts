@@ -21,6 +21,6 @@ and claims are refused until svc orch start. To stop only the daemon, run svc da
     const requeued = modules.tasks.emergencyStop(orchestrator, this.flags.reason?.trim() || undefined)
     const result: OrchStopV1 = {requeued}
     const count = requeued.length === 1 ? '1 running task' : `${requeued.length} running tasks`
-    await this.output.result(result, () => `Stopped; ${count} requeued. Run svc orch start to continue.`)
+    await this.output.result(result, () => `Stopped; ${count} requeued. Run \`svc orch start\` to continue.`)
   }
 }

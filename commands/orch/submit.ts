@@ -11,7 +11,7 @@ import {
   taskLine,
 } from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
-import {SvcError} from '../../src/errors/index.js'
+import {command, SvcError} from '../../src/errors/index.js'
 import type {OperationBase, Submitted, WorkspaceModules} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import type {Accepted, Task, TaskGraph} from '../../src/tasks/index.js'
@@ -301,7 +301,9 @@ svc orch task ID --wait.`
       await this.output.line(submitted, plan)
       this.output.notice(`${plan} was handed to a workflow.`)
     } else
-      this.output.notice(`This is the first task of ${plan}. To follow the plan, run svc orch plan status ${plan}.`)
+      this.output.notice(
+        `This is the first task of ${plan}. To follow the plan, run ${command`svc orch plan status ${plan}`}.`,
+      )
   }
 
   /** Prints a notice if a task has a harness that the settings do not enforce. */

@@ -57,7 +57,7 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
     if (detach) {
       const {run_id} = createRun(orchestrator, workflow, run)
       if (modules.reportStatus(orchestrator).daemon === null)
-        this.output.notice('notice: No daemon is running in this workspace. Start one with svc daemon start.')
+        this.output.notice('notice: No daemon is running in this workspace. Start one with `svc daemon start`.')
       return this.output.result({run_id}, () => run_id)
     }
     await this.drive(orchestrator, {

@@ -7,7 +7,7 @@ import {formatTable} from './table.js'
 export interface Finding {
   state: 'ok' | 'off' | 'failed'
   value: string
-  /** An svc command or an instruction (a sentence) that fixes the problem. */
+  /** A command or an instruction (a sentence) that fixes the problem. */
   fix?: string
 }
 
@@ -25,7 +25,7 @@ export async function runCheck(check: Check): Promise<Finding> {
   }
 }
 
-export const adviceOf = (fix: string): string => (fix.startsWith('svc ') ? `Run ${fix}.` : fix)
+export const adviceOf = (fix: string): string => (/^(svc|chmod) /.test(fix) ? `Run \`${fix}\`.` : fix)
 
 /** Findings as a table, each fix below its finding. @param width terminal width in characters; undefined: unlimited */
 export function formatFindings(findings: readonly (Finding & {name: string})[], width?: number): string {

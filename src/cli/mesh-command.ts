@@ -82,7 +82,7 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
     const id = await knownNodeId(this.settingSources(meshNodeSettings))
     if (id !== undefined) return id
     throw new SvcError('usage', {
-      reason: 'This machine has not joined a mesh. Join one with svc mesh join, or use --node.',
+      reason: 'This machine has not joined a mesh. Join one with `svc mesh join`, or use --node.',
     })
   }
 

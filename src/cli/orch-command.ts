@@ -94,7 +94,7 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   /** Prints a notice if no daemon is running that could run the tasks. */
   protected warnWithoutDaemon(modules: WorkspaceModules, orchestrator: Orchestrator, tasks: readonly Task[]): void {
     if (tasks.some(({processor}) => processor !== 'external') && modules.reportStatus(orchestrator).daemon === null)
-      this.output.notice('notice: No daemon is running in this workspace. Start one with svc daemon start.')
+      this.output.notice('notice: No daemon is running in this workspace. Start one with `svc daemon start`.')
   }
 
   /** Prints a finished task. @throws task_not_successful unless it was completed */

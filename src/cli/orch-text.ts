@@ -1,5 +1,6 @@
 import {formatMoment} from '../config/index.js'
 import type {OrchAttentionV1} from '../contracts/index.js'
+import {command} from '../errors/index.js'
 import type {StatusReport} from '../orchestrator/index.js'
 import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
 import {formatTable} from './table.js'
@@ -112,7 +113,7 @@ const maxOutputLines = 20
 const outputEnd = (task: string, lines: readonly string[]): string =>
   lines.length <= maxOutputLines
     ? `Output:\n${lines.join('\n')}\n`
-    : `Output, last ${maxOutputLines} lines (complete: svc orch task ${task} --output):\n${lines.slice(-maxOutputLines).join('\n')}\n`
+    : `Output, last ${maxOutputLines} lines (complete: ${command`svc orch task ${task} --output`}):\n${lines.slice(-maxOutputLines).join('\n')}\n`
 
 const taskFacts: readonly (readonly [name: string, of: (task: Task, names: IdNames) => string | undefined])[] = [
   ['task', ({display_id, uid}) => `${display_id} (${uid})`],
@@ -240,7 +241,7 @@ const meshRow = (cache: StatusReport['mesh_federation_cache']): string[][] =>
       ]
 
 const stopText = ({at_ms, reason}: NonNullable<StatusReport['stopped']>) =>
-  `since ${time(at_ms)}${reason === undefined ? '' : `: ${oneLine(reason)}`}; run svc orch start to continue`
+  `since ${time(at_ms)}${reason === undefined ? '' : `: ${oneLine(reason)}`}; run \`svc orch start\` to continue`
 
 const describeDaemon = ({pid, host, since_ms}: NonNullable<StatusReport['daemon']>) =>
   `pid ${pid} on ${host}, since ${time(since_ms)}`

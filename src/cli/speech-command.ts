@@ -25,7 +25,7 @@ import {
   workspaceSettings,
 } from '../config/index.js'
 import type {SpeechStatusV1} from '../contracts/index.js'
-import {SvcError} from '../errors/index.js'
+import {commandLine, SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import type {
   LocatedModel,
@@ -67,7 +67,17 @@ interface SpeechValues {
 const starterFolder = join(packageRoot, 'examples', 'models', 'starter')
 
 const starterNotice =
-  'Using the starter model, which recognises only synthetic voices and spoken digits. For real speech, run svc speech pull tiny.en once.'
+  'Using the starter model, which recognises only synthetic voices and spoken digits. For real speech, run `svc speech pull tiny.en` once.'
+
+/** Names of the flag, variables and settings that disable downloads. */
+function offlineSources(sources: SettingSources): string[] {
+  const {offline} = hubSettings.rows
+  const {origin, overridden} =
+    resolveSettings(hubSettings, sources).settings.find(({setting}) => setting === offline) ?? {}
+  return [...(origin === undefined ? [] : [origin]), ...(overridden ?? []).filter(({value}) => value === true)].flatMap(
+    ({name}) => name ?? [],
+  )
+}
 
 /** Base of commands that recognise speech: creates transcribers from the flags and settings. */
 export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
@@ -231,11 +241,13 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   /** The speech model and settings. Does not load the model or the runtime. */
   protected async speechStatus(): Promise<SpeechStatusV1> {
     const found = await this.findModel()
+    const {speechModelFamily} = await import('../speech/index.js')
     return speechStatus(this.#statusValues(), {
       version: this.config.version,
       cudaInstalled: cudaInstalled(),
       cudaRequested: cudaRequested(process.env.SVC_SPEECH_CUDA),
       activeModel: found === undefined ? null : {name: found.name, dir: found.path},
+      family: found === undefined ? undefined : await speechModelFamily(found.path),
     })
   }
 
@@ -301,7 +313,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const found = await this.findModel()
     const model = this.settings(speechSettings).model ?? defaultSpeechModel
     if (found === undefined)
-      return {state: 'failed', value: `${model} is not on this machine.`, fix: `svc speech pull ${model}`}
+      return {state: 'failed', value: `${model} is not on this machine.`, fix: commandLine`svc speech pull ${model}`}
     const value = `${found.name} in ${found.path}`
     if (!found.isFallback) return {state: 'ok', value}
     const limits = 'which recognises only synthetic voices and spoken digits.'
@@ -326,6 +338,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       token: hubToken,
       cacheFolder: await this.cacheFolder(),
       offline,
+      offlineBy: offlineSources(this.settingSources(hubSettings)),
       attempts: hfRetryAttempts,
       retryDelayMs: hfRetryDelayMs,
       onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),

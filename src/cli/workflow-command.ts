@@ -1,6 +1,6 @@
 import type {Command} from '@oclif/core'
 import type {WorkflowJournalEntry} from '../contracts/index.js'
-import {SvcError, shellWord} from '../errors/index.js'
+import {command, commandLine, SvcError} from '../errors/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {ActivityPorts, Driven, DriveOptions, RunRow, WaitingFor, Workflow} from '../workflow/index.js'
 import {stopped} from './interruption.js'
@@ -68,15 +68,14 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
 
   /** Names the commands that let a waiting run continue, once. */
   #noticeWaiting(runId: string, waiting: readonly WaitingFor[]): void {
-    const id = shellWord(runId)
-    const lines = waiting.flatMap(({kind, key, prompt}) => {
+    const lines = waiting.flatMap(({kind, key = '', prompt}) => {
       if (kind === 'approval')
         return [
           `Waiting for approval: ${prompt}`,
-          `  svc workflow signal ${id} ${shellWord(key ?? '')}`,
-          `  svc workflow signal ${id} ${shellWord(key ?? '')} --reject REASON`,
+          `  ${commandLine`svc workflow signal ${runId} ${key}`}`,
+          `  ${commandLine`svc workflow signal ${runId} ${key} --reject REASON`}`,
         ]
-      return kind === 'signal' ? [`Waiting for a signal: svc workflow signal ${id} ${shellWord(key ?? '')}`] : []
+      return kind === 'signal' ? [`Waiting for a signal: ${commandLine`svc workflow signal ${runId} ${key}`}`] : []
     })
     const text = lines.join('\n')
     if (text === '' || text === this.#noticed) return
@@ -98,7 +97,7 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
       case 'cancelled':
         throw new SvcError('workflow_cancelled', {run: id})
       default:
-        this.output.notice(`Run ${id} waits. A daemon continues it, or svc workflow resume ${shellWord(id)}.`)
+        this.output.notice(`Run ${id} waits. A daemon continues it, or ${command`svc workflow resume ${id}`}.`)
     }
   }
 }

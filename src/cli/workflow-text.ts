@@ -1,10 +1,10 @@
-import {SvcError, shellWord} from '../errors/index.js'
+import {commandLine, SvcError} from '../errors/index.js'
 import type {RunReport, RunSummary} from '../workflow/index.js'
 import {dateTime, plain} from './orch-text.js'
 import {formatTable} from './table.js'
 
 export function formatRuns(runs: readonly RunSummary[], width?: number): string {
-  if (runs.length === 0) return 'No runs. Start one with svc workflow run FILE.'
+  if (runs.length === 0) return 'No runs. Start one with `svc workflow run FILE`.'
   return formatTable(
     ['RUN', 'WORKFLOW', 'STATUS', 'COMPLETED', 'STARTED', 'ERROR'],
     runs.map(({run_id, workflow, status, completed_steps, started_at_ms, error = ''}) => [
@@ -46,13 +46,13 @@ export function formatRun(run: RunReport): string {
   for (const {activity, output} of activities)
     if (output !== undefined && `${output.stdout}${output.stderr}` !== '')
       lines.push(`Output of ${activity}:`, plain(output.stdout), plain(output.stderr))
-  const id = shellWord(run_id)
   if (status === 'running' || status === 'waiting')
     for (const {signal_key: key} of activities)
-      if (key !== undefined) lines.push(`Continue it with: svc workflow signal ${id} ${shellWord(key)}`)
+      if (key !== undefined) lines.push(`Continue it with: ${commandLine`svc workflow signal ${run_id} ${key}`}`)
   if (status === 'interrupted' || status === 'queued')
-    lines.push(`A daemon continues it, or: svc workflow resume ${id}`)
-  if (status === 'failed') lines.push(`Try the failed activity again with: svc workflow resume ${id}`)
+    lines.push(`A daemon continues it, or: ${commandLine`svc workflow resume ${run_id}`}`)
+  if (status === 'failed')
+    lines.push(`Try the failed activity again with: ${commandLine`svc workflow resume ${run_id}`}`)
   if (output !== undefined && output !== null)
     lines.push(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
   return lines.filter((line) => line !== '').join('\n')

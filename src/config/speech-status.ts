@@ -67,8 +67,10 @@ export function speechRuntimeFaults({session_timing: timing, refine}: ReturnType
   return rules.filter(([broken]) => broken).map(([, sentence]) => sentence)
 }
 
-export const speechSummary = ({device}: Pick<ModelValues, 'device'>): string =>
-  `Speech: ONNX Whisper on ${device === 'cuda' ? 'CUDA' : 'CPU'}; .txt/.md passthrough`
+export type SpeechFamily = 'whisper' | 'ctc'
+
+export const speechSummary = ({device}: Pick<ModelValues, 'device'>, family: SpeechFamily = 'whisper'): string =>
+  `Speech: ONNX ${family === 'ctc' ? 'CTC' : 'Whisper'} on ${device === 'cuda' ? 'CUDA' : 'CPU'}; .txt/.md passthrough`
 
 /** Facts about the machine and the installation. */
 export interface SpeechFacts {
@@ -78,12 +80,14 @@ export interface SpeechFacts {
   cudaRequested: boolean
   /** Model in use: the configured, the default or the bundled starter model; null if there is none. */
   activeModel: {name: string; dir: string} | null
+  /** Family of the model in use. */
+  family?: SpeechFamily | undefined
 }
 
 /** Speech status, the same on every surface. */
 export function speechStatus(
   values: ModelValues & SessionValues & RefineValues & HubValues,
-  {version, cudaInstalled, cudaRequested, activeModel}: SpeechFacts,
+  {version, cudaInstalled, cudaRequested, activeModel, family = 'whisper'}: SpeechFacts,
 ) {
   const model = values.model ?? null
   const cuda = {
@@ -93,7 +97,7 @@ export function speechStatus(
       cudaInstalled && !cudaRequested ? 'CPU is the default device; set SVC_SPEECH_CUDA=1 for GPU 0' : null,
   }
   return {
-    summary: speechSummary(values),
+    summary: speechSummary(values, family),
     version,
     ...cuda,
     device: values.device,
@@ -102,7 +106,7 @@ export function speechStatus(
     model_dir: model === null ? null : (activeModel?.dir ?? null),
     active_model: activeModel,
     engine: {
-      backend: 'onnx-whisper' as const,
+      backend: `onnx-${family}` as const,
       model_env: 'SVC_SPEECH_MODEL',
       revision_env: 'SVC_SPEECH_REVISION',
       cuda_env: 'SVC_SPEECH_CUDA',

@@ -603,7 +603,8 @@ export interface SpeechStatusV1 {
     dir: string
   } | null
   engine: {
-    backend: 'onnx-whisper'
+    /** Engine of the model. */
+    backend: 'onnx-whisper' | 'onnx-ctc'
     /** Environment variable of the model. */
     model_env: string
     /** Environment variable of the revision. */

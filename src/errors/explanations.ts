@@ -269,8 +269,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {endpoint: 'https://proxy.example', reason: 'it is not JSON'},
   ],
   hub_offline: [
-    'HF_HUB_OFFLINE, SVC_SPEECH_OFFLINE or speech.offline disables downloads, and the model was never downloaded.',
-    {id: 'openai/whisper-base'},
+    'A flag, a variable or a setting disables downloads, and the model was never downloaded.',
+    {id: 'openai/whisper-base', by: ['HF_HUB_OFFLINE']},
   ],
   checksum_mismatch: [
     'The downloaded file does not match its published checksum, for example because a proxy changed it.',
@@ -595,7 +595,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
       path: 'models/acme',
       missing: 'safetensors weights',
       found: 'PyTorch weights (pytorch_model.bin)',
-      convert: `python -c "from transformers import AutoModelForCausalLM as M; M.from_pretrained('models/acme').save_pretrained('models/acme-safetensors')"`,
+      convert: `python -c 'from transformers import AutoModelForCausalLM as M; M.from_pretrained("models/acme").save_pretrained("models/acme-safetensors")'`,
     },
   ],
   model_file_invalid: [
@@ -617,6 +617,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   adapter_missing: [
     'The directory contains the manifest or the reports of a training run, but no adapter weights.',
     {path: 'runs/r7'},
+  ],
+  merge_adapter_missing: [
+    'The directory is a base model or an already merged run directory.',
+    {path: 'runs/guide', isMerged: true},
   ],
   adapter_invalid: [
     'The adapter or its manifest is incomplete or contradicts itself.',

@@ -3,6 +3,7 @@
  * HTTP status; a renderer turns an error into the body of one wire format.
  */
 export {type ErrorCode, type ErrorParams, type ErrorRow, Exit} from './catalogue.js'
+export {command, commandLine} from './command.js'
 export {type ErrorRecord, isErrorOf, SvcError} from './error.js'
 
 export {
@@ -15,7 +16,6 @@ export {
   asText,
   type ErrorRenderer,
 } from './render.js'
-export {shellWord} from './shell-word.js'
 export {nearest} from './suggestion.js'
 
 /** Every error code with its cause, an example and the fix. Loads the texts on demand. */

@@ -57,6 +57,14 @@ async function openFolder(folder: string, options: OpenSpeechModelOptions): Prom
   throw new SvcError('speech_model_unknown', {path: folder, found: `its model_type is ${String(config.model_type)}`})
 }
 
+/** Family of the model of a path, from its configuration alone; undefined if that is missing or invalid. */
+export async function speechModelFamily(path: string): Promise<'whisper' | 'ctc' | undefined> {
+  const file = join(path, 'config.json')
+  if (!existsSync(file)) return undefined
+  const config = await readJsonObject(file).catch(() => ({}))
+  return isCtc(config) ? 'ctc' : 'whisper'
+}
+
 const isWhisper = (config: Readonly<Record<string, unknown>>) =>
   config.model_type === 'whisper' ||
   (config.model_type === undefined && 'num_mel_bins' in config && 'd_model' in config)

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
 import {basename, join} from 'node:path'
-import {SvcError} from '../errors/index.js'
+import {commandLine, SvcError} from '../errors/index.js'
 
 /**
  * Error for a directory without safetensors shards; reports weights of another format if there are any.
@@ -51,6 +51,7 @@ function saveSafetensors(path: string, gguf?: string): string {
   return python(`from transformers import AutoModelForCausalLM as M, AutoTokenizer as T; ${save('M')}; ${save('T')}`)
 }
 
-const python = (script: string) => `python -c "${script}"`
+const python = (script: string) => commandLine`python -c ${script}`
 
-const quoted = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
+/** A string of Python. */
+const quoted = (text: string) => JSON.stringify(text)

@@ -63,7 +63,7 @@ describe('svc doctor', () => {
     const cwd = await temporaryFolder(test)
     const {stdout} = await svcInTurn(['doctor'], {cwd, env: {HOME: cwd, SVC_INFERENCE_URL: 'http://127.0.0.1:9'}})
     assert.match(stdout, /^CHECK +STATE +FOUND\n/)
-    assert.match(stdout, /^daemon +off +No daemon is running in this workspace\.\n +Run svc daemon start\.$/m)
+    assert.match(stdout, /^daemon +off +No daemon is running in this workspace\.\n +Run `svc daemon start`\.$/m)
     assert.match(stdout, /^ok\n$/m)
   })
 })

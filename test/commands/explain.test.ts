@@ -14,7 +14,7 @@ describe('svc explain', () => {
 
 Message: The wait was interrupted; T-0042 is still InProgress.
 Cause:   Ctrl-C stopped the wait, which does not affect the task.
-Fix:     Wait again with svc orch task T-0042 --wait.
+Fix:     Wait again with \`svc orch task T-0042 --wait\`.
 `,
     )
     assert.deepEqual([stderr, exitCode], ['', 0])

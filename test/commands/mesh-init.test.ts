@@ -232,7 +232,7 @@ describe('svc mesh init', () => {
     const cwd = await workspace(test)
     const {result, stderr} = await initJson(cwd, ['--bootstrap'], {SVC_MESH_TOKEN: 'of-the-environment'})
     assert.deepEqual(result.written, bootstrap)
-    assert.match(stderr, /^warning: no worker token is set; .* svc mesh serve runs with --bootstrap-grants mesh\.$/m)
+    assert.match(stderr, /^warning: no worker token is set; .* `svc mesh serve --bootstrap-grants mesh`\.$/m)
   })
 
   it('warns about secrets that the environment overrides', async (test) => {

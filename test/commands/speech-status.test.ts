@@ -43,7 +43,8 @@ describe('svc speech status', () => {
   it('shows the defaults on a machine without settings', async (test) => {
     const {result, stderr} = await status((await workspace(test)).run)
     assert.equal(stderr, '')
-    assert.equal(result.summary, 'Speech: ONNX Whisper on CPU; .txt/.md passthrough')
+    assert.equal(result.summary, 'Speech: ONNX CTC on CPU; .txt/.md passthrough')
+    assert.equal(result.engine.backend, 'onnx-ctc')
     assert.deepEqual([result.model, result.model_dir], [null, null])
     assert.equal(result.cuda_requested_via_env, false)
     assert.equal(result.engine.default_model, 'openai/whisper-tiny.en')
@@ -180,7 +181,7 @@ describe('svc speech doctor', () => {
     assert.equal(check('model').ok, true)
     assert.match(
       check('model').value,
-      /^starter in .*, which recognises only synthetic voices and .* Run svc speech pull tiny\.en\.$/,
+      /^starter in .*, which recognises only synthetic voices and .* Run `svc speech pull tiny\.en`\.$/,
     )
   })
 
@@ -191,7 +192,7 @@ describe('svc speech doctor', () => {
     assert.deepEqual(check('model'), {
       name: 'model',
       ok: false,
-      value: 'acme/whisper is not on this machine. Run svc speech pull acme/whisper.',
+      value: 'acme/whisper is not on this machine. Run `svc speech pull acme/whisper`.',
     })
     assert.deepEqual(
       result.checks.filter(({ok}) => !ok).map(({name}) => name),

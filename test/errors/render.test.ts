@@ -228,7 +228,7 @@ describe('an error of the control plane', () => {
       status: 401,
       code: 'unauthorized',
       detail: 'The request has no valid token.',
-      hint: 'Send the header Authorization: Bearer TOKEN; svc serve also accepts x-api-key.',
+      hint: 'Send the header Authorization: Bearer TOKEN; model servers also accept x-api-key.',
       request_id: 'r-7',
     })
   })

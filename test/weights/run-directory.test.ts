@@ -93,7 +93,7 @@ describe('openRunDirectory', () => {
       },
       {
         code: 'model_format_unsupported',
-        hint: /^Run `python .*M\.from_pretrained\('(\/.*)'\)\.save_pretrained\('\1-safetensors'\); T\.from_pretrained\('\1'\)/,
+        hint: /^Run `python .*M\.from_pretrained\("(\/.*)"\)\.save_pretrained\("\1-safetensors"\); T\.from_pretrained\("\1"\)/,
       },
     ],
     [
@@ -106,7 +106,7 @@ describe('openRunDirectory', () => {
       },
       {
         code: 'model_format_unsupported',
-        hint: /M\.from_pretrained\('\/.*', gguf_file='model\.Q4_K_M\.gguf'\).*T\.from_pretrained\('\/.*', gguf_file=/,
+        hint: /M\.from_pretrained\("\/.*", gguf_file="model\.Q4_K_M\.gguf"\).*T\.from_pretrained\("\/.*", gguf_file=/,
       },
     ],
     [

@@ -75,7 +75,7 @@ export const audioErrors = rows(() => ({
   }),
   recorder_failed: unavailable({
     message: (p: {program: string; reason: string}) => `Recording with ${p.program} failed: ${p.reason}.`,
-    hint: 'Check that a microphone is connected, or select one with --microphone; svc listen --list-microphones lists them.',
+    hint: 'Check that a microphone is connected, or select one with --microphone; `svc listen --list-microphones` lists them.',
   }),
   decoder_unavailable: unavailable({
     http: 501,

@@ -6,7 +6,7 @@ export const benchErrors = rows(() => ({
   benchmark_unknown: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `There is no benchmark ${p.name}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc bench run to list the benchmarks.',
+    hint: 'Run `svc bench run` to list the benchmarks.',
   }),
   syntax_k_limit_exceeded: failed({
     message: (p: {fixture: string; bytes: number; limit: number}) =>

@@ -26,7 +26,7 @@ export const commandErrors = rows(() => ({
   command_unknown: usage({
     message: (p: {command: string; suggestion?: string | undefined}) =>
       `Unknown command ${p.command}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc --help to list the commands.',
+    hint: 'Run `svc --help` to list the commands.',
   }),
   flag_unknown: usage({
     message: (p: {flag: string; suggestion?: string | undefined}) =>
@@ -41,11 +41,11 @@ export const commandErrors = rows(() => ({
   code_unknown: notFound({
     message: (p: {code: string; suggestion?: string | undefined}) =>
       `Unknown error or diagnostic code ${p.code}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc explain to list the codes.',
+    hint: 'Run `svc explain` to list the codes.',
   }),
   stdin_not_utf8: usage({
     message: (p: {offset: number}) => `Standard input is not UTF-8 text: byte ${p.offset} is invalid.`,
-    hint: 'Convert the input to UTF-8, for example with iconv -t utf-8.',
+    hint: 'Convert the input to UTF-8, for example with `iconv -f ISO-8859-1 -t UTF-8`.',
   }),
   stdin_too_long: usage({
     http: 413,

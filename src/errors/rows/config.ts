@@ -1,3 +1,4 @@
+import {command} from '../command.js'
 import {failed, notFound, rows, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -6,13 +7,13 @@ export const configErrors = rows(() => ({
     http: 500,
     message: (p: {file: string; line: number; column: number; reason: string}) =>
       `${p.file}:${p.line}:${p.column} is not valid TOML: ${p.reason}.`,
-    hint: 'Correct the line, then run svc config check.',
+    hint: 'Correct the line, then run `svc config check`.',
   }),
   config_type: usage({
     http: 500,
     message: (p: {file: string; key: string; expected: string; found: string; others?: readonly string[]}) =>
       `${p.file}: ${[`${p.key} must be ${p.expected}, not ${p.found}`, ...(p.others ?? [])].join('; ')}.`,
-    hint: 'Correct the value; svc config show --json lists the values that each setting accepts.',
+    hint: 'Correct the value, then run `svc config check`.',
   }),
   config_variable: usage({
     http: 500,
@@ -24,17 +25,17 @@ export const configErrors = rows(() => ({
     http: 500,
     message: (p: {faults: readonly string[]}) =>
       `The orchestrator settings contradict each other: ${p.faults.join('; ')}.`,
-    hint: 'Change one setting of each pair; svc config show lists the source of each value.',
+    hint: 'Change one setting of each pair; `svc config show` lists the source of each value.',
   }),
   setting_unknown: notFound({
     message: (p: {key: string; suggestion?: string | undefined}) =>
       `Unknown setting ${p.key}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc config show to list the settings.',
+    hint: 'Run `svc config show` to list the settings.',
   }),
   contract_unknown: notFound({
     message: (p: {id: string; suggestion?: string | undefined}) =>
       `Unknown contract ${p.id}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc contracts list to list the contracts.',
+    hint: 'Run `svc contracts list` to list the contracts.',
   }),
   contract_broken: failed({
     message: (p: {file: string; reason: string}) => `The contract ${p.file} is invalid: ${p.reason}.`,
@@ -45,7 +46,7 @@ export const configErrors = rows(() => ({
     message: (p: {subject: string; contract: string; violations: readonly string[]}) =>
       `${p.subject} does not match the contract ${p.contract}: ${p.violations.join('; ')}.`,
     hint: (p: {contract: string}) =>
-      `Compare it with the schema of ${p.contract}; svc contracts list --json shows its file.`,
+      `Compare it with the schema of ${p.contract}; ${command`svc contracts list --json`} shows its file.`,
   }),
   document_unparsable: failed({
     http: 400,

@@ -1,3 +1,4 @@
+import {command} from '../command.js'
 import {conflict, Exit, type ExitStatus, failed, notFound, rows, size, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -6,7 +7,7 @@ const answered = (exit: ExitStatus, http: number) => ({
   exit,
   http,
   message: (p: {message: string}) => p.message,
-  hint: 'Correct the request; if the daemon runs another version of svc, restart it with svc daemon stop and svc daemon start.',
+  hint: 'Correct the request; if the daemon runs another version of svc, restart it with `svc daemon stop` and `svc daemon start`.',
 })
 
 /** Errors of the daemon and its clients. */
@@ -75,7 +76,7 @@ export const daemonErrors = rows(() => ({
   }),
   daemon_not_running: notFound({
     message: () => 'No daemon is running in this workspace.',
-    hint: 'Start the daemon with svc daemon start.',
+    hint: 'Start the daemon with `svc daemon start`.',
   }),
   daemon_silent: conflict({
     message: (p: {pid: number; isEnding: boolean}) =>
@@ -84,13 +85,13 @@ export const daemonErrors = rows(() => ({
         : `The daemon of this workspace (pid ${p.pid}) does not listen on an address.`,
     hint: (p: {pid: number; isEnding: boolean}) =>
       p.isEnding
-        ? 'Wait until it has exited with svc daemon stop, then run svc daemon start.'
-        : 'Stop it with svc daemon stop, then run svc daemon start, which listens.',
+        ? 'Wait until it has exited with `svc daemon stop`, then run `svc daemon start`.'
+        : 'Stop it with `svc daemon stop`, then run `svc daemon start`, which listens.',
   }),
   daemon_unverified: conflict({
     message: (p: {pid: number}) => `Cannot verify that process ${p.pid} is the daemon of this workspace.`,
     hint: (p: {pid: number}) =>
-      `Check it with ps -p ${p.pid}, then end it where it was started, or with kill ${p.pid}.`,
+      `Check it with ${command`ps -p ${p.pid}`}, then end it where it was started, or with ${command`kill ${p.pid}`}.`,
   }),
   daemon_died: failed({
     message: (p: {ended: string; log: string; tail: string}) =>
@@ -105,12 +106,12 @@ export const daemonErrors = rows(() => ({
   daemon_stop_timeout: unavailable({
     http: 504,
     message: (p: {pid: number; seconds: number}) => `The daemon (pid ${p.pid}) did not stop within ${p.seconds} s.`,
-    hint: (p: {pid: number}) => `Allow more time with --timeout, or end the process with kill ${p.pid}.`,
+    hint: (p: {pid: number}) => `Allow more time with --timeout, or end the process with ${command`kill ${p.pid}`}.`,
   }),
   daemon_connection_lost: unavailable({
     http: 502,
     message: (p: {address: string}) => `The daemon at ${p.address} closed the connection.`,
-    hint: 'Check with svc daemon status whether it is still running.',
+    hint: 'Check with `svc daemon status` whether it is still running.',
   }),
   daemon_answer_invalid: failed({
     http: 502,

@@ -1,3 +1,4 @@
+import {command} from '../command.js'
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 
 export const hubErrors = rows(() => ({
@@ -38,9 +39,13 @@ export const hubErrors = rows(() => ({
     hint: 'Set HF_ENDPOINT to the address of a Hugging Face mirror, or unset it.',
   }),
   hub_offline: unavailable({
-    message: (p: {id: string}) => `The model ${p.id} is not in the local cache, and downloads are disabled.`,
-    hint: (p: {id: string}) =>
-      `Unset SVC_SPEECH_OFFLINE, HF_HUB_OFFLINE and speech.offline, then run svc speech pull ${p.id} without --offline.`,
+    message: (p: {id: string; by: readonly string[]}) =>
+      `The model ${p.id} is not in the local cache, and ${p.by.join(' and ')} disable${p.by.length === 1 ? 's' : ''} downloads.`,
+    hint: (p: {id: string; by: readonly string[]}) => {
+      const settings = p.by.filter((name) => !name.startsWith('--'))
+      const pull = command`svc speech pull ${p.id}`
+      return settings.length === 0 ? `Run ${pull}.` : `Unset ${settings.join(' and ')}, then run ${pull}.`
+    },
   }),
   checksum_mismatch: failed({
     http: 502,

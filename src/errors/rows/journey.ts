@@ -12,11 +12,11 @@ export const journeyErrors = rows(() => ({
   }),
   operation_not_found: notFound({
     message: (p: {operation: string}) => `The operation log of this workspace has no entry for ${p.operation}.`,
-    hint: 'Run svc orch oplog to list the operations.',
+    hint: 'Run `svc orch oplog` to list the operations.',
   }),
   operation_conflict: conflict({
     message: (p: {operation: string; what: 'undone' | 'redone'; reason: string}) =>
       `${p.operation} cannot be ${p.what}: ${p.reason}.`,
-    hint: 'Make the opposite change instead, for example with svc orch reorder or svc orch agent resume.',
+    hint: 'Make the opposite change instead, for example with `svc orch cancel TASK` or `svc orch agent resume AGENT`.',
   }),
 }))

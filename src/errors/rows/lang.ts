@@ -10,7 +10,7 @@ export const langErrors = rows(() => ({
   }),
   program_invalid: failed({
     message: (p: {path: string; errors: number}) => `${p.path} has ${p.errors} error${p.errors === 1 ? '' : 's'}.`,
-    hint: 'Correct the errors; svc db check FILE lists them.',
+    hint: 'Correct the errors; `svc db check FILE` lists them.',
   }),
   endpoint_auth_not_enforced: usage({
     http: 500,
@@ -27,7 +27,7 @@ export const langErrors = rows(() => ({
   endpoint_unknown: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `The program has no endpoint ${p.name}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc db schema to list the endpoints.',
+    hint: 'Run `svc db schema` to list the endpoints.',
   }),
   endpoint_failed: failed({
     message: (p: {name: string; reason: string; detail: string}) => `${p.name} failed: ${p.detail} (${p.reason}).`,
@@ -45,12 +45,12 @@ export const langErrors = rows(() => ({
   topic_unknown: notFound({
     message: (p: {topic: string; suggestion?: string | undefined}) =>
       `The program has no live topic ${p.topic}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc db explain to list the live topics.',
+    hint: 'Run `svc db explain` to list the live topics.',
   }),
   table_unknown: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `Table ${p.name} does not exist.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc db schema to list the tables, or svc db migrate to create them in the database.',
+    hint: 'Run `svc db schema` to list the tables, or `svc db migrate` to create them in the database.',
   }),
   record_invalid: usage({
     message: (p: {path: string; place: string; fault: string}) => `${p.path}, ${p.place}: ${p.fault}.`,
@@ -59,13 +59,13 @@ export const langErrors = rows(() => ({
   database_missing: notFound({
     http: 500,
     message: (p: {path: string}) => `Database ${p.path} does not exist.`,
-    hint: 'Check the path, or create the database of a program with svc db migrate.',
+    hint: 'Check the path, or create the database of a program with `svc db migrate`.',
   }),
   migration_blocked: notFound({
     http: 500,
     message: (p: {path: string; blocking: number}) =>
       `${p.path} does not match the program: ${p.blocking} step${p.blocking === 1 ? ' needs' : 's need'} a decision.`,
-    hint: 'Run svc db migrate --dry-run to see each step and the flag that decides it.',
+    hint: 'Run `svc db migrate --dry-run` to see each step and the flag that decides it.',
   }),
   schema_changed: unavailable({
     message: (p: {path: string}) => `${p.path} was migrated, and no longer matches the program.`,
@@ -77,7 +77,7 @@ export const langErrors = rows(() => ({
   }),
   migration_choice: usage({
     message: (p: {flag: string; value: string; fault: string}) => `${p.flag} ${p.value}: ${p.fault}.`,
-    hint: 'Run svc db migrate --dry-run to see the flags that apply.',
+    hint: 'Run `svc db migrate --dry-run` to see the flags that apply.',
   }),
   sql_invalid: usage({
     message: (p: {reason: string}) => `Cannot run the statement: ${p.reason}.`,

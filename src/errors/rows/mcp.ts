@@ -5,7 +5,7 @@ export const mcpErrors = rows(() => ({
   unknown_tool: notFound({
     message: (p: {name: string; suggestion?: string | undefined}) =>
       `Unknown tool ${p.name}.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc mcp tools --tiers all, or send tools/list, to list the tools.',
+    hint: 'Run `svc mcp tools --tiers all`, or send tools/list, to list the tools.',
   }),
   prompt_invalid: usage({
     message: (p: {name: string; fault: string}) => `Cannot use the prompt ${p.name}: ${p.fault}.`,
@@ -23,7 +23,7 @@ export const mcpErrors = rows(() => ({
   }),
   speech_unavailable: unavailable({
     message: () => 'Speech recognition is not available in this process.',
-    hint: 'Use a server started with svc mcp serve, or run svc transcribe.',
+    hint: 'Use a server started with `svc mcp serve`, or run `svc transcribe RECORDING`.',
   }),
   remote_bind_refused: usage({
     http: 403,
@@ -33,7 +33,7 @@ export const mcpErrors = rows(() => ({
   }),
   mcp_client_file_invalid: usage({
     message: (p: {path: string; reason: string}) => `Cannot merge into ${p.path}: ${p.reason}.`,
-    hint: 'Correct the file, or add the output of svc mcp config to it manually.',
+    hint: 'Correct the file, or add the output of `svc mcp config` to it manually.',
   }),
   origin_denied: conflict({
     http: 403,

@@ -1,3 +1,4 @@
+import {command} from '../command.js'
 import {conflict, failed, notFound, rows, size, unavailable, usage} from '../row.js'
 
 /** A refusal by the control plane, as a client received it. */
@@ -49,7 +50,7 @@ export const meshErrors = rows(() => ({
   bootstrap_invalid: conflict({
     http: 401,
     message: () => 'The request has no valid bootstrap token.',
-    hint: 'Use the token that svc mesh init printed; a failed attempt does not consume it.',
+    hint: 'Use the token that `svc mesh init --bootstrap` prints; a failed attempt does not consume it.',
   }),
   role_forbidden: conflict({
     http: 403,
@@ -64,17 +65,17 @@ export const meshErrors = rows(() => ({
   unknown_node: conflict({
     http: 403,
     message: (p: {node: string}) => `The node ${p.node} has not joined the mesh.`,
-    hint: 'Run svc mesh join on that node, then retry.',
+    hint: 'Run `svc mesh join` on that node, then retry.',
   }),
   node_quarantined: conflict({
     http: 403,
     message: (p: {node: string}) => `The node ${p.node} is quarantined.`,
-    hint: 'Ask an administrator to run svc mesh admin quarantine NODE --state off.',
+    hint: 'Ask an administrator to run `svc mesh admin quarantine NODE --state off`.',
   }),
   node_maintenance: conflict({
     http: 403,
     message: (p: {node: string}) => `The node ${p.node} is in maintenance and gets no new leases or messages.`,
-    hint: 'Wait until maintenance ends, or ask an administrator to run svc mesh admin maintenance NODE --state off.',
+    hint: 'Wait until maintenance ends, or ask an administrator to run `svc mesh admin maintenance NODE --state off`.',
   }),
   node_identity_mismatch: conflict({
     http: 403,
@@ -83,23 +84,26 @@ export const meshErrors = rows(() => ({
   }),
   node_not_found: notFound({
     message: (p: {node: string}) => `Node ${p.node} does not exist.`,
-    hint: 'Run svc mesh nodes to list the nodes.',
+    hint: 'Run `svc mesh nodes` to list the nodes.',
   }),
   lease_not_found: notFound({
-    message: (p: {lease: string}) => `Lease ${p.lease} does not exist; it may have expired.`,
+    message: (p: {lease: string; scopeKey?: string | undefined}) =>
+      p.scopeKey === undefined
+        ? `Lease ${p.lease} does not exist; it may have expired.`
+        : `Lease ${p.lease} of the key ${p.scopeKey} does not exist; it may have expired, or belong to another key.`,
     hint: 'Stop the work that the lease covered, and request a new lease.',
   }),
   dead_message_not_found: notFound({
     message: (p: {message: number}) => `Dead letter ${p.message} does not exist.`,
-    hint: 'Run svc mesh dead list to list the dead letters.',
+    hint: 'Run `svc mesh dead list` to list the dead letters.',
   }),
   bootstrap_disabled: notFound({
     message: () => 'This control plane has no bootstrap token.',
-    hint: 'Run svc mesh init --bootstrap on the machine of the control plane, then send the control plane SIGHUP.',
+    hint: 'Run `svc mesh init --bootstrap` on the machine of the control plane, then send the control plane SIGHUP.',
   }),
   lease_held: conflict({
     message: (p: {scopeKey: string}) => `Another node holds the lease on ${p.scopeKey}.`,
-    hint: 'Wait until the lease is released or expires; svc mesh leases shows its holder and expiry.',
+    hint: 'Wait until the lease is released or expires; `svc mesh leases` shows its holder and expiry.',
   }),
   not_lease_holder: conflict({
     message: (p: {what: string}) => `This node does not hold ${p.what}.`,
@@ -112,12 +116,12 @@ export const meshErrors = rows(() => ({
   bootstrap_consumed: conflict({
     http: 410,
     message: () => 'The bootstrap token was already used; it works only once.',
-    hint: 'Create another bootstrap token with svc mesh init --bootstrap.',
+    hint: 'Create another bootstrap token with `svc mesh init --bootstrap`.',
   }),
   bootstrap_expired: conflict({
     http: 410,
     message: () => 'The bootstrap token has expired.',
-    hint: 'Create another bootstrap token with svc mesh init --bootstrap.',
+    hint: 'Create another bootstrap token with `svc mesh init --bootstrap`.',
   }),
   idempotency_key_reused: conflict({
     http: 422,
@@ -127,7 +131,7 @@ export const meshErrors = rows(() => ({
   }),
   promotion_unsupported: conflict({
     message: () => 'The database of this control plane is a SQLite file, which cannot fail over to a standby.',
-    hint: 'Run svc mesh admin promote only after a failover of a PostgreSQL database; nothing was changed.',
+    hint: 'Promote a control plane only after a failover of its PostgreSQL database; nothing was changed.',
   }),
   inbox_full: unavailable({
     http: 429,
@@ -169,7 +173,7 @@ export const meshErrors = rows(() => ({
   }),
   server_token_missing: unavailable({
     message: () => 'The control plane has no token to issue to a new node.',
-    hint: 'Set SVC_MESH_WORKER_TOKEN for the control plane, or create all its secrets with svc mesh init.',
+    hint: 'Set SVC_MESH_WORKER_TOKEN for the control plane, or create all its secrets with `svc mesh init`.',
   }),
   store_url_invalid: usage({
     http: 500,
@@ -194,23 +198,23 @@ export const meshErrors = rows(() => ({
   mesh_export_invalid: usage({
     http: 500,
     message: (p: {path: string; place: string; fault: string}) => `Cannot import ${p.path}, ${p.place}: ${p.fault}.`,
-    hint: 'Export the mesh again with svc mesh export; nothing was imported.',
+    hint: 'Export the mesh again with `svc mesh export`; nothing was imported.',
   }),
   mesh_unprotected: usage({
     http: 500,
     message: (p: {host: string}) =>
       `Listening on ${p.host} exposes the control plane to other machines and requires a token.`,
-    hint: 'Create tokens with svc mesh init, listen on 127.0.0.1, or pass --insecure.',
+    hint: 'Create tokens with `svc mesh init`, listen on 127.0.0.1, or pass --insecure.',
   }),
   mesh_tokens_equal: usage({
     http: 500,
     message: (p: {first: string; second: string}) => `${p.first} and ${p.second} have the same value.`,
-    hint: 'Set a different secret for each variable; svc mesh init creates the secrets.',
+    hint: 'Set a different secret for each variable; `svc mesh init` creates the secrets.',
   }),
   mesh_secret_weak: usage({
     http: 500,
     message: (p: {variable: string; least: string}) => `${p.variable} is shorter than ${p.least}.`,
-    hint: 'Use a random secret, for example the output of openssl rand -base64 32.',
+    hint: 'Use a random secret, for example the output of `openssl rand -base64 32`.',
   }),
   mesh_exists: conflict({
     message: (p: {path: string}) => `${p.path} already contains mesh secrets.`,
@@ -236,12 +240,12 @@ export const meshErrors = rows(() => ({
   mesh_denied: conflict({
     http: 502,
     message: refusalMessage,
-    hint: 'Check the tokens of this machine with svc mesh status, and the state of the node with svc mesh nodes.',
+    hint: 'Check the tokens of this machine with `svc mesh status`, and the state of the node with `svc mesh nodes`.',
   }),
   mesh_missing: notFound({
     http: 502,
     message: refusalMessage,
-    hint: 'Check the id with svc mesh nodes, svc mesh leases or svc mesh dead list; the entry may have expired or been removed.',
+    hint: 'Check the id with `svc mesh nodes`, `svc mesh leases` or `svc mesh dead list`; the entry may have expired or been removed.',
   }),
   mesh_unavailable: unavailable({
     http: 502,
@@ -253,7 +257,7 @@ export const meshErrors = rows(() => ({
     message: (p: {operation: string; variables: readonly string[]}) =>
       `The control plane requires a token for ${p.operation}, and this machine has none.`,
     hint: (p: {variables: readonly string[]}) =>
-      `Copy ${p.variables.join(' or ')} from .svc/mesh/mesh.env of the control plane, or join with svc mesh join --bootstrap.`,
+      `Copy ${p.variables.join(' or ')} from .svc/mesh/mesh.env of the control plane, or join with ${command`svc mesh join --bootstrap`}.`,
   }),
   control_plane_missing: unavailable({
     http: 502,
@@ -266,7 +270,7 @@ export const meshErrors = rows(() => ({
   }),
   remote_task_rejected: conflict({
     message: (p: {reason: string}) => `The worker cannot run the task: ${p.reason}.`,
-    hint: 'Run the task on a machine that meets its requirements; svc mesh nodes lists the nodes.',
+    hint: 'Run the task on a machine that meets its requirements; `svc mesh nodes` lists the nodes.',
   }),
   secretbox_unusable: conflict({
     message: (p: {reason: string}) => `The secrets of the delegated task cannot be read: ${p.reason}.`,

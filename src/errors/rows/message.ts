@@ -3,7 +3,7 @@ import {conflict, notFound, rows, unavailable, usage} from '../row.js'
 export const messageErrors = rows(() => ({
   message_not_found: notFound({
     message: (p: {message: string}) => `Message ${p.message} does not exist in this inbox.`,
-    hint: 'Run svc a2a inbox AGENT and use an id from the list.',
+    hint: 'Run `svc a2a inbox AGENT` and use an id from the list.',
   }),
   message_invalid: usage({
     message: (p: {fault: string}) => `Cannot send the message: ${p.fault}.`,
@@ -16,12 +16,12 @@ export const messageErrors = rows(() => ({
   }),
   message_claim_lost: conflict({
     message: (p: {message: string; owner: string}) => `${p.owner} does not hold the claim on message ${p.message}.`,
-    hint: 'Claim the message again with svc a2a inbox --claim, and use the same --as name for both commands.',
+    hint: 'Claim the message again with `svc a2a inbox AGENT --claim --as OWNER`, and acknowledge it with the same --as.',
   }),
   agent_session_mismatch: conflict({
     http: 403,
     message: (p: {agent: string}) => `The agent ${p.agent} is bound to a different session.`,
-    hint: 'Pass the session of the agent with --session ID; svc orch agents --json shows it.',
+    hint: 'Pass the session of the agent with --session ID; `svc orch agents --json` shows it.',
   }),
   mesh_not_configured: unavailable({
     message: () => 'No mesh is configured to exchange messages with other machines.',

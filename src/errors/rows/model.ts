@@ -21,7 +21,7 @@ export const modelErrors = rows(() => ({
   device_unavailable: unavailable({
     http: 500,
     message: (p: {device: string; reason: string}) => `The device ${p.device} cannot be used: ${p.reason}.`,
-    hint: 'Use --device cpu, or install the CUDA files: see "GPUs" in the getting-started guide.',
+    hint: 'Use --device cpu, or install the CUDA files: see "NVIDIA GPUs" in the getting-started guide.',
   }),
   model_file_missing: notFound({
     http: 500,
@@ -54,12 +54,18 @@ export const modelErrors = rows(() => ({
     http: 500,
     message: (p: {base: string; tried: readonly string[]}) =>
       `The base model ${p.base} of the adapter was not found. Searched:${places(p.tried)}`,
-    hint: 'Copy the shards of the base model into the run directory, or pass its directory to svc serve or svc merge with --base.',
+    hint: 'Copy the shards of the base model into the run directory, or pass its directory with --base.',
   }),
   adapter_missing: notFound({
     http: 500,
     message: (p: {path: string}) => `The run directory ${p.path} has no adapter weights.`,
     hint: 'Copy candle_qlora_adapter.safetensors (or adapter_model.safetensors) into the directory.',
+  }),
+  merge_adapter_missing: notFound({
+    http: 500,
+    message: (p: {path: string; isMerged: boolean}) =>
+      `${p.path} has no adapter to merge${p.isMerged ? ': its merged.safetensors already contains it' : ''}.`,
+    hint: 'Use the model as it is, or pass the run directory of an adapter.',
   }),
   adapter_invalid: failed({
     message: (p: {file: string; reason: string}) => `The adapter cannot be used: ${p.reason} (${p.file}).`,
@@ -88,7 +94,7 @@ export const modelErrors = rows(() => ({
   }),
   eval_gate_failed: failed({
     message: (p: {file: string}) => `The training run failed its evaluation; see ${p.file}.`,
-    hint: 'Train the adapter again, or pass --ignore-eval-gate to svc serve or svc merge to use it anyway.',
+    hint: 'Train the adapter again, or pass --ignore-eval-gate to use it anyway.',
   }),
   safetensors_invalid: failed({
     message: (p: {file: string; reason: string}) => `${p.file} is not a valid safetensors file: ${p.reason}.`,
@@ -143,7 +149,7 @@ export const modelErrors = rows(() => ({
   }),
   chat_template_failed: failed({
     message: (p: {file: string; reason: string}) => `The chat template of ${p.file} cannot be used: ${p.reason}.`,
-    hint: 'Correct the template, or skip it with svc generate --raw or /v1/completions.',
+    hint: 'Correct the template, or skip it with --raw, or with raw or /v1/completions on a server.',
   }),
   chat_refused: usage({
     message: (p: {reason: string}) => `The chat template of the model rejected the conversation: ${p.reason}.`,

@@ -90,17 +90,17 @@ export const networkErrors = rows(() => ({
     http: 401,
     openai: 'invalid_api_key',
     message: () => 'The request has no valid token.',
-    hint: 'Send the header Authorization: Bearer TOKEN; svc serve also accepts x-api-key.',
+    hint: 'Send the header Authorization: Bearer TOKEN; model servers also accept x-api-key.',
   }),
   origin_forbidden: conflict({
     http: 403,
     message: (p: {origin: string}) => `Requests from the origin ${p.origin} are not allowed.`,
-    hint: 'Use a page of this machine; svc serve also accepts the origins of --origins.',
+    hint: 'Use a page of this machine; a model server also accepts the origins of --origins.',
   }),
   host_forbidden: conflict({
     http: 403,
     message: (p: {host: string}) => `Requests for the host "${p.host}" are not allowed.`,
-    hint: 'Use the loopback address that the server printed, or allow the host with svc serve --allowed-hosts.',
+    hint: 'Use the loopback address that the server printed, or allow the host with --allowed-hosts of the server.',
   }),
   route_unknown: notFound({
     openai: 'unknown_url',

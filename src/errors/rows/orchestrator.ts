@@ -1,3 +1,4 @@
+import {command} from '../command.js'
 import {conflict, failed, interrupted, notFound, rows, terminated, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -11,13 +12,13 @@ export const orchestratorErrors = rows(() => ({
     http: 503,
     message: (p: {reason: string | undefined}) =>
       `The orchestrator was stopped in an emergency${p.reason === undefined ? '' : `: ${p.reason}`}.`,
-    hint: 'Run svc orch start to accept and run tasks again.',
+    hint: 'Run `svc orch start` to accept and run tasks again.',
   }),
   doom_loop: conflict({
     message: (p: {agent: string; used: number; limit: number}) =>
       `The agent ${p.agent} has spent ${usd(p.used)} without completing a task; the limit is ${usd(p.limit)}.`,
     hint: (p: {agent: string}) =>
-      `Complete a task of ${p.agent}, assign the new task to another agent, or retire ${p.agent} with svc orch agent retire.`,
+      `Complete a task of ${p.agent}, assign the new task to another agent, or retire ${p.agent} with ${command`svc orch agent retire ${p.agent}`}.`,
   }),
   budget_exceeded: conflict({
     http: 429,
@@ -34,7 +35,7 @@ export const orchestratorErrors = rows(() => ({
   }),
   task_not_found: notFound({
     message: (p: {task: string}) => `Task ${p.task} does not exist in this workspace.`,
-    hint: 'Run svc orch tasks to list the tasks.',
+    hint: 'Run `svc orch tasks` to list the tasks.',
   }),
   task_invalid: usage({
     message: (p: {place: string; fault: string}) => `${p.place} cannot be submitted: ${p.fault}.`,
@@ -51,7 +52,7 @@ export const orchestratorErrors = rows(() => ({
   }),
   invalid_transition: conflict({
     message: (p: {task: string; from: string; to: string}) => `${p.task} is ${p.from} and cannot become ${p.to}.`,
-    hint: (p: {task: string}) => `Run svc orch task ${p.task} to see its status.`,
+    hint: (p: {task: string}) => `Run ${command`svc orch task ${p.task}`} to see its status.`,
   }),
   task_path_escapes: usage({
     message: (p: {path: string}) => `The path ${JSON.stringify(p.path)} is not a valid path inside the workspace.`,
@@ -64,25 +65,25 @@ export const orchestratorErrors = rows(() => ({
         : `${p.task} is queued again: the gate ${p.gate} did not accept the result (${p.iteration} of ${p.cap}).`,
     hint: (p: {task: string; outcome: string}) =>
       p.outcome === 'failed'
-        ? `Correct the findings, which svc orch task ${p.task} shows, and run svc orch retry ${p.task}.`
-        : `Correct the findings, which svc orch task ${p.task} shows, claim the task again, and complete it.`,
+        ? `Correct the findings, which ${command`svc orch task ${p.task}`} shows, and run ${command`svc orch retry ${p.task}`}.`
+        : `Correct the findings, which ${command`svc orch task ${p.task}`} shows, claim the task again, and complete it.`,
   }),
   receipt_invalid: failed({
     message: (p: {task: string; receipt: string | undefined}) =>
       p.receipt === undefined
         ? `${p.task} has no receipt: the completion gates did not accept it.`
         : `The stored evidence of ${p.task} does not match its receipt.`,
-    hint: (p: {task: string}) => `Run svc orch task ${p.task} --evidence to see the stored evidence.`,
+    hint: (p: {task: string}) => `Run ${command`svc orch task ${p.task} --evidence`} to see the stored evidence.`,
   }),
   dependency_unknown: notFound({
     message: (p: {dependency: string}) => `Task ${p.dependency}, which this task depends on, does not exist.`,
-    hint: 'Run svc orch tasks to list the tasks.',
+    hint: 'Run `svc orch tasks` to list the tasks.',
   }),
   dependency_failed: conflict({
     message: (p: {dependency: string; status: string}) => `The task depends on ${p.dependency}, which is ${p.status}.`,
     hint: (p: {dependency: string; status: string}) =>
       p.status === 'Failed'
-        ? `Retry ${p.dependency} first with svc orch retry ${p.dependency}.`
+        ? `Retry ${p.dependency} first with ${command`svc orch retry ${p.dependency}`}.`
         : `Submit the work of ${p.dependency} as a new task, and depend on that task.`,
   }),
   dependency_cycle: usage({
@@ -114,26 +115,26 @@ export const orchestratorErrors = rows(() => ({
   approval_blocked: conflict({
     http: 403,
     message: (p: {task: string}) => `${p.task} requires the approval of a person.`,
-    hint: (p: {task: string}) => `Ask the user to run svc orch approve ${p.task}.`,
+    hint: (p: {task: string}) => `Ask the user to run ${command`svc orch approve ${p.task}`}.`,
   }),
   plan_review_required: conflict({
     http: 403,
     message: (p: {plan: string}) => `The user has not approved the execution of the plan ${p.plan}.`,
-    hint: (p: {plan: string}) => `Ask the user to run svc orch plan execute ${p.plan}.`,
+    hint: (p: {plan: string}) => `Ask the user to run ${command`svc orch plan execute ${p.plan}`}.`,
   }),
   attention_exhausted: conflict({
     http: 429,
     message: (p: {spentMs: number; maxMs: number}) =>
       `The attention budget of the user is exhausted: ${p.spentMs} of ${p.maxMs} ms are spent.`,
-    hint: 'Ask the user to run svc orch attention --reset, or wait until midnight.',
+    hint: 'Ask the user to run `svc orch attention --reset`, or wait until midnight.',
   }),
   question_not_found: notFound({
     message: (p: {question: string}) => `Question ${p.question} does not exist, or no longer needs an answer.`,
-    hint: 'Run svc orch questions to list the questions that need an answer.',
+    hint: 'Run `svc orch questions` to list the questions that need an answer.',
   }),
   question_answered: conflict({
     message: (p: {question: string}) => `Question ${p.question} has already been answered.`,
-    hint: 'Run svc orch questions to list the questions that need an answer.',
+    hint: 'Run `svc orch questions` to list the questions that need an answer.',
   }),
   question_invalid: usage({
     message: (p: {place: string; fault: string}) => `${p.place} is not valid: ${p.fault}.`,
@@ -146,34 +147,35 @@ export const orchestratorErrors = rows(() => ({
   }),
   question_pending: conflict({
     message: (p: {subject: string; question: string}) => `${p.subject} waits for the answer to ${p.question}.`,
-    hint: (p: {question: string}) => `Answer it with svc orch questions answer ${p.question} TEXT.`,
+    hint: (p: {question: string}) => `Answer it with ${command`svc orch questions answer ${p.question} TEXT`}.`,
   }),
   queue_full: conflict({
     http: 429,
     message: (p: {queued: number; limit: number}) => `The queue is full: ${p.queued} of ${p.limit} tasks are queued.`,
-    hint: 'Wait, cancel tasks with svc orch cancel, or raise orchestrator.max_queue_len.',
+    hint: 'Wait, cancel tasks with `svc orch cancel TASK`, or raise orchestrator.max_queue_len.',
   }),
   agent_not_found: notFound({
     message: (p: {agent: string; suggestion?: string | undefined}) =>
       `Agent ${p.agent} does not exist.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc orch agents to list the agents.',
+    hint: 'Run `svc orch agents` to list the agents.',
   }),
   agent_exists: conflict({
     message: (p: {name: string; agent: string}) => `The agent name ${p.name} is already used by ${p.agent}.`,
-    hint: 'Choose another name, or retire that agent with svc orch agent retire.',
+    hint: (p: {agent: string}) =>
+      `Choose another name, or retire that agent with ${command`svc orch agent retire ${p.agent}`}.`,
   }),
   max_agents_reached: conflict({
     message: (p: {limit: number}) => `The limit of ${p.limit} agents is reached.`,
-    hint: 'Retire an agent with svc orch agent retire, or raise orchestrator.max_agents.',
+    hint: 'Retire an agent with `svc orch agent retire AGENT`, or raise orchestrator.max_agents.',
   }),
   last_agent: conflict({
     message: (p: {agent: string; tasks: number}) =>
       `Cannot drain or retire ${p.agent}: it has ${p.tasks} unfinished task${p.tasks === 1 ? '' : 's'}, and no other agent is active.`,
-    hint: 'Start another agent first with svc orch agent spawn or svc orch agent resume.',
+    hint: 'Start another agent first with `svc orch agent spawn NAME` or `svc orch agent resume AGENT`.',
   }),
   delegation_parent_not_found: notFound({
     message: (p: {parent: string}) => `The parent agent ${p.parent} does not exist.`,
-    hint: 'Run svc orch agents to list the agents.',
+    hint: 'Run `svc orch agents` to list the agents.',
   }),
   claim_required: conflict({
     message: (p: {task: string; owner: string}) =>
@@ -183,11 +185,12 @@ export const orchestratorErrors = rows(() => ({
   claim_lost: conflict({
     message: (p: {task: string; generation: number; current: number; status: string}) =>
       `Claim ${p.generation} of ${p.task} is no longer valid: the task is ${p.status} with claim ${p.current}.`,
-    hint: 'Discard the result, and claim another task with svc orch claim.',
+    hint: 'Discard the result, and claim another task with `svc orch claim`.',
   }),
   stale_handoff: conflict({
     message: (p: {task: string; reason: string}) => `Cannot hand over ${p.task}: ${p.reason}.`,
-    hint: (p: {task: string}) => `Run svc orch task ${p.task} to see its agent and its claim, then try again.`,
+    hint: (p: {task: string}) =>
+      `Run ${command`svc orch task ${p.task}`} to see its agent and its claim, then try again.`,
   }),
   handoff_invariant: conflict({
     message: (p: {task: string; reason: string}) => `Cannot hand over ${p.task}: ${p.reason}.`,
@@ -195,38 +198,38 @@ export const orchestratorErrors = rows(() => ({
   }),
   no_task_to_claim: notFound({
     message: () => 'No task is waiting to be claimed.',
-    hint: 'Submit a task with svc orch submit --processor external, or wait for one with svc orch claim --wait.',
+    hint: 'Submit a task with `svc orch submit --processor external DESCRIPTION`, or wait for one with `svc orch claim --wait`.',
   }),
   task_not_successful: failed({
     http: 422,
     message: (p: {task: string; status: string; reason: string}) =>
       `${p.task} ${p.status === 'Failed' ? 'failed' : `is ${p.status}`}${p.reason === '' ? '' : `: ${p.reason}`}.`,
     hint: (p: {task: string}) =>
-      `Run svc orch task ${p.task} for details, or svc orch retry ${p.task} to retry a failed task.`,
+      `Run ${command`svc orch task ${p.task}`} for details, or ${command`svc orch retry ${p.task}`} to retry a failed task.`,
   }),
   task_wait_timeout: unavailable({
     http: 504,
     message: (p: {task: string; status: string; seconds: number}) =>
       `${p.task} is still ${p.status} after ${p.seconds} s.`,
     hint: (p: {task: string}) =>
-      `Check that a daemon is running with svc daemon status, then wait again with svc orch task ${p.task} --wait.`,
+      `Check that a daemon is running with ${command`svc daemon status`}, then wait again with ${command`svc orch task ${p.task} --wait`}.`,
   }),
   wait_interrupted: interrupted({
     message: (p: {task: string; status: string}) => `The wait was interrupted; ${p.task} is still ${p.status}.`,
-    hint: (p: {task: string}) => `Wait again with svc orch task ${p.task} --wait.`,
+    hint: (p: {task: string}) => `Wait again with ${command`svc orch task ${p.task} --wait`}.`,
   }),
   wait_terminated: terminated({
     message: (p: {task: string; status: string}) => `The wait was terminated; ${p.task} is still ${p.status}.`,
-    hint: (p: {task: string}) => `Wait again with svc orch task ${p.task} --wait.`,
+    hint: (p: {task: string}) => `Wait again with ${command`svc orch task ${p.task} --wait`}.`,
   }),
   daemon_running: conflict({
     message: (p: {pid: number; host: string}) =>
       `A daemon is already running in this workspace (pid ${p.pid} on ${p.host}).`,
-    hint: 'Use that daemon, or stop it first with svc daemon stop.',
+    hint: 'Use that daemon, or stop it first with `svc daemon stop`.',
   }),
   daemon_replaced: conflict({
     message: (p: {fence: number}) => `Another daemon has taken over this workspace (fencing token ${p.fence}).`,
-    hint: 'Check the current daemon with svc daemon status; this process has stopped.',
+    hint: 'Check the current daemon with `svc daemon status`; this process has stopped.',
   }),
 }))
 

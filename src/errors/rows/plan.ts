@@ -1,3 +1,4 @@
+import {command} from '../command.js'
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -5,7 +6,7 @@ export const planErrors = rows(() => ({
   plan_not_found: notFound({
     message: (p: {plan: string; suggestion?: string | undefined}) =>
       `Plan ${p.plan} does not exist in this workspace.${didYouMean(p.suggestion)}`,
-    hint: 'Run svc orch plan list to list the plans.',
+    hint: 'Run `svc orch plan list` to list the plans.',
   }),
   planning_disabled: conflict({
     message: () => 'Planning is disabled in this workspace.',
@@ -42,17 +43,18 @@ export const planErrors = rows(() => ({
   plan_changed: conflict({
     message: (p: {plan: string; version: number; current: number}) =>
       `${p.plan} is now at version ${p.current}; the request is for version ${p.version}.`,
-    hint: 'Read the plan again with svc orch plan status, then replan it.',
+    hint: (p: {plan: string}) => `Read the plan again with ${command`svc orch plan status ${p.plan}`}, then replan it.`,
   }),
   plan_stuck: conflict({
     message: (p: {plan: string; nodes: readonly string[]}) =>
       `${p.plan} cannot continue: ${p.nodes.join(', ')} failed or ${p.nodes.length === 1 ? 'was' : 'were'} cancelled.`,
-    hint: 'Retry the failed tasks with svc orch retry, or replan with svc orch plan replan.',
+    hint: (p: {plan: string}) =>
+      `Retry the failed tasks with \`svc orch retry TASK\`, or replan with ${command`svc orch plan replan ${p.plan} CHANGE`}.`,
   }),
   plan_step_replaced: conflict({
     message: (p: {task: string; plan: string; node: string; version: number}) =>
       `${p.task} belongs to step ${p.node} of ${p.plan}, which was replaced in version ${p.version}.`,
-    hint: 'Run the current version with svc orch plan execute.',
+    hint: (p: {plan: string}) => `Run the current version with ${command`svc orch plan execute ${p.plan}`}.`,
   }),
   plan_file_blocked: conflict({
     message: (p: {path: string}) => `Cannot write the plan to ${p.path}: it is not a regular file.`,

@@ -11,12 +11,12 @@ export const processorErrors = rows(() => ({
       /** Last lines of standard error. */
       stderr?: readonly string[] | undefined
     }) => `The task failed: ${p.reason}${p.stderr?.length ? ` (${p.stderr.join(' / ')})` : ''}.`,
-    hint: 'Fix the cause, then retry the task with svc orch retry.',
+    hint: 'Fix the cause, then retry the task with `svc orch retry TASK`.',
   }),
   inference_protocol: unavailable({
     http: 502,
     message: (p: {url: string; reason: string}) => `${p.url} is not a compatible inference server: ${p.reason}.`,
-    hint: 'Set SVC_INFERENCE_URL to a server that has /api/generate, such as svc serve.',
+    hint: 'Set SVC_INFERENCE_URL to a server that has /api/generate, such as `svc serve --model MODEL`.',
   }),
   inference_profile_offline: unavailable({
     message: (p: {profile: string}) => `The inference profile ${p.profile} has no server that svc could call.`,
@@ -35,7 +35,7 @@ export const processorErrors = rows(() => ({
   }),
   exec_secret_missing: conflict({
     message: (p: {names: readonly string[]}) => `The secrets of the task have no value: ${p.names.join(', ')}.`,
-    hint: 'Set the environment variables of these names for svc daemon run, then retry the task.',
+    hint: 'Set the environment variables of these names for the daemon, then retry the task.',
   }),
   exec_disabled: conflict({
     http: 403,
@@ -44,13 +44,13 @@ export const processorErrors = rows(() => ({
   }),
   exec_template_missing: usage({
     message: () => 'The task names no command template.',
-    hint: 'Pass --exec NAME with a template of orchestrator.exec.templates; svc orch config lists them.',
+    hint: 'Pass --exec NAME with a template of orchestrator.exec.templates; `svc orch config` lists them.',
     param: () => 'exec.template',
   }),
   exec_template_unknown: notFound({
     message: (p: {template: string; suggestion?: string | undefined}) =>
       `Unknown command template ${p.template}.${didYouMean(p.suggestion)}`,
-    hint: 'Use a template that svc orch config lists, or define the template under orchestrator.exec.templates in Svc.toml.',
+    hint: 'Use a template that `svc orch config` lists, or define it under [orchestrator.exec.templates] in Svc.toml of the machine that runs the command.',
     param: () => 'exec.template',
   }),
   exec_template_invalid: usage({

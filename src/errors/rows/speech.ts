@@ -24,7 +24,7 @@ export const speechErrors = rows(() => ({
   speech_model_missing: usage({
     http: 503,
     message: () => 'No speech model is selected, and the starter model is missing from this installation.',
-    hint: 'Run svc speech pull tiny.en once, or select a model with --model or SVC_SPEECH_MODEL.',
+    hint: 'Run `svc speech pull tiny.en` once, or select a model with --model or SVC_SPEECH_MODEL.',
   }),
   speech_model_unknown: failed({
     message: (p: {path: string; found: string}) => `${p.path} is not a supported speech model: ${p.found}.`,
@@ -84,7 +84,7 @@ export const speechErrors = rows(() => ({
   speech_kpi_violated: failed({
     message: (p: {path: string; violations: readonly string[]}) =>
       `The measurements in ${p.path} are not good enough: ${p.violations.join('; ')}.`,
-    hint: 'Measure a better model with svc speech eval --write-kpi FILE, or unset SVC_SPEECH_CANARY_KPI.',
+    hint: 'Measure a better model with `svc speech eval DATASET --write-kpi FILE`, or unset SVC_SPEECH_CANARY_KPI.',
   }),
   excerpt_empty: usage({
     message: (p: {offset: number; duration: number}) =>

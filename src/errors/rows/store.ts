@@ -4,13 +4,13 @@ export const storeErrors = rows(() => ({
   store_engine_missing: unavailable({
     http: 500,
     message: (p: {reason: string}) => `The SQLite driver cannot be loaded: ${p.reason}.`,
-    hint: 'Reinstall svc with this version of Node.js; in a clone, run npm run setup.',
+    hint: 'Reinstall svc with this version of Node.js; in a clone, run `npm run setup`.',
   }),
   store_node_unsupported: usage({
     http: 500,
     message: (p: {version: string; oldestMajor: number}) =>
       `This command requires Node.js ${p.oldestMajor} or later for SQLite; this is Node.js ${p.version}.`,
-    hint: 'Run svc with Node.js 22 or later; in a clone, npm run setup builds a driver for Node.js 20.',
+    hint: 'Run svc with Node.js 22 or later; in a clone, `npm run setup` builds a driver for Node.js 20.',
   }),
   store_unopenable: unavailable({
     http: 500,
@@ -79,6 +79,6 @@ export const storeErrors = rows(() => ({
   vector_engine_missing: unavailable({
     http: 500,
     message: (p: {reason: string}) => `The vector extension of SQLite cannot be loaded: ${p.reason}.`,
-    hint: 'Install it with npm install sqlite-vec, or remove @vector_index from the program.',
+    hint: 'Install it with `npm install sqlite-vec`, or remove @vector_index from the program.',
   }),
 }))

@@ -1,11 +1,11 @@
+import {command} from '../command.js'
 import {conflict, failed, interrupted, notFound, rows, terminated, unavailable, usage} from '../row.js'
-import {shellWord} from '../shell-word.js'
 import {didYouMean} from '../suggestion.js'
 
 export const workflowErrors = rows(() => ({
   workflow_invalid: usage({
     message: (p: {place: string; reason: string}) => `${p.place}: ${p.reason}.`,
-    hint: 'Correct the workflow, and check it with svc workflow check FILE.',
+    hint: 'Correct the workflow, and check it with `svc workflow check FILE`.',
   }),
   workflow_unknown: notFound({
     message: (p: {
@@ -17,16 +17,16 @@ export const workflowErrors = rows(() => ({
       p.name === undefined
         ? `${p.file} has several workflows: ${p.names.join(', ')}.`
         : `${p.file} has no workflow ${p.name}.${didYouMean(p.suggestion)}`,
-    hint: 'Pass the name of one of the workflows: svc workflow run FILE NAME.',
+    hint: 'Pass the name of one of the workflows: `svc workflow run FILE NAME`.',
   }),
   workflow_input_invalid: usage({
     message: (p: {workflow: string; name: string; reason: string}) =>
       `Invalid input ${p.name} of workflow ${p.workflow}: ${p.reason}.`,
-    hint: 'Pass inputs with --input NAME=VALUE; svc workflow list FILE lists them.',
+    hint: 'Pass inputs with --input NAME=VALUE; `svc workflow list FILE` lists them.',
   }),
   workflow_run_not_found: notFound({
     message: (p: {run: string}) => `Workflow run ${p.run} does not exist in this workspace.`,
-    hint: 'Run svc workflow list to list the runs.',
+    hint: 'Run `svc workflow list` to list the runs.',
   }),
   workflow_run_id_invalid: usage({
     message: (p: {limit: number}) =>
@@ -35,11 +35,14 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_run_exists: conflict({
     message: (p: {run: string}) => `Workflow run ${p.run} already exists.`,
-    hint: (p: {run: string}) => `Continue it with svc workflow resume ${shellWord(p.run)}, or pass another --run-id.`,
+    hint: (p: {run: string}) => `Continue it with ${command`svc workflow resume ${p.run}`}, or pass another --run-id.`,
   }),
   workflow_finished: conflict({
     message: (p: {run: string; status: string}) => `Workflow run ${p.run} has ended: ${p.status}.`,
-    hint: 'Start a new run with svc workflow run.',
+    hint: (p: {run: string; status: string}) =>
+      p.status === 'failed'
+        ? `Continue it with ${command`svc workflow resume ${p.run}`}.`
+        : 'Start a new run with `svc workflow run FILE`.',
   }),
   workflow_changed: conflict({
     message: (p: {run: string; workflow: string; file: string}) =>
@@ -53,7 +56,7 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_lease_lost: conflict({
     message: (p: {run: string}) => `Another process has taken over workflow run ${p.run}.`,
-    hint: (p: {run: string}) => `Run svc workflow status ${shellWord(p.run)} to see its progress.`,
+    hint: (p: {run: string}) => `Run ${command`svc workflow status ${p.run}`} to see its progress.`,
   }),
   workflow_signal_invalid: usage({
     message: (p: {run: string; reason: string}) => `The signal to workflow run ${p.run} is refused: ${p.reason}.`,
@@ -61,7 +64,7 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_activity_failed: failed({
     message: (p: {activity: string; reason: string}) => `${p.activity} failed: ${p.reason.replace(/\.$/, '')}.`,
-    hint: 'Correct the cause, then continue the run with svc workflow resume RUN.',
+    hint: 'Correct the cause, then continue the run with `svc workflow resume RUN`.',
   }),
   workflow_activity_timeout: unavailable({
     http: 504,
@@ -76,15 +79,15 @@ export const workflowErrors = rows(() => ({
   workflow_failed: failed({
     message: (p: {run: string; reason: string}) => `Workflow run ${p.run} failed: ${p.reason.replace(/\.$/, '')}.`,
     hint: (p: {run: string}) =>
-      `Run svc workflow status ${shellWord(p.run)} to see its activities; svc workflow resume ${shellWord(p.run)} tries the failed one again.`,
+      `Run ${command`svc workflow status ${p.run}`} to see its activities; ${command`svc workflow resume ${p.run}`} tries the failed one again.`,
   }),
   workflow_interrupted: interrupted({
     message: (p: {run: string}) => `Workflow run ${p.run} was interrupted; its completed steps are recorded.`,
-    hint: (p: {run: string}) => `Continue it with svc workflow resume ${shellWord(p.run)}.`,
+    hint: (p: {run: string}) => `Continue it with ${command`svc workflow resume ${p.run}`}.`,
   }),
   workflow_terminated: terminated({
     message: (p: {run: string}) => `Workflow run ${p.run} was terminated; its completed steps are recorded.`,
-    hint: (p: {run: string}) => `Continue it with svc workflow resume ${shellWord(p.run)}.`,
+    hint: (p: {run: string}) => `Continue it with ${command`svc workflow resume ${p.run}`}.`,
   }),
   workflow_signal_unknown: usage({
     message: (p: {run: string; key: string; known: string}) =>
@@ -97,6 +100,6 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_cancelled: conflict({
     message: (p: {run: string}) => `Workflow run ${p.run} was cancelled.`,
-    hint: 'Start a new run with svc workflow run.',
+    hint: 'Start a new run with `svc workflow run FILE`.',
   }),
 }))

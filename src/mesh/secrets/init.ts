@@ -10,7 +10,7 @@ import {
   type SettingSources,
   settingTables,
 } from '../../config/index.js'
-import {SvcError} from '../../errors/index.js'
+import {commandLine, SvcError} from '../../errors/index.js'
 import {readMeshSecrets} from './read-secrets.js'
 import {heldSecrets, jwtSecret, roleTokens} from './variables.js'
 import {changeMeshEnv, requireWritable} from './write-mesh-env.js'
@@ -77,15 +77,17 @@ export async function initMesh(options: MeshInitOptions): Promise<MeshInit> {
     scope: resolveSettings(meshSettings, now).values.scopeId,
     bootstrapToken,
     bootstrapExpiresUnixMs,
-    joinCommand: `SVC_MESH_BOOTSTRAP_TOKEN=${bootstrapToken} svc mesh join --bootstrap --control-url ${quoted(address)}`,
+    joinCommand: commandLine`SVC_MESH_BOOTSTRAP_TOKEN=${bootstrapToken} svc mesh join --bootstrap --control-url ${address}`,
     warnings: [
       ...(overruled.length === 0 ? [] : [`a source with higher precedence than ${path} sets ${overruled.join(', ')}.`]),
       ...(granted === 'worker'
         ? []
-        : ['no worker token is set; new nodes can join only if svc mesh serve runs with --bootstrap-grants mesh.']),
+        : [
+            'no worker token is set; new nodes can join only of a control plane started with `svc mesh serve --bootstrap-grants mesh`.',
+          ]),
       ...(isLoopback(new URL(address).hostname)
         ? [
-            `other machines cannot reach ${address}; replace it with the name of this machine, ${hostname()}, and start svc mesh serve with --host 0.0.0.0.`,
+            `other machines cannot reach ${address}; replace it with the name of this machine, ${hostname()}, and start the control plane with \`svc mesh serve --host 0.0.0.0\`.`,
           ]
         : []),
     ],
@@ -123,5 +125,3 @@ function addressFor(sources: SettingSources): string {
   // The address type replaces a wildcard host with loopback.
   return meshSettings.rows.controlUrl.type.parse(`${scheme}://${literal}:${port}`) ?? ''
 }
-
-const quoted = (word: string): string => (/^[\w.:/@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

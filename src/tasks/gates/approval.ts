@@ -35,7 +35,7 @@ function review({attestation: {checks_passed: checks = []}, approvals, worker}: 
       ? []
       : error(
           'approval/not-reviewed',
-          'Only the worker has handled this task. Somebody else must approve it with svc orch approve.',
+          'Only the worker has handled this task. Somebody else must approve it with `svc orch approve TASK`.',
         ),
     isClaimed
       ? []

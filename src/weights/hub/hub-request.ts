@@ -9,6 +9,8 @@ export interface HubOptions {
   token?: string | undefined
   cacheFolder: string
   offline: boolean
+  /** Names of the flag, variables and settings that disable downloads. */
+  offlineBy?: readonly string[]
   /** Maximum number of attempts per request. */
   attempts: number
   /** Delay between two attempts, ms. */

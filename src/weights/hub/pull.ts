@@ -66,9 +66,13 @@ export async function pullModel(id: string, revision: string, options: PullOptio
   }
 }
 
-async function offline(id: string, revision: string, {cacheFolder}: PullOptions): Promise<PulledModel> {
+async function offline(
+  id: string,
+  revision: string,
+  {cacheFolder, offlineBy = ['--offline']}: PullOptions,
+): Promise<PulledModel> {
   const folder = await cachedSnapshot(id, revision, cacheFolder)
-  if (folder === undefined) throw new SvcError('hub_offline', {id})
+  if (folder === undefined) throw new SvcError('hub_offline', {id, by: offlineBy})
   return {id, revision, commit: folder.split(/[\\/]/).at(-1) ?? '', folder, files: []}
 }
 

@@ -57,8 +57,9 @@ interface Found {
 }
 
 async function fromRun(source: Extract<MergeSource, {run: string}>): Promise<Found> {
-  const {path, basePath, manifest, weights} = await findRun(source.run, source)
-  if (manifest === undefined || weights === undefined) throw new SvcError('adapter_missing', {path})
+  const {path, basePath, manifest, weights, merged} = await findRun(source.run, source)
+  if (manifest === undefined || weights === undefined)
+    throw new SvcError('merge_adapter_missing', {path, isMerged: merged !== undefined})
   refuseMixedFamilies(manifest)
   return {manifest, weights, base: await readShards(basePath), folders: [...new Set([path, basePath])]}
 }

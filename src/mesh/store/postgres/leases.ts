@@ -103,7 +103,7 @@ export class Leases {
       actor,
       this.#leaseMs,
     ])
-    if (row.refusal === 'lease_not_found') throw new SvcError('lease_not_found', {lease})
+    if (row.refusal === 'lease_not_found') throw new SvcError('lease_not_found', {lease, scopeKey})
     if (row.refusal === 'not_lease_holder') throw new SvcError('not_lease_holder', {what: `lease ${lease}`})
     requireNode(row.refusal, claimer)
     return row

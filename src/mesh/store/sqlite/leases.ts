@@ -107,8 +107,7 @@ export class Leases {
     scope: Scope,
     {lease, scopeKey}: {lease: string; scopeKey: string},
   ): LeaseVerification {
-    const row = this.#find(transaction, scope, lease)
-    if (row.scope_key !== scopeKey) throw new SvcError('lease_not_found', {lease})
+    const row = this.#find(transaction, scope, lease, scopeKey)
     return {
       valid: true,
       holder_node_id: row.holder,
@@ -192,10 +191,11 @@ export class Leases {
   }
 
   /** @throws lease_not_found */
-  #find(transaction: Transaction, scope: Scope, lease: string): LeaseRow {
+  #find(transaction: Transaction, scope: Scope, lease: string, scopeKey?: string): LeaseRow {
     const isId = /^[1-9]\d{0,14}$/.test(lease)
     const row = isId ? this.#live(transaction, this.#sql.byId.get(Number(lease), scope)) : undefined
-    if (row === undefined) throw new SvcError('lease_not_found', {lease})
+    if (row === undefined || row.scope_key !== (scopeKey ?? row.scope_key))
+      throw new SvcError('lease_not_found', {lease, scopeKey})
     return row
   }
 
