@@ -1,5 +1,6 @@
 import {Args, Flags} from '@oclif/core'
 import {formatRuns, formatTable, OrchCommand} from '../../src/cli/index.js'
+import {runStates} from '../../src/operations/index.js'
 
 export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
   static override summary = 'List workflow runs, or the workflows of a file.'
@@ -12,7 +13,7 @@ export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
   static override flags = {
     status: Flags.string({
       description: 'Only runs with this status.',
-      options: ['queued', 'running', 'interrupted', 'waiting', 'completed', 'failed', 'cancelled'],
+      options: [...runStates],
     }),
     workflow: Flags.string({description: 'Only runs of this workflow.', helpValue: 'NAME'}),
     limit: Flags.integer({description: 'Maximum number of runs.', default: 50, min: 1, max: 1000, helpValue: 'N'}),

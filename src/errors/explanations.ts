@@ -851,7 +851,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'No question of this workspace has this id, or it was closed because its task has ended.',
     {question: 'Q-0007'},
   ],
-  question_answered: ['Each question is answered exactly once.', {question: 'Q-0007'}],
+  question_answered: ['Each question is answered exactly once.', {question: 'Q-0007', answer: 'yaml'}],
   question_invalid: [
     'A question or an answer violates a limit, or the answer is not one of the options of the question.',
     {place: 'The answer to Q-0007', fault: 'it must be one of: json, yaml'},
@@ -986,6 +986,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   workflow_decision_invalid: [
     'An approval takes only a payload that clearly says yes or no.',
     {run: 'wf-release-1', key: 'publish'},
+  ],
+  workflow_decided: [
+    'The approval has a decision that the run uses, and the new one differs from it.',
+    {run: 'wf-release-0b7c', key: 'publish', approved: false, reason: 'wrong version'},
   ],
   workflow_cancelled: ['The run was cancelled, and its compensations have run.', {run: 'wf-release-1'}],
   planning_disabled: 'svc orch plan cannot create plans while orchestrator.planning_enabled is false.',

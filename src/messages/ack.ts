@@ -100,7 +100,7 @@ function ackDurable(
 ): Acknowledged {
   const {row, acknowledged} =
     error === undefined
-      ? acknowledgeMessage(context, agent, reference)
+      ? acknowledgeMessage(context, agent, reference, owner)
       : {row: failMessage(context, agent, reference, {owner, error}), acknowledged: false}
   return {
     acknowledged,

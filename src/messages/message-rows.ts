@@ -23,6 +23,7 @@ export interface MessageRow {
   last_claim_error: string | null
   created_at_ms: number
   acknowledged_at_ms: number | null
+  acknowledged_by: string | null
   dead_lettered_at_ms: number | null
 }
 

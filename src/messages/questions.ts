@@ -100,7 +100,8 @@ export function pendingAgentQuestions(
 }
 
 /**
- * Answers a question of an agent, once: sends the answer to the agent that asked, and acknowledges the question.
+ * Answers a question of an agent, once: sends the answer to the agent that asked, and acknowledges the question. The same
+ * answer again has the same reply.
  * @throws question_not_found, question_answered, agent_not_found, agent_session_mismatch, message_invalid
  */
 export function answerAgent(
@@ -119,7 +120,8 @@ export function answerAgent(
       throw new SvcError('question_not_found', {
         question: `${JSON.stringify(correlationId)}${row === undefined ? '' : ` to ${displayAgent(answerer ?? 0)}`}`,
       })
-    if (row.acknowledged_at_ms !== null) throw new SvcError('question_answered', {question: correlationId})
+    const reply = {correlation_id: correlationId, from_agent: row.receiver_agent, to_agent: row.sender_agent}
+    if (row.acknowledged_at_ms !== null) return {...reply, message_id: repeatedAnswer(context, row, answer)}
     const {message_id} = sendMessage(context, {
       sender: row.receiver_agent,
       receiver: row.sender_agent,
@@ -130,6 +132,22 @@ export function answerAgent(
       ...(sessionId === undefined ? {} : {sessionId}),
     })
     acknowledgeMessage(context, row.receiver_agent, {id: row.id})
-    return {correlation_id: correlationId, from_agent: row.receiver_agent, to_agent: row.sender_agent, message_id}
+    return {...reply, message_id}
   })
+}
+
+/** Id of the message with the same answer. @throws question_answered if there is none */
+function repeatedAnswer(
+  {store, repositoryId: repository}: MessageContext,
+  question: MessageRow,
+  answer: string,
+): number {
+  const {correlation_id: correlation, receiver_agent: from, sender_agent: to} = question
+  const sent = store.get<{id: number; payload: string}>(
+    `SELECT id, payload FROM a2a_messages WHERE repository_id = @repository AND sender_agent = @from
+  AND receiver_agent = @to AND correlation_id = @correlation AND id > @question ORDER BY id LIMIT 1`,
+    {repository, from, to, correlation, question: question.id},
+  )
+  if (sent?.payload === answer) return sent.id
+  throw new SvcError('question_answered', {question: correlation ?? '', answer: sent?.payload})
 }

@@ -5,6 +5,7 @@ import {fragment} from '../store/index.js'
  * limit or its agent retires. Times are Unix milliseconds.
  *
  * - The payload is the last column, so that SQLite reads a long one only if it is selected.
+ * - `acknowledged_by` is the consumer whose claim the acknowledgement ended.
  * - `claim_until_ms` without an owner delays a message that could not be handled.
  * - A key derived from the content is removed from its message (null) when a new message needs it.
  * - The number in `a2a_messages_exhausted` is `maxDeliveries`; a query must contain the same number to use the index.
@@ -44,5 +45,8 @@ CREATE INDEX a2a_messages_dead ON a2a_messages (repository_id, receiver_agent, p
 CREATE INDEX a2a_messages_acknowledged ON a2a_messages (repository_id, acknowledged_at_ms)
   WHERE acknowledged_at_ms IS NOT NULL;
 CREATE INDEX a2a_messages_history ON a2a_messages (repository_id, created_at_ms);
+`,
+  `
+ALTER TABLE a2a_messages ADD COLUMN acknowledged_by TEXT;
 `,
 )

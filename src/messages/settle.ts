@@ -8,23 +8,31 @@ import {type MessageRow, requireMessage} from './message-rows.js'
 /** The result of settling a durable message. */
 export interface Settled {
   row: MessageRow
-  /** False if it was already acknowledged. */
+  /** False if it was already acknowledged, unless by this consumer. */
   acknowledged: boolean
 }
 
 /**
  * Acknowledges a message of the agent's inbox, so that it is not delivered again. Any owner may do so: the work is
- * done.
+ * done. A consumer that acknowledges its claim again, because the first reply was lost, gets the same reply.
+ * @param owner consumer that acknowledges it
  * @throws message_not_found
  */
-export function acknowledgeMessage(context: MessageContext, agent: number, reference: MessageReference): Settled {
+export function acknowledgeMessage(
+  context: MessageContext,
+  agent: number,
+  reference: MessageReference,
+  owner?: string,
+): Settled {
   const {store, now} = context
   return store.transaction(() => {
     const row = requireMessage(context, agent, reference)
-    if (row.acknowledged_at_ms !== null) return {row, acknowledged: false}
+    if (row.acknowledged_at_ms !== null)
+      return {row, acknowledged: owner !== undefined && row.acknowledged_by === owner}
     store.run(
-      'UPDATE a2a_messages SET acknowledged_at_ms = ?, claim_owner = NULL, claim_until_ms = NULL WHERE id = ?',
-      [now(), row.id],
+      `UPDATE a2a_messages SET acknowledged_at_ms = @now, acknowledged_by = iif(claim_owner = @owner, @owner, NULL),
+  claim_owner = NULL, claim_until_ms = NULL WHERE id = @id`,
+      {now: now(), owner: owner ?? null, id: row.id},
     )
     return {row, acknowledged: true}
   })

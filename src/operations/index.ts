@@ -15,6 +15,7 @@ export {
 export {type OpenQuestion, openQuestionOf} from './open-question.js'
 export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} from './operation.js'
 export {type Call, commandCall, createCall} from './perform.js'
+export {runStates} from './rows/workflows.js'
 export type {ListenRequest, Progress, SpeechHooks, SpeechPort, TranscribeRequest} from './speech-port.js'
 export {spokenPorts} from './spoken.js'
 export {type Submitted, submitGoal} from './submit-goal.js'

@@ -138,7 +138,15 @@ describe('the message operations', () => {
       const failed = {agent_id: 'bert', message_id: 1, route: 'db', error: 'broken'}
       await refuse('a2a_ack', failed, 'error')
       assert.equal((await call('a2a_ack', {...failed, consumer_id: 'one'})).acknowledged, false)
-      assert.equal((await call('a2a_ack', {...failed, error: undefined})).acknowledged, true)
+      const done = {...failed, error: undefined}
+      assert.equal((await call('a2a_ack', done)).acknowledged, true)
+      assert.equal((await call('a2a_ack', done)).acknowledged, false)
+      await call('a2a_send', {...hello, payload: 'again', route: 'db'})
+      const mine = {...done, message_id: (await ids('one'))[0], consumer_id: 'one'}
+      const accepted = await call('a2a_ack', mine)
+      assert.equal(accepted.acknowledged, true)
+      assert.deepEqual(await call('a2a_ack', mine), accepted)
+      assert.equal((await call('a2a_ack', {...mine, consumer_id: 'two'})).acknowledged, false)
     })
 
   for (const [limit, count, notice] of [

@@ -19,7 +19,8 @@ describe('questions between agents', () => {
     assert.deepEqual(pendingAgentQuestions(orchestrator, 'bert'), [asked])
     assert.deepEqual(pendingAgentQuestions(orchestrator, 'anna'), [])
     const {correlation_id: correlationId} = asked
-    answerAgent(orchestrator, {correlationId, answer: '8080', from: 0})
+    const sent = answerAgent(orchestrator, {correlationId, answer: '8080', from: 0})
+    assert.deepEqual(answerAgent(orchestrator, {correlationId, answer: '8080'}), sent)
     assert.deepEqual(pendingAgentQuestions(orchestrator, 'bert'), [])
     const {messages} = readInbox(orchestrator, {agent: 'anna'}, {owner: 'test', limit: 10})
     assert.deepEqual(

@@ -258,6 +258,46 @@ describe('a run that waits', () => {
     assert.equal((await resume(run_id)).status, 'waiting')
   })
 
+  it('gives a repeated decision the first reply, and refuses another one', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id} = await run('steps: [{id: ask, approval: "Go on?"}, {id: then, signal: go}]')
+    const send = (key: string, payload?: unknown) => sendSignal(context, {run: run_id, key, payload})
+    const refuse = () => refused('workflow_decided', () => send('ask', {approved: false, reason: 'no'}))
+    const first = send('ask')
+    // The reply may have been lost before or after the run used the decision, or has ended.
+    assert.deepEqual(send('ask', {approved: true}), first)
+    refuse()
+    await resume(run_id)
+    assert.deepEqual(send('ask', true), first)
+    refuse()
+    const go = send('go', {n: 1})
+    assert.deepEqual(send('go', {n: 1}), go)
+    assert.equal((await resume(run_id)).status, 'completed')
+    assert.deepEqual([send('ask'), send('go', {n: 1})], [first, go])
+    refuse()
+    refused('workflow_finished', () => send('go', {n: 2}))
+    refused('workflow_decision_invalid', () => send('ask', 'yes'))
+  })
+
+  it('takes a decision for each round of a loop, and another one after a rejection', async (test) => {
+    const {run, resume, context} = await openFlows(test)
+    const {run_id} = await run('steps: [{id: all, for_each: [1, 2], steps: [{id: ask, approval: "Go on?"}]}]')
+    const send = (payload?: unknown) => sendSignal(context, {run: run_id, key: 'ask', payload}).signal_id
+    const [first, second] = [send(), send()]
+    assert.notEqual(first, second)
+    const {status, run_id: id} = await resume(run_id)
+    assert.equal(status, 'completed')
+    const again = await run('steps: [{id: ask, approval: "Go on?"}]')
+    const decide = (payload: unknown) => sendSignal(context, {run: again.run_id, key: 'ask', payload}).signal_id
+    const rejected = decide(false)
+    assert.equal((await resume(again.run_id)).status, 'failed')
+    assert.equal(decide(false), rejected)
+    assert.equal((await resume(again.run_id)).status, 'waiting')
+    assert.notEqual(decide(true), rejected)
+    assert.equal((await resume(again.run_id)).status, 'completed')
+    assert.equal(id, run_id)
+  })
+
   it('is interrupted if its process ended, and has a driver while one runs it', async (test) => {
     const {run, context, resume} = await openFlows(test)
     const stop = new AbortController()

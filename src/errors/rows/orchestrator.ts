@@ -133,7 +133,8 @@ export const orchestratorErrors = rows(() => ({
     hint: 'Run `svc orch questions` to list the questions that need an answer.',
   }),
   question_answered: conflict({
-    message: (p: {question: string}) => `Question ${p.question} has already been answered.`,
+    message: (p: {question: string; answer: string | undefined}) =>
+      `Question ${p.question} has already been answered${p.answer === undefined ? '' : `: ${p.answer.slice(0, 200)}`}.`,
     hint: 'Run `svc orch questions` to list the questions that need an answer.',
   }),
   question_invalid: usage({

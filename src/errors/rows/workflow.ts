@@ -98,6 +98,11 @@ export const workflowErrors = rows(() => ({
     message: (p: {run: string; key: string}) => `The payload is not a decision on the approval ${p.key} of ${p.run}.`,
     hint: 'Pass true or no payload to approve, and false or --reject REASON to reject; nothing was sent.',
   }),
+  workflow_decided: conflict({
+    message: (p: {run: string; key: string; approved: boolean; reason?: string}) =>
+      `The approval ${p.key} of workflow run ${p.run} was already ${p.approved ? 'given' : 'rejected'}${p.reason ? `: ${p.reason.replace(/\.$/, '')}` : ''}.`,
+    hint: (p: {run: string}) => `Run ${command`svc workflow status ${p.run}`} to see its progress.`,
+  }),
   workflow_cancelled: conflict({
     message: (p: {run: string}) => `Workflow run ${p.run} was cancelled.`,
     hint: 'Start a new run with `svc workflow run FILE`.',

@@ -170,7 +170,12 @@ export const messageOperations: readonly Operation[] = [
       {required: ['agent_id', 'message_id']},
     ),
     output: object(
-      {...delivery, acknowledged: flag('False if it was acknowledged before or could not be handled.')},
+      {
+        ...delivery,
+        acknowledged: flag(
+          'False if it could not be handled, or was acknowledged before, unless by the same consumer under its claim.',
+        ),
+      },
       {required: [...deliveryRequired, 'acknowledged'], open: true},
     ),
     bindings: {

@@ -2,13 +2,23 @@ import type {RunReport, RunSummary} from '../../workflow/index.js'
 import {type Operation, operation} from '../operation.js'
 import {integer, list, object, oneOf, text} from '../schema.js'
 
-const states = ['queued', 'running', 'interrupted', 'waiting', 'completed', 'failed', 'cancelled'] as const
+const stateNames: Readonly<Record<RunSummary['status'], true>> = {
+  queued: true,
+  running: true,
+  interrupted: true,
+  waiting: true,
+  completed: true,
+  failed: true,
+  cancelled: true,
+}
+/** What a run can be. The type of the module of workflows requires each state, and this module must not load that one. */
+export const runStates = Object.keys(stateNames) as readonly RunSummary['status'][]
 
 const run = object(
   {
     run_id: text(),
     workflow: text(),
-    status: oneOf(states),
+    status: oneOf(runStates),
     completed_steps: integer(),
     planned_steps: integer(),
     started_at_ms: integer(),
@@ -27,7 +37,7 @@ export const workflowOperations: readonly Operation[] = [
     effect: 'read',
     idempotent: true,
     input: object({
-      status: oneOf(states, 'Only runs with this status.'),
+      status: oneOf(runStates, 'Only runs with this status.'),
       workflow: text('Only runs of this workflow.', {maxLength: 64}),
       limit: integer('Maximum number of runs.', {minimum: 1, maximum: 1000, default: 50}),
     }),

@@ -23,15 +23,15 @@ export interface AnswerRequest {
 }
 
 /**
- * Answers a question, once. A task that waits for it continues, with the answer in its description. With
- * `attention_enabled`, the attention that this takes is charged.
+ * Answers a question, once; the same answer again has the same reply. A task that waits for it continues, with the
+ * answer in its description. With `attention_enabled`, the attention that this takes is charged.
  * @throws question_not_found, question_answered, question_invalid
  */
 export function answerQuestion(context: TaskContext, request: AnswerRequest): Question {
   const {store, now} = context
   return store.transaction(() => {
     const row = questionFor(context, request)
-    if (row.answered_at_ms !== null) throw new SvcError('question_answered', {question: row.question_id})
+    if (row.answered_at_ms !== null) return repeatedAnswer(toQuestion(context, row), request.answer)
     if (row.ended_at_ms !== null) throw new SvcError('question_not_found', {question: row.question_id})
     const {stored, type, shown} = readAnswer(toQuestion(context, row), request.answer)
     store.run('UPDATE question_events SET answer_text = ?, answer_type = ?, answered_at_ms = ? WHERE id = ?', [
@@ -64,6 +64,15 @@ function questionFor(context: TaskContext, {question_id: question, session_id}: 
   throw new SvcError('question_not_found', {question: question ?? `of the session ${JSON.stringify(session ?? '')}`})
 }
 
+/** @throws question_answered */
+function repeatedAnswer(question: Question, text: string): Question {
+  const {question_id, answer = '', options} = question
+  const chosen = chosenOption(options, text)
+  if ((chosen?.option_id ?? text.trim()) === answer) return question
+  const label = options.find(({option_id}) => option_id === answer)?.label
+  throw new SvcError('question_answered', {question: question_id, answer: label ?? answer})
+}
+
 interface Answer {
   stored: string
   type: 'option' | 'text'
@@ -79,14 +88,15 @@ function readAnswer({question_id, options}: Question, text: string): Answer {
   }
   if (answer === '') refuse('it is blank')
   if (answer.length > questionLimits.answer) refuse(`it is longer than ${questionLimits.answer} characters`)
-  const chosen = options.find(({option_id, label}) =>
-    [option_id, label].some((each) => normalise(each) === normalise(answer)),
-  )
+  const chosen = chosenOption(options, answer)
   if (chosen !== undefined) return {stored: chosen.option_id, type: 'option', shown: chosen.label}
   if (options.length > 0 && !options.some(({is_other}) => is_other))
     refuse(`it must be one of: ${options.map(({option_id}) => option_id).join(', ')}`)
   return {stored: answer, type: 'text', shown: answer}
 }
+
+const chosenOption = (options: Question['options'], answer: string) =>
+  options.find(({option_id, label}) => [option_id, label].some((each) => normalise(each) === normalise(answer)))
 
 /**
  * Rejects a submission of a session with an unanswered question.

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {startedAtMs} from '../store/activities.js'
-import {consumeSignal, hasSignal} from '../store/signals.js'
+import {consumeSignal, decisionOf, hasSignal} from '../store/signals.js'
 import type {Executor} from './executor.js'
 
 /** Waits for a time. The time counts from the first start of the activity, so that an interruption does not prolong it. */
@@ -29,9 +29,7 @@ export const approvalExecutor: Executor<'approval'> = {
   type: 'wait',
   isReady: ({context, key, args}) => hasSignal(context, key.runId, args.key),
   finish({context, key, args, name}) {
-    const payload = consumeSignal(context, key.runId, args.key)?.payload ?? null
-    const decision = typeof payload === 'object' && payload !== null ? payload : {}
-    const {approved = payload !== false, reason} = decision as {approved?: boolean; reason?: string}
+    const {approved, reason} = decisionOf(consumeSignal(context, key.runId, args.key)?.payload)
     if (!approved) return {failure: failed(name, `rejected${reason ? `: ${reason}` : ''}`)}
     return {
       result: {approved: true, ...(reason === undefined ? {} : {reason})},

@@ -9,9 +9,10 @@ const maxPayloadBytes = 64 << 10
 const maxOpenSignals = 1000
 
 /**
- * Sends a signal to a run, which consumes signals of a key in the order of their arrival.
+ * Sends a signal to a run, which consumes signals of a key in the order of their arrival. A signal that the run cannot
+ * consume any more, with the payload of the last one of its key, is a repetition and has the same reply.
  * @throws workflow_run_not_found, workflow_finished, workflow_signal_unknown, workflow_decision_invalid,
- *   workflow_signal_invalid
+ *   workflow_decided, workflow_signal_invalid
  */
 export function sendSignal(
   context: TaskContext,
@@ -23,8 +24,17 @@ export function sendSignal(
     throw new SvcError('workflow_signal_invalid', {run, reason: `its payload is larger than ${maxPayloadBytes} bytes`})
   return store.transaction(() => {
     const row = requireRun(context, run)
+    const keys = signalKeysOf(definitionOf(row))
+    if (keys.approvals.has(key) && !isDecision(payload)) throw new SvcError('workflow_decision_invalid', {run, key})
+    const last = lastSignal(context, run, key)
+    const isAnswered = last !== undefined && (isFinished(row) || (last.count >= keys.waits(key) && !last.is_awaited))
+    if (isAnswered && meaningOf(keys, key, last.payload_json) === meaningOf(keys, key, json))
+      return {signal_id: last.id}
+    if (isAnswered && keys.approvals.has(key))
+      throw new SvcError('workflow_decided', {run, key, ...decisionOf(JSON.parse(last.payload_json ?? 'null'))})
     if (isFinished(row)) throw new SvcError('workflow_finished', {run, status: row.status})
-    checkKey(signalKeysOf(definitionOf(row)), run, key, payload)
+    if (!keys.has(key))
+      throw new SvcError('workflow_signal_unknown', {run, key, known: [...keys.approvals, ...keys.signals].join(', ')})
     const open = store.get<{count: number}>(
       'SELECT count(*) AS count FROM workflow_signal_log WHERE run_id = ? AND consumed_at_ms IS NULL',
       [run],
@@ -40,10 +50,37 @@ export function sendSignal(
   })
 }
 
-function checkKey(keys: SignalKeys, run: string, key: string, payload: unknown): void {
-  const known = [...keys.approvals, ...keys.signals].join(', ')
-  if (!keys.has(key)) throw new SvcError('workflow_signal_unknown', {run, key, known})
-  if (keys.approvals.has(key) && !isDecision(payload)) throw new SvcError('workflow_decision_invalid', {run, key})
+interface LastSignal {
+  id: number
+  payload_json: string | null
+  /** Number of signals of the key. */
+  count: number
+  /** 1 if a step waits for another signal of the key. */
+  is_awaited: number
+}
+
+const lastSignal = ({store}: TaskContext, run: string, key: string): LastSignal | undefined =>
+  store.get<LastSignal>(
+    `SELECT max(id) AS id, payload_json, count(*) AS count, count(consumed_at_ms) = count(*) AND EXISTS (
+  SELECT 1 FROM workflow_activity_log AS s WHERE s.run_id = @run AND s.status = 'started'
+    AND json_extract(s.result_json, '$.signal_key') = @key AND NOT EXISTS (
+      SELECT 1 FROM workflow_activity_log AS c WHERE c.run_id = s.run_id AND c.workflow_name = s.workflow_name
+        AND c.activity_id = s.activity_id AND c.status = 'completed')) AS is_awaited
+FROM workflow_signal_log WHERE run_id = @run AND signal_key = @key HAVING count(*) > 0`,
+    {run, key},
+  )
+
+/** What a payload means, as JSON: the same decision can be written in several ways. */
+const meaningOf = (keys: SignalKeys, key: string, json: string | null): string =>
+  keys.approvals.has(key) ? JSON.stringify(decisionOf(JSON.parse(json ?? 'null'))) : (json ?? 'null')
+
+/** The decision of a payload for an approval. */
+export function decisionOf(payload: unknown): {approved: boolean; reason?: string} {
+  const {approved, reason} = (typeof payload === 'object' && payload !== null ? payload : {}) as {
+    approved?: boolean
+    reason?: string
+  }
+  return {approved: approved ?? payload !== false, ...(reason === undefined ? {} : {reason})}
 }
 
 /** Only what clearly says yes or no is a decision of a person; no payload is a yes. */

@@ -194,6 +194,10 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun>> = {
     fill: {FILE: 'f.yaml'},
   },
   workflow_failed: {files: failing, steps: ['workflow run f.yaml --run-id r'], mend: {files: {there: ''}}},
+  workflow_decided: {
+    files: {'f.yaml': flow('steps: [{id: ask, approval: "Now?"}]')},
+    steps: ['workflow run f.yaml --run-id r --no-wait', 'workflow signal r ask', 'workflow signal r ask --reject no'],
+  },
   workflow_cancelled: needs('a run that is cancelled while its command waits'),
   message_not_found: {
     steps: ['orch agent spawn ada', 'orch agent spawn bob', 'a2a send ada bob free_form hi', 'a2a ack bob 9'],

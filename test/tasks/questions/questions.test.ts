@@ -38,6 +38,7 @@ describe('askQuestion and answerQuestion', () => {
     assert.equal(answered.answer, 'JSON')
     assert.deepEqual(pendingQuestions(orchestrator), [])
     assert.deepEqual(pendingQuestions(orchestrator, {answered: true}), [answered])
+    assert.deepEqual(answerQuestion(orchestrator, {question_id: 'Q-0001', answer: 'JSON'}), answered)
     refused('question_answered', () => answerQuestion(orchestrator, {question_id: 'Q-0001', answer: 'YAML'}))
     refused('question_not_found', () => answerQuestion(orchestrator, {question_id: 'Q-0002', answer: 'YAML'}))
     refused('question_not_found', () => answerQuestion(orchestrator, {session_id: 's1', answer: 'YAML'}))
