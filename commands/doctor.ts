@@ -89,7 +89,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     const warnings = [...new Set(all)]
     const {root, configPath} = this.workspace
     if (warnings.length === 0) return ok(configPath ?? `no Svc.toml in ${root}`)
-    return {state: 'failed', value: `${warnings.length} warnings: ${warnings[0]}`, fix: 'svc config check'}
+    return {state: 'failed', value: `${warnings.length} warnings: ${warnings[0]}`, fix: commandLine`svc config check`}
   }
 
   /** Opens the store for reading, if there is one. */
@@ -116,7 +116,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     const {findDaemon} = await import('../src/daemon/index.js')
     const found = findDaemon(this.workspace.root)
     if (found === undefined)
-      return {state: 'off', value: 'No daemon is running in this workspace.', fix: 'svc daemon start'}
+      return {state: 'off', value: 'No daemon is running in this workspace.', fix: commandLine`svc daemon start`}
     return ok(`pid ${found.pid}${found.addr === null ? '' : ` at ${found.addr}`}`)
   }
 
@@ -142,14 +142,15 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
 
   async #checkMesh(): Promise<Finding> {
     const {controlUrl} = this.settings(meshSettings)
-    if (controlUrl === undefined) return {state: 'off', value: 'No control plane is configured.', fix: 'svc mesh init'}
+    if (controlUrl === undefined)
+      return {state: 'off', value: 'No control plane is configured.', fix: commandLine`svc mesh init`}
     const {configuredClient, meshStatus} = await import('../src/mesh/index.js')
     const sources = this.settingSources(meshSettings)
     const client = configuredClient(this.settingSources(), controlUrl)
     try {
       const {state, error} = await meshStatus(sources, {client, version: this.config.version, signal: this.signal})
       if (state === 'connected') return ok(`connected to ${controlUrl}`)
-      return {state: 'failed', value: error ?? `No answer from ${controlUrl}.`, fix: 'svc mesh status'}
+      return {state: 'failed', value: error ?? `No answer from ${controlUrl}.`, fix: commandLine`svc mesh status`}
     } finally {
       await client.close()
     }

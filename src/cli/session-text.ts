@@ -6,7 +6,7 @@ export const turns = (count: number): string => (count === 1 ? '1 turn' : `${cou
 
 /** @param width terminal width in characters; undefined: unlimited */
 export function formatSessions(sessions: readonly OrchSessionInfoV1[], width?: number): string {
-  if (sessions.length === 0) return 'No sessions. Create one with `svc orch session create`.\n'
+  if (sessions.length === 0) return 'No sessions. Create one with `svc orch session create AGENT`.\n'
   return formatTable(
     ['SESSION', 'AGENT', 'STATE', 'TURNS', 'TOKENS', 'CREATED', 'LAST ACTIVE'],
     sessions.map((session) => [

@@ -317,7 +317,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const value = `${found.name} in ${found.path}`
     if (!found.isFallback) return {state: 'ok', value}
     const limits = 'which recognises only synthetic voices and spoken digits.'
-    return {state: 'ok', value: `${value}, ${limits}`, fix: 'svc speech pull tiny.en'}
+    return {state: 'ok', value: `${value}, ${limits}`, fix: commandLine`svc speech pull tiny.en`}
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {

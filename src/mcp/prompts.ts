@@ -97,7 +97,7 @@ problems. Show me the steps and the risks, and wait for my approval before you s
 The program above shows the language: @table types with typed columns, @index, @endpoint functions of the kinds query
 (read-only), mutation (one transaction) and server, http routes, and @test functions. A Result contains a value or the
 reason for a refusal; Option[T] is an optional value. Every endpoint that changes data must validate its arguments,
-and every rule must have a @test. Save it as src/main.svc, check it with svc db check, run its tests with svc db test,
+and every rule must have a @test. Save it as src/main.svc, check it with \`svc db check\`, run its tests with \`svc db test\`,
 and fix all errors.`),
       ]
     },

@@ -145,7 +145,7 @@ describe('svc bench syntax-k', () => {
     const root = await workspace(t)
     await writeFiles(root, {'wrong.svc': 'fn ('})
     const {stdout, exitCode} = await svcInTurn(['bench', 'syntax-k', 'wrong.svc'], {cwd: root})
-    assert.match(stdout, /^The program fails at the stage parse; run svc db check\.$/m)
+    assert.match(stdout, /^The program fails at the stage parse; run `svc db check FILE`\.$/m)
     assert.equal(exitCode, 0)
   })
 

@@ -8,7 +8,7 @@ const session = ['orch', 'session']
 describe('svc orch session', () => {
   it('creates, lists, shows, resets, compacts and removes sessions', async (t) => {
     const {text, json, fails} = await orchWorkspace(t)
-    assert.equal(await text([...session, 'list']), 'No sessions. Create one with svc orch session create.\n')
+    assert.equal(await text([...session, 'list']), 'No sessions. Create one with `svc orch session create AGENT`.\n')
     await text(['orch', 'agent', 'spawn', 'builder'])
     await fails([...session, 'create', 'bulider'], 3, 'agent_not_found')
     const created = await json<OrchSessionInfoV1>('cli/orch-session-info.v1', [
@@ -43,7 +43,7 @@ describe('svc orch stop', () => {
     const stop = ['orch', 'stop', '--emergency', '--reason', 'fire']
     assert.deepEqual(await json('cli/orch-stop.v1', stop), {requeued: []})
     await fails(['orch', 'submit', 'x'], 4, 'stopped')
-    assert.match(await text(['orch', 'status']), /^stopped +since .*: fire; run svc orch start to continue$/m)
+    assert.match(await text(['orch', 'status']), /^stopped +since .*: fire; run `svc orch start` to continue$/m)
     assert.deepEqual(await json('cli/orch-start.v1', ['orch', 'start']), {was_stopped: true})
     assert.equal(await text(['orch', 'start']), 'There was no emergency stop.\n')
     await text(['orch', 'submit', 'x'])

@@ -49,7 +49,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
       '2',
     ])
     assert.equal(stdout, 'T-0001\n')
-    assert.match(stderr, /first task of (plan-\S+)\. To follow the plan, run svc orch plan status \1\./)
+    assert.match(stderr, /first task of (plan-\S+)\. To follow the plan, run `svc orch plan status \1`\./)
     assert.equal((await task('T-0001')).description, 'Add the parser')
   })
 
@@ -388,7 +388,7 @@ describe('svc orch submit --wait', {concurrency: 3}, () => {
     assert.equal(await waiting.end('SIGINT'), 130)
     assert.match(
       waiting.stderr(),
-      /error: The wait was interrupted; T-0001 is still Queued\. \(wait_interrupted\)\n {2}hint: Wait again with svc orch task T-0001 --wait\.\n$/,
+      /error: The wait was interrupted; T-0001 is still Queued\. \(wait_interrupted\)\n {2}hint: Wait again with `svc orch task T-0001 --wait`\.\n$/,
     )
     assert.deepEqual(waiting.lines, [])
     assert.equal((await task(1)).status, 'Queued')

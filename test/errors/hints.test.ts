@@ -6,7 +6,9 @@ import {startHub} from '../support/hub-server.js'
 import {meshTokens, suiteMeshServer} from '../support/mesh-workspace.js'
 import {commandsIn, everyFlag, families, faultOf, wordsOf} from './support/commands.js'
 import {hintCases} from './support/hint-cases.js'
-import {runHint} from './support/run-hint.js'
+import {runHint, runText} from './support/run-hint.js'
+import {mentions, shownTexts} from './support/shown-texts.js'
+import {textCases} from './support/text-cases.js'
 
 const catalogue = Object.entries(errorCatalogue()) as [ErrorCode, ErrorRow<object>][]
 
@@ -56,6 +58,25 @@ describe('the hint of an error', () => {
     const withCommands = catalogue.filter(([, row]) => hintsOf(row).some((hint) => commandsIn(hint).length > 0))
     assert.deepEqual(Object.keys(hintCases).sort(), withCommands.map(([code]) => code).sort())
   })
+})
+
+describe('a command in another message', async () => {
+  const texts = await shownTexts()
+  for (const {path, commands, prose} of texts)
+    it(`of ${path} exists and has its arguments, between backticks`, () => {
+      for (const line of commands) assert.equal(faultOf(line), undefined, line)
+      assert.deepEqual(mentionsIn(prose), mentions[path] ?? [])
+    })
+
+  it('is run by a case of this table', () => {
+    const paths = texts.filter(({commands}) => commands.length > 0).map(({path}) => path)
+    assert.deepEqual(Object.keys(textCases).sort(), paths.sort())
+  })
+
+  for (const [path, cases] of Object.entries(textCases))
+    for (const textCase of [cases].flat())
+      if ('steps' in textCase)
+        it(`of ${path} does what it promises: ${textCase.shown}`, {timeout: 60_000}, (test) => runText(test, textCase))
 })
 
 /** Commands of svc that a text names outside backticks. */

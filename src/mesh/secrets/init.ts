@@ -83,7 +83,7 @@ export async function initMesh(options: MeshInitOptions): Promise<MeshInit> {
       ...(granted === 'worker'
         ? []
         : [
-            'no worker token is set; new nodes can join only of a control plane started with `svc mesh serve --bootstrap-grants mesh`.',
+            'no worker token is set; new nodes can join only if the control plane is started with `svc mesh serve --bootstrap-grants mesh`.',
           ]),
       ...(isLoopback(new URL(address).hostname)
         ? [

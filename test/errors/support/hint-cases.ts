@@ -33,14 +33,14 @@ export interface NotRun {
 
 const service = 'steps: [{id: go, signal: go}]'
 const flow = (steps: string, more = '') => `version: 1\nworkflows:\n  f:\n    ${more}\n    ${steps}\n`
-const waiting = {'f.yaml': flow(service)}
-const failing = {'f.yaml': flow('steps: [{id: t, exec: [test, -e, there]}]')}
+export const waiting = {'f.yaml': flow(service)}
+export const failing = {'f.yaml': flow('steps: [{id: t, exec: [test, -e, there]}]')}
 const external = 'submit work --processor external'
 const claimed = [`orch ${external}`, 'orch claim --as me']
 const program =
   '@table type Task { title: str }\n@endpoint(kind: query) fn titles() to List[Task] { return db.Task.all() }\n'
 
-const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})
+export const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})
 
 /** The hints with commands by the code of their error. */
 export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun>> = {

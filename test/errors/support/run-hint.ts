@@ -4,6 +4,7 @@ import {orchWorkspace} from '../../support/orch-workspace.js'
 import {writeFiles} from '../../support/temporary.js'
 import {commandsIn, isPlaceholder, wordsOf} from './commands.js'
 import type {HintCase} from './hint-cases.js'
+import type {TextCase} from './text-cases.js'
 
 /** Commands that run until they are stopped. */
 const longRunning = /^(serve|mcp serve|mesh serve|mesh join|daemon run)\b/
@@ -81,4 +82,20 @@ function filledIn(word: string, fill: Readonly<Record<string, string>>): string 
 
 async function mustRun({stderr, exitCode}: {stderr: string; exitCode: number | undefined}, line: string) {
   assert.equal(exitCode, 0, `${line}: ${stderr}`)
+}
+
+/** Brings about a message that is not an error, and runs the command that it contains as it is printed. */
+export async function runText(test: TestContext, {shown, ...textCase}: TextCase): Promise<void> {
+  const {toml = '', files = {}, mend = {}, fill = {}, steps, cleanup = []} = textCase
+  const {cwd, run} = await orchWorkspace(test, toml)
+  await writeFiles(cwd, files)
+  const env = {HOME: cwd, SVC_DATA_DIR: `${cwd}/data`}
+  const svc = (line: string) => run(wordsOf(line), {env})
+  for (const step of steps.slice(0, -1)) await mustRun(await svc(step), step)
+  const {stdout, stderr} = await svc(steps.at(-1) ?? '')
+  assert.ok((stdout + stderr).includes(shown), stdout + stderr)
+  await writeFiles(cwd, mend.files ?? {})
+  const words = wordsOf(shown).map((word) => filledIn(word, fill))
+  await mustRun(await run(words.slice(1), {env}), shown)
+  for (const step of cleanup) await mustRun(await svc(step), step)
 }
