@@ -3,6 +3,7 @@ import {readTextInput, SvcCommand} from '../../src/cli/index.js'
 import {daemonSettings} from '../../src/config/index.js'
 import type {DaemonClient} from '../../src/daemon/index.js'
 import {SvcError} from '../../src/errors/index.js'
+import {parseExactJson} from '../../src/files/index.js'
 
 /** The method that streams events after its result. */
 const subscribing = 'orch.events.subscribe'
@@ -79,10 +80,14 @@ events, pass the id of the last event as since_id.`
 /** @throws usage */
 function asObject(text: string): object {
   try {
-    const value = JSON.parse(text) as unknown
+    const value = parseExactJson(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch (error) {
-    throw new SvcError('usage', {reason: 'The parameters are not valid JSON.'}, {cause: error})
+    throw new SvcError(
+      'usage',
+      {reason: `The parameters are not valid JSON: ${(error as Error).message}.`},
+      {cause: error},
+    )
   }
   throw new SvcError('usage', {reason: 'The parameters must be a JSON object.'})
 }

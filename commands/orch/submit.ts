@@ -12,6 +12,7 @@ import {
 } from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {command, SvcError} from '../../src/errors/index.js'
+import {parseExactJson} from '../../src/files/index.js'
 import type {OperationBase, Submitted, WorkspaceModules} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import type {Accepted, Task, TaskGraph} from '../../src/tasks/index.js'
@@ -451,7 +452,7 @@ const hasHarness = ({accept = [], harness_spec_json: spec, enqueue_hints: hints}
 /** @throws task_invalid */
 function parse(text: string, what: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch (error) {
     const reason = (error as Error).message.replaceAll('\n', ' ')
     throw new SvcError(

@@ -1,6 +1,7 @@
 import {Args, Flags} from '@oclif/core'
 import {OrchCommand} from '../../src/cli/index.js'
 import {SvcError} from '../../src/errors/index.js'
+import {parseExactJson} from '../../src/files/index.js'
 
 export default class WorkflowSignal extends OrchCommand<typeof WorkflowSignal> {
   static override summary = 'Send a signal to a run, or decide on an approval.'
@@ -35,8 +36,8 @@ export default class WorkflowSignal extends OrchCommand<typeof WorkflowSignal> {
 function parsePayload(text: string | undefined): unknown {
   if (text === undefined) return null
   try {
-    return JSON.parse(text)
-  } catch {
-    throw new SvcError('flag_value', {flag: 'PAYLOAD', value: text, expected: 'JSON'})
+    return parseExactJson(text)
+  } catch (error) {
+    throw new SvcError('flag_value', {flag: 'PAYLOAD', value: text, expected: `JSON: ${(error as Error).message}`})
   }
 }

@@ -1,4 +1,5 @@
 import {commandLine, SvcError} from '../errors/index.js'
+import {parseExactJson} from '../files/index.js'
 import type {RunReport, RunSummary} from '../workflow/index.js'
 import {dateTime, plain} from './orch-text.js'
 import {formatTable} from './table.js'
@@ -80,10 +81,10 @@ export function workflowInputs(
 
 function objectFrom(json: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(json)
+    const value: unknown = parseExactJson(json)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // Reported below.
+  } catch (error) {
+    throw new SvcError('document_unparsable', {subject: '--input-json', reason: (error as Error).message})
   }
   throw new SvcError('flag_value', {flag: '--input-json', value: json.slice(0, 80), expected: 'a JSON object'})
 }

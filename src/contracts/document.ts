@@ -1,4 +1,5 @@
 import {SvcError} from '../errors/index.js'
+import {exactNumber, parseExactJson} from '../files/index.js'
 
 /**
  * Parses a document: YAML if the name ends with .yaml or .yml, else JSON.
@@ -6,7 +7,9 @@ import {SvcError} from '../errors/index.js'
  */
 export async function readDocument(source: string, name: string): Promise<unknown> {
   try {
-    return /\.ya?ml$/.test(name) ? (await import('yaml')).parse(source) : JSON.parse(source)
+    if (!/\.ya?ml$/.test(name)) return parseExactJson(source)
+    const exact = (key: unknown, value: unknown) => (typeof value === 'bigint' ? exactNumber(value, key) : value)
+    return (await import('yaml')).parse(source, exact, {intAsBigInt: true})
   } catch (error) {
     const reason = ((error as Error).message.split('\n')[0] ?? '').replace(/:$/, '')
     throw new SvcError('document_unparsable', {subject: name, reason}, {cause: error})

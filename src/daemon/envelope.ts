@@ -1,4 +1,5 @@
 import {SvcError} from '../errors/index.js'
+import {parseExactJson} from '../files/index.js'
 import type {Line} from './framing.js'
 import {toWireError} from './wire-error.js'
 
@@ -47,6 +48,17 @@ export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): 
   } catch (error) {
     return refusalOf(line, unparsable(error), form)
   }
+  const parsed = read(value)
+  if ('error' in parsed) return parsed
+  try {
+    parseExactJson(line)
+  } catch (error) {
+    return refusalOf(line, unparsable(error), form)
+  }
+  return parsed
+}
+
+function read(value: unknown): ParsedLine {
   if (Array.isArray(value)) return {entries: value}
   if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
   return readWrapped(value)

@@ -1,4 +1,5 @@
 import {SvcError} from '../../errors/index.js'
+import {parseExactJson} from '../../files/index.js'
 import {
   inheritedEnvironment,
   type KeptOutput,
@@ -114,11 +115,11 @@ function refuseNul(activity: string, argv: readonly string[]): void {
 /** @throws workflow_activity_failed */
 export function parseJson(activity: string, text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch (error) {
     throw new SvcError('workflow_activity_failed', {
       activity,
-      reason: `its output is not JSON: ${(error as Error).message}`,
+      reason: `its output cannot be parsed as JSON: ${(error as Error).message}`,
     })
   }
 }

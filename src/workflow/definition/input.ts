@@ -1,4 +1,5 @@
 import {nearest, SvcError} from '../../errors/index.js'
+import {parseExactJson} from '../../files/index.js'
 import type {InputType, Workflow} from './definition.js'
 
 /**
@@ -39,11 +40,16 @@ const matches: Readonly<Record<InputType['type'], (value: unknown) => boolean>> 
 }
 
 /** The value of a text on the command line: text unchanged, other types as JSON. Undefined if it is not JSON. */
-export function inputFromText({inputs}: Workflow, name: string, text: string): unknown {
+export function inputFromText({name: workflow, inputs}: Workflow, name: string, text: string): unknown {
   if (inputs[name]?.type === 'string') return text
   try {
-    return JSON.parse(text)
+    JSON.parse(text)
   } catch {
     return text
+  }
+  try {
+    return parseExactJson(text)
+  } catch (error) {
+    throw new SvcError('workflow_input_invalid', {workflow, name, reason: (error as Error).message})
   }
 }
