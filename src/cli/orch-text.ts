@@ -362,6 +362,8 @@ const descriptions: Descriptions = {
     `${agent} broadcast ${type} to ${count} ${count === 1 ? 'agent' : 'agents'}`,
   message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent, {displayAgent}) =>
     `message ${id} from ${displayAgent(from)} to ${agent}: ${type}`,
+  message_claim_overridden: ({message_id: id, owner}, _, agent) =>
+    `message ${id} to ${agent} acknowledged, claim of ${owner} overridden`,
   message_dead_lettered: ({message_id: id, delivery_attempts: attempts, error}, _, agent) =>
     `message ${id} to ${agent} dead-lettered after ${attempts} deliveries${because(error)}`,
   workflow_started: ({run_id: run, workflow}) => `workflow ${workflow} started, run ${run}`,

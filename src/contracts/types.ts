@@ -2543,6 +2543,7 @@ export interface OrchestrationEventV1 {
         message_uuid: string
         msg_type: string
       }
+    | {type: 'message_claim_overridden'; message_id: number; agent_id: number; owner: string}
     | {
         type: 'message_dead_lettered'
         /** Agent that owns the inbox. */

@@ -17,6 +17,8 @@ export interface AckRequest {
   route?: string
   /** Why a claimed message could not be handled: it is redelivered instead. */
   error?: string
+  /** Acknowledges a durable message although another consumer holds it. */
+  force?: boolean
   /** Session of the agent; required if it has one. */
   sessionId?: string
 }
@@ -96,11 +98,11 @@ function ackDurable(
   context: MessageContext,
   agent: number,
   reference: MessageReference,
-  {error, owner}: AckRequest & {owner: string},
+  {error, force, owner}: AckRequest & {owner: string},
 ): Acknowledged {
   const {row, acknowledged} =
     error === undefined
-      ? acknowledgeMessage(context, agent, reference, owner)
+      ? acknowledgeMessage(context, agent, reference, {owner, force})
       : {row: failMessage(context, agent, reference, {owner, error}), acknowledged: false}
   return {
     acknowledged,

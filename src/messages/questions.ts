@@ -131,7 +131,8 @@ export function answerAgent(
       correlationId: row.correlation_id ?? correlationId,
       ...(sessionId === undefined ? {} : {sessionId}),
     })
-    acknowledgeMessage(context, row.receiver_agent, {id: row.id})
+    // The answer settles the question, whoever has read it.
+    acknowledgeMessage(context, row.receiver_agent, {id: row.id}, {owner: row.claim_owner ?? ''})
     return {...reply, message_id}
   })
 }

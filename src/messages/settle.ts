@@ -1,4 +1,5 @@
 import {SvcError} from '../errors/index.js'
+import {appendEvent} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 import {buryMessage} from './dead-letters.js'
 import {maxDeliveries} from './delivery.js'
@@ -13,30 +14,39 @@ export interface Settled {
 }
 
 /**
- * Acknowledges a message of the agent's inbox, so that it is not delivered again. Any owner may do so: the work is
- * done. A consumer that acknowledges its claim again, because the first reply was lost, gets the same reply.
+ * Acknowledges a message of the agent's inbox, so that it is not delivered again. Any owner may do so while no other owner
+ * holds a claim on it. A consumer that acknowledges its claim again, because the first reply was lost, gets the same reply.
  * @param owner consumer that acknowledges it
- * @throws message_not_found
+ * @param force acknowledges it although another owner holds it, which is an event
+ * @throws message_not_found, message_claim_lost
  */
 export function acknowledgeMessage(
   context: MessageContext,
   agent: number,
   reference: MessageReference,
-  owner?: string,
+  {owner, force = false}: {owner: string; force?: boolean | undefined},
 ): Settled {
   const {store, now} = context
   return store.transaction(() => {
     const row = requireMessage(context, agent, reference)
-    if (row.acknowledged_at_ms !== null)
-      return {row, acknowledged: owner !== undefined && row.acknowledged_by === owner}
+    if (row.acknowledged_at_ms !== null) return {row, acknowledged: row.acknowledged_by === owner}
+    const holder = holderOf(row, now())
+    if (holder !== undefined && holder !== owner) {
+      if (!force) throw new SvcError('message_claim_lost', {message: row.message_uuid, owner})
+      appendEvent(context, {type: 'message_claim_overridden', message_id: row.id, agent_id: agent, owner: holder})
+    }
     store.run(
-      `UPDATE a2a_messages SET acknowledged_at_ms = @now, acknowledged_by = iif(claim_owner = @owner, @owner, NULL),
+      `UPDATE a2a_messages SET acknowledged_at_ms = @now, acknowledged_by = iif(claim_owner IS NULL, NULL, @owner),
   claim_owner = NULL, claim_until_ms = NULL WHERE id = @id`,
-      {now: now(), owner: owner ?? null, id: row.id},
+      {now: now(), owner, id: row.id},
     )
     return {row, acknowledged: true}
   })
 }
+
+/** The owner of an unexpired claim on a message. */
+const holderOf = ({claim_owner: owner, claim_until_ms: until}: MessageRow, at: number): string | undefined =>
+  owner !== null && until !== null && until > at ? owner : undefined
 
 /** Maximum number of characters of an error that are stored. */
 const longestError = 4096
@@ -55,8 +65,7 @@ export function failMessage(
   const {store, now} = context
   return store.transaction(() => {
     const row = requireMessage(context, agent, reference)
-    const isHeld = row.claim_owner === owner && row.claim_until_ms !== null && row.claim_until_ms > now()
-    if (!isHeld) throw new SvcError('message_claim_lost', {message: row.message_uuid, owner})
+    if (holderOf(row, now()) !== owner) throw new SvcError('message_claim_lost', {message: row.message_uuid, owner})
     store.run('UPDATE a2a_messages SET last_claim_error = ?, claim_owner = NULL WHERE id = ?', [
       error.slice(0, longestError),
       row.id,

@@ -42,6 +42,7 @@ export interface AckInput extends Reader {
   message_id: string | number
   route?: string
   error?: string
+  force?: boolean
 }
 
 export interface HistoryInput {
@@ -111,6 +112,7 @@ export function acknowledge(input: AckInput, context: OperationContext): Acknowl
       message: 'message_id',
       route: 'route',
       error: 'error',
+      force: 'force',
       sessionId: 'agent_session_id',
     }),
   }

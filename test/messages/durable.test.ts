@@ -182,13 +182,25 @@ describe('a claiming consumer', () => {
     assert.equal(claim(orchestrator, 'first')[0]?.delivery_attempts, 2)
   })
 
-  it('can still acknowledge after its claim has expired', async (t) => {
+  it('can still acknowledge after its claim has expired, until another consumer holds the message', async (t) => {
     const {orchestrator, wait} = await withMessage(t)
     claim(orchestrator, 'first')
     wait(120_000)
     claim(orchestrator, 'second')
+    refused('message_claim_lost', () => ack(orchestrator, 1, 'first'))
+    wait(120_000)
     assert.equal(ack(orchestrator, 1, 'first').acknowledged, true)
     assert.deepEqual(claim(orchestrator, 'second'), [])
+  })
+
+  it('takes over the message of another consumer only by force, which is an event', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    claim(orchestrator, 'alice')
+    const request = {agent: 'bert', message: 1, route: 'db'}
+    assert.equal(refused('message_claim_lost', () => ackHere(orchestrator, request, 'bob')).exit, 4)
+    assert.equal(ackHere(orchestrator, {...request, force: true}, 'bob').acknowledged, true)
+    const [event] = readEvents(orchestrator, {types: ['message_claim_overridden']})
+    assert.deepEqual(event?.kind, {type: 'message_claim_overridden', message_id: 1, agent_id: 2, owner: 'alice'})
   })
 
   it('does not hold a message forever if the clock is set back', async (t) => {
@@ -246,7 +258,7 @@ describe('a message that cannot be handled', () => {
     wait(119_999)
     assert.equal(inbox(orchestrator).unread_count, 1)
     assert.equal(claim(orchestrator, 'last')[0]?.delivery_attempts, 10)
-    assert.equal(ack(orchestrator, 1).dead_lettered, false)
+    assert.equal(ack(orchestrator, 1, 'last').dead_lettered, false)
     wait(1_000_000)
     assert.deepEqual([inbox(orchestrator, {dead: true}).messages, deadEvents(orchestrator)], [[], []])
   })
@@ -298,7 +310,7 @@ describe('a message that cannot be handled', () => {
     giveUp('first')
     claim(orchestrator, 'second')
     giveUp('first')
-    ack(orchestrator, 1)
+    ack(orchestrator, 1, 'second')
     giveUp('second')
     refused('message_not_found', () => fail(orchestrator, 2, 'w', 'broken'))
     assert.equal(orchestrator.store.get<{e: null}>('SELECT last_claim_error AS e FROM a2a_messages')?.e, null)

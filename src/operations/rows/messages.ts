@@ -164,6 +164,7 @@ export const messageOperations: readonly Operation[] = [
         },
         route,
         error: text('Reason for rejecting the message, which is then redelivered.', {maxLength: 4096}),
+        force: flag('Acknowledge a message that another consumer holds.'),
         consumer_id: claimer,
         agent_session_id: session,
       },
@@ -180,7 +181,7 @@ export const messageOperations: readonly Operation[] = [
     ),
     bindings: {
       rpc: {method: 'orch.a2a.ack'},
-      tool: {name: 'svc_a2a_ack', tier: 'dev', lane: 'interop'},
+      tool: {name: 'svc_a2a_ack', tier: 'dev', lane: 'interop', hidden: ['force']},
       cli: {
         command: 'a2a ack',
         renames: {agent: 'agent_id', id: 'message_id', as: 'consumer_id', session: 'agent_session_id'},

@@ -22,6 +22,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   replan_triggered: 'warn',
   urgent_rebalance_triggered: 'warn',
   message_dead_lettered: 'warn',
+  message_claim_overridden: 'warn',
   attention_budget_alert: 'warn',
   agent_paused: 'info',
   agent_resumed: 'info',
