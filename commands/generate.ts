@@ -1,5 +1,6 @@
 import {Args, Flags} from '@oclif/core'
 import {
+  chatFlags,
   formatTable,
   modelFlag,
   readTextInput,
@@ -51,7 +52,11 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     base: Flags.boolean({
       description: 'Run only the base model of a run directory, without the adapter or merged weights.',
     }),
-    raw: Flags.boolean({description: 'Use the prompt as is, without the chat template.'}),
+    ...chatFlags,
+    raw: Flags.boolean({
+      description: 'Use the prompt as is, without the chat template.',
+      exclusive: ['chat-template', 'system'],
+    }),
     stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
   }
 
@@ -67,7 +72,8 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
 
     const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')
-    const load = {threads, precision, numCtx, promptLookup, baseOnly, onProgress: showQuantising}
+    const {'chat-template': chatTemplate} = this.flags
+    const load = {threads, precision, numCtx, promptLookup, baseOnly, chatTemplate, onProgress: showQuantising}
     const options = {...load, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {
@@ -82,12 +88,13 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
   }
 
   async #prompt(): Promise<Prompt> {
-    const {raw} = this.flags
+    const {raw, system} = this.flags
     const text = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
     if (text === undefined && !raw) throw new SvcError('prompt_missing', {})
     if (text === undefined) return {kind: 'beginning'}
     if (raw) return {kind: 'raw', text}
-    return {kind: 'chat', messages: [{role: 'user', content: text}], overflow: 'refuse'}
+    const opening = system === undefined ? [] : [{role: 'system', content: system} as const]
+    return {kind: 'chat', messages: [...opening, {role: 'user', content: text}], overflow: 'refuse'}
   }
 
   async #print(engine: Engine, request: GenerateRequest): Promise<Generated> {

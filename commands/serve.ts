@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {modelFlag, SpeechCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
+import {chatFlags, modelFlag, SpeechCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
 import {
   engineSettings,
   type SettingSources,
@@ -43,6 +43,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       description: 'Speech model for /v1/audio routes: directory, whisper.cpp file or Hugging Face id.',
       helpValue: 'MODEL',
     }),
+    ...chatFlags,
     'ignore-eval-gate': Flags.boolean({description: 'Serve even if the evaluation of the run failed.'}),
     'api-key-env': Flags.string({
       description: 'Environment variable that contains the API key clients must send.',
@@ -74,6 +75,8 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const {baseUrl, model, device, trained, unprotected} = server
     const speech = (await routes.otherModels?.())?.[0]?.id
     if (!trained) this.output.notice('notice: The directory contains no adapter; serving the base model.')
+    if (model.templateError !== undefined)
+      this.output.notice(`warning: ${SvcError.fromRecord(model.templateError).message} Only raw prompts are served.`)
     if (unprotected)
       this.output.notice(
         `warning: Other machines can use this server without an API key. Set ${this.flags['api-key-env']}.`,
@@ -152,6 +155,8 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       apiKey: this.#apiKey,
       name: this.flags['model-name']?.trim() || undefined,
       base: this.flags.base,
+      chatTemplate: this.flags['chat-template'],
+      system: this.flags.system,
       ignoreEvalGate: this.flags['ignore-eval-gate'],
       slots: parallel,
       queueLimit: queue,

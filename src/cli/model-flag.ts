@@ -7,3 +7,15 @@ export const modelFlag = Flags.string({
   helpValue: 'MODEL',
   required: true,
 })
+
+/** How conversations are formatted. */
+export const chatFlags = {
+  'chat-template': Flags.string({
+    description: 'Jinja chat template to use; none joins the messages without one. (default: that of the model)',
+    helpValue: 'FILE|none',
+  }),
+  system: Flags.string({
+    description: 'System message of conversations without one.',
+    helpValue: 'TEXT',
+  }),
+}

@@ -698,8 +698,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {length: '5120 tokens', context: 4096},
   ],
   chat_template_failed: [
-    'The Jinja template of the model has an error, or uses a function or syntax that is not supported.',
-    {file: 'runs/r7/tokenizer_config.json', reason: 'Unknown function strftime_now'},
+    'The Jinja template of the model has an error, or uses a function or syntax that is not supported. svc serve still completes raw prompts.',
+    {file: 'runs/r7/tokenizer_config.json', reason: "unknown statement 'include' (line 1)"},
   ],
   chat_refused: [
     'The chat template raised an exception for this conversation, usually because of the order of roles.',

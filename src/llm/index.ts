@@ -7,5 +7,5 @@ export {type Engine, type EngineOptions, startEngine} from './engine.js'
 
 export {type LanguageModel, loadLanguageModel} from './language-model.js'
 export type {ModelDescription} from './model-description.js'
-export {maxPromptBytes} from './prompt.js'
+export {maxPromptBytes, withSystem} from './prompt.js'
 export type * from './request.js'

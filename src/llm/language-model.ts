@@ -45,6 +45,8 @@ export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' |
   prefixBytes?: number
   /** Whether repeated text is drafted and verified in one run; default false. */
   promptLookup?: boolean
+  /** File with a chat template that replaces the model's; `none` disables it. */
+  chatTemplate?: string | undefined
   /** Called while weights are quantised, which happens when the model is first loaded with a precision. */
   onProgress?: ((progress: QuantizeProgress) => void) | undefined
   /** Maximum size of files with beginnings of prompts, bytes; default 0: none. They require `prefixBytes`. */
@@ -99,6 +101,7 @@ export async function loadLanguageModel(
     prefixFileBytes = 0,
     promptLookup,
     onProgress,
+    chatTemplate,
     ...lookup
   } = others
   await requireDevice(device)
@@ -106,10 +109,9 @@ export async function loadLanguageModel(
   const declared = await readJsonObject(directory.config)
   const config = directory.untied ? {...declared, tie_word_embeddings: false} : declared
   const spec = readDecoderSpec(config, directory.config, (tensor) => directory.tensors.has(tensor))
-  const {tokenizer, template, templateSource} = await readModelText(directory)
-  const generationConfig =
-    directory.generationConfig === undefined ? {} : await readJsonObject(directory.generationConfig)
+  const {tokenizer, template, templateSource} = await readModelText(directory, chatTemplate)
   const {tensors} = directory
+  const {generation} = directory.declarations
   const computeThreads = threads || physicalCores()
   const precision = choosePrecision(requested, tensors, device)
   const weights =
@@ -141,7 +143,7 @@ export async function loadLanguageModel(
   const prefixes =
     prefixBytes === 0 ? undefined : new PrefixCache(prefixBytes, (prefix, length) => store?.offer(prefix, length))
   for (const {tokens, adapted, state} of (await store?.load(prefixBytes)) ?? []) prefixes?.add(tokens, adapted, state)
-  const ends = endTokens(tokenizer, config, generationConfig)
+  const ends = endTokens(tokenizer, config, generation)
   const scheduler = new Scheduler(
     decoder,
     {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec)},
@@ -169,7 +171,7 @@ export async function loadLanguageModel(
       templateError: template?.error?.toRecord(),
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
       longestToken: tokenizer.longestToken,
-      recommended: recommendedSampling(generationConfig),
+      recommended: recommendedSampling(generation),
     },
     counters,
     encode,

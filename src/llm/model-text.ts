@@ -1,5 +1,13 @@
 import {readFile} from 'node:fs/promises'
-import {ChatTemplate, chatml, createTokenizer, declaredTemplate, type Tokenizer} from '../text/index.js'
+import {SvcError} from '../errors/index.js'
+import {
+  ChatTemplate,
+  chatml,
+  createTokenizer,
+  type DeclaredTemplate,
+  declaredTemplate,
+  type Tokenizer,
+} from '../text/index.js'
 import {chatmlFormat, noFormat, type RunDirectory, readJsonObject} from '../weights/index.js'
 
 /** Tokenizer and chat template of a model. */
@@ -9,23 +17,35 @@ export interface ModelText {
   templateSource: string | undefined
 }
 
-/** Uses the template of the model, else ChatML if the run or the vocabulary indicates it, else none. */
-export async function readModelText({
-  tokenizer: file,
-  tokenizerConfig,
-  chatTemplate,
-  promptFormat,
-}: RunDirectory): Promise<ModelText> {
-  const config = tokenizerConfig === undefined ? {} : await readJsonObject(tokenizerConfig)
-  const tokenizer = createTokenizer(await readJsonObject(file), config, file)
+/**
+ * Uses the requested template, else that of the model, else ChatML if the run or the vocabulary indicates it, else none.
+ * @param requested file with a template, or `none`
+ * @throws file_unreadable, model_file_invalid
+ */
+export async function readModelText(
+  {tokenizer: file, declarations, promptFormat}: RunDirectory,
+  requested?: string,
+): Promise<ModelText> {
+  const tokenizer = createTokenizer(await readJsonObject(file), declarations.tokenizer, file)
   tokenizer.prepare()
+  if (requested === 'none') return {tokenizer, template: undefined, templateSource: undefined}
   const isChatml =
     promptFormat === chatmlFormat || (promptFormat !== noFormat && tokenizer.id('<|im_start|>') !== undefined)
-  const declared = chatTemplate === undefined ? declaredTemplate(config) : await readFile(chatTemplate, 'utf8')
-  const templateSource = declared ?? (isChatml ? chatml : undefined)
-  const origin = chatTemplate ?? tokenizerConfig ?? file
-  const template = templateSource === undefined ? undefined : new ChatTemplate(templateSource, origin)
-  return {tokenizer, template, templateSource}
+  const found: DeclaredTemplate | undefined =
+    requested === undefined ? declaredTemplate(declarations.template?.declared) : await readTemplate(requested)
+  const declared = found ?? (isChatml ? chatml : undefined)
+  if (declared === undefined) return {tokenizer, template: undefined, templateSource: undefined}
+  const origin = requested ?? declarations.template?.file ?? file
+  const template = new ChatTemplate(declared, origin, tokenizer.specialTokens)
+  return {tokenizer, template, templateSource: typeof declared === 'string' ? declared : undefined}
+}
+
+async function readTemplate(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw SvcError.from(error)
+  }
 }
 
 /** End tokens: those of the configurations and of the tokenizer, and the common end-of-turn tokens of chat models. */

@@ -11,7 +11,7 @@ import type {Prompt} from './request.js'
 
 export interface PromptThreadStart {
   model: string
-  options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'>
+  options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'> & {chatTemplate?: string | undefined}
   log: Omit<LogOptions, 'stream'> | undefined
 }
 
@@ -44,7 +44,7 @@ function answer(
   try {
     check()
     const tokens = encodePrompt({tokenizer, template, contextLength}, prompt, check)
-    if (prompt.kind === 'chat' && template === undefined && !isLogged) {
+    if (prompt.kind === 'chat' && template === undefined && options.chatTemplate !== 'none' && !isLogged) {
       logger('llm').warn('The model has no chat template; messages are joined without role markers.')
       isLogged = true
     }
@@ -57,7 +57,7 @@ function answer(
 const greet = (greeting: Greeting<undefined>) => parent.postMessage(greeting)
 
 try {
-  const text = await readModelText(await openRunDirectory(model, options))
+  const text = await readModelText(await openRunDirectory(model, options), options.chatTemplate)
   parent.on('message', (question: PromptQuestion) => parent.postMessage(answer(text, question)))
   greet({type: 'ready', description: undefined})
 } catch (error) {

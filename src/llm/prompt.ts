@@ -10,6 +10,14 @@ export interface PromptEncoder {
   contextLength: number
 }
 
+/** Adds a system message to a conversation without one. The context of a continued conversation has its own. */
+export function withSystem(prompt: Prompt, content: string): Prompt {
+  if (prompt.kind !== 'chat' || prompt.context !== undefined) return prompt
+  const {messages} = prompt
+  if (messages.some(({role}) => role === 'system')) return prompt
+  return {...prompt, messages: [{role: 'system', content}, ...messages]}
+}
+
 /** Maximum bytes of text per byte of a token: some tokenizers normalise text to fewer bytes. */
 const maxShrinking = 4
 /** The tokens of a prompt that is too long are counted up to this many contexts, for the error message. */
@@ -87,9 +95,8 @@ export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () 
     }
     case 'chat': {
       const {context = [], messages, overflow} = prompt
-      const special = context.length === 0
       const encode = (selected: readonly ChatMessage[], limit: number) => {
-        const own = encodeChat(encoder, selected, {special, ...bounds, maxTokens: limit - context.length})
+        const own = encodeChat(encoder, {messages: selected, context}, {...bounds, maxTokens: limit - context.length})
         return [...context, ...own]
       }
       const count = (content: string) => countTokens(tokenizer, content, {...bounds, maxTokens: contextLength})
@@ -187,13 +194,33 @@ function firstGuess(
   return 0
 }
 
+/** The tokens that follow the context. */
 function encodeChat(
   {tokenizer, template}: PromptEncoder,
-  messages: readonly ChatMessage[],
-  options: EncodeOptions,
+  {messages, context}: {messages: readonly ChatMessage[]; context: readonly number[]},
+  bounds: Omit<EncodeOptions, 'special'>,
 ): number[] {
   if (messages.every(({content}) => content === '')) throw new SvcError('prompt_empty', {})
   const guarded = messages.map((message) => ({...message, content: tokenizer.guarded(message.content)}))
-  if (template === undefined) return tokenizer.encode(guarded.map(({content}) => content).join('\n'), options)
-  return tokenizer.encode(template.render(guarded, tokenizer), {...options, special: false})
+  if (template === undefined) {
+    const text = guarded.map(({content}) => content).join('\n')
+    return tokenizer.encode(text, {...bounds, special: context.length === 0})
+  }
+  const text =
+    context.length === 0
+      ? template.render(guarded)
+      : template.renderAfterAnswer(...afterContext(guarded, tokenizer.decode(context)))
+  return tokenizer.encode(text, {...bounds, special: false})
+}
+
+/** Stands for the question in the context, whose text has no effect on what follows the answer. */
+const earlierQuestion: ChatMessage = {role: 'user', content: '-'}
+
+/**
+ * The context ends with an answer. A system message that it contains was at the start of the conversation; a new one
+ * follows the answer.
+ */
+function afterContext(messages: readonly ChatMessage[], context: string): [ChatMessage[], ChatMessage[]] {
+  const isKnown = ({role, content}: ChatMessage) => role === 'system' && context.includes(content.trim())
+  return [[...messages.filter(isKnown), earlierQuestion], messages.filter((message) => !isKnown(message))]
 }

@@ -9,7 +9,10 @@ export type Prompt =
   | {kind: 'raw'; text: string; context?: readonly number[]}
   /** Tokens, without any added special token. */
   | {kind: 'tokens'; tokens: readonly number[]}
-  /** A conversation, formatted with the chat template; `drop_oldest` drops its oldest turns until it fits. */
+  /**
+   * A conversation, formatted with the chat template; `drop_oldest` drops its oldest turns until it fits. `context`
+   * contains the tokens of an earlier turn, without the end token of its answer.
+   */
   | {kind: 'chat'; messages: readonly ChatMessage[]; overflow: 'refuse' | 'drop_oldest'; context?: readonly number[]}
 
 /** A generation request. All protocols are translated to it. */

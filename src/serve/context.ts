@@ -1,4 +1,4 @@
-import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
+import {type GenerateEvent, type GenerateRequest, withSystem} from '../llm/index.js'
 import type {KeepAlive} from './keep-alive.js'
 import type {ServerMetrics} from './metrics.js'
 import type {ModelHost} from './model-host.js'
@@ -16,18 +16,22 @@ export interface ServeContext {
   promptBodyLimit: number
   /** Defaults for omitted fields of a request. */
   defaults: {maxTokens: number; temperature: number; numCtx: number; seed(): number}
+  /** System message of conversations without one. */
+  system: string | undefined
 }
 
 /** Generates with the served model, and records the time to the first token. */
 export async function* generate(
-  {host, metrics}: ServeContext,
+  {host, metrics, system}: ServeContext,
   request: GenerateRequest,
   signal: AbortSignal,
   keepAlive?: KeepAlive,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
   const started = performance.now()
   let first = true
-  for await (const event of host.generate(request, signal, keepAlive)) {
+  const {prompt} = request
+  const complete = {...request, prompt: system === undefined ? prompt : withSystem(prompt, system)}
+  for await (const event of host.generate(complete, signal, keepAlive)) {
     if (first) metrics.firstToken((performance.now() - started) / 1000)
     first = false
     yield event

@@ -50,15 +50,10 @@ export class ModelHost {
     this.#engine = Promise.resolve(engine)
   }
 
-  /** @throws what `startEngine` throws; chat_template_failed */
+  /** @throws what `startEngine` throws */
   static async start(path: string, options: HostOptions, signal: AbortSignal): Promise<ModelHost> {
     const {name: _, keepAlive: __, ...engineOptions} = options
     const engine = await startEngine(path, {...engineOptions, signal})
-    const {templateError} = engine.description
-    if (templateError !== undefined) {
-      await engine.close()
-      throw SvcError.fromRecord(templateError)
-    }
     const host = new ModelHost(path, options, engine)
     host.#arm()
     return host

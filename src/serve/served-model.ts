@@ -1,3 +1,5 @@
+import type {ErrorRecord} from '../errors/index.js'
+
 /** Description of the served model for clients. */
 export interface ServedModel {
   name: string
@@ -21,6 +23,8 @@ export interface ServedModel {
   headCountKv: number
   /** Source of the chat template, if there is one. */
   template: string | undefined
+  /** Why the chat template cannot be used; the chat routes then answer with this error. */
+  templateError: ErrorRecord | undefined
   /** Texts of the tokens that end a turn. */
   stop: readonly string[]
   adapted: boolean

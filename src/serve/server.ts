@@ -19,6 +19,8 @@ export interface ServerOptions extends HostOptions {
   /** Defaults for omitted fields of a request. */
   maxTokens: number
   temperature: number
+  /** System message of conversations without one. */
+  system?: string | undefined
   product: string
   /** Adds routes of other modules, with the access rules of this server. */
   mount?: ((app: HttpApp) => Promise<void>) | undefined
@@ -50,8 +52,19 @@ const otherFieldsBytes = 1 << 20
  * @throws what `startEngine`, `mount` and `listen` throw
  */
 export async function startServer(path: string, options: ServerOptions, signal: AbortSignal): Promise<InferenceServer> {
-  const {address, apiKey, origins, allowedHosts, maxTokens, temperature, product, mount, otherModels, ...hostOptions} =
-    options
+  const {
+    address,
+    apiKey,
+    origins,
+    allowedHosts,
+    maxTokens,
+    temperature,
+    system,
+    product,
+    mount,
+    otherModels,
+    ...hostOptions
+  } = options
   const host = await ModelHost.start(path, hostOptions, signal)
   const metrics = new ServerMetrics()
   const context: ServeContext = {
@@ -67,6 +80,7 @@ export async function startServer(path: string, options: ServerOptions, signal: 
       numCtx: host.served.contextLength,
       seed: () => Math.floor(Math.random() * 2 ** 32),
     },
+    system,
   }
   const loopbackOnly = isLoopback(address.host)
   const app = createApp({target: 'serve', renderer, bodyLimit, loopbackOnly, allowedHosts})

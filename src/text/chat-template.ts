@@ -1,15 +1,11 @@
-import {Template} from '@huggingface/jinja'
 import {SvcError} from '../errors/index.js'
+import {JinjaTemplate, RefusedError} from './jinja/index.js'
+import type {SpecialTokens} from './special-tokens.js'
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool'
   content: string
 }
-
-/** The template rejects the conversation. */
-class Refused extends Error {}
-/** Replaces `raise_exception` in templates: the library's function throws an error like any other of its errors. */
-const refusal = 'svc_raise_exception'
 
 /** Marks the end of a message to continue: a Unicode noncharacter, which must not occur in text. */
 const endMark = '\uFDD1'
@@ -23,55 +19,81 @@ const trials: readonly (readonly ChatMessage[])[] = [
   ],
 ]
 
+/** The text of a template, or why there is none. */
+export type DeclaredTemplate = string | {reason: string}
+
 /** Formats a conversation in the form that the model was trained on. */
 export class ChatTemplate {
   /** Set if the template is invalid or uses unsupported features. */
   readonly error: SvcError | undefined
-  readonly #template: Template | undefined
+  readonly #template: JinjaTemplate | undefined
 
-  /** @param file origin of the source, for errors */
-  constructor(source: string, file: string) {
+  readonly #specials: SpecialTokens
+
+  /**
+   * @param declared text of the template, or why there is none
+   * @param file origin of the template, for errors
+   */
+  constructor(declared: DeclaredTemplate, file: string, specials: SpecialTokens = {}) {
+    this.#specials = specials
     try {
-      this.#template = new Template(source.replaceAll(/\braise_exception\b/g, refusal))
+      if (typeof declared !== 'string') throw new Error(declared.reason)
+      this.#template = new JinjaTemplate(declared)
       this.#try()
     } catch (error) {
-      const {message} = error as Error
-      const reason = error instanceof TypeError ? `it uses an unsupported feature (${message})` : message
-      this.error = new SvcError('chat_template_failed', {file, reason}, {cause: error})
+      this.error = new SvcError('chat_template_failed', {file, reason: (error as Error).message}, {cause: error})
     }
   }
 
   /**
    * The prompt for the assistant's next turn, or, if the last message is from the assistant, for the rest of that turn.
    * It contains special tokens as text.
-   * @param specials `bos_token` and `eos_token` of the template
    * @throws chat_template_failed if the template is invalid; chat_refused if it rejects this conversation
    */
-  render(messages: readonly ChatMessage[], specials: {bos?: string; eos?: string} = {}): string {
-    if (this.error !== undefined) throw this.error
-    try {
-      return messages.at(-1)?.role === 'assistant'
-        ? this.#renderOpen(messages, specials)
-        : this.#render(messages, specials)
-    } catch (error) {
-      throw new SvcError('chat_refused', {reason: (error as Error).message.replace(/\.$/, '')}, {cause: error})
-    }
+  render(messages: readonly ChatMessage[]): string {
+    return this.#orRefused(() => {
+      if (messages.at(-1)?.role !== 'assistant') return this.#render(messages, true)
+      const {before, after} = this.#renderMarked(messages, messages.length - 1, `${endMark} `, false)
+      // If the template trims messages, trailing white space of the message is dropped, as in transformers.
+      return after.startsWith(' ') ? before : before.trimEnd()
+    })
   }
 
   /**
-   * Cuts the prompt after the last message, before the text that closes its turn. If the template trims messages, trailing
-   * white space of the message is dropped, as in transformers.
+   * The text that follows an answer of the assistant: the end of its turn, then further messages and the start of the next
+   * turn. What the template writes before and in the answer is omitted.
+   * @param opening messages before the answer
+   * @throws as `render`
    */
-  #renderOpen(messages: readonly ChatMessage[], specials: {bos?: string; eos?: string}): string {
+  renderAfterAnswer(opening: readonly ChatMessage[], messages: readonly ChatMessage[]): string {
+    const conversation = [...opening, {role: 'assistant', content: ''} as const, ...messages]
+    return this.#orRefused(() => this.#renderMarked(conversation, opening.length, endMark, true).after)
+  }
+
+  /** Splits a conversation at the mark, which is written after one of its messages. */
+  #renderMarked(
+    messages: readonly ChatMessage[],
+    at: number,
+    mark: string,
+    addGenerationPrompt: boolean,
+  ): {before: string; after: string} {
     const marked = messages.map((message, i) => {
       const content = message.content.replaceAll(endMark, '\uFFFD')
-      return {...message, content: i === messages.length - 1 ? `${content}${endMark} ` : content}
+      return {...message, content: i === at ? content + mark : content}
     })
-    const text = this.#render(marked, specials, false)
+    const text = this.#render(marked, addGenerationPrompt)
     const end = text.lastIndexOf(endMark)
-    if (end === -1) throw new Refused('it omits the last message of the assistant')
-    const open = text.slice(0, end)
-    return text[end + 1] === ' ' ? open : open.trimEnd()
+    if (end === -1) throw new RefusedError('it omits the last message of the assistant')
+    return {before: text.slice(0, end), after: text.slice(end + 1)}
+  }
+
+  #orRefused(render: () => string): string {
+    if (this.error !== undefined) throw this.error
+    try {
+      return render()
+    } catch (error) {
+      throw new SvcError('chat_refused', {reason: (error as Error).message.replace(/\.$/, '')}, {cause: error})
+    }
   }
 
   /** Formats a test conversation. The template may reject it, but must not fail. */
@@ -79,28 +101,23 @@ export class ChatTemplate {
     let failure: unknown
     for (const messages of trials)
       try {
-        this.#render(messages, {})
+        this.#render(messages, true)
         return
       } catch (error) {
-        if (error instanceof Refused) return
+        if (error instanceof RefusedError) return
         failure = error
       }
     throw failure
   }
 
-  #render(
-    messages: readonly ChatMessage[],
-    {bos = '', eos = ''}: {bos?: string; eos?: string},
-    addGenerationPrompt = true,
-  ): string {
-    return (this.#template as Template).render({
+  /** Variables as in transformers: tools and documents are always defined. */
+  #render(messages: readonly ChatMessage[], addGenerationPrompt: boolean): string {
+    return (this.#template as JinjaTemplate).render({
+      ...this.#specials,
       messages,
+      tools: null,
+      documents: null,
       add_generation_prompt: addGenerationPrompt,
-      bos_token: bos,
-      eos_token: eos,
-      [refusal]: (message: unknown) => {
-        throw new Refused(String(message))
-      },
     })
   }
 }
@@ -111,11 +128,13 @@ export const chatml = `{% for message in messages %}<|im_start|>{{ message.role 
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}`
 
-/** The template in `tokenizer_config.json`: a string, or the entry named `default` of a list. */
-export function declaredTemplate(tokenizerConfig: Readonly<Record<string, unknown>>): string | undefined {
-  const {chat_template: declared} = tokenizerConfig
-  const source = Array.isArray(declared)
-    ? declared.find((candidate) => candidate?.name === 'default')?.template
-    : declared
-  return typeof source === 'string' ? source : undefined
+/** What a `chat_template` setting declares: a text, or the entry named `default` of a list. */
+export function declaredTemplate(declared: unknown): DeclaredTemplate | undefined {
+  if (typeof declared === 'string') return declared
+  if (!Array.isArray(declared) || declared.length === 0) return undefined
+  const entries = declared as readonly ({name?: unknown; template?: unknown} | null)[]
+  const source = entries.find((entry) => entry?.name === 'default')?.template
+  if (typeof source === 'string') return source
+  const names = entries.map((entry) => String(entry?.name)).join(', ')
+  return {reason: `it is a list of named templates without the name default, only ${names}`}
 }

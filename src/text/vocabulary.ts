@@ -124,8 +124,14 @@ const byteOfLetter: ReadonlyMap<string, number> = (() => {
 
 const letterOfByte = new Map([...byteOfLetter].map(([letter, byte]) => [byte, letter]))
 
-export const inByteAlphabet = (text: string): string =>
-  Array.from(Buffer.from(text), (byte) => letterOfByte.get(byte)).join('')
+/** ASCII characters that the alphabet maps to others. */
+const mapped = /[\0-\x20\x7f]/g
+
+export function inByteAlphabet(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text))
+    return text.replace(mapped, (letter) => letterOfByte.get(letter.charCodeAt(0)) as string)
+  return Array.from(Buffer.from(text), (byte) => letterOfByte.get(byte)).join('')
+}
 
 function tokenBytes(token: string, byteLevel: boolean): Buffer {
   if (byteLevel) {

@@ -12,6 +12,7 @@ import {
   readAdapter,
   readAdapterManifest,
 } from './adapter.js'
+import {type Declarations, readDeclarations} from './declarations.js'
 import {foreignWeights, ggufError, tokenizerMissing, weightsMissing} from './foreign-format.js'
 import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
@@ -30,10 +31,8 @@ export interface RunDirectory {
   basePath: string
   config: string
   tokenizer: string
-  /** Optional files. */
-  tokenizerConfig?: string
-  generationConfig?: string
-  chatTemplate?: string
+  /** What its other files say about text and generation. */
+  declarations: Declarations
   license?: string
   /** Every tensor of the model, by name; tensors of `merged.safetensors` replace those of the base. */
   tensors: TensorMap
@@ -72,15 +71,11 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
   const base = await readShards(basePath)
   const overlay = merged === undefined ? undefined : await readTensorMap(merged)
   const adapter = weights === undefined || manifest === undefined ? undefined : await readAdapter(weights, manifest)
-  const find = (file: string) => [path, basePath].map((folder) => join(folder, file)).find((found) => existsSync(found))
-  const optional = (key: 'tokenizerConfig' | 'generationConfig' | 'chatTemplate', file: string) => {
-    const found = find(file)
-    return found === undefined ? {} : {[key]: found}
-  }
+  const folders = [...new Set([path, basePath])]
   const required = (file: string) => {
-    const found = find(file)
+    const tried = folders.map((folder) => join(folder, file))
+    const found = tried.find((place) => existsSync(place))
     if (found !== undefined) return found
-    const tried = [...new Set([path, basePath])].map((folder) => join(folder, file))
     throw file === 'tokenizer.json' ? tokenizerMissing(path, tried) : new SvcError('model_file_missing', {file, tried})
   }
   const promptFormat = await readPromptFormat(path)
@@ -91,9 +86,7 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
     basePath,
     config: required('config.json'),
     tokenizer: required('tokenizer.json'),
-    ...optional('tokenizerConfig', 'tokenizer_config.json'),
-    ...optional('generationConfig', 'generation_config.json'),
-    ...optional('chatTemplate', 'chat_template.jinja'),
+    declarations: await readDeclarations(folders),
     ...(license === undefined ? {} : {license}),
     tensors: overlay === undefined ? base : new Map([...base, ...overlay]),
     untied: overlay?.has(headName) === true,

@@ -23,6 +23,7 @@ import {orchestratorDispatch} from './orchestrator/dispatch.js'
 import {orchestratorDrain} from './orchestrator/drain.js'
 import {orchestratorGates} from './orchestrator/gates.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
+import {prompt} from './prompt.js'
 import {serveNeighbours} from './serve-neighbours.js'
 import {speechControl} from './speech-control.js'
 import {speechStream} from './speech-stream.js'
@@ -36,6 +37,7 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'mcp-start': mcpStart,
   generation,
   llm,
+  prompt,
   'llm-peers': llmPeers,
   whisper,
   'long-recording': longRecording,

@@ -207,6 +207,13 @@ describe('a model that a user has trained', () => {
       ).prompt_tokens
     assert.equal(await tokens('Hi'), 1 + '[user]Hi'.length)
     assert.equal(await tokens('--raw', 'Hi'), 1 + 'Hi'.length)
+    await writeFiles(folder, {'own.jinja': '{% for m in messages %}{{ m.role }}={{ m.content }};{% endfor %}'})
+    const own = ['--chat-template', join(folder, 'own.jinja')]
+    assert.equal(await tokens(...own, '--system', 'Be kind.', 'Hi'), 'system=Be kind.;user=Hi;'.length)
+    assert.equal(await tokens('--chat-template', 'none', 'Hi'), 1 + 'Hi'.length)
+    const {exitCode, stderr} = await svcInTurn(['generate', '-m', folder, '--chat-template', join(folder, 'x'), 'Hi'])
+    assert.equal(exitCode, 3)
+    assert.match(stderr, /x does not exist/)
   })
 
   it('ignores the trained weights with --base, and runs a plain model unchanged', async (test) => {

@@ -468,6 +468,44 @@ describe('a trained run directory, served', () => {
     }
   })
 
+  it('serves raw prompts if the chat template is invalid, and --system with a valid one', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeFiles(folder, {
+      ...tinyModelFiles(),
+      'chat_template.jinja': '{% include "x" %}',
+      'own.jinja': ownTemplate,
+    })
+    const broken = await startServer(['--model', folder, '--model-name', 'broken'])
+    const own = await startServer([
+      '--model',
+      folder,
+      '--chat-template',
+      join(folder, 'own.jinja'),
+      '--system',
+      'Be kind.',
+    ])
+    const chat = {messages: [{role: 'user', content: 'Hi'}], stream: false, options: {num_predict: 1}}
+    try {
+      assert.match(
+        broken.stderr(),
+        /warning: The chat template .*chat_template\.jinja cannot be used: unknown statement/,
+      )
+      assert.notEqual(await reply(broken), '')
+      for (const path of ['/api/chat', '/v1/chat/completions']) {
+        const refused = await post(broken, path, chat)
+        assert.equal(refused.status, 400)
+        assert.match(await refused.text(), /unknown statement 'include' \(line 1\)/)
+      }
+      const shown = (await (await post(broken, '/api/show', {model: 'broken'})).json()) as {template_error: string}
+      assert.match(shown.template_error, /unknown statement/)
+      const answered = (await (await post(own, '/api/chat', chat)).json()) as {prompt_eval_count: number}
+      assert.equal(answered.prompt_eval_count, 'system=Be kind.;user=Hi;'.length)
+    } finally {
+      await Promise.all([broken.stop(), own.stop()])
+    }
+  })
+  const ownTemplate = '{% for m in messages %}{{ m.role }}={{ m.content }};{% endfor %}'
+
   const refused: readonly [string, Record<string, string | Uint8Array>, string[], number, RegExp][] = [
     [
       'an adapter for another base model',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {encodePrompt, withinBytes} from '../../src/llm/prompt.js'
+import {encodePrompt, withinBytes, withSystem} from '../../src/llm/prompt.js'
 import {type ChatMessage, ChatTemplate, chatml, createTokenizer} from '../../src/text/index.js'
 import {seeded} from '../lang/fuzz.js'
 import {byteTokenizer} from '../support/tiny-model.js'
@@ -77,6 +77,58 @@ describe('encodePrompt', () => {
       ),
       [bos, ...bytes('hi')],
     ))
+})
+
+describe('a conversation that continues a context', () => {
+  const source = '{{ bos_token }}{% for m in messages %}[{{ m.role }}]{{ m.content|trim }}<|im_end|>{% endfor %}'
+  const template = new ChatTemplate(source, 'f', {bos_token: '<s>'})
+  const context = [bos, ...bytes('[system]Be kind.'), end, ...bytes('[user]hi'), end, ...bytes('ed')]
+  const continued = (messages: ChatMessage[], used = template) =>
+    encodePrompt({...encoder, template: used}, {kind: 'chat', messages, overflow: 'refuse', context}).slice(
+      context.length,
+    )
+  const user: ChatMessage = {role: 'user', content: 'two'}
+
+  it('closes the answer, and has no second beginning of the text', () =>
+    assert.deepEqual(continued([user]), [end, ...bytes('[user]two'), end]))
+
+  it('has the generation prompt, and the end of the turn as in the template', () =>
+    assert.deepEqual(continued([user], new ChatTemplate(chatml, 'f')), [
+      end,
+      ...bytes('\n'),
+      start,
+      ...bytes('user\ntwo'),
+      end,
+      ...bytes('\n'),
+      start,
+      ...bytes('assistant\n'),
+    ]))
+
+  it('repeats no system message of the context, but adds a new one', () => {
+    assert.deepEqual(continued([{role: 'system', content: 'Be kind.'}, user]), continued([user]))
+    assert.deepEqual(continued([{role: 'system', content: 'Be rude.'}, user]), [
+      end,
+      ...bytes('[system]Be rude.'),
+      end,
+      ...bytes('[user]two'),
+      end,
+    ])
+  })
+})
+
+describe('withSystem', () => {
+  const user = {role: 'user', content: 'x'} as const
+  const system = {role: 'system', content: 's'} as const
+  it('adds a system message to a conversation that has none, and no context', () => {
+    const prompt = {kind: 'chat', messages: [user], overflow: 'refuse'} as const
+    assert.deepEqual(withSystem(prompt, 's'), {...prompt, messages: [system, user]})
+    for (const other of [
+      {...prompt, messages: [{...system, content: 'own'}, user]},
+      {...prompt, context: [1]},
+      {kind: 'raw', text: 'x'} as const,
+    ])
+      assert.equal(withSystem(other, 's'), other)
+  })
 })
 
 describe('a conversation longer than the context', () => {

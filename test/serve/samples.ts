@@ -20,6 +20,7 @@ export const servedModel: ServedModel = {
   headCount: 14,
   headCountKv: 2,
   template: undefined,
+  templateError: undefined,
   stop: ['<|im_end|>'],
   adapted: true,
   license: undefined,

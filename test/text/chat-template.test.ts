@@ -3,6 +3,7 @@ import {describe, it} from 'node:test'
 import {ChatTemplate, chatml, declaredTemplate} from '../../src/text/index.js'
 
 const user = [{role: 'user', content: 'Hi'}] as const
+const specials = {bos_token: '<s>', eos_token: '</s>'}
 
 describe('ChatTemplate', () => {
   it('adds the generation prompt', () =>
@@ -36,7 +37,7 @@ describe('ChatTemplate', () => {
         {role: 'user', content: 'q'},
         {role: 'assistant', content: '  It is '},
       ] as const
-      assert.equal(new ChatTemplate(source, 'f').render(messages, {bos: '<s>', eos: '</s>'}), prompt)
+      assert.equal(new ChatTemplate(source, 'f', specials).render(messages), prompt)
     })
 
   it('closes earlier assistant messages', () =>
@@ -57,10 +58,7 @@ describe('ChatTemplate', () => {
 
   it('provides bos_token and eos_token', () =>
     assert.equal(
-      new ChatTemplate('{{ bos_token }}{{ messages[0].content }}{{ eos_token }}', 'f').render(
-        [{role: 'user', content: 'Hi'}],
-        {bos: '<s>', eos: '</s>'},
-      ),
+      new ChatTemplate('{{ bos_token }}{{ messages[0].content }}{{ eos_token }}', 'f', specials).render(user),
       '<s>Hi</s>',
     ))
 
@@ -74,6 +72,18 @@ describe('ChatTemplate', () => {
       assert.match(template.error?.message ?? '', reason)
       assert.throws(() => template.render([{role: 'user', content: 'x'}]), template.error)
     })
+
+  it('sets an error if there is none named default', () => {
+    const declared = declaredTemplate([
+      {name: 'rag', template: 'x'},
+      {name: 'tool_use', template: 'y'},
+    ])
+    const template = new ChatTemplate(declared ?? '', '/m/tokenizer_config.json')
+    assert.match(
+      template.error?.message ?? '',
+      /tokenizer_config\.json cannot be used: .* default, only rag, tool_use\./,
+    )
+  })
 
   it('reports why the template rejects a conversation, without its path', () => {
     const source = `{% if messages[0].role != 'user' %}{{ raise_exception('Roles must alternate.') }}{% endif %}x`
@@ -94,13 +104,15 @@ describe('ChatTemplate', () => {
   })
 
   it('is declared as a string, or as the list entry named default', () => {
-    assert.equal(declaredTemplate({chat_template: 'x'}), 'x')
+    assert.equal(declaredTemplate('x'), 'x')
     const named = [
       {name: 'tools', template: 'y'},
       {name: 'default', template: 'x'},
     ]
-    assert.equal(declaredTemplate({chat_template: named}), 'x')
-    assert.equal(declaredTemplate({}), undefined)
-    assert.equal(declaredTemplate({chat_template: [{name: 'tools', template: 'y'}]}), undefined)
+    assert.equal(declaredTemplate(named), 'x')
+    assert.equal(declaredTemplate(undefined), undefined)
+    assert.deepEqual(declaredTemplate([{name: 'tools', template: 'y'}]), {
+      reason: 'it is a list of named templates without the name default, only tools',
+    })
   })
 })

@@ -13,6 +13,7 @@ const words: Tokenizer = {
   tokenOf: () => undefined,
   bytes: () => Buffer.alloc(0),
   specials: [],
+  specialTokens: {},
   guarded: (text) => text,
   longestToken: 1,
   decode: (tokens) =>

@@ -165,7 +165,7 @@ for (const [name, file] of fixtures)
         )
         const specials = new Set(tokenizer.specials.map((special) => tokenizer.id(special)))
         return tokenizer
-          .encode(template.render(messages, {}), {special: false})
+          .encode(template.render(messages), {special: false})
           .filter((id) => specials.has(id) && id !== tokenizer.id('<unk>'))
       }
       const plain = idsOf(['x', 'x', 'x'])

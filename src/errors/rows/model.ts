@@ -148,8 +148,9 @@ export const modelErrors = rows(() => ({
     hint: 'Shorten the prompt, or raise --num-ctx if the model allows more.',
   }),
   chat_template_failed: failed({
+    http: 400,
     message: (p: {file: string; reason: string}) => `The chat template of ${p.file} cannot be used: ${p.reason}.`,
-    hint: 'Correct the template, or skip it with --raw, or with raw or /v1/completions on a server.',
+    hint: 'Pass a corrected one with --chat-template FILE, or skip it with --raw, or with raw or /v1/completions on a server.',
   }),
   chat_refused: usage({
     message: (p: {reason: string}) => `The chat template of the model rejected the conversation: ${p.reason}.`,

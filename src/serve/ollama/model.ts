@@ -55,6 +55,7 @@ export const show = (model: ServedModel, {verbose = false} = {}) => ({
     .map(([key, value]) => `${key.padEnd(30)} ${JSON.stringify(value)}`)
     .join('\n'),
   template: templateOf(model),
+  ...(model.templateError === undefined ? {} : {template_error: SvcError.fromRecord(model.templateError).message}),
   details: details(model),
   model_info: {
     'general.architecture': model.family,

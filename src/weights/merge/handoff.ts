@@ -1,6 +1,7 @@
 import {join} from 'node:path'
 import type {ExternalServingHandoffV1} from '../../contracts/index.js'
 import {writeFileAtomic} from '../../files/index.js'
+import {readDeclarations} from '../declarations.js'
 import {chatmlFormat, handoffName, noFormat, readPromptFormat} from '../handoff-file.js'
 import {readJsonObject} from '../json-file.js'
 import {findFirst, type MergeInputs} from './merge-inputs.js'
@@ -51,9 +52,9 @@ export async function writeHandoff(
 async function promptFormat(folders: readonly string[]): Promise<string> {
   const declared = await readPromptFormat(folders[0] ?? '')
   if (declared) return declared
-  const config = await readFirst(folders, 'tokenizer_config.json')
-  if (findFirst(folders, 'chat_template.jinja') !== undefined || config.chat_template) return 'model'
-  const {added_tokens: added, model} = (await readFirst(folders, 'tokenizer.json')) as TokenizerJson
+  if ((await readDeclarations(folders)).template !== undefined) return 'model'
+  const file = findFirst(folders, 'tokenizer.json')
+  const {added_tokens: added, model}: TokenizerJson = file === undefined ? {} : await readJsonObject(file)
   const known = added?.some(({content}) => content === chatmlMark) || Object.hasOwn(model?.vocab ?? {}, chatmlMark)
   return known ? chatmlFormat : noFormat
 }
@@ -64,8 +65,3 @@ interface TokenizerJson {
 }
 
 const chatmlMark = '<|im_start|>'
-
-async function readFirst(folders: readonly string[], name: string): Promise<Readonly<Record<string, unknown>>> {
-  const file = findFirst(folders, name)
-  return file === undefined ? {} : readJsonObject(file)
-}

@@ -2,25 +2,15 @@ import {existsSync} from 'node:fs'
 import {copyFile, mkdir, readdir, writeFile} from 'node:fs/promises'
 import {basename, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {generationFile, readDeclarations, specialTokensFile, templateFile, tokenizerFile} from '../declarations.js'
 import type {FloatDtype} from '../dtype.js'
 import {dtypeBytes} from '../dtype.js'
 import {readJsonObject} from '../json-file.js'
-
 import {findFirst} from './merge-inputs.js'
 import type {MergePlan, PlannedTensor} from './merge-plan.js'
 
 /** Files of a model that are copied if they exist. */
-const companions = [
-  'generation_config.json',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'special_tokens_map.json',
-  'added_tokens.json',
-  'vocab.json',
-  'merges.txt',
-  'tokenizer.model',
-  'chat_template.jinja',
-]
+const companions = ['tokenizer.json', 'added_tokens.json', 'vocab.json', 'merges.txt', 'tokenizer.model']
 const licence = /^(licen[cs]e|notice)/i
 
 export interface DirectoryChoices {
@@ -48,6 +38,7 @@ export async function writeModelDirectory(
   if (shards.size > 1) await writeJson(join(folder, 'model.safetensors.index.json'), indexOf(shards))
   await writeJson(join(folder, 'config.json'), config)
   await copyCompanions(folder, choices.folders)
+  await writeDeclarations(folder, choices.folders)
 }
 
 /** The tensors of each shard by file name; one shard per shard of the base model. */
@@ -107,6 +98,28 @@ async function copyCompanions(folder: string, folders: readonly string[]): Promi
     const file = findFirst(folders, name)
     if (file !== undefined) await copyFile(file, join(folder, basename(name)))
   }
+}
+
+/**
+ * Writes the settings of tokenizer, template and generation as one statement, if several folders make one: otherwise, a
+ * file of the base could override a setting of the run in another file.
+ */
+async function writeDeclarations(folder: string, folders: readonly string[]): Promise<void> {
+  const {tokenizer, template, generation} = await readDeclarations(folders)
+  const isText = template?.file.endsWith(templateFile) === true
+  const withTemplate = isText || template === undefined ? tokenizer : {...tokenizer, chat_template: template.declared}
+  const copyOr = async (files: readonly string[], write: () => Promise<void>) => {
+    const sources = folders.filter((from) => files.some((file) => existsSync(join(from, file))))
+    const [from] = sources
+    if (from === undefined) return
+    if (sources.length > 1) return write()
+    for (const file of files) if (existsSync(join(from, file))) await copyFile(join(from, file), join(folder, file))
+  }
+  await copyOr([tokenizerFile, specialTokensFile, templateFile], async () => {
+    await writeJson(join(folder, tokenizerFile), withTemplate)
+    if (isText) await writeFile(join(folder, templateFile), String(template.declared), {flag: 'wx', flush: true})
+  })
+  await copyOr([generationFile], () => writeJson(join(folder, generationFile), generation))
 }
 
 /** Syncs the file, because all files must be on disk before the folder gets its final name. */

@@ -76,6 +76,31 @@ describe('a merged model', () => {
       }
     })
 
+  it('keeps the template of the run, whatever file the base has its own in', async (test) => {
+    const folder = await temporaryFolder(test)
+    const files = tinyAdapterFiles()
+    const manifest = {...JSON.parse(files['adapter_manifest.json'] as string), base_model: '../base'}
+    await writeFiles(join(folder, 'base'), {
+      ...tinyModelFiles(),
+      'chat_template.jinja': 'base',
+      'special_tokens_map.json': '{"eos_token": "b"}',
+      'generation_config.json': '{"top_k": 3, "temperature": 1}',
+    })
+    await writeFiles(join(folder, 'run'), {
+      ...files,
+      'adapter_manifest.json': JSON.stringify(manifest),
+      'tokenizer_config.json': '{"chat_template": "{{ messages[0].content }}{{ eos_token }}"}',
+      'generation_config.json': '{"temperature": 2}',
+    })
+    const run = join(folder, 'run')
+    const choices = {full: true, dtype: undefined, untie: false, overwrite: false}
+    await mergeAdapter({source: {run, ignoreEvalGate: false, cwd: folder}, output: 'merged', ...choices})
+    const before = (await openRunDirectory(run)).declarations
+    const after = (await openRunDirectory(join(folder, 'merged'))).declarations
+    assert.deepEqual({...after, template: after.template?.declared}, {...before, template: before.template?.declared})
+    assert.deepEqual(await promptOf(join(folder, 'merged')), await promptOf(run))
+  })
+
   it('encodes prompts differently in other formats', async (test) => {
     const prompts = []
     for (const {files} of Object.values(cases)) prompts.push((await merged(test, files, true)).after.join())

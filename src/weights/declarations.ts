@@ -1,0 +1,55 @@
+import {existsSync} from 'node:fs'
+import {readFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {readJsonObject} from './json-file.js'
+
+export const templateFile = 'chat_template.jinja'
+export const tokenizerFile = 'tokenizer_config.json'
+export const specialTokensFile = 'special_tokens_map.json'
+export const generationFile = 'generation_config.json'
+
+/** What the folders of a model say about its text and generation. */
+export interface Declarations {
+  /** The settings of the tokenizer, with the special tokens, without the chat template. */
+  tokenizer: Readonly<Record<string, unknown>>
+  /** The chat template as declared, and the file that declares it. */
+  template?: {declared: unknown; file: string}
+  generation: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Reads the optional files of a model. An earlier folder precedes the later ones, whatever file its statement is in: a run
+ * precedes its base. Within a folder, `chat_template.jinja` precedes `tokenizer_config.json`, which precedes
+ * `special_tokens_map.json`. Settings are merged by key; null is no statement.
+ * @throws model_file_invalid
+ */
+export async function readDeclarations(folders: readonly string[]): Promise<Declarations> {
+  const all = await Promise.all(folders.map(readFolder))
+  const template = all.find((each) => each.template !== undefined)?.template
+  const merged = (key: 'tokenizer' | 'generation') => Object.assign({}, ...all.map((each) => each[key]).reverse())
+  return {
+    tokenizer: merged('tokenizer'),
+    generation: merged('generation'),
+    ...(template === undefined ? {} : {template}),
+  }
+}
+
+async function readFolder(folder: string): Promise<Declarations> {
+  const read = async (file: string) => {
+    const path = join(folder, file)
+    const json = existsSync(path) ? await readJsonObject(path) : {}
+    return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null))
+  }
+  const {chat_template: declared, ...config} = await read(tokenizerFile)
+  const file = join(folder, templateFile)
+  const template = existsSync(file)
+    ? {declared: await readFile(file, 'utf8'), file}
+    : declared === undefined
+      ? undefined
+      : {declared, file: join(folder, tokenizerFile)}
+  return {
+    tokenizer: {...(await read(specialTokensFile)), ...config},
+    generation: await read(generationFile),
+    ...(template === undefined ? {} : {template}),
+  }
+}
