@@ -249,7 +249,7 @@ describe('a run that waits', () => {
   it('takes only a clear decision on an approval', async (test) => {
     const {run, resume, context} = await openFlows(test)
     const {run_id} = await run('steps: [{id: ask, approval: "Go on?"}]')
-    for (const payload of ['no', 'yes', 0, [], {}, {approved: 'yes'}, {approved: true, reason: 1}])
+    for (const payload of [undefined, null, 'no', 'yes', 0, [], {}, {approved: 'yes'}, {approved: true, reason: 1}])
       refused('workflow_decision_invalid', () => sendSignal(context, {run: run_id, key: 'ask', payload}))
     sendSignal(context, {run: run_id, key: 'ask', payload: {approved: false, reason: 'not today'}})
     await resume(run_id)
@@ -343,7 +343,7 @@ describe('a run that waits', () => {
     const yaml = 'steps: [{id: ok, approval: "Ship ${{ input.v }}?"}]\ninput: {v: {default: "1"}}'
     const first = await run(yaml)
     assert.equal(runReport(context, first.run_id).activities[0]?.prompt, 'Ship 1?')
-    sendSignal(context, {run: first.run_id, key: 'ok'})
+    sendSignal(context, {run: first.run_id, key: 'ok', isPerson: true})
     assert.deepEqual(outputOf(await resume(first.run_id)), {approved: true})
     const second = await run(yaml)
     sendSignal(context, {run: second.run_id, key: 'ok', payload: {approved: false, reason: 'too early'}})

@@ -75,7 +75,7 @@ export const workflowOperations: readonly Operation[] = [
         run_id: runId,
         key: text('Key of the signal, or id of the approval.', {minLength: 1, maxLength: 200}),
         payload: {
-          description: 'Any JSON value. An approval is rejected by false or {"approved": false, "reason": "..."}.',
+          description: 'Any JSON value. An approval needs true, false or {"approved": false, "reason": "..."}.',
         },
       },
       {required: ['run_id', 'key']},

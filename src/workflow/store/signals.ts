@@ -11,12 +11,13 @@ const maxOpenSignals = 1000
 /**
  * Sends a signal to a run, which consumes signals of a key in the order of their arrival. A signal that the run cannot
  * consume any more, with the payload of the last one of its key, is a repetition and has the same reply.
+ * @param isPerson a person sends it by a command: without a payload, it is a yes to an approval
  * @throws workflow_run_not_found, workflow_finished, workflow_signal_unknown, workflow_decision_invalid,
  *   workflow_decided, workflow_signal_invalid
  */
 export function sendSignal(
   context: TaskContext,
-  {run, key, payload}: {run: string; key: string; payload?: unknown},
+  {run, key, payload, isPerson = false}: {run: string; key: string; payload?: unknown; isPerson?: boolean},
 ): {signal_id: number} {
   const {store, now} = context
   const json = JSON.stringify(payload ?? null)
@@ -25,7 +26,8 @@ export function sendSignal(
   return store.transaction(() => {
     const row = requireRun(context, run)
     const keys = signalKeysOf(definitionOf(row))
-    if (keys.approvals.has(key) && !isDecision(payload)) throw new SvcError('workflow_decision_invalid', {run, key})
+    const decision = isPerson ? (payload ?? true) : payload
+    if (keys.approvals.has(key) && !isDecision(decision)) throw new SvcError('workflow_decision_invalid', {run, key})
     const last = lastSignal(context, run, key)
     const isAnswered = last !== undefined && (isFinished(row) || (last.count >= keys.waits(key) && !last.is_awaited))
     if (isAnswered && meaningOf(keys, key, last.payload_json) === meaningOf(keys, key, json))
@@ -83,10 +85,10 @@ export function decisionOf(payload: unknown): {approved: boolean; reason?: strin
   return {approved: approved ?? payload !== false, ...(reason === undefined ? {} : {reason})}
 }
 
-/** Only what clearly says yes or no is a decision of a person; no payload is a yes. */
+/** Only what clearly says yes or no is a decision of a person. */
 function isDecision(payload: unknown): boolean {
-  if (payload === undefined || payload === null || typeof payload === 'boolean') return true
-  const {approved, reason = ''} = payload as {approved?: unknown; reason?: unknown}
+  if (typeof payload === 'boolean') return true
+  const {approved, reason = ''} = (payload ?? {}) as {approved?: unknown; reason?: unknown}
   return typeof approved === 'boolean' && typeof reason === 'string'
 }
 
