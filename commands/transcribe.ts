@@ -160,7 +160,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
 
   protected override get whenUnread() {
     // Files are written although nobody reads the list of them.
-    return this.flags.output === undefined ? 'fails' : 'finishes'
+    return [undefined, '-'].includes(this.flags.output) ? 'fails' : 'finishes'
   }
 
   async run(): Promise<void> {

@@ -11,8 +11,8 @@ export default class CachePrune extends SvcCommand<typeof CachePrune> {
 commands that were interrupted. The next command that needs deleted files creates them again. Downloaded models and files
 that svc has not created are kept.
 
-Files that another process uses are kept, and the process is named. Processes of other machines or containers that share
-the cache are not seen: a command that loads a model there may fail; run it again.`
+Files that another process uses are kept, and the process is named. Processes of other users, machines or containers that
+share the cache are not seen: a command that loads a model there may fail; run it again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --older-than 7d --dry-run',

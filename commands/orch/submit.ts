@@ -457,7 +457,7 @@ function parse(text: string, what: string): unknown {
     const reason = (error as Error).message.replaceAll('\n', ' ')
     throw new SvcError(
       'task_invalid',
-      {place: 'The batch', fault: `${what} is not valid JSON (${reason})`},
+      {place: 'The batch', fault: `${what} cannot be read as JSON: ${reason}`},
       {cause: error},
     )
   }

@@ -43,7 +43,7 @@ checks.`
 
   protected override get whenUnread() {
     // The exit status of a wait is that of the task.
-    return this.flags.wait || this.flags.follow ? 'finishes' : 'ends'
+    return this.flags.wait ? 'finishes' : 'ends'
   }
 
   async run(): Promise<void> {

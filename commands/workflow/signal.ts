@@ -34,7 +34,7 @@ export default class WorkflowSignal extends OrchCommand<typeof WorkflowSignal> {
 
 /** @throws flag_value */
 function parsePayload(text: string | undefined): unknown {
-  if (text === undefined) return null
+  if (text === undefined) return undefined
   try {
     return parseExactJson(text)
   } catch (error) {

@@ -27,7 +27,7 @@ export abstract class DatabaseFileCommand<T extends typeof Command = typeof Comm
       const place = await meshPlace(this.settings(meshServerSettings), db === undefined ? {} : {db})
       if ('url' in place)
         throw new SvcError('usage', {
-          reason: 'The mesh is in a PostgreSQL database. Use svc mesh export, or the tools of PostgreSQL.',
+          reason: 'The mesh is in a PostgreSQL database. Use `svc mesh export`, or the tools of PostgreSQL.',
         })
       const {meshDatabase} = await import('../mesh/index.js')
       return {path: place.path, kind: meshDatabase}

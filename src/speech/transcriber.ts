@@ -500,7 +500,7 @@ function unreliable(
 ): RecognitionWarning {
   const help =
     family === 'ctc'
-      ? 'A Whisper model recognises real speech: run svc speech pull tiny.en, then use the model tiny.en.'
+      ? 'A Whisper model recognises real speech: run `svc speech pull tiny.en`, then use the model tiny.en.'
       : 'Check the language, or use a larger model, such as --model small.'
   const text = `${name} was probably not understood by the model ${model}: the mean probability of its tokens is ${certainty}.`
   return {code: 'recognition_unreliable', message: `${text} ${help}`}

@@ -479,7 +479,10 @@ describe('svc transcribe with invalid input', () => {
     const env = {HOME: home, HF_ENDPOINT: 'http://127.0.0.1:9'}
     const {stderr, exitCode} = await svcInTurn(['transcribe', 'one.wav'], {cwd: folder, env})
     assert.equal(exitCode, 0)
-    assert.match(stderr, /^Using the starter model, .* svc speech pull tiny\.en once\.\none\.wav: no speech found\.\n$/)
+    assert.match(
+      stderr,
+      /^Using the starter model, .* `svc speech pull tiny\.en` once\.\none\.wav: no speech found\.\n$/,
+    )
     assert.equal(existsSync(join(home, '.cache/huggingface')), false)
   })
 

@@ -34,8 +34,9 @@ describe('the starter speech model', () => {
   it('transcribes the example recordings exactly, and prints one notice', async (test) => {
     const env = onOneThread(await temporaryFolder(test))
     const {stdout, stderr, exitCode} = await svcInTurn(['transcribe', ...Object.keys(clips).map(recording)], {env})
-    assert.deepEqual([stdout.split('\n'), exitCode], [[...Object.values(clips), ''], 0])
-    assert.match(stderr, /^Using the starter model, .* svc speech pull tiny\.en once\.\n$/)
+    const expected = Object.entries(clips).map(([name, text]) => `==> ${recording(name)} <==\n${text}\n`)
+    assert.deepEqual([stdout, exitCode], [expected.join('\n'), 0])
+    assert.match(stderr, /^Using the starter model, .* `svc speech pull tiny\.en` once\.\n$/)
   })
 
   for (const flags of [['--model', 'starter'], ['--quiet']])

@@ -149,9 +149,10 @@ describe('SVC_SPEECH_CONSTRAINED_PHRASES', () => {
 
   it('are dropped with a warning if they need forbidden tokens', async () => {
     const {transcript, recording} = await hear({...phrases, LOGIT_FORBID_TOKENS: `${letters.m} ${letters.w}`})
+    // Without these letters, the text is unlikely, too.
     assert.deepEqual(
       recording?.warnings.map(({code}) => code),
-      ['constraint_dropped'],
+      ['constraint_dropped', 'recognition_unreliable'],
     )
     assert.match(transcript.text, /^hello and [^mw]+$/)
   })

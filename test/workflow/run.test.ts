@@ -251,6 +251,9 @@ describe('a run that waits', () => {
     const {run_id} = await run('steps: [{id: ask, approval: "Go on?"}]')
     for (const payload of [undefined, null, 'no', 'yes', 0, [], {}, {approved: 'yes'}, {approved: true, reason: 1}])
       refused('workflow_decision_invalid', () => sendSignal(context, {run: run_id, key: 'ask', payload}))
+    refused('workflow_decision_invalid', () =>
+      sendSignal(context, {run: run_id, key: 'ask', payload: null, isPerson: true}),
+    )
     sendSignal(context, {run: run_id, key: 'ask', payload: {approved: false, reason: 'not today'}})
     await resume(run_id)
     assert.match(runReport(context, run_id).error ?? '', /rejected: not today/)
@@ -261,7 +264,7 @@ describe('a run that waits', () => {
   it('gives a repeated decision the first reply, and refuses another one', async (test) => {
     const {run, resume, context} = await openFlows(test)
     const {run_id} = await run('steps: [{id: ask, approval: "Go on?"}, {id: then, signal: go}]')
-    const send = (key: string, payload?: unknown) => sendSignal(context, {run: run_id, key, payload})
+    const send = (key: string, payload?: unknown) => sendSignal(context, {run: run_id, key, payload, isPerson: true})
     const refuse = () => refused('workflow_decided', () => send('ask', {approved: false, reason: 'no'}))
     const first = send('ask')
     // The reply may have been lost before or after the run used the decision, or has ended.
@@ -282,7 +285,8 @@ describe('a run that waits', () => {
   it('takes a decision for each round of a loop, and another one after a rejection', async (test) => {
     const {run, resume, context} = await openFlows(test)
     const {run_id} = await run('steps: [{id: all, for_each: [1, 2], steps: [{id: ask, approval: "Go on?"}]}]')
-    const send = (payload?: unknown) => sendSignal(context, {run: run_id, key: 'ask', payload}).signal_id
+    const send = (payload?: unknown) =>
+      sendSignal(context, {run: run_id, key: 'ask', payload, isPerson: true}).signal_id
     const [first, second] = [send(), send()]
     assert.notEqual(first, second)
     const {status, run_id: id} = await resume(run_id)
@@ -551,6 +555,19 @@ describe('a task of a run', () => {
       assert.deepEqual(statuses(context), expected)
     }
     assert.equal(requireRun(context, run_id).status, 'failed')
+  })
+
+  it('is submitted again by a resumption even if the cancelled one was deleted', async (test) => {
+    const {run, resume, file, context} = await openFlows(test, {toml: external})
+    const {run_id} = await run(
+      `steps: [{parallel: {a: [{id: t, task: pay}], b: [{id: e, exec: [test, -e, '${file('there')}']}]}}]`,
+    )
+    context.store.run('DELETE FROM orch_tasks')
+    await writeFile(file('there'), '')
+    await resume(run_id)
+    assert.deepEqual(statuses(context), ['Queued'])
+    await cancelRun(context, run_id, driving)
+    assert.deepEqual(statuses(context), ['Cancelled'])
   })
 
   it('is cancelled if a parallel step fails, and is submitted again by a resumption', async (test) => {

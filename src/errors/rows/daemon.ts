@@ -91,7 +91,7 @@ export const daemonErrors = rows(() => ({
   daemon_unverified: conflict({
     message: (p: {pid: number}) => `Cannot verify that process ${p.pid} is the daemon of this workspace.`,
     hint: (p: {pid: number}) =>
-      `Check it with ${command`ps -p ${p.pid}`}, then end it where it was started, or with ${command`kill ${p.pid}`}.`,
+      `End the daemon where it was started, or if this is its process, with ${command`kill ${p.pid}`}.`,
   }),
   daemon_died: failed({
     message: (p: {ended: string; log: string; tail: string}) =>

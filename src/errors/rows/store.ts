@@ -25,7 +25,7 @@ export const storeErrors = rows(() => ({
   store_damaged: unavailable({
     http: 500,
     message: (p: {path: string; reason: string}) => `${p.path} is not a valid SQLite database: ${p.reason}.`,
-    hint: 'If a backup exists (FILE.backup-*), restore it with svc db restore; the damaged file is kept.',
+    hint: 'If a backup exists (FILE.backup-*), restore it with `svc db restore FILE`; the damaged file is kept.',
   }),
   backup_damaged: unavailable({
     http: 500,

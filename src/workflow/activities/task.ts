@@ -22,8 +22,12 @@ export const taskExecutor: Executor<'task'> = {
       return {failure: failed(name, `${display_id} ended as ${status}${reason ? `: ${reason}` : ''}`)}
     return {result: {task_id: id, display_id, status, result: result ?? null}, event: localEvent(name)}
   },
-  isWithdrawn: (call) => taskOf(call).status_reason?.startsWith(withdrawnPrefix) ?? false,
-  hasBegun: (call) => taskOf(call).started_at_ms !== undefined,
+  // Only finished tasks are deleted, so that a missing one has nothing to wait for, and may have begun.
+  isWithdrawn: (call) => findTask(call)?.status_reason?.startsWith(withdrawnPrefix) ?? findTask(call) === undefined,
+  hasBegun: (call) => {
+    const task = findTask(call)
+    return task === undefined || task.started_at_ms !== undefined
+  },
 }
 
 /**
@@ -42,7 +46,17 @@ const ended: ReadonlySet<string> = new Set(finishedStatuses)
 
 const hasEnded = ({status}: Task): boolean => ended.has(status)
 
-function taskOf({context, key: {runId, activityId}}: {context: TaskContext; key: ActivityKey}): Task {
-  const [id = 0] = tasksOfRun(context, runId, activityId)
-  return requireTask(context, id)
+interface Waiting {
+  context: TaskContext
+  key: ActivityKey
+}
+
+/** The task that an activity waits for; undefined if it was deleted. */
+function findTask({context, key: {runId, activityId}}: Waiting): Task | undefined {
+  const [id] = tasksOfRun(context, runId, activityId)
+  return id === undefined ? undefined : requireTask(context, id)
+}
+
+function taskOf(waiting: Waiting): Task {
+  return findTask(waiting) ?? requireTask(waiting.context, 0)
 }

@@ -71,12 +71,12 @@ WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started
   )
 }
 
-/** The latest task of each activity of a run, or of one, that has no result yet. */
+/** The latest task of each activity of a run, or of one, that has no result yet and was not deleted. */
 export const tasksOfRun = ({store}: TaskContext, runId: string, activityId?: string): number[] =>
   store
     .all<{task_id: number}>(
       `SELECT task_id FROM workflow_activity_log AS s WHERE run_id = @run AND status = 'started' AND task_id IS NOT NULL
-  AND (@activity IS NULL OR activity_id = @activity)
+  AND (@activity IS NULL OR activity_id = @activity) AND EXISTS (SELECT 1 FROM orch_tasks AS t WHERE t.id = s.task_id)
   AND NOT EXISTS (SELECT 1 FROM workflow_activity_log AS c WHERE c.run_id = s.run_id
     AND c.workflow_name = s.workflow_name AND c.activity_id = s.activity_id AND c.status = 'completed')
 ORDER BY seq DESC`,

@@ -26,7 +26,7 @@ export function sendSignal(
   return store.transaction(() => {
     const row = requireRun(context, run)
     const keys = signalKeysOf(definitionOf(row))
-    const decision = isPerson ? (payload ?? true) : payload
+    const decision = isPerson && payload === undefined ? true : payload
     if (keys.approvals.has(key) && !isDecision(decision)) throw new SvcError('workflow_decision_invalid', {run, key})
     const last = lastSignal(context, run, key)
     const isAnswered = last !== undefined && (isFinished(row) || (last.count >= keys.waits(key) && !last.is_awaited))

@@ -85,6 +85,12 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun>> = {
     exits: [1],
     prints: /strr/,
   },
+  store_damaged: {
+    files: {'src/main.svc': program, '.svc/app.db': 'not a database'},
+    steps: ['db migrate --yes --db other.db', 'db backup good.db --db other.db', 'db query db.Task.all()'],
+    fill: {FILE: 'good.db'},
+    again: true,
+  },
   endpoint_unknown: {files: {'src/main.svc': program}, steps: ['db call nope'], prints: /titles/},
   topic_unknown: {files: {'src/main.svc': program}, steps: ['db watch nope']},
   table_unknown: {
@@ -316,6 +322,7 @@ test = ["false"]
   wait_interrupted: needs('a task that ends while the command of the hint waits'),
   wait_terminated: needs('a task that ends while the command of the hint waits'),
   daemon_replaced: needs('two daemons of one workspace'),
+  daemon_unverified: needs('a system without the start times of processes'),
   daemon_silent: needs('a daemon that does not listen'),
   daemon_stop_timeout: needs('a process that must be ended'),
   daemon_connection_lost: needs('a daemon that closes a connection'),

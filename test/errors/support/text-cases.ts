@@ -19,6 +19,7 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
   'commands/orch/stop.ts': [{steps: ['orch stop --emergency'], ...start}],
   'commands/orch/submit.ts': needs('a plan with an id'),
   'commands/workflow/run.ts': [{files: waiting, steps: [`${run} --detach`], ...daemon}],
+  'src/cli/database-file.ts': needs('PostgreSQL'),
   'src/cli/mesh-command.ts': needs('a control plane; unknown_node runs the command'),
   'src/cli/orch-command.ts': needs('a task that a daemon runs while the command waits'),
   'src/cli/orch-text.ts': [{steps: ['orch stop --emergency', 'orch status'], ...start}],
@@ -49,5 +50,6 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
   ],
   'src/mcp/prompts.ts': needs('a program that a model writes'),
   'src/mesh/secrets/init.ts': needs('a control plane; the guide of the mesh runs the command'),
+  'src/speech/transcriber.ts': needs('a hub; hub_offline runs the command'),
   'src/tasks/gates/approval.ts': needs('a gate that refuses a result'),
 }

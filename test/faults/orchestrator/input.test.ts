@@ -133,8 +133,9 @@ describe('a batch', () => {
   it('with an unknown dependency is rejected', async () => {
     await refused(() => batch(lines([{description: 'x', depends_on: [999_999]}])), 'dependency_unknown', 3, /T-999999/)
     await refused(() => batch(lines([{description: 'x', temp_deps: [7]}])), 'task_invalid', 2, /position 7/)
-    for (const id of [0, -1, 1.5, 2 ** 53, 1e300, '1', null])
+    for (const id of [0, -1, 1.5, 1e300, '1', null])
       await refused(() => batch(lines([{description: 'x', depends_on: [id]}])), 'task_invalid', 2, /depends_on/)
+    await refused(() => batch(lines([{description: 'x', depends_on: [2 ** 53]}])), 'task_invalid', 2, /not exact/)
     const largest = Number.MAX_SAFE_INTEGER
     await refused(() => batch(lines([{description: 'x', depends_on: [largest]}])), 'dependency_unknown', 3, /T-9007/)
   })
