@@ -8,6 +8,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {appDatabase} from '../../src/lang/index.js'
 import {backUpDatabase} from '../../src/store/index.js'
+import {killRounds} from '../support/kill-rounds.js'
 import {Driver} from '../support/sqlite.js'
 import {startSvc, svc} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -194,7 +195,7 @@ describe('a reset', () => {
     it(`loses no row if the ${victim} is killed`, async (t) => {
       const {database, root, serve, start, rows} = await workspace(t)
       const added = ['milk']
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < killRounds; round++) {
         const server = await serve()
         const title = `tea ${round}`
         const reset = start('reset', '--yes', '--wait')
