@@ -28,7 +28,8 @@ while another process, such as svc db serve, uses the database.`
     if (path === ':memory:') throw new SvcError('database_missing', {path})
     const backup = await replaceDatabase(path, {
       write: async (file) => void (await migrate(program, file)),
-      continueFrom: appDatabase.continueFrom,
+      kind: appDatabase,
+      isDefaultPath: path === this.defaultDatabasePath,
       wait: this.waiting,
     })
     const result: DbResetV1 = {database: path, backup}

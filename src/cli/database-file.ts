@@ -19,9 +19,16 @@ export const databaseFileFlags = {
   }),
 }
 
+interface DatabaseFile {
+  path: string
+  kind: DatabaseKind
+  /** The path of svc for this kind, not that of a flag or setting. */
+  isDefaultPath: boolean
+}
+
 /** Base of commands that work on a whole database file, whatever its tables. */
 export abstract class DatabaseFileCommand<T extends typeof Command = typeof Command> extends DbCommand<T> {
-  protected async databaseFile(): Promise<{path: string; kind: DatabaseKind}> {
+  protected async databaseFile(): Promise<DatabaseFile> {
     const {store, mesh, db} = this.flags as {store?: boolean; mesh?: boolean; db?: string}
     if (mesh) {
       const place = await meshPlace(this.settings(meshServerSettings), db === undefined ? {} : {db})
@@ -30,23 +37,24 @@ export abstract class DatabaseFileCommand<T extends typeof Command = typeof Comm
           reason: 'The mesh is in a PostgreSQL database. Use `svc mesh export`, or the tools of PostgreSQL.',
         })
       const {meshDatabase} = await import('../mesh/index.js')
-      return {path: place.path, kind: meshDatabase}
+      const standard = await meshPlace({}, {})
+      return {...place, kind: meshDatabase, isDefaultPath: 'path' in standard && standard.path === place.path}
     }
     if (store) {
       const [{storeDatabase}, {assistantFragment}] = await Promise.all([
         import('../orchestrator/index.js'),
         import('../assistant/index.js'),
       ])
-      return {path: this.storePath, kind: storeDatabase([assistantFragment])}
+      return {path: this.storePath, kind: storeDatabase([assistantFragment]), isDefaultPath: true}
     }
     const {appDatabase} = await import('../lang/index.js')
     const path = this.databasePath
     if (path === ':memory:') throw new SvcError('database_missing', {path})
-    return {path, kind: appDatabase}
+    return {path, kind: appDatabase, isDefaultPath: path === this.defaultDatabasePath}
   }
 
   /** @throws database_missing */
-  protected async existingFile(): Promise<{path: string; kind: DatabaseKind}> {
+  protected async existingFile(): Promise<DatabaseFile> {
     const file = await this.databaseFile()
     if (!existsSync(file.path)) throw new SvcError('database_missing', {path: file.path})
     return file

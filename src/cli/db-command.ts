@@ -114,10 +114,14 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     throw new SvcError('program_invalid', {path, errors: errors.length})
   }
 
+  protected get defaultDatabasePath(): string {
+    return join(this.workspace.root, '.svc', 'app.db')
+  }
+
   /** The configured database; default: that of the workspace. */
   protected get databasePath(): string {
     const {database} = this.settings(appSettings)
-    if (database === undefined) return join(this.workspace.root, '.svc', 'app.db')
+    if (database === undefined) return this.defaultDatabasePath
     return database === ':memory:' ? database : resolve(database)
   }
 

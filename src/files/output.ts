@@ -8,14 +8,19 @@ export interface OutputRule {
   overwrite: boolean
   /** Paths of the inputs; `-` and missing files are ignored. */
   inputs: readonly string[]
+  /** Refuse devices and pipes, which the output would replace. */
+  onlyFiles?: boolean
 }
 
 /**
  * Refuses outputs that would replace an input, a folder, or an existing file without `overwrite`. Must be called before
- * the work, so that no work is wasted. Devices and pipes are permitted.
- * @throws output_exists, output_is_input
+ * the work, so that no work is wasted. Devices and pipes are permitted, unless `onlyFiles` is set.
+ * @throws output_exists, output_is_input, file_unwritable
  */
-export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}: OutputRule): Promise<void> {
+export async function checkOutputs(
+  paths: Iterable<string>,
+  {overwrite, inputs, onlyFiles = false}: OutputRule,
+): Promise<void> {
   const readInputs = () => Promise.all(inputs.map(async (input) => ({input, found: await fileAt(input)})))
   let read: Awaited<ReturnType<typeof readInputs>> | undefined
   for (const path of paths) {
@@ -26,6 +31,7 @@ export async function checkOutputs(paths: Iterable<string>, {overwrite, inputs}:
     if (same !== undefined && found.isFile()) throw new SvcError('output_is_input', {path, input: same.input})
     if (found.isDirectory()) throw new SvcError('output_exists', {path, flag: undefined})
     if (found.isFile() && !overwrite) throw new SvcError('output_exists', {path, flag: '--overwrite'})
+    if (onlyFiles && !found.isFile()) throw new SvcError('file_unwritable', {path, reason: 'it is not a regular file'})
   }
 }
 

@@ -1,6 +1,6 @@
 import {createHash, randomUUID} from 'node:crypto'
-import {createReadStream, existsSync, statSync} from 'node:fs'
-import {link, mkdir, open, readdir, realpath, rename, rm, stat} from 'node:fs/promises'
+import {closeSync, constants, createReadStream, existsSync, openSync, readSync, statSync} from 'node:fs'
+import {copyFile, link, mkdir, open, readdir, realpath, rename, rm, stat} from 'node:fs/promises'
 import {basename, dirname, join, resolve} from 'node:path'
 import {pipeline} from 'node:stream/promises'
 import type {Database} from 'better-sqlite3'
@@ -19,6 +19,8 @@ const remainderMs = 3_600_000
 /** Files in which SQLite keeps changes of a database. It would apply those of an earlier file to a new one. */
 const journals = ['-journal', '-wal', '-shm'] as const
 
+/** What follows the name of a database in the names of incomplete copies, see `partialOf`. */
+const partialPattern = /^(\.backup-\d{8}T\d{6}Z(-\d+)?)?\.[0-9a-f]{8}\.partial$/
 const stampPattern = /^\.backup-(\d{8}T\d{6}Z)(?:-(\d+))?$/
 
 /** A free path for a backup next to a database, named after the time. */
@@ -142,12 +144,15 @@ const marks: readonly {name: DatabaseName; text: string; tables: readonly string
 ]
 
 /** @throws database_kind_differs */
-function requireKind(database: Database, path: string, {name}: DatabaseKind): void {
+function requireKind(database: Database, path: string, kind: DatabaseKind): void {
   const tables = new Set(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all())
   const found = marks.find((mark) => mark.tables.every((table) => tables.has(table)))
-  if (found?.name === name) return
+  if (found?.name !== kind.name) throw kindDiffers(path, kind, found?.text)
+}
+
+function kindDiffers(path: string, {name}: DatabaseKind, found = 'a file of another program'): SvcError {
   const expected = marks.find((mark) => mark.name === name)?.text ?? name
-  throw new SvcError('database_kind_differs', {path, found: found?.text ?? 'a file of another program', expected})
+  return new SvcError('database_kind_differs', {path, found, expected})
 }
 
 /** @throws store_damaged */
@@ -170,23 +175,32 @@ export interface BackupOptions {
   now?: Date
   /** Gives the complete copy its name. */
   place: (partial: string, file: string) => Promise<void>
+  /** Converts an error of the file system that concerns the target; default: unchanged. */
+  fault?: (error: unknown, target: string) => Error
 }
 
 /**
  * Writes a checked copy of a database while others write. The file is complete, or absent.
- * @throws database_kind_differs, store_newer, store_damaged, backup_target_open, store_*
+ * @throws database_kind_differs, store_newer, store_damaged, backup_target_open, store_*; the errors of `fault`
  */
 export async function backUpDatabase(
   path: string,
   kind: DatabaseKind,
-  {file, signal, now = new Date(), place}: BackupOptions,
+  {file, signal, now = new Date(), place, fault = (error) => error as Error}: BackupOptions,
 ): Promise<BackupFile> {
-  const target = file === undefined ? await backupPath(await realpath(path), now) : resolve(file)
+  const toFault = (error: unknown, target: string) =>
+    isSystemError(error) ? fault(error, target) : copyError(error, path, target)
+  const target =
+    file === undefined
+      ? await backupPath(await realpath(path), now).catch((error: unknown) => {
+          throw toFault(error, dirname(path))
+        })
+      : resolve(file)
   const live = journals.find((suffix) => existsSync(`${target}${suffix}`))
   if (live !== undefined) throw new SvcError('backup_target_open', {path: target, journal: `${target}${live}`})
-  await mkdir(dirname(target), {recursive: true})
   const partial = partialOf(target)
   try {
+    await mkdir(dirname(target), {recursive: true})
     await copyChecked(path, partial, kind, signal)
     await seal(partial, (copy) => requireIntact(copy, path))
     const facts = {kind: kind.name, bytes: statSync(partial).size, sha256: await digestOf(partial, signal)}
@@ -194,10 +208,21 @@ export async function backUpDatabase(
     await syncFolderOf(target)
     return {file: target, ...facts}
   } catch (error) {
-    throw storeError(error, path)
+    throw toFault(error, target)
   } finally {
-    await removeDatabase(partial)
+    // The error says why no file could be written there.
+    await removeDatabase(partial).catch(() => undefined)
   }
+}
+
+const isSystemError = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && !(error instanceof SvcError)
+
+/** The error of a copy. The source is only read, so a database that cannot be written is the target. */
+function copyError(thrown: unknown, source: string, target: string): unknown {
+  const error = storeError(thrown, source)
+  if (error === thrown || !isErrorOf(error, 'store_unwritable')) return error
+  return new SvcError('store_unwritable', {...error.params, path: target}, {cause: thrown})
 }
 
 /** Copies a database if it is of a kind that this version of svc can read. @throws database_kind_differs, store_newer, store_* */
@@ -219,6 +244,7 @@ async function digestOf(file: string, signal: AbortSignal | undefined): Promise<
 }
 
 export interface RestoreOptions {
+  isDefaultPath?: boolean
   wait?: AbortSignal | undefined
   signal?: AbortSignal | undefined
   now?: Date
@@ -234,7 +260,7 @@ export async function restoreDatabase(
   backup: string,
   path: string,
   kind: DatabaseKind,
-  {wait, signal, now = new Date()}: RestoreOptions = {},
+  {isDefaultPath, wait, signal, now = new Date()}: RestoreOptions = {},
 ): Promise<string | null> {
   const found = await stat(backup, {bigint: true}).catch((error: unknown) => {
     throw SvcError.from(error)
@@ -250,18 +276,20 @@ export async function restoreDatabase(
         applyFragments(copy, partial, kind.fragments)
       })
     } catch (thrown) {
-      const error = storeError(thrown, backup)
+      const error = copyError(thrown, backup, path)
       if (!isErrorOf(error, 'store_damaged')) throw error
       throw new SvcError('backup_damaged', {path: backup, reason: error.params.reason}, {cause: thrown})
     }
   }
-  return replaceDatabase(path, {write, continueFrom: kind.continueFrom, wait, now})
+  return replaceDatabase(path, {write, kind, isDefaultPath, wait, now})
 }
 
 export interface Replacement {
   /** Writes the new database to a free path. */
   write: (partial: string) => Promise<void>
-  continueFrom: DatabaseKind['continueFrom']
+  kind: DatabaseKind
+  /** The path was not chosen by the user, so a file that is no database is a damaged one and not a file of the user. */
+  isDefaultPath?: boolean | undefined
   /** Waits, until it aborts, while others use the database. */
   wait?: AbortSignal | undefined
   now?: Date
@@ -271,11 +299,11 @@ export interface Replacement {
  * Replaces a database that nobody uses by a new one, and keeps it as a backup with all its changes. A killed process
  * leaves the old database or the new one.
  * @returns the path of the backup; null if there was nothing to keep
- * @throws database_in_use, store_*; the errors of `write`
+ * @throws database_in_use, database_kind_differs, store_*; the errors of `write`
  */
 export async function replaceDatabase(
   path: string,
-  {write, continueFrom, wait, now = new Date()}: Replacement,
+  {write, kind, isDefaultPath = false, wait, now = new Date()}: Replacement,
 ): Promise<string | null> {
   const folder = dirname(resolve(path))
   await mkdir(folder, {recursive: true, mode: 0o700})
@@ -284,11 +312,17 @@ export async function replaceDatabase(
   const partial = partialOf(file)
   try {
     await write(partial)
+    const isMissing = !existsSync(file)
     await createFile(file)
     const old = await openReplaced(file, wait)
     try {
+      requireReplaceable(old, file, kind, isDefaultPath)
       await removeRemainders(file)
-      return await swap({file, partial, old, now, continueFrom})
+      return await swap({file, partial, old, now, continueFrom: kind.continueFrom})
+    } catch (error) {
+      // It is locked and was not replaced, so it is still the empty one.
+      if (isMissing) await removeDatabase(file)
+      throw error
     } finally {
       old?.close()
     }
@@ -297,6 +331,32 @@ export async function replaceDatabase(
   } finally {
     await removeDatabase(partial)
   }
+}
+
+/** Refuses files that are no earlier state of a database of this kind. @throws database_kind_differs */
+function requireReplaceable(old: Database | undefined, file: string, kind: DatabaseKind, isDefaultPath: boolean): void {
+  if (old === undefined) {
+    if (!isDefaultPath && !hasHeader(file)) throw kindDiffers(file, kind, undefined)
+    return
+  }
+  try {
+    if (!hasNoTables(old, file)) requireKind(old, file, kind)
+  } catch (error) {
+    if (!isErrorOf(storeError(error, file), 'store_damaged')) throw error
+  }
+}
+
+/** Whether a file begins like a SQLite database. To read it releases the locks of SQLite. */
+function hasHeader(file: string): boolean {
+  const expected = Buffer.from('SQLite format 3\0')
+  const found = Buffer.alloc(expected.length)
+  const opened = openSync(file, 'r')
+  try {
+    readSync(opened, found, 0, found.length, 0)
+  } finally {
+    closeSync(opened)
+  }
+  return found.equals(expected)
 }
 
 interface Swap {
@@ -381,23 +441,34 @@ async function keep(file: string, old: Database | undefined, now: Date): Promise
   for (;;) {
     const backup = await backupPath(file, now)
     try {
-      await link(file, backup)
+      await link(file, backup).catch((error: unknown) => {
+        // The file system has no links.
+        if (isTaken(error) || old !== undefined) throw error
+        return copyFile(file, backup, constants.COPYFILE_EXCL)
+      })
       return backup
     } catch (error) {
-      const {code} = error as NodeJS.ErrnoException
-      if (code === 'EEXIST') continue
-      // The file system has no links. Opening the file would release the lock of SQLite, so SQLite copies it.
+      if (isTaken(error)) continue
       if (old === undefined) throw error
-      return backUp(old, file, now)
+    }
+    try {
+      // To copy the file would release the lock of SQLite, so SQLite copies it.
+      return await backUp(old, file, now)
+    } catch (error) {
+      if (!isErrorOf(storeError(error, file), 'store_damaged')) throw error
+      old.close()
+      return keep(file, undefined, now)
     }
   }
 }
+
+const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST'
 
 /** Removes what killed processes left: incomplete copies, and second names of a database that was not replaced. */
 async function removeRemainders(file: string): Promise<void> {
   const [folder, name] = [dirname(file), basename(file)]
   for (const other of await readdir(folder)) {
-    if (!other.startsWith(`${name}.`) || !other.endsWith('.partial')) continue
+    if (!other.startsWith(name) || !partialPattern.test(other.slice(name.length))) continue
     const found = await stat(join(folder, other)).catch(() => undefined)
     if (found !== undefined && found.mtimeMs < Date.now() - remainderMs) await removeDatabase(join(folder, other))
   }

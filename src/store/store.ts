@@ -1,4 +1,4 @@
-import {constants, statSync} from 'node:fs'
+import {constants, existsSync, statSync} from 'node:fs'
 import {access, mkdir, open} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import {setTimeout} from 'node:timers/promises'
@@ -86,6 +86,8 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
         database.pragma('schema_version')
       } catch (error) {
         database.close()
+        // While this process waited for the lock, another one replaced the file.
+        if (inodeOf(path) !== opened) continue
         // The file itself could be opened, so the error concerns the additional files that a writer needs.
         throw storeError(error, path, readonly)
       }
@@ -124,7 +126,10 @@ export async function openAlone(path: string, wait?: AbortSignal): Promise<Datab
       database.close()
     } catch (error) {
       database.close()
-      if (!isLocked(error)) throw storeError(error, path)
+      if (!isLocked(error)) {
+        if (existsSync(path) && inodeOf(path) !== opened) continue
+        throw storeError(error, path)
+      }
       if (wait === undefined) throw await inUse(path, error)
       await setTimeout(pauseMs, undefined, {signal: wait}).catch(() => wait.throwIfAborted())
     }

@@ -106,7 +106,7 @@ describe('a program whose database was restored', () => {
 
     await replaceDatabase(path, {
       write: async (partial) => void (await migrate(checkProgram(source), partial)),
-      continueFrom: appDatabase.continueFrom,
+      kind: appDatabase,
     })
     const last = await serveDb(t, folder, source)
     const stream = await EventStream.open(`${last.baseUrl}/api/live/chat.feed?after_id=${fifth}`)

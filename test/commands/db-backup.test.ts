@@ -4,6 +4,7 @@ import {createHash} from 'node:crypto'
 import {readFile, rm, stat, truncate} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {execa} from 'execa'
 import {openAt} from '../mesh/store/sqlite/open-store.js'
 import {orchWorkspace} from '../support/orch-workspace.js'
 import {writeFiles} from '../support/temporary.js'
@@ -57,6 +58,9 @@ describe('svc db backup and svc db restore', {concurrency: 2}, () => {
       const others = [[], ['--store'], ['--mesh', '--db', 'mesh.db']].filter((other) => other[0] !== flags[0])
       for (const other of others) await fails(['db', 'restore', file, ...other], 2, 'database_kind_differs')
       await fails(['db', 'restore', 'missing.db', ...flags], 3, 'file_not_found')
+      await execa('mkfifo', [join(cwd, 'pipe')])
+      await fails(['db', 'backup', 'pipe', '--overwrite', ...flags], 1, 'file_unwritable')
+      assert.ok((await stat(join(cwd, 'pipe'))).isFIFO())
     })
 
   it('use the folder of the database by default, and need a database or a backup of it', async (t) => {
@@ -68,6 +72,12 @@ describe('svc db backup and svc db restore', {concurrency: 2}, () => {
     await fails(['db', 'export'], 5, 'store_damaged')
     await text(['db', 'restore', file])
     assert.equal(await text(['db', 'query', 'db.Task.count()']), '1\n')
+    await writeFiles(cwd, {'notes.txt': 'mine', '.svc/app.db': 'no database'})
+    await fails(['db', 'restore', file, '--db', 'notes.txt'], 2, 'database_kind_differs')
+    await fails(['db', 'restore', file, '--db', '.svc/store.db'], 2, 'database_kind_differs')
+    await fails(['db', 'reset', '--yes', '--db', 'notes.txt'], 2, 'database_kind_differs')
+    assert.equal(await readFile(join(cwd, 'notes.txt'), 'utf8'), 'mine')
+    await text(['db', 'restore', file])
     await rm(join(cwd, '.svc/app.db'))
     await fails(['db', 'backup'], 3, 'database_missing')
     assert.equal(await text(['db', 'restore', file]), `${join(cwd, '.svc/app.db')} is restored.\n`)
