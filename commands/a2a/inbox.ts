@@ -9,7 +9,8 @@ export default class A2aInbox extends OperationCommand<typeof A2aInbox> {
   static override description =
     `Lists the durable inbox by priority, oldest first within a priority. --claim claims the messages for two minutes, during
 which no other consumer receives them. Messages that are not acknowledged in time are redelivered. The consumer name is
---as, or else SVC_A2A_CONSUMER_ID, or else pid:N with the id of this process.
+--as, or else SVC_A2A_CONSUMER_ID, or else pid:N with the id of this process. When that process has ended, any consumer
+can acknowledge its messages.
 
 The default source is db, the durable inbox. --source mesh lists the messages from other machines, newest first, and
 --source merged those of all sources. To acknowledge a message of the mesh, pass its id, such as mesh:12.

@@ -1,6 +1,6 @@
 import type {CacheListV1} from '../contracts/index.js'
+import {oneLine} from '../errors/index.js'
 import type {CacheEntry} from '../weights/index.js'
-import {oneLine} from './orch-text.js'
 import {megabytes} from './progress.js'
 import {formatTable} from './table.js'
 

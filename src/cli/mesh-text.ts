@@ -1,3 +1,4 @@
+import {oneLine} from '../errors/index.js'
 import type {
   AuditEntry,
   DeadMessage,
@@ -11,7 +12,7 @@ import type {
   Replica,
   StoredMessage,
 } from '../mesh/index.js'
-import {excerpt, oneLine, time} from './orch-text.js'
+import {excerpt, time} from './orch-text.js'
 import {formatTable} from './table.js'
 
 const units: readonly [name: string, ms: number][] = [

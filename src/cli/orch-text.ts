@@ -1,12 +1,9 @@
 import {formatMoment} from '../config/index.js'
 import type {OrchAttentionV1} from '../contracts/index.js'
-import {command} from '../errors/index.js'
+import {command, oneLine} from '../errors/index.js'
 import type {StatusReport} from '../orchestrator/index.js'
 import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
 import {formatTable} from './table.js'
-
-/** Replaces control characters, including line breaks, by spaces. */
-export const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
 
 /** Removes control characters except line breaks and tabs, so that a text cannot control the terminal. */
 export const plain = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '').trimEnd()

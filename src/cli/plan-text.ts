@@ -1,5 +1,6 @@
+import {oneLine} from '../errors/index.js'
 import type {Execution, Plan, PlanStatus, PlanStep, PlanSummary} from '../plans/index.js'
-import {excerpt, oneLine, plain, time} from './orch-text.js'
+import {excerpt, plain, time} from './orch-text.js'
 import {formatTable} from './table.js'
 
 /** A plan that has just been stored. */

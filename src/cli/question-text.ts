@@ -1,5 +1,5 @@
+import {oneLine} from '../errors/index.js'
 import type {Question} from '../tasks/index.js'
-import {oneLine} from './orch-text.js'
 import {formatTable} from './table.js'
 
 export const formatQuestions = (questions: readonly Question[]): string =>

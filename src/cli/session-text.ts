@@ -1,5 +1,6 @@
 import type {OrchSessionInfoV1, OrchSessionV1} from '../contracts/index.js'
-import {oneLine, plain, time} from './orch-text.js'
+import {oneLine} from '../errors/index.js'
+import {plain, time} from './orch-text.js'
 import {formatTable} from './table.js'
 
 export const turns = (count: number): string => (count === 1 ? '1 turn' : `${count} turns`)

@@ -566,7 +566,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   message_claim_lost: [
     'The claim expired, or another consumer holds the message.',
-    {message: '42', owner: 'reviewer-laptop'},
+    {message: '42', owner: 'reviewer-laptop', holder: 'reviewer-desk', canForce: true},
   ],
   agent_session_mismatch: [
     'An agent works in one session at a time, and the call names a different one.',

@@ -16,6 +16,7 @@ export {
   asText,
   type ErrorRenderer,
 } from './render.js'
+export {oneLine} from './row.js'
 export {nearest} from './suggestion.js'
 
 /** Every error code with its cause, an example and the fix. Loads the texts on demand. */

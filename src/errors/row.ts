@@ -55,5 +55,8 @@ export const terminated = rowWith(Exit.terminated)
 export const size = (bytes: number): string =>
   bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : bytes % 2 ** 10 === 0 ? `${bytes / 2 ** 10} KiB` : `${bytes} bytes`
 
+/** Replaces control characters, including line breaks, by spaces. */
+export const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
+
 /** Keeps the parameter type of each row; the table is built at the first lookup of an error. */
 export const rows = <T extends Record<string, ErrorRow<never>>>(declare: () => T): (() => T) => declare

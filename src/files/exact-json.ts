@@ -1,5 +1,5 @@
-/** A string or a number of a JSON text. */
-const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
+/** A number, a quote or an escape of a JSON text. A whole string is not one match, since a long one exceeds the stack. */
+const token = /"|\\.|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /**
  * Parses JSON that somebody has written. `JSON.parse` rounds integers beyond 2^53 without a word, so that another id would
@@ -9,12 +9,15 @@ const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   // Numbers with at least 16 digits are rare: the place is searched only if there is one.
-  if (/\d{16}/.test(text))
+  if (/\d{16}/.test(text)) {
+    let isInString = false
     for (const {0: found, index} of text.matchAll(token)) {
-      if (!/^-?\d+$/.test(found) || isExact(Number(found))) continue
+      if (found === '"') isInString = !isInString
+      if (isInString || !/^-?\d+$/.test(found) || isExact(Number(found))) continue
       const before = text.slice(0, index).split('\n')
       throw new SyntaxError(`${inexact(found)} (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`)
     }
+  }
   return value
 }
 

@@ -120,6 +120,7 @@ export function answerAgent(
       throw new SvcError('question_not_found', {
         question: `${JSON.stringify(correlationId)}${row === undefined ? '' : ` to ${displayAgent(answerer ?? 0)}`}`,
       })
+    bindIdentity(requireReceiver(context, row.receiver_agent), sessionId)
     const reply = {correlation_id: correlationId, from_agent: row.receiver_agent, to_agent: row.sender_agent}
     if (row.acknowledged_at_ms !== null) return {...reply, message_id: repeatedAnswer(context, row, answer)}
     const {message_id} = sendMessage(context, {

@@ -1,8 +1,9 @@
 import {SvcError} from '../errors/index.js'
+import {isRunning} from '../process/index.js'
 import {appendEvent} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 import {buryMessage} from './dead-letters.js'
-import {maxDeliveries} from './delivery.js'
+import {claimTimes, isFree, maxDeliveries} from './delivery.js'
 import type {MessageReference} from './message.js'
 import {type MessageRow, requireMessage} from './message-rows.js'
 
@@ -16,6 +17,7 @@ export interface Settled {
 /**
  * Acknowledges a message of the agent's inbox, so that it is not delivered again. Any owner may do so while no other owner
  * holds a claim on it. A consumer that acknowledges its claim again, because the first reply was lost, gets the same reply.
+ * The claim of a process without a name of its own ends with the process, since no other can acknowledge in its name.
  * @param owner consumer that acknowledges it
  * @param force acknowledges it although another owner holds it, which is an event
  * @throws message_not_found, message_claim_lost
@@ -30,9 +32,9 @@ export function acknowledgeMessage(
   return store.transaction(() => {
     const row = requireMessage(context, agent, reference)
     if (row.acknowledged_at_ms !== null) return {row, acknowledged: row.acknowledged_by === owner}
-    const holder = holderOf(row, now())
-    if (holder !== undefined && holder !== owner) {
-      if (!force) throw new SvcError('message_claim_lost', {message: row.message_uuid, owner})
+    const holder = holderOf(context, row)
+    if (holder !== undefined && holder !== owner && !isEnded(holder)) {
+      if (!force) throw new SvcError('message_claim_lost', {message: row.message_uuid, owner, holder, canForce: true})
       appendEvent(context, {type: 'message_claim_overridden', message_id: row.id, agent_id: agent, owner: holder})
     }
     store.run(
@@ -44,9 +46,18 @@ export function acknowledgeMessage(
   })
 }
 
-/** The owner of an unexpired claim on a message. */
-const holderOf = ({claim_owner: owner, claim_until_ms: until}: MessageRow, at: number): string | undefined =>
-  owner !== null && until !== null && until > at ? owner : undefined
+/** The owner of a claim on a message that is not free to be claimed. */
+const holderOf = ({store, now}: MessageContext, {id}: MessageRow): string | undefined =>
+  store.get<{claim_owner: string | null}>(`SELECT claim_owner FROM a2a_messages WHERE id = @id AND NOT ${isFree}`, {
+    id,
+    ...claimTimes(now()),
+  })?.claim_owner ?? undefined
+
+/** True if a consumer is a process, as `consumerOf` names it, that no longer runs. */
+function isEnded(consumer: string): boolean {
+  const [, pid] = /^pid:([1-9]\d{0,8})$/.exec(consumer) ?? []
+  return pid !== undefined && !isRunning(Number(pid))
+}
 
 /** Maximum number of characters of an error that are stored. */
 const longestError = 4096
@@ -62,10 +73,12 @@ export function failMessage(
   reference: MessageReference,
   {owner, error}: {owner: string; error: string},
 ): MessageRow {
-  const {store, now} = context
+  const {store} = context
   return store.transaction(() => {
     const row = requireMessage(context, agent, reference)
-    if (holderOf(row, now()) !== owner) throw new SvcError('message_claim_lost', {message: row.message_uuid, owner})
+    const holder = holderOf(context, row)
+    if (holder !== owner)
+      throw new SvcError('message_claim_lost', {message: row.message_uuid, owner, holder, canForce: false})
     store.run('UPDATE a2a_messages SET last_claim_error = ?, claim_owner = NULL WHERE id = ?', [
       error.slice(0, longestError),
       row.id,

@@ -116,6 +116,12 @@ describe('svc a2a', {concurrency: 3}, () => {
     const env = {SVC_A2A_CONSUMER_ID: 'worker-2'}
     assert.match(await text(['a2a', 'inbox', 'bert', '--claim'], {env}), /\n2 .* 1 +b\n$/)
     assert.deepEqual((await inbox('--claim')).messages, [])
+    await send('free_form', 'c')
+    assert.deepEqual(
+      (await inbox('--claim')).messages.map(({id}) => id),
+      [3],
+    )
+    assert.equal((await ack('3')).acknowledged, true, 'the process that claimed it has ended')
     await fails(['a2a', 'ack', 'bert', '2', '--error', 'no'], 4, 'message_claim_lost')
     assert.equal((await ack('1', '--error', 'the disk is full', '--as', 'worker-1')).acknowledged, false)
     assert.equal(await text(['a2a', 'ack', 'bert', '2', '--error', 'no'], {env}), 'message 2 will be redelivered\n')

@@ -20,7 +20,15 @@ const lists = new Set(['by', 'variables', 'names', 'faults'])
 const forms: readonly object[] = [
   {},
   {outcome: 'failed', status: 'Failed', kind: 'cost', isKnown: true},
-  {status: 'failed', kind: 'tokens', by: ['--offline'], known: ['en'], flag: undefined, convert: "python -c 'x'"},
+  {
+    status: 'failed',
+    kind: 'tokens',
+    by: ['--offline'],
+    known: ['en'],
+    flag: undefined,
+    holder: undefined,
+    convert: "python -c 'x'",
+  },
 ].map(
   (form) =>
     new Proxy<Record<string, unknown>>(
@@ -100,13 +108,16 @@ describe('the commands of a hint', {concurrency: 2}, () => {
       )
     ).endpoint
   })
-  for (const [code, hintCase] of Object.entries(hintCases))
-    if ('steps' in hintCase)
-      it(`of ${code} do what it promises`, {timeout: 60_000}, async (test) => {
-        const servers = {
-          mesh: {SVC_MESH_CONTROL_ADDR: mesh().baseUrl, SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN},
-          hub: {HF_ENDPOINT: endpoint},
-        }
-        await runHint(test, servers, code, hintCase)
-      })
+  for (const [code, cases] of Object.entries(hintCases))
+    for (const [i, hintCase] of [cases].flat().entries())
+      if ('steps' in hintCase)
+        it(`of ${code} do what it promises${i === 0 ? '' : ` after ${hintCase.steps.at(-1)}`}`, {
+          timeout: 60_000,
+        }, async (test) => {
+          const servers = {
+            mesh: {SVC_MESH_CONTROL_ADDR: mesh().baseUrl, SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN},
+            hub: {HF_ENDPOINT: endpoint},
+          }
+          await runHint(test, servers, code, hintCase)
+        })
 })

@@ -33,6 +33,9 @@ const parameters: object = new Proxy<Record<string, unknown>>(
     line: 3,
     column: 7,
     reason: 'the reason',
+    answer: 'the answer',
+    owner: 'the owner',
+    holder: 'the holder',
     suggestion: undefined,
   },
   {get: (known, name) => (name in known ? known[String(name)] : ['sample'])},
@@ -56,6 +59,20 @@ const audioCodes: Readonly<Record<string, string>> = {
   recognition_failed: 'internal_error',
   internal: 'internal_error',
 }
+
+describe('the text of a user in a message', () => {
+  const text = 'one\ntwo\r\n'
+  for (const error of [
+    new SvcError('question_answered', {question: 'Q-0001', answer: text}),
+    new SvcError('workflow_decided', {run: 'r', key: 'ask', approved: false, reason: text}),
+    new SvcError('stopped', {reason: text}),
+    new SvcError('message_claim_lost', {message: '1', owner: text, holder: text, canForce: true}),
+  ])
+    it(`is on one line in ${error.code}`, () => {
+      assert.match(error.message, /one two/)
+      assert.doesNotMatch(error.message + error.hint, /[\r\n]/)
+    })
+})
 
 describe('each error of the catalogue', () => {
   for (const code of codes) {

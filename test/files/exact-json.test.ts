@@ -16,6 +16,16 @@ describe('numbers in JSON and YAML', () => {
       assert.throws(() => parseExactJson(text), /is not exact, since it is beyond 2\^53; .* \(line \d, column \d+\)/)
     })
 
+  for (const [what, part] of [
+    ['characters', 'a'],
+    ['escapes', '\\n'],
+  ] as const)
+    it(`are found after a string of 12 MB of ${what}`, () => {
+      const text = `["${part.repeat(12e6 / part.length)}", 1.2345678901234567`
+      assert.equal((parseExactJson(`${text}]`) as unknown[]).length, 2)
+      assert.throws(() => parseExactJson(`${text}, 9007199254740993]`), /9007199254740993 is not exact/)
+    })
+
   it('are refused in files, too', async () => {
     assert.deepEqual(await readDocument('a: [1, 0x10, 1.5, -7]', 'f.yaml'), {a: [1, 16, 1.5, -7]})
     for (const [source, name] of [

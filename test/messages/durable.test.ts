@@ -197,10 +197,35 @@ describe('a claiming consumer', () => {
     const {orchestrator} = await withMessage(t)
     claim(orchestrator, 'alice')
     const request = {agent: 'bert', message: 1, route: 'db'}
-    assert.equal(refused('message_claim_lost', () => ackHere(orchestrator, request, 'bob')).exit, 4)
+    const {exit, message, hint} = refused('message_claim_lost', () => ackHere(orchestrator, request, 'bob'))
+    assert.equal(exit, 4)
+    assert.match(message, /^alice holds the claim on message .*, not bob\.$/)
+    assert.match(hint, /^Leave the message to alice, .* --force`\.$/)
+    assert.doesNotMatch(refused('message_claim_lost', () => fail(orchestrator, 1, 'bob', 'broken')).hint, /--force/)
     assert.equal(ackHere(orchestrator, {...request, force: true}, 'bob').acknowledged, true)
     const [event] = readEvents(orchestrator, {types: ['message_claim_overridden']})
     assert.deepEqual(event?.kind, {type: 'message_claim_overridden', message_id: 1, agent_id: 2, owner: 'alice'})
+  })
+
+  it('holds a message for a process without a name only while it runs', async (t) => {
+    const {orchestrator} = await withMessage(t)
+    orchestrator.say('more', {route: 'db'})
+    // The largest id of a process on Linux is 2^22.
+    claim(orchestrator, 'pid:99999999', 1)
+    claim(orchestrator, `pid:${process.pid}`)
+    refused('message_claim_lost', () => ack(orchestrator, 2))
+    assert.deepEqual(claim(orchestrator, 'other'), [], 'it is not delivered to another consumer earlier')
+    assert.equal(ack(orchestrator, 1).acknowledged, true)
+    assert.deepEqual(readEvents(orchestrator, {types: ['message_claim_overridden']}), [])
+  })
+
+  it('can be acknowledged by another consumer if the clock is set back', async (t) => {
+    const {orchestrator, wait} = await withMessage(t)
+    claim(orchestrator, 'first')
+    wait(-1000)
+    refused('message_claim_lost', () => ack(orchestrator, 1, 'second'))
+    wait(-3_600_000)
+    assert.equal(ack(orchestrator, 1, 'second').acknowledged, true)
   })
 
   it('does not hold a message forever if the clock is set back', async (t) => {

@@ -3,6 +3,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {answerAgent, askAgent, pendingAgentQuestions, readInbox} from '../../src/messages/index.js'
 import {spawnAgent} from '../../src/orchestrator/index.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
+import {giveSession} from './support/agents.js'
 
 async function open(t: TestContext) {
   const orchestrator = await openTestOrchestrator(t)
@@ -27,7 +28,12 @@ describe('questions between agents', () => {
       messages.map(({payload, correlation_id}) => [payload, correlation_id]),
       [['8080', correlationId]],
     )
-    refused('question_answered', () => answerAgent(orchestrator, {correlationId, answer: '9090'}))
+    const {message} = refused('question_answered', () => answerAgent(orchestrator, {correlationId, answer: '9090'}))
+    assert.match(message, /: 8080\.$/)
+    giveSession(orchestrator, 'bert', 's-1')
+    for (const answer of ['8080', '9090'])
+      refused('agent_session_mismatch', () => answerAgent(orchestrator, {correlationId, answer}))
+    assert.deepEqual(answerAgent(orchestrator, {correlationId, answer: '8080', sessionId: 's-1'}), sent)
   })
 
   it('can be asked twice', async (t) => {

@@ -1,4 +1,5 @@
-import {conflict, notFound, rows, unavailable, usage} from '../row.js'
+import {command} from '../command.js'
+import {conflict, notFound, oneLine, rows, unavailable, usage} from '../row.js'
 
 export const messageErrors = rows(() => ({
   message_not_found: notFound({
@@ -15,8 +16,19 @@ export const messageErrors = rows(() => ({
     hint: 'Send the new message with a new key; without a key, the correlation id is the key.',
   }),
   message_claim_lost: conflict({
-    message: (p: {message: string; owner: string}) => `${p.owner} does not hold the claim on message ${p.message}.`,
-    hint: 'Claim the message again with `svc a2a inbox AGENT --claim --as OWNER`, and acknowledge it with the same --as.',
+    // `holder` is the consumer that holds the message, if one does; `canForce`: it can be taken over.
+    message: (p: {message: string; owner: string; holder: string | undefined; canForce: boolean}) =>
+      p.holder === undefined
+        ? `${oneLine(p.owner)} does not hold the claim on message ${p.message}.`
+        : `${oneLine(p.holder)} holds the claim on message ${p.message}, not ${oneLine(p.owner)}.`,
+    hint: (p: {message: string; owner: string; holder: string | undefined; canForce: boolean}) => {
+      if (p.holder === undefined)
+        return 'Claim the message again with `svc a2a inbox AGENT --claim --as OWNER`, and acknowledge it with the same --as.'
+      const wait = `Leave the message to ${oneLine(p.holder)}, whose claim ends two minutes after it was made`
+      return p.canForce
+        ? `${wait}, or take it over with ${command`svc a2a ack AGENT ${p.message} --force`}.`
+        : `${wait}.`
+    },
   }),
   agent_session_mismatch: conflict({
     http: 403,

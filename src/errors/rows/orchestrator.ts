@@ -1,5 +1,5 @@
 import {command} from '../command.js'
-import {conflict, failed, interrupted, notFound, rows, terminated, unavailable, usage} from '../row.js'
+import {conflict, failed, interrupted, notFound, oneLine, rows, terminated, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 /** Errors of tasks, agents and daemons. */
@@ -11,7 +11,7 @@ export const orchestratorErrors = rows(() => ({
   stopped: conflict({
     http: 503,
     message: (p: {reason: string | undefined}) =>
-      `The orchestrator was stopped in an emergency${p.reason === undefined ? '' : `: ${p.reason}`}.`,
+      `The orchestrator was stopped in an emergency${p.reason === undefined ? '' : `: ${oneLine(p.reason)}`}.`,
     hint: 'Run `svc orch start` to accept and run tasks again.',
   }),
   doom_loop: conflict({
@@ -134,7 +134,7 @@ export const orchestratorErrors = rows(() => ({
   }),
   question_answered: conflict({
     message: (p: {question: string; answer: string | undefined}) =>
-      `Question ${p.question} has already been answered${p.answer === undefined ? '' : `: ${p.answer.slice(0, 200)}`}.`,
+      `Question ${p.question} has already been answered${p.answer === undefined ? '' : `: ${oneLine(p.answer.slice(0, 200))}`}.`,
     hint: 'Run `svc orch questions` to list the questions that need an answer.',
   }),
   question_invalid: usage({

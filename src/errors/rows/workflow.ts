@@ -1,5 +1,5 @@
 import {command} from '../command.js'
-import {conflict, failed, interrupted, notFound, rows, terminated, unavailable, usage} from '../row.js'
+import {conflict, failed, interrupted, notFound, oneLine, rows, terminated, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 export const workflowErrors = rows(() => ({
@@ -100,7 +100,7 @@ export const workflowErrors = rows(() => ({
   }),
   workflow_decided: conflict({
     message: (p: {run: string; key: string; approved: boolean; reason?: string}) =>
-      `The approval ${p.key} of workflow run ${p.run} was already ${p.approved ? 'given' : 'rejected'}${p.reason ? `: ${p.reason.replace(/\.$/, '')}` : ''}.`,
+      `The approval ${p.key} of workflow run ${p.run} was already ${p.approved ? 'given' : 'rejected'}${p.reason ? `: ${oneLine(p.reason).replace(/\.$/, '')}` : ''}.`,
     hint: (p: {run: string}) => `Run ${command`svc workflow status ${p.run}`} to see its progress.`,
   }),
   workflow_cancelled: conflict({

@@ -37,13 +37,14 @@ export const waiting = {'f.yaml': flow(service)}
 export const failing = {'f.yaml': flow('steps: [{id: t, exec: [test, -e, there]}]')}
 const external = 'submit work --processor external'
 const claimed = [`orch ${external}`, 'orch claim --as me']
+const messaged = ['orch agent spawn ada', 'orch agent spawn bob', 'a2a send ada bob free_form hi --route db']
 const program =
   '@table type Task { title: str }\n@endpoint(kind: query) fn titles() to List[Task] { return db.Task.all() }\n'
 
 export const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})
 
 /** The hints with commands by the code of their error. */
-export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun>> = {
+export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly HintCase[]>> = {
   command_unknown: {steps: ['genrate'], prints: /USAGE/},
   code_unknown: {steps: ['explain nope'], prints: /task_not_found/},
   stdin_not_utf8: needs('iconv'),
@@ -209,16 +210,14 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun>> = {
     steps: ['orch agent spawn ada', 'orch agent spawn bob', 'a2a send ada bob free_form hi', 'a2a ack bob 9'],
     fill: {AGENT: 'bob'},
   },
-  message_claim_lost: {
-    steps: [
-      'orch agent spawn ada',
-      'orch agent spawn bob',
-      'a2a send ada bob free_form hi --route db',
-      'a2a ack bob 1 --error full --as me',
-    ],
-    fill: {AGENT: 'bob', OWNER: 'me'},
-    again: true,
-  },
+  message_claim_lost: [
+    {steps: [...messaged, 'a2a ack bob 1 --error full --as me'], fill: {AGENT: 'bob', OWNER: 'me'}, again: true},
+    {
+      steps: [...messaged, 'a2a inbox bob --claim --as other', 'a2a ack bob 1 --as me'],
+      fill: {AGENT: 'bob'},
+      prints: /message 1 is acknowledged/,
+    },
+  ],
   operation_not_found: {steps: [`orch ${external}`, 'orch undo 99']},
   operation_conflict: {
     steps: ['orch agent spawn ada', ...claimed, 'orch undo 1'],
