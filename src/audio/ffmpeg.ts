@@ -99,8 +99,13 @@ export async function openFfmpeg(
   }
 }
 
-/** Resamples, and keeps the times of the container: a delay of the track and gaps in its timestamps become silence. */
-const timeline = (sampleRate: number) => `aresample=${sampleRate}:async=1:first_pts=0`
+/**
+ * Resamples, and keeps the times of the container: a delay of the track and gaps in its timestamps become silence. Because
+ * `async` also cuts audio whose timestamps go back or are too dense, each frame first starts no earlier than the previous
+ * one ends. The quotes are syntax of ffmpeg; no shell reads them.
+ */
+const timeline = (sampleRate: number) =>
+  `asetpts='st(1,max(PTS,ld(0)));st(0,ld(1)+NB_SAMPLES/SR/TB);ld(1)',aresample=${sampleRate}:async=1:first_pts=0`
 
 /** The `cache` protocol stores the input in an unlinked temporary file, so that ffmpeg can seek back. */
 function source(input: FfmpegInput): string[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {spawnSync} from 'node:child_process'
+import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after, describe, it} from 'node:test'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
@@ -94,4 +95,25 @@ describe('the times of a container', {skip: skipWithoutFfmpeg}, () => {
               `sentence ${i} is at ${starts[i]} s, not ${startSec} s`,
             )
         })
+
+  const memo = projectFile('examples/memo.wav')
+  const said = async (paths: readonly string[]) => (await Promise.all(paths.map(wordsOf))).flat().map(({word}) => word)
+  const webm = (recording: string, name: string) => {
+    const path = join(folder, `${name}.webm`)
+    run('-i', recording, '-c:a', 'libopus', path)
+    return path
+  }
+
+  it('lose no word if two WebM recordings are joined byte by byte', async () => {
+    const parts = [webm(hello, 'hello'), webm(memo, 'memo')]
+    const both = join(folder, 'both.webm')
+    await writeFile(both, Buffer.concat(await Promise.all(parts.map((part) => readFile(part)))))
+    assert.deepEqual(await said([both]), await said([hello, memo]))
+  })
+
+  it('lose no word if timestamps are too dense', async () => {
+    const dense = join(folder, 'dense.mka')
+    run('-i', memo, '-af', 'asetpts=0.9*PTS', '-c:a', 'flac', dense)
+    assert.deepEqual(await said([dense]), await said([memo]))
+  })
 })

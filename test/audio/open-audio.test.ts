@@ -528,6 +528,19 @@ cat "${folder}/sound"
       assert.deepEqual([source.container, source.channels, warnings], ['ffmpeg', channels, []])
     })
 
+  it('is decoded completely if its timestamps go back or are too dense', {skip: skipWithoutFfmpeg}, async () => {
+    const recording = (name: string) => readFile(projectFile(`examples/${name}.wav`))
+    const [hello, memo] = [await recording('hello'), await recording('memo')]
+    const opus = (bytes: Buffer) => ffmpeg(bytes, '-c:a', 'libopus', '-f', 'webm', 'pipe:1')
+    const lengthOf = async (bytes: Buffer) => (await decode(fromBytes(bytes))).sound.length / 16_000
+    const whole = (await lengthOf(hello)) + (await lengthOf(memo))
+    const joinedSec = await lengthOf(Buffer.concat([opus(hello), opus(memo)]))
+    assert.ok(Math.abs(joinedSec - whole) < 0.1, `${joinedSec} s instead of ${whole} s`)
+    const dense = ffmpeg(memo, '-af', 'asetpts=0.9*PTS', '-c:a', 'flac', '-f', 'matroska', 'pipe:1')
+    const denseSec = await lengthOf(dense)
+    assert.ok(Math.abs(denseSec - (await lengthOf(memo))) < 0.1, `${denseSec} s`)
+  })
+
   it('is rejected if it is a video without an audio track', {skip: skipWithoutFfmpeg}, async () => {
     const frames = ['-f', 'lavfi', '-i', 'color=size=16x16:duration=1:rate=5', '-map', '1:v', '-c:v', 'mpeg4']
     for (const format of ['matroska', 'avi']) {
