@@ -23,6 +23,7 @@ import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
 import type {
   AudioInput,
+  ListedRecording,
   TranscribedFile,
   TranscribeHandlers,
   Transcriber,
@@ -50,10 +51,10 @@ const titles = () => {
 /** Number of skipped files that are named. */
 const mostNamed = 3
 
-function skippedNotice(folder: string, files: readonly string[]): string {
+function skippedNotice(folder: string, files: readonly string[], kind: string): string {
   const names = files.slice(0, mostNamed).map((file) => relative(folder, file))
   const list = [...names, ...(files.length > mostNamed ? ['…'] : [])].join(', ')
-  return `Skipped ${files.length} ${files.length === 1 ? 'file' : 'files'} without audio in ${folder}: ${list}`
+  return `Skipped ${files.length} ${files.length === 1 ? 'file' : 'files'} ${kind} in ${folder}: ${list}`
 }
 
 /** Formats in which several transcripts can share one output. */
@@ -76,7 +77,8 @@ The model is a directory, a whisper.cpp file, or a Hugging Face id such as opena
 once. Without --model, openai/whisper-tiny.en is used if it is cached, and otherwise the included starter model; nothing
 is downloaded.
 
---output is a directory, created if missing; output files of the recordings of a directory keep their relative paths. For a single
+--output is a directory, created if missing. Output files of the recordings of a directory keep their paths relative to
+it; those of recordings that are named are directly in it, and must have different names. For a single
 recording and format it can also be a file such as talk.srt; the extension selects the format. Until a transcript is complete, its
 finished parts are kept next to it, in a file such as talk.srt.progress, from which --resume continues.`
   static override examples = [
@@ -166,11 +168,15 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   async run(): Promise<void> {
     if (this.argumentList.length === 0) throw new SvcError('recording_missing', {})
     const {listRecordings} = await import('../src/speech/index.js')
-    const recordings = await listRecordings(this.argumentList, {
+    const listed = await listRecordings(this.argumentList, {
       recursive: this.flags.recursive === true,
-      onSkipped: (folder, files) => this.output.notice(skippedNotice(folder, files)),
+      onSkipped: ({folder, withoutAudio, unreadable}) => {
+        if (withoutAudio.length > 0) this.output.notice(skippedNotice(folder, withoutAudio, 'without audio'))
+        if (unreadable.length > 0) this.output.notice(skippedNotice(folder, unreadable, 'that cannot be read'))
+      },
     })
-    const destination = await this.#destination(recordings)
+    const recordings = listed.map(({path}) => path)
+    const destination = await this.#destination(listed)
     const several = recordings.length > 1
     const {formats, files} = destination
     const isJoinable =
@@ -210,12 +216,12 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   }
 
   /** @throws output_exists, output_is_input, output_extension_unknown, usage */
-  async #destination(recordings: readonly string[]): Promise<Destination> {
+  async #destination(recordings: readonly ListedRecording[]): Promise<Destination> {
     const {output, overwrite = false} = this.flags
     const {createFormat, formatOfFile, hasForeignExtension, outputPaths, transcriptFormats} = await import(
       '../src/speech/index.js'
     )
-    const rule = {overwrite, inputs: recordings}
+    const rule = {overwrite, inputs: recordings.map(({path}) => path)}
     const every = transcriptFormats.filter((name) => name !== 'json')
     const requested = [...new Set(this.flags.format?.flatMap((name) => (name === 'all' ? every : [name])))]
     if (output === undefined || output === '-')
@@ -233,10 +239,11 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       throw new SvcError('usage', {reason: `--format ${formats} does not match the extension of ${basename(output)}.`})
     const paths = extensions.map((extension) =>
       named === undefined
-        ? outputPaths(recordings, resolve(output), extension, this.argumentList)
-        : new Map(recordings.map((recording) => [recording, resolve(output)])),
+        ? outputPaths(recordings, resolve(output), extension)
+        : new Map(recordings.map(({path}) => [path, resolve(output)])),
     )
-    const files = new Map(recordings.map((recording) => [recording, paths.map((of) => of.get(recording) as string)]))
+    const unique = [...(paths[0]?.keys() ?? [])]
+    const files = new Map(unique.map((recording) => [recording, paths.map((of) => of.get(recording) as string)]))
     // With --resume, existing files are complete, and are skipped.
     await checkOutputs([...files.values()].flat(), {...rule, overwrite: overwrite || this.flags.resume === true})
     return {formats, files, rule}

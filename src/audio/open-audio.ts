@@ -111,7 +111,7 @@ async function openSound(
     openFfmpeg('path' in input ? input : {bytes: rest(reader, head), seeks}, format, sampleRate, context)
   const tag = id3Length(start)
   if (tag > 0) await reader.skip(tag)
-  const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start, {mpegFrames: !context.live || tag > 0})
+  const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start, {weak: !context.live || tag > 0})
   if (context.live && sniffed.kind === 'other' && sniffed.found === unknownFormat)
     return openRaw(reader, livePcm, context)
   if (sniffed.kind === 'ffmpeg') return through(sniffed.format, undefined, sniffed.seeks)

@@ -18,9 +18,10 @@ const other = (found: string) => ({kind: 'other', found}) as const
 /** Latin-1 signatures at fixed offsets; the first match wins. */
 const signatures: readonly Signature[] = [
   [0, 'fLaC', {kind: 'flac'}],
-  ...['heic', 'heix', 'hevc', 'mif1', 'msf1', 'avif', 'avis'].map(
+  ...['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs', 'mif1', 'mif2', 'msf1', 'avif', 'avis'].map(
     (brand) => [4, `ftyp${brand}`, other('a HEIF or AVIF image')] as const,
   ),
+  [4, 'ftypcrx ', other('a Canon raw photo')],
   [4, 'ftyp', {...ffmpeg('an MP4 or M4A file'), seeks: true}],
   [0, '\x1a\x45\xdf\xa3', ffmpeg('a Matroska or WebM file')],
   [0, 'riff\x2e\x91\xcf\x11', ffmpeg('a Sony Wave64 file')],
@@ -34,7 +35,6 @@ const signatures: readonly Signature[] = [
   [0, 'TTA1', ffmpeg('a True Audio file')],
   [0, 'MPCK', ffmpeg('a Musepack file')],
   [0, 'ADIF', ffmpeg('an AAC file')],
-  [0, '\x0b\x77', ffmpeg('an AC-3 file')],
   [0, '\x00\x00\x01\xba', ffmpeg('an MPEG program stream')],
   [0, 'OggS', ffmpeg('an Ogg file with another codec')],
   [0, '\x89PNG', other('a PNG image')],
@@ -46,6 +46,12 @@ const signatures: readonly Signature[] = [
   [0, '\x7fELF', other('a program')],
   [0, 'SQLite format 3', other('an SQLite database')],
 ]
+
+/** Starts of the major brands of MP4 files with audio or video. Source: mp4ra.org, registered brands. */
+const filmBrands =
+  'iso isml mp4 mp7 mp21 M4A M4B M4P M4V F4 f4v qt avc av01 hvc1 dash msdh mmp4 3g kddi MSNV XAVC cmf piff dby1 NDS NDX caqv'.split(
+    ' ',
+  )
 
 /** RIFF and FORM types. */
 const inner: Readonly<Record<string, Sniffed>> = {
@@ -64,9 +70,9 @@ export const unknownFormat = 'an unknown binary format'
 
 /**
  * @param bytes start of a file, at least `sniffLength` bytes unless the file is shorter
- * @param mpegFrames whether it may start with an MPEG frame, which raw samples can look like
+ * @param weak whether one or two bytes are enough, which raw samples and other binary files can start with
  */
-export function sniff(bytes: Buffer, {mpegFrames = true} = {}): Sniffed {
+export function sniff(bytes: Buffer, {weak = true} = {}): Sniffed {
   const text = bytes.toString('latin1')
   const container = inner[`${text.slice(0, 4)} ${text.slice(8, 12)}`]
   if (container !== undefined) return container
@@ -78,20 +84,24 @@ export function sniff(bytes: Buffer, {mpegFrames = true} = {}): Sniffed {
   }
   const signature = signatures.find(([offset, magic]) => text.startsWith(magic, offset))
   if (signature !== undefined) return signature[2]
-  const layer = mpegFrames ? mpegLayer(bytes) : undefined
+  if (weak && text.startsWith('\x0b\x77')) return ffmpeg('an AC-3 file')
+  const layer = weak ? mpegLayer(bytes) : undefined
   if (layer === 3) return {kind: 'mp3'}
   if (layer !== undefined) return ffmpeg(layer === 0 ? 'an AAC stream' : 'an MPEG audio file')
-  if (bytes[0] === 0x47 && bytes[188] === 0x47) return ffmpeg('an MPEG transport stream')
+  if ([0, 188, ...(weak ? [] : [376])].every((at) => bytes[at] === 0x47)) return ffmpeg('an MPEG transport stream')
   return other(textKind(text))
 }
 
 /**
- * True if a file certainly contains audio or video, by its first bytes. Files that only may start with an MPEG frame, and
- * texts that start like a signature, are none.
+ * True if a file certainly contains audio or video, by its first bytes. Files with a weak signature, texts that start like
+ * a signature, and MP4 files with an unknown brand are none.
  */
-export const isCertainlyAudio = (bytes: Buffer): boolean =>
-  id3Length(bytes) > 0 ||
-  (sniff(bytes, {mpegFrames: false}).kind !== 'other' && textKind(bytes.toString('latin1')) === unknownFormat)
+export function isCertainlyAudio(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1')
+  if (textKind(text) !== unknownFormat) return false
+  if (text.startsWith('ftyp', 4)) return filmBrands.some((brand) => text.startsWith(brand, 8))
+  return id3Length(bytes) > 0 || sniff(bytes, {weak: false}).kind !== 'other'
+}
 
 /** Length of the ID3v2 tag at the start, bytes; 0 if there is none. Source: id3.org, ID3v2.4 section 3.1. */
 export function id3Length(bytes: Buffer): number {

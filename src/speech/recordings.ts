@@ -1,14 +1,28 @@
-import {readdir} from 'node:fs/promises'
+import type {Dirent} from 'node:fs'
+import {readdir, stat} from 'node:fs/promises'
 import {basename, dirname, extname, join, relative, resolve, sep} from 'node:path'
 import {hasAudioContent, isAudioFile} from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
 import {isFolder} from '../files/index.js'
 
+export interface ListedRecording {
+  path: string
+  /** The directory argument in which it was found; undefined if it was named itself. */
+  root: string | undefined
+}
+
+/** Files of a directory that are not transcribed. */
+export interface SkippedFiles {
+  folder: string
+  withoutAudio: readonly string[]
+  unreadable: readonly string[]
+}
+
 interface ListOptions {
   /** Also the recordings in subdirectories. */
   recursive: boolean
-  /** Called with the files of a directory that are no recordings, if there are any. */
-  onSkipped?: ((folder: string, files: readonly string[]) => void) | undefined
+  /** Called for a directory with such files. */
+  onSkipped?: ((skipped: SkippedFiles) => void) | undefined
 }
 
 /**
@@ -16,70 +30,95 @@ interface ListOptions {
  * input. Missing files are reported when they are opened.
  * @throws audio_folder_empty, file_unreadable, usage
  */
-export async function listRecordings(args: readonly string[], options: ListOptions): Promise<string[]> {
+export async function listRecordings(args: readonly string[], options: ListOptions): Promise<ListedRecording[]> {
   if (args.filter((arg) => arg === '-').length > 1)
     throw new SvcError('usage', {reason: 'Standard input (-) can be transcribed only once.'})
-  const lists: string[][] = []
-  for (const arg of args) lists.push((await isFolder(arg)) ? await recordingsIn(arg, options) : [arg])
+  const lists: ListedRecording[][] = []
+  for (const arg of args)
+    lists.push(
+      (await isFolder(arg))
+        ? (await recordingsIn(arg, options)).map((path) => ({path, root: arg}))
+        : [{path: arg, root: undefined}],
+    )
   return lists.flat()
 }
 
-/** Recordings by their extension or content. Links to directories are not followed; hidden files are ignored. */
+type FileKind = 'recording' | 'withoutAudio' | 'unreadable'
+
+/**
+ * Recordings by their extension or content. Links to files are followed, links to directories are not. Hidden files, and
+ * files in hidden directories, are ignored.
+ */
 async function recordingsIn(folder: string, {recursive, onSkipped}: ListOptions): Promise<string[]> {
   const entries = await readdir(folder, {withFileTypes: true, recursive}).catch((error: unknown) => {
     throw SvcError.from(error)
   })
-  const files: string[] = []
-  const skipped: string[] = []
+  const found: Record<FileKind, string[]> = {recording: [], withoutAudio: [], unreadable: []}
   for (const entry of entries) {
-    if (entry.isDirectory() || entry.name.startsWith('.')) continue
     const path = join(entry.parentPath, entry.name)
-    const isRecording = isAudioFile(entry.name) || (entry.isFile() && (await hasAudioContent(path).catch(() => false)))
-    ;(isRecording ? files : skipped).push(path)
+    const isHidden = relative(folder, path)
+      .split(sep)
+      .some((part) => part.startsWith('.'))
+    const kind = isHidden ? undefined : await kindOf(entry, path)
+    if (kind !== undefined) found[kind].push(path)
   }
-  if (files.length === 0) throw new SvcError('audio_folder_empty', {folder})
-  if (skipped.length > 0) onSkipped?.(folder, skipped.sort())
-  return files.sort()
+  const [withoutAudio, unreadable] = [found.withoutAudio.sort(), found.unreadable.sort()]
+  if (withoutAudio.length + unreadable.length > 0) onSkipped?.({folder, withoutAudio, unreadable})
+  if (found.recording.length === 0) throw new SvcError('audio_folder_empty', {folder})
+  return found.recording.sort()
+}
+
+/** Undefined for a directory. */
+async function kindOf(entry: Dirent, path: string): Promise<FileKind | undefined> {
+  if (entry.isDirectory()) return undefined
+  try {
+    const file = entry.isSymbolicLink() ? await stat(path) : entry
+    if (file.isDirectory()) return undefined
+    return isAudioFile(entry.name) || (file.isFile() && (await hasAudioContent(path))) ? 'recording' : 'withoutAudio'
+  } catch {
+    return 'unreadable'
+  }
 }
 
 /**
- * Returns an output path per recording. Recordings that were named one by one are directly in the directory if their names
- * differ. The others keep their subdirectories relative to the common parent directory. The extension is replaced. If
- * two paths would be equal on a case-insensitive file system, both recordings keep their extensions.
- * @param named the recordings that were named one by one
+ * Returns an output path per recording; one that is given twice has one. Recordings that were named themselves are directly in
+ * the directory, even if they were also found. The others keep their subdirectories relative to the directory argument. The
+ * extension is replaced. If two paths would be equal, both recordings keep their extensions.
+ * @throws usage if two paths are still equal on a case-insensitive file system
  */
 export function outputPaths(
-  recordings: readonly string[],
+  recordings: readonly ListedRecording[],
   folder: string,
   extension: string,
-  named: readonly string[] = recordings,
 ): Map<string, string> {
-  const files = [...new Set(recordings)]
-  const shared = sharedFolder(files.filter((file) => file !== '-').map((file) => dirname(resolve(file))))
-  const stem = (file: string) => key(file === '-' ? 'stdin' : basename(file, extname(file)))
-  const isFlat = files.every((file) => named.includes(file)) && new Set(files.map(stem)).size === files.length
-  const places = files.map((file) => {
-    if (file === '-') return {file, long: '-', short: 'stdin'}
-    const place = isFlat ? '' : relative(shared, dirname(resolve(file)))
-    return {file, long: join(place, basename(file)), short: join(place, basename(file, extname(file)))}
+  const files = new Map<string, ListedRecording>()
+  for (const recording of recordings) {
+    const id = recording.path === '-' ? '-' : resolve(recording.path)
+    if (recording.root === undefined || !files.has(id)) files.set(id, recording)
+  }
+  const places = [...files.values()].map(({path, root}) => {
+    if (path === '-') return {path, long: '-', short: 'stdin'}
+    const place = root === undefined ? '' : relative(root, dirname(path))
+    return {path, long: join(place, basename(path)), short: join(place, basename(path, extname(path)))}
   })
   const wishes = new Map<string, number>()
   for (const {long, short} of places)
     for (const name of new Set([key(long), key(short)])) wishes.set(name, (wishes.get(name) ?? 0) + 1)
-  const nameOf = ({long, short}: (typeof places)[number]) => (wishes.get(key(short)) === 1 ? short : long)
-  return new Map(places.map((place) => [place.file, join(folder, nameOf(place) + extension)]))
+  const owners = new Map<string, string>()
+  return new Map(
+    places.map(({path, long, short}) => {
+      const name = wishes.get(key(short)) === 1 ? short : long
+      const output = join(folder, name + extension)
+      const owner = owners.get(key(name))
+      if (owner !== undefined)
+        throw new SvcError('usage', {
+          reason: `The transcripts of ${owner} and ${path} would have the same path: ${output}.`,
+        })
+      owners.set(key(name), path)
+      return [path, output]
+    }),
+  )
 }
 
 /** Equal for names that are one on a case-insensitive file system. */
 const key = (name: string) => name.normalize('NFC').toLowerCase()
-
-/** Returns the deepest common parent directory. */
-function sharedFolder([first, ...others]: readonly string[]): string {
-  const parts = first?.split(sep) ?? []
-  const length = others.reduce((most, other) => {
-    const own = other.split(sep)
-    const differs = parts.slice(0, most).findIndex((part, i) => part !== own[i])
-    return differs === -1 ? most : differs
-  }, parts.length)
-  return parts.slice(0, length).join(sep) || sep
-}

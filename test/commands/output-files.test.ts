@@ -22,19 +22,16 @@ async function workspace(test: TestContext, files: Record<string, string>) {
 }
 
 describe('svc transcribe -o', () => {
-  it('keeps the folders of recordings with the same name', async (test) => {
-    const {svc, read} = await workspace(test, {'x/a.md': 'first', 'y/a.md': 'second', 'y/z/a.md': 'third'})
-    const {stdout, exitCode} = await svc('transcribe', 'x/a.md', 'y/a.md', 'y/z/a.md', '-o', 'out', '--json')
-    assert.equal(exitCode, 0)
-    const paths = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).output_path)
-    assert.equal(new Set(paths).size, 3)
-    assert.deepEqual(
-      [await read('out/x/a.txt'), await read('out/y/a.txt'), await read('out/y/z/a.txt')],
-      ['first\n', 'second\n', 'third\n'],
-    )
+  it('refuses recordings with the same name before any work', async (test) => {
+    const {cwd, svc, refused, read} = await workspace(test, {
+      'x/a.md': 'first',
+      'y/a.md': 'second',
+      'y/z/b.md': 'third',
+    })
+    assert.match(await refused('usage', 'transcribe', 'x/a.md', 'y/a.md', '-o', 'out'), /same path/)
+    assert.ok(!existsSync(join(cwd, 'out')))
+    assert.equal((await svc('transcribe', 'x/a.md', 'y/z/b.md', 'y/z/b.md', '-o', 'out')).exitCode, 0)
+    assert.deepEqual([await read('out/a.txt'), await read('out/b.txt')], ['first\n', 'third\n'])
   })
 
   it('are refused if their name is that of a document or of media', async (test) => {

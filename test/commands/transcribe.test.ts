@@ -315,10 +315,10 @@ describe('svc transcribe with several recordings', () => {
     const output = join(await temporaryFolder(test), 'new/folder')
     const {stdout, exitCode} = await transcribe(['one.wav', 'talks', '--format', 'srt', '--output-dir', output])
     assert.equal(exitCode, 0)
-    assert.deepEqual(await readdir(output), ['one.srt', 'talks'])
+    assert.deepEqual(await readdir(output), ['a.srt', 'b.srt', 'one.srt'])
     assert.deepEqual(
       stdout.trim().split('\n'),
-      ['one', 'talks/a', 'talks/b'].map((name) => join(output, `${name}.srt`)),
+      ['one', 'a', 'b'].map((name) => join(output, `${name}.srt`)),
     )
     assert.match(await readFile(join(output, 'one.srt'), 'utf8'), /^1\n00:00:00,000 --> /)
   })

@@ -1,23 +1,41 @@
 import assert from 'node:assert/strict'
-import {relative} from 'node:path'
+import {mkdir, symlink} from 'node:fs/promises'
+import {join, relative} from 'node:path'
 import {describe, it} from 'node:test'
-import {listRecordings, outputPaths} from '../../src/speech/index.js'
+import {type ListedRecording, listRecordings, outputPaths} from '../../src/speech/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
-const names = (...recordings: string[]) => [...outputPaths(recordings, 'out', '.srt').values()]
+const named = (...paths: string[]) => paths.map((path) => ({path, root: undefined}))
+const foundIn = (root: string, ...paths: string[]) => paths.map((path) => ({path, root}))
+const outputs = (...recordings: readonly ListedRecording[]) => [...outputPaths(recordings, 'out', '.srt').values()]
+const names = (...paths: string[]) => outputs(...named(...paths))
 
 describe('files of transcripts', () => {
-  it('have the names of their recordings, relative to the common directory', () => {
+  it('have the names of their recordings, and their paths relative to a directory argument', () => {
     assert.deepEqual(names('a.wav'), ['out/a.srt'])
-    assert.deepEqual(names('talks/a.wav', 'talks/b.wav'), ['out/a.srt', 'out/b.srt'])
-    assert.deepEqual(names('x/a.wav', 'y/a.wav'), ['out/x/a.srt', 'out/y/a.srt'])
-    assert.deepEqual(names('/r/x/a.wav', '/r/y/z/b.wav', 'c.wav'), ['out/a.srt', 'out/b.srt', 'out/c.srt'])
-    const found = outputPaths(['x/a.wav', 'x/y/b.wav'], 'out', '.srt', ['x'])
-    assert.deepEqual([...found.values()], ['out/a.srt', 'out/y/b.srt'])
-    assert.deepEqual(names('/r/x/a.wav', '/r/xy/a.wav', '/r/b.wav'), ['out/x/a.srt', 'out/xy/a.srt', 'out/b.srt'])
-    assert.deepEqual(names('../a.wav', 'b.wav').length, 2)
-    assert.ok(names('../a.wav', 'b.wav').every((name) => name.startsWith('out/') && !name.includes('..')))
+    assert.deepEqual(names('/r/x/a.wav', '/r/y/z/b.wav', '../c.wav'), ['out/a.srt', 'out/b.srt', 'out/c.srt'])
     assert.deepEqual(names('-', 'x/a.wav'), ['out/stdin.srt', 'out/a.srt'])
+    const talks = foundIn('x/talks', 'x/talks/a.wav', 'x/talks/y/b.wav')
+    assert.deepEqual(outputs(...talks), ['out/a.srt', 'out/y/b.srt'])
+    assert.deepEqual(outputs(...named('other/c.wav'), ...talks), ['out/c.srt', 'out/a.srt', 'out/y/b.srt'])
+    assert.deepEqual(outputs(...foundIn('../t', '../t/y/b.wav'), ...foundIn('z/', 'z/d.wav')), [
+      'out/y/b.srt',
+      'out/d.srt',
+    ])
+  })
+
+  it('are refused if two would be equal', () => {
+    const same = [
+      named('x/a.wav', 'y/a.wav'),
+      named('x/a.wav', 'y/A.wav'),
+      [...named('a.wav'), ...foundIn('x', 'x/a.wav')],
+      [...foundIn('x', 'x/y/a.wav'), ...foundIn('z', 'z/y/a.wav')],
+    ]
+    for (const recordings of same)
+      assert.throws(() => outputs(...recordings), {
+        code: 'usage',
+        message: /a\.wav and .*a\.wav would have the same path/i,
+      })
   })
 
   it('keep the extension of the recording if they would be equal', () => {
@@ -28,7 +46,8 @@ describe('files of transcripts', () => {
   })
 
   it('are one for a recording that is given twice', () => {
-    assert.deepEqual(names('a.wav', 'a.wav'), ['out/a.srt'])
+    assert.deepEqual(names('a.wav', 'a.wav', './a.wav'), ['out/a.srt'])
+    assert.deepEqual(outputs(...foundIn('x', 'x/y/a.wav'), ...named('x/y/a.wav')), ['out/a.srt'])
   })
 
   it('are different for different recordings', () => {
@@ -46,7 +65,7 @@ describe('files of transcripts', () => {
       const chosen = new Set(Array.from({length: 1 + next(12)}, () => all[next(all.length)] ?? ''))
       // Names that differ in capitals or accents alone are one file on some systems.
       const one = new Map([...chosen].map((name) => [name.normalize('NFC').toLowerCase(), name]))
-      const places = names(...one.values()).map((name) => name.normalize('NFC').toLowerCase())
+      const places = outputs(...foundIn('', ...one.values())).map((name) => name.normalize('NFC').toLowerCase())
       assert.equal(new Set(places).size, one.size, [...one.values()].join(' '))
     }
   })
@@ -55,9 +74,12 @@ describe('files of transcripts', () => {
 describe('the recordings of a directory', () => {
   it('include those in subdirectories only on request, by path', async (test) => {
     const folder = await temporaryFolder(test)
-    await writeFiles(folder, {'b.wav': '', 'a/c.mp3': '', 'a/notes.md': '', 'a/d/e.flac': ''})
+    await writeFiles(folder, {'b.wav': '', 'a/c.mp3': '', 'a/notes.md': '', 'a/d/e.flac': '', '.git/f.wav': ''})
     const listed = async (recursive: boolean) =>
-      (await listRecordings([folder], {recursive})).map((path) => relative(folder, path))
+      (await listRecordings([folder], {recursive})).map(({path, root}) => {
+        assert.equal(root, folder)
+        return relative(folder, path)
+      })
     assert.deepEqual(await listed(false), ['b.wav'])
     assert.deepEqual(await listed(true), ['a/c.mp3', 'a/d/e.flac', 'b.wav'])
   })
@@ -72,21 +94,33 @@ describe('the recordings of a directory', () => {
       'voice.dat': Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0'),
       'song.bin': Buffer.from('ID3\x04\0\0\0\0\0\0'),
       'photo.heic': mp4('heic'),
+      'burst.heis': mp4('heis'),
+      'photo.cr3': mp4('crx '),
+      'numbers.bin': Buffer.from([0x0b, 0x77, 0, 1, 2, 3]),
       'notes.txt': 'MAC addresses of the machines',
       'utf16.txt': Buffer.from('\ufeffHello', 'utf16le'),
       'script.ts': "const G = 'TypeScript, not a transport stream'",
       '.hidden': mp4('isom'),
     })
-    const skipped: string[] = []
-    const onSkipped = (_: string, files: readonly string[]) => skipped.push(...files)
-    const listed = await listRecordings([folder], {recursive: false, onSkipped})
-    const namesOf = (paths: string[]) => paths.map((path) => relative(folder, path))
-    assert.deepEqual(namesOf(listed), ['book.m4b', 'song.bin', 'talk', 'voice.dat'])
-    assert.deepEqual(namesOf(skipped), ['notes.txt', 'photo.heic', 'script.ts', 'utf16.txt'])
+    await symlink('talk', join(folder, 'link'))
+    await symlink('nowhere', join(folder, 'lost'))
+    await mkdir(join(folder, 'sub'))
+    await symlink('sub', join(folder, 'sub-link.wav'))
+    const namesOf = (paths: readonly string[]) => paths.map((path) => relative(folder, path))
+    let skipped: unknown
+    const listed = await listRecordings([folder], {
+      recursive: false,
+      onSkipped: ({withoutAudio, unreadable}) => {
+        skipped = [namesOf(withoutAudio), namesOf(unreadable)]
+      },
+    })
+    assert.deepEqual(namesOf(listed.map(({path}) => path)), ['book.m4b', 'link', 'song.bin', 'talk', 'voice.dat'])
+    const others = ['burst.heis', 'notes.txt', 'numbers.bin', 'photo.cr3', 'photo.heic', 'script.ts', 'utf16.txt']
+    assert.deepEqual(skipped, [others, ['lost']])
   })
 
   it('include standard input only once', async () => {
-    assert.deepEqual(await listRecordings(['-', 'a.wav'], {recursive: false}), ['-', 'a.wav'])
+    assert.deepEqual(await listRecordings(['-', 'a.wav'], {recursive: false}), named('-', 'a.wav'))
     await assert.rejects(listRecordings(['-', 'a.wav', '-'], {recursive: false}), {code: 'usage'})
   })
 })
