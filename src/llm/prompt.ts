@@ -207,9 +207,7 @@ function encodeChat(
     return tokenizer.encode(text, {...bounds, special: context.length === 0})
   }
   const text =
-    context.length === 0
-      ? template.render(guarded)
-      : template.renderAfterAnswer(...afterContext(guarded, tokenizer.decode(context)))
+    context.length === 0 ? template.render(guarded) : renderAfterContext(template, guarded, tokenizer.decode(context))
   return tokenizer.encode(text, {...bounds, special: false})
 }
 
@@ -217,10 +215,37 @@ function encodeChat(
 const earlierQuestion: ChatMessage = {role: 'user', content: '-'}
 
 /**
- * The context ends with an answer. A system message that it contains was at the start of the conversation; a new one
- * follows the answer.
+ * The context ends with an answer. A system message that it contains was at the start of the conversation. A new one
+ * follows the answer. If the template rejects or omits it there, it is at the start, whose text some templates write before
+ * the last question, or else in front of the next question.
  */
-function afterContext(messages: readonly ChatMessage[], context: string): [ChatMessage[], ChatMessage[]] {
-  const isKnown = ({role, content}: ChatMessage) => role === 'system' && context.includes(content.trim())
-  return [[...messages.filter(isKnown), earlierQuestion], messages.filter((message) => !isKnown(message))]
+function renderAfterContext(template: ChatTemplate, messages: readonly ChatMessage[], context: string): string {
+  const isSystem = ({role}: ChatMessage) => role === 'system'
+  const isKnown = (message: ChatMessage) => isSystem(message) && context.includes(message.content.trim())
+  const known = messages.filter(isKnown)
+  const following = messages.filter((message) => !isKnown(message))
+  const added = following.filter(isSystem)
+  const turns = following.filter((message) => !isSystem(message))
+  const first = () => template.renderAfterAnswer([...known, earlierQuestion], following)
+  const others = [
+    () => template.renderAfterAnswer([...known, ...added, earlierQuestion], turns),
+    () => template.renderAfterAnswer([...known, earlierQuestion], withIntroduction(turns, added)),
+  ]
+  if (added.length === 0) return first()
+  for (const render of [first, ...others])
+    try {
+      const text = render()
+      if (added.every(({content}) => text.includes(content.trim()))) return text
+    } catch (error) {
+      if (!isErrorOf(error, 'chat_refused')) throw error
+    }
+  return first()
+}
+
+/** Puts messages in front of the first question. */
+function withIntroduction(turns: readonly ChatMessage[], added: readonly ChatMessage[]): ChatMessage[] {
+  const at = turns.findIndex(({role}) => role === 'user')
+  const question = turns[at]
+  const content = [...added, ...(question === undefined ? [] : [question])].map((each) => each.content).join('\n\n')
+  return at === -1 ? [{role: 'user', content}, ...turns] : turns.with(at, {role: 'user', content})
 }

@@ -117,7 +117,9 @@ type Splitters = Record<
 /** Replaces the library's search for added tokens by a regular expression, which finds the longest one, too. */
 function splitFaster(splitters: Splitters): void {
   for (const splitter of [splitters.splitter_unnormalized, splitters.splitter_normalized]) {
-    const tokens = tokensIn(splitter.trie).sort((a, b) => b.length - a.length)
+    const tokens = tokensIn(splitter.trie)
+      .filter((token) => token !== '')
+      .sort((a, b) => b.length - a.length)
     const any = new RegExp(`(${tokens.map(escaped).join('|')})`)
     splitter.split = (text) => (tokens.length === 0 ? [text] : text.split(any)).filter((part) => part !== '')
   }

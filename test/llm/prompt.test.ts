@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {encodePrompt, withinBytes, withSystem} from '../../src/llm/prompt.js'
 import {type ChatMessage, ChatTemplate, chatml, createTokenizer} from '../../src/text/index.js'
 import {seeded} from '../lang/fuzz.js'
+import {projectFile} from '../support/project.js'
 import {byteTokenizer} from '../support/tiny-model.js'
 
 const json = byteTokenizer() as {added_tokens: object[]; model: {vocab: Record<string, number>}}
@@ -114,6 +116,28 @@ describe('a conversation that continues a context', () => {
       end,
     ])
   })
+
+  const alternating = (write: string) =>
+    `{% if messages[0].role == 'system' %}{% set first, turns = messages[0].content ~ '\\n\\n', messages[1:] %}{% else %}{% set first, turns = '', messages %}{% endif %}{% for m in turns %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Roles must alternate.') }}{% endif %}${write}{% endfor %}`
+  const families: Record<string, string> = {
+    'Llama 2': alternating(
+      `{% if m.role == 'user' %}{{ bos_token ~ '[INST] ' ~ (first if loop.first) ~ m.content ~ ' [/INST]' }}{% else %}{{ m.content ~ eos_token }}{% endif %}`,
+    ),
+    'Gemma 3': alternating(`{{ '<turn>' ~ m.role ~ '\\n' ~ (first if loop.first) ~ m.content|trim ~ '</turn>\\n' }}`),
+    'a template that omits other roles': `{% for m in messages if m.role in ['user', 'assistant'] %}[{{ m.content }}]{% endfor %}`,
+    ...Object.fromEntries(
+      ['llama', 'mistral', 'qwen2', 'qwen3'].map((name) => [
+        name,
+        readFileSync(projectFile(`test/fixtures/jinja/templates/${name}.jinja`), 'utf8'),
+      ]),
+    ),
+  }
+  for (const [family, source] of Object.entries(families))
+    it(`neither rejects nor omits a new system message: ${family}`, () => {
+      const used = new ChatTemplate(source, 'f', {bos_token: '<s>', eos_token: '</s>'})
+      const text = tokenizer.decode(continued([{role: 'system', content: 'Be rude.'}, user], used))
+      assert.match(text, /^(?!.*Be rude\..*Be rude\.).*Be rude\..*two/s)
+    })
 })
 
 describe('withSystem', () => {

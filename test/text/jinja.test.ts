@@ -51,6 +51,9 @@ describe('JinjaTemplate', () => {
       )
     })
 
+  const shared =
+    '{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}'
+  const repeat = `{% set t = 'a' * 4000000 %}{% set u = 'a' * 4000000 %}{% for i in range(999) %}{% for j in range(999) %}`
   const endless: Readonly<Record<string, string>> = {
     'repeats loops': '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}',
     'repeats filters': '{% for a in range(99999) %}{{ range(99999)|list|length }}{% endfor %}',
@@ -65,12 +68,41 @@ describe('JinjaTemplate', () => {
     'nests expressions': `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`,
     'nests lists':
       '{% set ns = namespace(l=[]) %}{% for i in range(50000) %}{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l }}',
-    'keeps many texts': `{% set ns = namespace(l=[]) %}{% for i in range(9999) %}{% set ns.l = ns.l + [('x' * 9999999)|upper] %}{% endfor %}`,
+    'keeps many texts': `{% set ns = namespace(l=[]) %}{% for i in range(9999) %}{% set ns.l = ns.l + [('x' * 4000000)|upper] %}{% endfor %}`,
+    'keeps many joined texts': `{% set ns = namespace(l=[]) %}{% for i in range(9999) %}{% set t = ('日' * 4000000) ~ i %}{% set ns.l = ns.l + [t] %}{% endfor %}`,
+    'creates a long text': `{{ ('日' * 60000000) ~ 1 }}`,
+    'compares shared lists': `${shared}{{ ns.a == ns.b }}`,
+    'prints shared lists': `${shared}{{ ns.a }}`,
+    'measures a long text': `${repeat}{% if t|length %}{% endif %}{% endfor %}{% endfor %}`,
+    'splits a long text': `${repeat}{% set l = t.splitlines() %}{% endfor %}{% endfor %}`,
+    'searches a long text': `${repeat}{% if 'z' in t %}{% endif %}{% endfor %}{% endfor %}`,
+    'searches for a long text': `${repeat}{% if 'b' ~ t[:5000] in t %}{% endif %}{% endfor %}{% endfor %}`,
+    'compares long texts': `${repeat}{% if t == u %}{% endif %}{% endfor %}{% endfor %}`,
+    'indexes a long text': `${repeat}{% set c = t[9] %}{% endfor %}{% endfor %}`,
+    'copies lists':
+      '{% set d = dict(range(9999)|batch(2)) %}{% for i in range(99999) %}{% set k = d.items() %}{% endfor %}',
+    'opens format keys': `{{ ('%(' * 50000) % {} }}`,
+    'opens format items': `{{ ('{0' ~ '[' * 100000 ~ '}').format([]) }}`,
+    'repeats a fill character': `{{ 'x'.rjust(4000000, 'ab' * 1000000) }}`,
+    'indents JSON': `{{ [[[[[1]]]]]|tojson(indent=4000000) }}`,
     'multiplies lists':
       '{% set ns = namespace(l=[1]) %}{% for i in range(60) %}{% set ns.l = ns.l + ns.l %}{% endfor %}',
   }
   for (const [what, source] of Object.entries(endless))
     it(`ends a template that ${what}`, () => assert.throws(() => new JinjaTemplate(source).render({}), TemplateError))
+
+  it('works on long texts in linear time', () => {
+    for (const source of ["('<' * 500000)|striptags", "('<!--' * 500000)|striptags", "('1' * 500000 ~ 'x')|float"])
+      assert.notEqual(renderedSource(`{{ (${source})|string|length }}`, {}), null, source)
+  })
+
+  it('renders a conversation of four million characters', () => {
+    const template = new JinjaTemplate(
+      `{% for m in messages %}{{ '<' + m.role + '>' + m.content|trim + '</>' }}{% if '日' in m.content %}{{ m.content.split('</think>')[-1].strip()|length }}{% endif %}{% endfor %}`,
+    )
+    const messages = Array.from({length: 4000}, () => ({role: 'user', content: ' 日😀'.repeat(250)}))
+    assert.equal(template.render({messages}).length, 4000 * ('<user></>'.length + 999 + '749'.length))
+  })
 
   it('gives templates no access to objects of the host', () => {
     const names = ['constructor', '__proto__', 'prototype', 'toString', 'call', 'attribute', 'entries']

@@ -210,6 +210,26 @@ describe('createTokenizer: a vocabulary that the library rejects', () => {
   })
 })
 
+describe('createTokenizer: an added token without text', () => {
+  it('occurs nowhere, as in the library', () => {
+    const base = trained(story.repeat(4), 60)
+    const added = ['', '<a>'].map((content, i) => ({id: 900 + i, content, special: false, normalized: false}))
+    const normalizer = {type: 'Replace', pattern: {String: '▁'}, content: ''}
+    const blank = {id: 902, content: '▁', special: false, normalized: true}
+    for (const file of [
+      {...base, added_tokens: added},
+      {...base, added_tokens: [...added, blank], normalizer},
+    ]) {
+      const tokenizer = createTokenizer(file, {}, 'tokenizer.json')
+      for (const text of [story, 'the <a> fox'])
+        assert.deepEqual(
+          tokenizer.encode(text, {special: false}),
+          new Library(file, {}).encode(text, {add_special_tokens: false}).ids,
+        )
+    }
+  })
+})
+
 describe('createTokenizer: text without word breaks', () => {
   const tokenizer = createTokenizer(trained('aaaaaaaa', 2), {}, 'tokenizer.json')
 

@@ -1,4 +1,4 @@
-import {TemplateError} from './budget.js'
+import {budget, TemplateError} from './budget.js'
 import {bind, requireText} from './definition.js'
 import {filters, filterValues, reader} from './filters.js'
 import {percentFormat} from './format.js'
@@ -55,8 +55,10 @@ const open: ReadonlyMap<string, OpenFilter> = new Map(
 
 /** `value | name(args)` */
 export function filter(name: string, value: Value, args: readonly Value[] = [], named: Named = new Map()): Value {
+  budget.read(value, ...args, ...named.values())
   const definition = filters.get(name)
-  if (definition !== undefined) return definition.run(value, ...bind(name, definition, args, named))
+  if (definition !== undefined)
+    return budget.changed(value, definition.run(value, ...bind(name, definition, args, named)))
   const run = open.get(name)
   if (run === undefined) throw new TemplateError(`No filter named '${name}'`)
   return run(value, args, named)
@@ -67,6 +69,7 @@ export function test(name: string, value: Value, args: readonly Value[], named: 
   if (name === 'filter') return typeof value === 'string' && (filters.has(value) || open.has(value))
   if (name === 'test') return typeof value === 'string' && (tests.has(value) || value === 'filter' || value === 'test')
   const definition = tests.get(name)
+  budget.read(value, ...args, ...named.values())
   if (definition === undefined) throw new TemplateError(`No test named '${name}'`)
   return definition.run(value, ...bind(name, definition, args, named)) === true
 }

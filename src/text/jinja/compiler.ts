@@ -27,7 +27,7 @@ type Evaluate = (scope: Scope) => Value
 class Output {
   text = ''
   write(text: string): void {
-    this.text = concatenated(this.text, text)
+    this.text = budget.append(this.text, text)
   }
 }
 
@@ -301,14 +301,6 @@ function invoke(callee: Value, args: readonly Value[], named: Named): Value {
   throw new TemplateError(`'${typeName(callee)}' object is not callable`)
 }
 
-/** Characters of a new text that cost a step. */
-const charactersPerStep = 32
-
-function counted(value: Value): Value {
-  if (typeof value === 'string') budget.spend(value.length / charactersPerStep)
-  return value
-}
-
 function compileExpression(node: Expression): Evaluate {
   switch (node.kind) {
     case 'constant': {
@@ -352,7 +344,7 @@ function compileExpression(node: Expression): Evaluate {
       return (scope) => {
         const callee = of(scope)
         const {positional, named} = args(scope)
-        return counted(invoke(callee, positional, named))
+        return invoke(callee, positional, named)
       }
     }
     case 'filter':
@@ -364,7 +356,8 @@ function compileExpression(node: Expression): Evaluate {
       return (scope) => {
         const value = of(scope)
         const {positional, named} = args(scope)
-        return counted(apply(name, value, positional, named))
+        budget.spend(1)
+        return apply(name, value, positional, named)
       }
     }
     case 'not': {
@@ -393,7 +386,7 @@ function compileExpression(node: Expression): Evaluate {
       return compileComparison(node)
     case 'concatenation': {
       const items = node.items.map(compileExpression)
-      return (scope) => items.reduce((text, item) => concatenated(text, textOf(item(scope))), '')
+      return (scope) => concatenated(...items.map((item) => textOf(item(scope))))
     }
     case 'condition': {
       const condition = compileExpression(node.test)

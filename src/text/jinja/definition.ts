@@ -1,4 +1,4 @@
-import {TemplateError} from './budget.js'
+import {budget, TemplateError} from './budget.js'
 import {Callable, type Named, typeName, Undefined, type Value} from './values.js'
 
 type Argument = Value | undefined
@@ -50,7 +50,10 @@ export function bind(
 export const bindMethod = <T>(name: string, definition: Definition<readonly [T]>, self: T): Callable =>
   new Callable(
     name,
-    (args, named) => definition.run(self, ...bind(name, definition, args, named)),
+    (args, named) => {
+      budget.read(self, ...args, ...named.values())
+      return budget.changed(self, definition.run(self, ...bind(name, definition, args, named)))
+    },
     'builtin_function_or_method',
   )
 

@@ -4,7 +4,7 @@ import {fixed} from './format.js'
 import {toJson} from './json.js'
 import {centred, itemOf, joinedTexts, optionalText, ownAttribute, replaced} from './methods.js'
 import {arithmetic, integer, negated} from './operators.js'
-import {capitalized, splitLines, strip, textLength} from './text.js'
+import {capitalized, splitLines, splitWords, strip, textLength} from './text.js'
 import {
   compare,
   Dict,
@@ -53,6 +53,7 @@ function comparable(caseSensitive: Argument, attribute?: Argument, fallback?: Va
   const read = reader(attribute, fallback)
   return (value) => {
     const key = read(value)
+    budget.read(key)
     return typeof key === 'string' && !isTrue(caseSensitive ?? false) ? key.toLowerCase() : key
   }
 }
@@ -106,10 +107,9 @@ function parseFloating(value: string): number | undefined {
   const digits = strip(value, undefined, 'both').toLowerCase()
   if (/^[-+]?inf(inity)?$/.test(digits)) return digits.startsWith('-') ? -Infinity : Infinity
   if (digits === 'nan') return Number.NaN
-  return /^[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(e[-+]?\d+)?$/.test(digits)
-    ? Number(digits.replaceAll('_', ''))
-    : undefined
+  return decimal.test(digits) ? Number(digits.replaceAll('_', '')) : undefined
 }
+const decimal = /^[-+]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+(?:_\d+)*)?$/
 
 function round(value: Value, precision: Argument, method: Argument): Value {
   const how = method ?? 'common'
@@ -134,11 +134,17 @@ function truncate(value: string, length: number, killWords: boolean, end: string
   return (at === -1 ? cut : cut.slice(0, at)) + end
 }
 
+function spaces(count: number): string {
+  const length = Math.max(0, count)
+  budget.create(length)
+  return ' '.repeat(length)
+}
+
 function indent(value: string, width: Argument, first: Argument, blank: Argument): string {
-  const unit = typeof width === 'string' ? width : ' '.repeat(Math.max(0, requireInteger(width, 4)))
+  const unit = typeof width === 'string' ? width : spaces(requireInteger(width, 4))
   const lines = splitLines(`${value}\n`)
   const indented = lines.map((line, i) => (i > 0 && (line !== '' || isTrue(blank ?? false)) ? unit + line : line))
-  return (isTrue(first ?? false) ? unit : '') + joinedTexts(indented, '\n')
+  return joinedTexts([...(isTrue(first ?? false) ? [unit] : []), joinedTexts(indented, '\n')], '')
 }
 
 function fileSize(value: Value, binary: Argument): string {
@@ -166,12 +172,14 @@ const urlQuoted = (value: string, safe: string) =>
 function urlEncode(value: Value): string {
   if (typeof value === 'string' || !isIterable(value)) return urlQuoted(textOf(value), '/')
   const pairs = value instanceof Dict ? value.entries() : [...iterate(value)].map((pair) => [...iterate(pair)])
-  return pairs
-    .map((pair) => {
-      if (pair.length !== 2) throw new TemplateError('urlencode needs pairs of name and value')
-      return pair.map((each) => urlQuoted(textOf(each), '%2F').replaceAll('%20', '+')).join('=')
-    })
-    .join('&')
+  const written = pairs.map((pair) => {
+    if (pair.length !== 2) throw new TemplateError('urlencode needs pairs of name and value')
+    return joinedTexts(
+      pair.map((each) => urlQuoted(textOf(each), '%2F').replaceAll('%20', '+')),
+      '=',
+    )
+  })
+  return joinedTexts(written, '&')
 }
 
 const escaped = (value: string) =>
@@ -180,13 +188,20 @@ const escaped = (value: string) =>
     (each) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;'})[each] as string,
   )
 
+/** Removes the parts between two marks, and the marks. An unclosed part stays. */
+function withoutParts(value: string, open: string, close: string): string {
+  let [kept, at] = ['', 0]
+  for (;;) {
+    const start = value.indexOf(open, at)
+    const end = start === -1 ? -1 : value.indexOf(close, start)
+    if (end === -1) return kept + value.slice(at)
+    kept += value.slice(at, start)
+    at = end + close.length
+  }
+}
+
 const stripTags = (value: string) =>
-  value
-    .replaceAll(/<!--[\s\S]*?-->/g, '')
-    .replaceAll(/<[^>]*>/g, '')
-    .split(/\s+/)
-    .filter(Boolean)
-    .join(' ')
+  splitWords(withoutParts(withoutParts(value, '<!--', '-->'), '<', '>'), -1, false).join(' ')
 
 function group(values: Value, attribute: Argument, fallback: Argument, caseSensitive: Argument): Value[] {
   const key = comparable(caseSensitive, attribute, fallback)
@@ -270,11 +285,7 @@ function json(value: Value, asciiOnly: Argument, indentation: Argument, separato
     separators === undefined || separators === none ? [isLine ? ', ' : ',', ': '] : [...iterate(separators)]
   return toJson(value, {
     asciiOnly: isTrue(asciiOnly ?? false),
-    indent: isLine
-      ? undefined
-      : typeof indentation === 'string'
-        ? indentation
-        : ' '.repeat(requireInteger(indentation, 0)),
+    indent: isLine ? undefined : typeof indentation === 'string' ? indentation : spaces(requireInteger(indentation, 0)),
     separators: [requireText(item, 'separator'), requireText(key, 'separator')],
     sortKeys: isTrue(sort ?? false),
   })

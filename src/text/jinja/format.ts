@@ -120,13 +120,15 @@ interface Padding {
 }
 
 export function pad(text: string, {fill, width, align}: Padding): string {
-  budget.require(width)
   const missing = Math.max(0, width - textLength(text))
+  if (missing === 0) return text
+  budget.create(text.length + missing)
   const left = align === '>' ? missing : align === '^' ? Math.floor(missing / 2) : 0
   return fill.repeat(left) + text + fill.repeat(missing - left)
 }
 
-const directive = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([\s\S])/g
+/** A directive after its per cent sign and key: flags, width, precision and type. */
+const directive = /([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([\s\S])/y
 
 /** Python's `template % values`. */
 export function percentFormat(template: string, values: Value): string {
@@ -143,18 +145,42 @@ export function percentFormat(template: string, values: Value): string {
     if (typeof number !== 'number') throw new TemplateError('* wants int')
     return number
   }
-  const text = template.replaceAll(directive, (_all, key?: string, flags = '', w?: string, p?: string, type = '') => {
+  const filled = (key: string | undefined, [, flags = '', w, p, type = '']: RegExpExecArray): string => {
     if (type === '%') return '%'
     if (key !== undefined && !(values instanceof Dict)) throw new TemplateError('format requires a mapping')
     const [width, precision] = [count(w), count(p)]
     const value = key === undefined ? take() : ((values as Dict).get(key) ?? failKey(key))
     return percentValue(value, {flags, width: width ?? 0, precision, type})
-  })
+  }
+  budget.read(template)
+  let [text, at] = ['', 0]
+  for (;;) {
+    const sign = template.indexOf('%', at)
+    if (sign === -1) break
+    const keyEnd = template[sign + 1] === '(' ? closing(template, sign + 1) : sign
+    directive.lastIndex = keyEnd + 1
+    const match = directive.exec(template)
+    if (match === null) throw new TemplateError('incomplete format')
+    text = budget.append(text, template.slice(at, sign))
+    at = directive.lastIndex
+    text = budget.append(text, filled(keyEnd === sign ? undefined : template.slice(sign + 2, keyEnd), match))
+  }
+  text = budget.append(text, template.slice(at))
   // Python takes lists and ranges for mappings, of which not every entry has to be used.
   const isMapping =
     values instanceof Dict || values instanceof Range || (Array.isArray(values) && !(values instanceof Tuple))
   if (next < list.length && !isMapping) throw new TemplateError('not all arguments converted during string formatting')
   return text
+}
+
+/** Position of the parenthesis that closes the one at a position. */
+function closing(template: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < template.length; at++) {
+    if (template[at] === '(') depth++
+    else if (template[at] === ')' && --depth === 0) return at
+  }
+  throw new TemplateError('incomplete format key')
 }
 
 function failKey(key: string): never {
@@ -223,15 +249,26 @@ export function formatFields(
       throw new TemplateError(
         index === undefined ? repr(name) : `Replacement index ${index} out of range for positional args tuple`,
       )
-    for (const [, attribute, key] of rest.matchAll(/\.([^.[]+)|\[([^\]]+)\]/g)) {
+    let read = 0
+    for (const [all, attribute, key] of rest.matchAll(/\.([^.[]+)|\[([^\]]+)\]/gy)) {
+      read += all.length
       value =
         attribute === undefined
           ? access.item(value, /^\d+$/.test(key as string) ? Number(key) : (key as string))
           : access.attribute(value, attribute)
       if (value instanceof Undefined) value.fail()
     }
+    if (read < rest.length) throw new TemplateError(`Invalid field ${repr(path)} in format string`)
     return value
   }
+  let length = 0
+  const counted = (part: string): string => {
+    length += part.length
+    budget.require(length)
+    budget.create(part.length)
+    return part
+  }
+  budget.read(template)
   const expand = (text: string, depth: number): string =>
     text.replaceAll(
       /\{\{|\}\}|\{([^{}:!]*)(?:!([rsa]))?(?::((?:[^{}]|\{[^{}]*\})*))?\}|[{}]/g,
@@ -242,8 +279,8 @@ export function formatFields(
         }
         const value = field(path)
         const shown = conversion === undefined ? value : conversion === 's' ? textOf(value) : repr(value)
-        return formatValue(shown, spec === undefined ? '' : depth > 0 ? spec : expand(spec, depth + 1))
+        return counted(formatValue(shown, spec === undefined ? '' : depth > 0 ? spec : expand(spec, depth + 1)))
       },
     )
-  return expand(template, 0)
+  return expand(counted(template), 0)
 }

@@ -15,6 +15,7 @@ export function toJson(
   {asciiOnly, indent, separators: [itemEnd, keyEnd], sortKeys}: JsonOptions,
 ): string {
   const text = (content: string) => {
+    budget.create(content.length)
     const json = JSON.stringify(content)
     return asciiOnly
       ? json.replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -22,6 +23,8 @@ export function toJson(
   }
   const enclose = (open: string, parts: readonly string[], close: string, depth: number) => {
     if (parts.length === 0) return open + close
+    const lineLength = indent === undefined ? 0 : 1 + indent.length * (depth + 1)
+    budget.create(parts.reduce((sum, {length}) => sum + length + itemEnd.length + lineLength, lineLength))
     if (indent === undefined) return open + parts.join(itemEnd) + close
     const line = `\n${indent.repeat(depth + 1)}`
     return `${open}${line}${parts.join(itemEnd + line)}\n${indent.repeat(depth)}${close}`

@@ -34,7 +34,8 @@ const opening = /\{([%{#])([-+]?)/g
 const whiteSpace = new RegExp(`${space}+`, 'y')
 const digits = '(?:\\d+_)*\\d+'
 const literals: readonly [type: TokenType, pattern: RegExp][] = [
-  ['float', new RegExp(`${digits}(?:(?:\\.${digits})?[eE][+-]?${digits}|\\.${digits})`, 'y')],
+  // `x.0.1` reads items.
+  ['float', new RegExp(`(?<!\\.)${digits}(?:(?:\\.${digits})?[eE][+-]?${digits}|\\.${digits})`, 'y')],
   ['integer', /0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|[1-9](?:_?\d)*|0(?:_?0)*/y],
   ['name', /[\p{L}\p{N}\p{M}_]+/uy],
   ['string', /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"/y],

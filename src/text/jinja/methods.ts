@@ -51,6 +51,7 @@ const part = (text: string, start: Argument, end: Argument) =>
 function position(text: string, wanted: Argument, bounds: readonly [Argument, Argument], fromRight: boolean): number {
   const within = part(text, ...bounds)
   const sought = requireText(wanted, 'argument')
+  budget.search(within, sought)
   const at = fromRight ? within.lastIndexOf(sought) : within.indexOf(sought)
   if (at === -1) return -1
   const start = requireInteger(bounds[0] === none ? undefined : bounds[0], 0)
@@ -66,7 +67,11 @@ const found = (at: number): number => {
 const isAffix = (test: (text: string, affix: string) => boolean): Method<string> =>
   define('affix start? end?', (text: string, affix: Value, start: Argument, end: Argument) => {
     const within = part(text, start, end)
-    return (affix instanceof Tuple ? [...affix] : [affix]).some((each) => test(within, requireText(each, 'affix')))
+    return (affix instanceof Tuple ? [...affix] : [affix]).some((each) => {
+      budget.spend(1)
+      budget.read(each)
+      return test(within, requireText(each, 'affix'))
+    })
   })
 
 const stripping = (sides: 'both' | 'left' | 'right'): Method<string> =>
@@ -74,13 +79,20 @@ const stripping = (sides: 'both' | 'left' | 'right'): Method<string> =>
 
 const aligned = (align: string): Method<string> =>
   define('width fillchar?', (text: string, width: Argument, fill: Argument) =>
-    pad(text, {fill: optionalText(fill, 'fill character') ?? ' ', width: requireInteger(width, 0), align}),
+    pad(text, {fill: fillOf(fill), width: requireInteger(width, 0), align}),
   )
+
+function fillOf(value: Argument): string {
+  const fill = optionalText(value, 'fill character') ?? ' '
+  if (fill.length > 2 || textLength(fill) !== 1)
+    throw new TemplateError('The fill character must be exactly one character long')
+  return fill
+}
 
 /** Python puts the odd character of a centred text on the left if the width is odd. */
 export function centred(text: string, width: number, fill = ' '): string {
   const missing = Math.max(0, width - textLength(text))
-  budget.require(width)
+  budget.create(text.length + missing)
   const left = Math.floor(missing / 2) + (missing & width & 1)
   return fill.repeat(left) + text + fill.repeat(missing - left)
 }
@@ -90,16 +102,26 @@ const splitting = (fromRight: boolean): Method<string> =>
     const separator = optionalText(sep, 'separator')
     if (separator === '') throw new TemplateError('empty separator')
     const most = requireInteger(limit, -1)
-    const parts =
-      separator === undefined ? splitWords(text, most, fromRight) : splitAt(text, separator, most, fromRight)
-    budget.spend(parts.length)
-    return parts
+    budget.search(text, separator ?? ' ')
+    return keptParts(
+      separator === undefined ? splitWords(text, most, fromRight) : splitAt(text, separator, most, fromRight),
+    )
   })
+
+/** Characters that take as much memory as a part of a text, without its own. */
+const partSize = 32
+
+function keptParts(parts: string[]): string[] {
+  for (const {length} of parts) budget.create(partSize + length)
+  budget.spend(parts.length)
+  return parts
+}
 
 const partitioning = (fromRight: boolean): Method<string> =>
   define('sep', (text: string, sep: Argument) => {
     const separator = requireText(sep, 'separator')
     if (separator === '') throw new TemplateError('empty separator')
+    budget.search(text, separator)
     const at = fromRight ? text.lastIndexOf(separator) : text.indexOf(separator)
     if (at === -1) return toTuple(fromRight ? ['', '', text] : [text, '', ''])
     return toTuple([text.slice(0, at), separator, text.slice(at + separator.length)])
@@ -107,14 +129,15 @@ const partitioning = (fromRight: boolean): Method<string> =>
 
 /** Replaces at most `count` occurrences; all of them if it is negative. */
 export function replaced(text: string, old: string, now: string, count: number): string {
+  budget.search(text, old)
   if (count < 0) {
     const times = now.length > old.length ? text.split(old).length : 0
-    budget.require(text.length + times * now.length)
+    budget.create(text.length + times * now.length)
     return old === '' ? now + Array.from(text, (each) => each + now).join('') : text.replaceAll(old, () => now)
   }
   const parts = old === '' ? ['', ...characters(text), ''] : text.split(old)
   const joined = Math.min(count, parts.length - 1)
-  budget.require(text.length + joined * now.length)
+  budget.create(text.length + joined * now.length)
   return (
     parts
       .slice(0, joined)
@@ -132,7 +155,7 @@ export function joined(values: Value, separator: string): string {
 }
 
 export function joinedTexts(parts: readonly string[], separator: string): string {
-  budget.require(parts.reduce((sum, {length}) => sum + length + separator.length, 0))
+  budget.create(parts.reduce((sum, {length}) => sum + length + separator.length, 0))
   return parts.join(separator)
 }
 
@@ -143,10 +166,11 @@ const textMethods: ReadonlyMap<string, Method<string>> = new Map(
     capitalize: simple(capitalized),
     casefold: simple((text) => text.toLowerCase().toUpperCase().toLowerCase()),
     center: define('width fillchar?', (text: string, width: Argument, fill: Argument) =>
-      centred(text, requireInteger(width, 0), optionalText(fill, 'fill character')),
+      centred(text, requireInteger(width, 0), fillOf(fill)),
     ),
     count: define('sub start? end?', (text: string, sub: Argument, start: Argument, end: Argument) => {
       const within = part(text, start, end)
+      budget.search(within, requireText(sub, 'argument'))
       return sub === '' ? textLength(within) + 1 : within.split(requireText(sub, 'argument')).length - 1
     }),
     endswith: isAffix((text, suffix) => text.endsWith(suffix)),
@@ -159,7 +183,7 @@ const textMethods: ReadonlyMap<string, Method<string>> = new Map(
         if (each !== '\t') return each
         const missing = width > 0 ? width - (column % width) : 0
         column += missing
-        budget.spend(missing)
+        budget.create(missing)
         return ' '.repeat(missing)
       })
     }),
@@ -209,7 +233,9 @@ const textMethods: ReadonlyMap<string, Method<string>> = new Map(
     rsplit: splitting(true),
     rstrip: stripping('right'),
     split: splitting(false),
-    splitlines: define('keepends?', (text: string, keep: Argument) => splitLines(text, isTrue(keep ?? false))),
+    splitlines: define('keepends?', (text: string, keep: Argument) =>
+      keptParts(splitLines(text, isTrue(keep ?? false))),
+    ),
     startswith: isAffix((text, prefix) => text.startsWith(prefix)),
     strip: stripping('both'),
     swapcase: simple((text) =>
@@ -243,7 +269,7 @@ const listMethods: ReadonlyMap<string, Method<readonly Value[]>> = new Map(
     }),
   }),
 )
-const copyList: Method<readonly Value[]> = define('', (list: readonly Value[]) => [...list])
+const copyList: Method<readonly Value[]> = define('', (list: readonly Value[]) => [...iterate(list as Value[])])
 
 const dictMethods: ReadonlyMap<string, Method<Dict>> = new Map(
   Object.entries<Method<Dict>>({
@@ -298,6 +324,7 @@ function ownItem(value: Value, key: Value): Value | undefined {
   if (typeof index !== 'number') return undefined
   if (value instanceof Range) return value.at(index)
   if (typeof value !== 'string' && !Array.isArray(value)) return undefined
+  budget.read(value)
   const items = typeof value === 'string' ? characters(value) : value
   return items[index < 0 ? index + items.length : index]
 }

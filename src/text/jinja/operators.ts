@@ -36,18 +36,18 @@ export function arithmetic(operator: Arithmetic, a: Value, b: Value): Value {
   )
 }
 
-export function concatenated(a: string, b: string): string {
-  budget.require(a.length + b.length)
-  return a + b
+export function concatenated(...texts: readonly string[]): string {
+  budget.create(texts.reduce((sum, {length}) => sum + length, 0))
+  return texts.reduce((all, text) => all + text, '')
 }
 
 function repeated(text: string, count: number): string {
-  budget.require(text.length * count)
+  budget.create(Math.max(0, text.length * count))
   return text.repeat(Math.max(0, count))
 }
 
 function repeatedList(list: readonly Value[], count: number): Value[] {
-  budget.spend(Math.max(0, list.length * count))
+  budget.spend(Math.max(0, list.length * count, count))
   const found = Array.from({length: Math.max(0, count)}, () => [...list]).flat()
   return list instanceof Tuple ? toTuple(found) : found
 }

@@ -1,5 +1,7 @@
 /** Text operations with the semantics of Python's `str`, which counts code points and has a wider set of white space. */
 
+import {budget} from './budget.js'
+
 /** A character of white space, as a regular expression. */
 export const space = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
 const isSpace = new RegExp(`^${space}$`)
@@ -7,10 +9,20 @@ const isSpace = new RegExp(`^${space}$`)
 const hasPairs = (text: string) => /[\ud800-\udbff]/.test(text)
 
 /** The characters of a text; a text without surrogate pairs is indexed directly. */
-export const characters = (text: string): ArrayLike<string> & Iterable<string> =>
-  hasPairs(text) ? Array.from(text) : text
+export function characters(text: string): ArrayLike<string> & Iterable<string> {
+  if (!hasPairs(text)) return text
+  budget.spend(text.length)
+  return Array.from(text)
+}
 
-export const textLength = (text: string): number => characters(text).length
+export function textLength(text: string): number {
+  let {length} = text
+  for (let i = 1; i < text.length; i++) {
+    const isPair = (text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800
+    if (isPair) length--
+  }
+  return length
+}
 
 /** Removes characters of a set, by default white space, from the ends of a text. */
 export function strip(text: string, set: string | undefined, sides: 'both' | 'left' | 'right'): string {
@@ -93,7 +105,7 @@ export function capitalized(text: string): string {
   return first === undefined ? '' : titled(first) + text.slice(first.length).toLowerCase()
 }
 
-const isCased = (character: string) => /[\p{Lowercase}\p{Uppercase}\p{Lt}]/u.test(character)
+const isCased = (text: string) => /[\p{Lowercase}\p{Uppercase}\p{Lt}]/u.test(text)
 
 /** Each run of letters begins with a capital. */
 export function titledWords(text: string): string {
@@ -106,8 +118,8 @@ export function titledWords(text: string): string {
   return found
 }
 
-export const isLowerText = (text: string): boolean => [...text].some(isCased) && !/[\p{Lu}\p{Lt}]/u.test(text)
-export const isUpperText = (text: string): boolean => [...text].some(isCased) && !/[\p{Ll}\p{Lt}]/u.test(text)
+export const isLowerText = (text: string): boolean => isCased(text) && !/[\p{Lu}\p{Lt}]/u.test(text)
+export const isUpperText = (text: string): boolean => isCased(text) && !/[\p{Ll}\p{Lt}]/u.test(text)
 
 /** Whether words begin with a capital, followed by small letters only. */
 export function isTitleText(text: string): boolean {
@@ -123,7 +135,7 @@ export function isTitleText(text: string): boolean {
 }
 
 export const isAll = (text: string, pattern: RegExp): boolean =>
-  text !== '' && Array.from(text).every((character) => pattern.test(character))
+  text !== '' && new RegExp(`^(?:${pattern.source})+$`, 'u').test(text)
 
 export const isSpaceText = (text: string): boolean => isAll(text, isSpace)
 

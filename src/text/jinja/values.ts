@@ -100,15 +100,14 @@ export class Dict extends PyObject {
     return this.#entries.has(keyOf(key))
   }
   entries(): (readonly [Value, Value])[] {
+    budget.spend(this.size)
     return [...this.#entries.values()]
   }
   keys(): Value[] {
     return this.entries().map(([key]) => key)
   }
   override toText() {
-    return `{${this.entries()
-      .map(([key, value]) => `${repr(key)}: ${repr(value)}`)
-      .join(', ')}}`
+    return `{${commaJoined(this.entries().map(([key, value]) => `${repr(key)}: ${repr(value)}`))}}`
   }
 }
 
@@ -121,7 +120,7 @@ export class View extends PyObject {
     super()
   }
   override toText() {
-    return `${this.type}([${this.values.map(repr).join(', ')}])`
+    return `${this.type}([${commaJoined(this.values.map(repr))}])`
   }
 }
 
@@ -219,13 +218,22 @@ export function textOf(value: Value): string {
 
 /** Python's `repr`. */
 export function repr(value: Value): string {
-  if (typeof value === 'string') return quoted(value)
+  budget.spend(1)
+  if (typeof value === 'string') {
+    budget.create(value.length)
+    return quoted(value)
+  }
   if (typeof value === 'number') return String(value)
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (!Array.isArray(value)) return value.toText()
-  const items = value.map(repr).join(', ')
+  const items = commaJoined(value.map(repr))
   if (!(value instanceof Tuple)) return `[${items}]`
   return value.length === 1 ? `(${items},)` : `(${items})`
+}
+
+function commaJoined(items: readonly string[]): string {
+  budget.create(items.reduce((sum, {length}) => sum + length + 2, 0))
+  return items.join(', ')
 }
 
 /** Python's `repr` of a float: the shortest digits, with an exponent below 0.0001 and from 1e16 on. */
@@ -258,6 +266,8 @@ export function numberOf(value: Value): number | undefined {
 }
 
 export function isEqual(a: Value, b: Value): boolean {
+  budget.spend(1)
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) budget.compare(a.length)
   if (a === b) return true
   const number = numberOf(a)
   if (number !== undefined) return number === numberOf(b)
@@ -280,6 +290,7 @@ export function isEqual(a: Value, b: Value): boolean {
 
 /** Negative if `a` is before `b`. @throws TemplateError if Python cannot order them */
 export function compare(a: Value, b: Value, operator = '<'): number {
+  budget.spend(1)
   const [left, right] = [numberOf(a), numberOf(b)]
   if (left !== undefined && right !== undefined) return left - right
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b)
@@ -293,6 +304,7 @@ export function compare(a: Value, b: Value, operator = '<'): number {
 
 /** Orders texts by code points; JavaScript orders them by UTF-16 units. */
 function compareTexts(a: string, b: string): number {
+  budget.compare(Math.min(a.length, b.length))
   for (let i = 0; i < a.length && i < b.length; i++) {
     if (a[i] === b[i]) continue
     const [left, right] = [a.codePointAt(i) as number, b.codePointAt(i) as number]
@@ -343,7 +355,10 @@ export function lengthOf(value: Value): number {
 /** Python's `in`. */
 export function contains(container: Value, value: Value): boolean {
   if (typeof container === 'string') {
-    if (typeof value === 'string') return container.includes(value)
+    if (typeof value === 'string') {
+      budget.search(container, value)
+      return container.includes(value)
+    }
     throw new TemplateError(`'in <string>' requires string as left operand, not ${typeName(value)}`)
   }
   if (container instanceof Dict) return container.has(value)
@@ -364,6 +379,7 @@ export function slice(value: Value, bounds: readonly [start: Value, stop: Value,
   }) as [number | None, number | None, number | None]
   const step = typeof by === 'number' ? by : 1
   if (step === 0) throw new TemplateError('slice step cannot be zero')
+  budget.read(value)
   const items = typeof value === 'string' ? characters(value) : value instanceof Range ? [...iterate(value)] : value
   const {length} = items
   const [low, high] = step > 0 ? [0, length] : [-1, length - 1]
@@ -374,7 +390,10 @@ export function slice(value: Value, bounds: readonly [start: Value, stop: Value,
   const found: Value[] = []
   for (let i = from; step > 0 ? i < to : i > to; i += step) found.push(items[i] as Value)
   budget.spend(found.length)
-  if (typeof value === 'string') return found.join('')
+  if (typeof value === 'string') {
+    budget.create(found.length)
+    return found.join('')
+  }
   return value instanceof Tuple ? toTuple(found) : found
 }
 
