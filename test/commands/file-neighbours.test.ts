@@ -150,7 +150,8 @@ describe('svc speech pull', () => {
       assert.equal((await pull()).exitCode, 0)
       server = await serve()
       const next = await server.transcribe()
-      assert.notEqual(next, said, 'the new version')
+      // Some random models hear nothing.
+      assert.ok(next !== said || next === '', 'the new version')
       said = next
     }
   })

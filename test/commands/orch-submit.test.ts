@@ -296,9 +296,9 @@ describe('svc orch submit --batch', {concurrency: 3}, () => {
       /Task 2 of the batch \("x"\)/,
     ],
     ['that depends on itself', [{description: 'x', temp_deps: [0]}], 'dependency_cycle', /Task 1 \("x"\) -> Task 1 /],
-    ['that is not JSON', '{"description": "x"}\n{"description": ', 'task_invalid', /line 2 is not valid JSON/],
+    ['that is not JSON', '{"description": "x"}\n{"description": ', 'task_invalid', /line 2 cannot be read as JSON/],
     ['that is not a task', '17', 'task_invalid', /Task 1 of the batch/],
-    ['of a broken array', '[{"description": "x"}', 'task_invalid', /is not valid JSON/],
+    ['of a broken array', '[{"description": "x"}', 'task_invalid', /cannot be read as JSON/],
   ] as const)
     it(`submits nothing of a batch with a task ${fault}`, async (t) => {
       const {fails, tasks} = await orchWorkspace(t)
