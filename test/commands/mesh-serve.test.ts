@@ -134,7 +134,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
   it('warns if it requires no token', async (t) => {
     const server = await startMeshServer(t)
     assert.equal(server.ready.auth, 'open')
-    await server.hasTold('svc mesh init.\n')
+    await server.hasTold('`svc mesh init`.\n')
     assert.match(server.stderr(), /^warning: /)
     assert.equal((await askMesh(server, '/v1/mesh/nodes')).status, 200)
   })
