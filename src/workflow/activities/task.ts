@@ -23,7 +23,10 @@ export const taskExecutor: Executor<'task'> = {
     return {result: {task_id: id, display_id, status, result: result ?? null}, event: localEvent(name)}
   },
   // Only finished tasks are deleted, so that a missing one has nothing to wait for, and may have begun.
-  isWithdrawn: (call) => findTask(call)?.status_reason?.startsWith(withdrawnPrefix) ?? findTask(call) === undefined,
+  isWithdrawn(call) {
+    const task = findTask(call)
+    return task === undefined || task.status_reason?.startsWith(withdrawnPrefix) === true
+  },
   hasBegun: (call) => {
     const task = findTask(call)
     return task === undefined || task.started_at_ms !== undefined
