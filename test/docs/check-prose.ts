@@ -1,10 +1,11 @@
-/** Checks the prose of the project, for `npm run lint`: guides, help, manual, errors and settings. */
+/** Checks the prose of the project, for `npm run lint`: guides, help, manual, errors and settings; and the links of all pages. */
 import {readdirSync, readFileSync} from 'node:fs'
 import {loadCommands} from '../../src/cli/package.js'
 import {settingTables} from '../../src/config/index.js'
 import {explainErrors} from '../../src/errors/index.js'
 import {explainDiagnostics} from '../../src/lang/index.js'
 import {projectFile} from '../support/project.js'
+import {linkFindings, pagesBelow} from './links.js'
 import {proseFindings, summaryFindings, type Text} from './prose.js'
 
 /** The verbs that summaries of commands start with. */
@@ -69,6 +70,7 @@ const findings = [
     ...diagnosticTexts,
     ...settingTexts,
   ]),
+  ...linkFindings(projectFile('.'), pagesBelow(projectFile('.'))),
 ]
 for (const {place, rule} of findings) process.stdout.write(`${place}: ${rule}\n`)
 process.stdout.write(`prose: ${findings.length} findings\n`)

@@ -111,7 +111,7 @@ describes all flags; \`svc explain CODE\` explains an error code.
 - [Getting started](getting-started.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [serve](serve.md), [merge](merge.md)
 - [Database](db.md), [data language](db-language.md), [diagnostics](db-diagnostics.md)
 - [Tasks](orch.md), [workflows](workflow.md), [daemon](daemon.md), [MCP](mcp.md), [mesh](mesh.md)
-- [Configuration](configuration.md), [library](library.md), [guarantees](guarantees.md), [terms](terms.md)
+- [Operations](operations.md), [configuration](configuration.md), [library](library.md), [guarantees](guarantees.md), [terms](terms.md)
 
 ## Commands
 
