@@ -4,7 +4,7 @@ import {readdirSync, readFileSync} from 'node:fs'
 import {cp, readFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
-import {join} from 'node:path'
+import {basename, join} from 'node:path'
 import {buffer} from 'node:stream/consumers'
 import {describe, it, type TestContext} from 'node:test'
 import {Ajv2020} from 'ajv/dist/2020.js'
@@ -21,7 +21,9 @@ import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
 
 const folder = projectFile('examples/mesh/fleet')
-const files = readdirSync(folder)
+const paths = [folder, projectFile('examples/systemd')].flatMap((each) =>
+  readdirSync(each).map((file) => join(each, file)),
+)
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 interface Service {
@@ -159,21 +161,21 @@ describe('the fleet of compose.yaml', {skip: skipWithoutPostgres}, () => {
 /** Commands, with their flags, in a text of shell commands or YAML. */
 function commandsIn(text: string): string[][] {
   const lists = [...text.matchAll(/\[(svc, [^\]]*)\]/g)].map(([, list = '']) => list.split(/[, ']+/))
-  const lines = [...text.matchAll(/(?<=^|[ `])svc mesh .*?(?=[`|;>\n]|[.,:]\s|$)/gm)].map(([line]) =>
-    line.trim().split(/\s+/),
+  const lines = [...text.matchAll(/(?<=^|[ `'])svc (?:mesh|serve|speech|daemon|db) .*?(?=[`|;>"\n]|[.,:]\s|$)/gm)].map(
+    ([line]) => line.trim().split(/\s+/),
   )
   return [...lists, ...lines]
 }
 
-describe('the files of a fleet', () => {
+describe('the files for servers', () => {
   const manifest: {commands: Record<string, {flags: Record<string, {char?: string}>}>} = JSON.parse(
     readFileSync(projectFile('oclif.manifest.json'), 'utf8'),
   )
   const known = new Set(settingTables.flatMap((table) => Object.values(table.rows).flatMap(({env = []}) => env)))
 
-  for (const file of files)
-    it(`${file}: has commands, flags and variables that exist`, () => {
-      const text = textOf(file)
+  for (const path of paths)
+    it(`${basename(path)}: has commands, flags and variables that exist`, () => {
+      const text = readFileSync(path, 'utf8')
       for (const [, ...words] of commandsIn(text)) {
         const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word))
         const names = words.slice(0, end === -1 ? undefined : end)
@@ -189,21 +191,22 @@ describe('the files of a fleet', () => {
     })
 
   it('contain no secret', () => {
-    for (const file of files)
-      assert.doesNotMatch(textOf(file), /(TOKEN|PASSWORD|SECRET)\w*['"]?[=:] *['"]?[\w-]{8}/, file)
+    for (const path of paths)
+      assert.doesNotMatch(readFileSync(path, 'utf8'), /(TOKEN|PASSWORD|SECRET|KEY)\w*['"]?[=:] *['"]?[\w-]{8}/, path)
   })
 
   it('are valid units', {skip: skipWithoutProgram('systemd-analyze')}, async (t) => {
-    const units = files.filter((file) => file.endsWith('.service'))
-    assert.equal(units.length, 2)
     const copy = await temporaryFolder(t)
-    for (const unit of units) await cp(join(folder, unit), join(copy, unit))
-    const {all, exitCode} = await execa('systemd-analyze', ['verify', '--man=no', ...units], {
+    const units = paths.filter((path) => /\.(service|timer)$/.test(path))
+    for (const unit of units) await cp(unit, join(copy, basename(unit)))
+    // A template is checked with an instance.
+    const names = units.map((unit) => basename(unit).replace('@', '@srv-project'))
+    const {all, exitCode} = await execa('systemd-analyze', ['verify', '--man=no', ...names], {
       cwd: copy,
       all: true,
       reject: false,
     })
-    assert.deepEqual([exitCode, all.split('\n').filter((line) => line.includes('svc-mesh'))], [0, []])
+    assert.deepEqual([exitCode, all.split('\n').filter((line) => /svc-/.test(line))], [0, []])
   })
 
   it('are valid objects of Kubernetes, which refer to each other', () => {
