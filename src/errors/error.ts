@@ -65,7 +65,8 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
 
   /** OpenAI's code for this error, or null. */
   get openaiCode(): string | null {
-    return this.#row.openai ?? null
+    const {openai} = this.#row
+    return (typeof openai === 'function' ? openai(this.params) : openai) ?? null
   }
 
   /** The request field that caused the error, or null. */

@@ -33,7 +33,7 @@ export interface ErrorRow<P> {
   message: (params: P) => string
   hint: string | ((params: P) => string)
   /** OpenAI's code for this error, if there is one. */
-  openai?: string
+  openai?: string | ((params: P) => string | undefined)
   /** The request field that caused the error, for wire formats that name it. */
   param?: (params: P) => string
 }

@@ -1,7 +1,9 @@
 /** The speech server: recordings by path or upload over HTTP, and live audio over WebSocket. */
+export {audioFields} from './openai/audio-request.js'
 export {type AudioRoutesOptions, openAiAudioRoutes} from './openai/audio-routes.js'
 export {type ServedSpeechModel, speechModelEntry} from './openai/models.js'
 export {realtimeRoute} from './openai/realtime.js'
+export {type RealtimeError, realtimeErrors, realtimeEvents, realtimeFields} from './openai/realtime-fields.js'
 export {type SpeechServer, type SpeechServerOptions, startSpeechServer} from './server.js'
 export {type SessionKeeping, Sessions} from './sessions/sessions.js'
 export {acceptWebSockets} from './sockets.js'

@@ -20,7 +20,7 @@ export interface Upload {
   fields: FormFields
 }
 
-/** The text fields of a form by name, each with its values in order. The name of a list has no `[]` at its end. */
+/** The text fields of a form by name, each with its values in order. The name of a list has no `[]` or `[0]` at its end. */
 export type FormFields = ReadonlyMap<string, readonly string[]>
 
 /** The last value of a field; an empty one counts as absent. */
@@ -127,7 +127,7 @@ async function receiveUpload(
   try {
     for await (const part of request.parts()) {
       if (part.type === 'field') {
-        const name = part.fieldname.replace(/\[\]$/, '')
+        const name = part.fieldname.replace(/\[\d*\]$/, '')
         fields.set(name, [...(fields.get(name) ?? []), String(part.value)])
       } else if (stored === undefined && recordingFields.has(part.fieldname))
         stored = await store(part, folder, maxBytes)

@@ -2,6 +2,7 @@ import type {Command} from '@oclif/core'
 import {loadCommands} from '../../src/cli/package.js'
 import {type Setting, settingTables} from '../../src/config/index.js'
 import {explainDiagnostics} from '../../src/lang/index.js'
+import {realtimeErrors, realtimeEvents, realtimeFields} from '../../src/speech-server/index.js'
 import {architecturePicture} from './architecture-picture.js'
 
 /** The pages of `docs/` that are generated, by their path in the project. */
@@ -10,6 +11,7 @@ export const generatedPages = async (): Promise<Record<string, string>> => ({
   'docs/configuration.md': configurationPage(),
   'docs/db-diagnostics.md': await diagnosticsPage(),
   'docs/llms.txt': await llmsPage(),
+  'docs/realtime.md': realtimePage(),
 })
 
 /** Sections of the configuration page: the name of their tables, and a title. */
@@ -92,6 +94,49 @@ Every code that \`svc db check\` and the language server report, with an example
 ${items.join('\n')}`
 }
 
+function realtimePage(): string {
+  const events = realtimeEvents.map(
+    ({type, required, effect}) => `| \`${type}\` | ${required === undefined ? '' : `\`${required}\``} | ${effect} |`,
+  )
+  const fields = realtimeFields.map(({path, accepts, effect}) => `| \`${path}\` | ${accepts} | ${effect} |`)
+  const errors = Object.entries(realtimeErrors).map(([code, cause]) => `| \`${code}\` | ${cause} |`)
+  return `# Realtime API of the audio server
+
+\`/v1/realtime\` of [\`svc speech serve\`](audio-server.md) and \`svc serve --speech-model\` is the Realtime API of OpenAI for
+transcription sessions. The query parameters are \`intent=transcription\`, \`model\` and \`session\`.
+
+## Events of the client
+
+Each event may have an \`event_id\`.
+
+| Type | Required | Effect |
+| --- | --- | --- |
+${events.join('\n')}
+
+## Fields
+
+Any other field is refused by its name. A null is the same as an absent field, except in \`turn_detection\`.
+
+| Field | Accepts | Effect |
+| --- | --- | --- |
+${fields.join('\n')}
+
+## Events of the server
+
+\`session.created\`, \`session.updated\`, \`input_audio_buffer.committed\` and \`.cleared\`, \`conversation.item.added\`,
+\`conversation.item.input_audio_transcription.delta\`, \`.completed\` and \`.failed\`, and \`error\`. With turn detection, also
+\`input_audio_buffer.speech_started\` and \`.speech_stopped\`.
+
+## Errors
+
+The connection stays open after an error of the type \`invalid_request_error\`. Its \`param\` is the path of the field.
+
+| Code | Cause |
+| --- | --- |
+${errors.join('\n')}
+`
+}
+
 const fenced = (language: string, text: string) => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\n`
 
 async function llmsPage(): Promise<string> {
@@ -108,7 +153,7 @@ describes all flags; \`svc explain CODE\` explains an error code.
 
 ## Guides
 
-- [Getting started](getting-started.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [serve](serve.md), [merge](merge.md)
+- [Getting started](getting-started.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [realtime](realtime.md), [serve](serve.md), [merge](merge.md)
 - [Database](db.md), [data language](db-language.md), [diagnostics](db-diagnostics.md)
 - [Tasks](orch.md), [workflows](workflow.md), [daemon](daemon.md), [MCP](mcp.md), [mesh](mesh.md)
 - [Operations](operations.md), [configuration](configuration.md), [library](library.md), [guarantees](guarantees.md), [terms](terms.md)

@@ -106,15 +106,27 @@ describe('POST /v1/audio/transcriptions', () => {
       assert.deepEqual((await send({model})).json, {text: helloText})
   })
 
-  it('accepts repeated fields, with and without brackets, and fields without an effect', async () => {
-    const {json} = await send([
-      {name: 'timestamp_granularities', content: 'segment'},
-      {name: 'timestamp_granularities[]', content: 'word'},
+  for (const list of ['', '[]', '[1]'])
+    it(`accepts a list as fields such as timestamp_granularities${list}, and fields without an effect`, async () => {
+      const {json} = await send([
+        {name: `timestamp_granularities${list.replace('1', '0')}`, content: 'segment'},
+        {name: `timestamp_granularities${list}`, content: 'word'},
+        {name: 'response_format', content: 'verbose_json'},
+        {name: 'chunking_strategy[type]', content: 'server_vad'},
+        {name: 'chunking_strategy[threshold]', content: '0.5'},
+        {name: 'user', content: 'ann'},
+      ])
+      assert.equal((json.words as unknown[]).length, helloText.split(' ').length)
+    })
+
+  it('names the only language of the model for silence', async () => {
+    const silence = monoWave(new Float32Array(16_000))
+    const parts = [
+      {name: 'file', filename: 'silence.wav', content: silence},
       {name: 'response_format', content: 'verbose_json'},
-      {name: 'chunking_strategy', content: '{"type":"server_vad"}'},
-      {name: 'user', content: 'ann'},
-    ])
-    assert.equal((json.words as unknown[]).length, helloText.split(' ').length)
+    ]
+    const {json} = await client.upload(parts, {}, transcriptions)
+    assert.deepEqual([json.text, json.language], ['', 'english'])
   })
 
   it('applies language, prompt and temperature', async (test) => {
@@ -173,6 +185,9 @@ describe('POST /v1/audio/transcriptions', () => {
     ['an unknown chunking strategy', {chunking_strategy: '{"type":"random"}'}, 400, 'chunking_strategy'],
     ['a chunking strategy of an unknown type', {'chunking_strategy[type]': 'random'}, 400, 'chunking_strategy'],
     ['log probabilities', {'include[]': 'logprobs'}, 400, 'include', 'unsupported_value'],
+    ['names of speakers', {'known_speaker_names[0]': 'Ann'}, 400, 'known_speaker_names', 'unsupported_value'],
+    ['a misspelled field', {langauge: 'en'}, 400, 'langauge', 'unknown_parameter'],
+    ['a field of another server', {vad_filter: 'true'}, 400, 'vad_filter', 'unknown_parameter'],
     ['an invalid language', {language: 'x'}, 400, 'language'],
     ['a language that the model does not support', {language: 'de'}, 400, 'language'],
     ['an unknown model', {model: 'gpt-4'}, 404, 'model', 'model_not_found'],

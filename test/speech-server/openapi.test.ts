@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {before, describe, it} from 'node:test'
+import {audioFields} from '../../src/speech-server/index.js'
 import {openContract} from '../support/openapi.js'
 import {type Answer, type Client, hello, speechSuite} from './support.js'
 
@@ -27,6 +28,12 @@ describe('the OpenAPI document of the speech server', () => {
 
   it('has no dangling references and no unused components', () => {
     assert.deepEqual(contract.looseEnds(), {broken: [], unused: []})
+  })
+
+  it('has every field of a form, and no other', () => {
+    const {schemas} = document.components as {schemas: Record<string, {properties: object}>}
+    for (const name of ['TranscriptionForm', 'TranslationForm'])
+      assert.deepEqual(Object.keys(schemas[name]?.properties ?? {}).sort(), ['file', ...audioFields].sort())
   })
 
   it('has all schemas in its components', () => {

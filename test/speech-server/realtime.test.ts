@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import {before, describe, it} from 'node:test'
 import OpenAI from 'openai'
 import {OpenAIRealtimeWS} from 'openai/realtime/ws'
-import type {RealtimeServerEvent} from 'openai/resources/realtime/realtime'
+import type {RealtimeServerEvent, RealtimeTranscriptionSessionCreateRequest} from 'openai/resources/realtime/realtime'
 import WebSocket from 'ws'
 import {resampler} from '../../src/audio/index.js'
-import {Sessions} from '../../src/speech-server/index.js'
+import {type RealtimeError, realtimeErrors, realtimeFields, Sessions} from '../../src/speech-server/index.js'
 import {selfSigned} from '../support/self-signed.js'
 import {readClip} from '../support/sounds.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -146,13 +146,70 @@ describe('the Realtime API', () => {
     peer.append(Buffer.concat([audio, silence, audio]))
     peer.send({type: 'input_audio_buffer.commit'})
     assert.equal((await peer.next(completed)).transcript, `${helloText} ${helloText}`)
-    assert.deepEqual(peer.of('input_audio_buffer.speech_stopped'), [])
+    for (const type of ['input_audio_buffer.speech_started', 'input_audio_buffer.speech_stopped'] as const)
+      assert.deepEqual(peer.of(type), [])
     peer.append(audio)
     peer.send({type: 'input_audio_buffer.clear'})
     await peer.next('input_audio_buffer.cleared')
     peer.send({type: 'input_audio_buffer.commit', event_id: 'mine'})
     const {error} = await peer.next('error')
-    assert.deepEqual([error.type, error.event_id], ['invalid_request_error', 'mine'])
+    assert.deepEqual(
+      [error.type, error.code, error.event_id],
+      ['invalid_request_error', 'input_audio_buffer_commit_empty', 'mine'],
+    )
+    peer.socket.close(1000)
+  })
+
+  it('joins the halves of a sample that two appends divide', async () => {
+    const peer = new Peer(client)
+    await peer.next('session.created')
+    peer.append(sound, 3201)
+    peer.send({type: 'input_audio_buffer.commit'})
+    assert.equal((await peer.next(completed)).transcript, helloText)
+    assert.deepEqual(peer.of('error'), [])
+    peer.socket.close(1000)
+  })
+
+  it('follows the sequence of events of LiveKit Agents', async () => {
+    const peer = new Peer(client, '?intent=transcription&model=gpt-4o-mini-transcribe', [], {
+      headers: {'user-agent': 'LiveKit Agents', authorization: 'Bearer none'},
+    })
+    // It sends its configuration without waiting for session.created, and then chunks of 50 ms.
+    await until(() => peer.socket.readyState === WebSocket.OPEN, 'the connection')
+    peer.send({
+      type: 'session.update',
+      session: {
+        type: 'transcription',
+        audio: {
+          input: {
+            format: {rate: 24_000, type: 'audio/pcm'},
+            transcription: {model: 'gpt-4o-mini-transcribe', prompt: '', language: 'en'},
+            turn_detection: {
+              type: 'server_vad',
+              threshold: 0.5,
+              prefix_padding_ms: 600,
+              silence_duration_ms: 350,
+            },
+          },
+        },
+      },
+    })
+    peer.append(Buffer.concat([sound, silence]), 2400)
+    const {item_id: item, transcript} = await peer.next(completed)
+    assert.equal(transcript, helloText)
+    assert.deepEqual(
+      peer.events.map(({type}) => type).filter((type) => type !== delta),
+      [
+        'session.created',
+        'session.updated',
+        'input_audio_buffer.speech_started',
+        'input_audio_buffer.speech_stopped',
+        'input_audio_buffer.committed',
+        'conversation.item.added',
+        completed,
+      ],
+    )
+    assert.equal((await peer.next('input_audio_buffer.speech_started')).item_id, item)
     peer.socket.close(1000)
   })
 
@@ -162,10 +219,16 @@ describe('the Realtime API', () => {
     const openai = new OpenAI({apiKey: 'none', baseURL: `${secure.server.baseUrl}/v1`})
     const realtime = new OpenAIRealtimeWS({model: 'whisper-1', options: {ca: cert}}, openai)
     const done = new Promise<string>((resolve, reject) => {
-      realtime.on('error', reject)
+      realtime.on('error', ({error}) => {
+        if (error?.code !== 'unknown_parameter' || error.param !== 'session.input_audio_format') reject(error)
+        else refused = true
+      })
       realtime.on(completed, ({transcript}) => resolve(transcript))
     })
+    let refused = false
     realtime.on('session.created', () => {
+      // @ts-expect-error a field of an earlier version of the API
+      realtime.send({type: 'session.update', session: {type: 'transcription', input_audio_format: 'pcm16'}})
       realtime.send({
         type: 'session.update',
         session: {type: 'transcription', audio: {input: {transcription: {model: 'whisper-1'}}}},
@@ -174,6 +237,7 @@ describe('the Realtime API', () => {
       realtime.send({type: 'input_audio_buffer.commit'})
     })
     assert.equal(await done, helloText)
+    assert.ok(refused)
     realtime.close()
   })
 
@@ -198,54 +262,106 @@ describe('the Realtime API', () => {
     second.socket.close(1000)
   })
 
-  const invalid: [string, object | string, string | null][] = [
-    ['JSON', 'nonsense', null],
-    ['an unknown event', {type: 'response.create'}, 'type'],
-    ['audio that is not base64', {type: 'input_audio_buffer.append', audio: '§'}, 'audio'],
-    ['audio that ends within a sample', {type: 'input_audio_buffer.append', audio: 'AAAA'}, 'audio'],
-    ['a commit without audio', {type: 'input_audio_buffer.commit'}, 'input_audio_buffer'],
-    ['a conversation session', {type: 'session.update', session: {type: 'realtime'}}, 'session.type'],
+  const update = (session: object) => ({type: 'session.update', session})
+  const place = 'session.audio.input'
+  const transcribing = (transcription: object) => update({audio: {input: {transcription}}})
+  const detecting = (detection: object) => update({audio: {input: {turn_detection: detection}}})
+  const invalid: [string, object | string, RealtimeError, string | null, RegExp?][] = [
+    ['nonsense', 'nonsense', 'invalid_event', null],
+    ['a list', '[]', 'invalid_event', null],
+    ['an event without a type', {}, 'invalid_event', 'type'],
+    ['an unknown event', {type: 'response.create'}, 'invalid_value', 'type', /session\.update/],
+    ['an update without a session', {type: 'session.update'}, 'missing_required_parameter', 'session'],
+    ['an append without audio', {type: 'input_audio_buffer.append'}, 'missing_required_parameter', 'audio'],
+    ['an unknown field of an event', {type: 'input_audio_buffer.commit', audio: ''}, 'unknown_parameter', 'audio'],
+    ['audio that is not base64', {type: 'input_audio_buffer.append', audio: '§'}, 'invalid_value', 'audio'],
+    ['audio that is no text', {type: 'input_audio_buffer.append', audio: [1]}, 'invalid_type', 'audio'],
+    ['a commit without audio', {type: 'input_audio_buffer.commit'}, 'input_audio_buffer_commit_empty', null],
+    ['an unknown setting', update({foo: 1}), 'unknown_parameter', 'session.foo'],
+    [
+      'a flat session',
+      update({input_audio_format: 'pcm16'}),
+      'unknown_parameter',
+      'session.input_audio_format',
+      /Use session\.audio\.input\.format\.$/,
+    ],
+    ['a flat detector', update({turn_detection: null}), 'unknown_parameter', 'session.turn_detection'],
+    ['a misspelled setting', transcribing({langage: 'en'}), 'unknown_parameter', `${place}.transcription.langage`],
+    ['a session that is a text', {type: 'session.update', session: 'x'}, 'invalid_type', 'session'],
+    ['a conversation session', update({type: 'realtime'}), 'invalid_value', 'session.type'],
     [
       'an unknown format',
-      {type: 'session.update', session: {audio: {input: {format: {type: 'audio/opus'}}}}},
-      'session.audio.input.format.type',
+      update({audio: {input: {format: {type: 'audio/opus'}}}}),
+      'invalid_value',
+      `${place}.format.type`,
+    ],
+    ['another rate', update({audio: {input: {format: {rate: 7}}}}), 'invalid_value', `${place}.format.rate`],
+    ['semantic turn detection', detecting({type: 'semantic_vad'}), 'invalid_value', `${place}.turn_detection.type`],
+    [
+      'another threshold',
+      detecting({threshold: 0.7}),
+      'invalid_value',
+      `${place}.turn_detection.threshold`,
+      /Settings/,
     ],
     [
-      'another rate',
-      {type: 'session.update', session: {audio: {input: {format: {type: 'audio/pcm', rate: 7}}}}},
-      'session.audio.input.format.rate',
+      'a pause as a text',
+      detecting({silence_duration_ms: '5'}),
+      'invalid_type',
+      `${place}.turn_detection.silence_duration_ms`,
     ],
     [
-      'semantic turn detection',
-      {type: 'session.update', session: {audio: {input: {turn_detection: {type: 'semantic_vad'}}}}},
-      'session.audio.input.turn_detection.type',
+      'a short pause',
+      detecting({silence_duration_ms: 5}),
+      'invalid_value',
+      `${place}.turn_detection.silence_duration_ms`,
     ],
-    [
-      'noise reduction',
-      {type: 'session.update', session: {audio: {input: {noise_reduction: {type: 'near_field'}}}}},
-      'session.audio.input.noise_reduction',
-    ],
+    ['noise reduction', update({audio: {input: {noise_reduction: {}}}}), 'invalid_value', `${place}.noise_reduction`],
     [
       'log-probabilities',
-      {type: 'session.update', session: {include: ['item.input_audio_transcription.logprobs']}},
+      update({include: ['item.input_audio_transcription.logprobs']}),
+      'invalid_value',
       'session.include',
     ],
-    ['another model', {type: 'session.update', session: {audio: {input: {transcription: {model: 'gpt-9'}}}}}, 'model'],
+    ['another model', transcribing({model: 'gpt-9'}), 'model_not_found', `${place}.transcription.model`],
+    ['another language', transcribing({language: 'de'}), 'invalid_value', `${place}.transcription.language`],
   ]
-  for (const [what, event, param] of invalid)
-    it(`answers ${what} with an error, and goes on`, async () => {
-      const peer = new Peer(client)
-      await peer.next('session.created')
-      peer.socket.send(typeof event === 'string' ? event : JSON.stringify({...event, event_id: 'mine'}))
-      const {error} = await peer.next('error')
+  it('answers invalid events with an error that names the field, and changes nothing', async () => {
+    const peer = new Peer(client)
+    const before = await peer.next('session.created')
+    for (const [n, [what, event, code, param, message = /./]] of invalid.entries()) {
+      peer.socket.send(typeof event === 'string' ? event : JSON.stringify({...event, event_id: what}))
+      const {error} = await peer.next('error', n + 1)
       assert.deepEqual(
-        [error.type, error.param ?? null, error.event_id],
-        ['invalid_request_error', param, typeof event === 'string' ? null : 'mine'],
+        [error.type, error.code, error.param ?? null, error.event_id],
+        ['invalid_request_error', code, param, typeof event === 'string' ? null : what],
+        what,
       )
-      peer.send({type: 'session.update', session: {type: 'transcription'}})
-      await peer.next('session.updated')
-      peer.socket.close(1000)
-    })
+      assert.match(error.message, message)
+    }
+    assert.deepEqual(new Set(invalid.map(([, , code]) => code)), new Set(Object.keys(realtimeErrors)))
+    peer.send(update({type: 'transcription'}))
+    assert.deepEqual((await peer.next('session.updated')).session, before.session)
+    peer.socket.close(1000)
+  })
+
+  it('accepts or refuses every field of the official client', () => {
+    type Paths<T> = T extends readonly unknown[]
+      ? never
+      : T extends object
+        ? {[K in keyof T & string]-?: K | `${K}.${Paths<NonNullable<T[K]>>}`}[keyof T & string]
+        : never
+    // A field that a later version of the client adds is an error of the compiler here.
+    const refused = {
+      'session.audio.input.noise_reduction.type': true,
+      'session.audio.input.transcription.delay': true,
+      'session.audio.input.turn_detection.eagerness': true,
+    } satisfies Record<
+      Exclude<`session.${Paths<RealtimeTranscriptionSessionCreateRequest>}`, (typeof realtimeFields)[number]['path']>,
+      true
+    >
+    for (const path of Object.keys(refused)) assert.ok(realtimeFields.every((field) => field.path !== path))
+  })
 
   it('requires the token, also as a subprotocol of browsers', async () => {
     const guarded = await start({token: 'a-long-enough-token'})
@@ -256,8 +372,9 @@ describe('the Realtime API', () => {
     peer.socket.close(1000)
   })
 
-  it('refuses other intents, unknown sessions and foreign pages', async () => {
+  it('refuses other intents and models, unknown sessions and foreign pages', async () => {
     assert.equal(await new Peer(client, '?intent=conversation').refused, 400)
+    assert.equal(await new Peer(client, '?model=gpt-realtime').refused, 404)
     assert.equal(await new Peer(client, '?session=speech-1').refused, 404)
     assert.equal(await new Peer(client, '', [], {origin: 'https://evil.example'}).refused, 403)
   })

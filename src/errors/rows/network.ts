@@ -56,7 +56,8 @@ export const networkErrors = rows(() => ({
     hint: 'Request less data at a time, for example with --limit or --max.',
   }),
   bad_request: usage({
-    message: (p: {reason: string; param?: string | undefined}) => p.reason,
+    openai: (p: {openai?: string | undefined}) => p.openai,
+    message: (p: {reason: string; param?: string | undefined; openai?: string | undefined}) => p.reason,
     hint: 'Correct the request, then send it again.',
     param: (p: {param?: string | undefined}) => p.param ?? '',
   }),

@@ -1,4 +1,4 @@
-import {SvcError} from '../../errors/index.js'
+import {nearest, SvcError} from '../../errors/index.js'
 import type {SessionRequest} from '../../speech/index.js'
 import {type FormFields, lastOf} from '../upload.js'
 
@@ -14,11 +14,32 @@ export interface AudioRequest {
   session: SessionRequest
 }
 
+/** The fields of a form, apart from the recording. Any other field is refused. */
+export const audioFields = [
+  'model',
+  'language',
+  'prompt',
+  'response_format',
+  'temperature',
+  'timestamp_granularities',
+  'stream',
+  'chunking_strategy',
+  'user',
+]
+
+/** Fields of the API for features that this server does not have. */
+const absent: Partial<Record<string, string>> = {
+  include: 'include is not supported; no log probabilities are returned',
+  known_speaker_names: 'known_speaker_names is not supported; speakers are not recognised',
+  known_speaker_references: 'known_speaker_references is not supported; speakers are not recognised',
+}
+
 /**
- * Reads the fields of a form. Fields without an effect on the text are ignored.
+ * Reads the fields of a form.
  * @throws bad_request, unsupported_value
  */
 export function readAudioRequest(fields: FormFields, task: 'transcribe' | 'translate'): AudioRequest {
+  refuseUnknown(fields)
   const format = choice('response_format', lastOf(fields, 'response_format') ?? 'json', audioFormats)
   const stream = choice('stream', lastOf(fields, 'stream')?.toLowerCase() ?? 'false', ['true', 'false']) === 'true'
   if (stream && format !== 'json' && format !== 'text')
@@ -29,7 +50,6 @@ export function readAudioRequest(fields: FormFields, task: 'transcribe' | 'trans
   const words = timed.includes('word')
   if (words && format !== 'verbose_json')
     throw wrong('timestamp_granularities', 'include word only with response_format verbose_json')
-  if (fields.has('include')) throw unsupported('include', 'include is not supported; no log probabilities are returned')
   checkChunking(fields)
   const prompt = lastOf(fields, 'prompt')
   const temperature = readTemperature(lastOf(fields, 'temperature'))
@@ -45,6 +65,23 @@ export function readAudioRequest(fields: FormFields, task: 'transcribe' | 'trans
       ...(prompt === undefined ? {} : {prompt}),
       ...(temperature === undefined ? {} : {temperature}),
     },
+  }
+}
+
+/** @throws unsupported_value, bad_request */
+function refuseUnknown(fields: FormFields): void {
+  for (const field of fields.keys()) {
+    const name = field.replace(/^(chunking_strategy)\[\w*\]$/, '$1')
+    const reason = absent[name]
+    if (reason !== undefined) throw unsupported(name, reason)
+    if (audioFields.includes(name)) continue
+    const suggestion = nearest(name, audioFields)
+    const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`
+    throw new SvcError('bad_request', {
+      reason: `Unknown parameter: ${name}.${hint}`,
+      param: name,
+      openai: 'unknown_parameter',
+    })
   }
 }
 

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto'
 import type {FastifyRequest} from 'fastify'
 import type {WebSocket} from 'ws'
 import {decodeS16le, encodeS16le, resampler} from '../../audio/index.js'
-import {asOpenAiError, SvcError} from '../../errors/index.js'
+import {asOpenAiError, isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import type {HttpApp} from '../../net/index.js'
 import {type LiveEvent, newSessionId, type UtteranceSpan} from '../../speech/index.js'
@@ -10,6 +10,7 @@ import type {Attachment, Session, SessionClient} from '../sessions/session.js'
 import type {Sessions} from '../sessions/sessions.js'
 import {Close, interruptions, type LiveConnection, maxWaitingBytes, readAttachment} from '../sockets.js'
 import {requireServed, type ServedSpeechModel} from './models.js'
+import {type ClientEvent, checkedEvent, type RealtimeSessionFields, realtimeError} from './realtime-fields.js'
 import {defaultRealtimeSettings, type RealtimeSettings, sessionObject, updatedSettings} from './realtime-session.js'
 
 export const realtimePath = '/v1/realtime'
@@ -24,8 +25,6 @@ export interface RealtimeOptions {
   onTranscribed?: ((seconds: number) => void) | undefined
 }
 
-type ClientEvent = Partial<Record<string, unknown>>
-
 /**
  * Adds the WebSocket route of the OpenAI Realtime API, for transcription sessions. `?session=ID` continues a session after
  * a lost connection, as on the own route for live audio.
@@ -36,12 +35,14 @@ export function realtimeRoute(app: HttpApp, options: RealtimeOptions): void {
     url: realtimePath,
     exposeHeadRoute: false,
     preHandler: async ({query}) => {
-      const {intent = 'transcription'} = query as {intent?: string}
+      const {intent = 'transcription', model} = query as {intent?: string; model?: string}
       if (intent !== 'transcription')
         throw new SvcError('unsupported_value', {
           reason: `this server supports only intent=transcription, not ${JSON.stringify(intent).slice(0, 60)}.`,
           param: 'intent',
         })
+      const served = await options.model()
+      if (served !== null) requireServed(model || undefined, served)
       await options.sessions.admit(readAttachment(query).session)
     },
     handler: () => {
@@ -67,6 +68,8 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   #session: Session | undefined
   #hasLeft = false
   #resampler: ReturnType<typeof resampler> | undefined
+  /** First byte of a sample whose second one has not arrived yet. */
+  #half = Buffer.alloc(0)
   /** Messages are handled in order. */
   #work: Promise<void> = Promise.resolve()
   #nextSample: number | undefined
@@ -120,13 +123,15 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   idle(): void {}
 
   speechStarted(startMs: number, index: number): void {
+    // Clients that end utterances themselves do not expect reports of the detector.
+    if (this.#settings.silenceMs === undefined) return
     this.#hasStarted = true
     this.#send('input_audio_buffer.speech_started', {audio_start_ms: Math.round(startMs), item_id: this.#item(index)})
   }
 
   utteranceEnded({end}: UtteranceSpan, index: number): void {
     const item = this.#item(index)
-    if (this.#hasStarted && this.#settings.silenceMs !== undefined)
+    if (this.#hasStarted)
       this.#send('input_audio_buffer.speech_stopped', {
         audio_end_ms: Math.round((1000 * end) / sessionRate),
         item_id: item,
@@ -204,71 +209,87 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   }
 
   async #handle(data: Buffer, isBinary: boolean): Promise<void> {
-    let event: ClientEvent = {}
+    let eventId: unknown
     try {
-      if (isBinary) throw new SvcError('bad_request', {reason: 'A message is binary; events are JSON texts.'})
-      event = parseEvent(data)
-      await this.#perform(event)
+      if (isBinary) throw realtimeError('invalid_event', 'The message is binary; events are JSON texts.')
+      const event = parseEvent(data)
+      eventId = (event as {event_id?: unknown}).event_id
+      await this.#perform(checkedEvent(event))
     } catch (error) {
-      this.#sendError(SvcError.from(error), event.event_id)
+      this.#sendError(SvcError.from(error), eventId)
     }
   }
 
-  async #perform(event: ClientEvent): Promise<void> {
-    if (event.type === 'session.update') return this.#update(event.session)
-    if (event.type === 'input_audio_buffer.append') return this.#append(event.audio)
-    if (event.type === 'input_audio_buffer.commit') return this.#commit()
-    if (event.type === 'input_audio_buffer.clear') {
-      await this.#session?.clear()
-      this.#hasStarted = false
-      return this.#send('input_audio_buffer.cleared', {})
-    }
-    throw new SvcError('unsupported_value', {
-      reason: `this server does not support events of the type ${JSON.stringify(event.type)?.slice(0, 80)}.`,
-      param: 'type',
-    })
+  async #perform({type, session = {}, audio = '', event_id: eventId}: ClientEvent): Promise<void> {
+    if (type === 'session.update') await this.#update(session)
+    else if (type === 'input_audio_buffer.append') await this.#append(audio)
+    else if (type === 'input_audio_buffer.commit') this.#commit(eventId)
+    else await this.#clear()
   }
 
-  #update(session: unknown): void {
-    const settings = updatedSettings(this.#settings, session)
-    if (this.#served !== undefined && settings.model !== undefined)
-      requireServed(settings.model, {name: this.#served, dir: ''})
-    const started = this.#session
-    if (started !== undefined) {
+  async #update(fields: RealtimeSessionFields): Promise<void> {
+    const settings = updatedSettings(this.#settings, fields)
+    await this.#require(settings)
+    if (this.#session !== undefined) {
       const {silenceMs, prompt, rate} = this.#settings
-      if (settings.silenceMs !== silenceMs || settings.prompt !== prompt || settings.rate !== rate)
-        throw new SvcError('unsupported_value', {
-          reason: 'format, prompt and turn_detection cannot change after the first audio.',
-          param: 'session.audio.input',
-        })
-      if (settings.language !== this.#settings.language) started.setLanguage(settings.language)
+      const input = 'session.audio.input'
+      const changed = [
+        ...(settings.rate === rate ? [] : [`${input}.format.rate`]),
+        ...(settings.prompt === prompt ? [] : [`${input}.transcription.prompt`]),
+        ...(settings.silenceMs === silenceMs ? [] : [`${input}.turn_detection`]),
+      ]
+      if (changed[0] !== undefined)
+        throw realtimeError('invalid_value', `${changed.join(', ')} cannot change after the first audio.`, changed[0])
+      if (settings.language !== this.#settings.language) this.#session.setLanguage(settings.language)
     }
     this.#settings = settings
     this.#send('session.updated', {session: this.#description})
   }
 
-  async #append(audio: unknown): Promise<void> {
-    if (typeof audio !== 'string' || !/^[\w+/=-]*$/.test(audio))
-      throw new SvcError('bad_request', {reason: 'audio is not a base64 text.', param: 'audio'})
-    const bytes = Buffer.from(audio, 'base64')
-    if (bytes.length % 2 !== 0)
-      throw new SvcError('bad_request', {reason: 'audio ends within a sample of 16 bits.', param: 'audio'})
+  /** @throws bad_request if the model is not the served one, or does not know the language */
+  async #require({model, language}: RealtimeSettings): Promise<void> {
+    const place = 'session.audio.input.transcription'
+    try {
+      if (this.#served !== undefined) requireServed(model, {name: this.#served, dir: ''})
+      if (language !== undefined && language !== this.#settings.language)
+        await this.#options.sessions.requireLanguage(language)
+    } catch (error) {
+      if (isErrorOf(error, 'model_not_served')) throw realtimeError('model_not_found', error.message, `${place}.model`)
+      if (isErrorOf(error, 'language_unsupported'))
+        throw realtimeError('invalid_value', error.message, `${place}.language`)
+      throw error
+    }
+  }
+
+  async #append(audio: string): Promise<void> {
+    if (!/^[\w+/=-]*$/.test(audio)) throw realtimeError('invalid_value', 'audio is not a base64 text.', 'audio')
+    const bytes = Buffer.concat([this.#half, Buffer.from(audio, 'base64')])
+    const complete = bytes.length - (bytes.length % 2)
     const session = await this.#enter()
+    this.#half = bytes.subarray(complete)
+    const samples = bytes.subarray(0, complete)
     const {rate} = this.#settings
-    if (rate === sessionRate) session.push(bytes)
+    if (rate === sessionRate) session.push(samples)
     else {
       this.#resampler ??= resampler(rate, sessionRate)
-      session.push(encodeS16le(this.#resampler.push(decodeS16le(bytes))))
+      session.push(encodeS16le(this.#resampler.push(decodeS16le(samples))))
     }
     if (session.isBehind) await session.settle()
   }
 
-  async #commit(): Promise<void> {
+  #commit(eventId: unknown): void {
     const session = this.#session
     if (session === undefined || session.isUtteranceEmpty)
-      throw new SvcError('bad_request', {reason: 'The audio buffer is empty.', param: 'input_audio_buffer'})
+      throw realtimeError('input_audio_buffer_commit_empty', 'The audio buffer is empty.')
     // Its result is sent when it is ready; later events do not wait for it.
-    session.commit().catch((error: unknown) => this.#sendError(SvcError.from(error), undefined))
+    session.commit().catch((error: unknown) => this.#sendError(SvcError.from(error), eventId))
+  }
+
+  async #clear(): Promise<void> {
+    await this.#session?.clear()
+    this.#half = Buffer.alloc(0)
+    this.#hasStarted = false
+    this.#send('input_audio_buffer.cleared', {})
   }
 
   async #enter(): Promise<Session> {
@@ -318,10 +339,10 @@ class RealtimeConnection implements SessionClient, LiveConnection {
 }
 
 /** @throws bad_request */
-function parseEvent(data: Buffer): ClientEvent {
+function parseEvent(data: Buffer): object {
   try {
     const event: unknown = JSON.parse(data.toString('utf8'))
     if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event
   } catch {}
-  throw new SvcError('bad_request', {reason: 'A message is not a JSON object.'})
+  throw realtimeError('invalid_event', 'The message is not the JSON text of an object.')
 }

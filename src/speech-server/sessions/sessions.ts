@@ -87,7 +87,12 @@ export class Sessions {
    */
   async admit(id: string | undefined, language?: string): Promise<void> {
     this.#check(id)
-    if (language !== undefined) await this.#service.load(new AbortController().signal, language)
+    if (language !== undefined) await this.requireLanguage(language)
+  }
+
+  /** Checks a language against the model, which is loaded for that. @throws what `SpeechService.load` throws */
+  async requireLanguage(language: string): Promise<void> {
+    await this.#service.load(new AbortController().signal, language)
   }
 
   #check(id: string | undefined): void {

@@ -1,5 +1,5 @@
 import type {AudioStream, VoiceActivityDetector} from '../../audio/index.js'
-import {type Alternative, type Segment, type SpeechModel, sampleRate} from '../model.js'
+import {type Segment, type SpeechModel, sampleRate} from '../model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {Transcript} from '../transcript/transcript.js'
 import {readChunks} from './chunks.js'
@@ -47,7 +47,14 @@ export async function* transcribe(
     yield {type: 'progress', processedSec: durationSec}
     yield {
       type: 'done',
-      transcript: assemble(segments, alternatives.list(), reader, options, durationSec),
+      transcript: {
+        ...languageOf(model, reader, options),
+        task: options.task,
+        durationSec,
+        text: joinTexts(segments.map(({text}) => text)),
+        segments,
+        alternatives: alternatives.list(),
+      },
       speechSec,
       timings: reader.timings,
     }
@@ -66,20 +73,14 @@ function recognised(model: SpeechModel, recording: Recording, reader: WindowRead
   return readChunks(model, recording, reader, {chunkSec, overlapSec: options.chunkOverlapSec, batch})
 }
 
-function assemble(
-  segments: readonly Segment[],
-  alternatives: readonly Alternative[],
-  reader: WindowReader,
-  options: TranscribeOptions,
-  durationSec: number,
-): Transcript {
-  return {
-    task: options.task,
-    language: reader.language?.code ?? options.language ?? '',
-    languageProbability: reader.language?.probability ?? 0,
-    durationSec,
-    text: joinTexts(segments.map(({text}) => text)),
-    segments,
-    alternatives,
-  }
+/** The language that was heard or requested; without speech, the only one of the model. */
+function languageOf(
+  {description}: SpeechModel,
+  {language: heard}: WindowReader,
+  {language: requested}: TranscribeOptions,
+): Pick<Transcript, 'language' | 'languageProbability'> {
+  if (heard !== undefined) return {language: heard.code, languageProbability: heard.probability}
+  const [language, ...others] = requested === undefined ? description.languages : [requested]
+  if (language === undefined || others.length > 0) return {language: '', languageProbability: 0}
+  return {language, languageProbability: 1}
 }
