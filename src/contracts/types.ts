@@ -1624,7 +1624,8 @@ export interface Evaluation {
   gates: GateResult[]
   files: {
     path: string
-    change: 'created' | 'modified' | 'deleted' | 'unchanged'
+    /** absent: the file does not exist, and the task did not delete it. */
+    change: 'created' | 'modified' | 'deleted' | 'unchanged' | 'absent'
     /** Who lists the file. */
     listed: 'task' | 'agent'
     bytes: number

@@ -23,18 +23,20 @@ interface Clients {
   asking: ToolClient
 }
 
+const files = {'src/client.ts': 'export const attempts = 3\n'}
+
 const transports: readonly [string, (test: After, revision?: typeof newest) => Promise<Clients>][] = [
   [
     'standard input and output',
     async (test, revision) => {
-      const options = {cwd: await workspace(test), ...(revision === undefined ? {} : {revision})}
+      const options = {cwd: await workspace(test, files), ...(revision === undefined ? {} : {revision})}
       return {plain: await connect(test, options), asking: await connect(test, {...options, capabilities, prepare})}
     },
   ],
   [
     'HTTP',
     async (test, revision) => {
-      const server = await startHttp(test, {cwd: await workspace(test)})
+      const server = await startHttp(test, {cwd: await workspace(test, files)})
       const options = revision === undefined ? {} : {revision}
       return {
         plain: await server.connect(options),
@@ -109,6 +111,7 @@ for (const {transport, open, revision} of clientKinds)
         completion_summary: 'The client tries three times.',
         checks_passed: ['npm test'],
         artifact_paths: ['src/client.ts'],
+        no_change_needed: 'It tries three times already.',
       })
       assert.deepEqual(
         [done.outcome, done.task.status, done.task.result?.text],

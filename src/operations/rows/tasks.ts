@@ -59,6 +59,7 @@ const attested = {
   declared_non_placeholder: flag('Declare that the work is complete and not a stub.'),
   force_risky: flag('Skip the check of these declarations; requires a reason, which is recorded.'),
   force_risky_reason: text('Reason for skipping the check of the declarations.', {maxLength: 4096}),
+  no_change_needed: text('Reason why files of the task need no change.', {maxLength: 4096}),
   observation_summary: text('What was observed during the work.', {maxLength: 131_072}),
 }
 const attestation = object(attested)
@@ -336,7 +337,7 @@ export const taskOperations: readonly Operation[] = [
         tier: 'core',
         lane: 'workflow',
         renames: Object.fromEntries(attestationPaths),
-        unlisted: ['force_risky', 'force_risky_reason', 'observation_summary', 'acceptance'],
+        unlisted: ['force_risky', 'force_risky_reason', 'no_change_needed', 'observation_summary', 'acceptance'],
         hidden: ['force'],
         output: object(
           {ok: flag(), outcome: oneOf(['completed', 'requeued', 'failed']), report: text('What to correct.'), task},
@@ -356,6 +357,7 @@ export const taskOperations: readonly Operation[] = [
           non_placeholder: 'attestation.declared_non_placeholder',
           force_risky: 'attestation.force_risky',
           force_risky_reason: 'attestation.force_risky_reason',
+          no_change_needed: 'attestation.no_change_needed',
         },
         hidden: ['attestation.observation_summary'],
         args: ['id'],

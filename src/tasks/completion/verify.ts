@@ -3,6 +3,7 @@ import type {TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
 import {readEvaluation} from '../evidence/evidence-rows.js'
 import {baselineOf} from '../evidence/inspector.js'
+import {isChanged} from '../gates/harness-state.js'
 import {labelOf, requireRow} from '../lifecycle/task-rows.js'
 import {emptyEvaluation, receiptOf} from './receipt.js'
 import type {RecordedEvaluation} from './record.js'
@@ -17,7 +18,7 @@ export async function verifyTask(context: TaskContext, id: number): Promise<Orch
   const evaluation = readEvaluation<RecordedEvaluation>(context, id)
   const evidence = evaluation?.outcome === 'completed' ? evaluation : emptyEvaluation
   const recomputed = receiptOf(row, row.result, evidence)
-  const changed = evidence.files.filter(({change}) => change !== 'unchanged')
+  const changed = evidence.files.filter(isChanged)
   const now = await baselineOf(
     context.root,
     changed.map(({path}) => path),

@@ -51,6 +51,7 @@ export function attestationOf(root: string, result: TaskResult | undefined): Att
     declared_non_placeholder: members.declared_non_placeholder === true ? true : undefined,
     force_risky: members.force_risky === true ? true : undefined,
     force_risky_reason: isText(members.force_risky_reason) ? members.force_risky_reason : undefined,
+    no_change_needed: isText(members.no_change_needed) ? members.no_change_needed : undefined,
     observation_summary: isText(members.observation_summary) ? members.observation_summary : undefined,
     acceptance: acceptance(members.acceptance),
   }

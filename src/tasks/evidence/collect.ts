@@ -162,7 +162,7 @@ async function observeFiles(
     const holder = listedBy === 'agent' ? holders.get(file.path) : undefined
     if (holder === undefined) return {...file, listed: listedBy}
     observations.push(belongsTo(file.path, holder))
-    return {...file, listed: listedBy, change: 'unchanged'}
+    return {...file, listed: listedBy, change: file.change === 'absent' ? 'absent' : 'unchanged'}
   })
   return {files, observations}
 }

@@ -45,7 +45,8 @@ export interface Inspection {
 /** The state of a listed file. */
 export interface InspectedFile {
   path: string
-  change: 'created' | 'modified' | 'deleted' | 'unchanged'
+  /** absent: it does not exist, and the task did not delete it. */
+  change: 'created' | 'modified' | 'deleted' | 'unchanged' | 'absent'
   bytes: number
   digest?: string
   written_at_ms: number
@@ -122,7 +123,7 @@ function inspectFile(realRoot: string, path: string, {before, isKnown, sinceMs}:
     bytes < 0
       ? existed && isWritten
         ? 'deleted'
-        : 'unchanged'
+        : 'absent'
       : isSame || !isWritten || digest === undefined
         ? 'unchanged'
         : existed

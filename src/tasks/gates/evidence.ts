@@ -21,6 +21,8 @@ export interface Attestation {
   declared_non_placeholder?: boolean
   force_risky?: boolean
   force_risky_reason?: string
+  /** Why files of the task are unchanged. */
+  no_change_needed?: string
   observation_summary?: string
   /** Evidence for the acceptance lines of the task. */
   acceptance?: readonly AcceptanceClaim[]

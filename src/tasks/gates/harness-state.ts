@@ -65,7 +65,8 @@ export function harnessState(facts: Facts): HarnessState {
 export const isCovered = ({covers}: Omit<RequiredCheck, 'check'>, path: string): boolean =>
   covers === undefined || covers.some((pattern) => isNamedBy(path, pattern))
 
-export const isChanged = ({change}: ObservedFile): boolean => change !== 'unchanged'
+export const isChanged = ({change}: Pick<ObservedFile, 'change'>): boolean =>
+  change !== 'unchanged' && change !== 'absent'
 
 /** The strongest evidence counts: a result that `svc` observed replaces one that the agent reported. */
 function proofByCheck({checks, files}: Facts, required: RequiredCheck): Proof {
@@ -110,7 +111,7 @@ function proofByFile({files}: Facts, path: string): Proof {
     return {state: 'owed', problem: 'missing', source, reason: `The task did not change the file ${quote(path)}.`}
   const changed = named.find(isChanged)
   if (changed === undefined)
-    return {state: 'void', problem: 'failed', source, reason: `The file ${quote(path)} is unchanged.`}
+    return {state: 'void', problem: 'failed', source, reason: `The file ${quote(path)} is ${named[0]?.change}.`}
   return {state: 'met', source, grade: 'observed', at_ms: changed.written_at_ms}
 }
 

@@ -3,7 +3,7 @@ import type {Attestation, CompletionEvidence} from './evidence.js'
 import {error, fails, info, quote} from './findings.js'
 import type {Gate} from './gate.js'
 import {openMarkers} from './markers.js'
-import {comparablePath} from './paths.js'
+import {comparablePath, isNamedBy} from './paths.js'
 import {isLinkFinding, scanFindings} from './scan-findings.js'
 
 /** Requires an attestation that is complete, and written files without placeholders and secrets. */
@@ -25,15 +25,18 @@ const attesting = [
   'evidence_citations',
   'declared_non_placeholder',
   'force_risky',
+  'no_change_needed',
   'acceptance',
 ] as const satisfies readonly (keyof Attestation)[]
 
 /** Minimum length of a summary, characters. */
 const shortestSummary = 24
 
-function attestationFindings({attestation, task, summary}: CompletionEvidence): Finding[] {
+function attestationFindings(evidence: CompletionEvidence): Finding[] {
+  const {attestation, task, summary} = evidence
   if (attesting.every((name) => attestation[name] === undefined)) return []
-  if (attestation.force_risky === true) return [riskFinding(attestation.force_risky_reason?.trim() ?? '')]
+  const absent = absentArtifacts(evidence)
+  if (attestation.force_risky === true) return [riskFinding(attestation.force_risky_reason?.trim() ?? ''), ...absent]
   const {artifact_paths: artifacts = [], checks_passed: checks = [], declared_non_placeholder: declared} = attestation
   const attested = new Set(artifacts.map(comparablePath))
   const writes = task.file_manifest.filter(({access}) => access === 'write').map(({path}) => path)
@@ -50,7 +53,38 @@ function attestationFindings({attestation, task, summary}: CompletionEvidence): 
     )
   if (artifacts.length === 0 && checks.length === 0)
     findings.push(error('policy/no-proof', 'List the written files in artifact_paths or the checks in checks_passed.'))
-  return findings
+  return [...findings, ...absent, ...(writes.length === 0 ? [] : unchangedArtifacts(evidence))]
+}
+
+/** Artifacts that name no file which exists or which the task deleted. */
+const absentArtifacts = ({attestation: {artifact_paths: artifacts = []}, files}: CompletionEvidence): Finding[] =>
+  artifacts
+    .filter((artifact) => !files.some(({path, change}) => change !== 'absent' && isNamedBy(path, artifact)))
+    .map((artifact) =>
+      error(
+        'policy/artifact-absent',
+        `The artifact ${quote(artifact)} is absent: the workspace has no such file. Write it, or do not list it.`,
+        artifact,
+      ),
+    )
+
+/** Artifacts that are known to be as they were at the claim of the task; files without a digest could not be read. */
+function unchangedArtifacts({attestation, files}: CompletionEvidence): Finding[] {
+  const {artifact_paths: artifacts = [], no_change_needed: reason} = attestation
+  const unchanged = artifacts.filter((artifact) => {
+    const named = files.filter(({path, change}) => change !== 'absent' && isNamedBy(path, artifact))
+    return named.length > 0 && named.every(({change, digest}) => change === 'unchanged' && digest !== undefined)
+  })
+  if (unchanged.length === 0) return []
+  if (reason !== undefined && reason.trim() !== '')
+    return [info('policy/no-change-accepted', `The agent says that no change is needed: ${quote(reason.trim())}`)]
+  return unchanged.map((artifact) =>
+    error(
+      'policy/artifact-unchanged',
+      `The task did not change the artifact ${quote(artifact)}. Change it, or state in no_change_needed why not.`,
+      artifact,
+    ),
+  )
 }
 
 const riskFinding = (reason: string): Finding =>

@@ -46,6 +46,7 @@ export const life: readonly (readonly [operation: string, input: Readonly<Record
         completion_summary: 'The announcement is written.',
         checks_passed: ['build'],
         artifact_paths: ['a.ts'],
+        no_change_needed: 'It says so already.',
       },
     },
   ],

@@ -10,7 +10,7 @@ export async function openContext(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<OperationContext> {
   const root = await temporaryFolder(test)
-  await writeFiles(root, {'Svc.toml': '[orchestrator]\nmin_agents = 0\n'})
+  await writeFiles(root, {'Svc.toml': '[orchestrator]\nmin_agents = 0\n', 'a.ts': 'export const a = 1\n'})
   const env = {SVC_DATA_DIR: `${root}/data`, SVC_INFERENCE_URL: 'http://127.0.0.1:9', ...variables}
   const sources = {env}
   const orchestrator = await modules.openOrchestrator({root, sources, fragments: [assistantFragment]})

@@ -6,7 +6,7 @@ import {describe, it} from 'node:test'
 import {readEvents, renewClaim, requireTask, taskEvidence} from '../../../src/tasks/index.js'
 import {skipWithoutProgram} from '../../support/programs.js'
 import {temporaryFolder} from '../../support/temporary.js'
-import {type Claimed, type GatedWorkspace, gatedWorkspace} from './gated-workspace.js'
+import {type Claimed, enforced, type GatedWorkspace, gatedWorkspace} from './gated-workspace.js'
 
 const evidenceOf = ({orchestrator}: GatedWorkspace, {id}: Claimed) => taskEvidence(orchestrator, id)
 
@@ -33,7 +33,7 @@ describe('the files of a task', () => {
       'edited.txt': 'modified',
       'deleted.txt': 'deleted',
       'new.txt': 'created',
-      'none.txt': 'unchanged',
+      'none.txt': 'absent',
     })
   })
 
@@ -71,6 +71,22 @@ describe('the files of a task', () => {
     })
     assert.equal(completion.outcome, 'completed')
     assert.deepEqual(await rulesOf(workspace, task), [['stub/todo-comment', 'info', 'old.js']])
+  })
+
+  it('are not accepted as artifacts if they are absent or unchanged, touched or not', async (t) => {
+    const workspace = await gatedWorkspace(t, {env: enforced})
+    await workspace.write('a.js', 'export const a = 1\n')
+    const task = await workspace.claim(['a.js', 'b.js'])
+    await workspace.write('a.js', 'export const a = 1\n')
+    const result = {text: 'The constants have their new values.', artifact_paths: ['a.js', 'b.js']}
+    const completion = await workspace.complete(task, result)
+    const report = 'report' in completion ? completion.report : ''
+    assert.match(report, /"b\.js" is absent/)
+    assert.match(report, /did not change the artifact "a\.js"/)
+    const again = await workspace.claimAgain(task.id)
+    await workspace.write('b.js', 'export const b = 1\n')
+    const reason = {no_change_needed: 'The value of a is right.'}
+    assert.equal((await workspace.complete(again, {...result, ...reason})).outcome, 'completed')
   })
 
   it('that only the agent lists are compared with the last commit', {skip: skipWithoutProgram('git')}, async (t) => {
@@ -138,7 +154,7 @@ describe('the files of a task', () => {
       artifact_paths: ['../../etc/hosts'],
       declared_non_placeholder: true,
     })
-    assert.equal(completion.outcome, 'completed')
+    assert.match('report' in completion ? completion.report : '', /\.\.\/etc\/hosts" is absent/)
     assert.deepEqual(
       (await evidenceOf(workspace, task)).observations.map(({rule}) => rule),
       ['evidence/outside-workspace'],

@@ -4,11 +4,15 @@ import {openMarkers} from '../../../src/tasks/gates/markers.js'
 import {aFile, type Facts, outcomeOf, resultOf} from './support.js'
 
 const summary = 'The parser reads all the examples.'
+const wrote = aFile('src/a.ts', {digest: '00'})
+const attested = {completion_summary: summary, artifact_paths: ['src/a.ts']}
 const writes = {file_manifest: [{path: 'src/a.ts', access: 'write' as const}]}
+
+type Case = [name: string, facts: Facts, outcome: string]
 
 describe('the toestub gate', () => {
   const finding = {rule: 'stub/todo-comment', severity: 'error', line: 2, message: 'A TODO comment.'} as const
-  const cases: readonly [name: string, facts: Facts, outcome: string][] = [
+  const cases: readonly Case[] = [
     ['is off', {config: {toestubGate: false}, attestation: {completion_summary: 'TODO'}}, 'off'],
     ['passes a completion without attestation', {}, 'pass'],
     ['passes a short summary without attestation', {attestation: {completion_summary: 'Done.'}}, 'pass'],
@@ -20,13 +24,74 @@ describe('the toestub gate', () => {
     ],
     [
       'passes a complete attestation of a writing task',
-      {task: writes, attestation: {completion_summary: summary, artifact_paths: ['./src//a.ts']}},
+      {task: writes, files: [wrote], attestation: {completion_summary: summary, artifact_paths: ['./src//a.ts']}},
       'pass',
     ],
     [
       'fails if a written file is not listed',
-      {task: writes, attestation: {completion_summary: summary, artifact_paths: ['src/b.ts']}},
+      {
+        task: writes,
+        files: [wrote, aFile('src/b.ts')],
+        attestation: {completion_summary: summary, artifact_paths: ['src/b.ts']},
+      },
       'fail policy/artifact-not-listed',
+    ],
+    ...(['absent', 'unchanged'] as const).map(
+      (change): Case => [
+        `fails an artifact that is ${change}`,
+        {task: writes, files: [{...wrote, change}], attestation: attested},
+        `fail policy/artifact-${change}`,
+      ],
+    ),
+    [
+      'fails an artifact that no file of the workspace is',
+      {attestation: {...attested, artifact_paths: ['../x', 'lib/*.ts'], declared_non_placeholder: true}},
+      'fail policy/artifact-absent policy/artifact-absent',
+    ],
+    [
+      'fails an absent artifact despite an accepted risk and a reason for no change',
+      {
+        files: [{...wrote, change: 'absent'}],
+        attestation: {...attested, force_risky: true, force_risky_reason: 'Urgent.', no_change_needed: 'It is right.'},
+      },
+      'fail policy/risk-accepted policy/artifact-absent',
+    ],
+    [
+      'passes an unchanged artifact with an accepted risk',
+      {
+        task: writes,
+        files: [{...wrote, change: 'unchanged'}],
+        attestation: {...attested, force_risky: true, force_risky_reason: 'Urgent.'},
+      },
+      'pass policy/risk-accepted',
+    ],
+    [
+      'passes an unchanged artifact with a reason for no change',
+      {
+        task: writes,
+        files: [{...wrote, change: 'unchanged'}],
+        attestation: {...attested, no_change_needed: 'The parser does that already.'},
+      },
+      'pass policy/no-change-accepted',
+    ],
+    [
+      'fails an unchanged artifact with a blank reason for no change',
+      {task: writes, files: [{...wrote, change: 'unchanged'}], attestation: {...attested, no_change_needed: ' '}},
+      'fail policy/artifact-unchanged',
+    ],
+    [
+      'passes an unchanged artifact of a task that writes no file',
+      {files: [{...wrote, change: 'unchanged'}], attestation: {...attested, declared_non_placeholder: true}},
+      'pass',
+    ],
+    [
+      'passes an artifact that the task deleted, and one that is too large for a digest',
+      {
+        task: writes,
+        files: [{...wrote, change: 'deleted'}, aFile('big.bin', {change: 'unchanged'})],
+        attestation: {...attested, artifact_paths: ['src/a.ts', 'big.bin']},
+      },
+      'pass',
     ],
     [
       'does not require files that are only read',
