@@ -57,6 +57,7 @@ otherwise it answers with status 503 and exits with status 5.`
     for (let isFirst = true; ; isFirst = false) {
       const {server, outdated} = await this.#start(version, port, token)
       port = server.port
+      await this.noteDecorators(version.source, version.program)
       if (isFirst) await this.#announce(server, version)
       else {
         this.output.notice(`Reloaded ${version.source.path}.`)

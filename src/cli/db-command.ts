@@ -97,13 +97,26 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     return {source, program}
   }
 
-  /** Refuses `@auth`, which svc does not enforce. @throws endpoint_auth_not_enforced */
-  protected async requireEnforced({path}: Source, {source, diagnostics}: Program): Promise<void> {
-    const found = diagnostics.find(({start, end}) => source.slice(start, end) === '@auth')
+  /** Refuses decorators that promise to restrict access. @throws endpoint_auth_not_enforced */
+  protected async requireEnforced({path}: Source, {source, decorators}: Program): Promise<void> {
+    const {Lines, promisesProtection} = await import('../lang/index.js')
+    const found = decorators.find(({text}) => promisesProtection(text))
     if (found === undefined) return
-    const {Lines} = await import('../lang/index.js')
     const {line, col} = new Lines(source).at(found.start)
-    throw new SvcError('endpoint_auth_not_enforced', {place: `${path}:${line}:${col}`})
+    throw new SvcError('endpoint_auth_not_enforced', {decorator: found.text, place: `${path}:${line}:${col}`})
+  }
+
+  /** Prints each name of a decorator without effect, because the program may rely on it, as on @cors or @rate_limit. */
+  protected async noteDecorators({path}: Source, {source, decorators}: Program): Promise<void> {
+    if (decorators.length === 0) return
+    const {Lines} = await import('../lang/index.js')
+    const lines = new Lines(source)
+    const noted = new Set<string>()
+    for (const {text, start} of decorators) {
+      if (noted.has(text)) continue
+      noted.add(text)
+      this.output.notice(`warning: ${path}:${lines.at(start).line}: ${text} has no effect.`)
+    }
   }
 
   /** Prints the errors of a program. @throws program_invalid */

@@ -302,8 +302,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   program_invalid: ['The checker found errors, so the program does not run.', {path: 'src/main.svc', errors: 2}],
   endpoint_auth_not_enforced: [
-    'Ignoring @auth would expose an endpoint that the program marks as protected.',
-    {place: 'src/main.svc:7:1'},
+    'Ignoring a decorator such as @auth or @rule would expose what the program marks as protected.',
+    {decorator: '@auth', place: 'src/main.svc:7:1'},
   ],
   app_unprotected: [
     'A server on an address other than loopback requires a token.',

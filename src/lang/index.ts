@@ -8,7 +8,7 @@ export * from './emit/index.js'
 export * from './migrate/index.js'
 export * from './plan/index.js'
 export * from './run/index.js'
-export {formatSource} from './syntax/index.js'
+export {formatSource, promisesProtection} from './syntax/index.js'
 export {workspaceNames} from './workspace-names.js'
 
 /** Every diagnostic code with its cause, an example and the fix. Loads the texts on demand. */

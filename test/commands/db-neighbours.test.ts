@@ -14,7 +14,7 @@ import {startSvc, svc} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const before = `@table type Task { title: str, done: bool }
-@endpoint(kind: query) fn list() to List[Task] { return db.Task.all() }
+@cors("*") @endpoint(kind: query) fn list() to List[Task] { return db.Task.all() }
 @endpoint(kind: mutation) fn add(title: str) to Id[Task] { return db.Task.insert({ title: title, done: false }) }
 `
 const renamed = before.replaceAll('title', 'name')
@@ -168,6 +168,7 @@ describe('a database that is served', {concurrency: 2}, () => {
     const {exitCode, stderr, stdout} = await server.running
     assert.equal(exitCode, 5)
     assert.match(`${stdout}${stderr}`, /was migrated, and no longer matches the program/)
+    assert.match(String(stderr), /^warning: src\/main\.svc:2: @cors has no effect\.$/m)
     assert.deepEqual(rows('SELECT name FROM task'), ['milk'])
   })
 

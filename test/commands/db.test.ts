@@ -303,6 +303,12 @@ describe('svc db ddl, schema and explain', {concurrency: 3}, () => {
 describe('svc db, missing protection', {concurrency: 3}, () => {
   const open = `@endpoint(kind: query)\n@auth(role: "admin")\nfn secret() to int { return 1 }\n`
   const refused = /src\/main\.svc:2:1: svc does not enforce @auth\. \(endpoint_auth_not_enforced\)/
+  const elsewhere: readonly (readonly [source: string, name: string])[] = [
+    ['@rule("owner")\n@table type Note { text: str }\n', '@rule'],
+    ['@table @requires_role type Note { text: str }\n', '@requires_role'],
+    [`${'@pure '.repeat(1100)}\n@auth\n@endpoint(kind: query) fn f() to int { 1 }\n`, '@auth'],
+    ['@api.auth.admin\nhttp get "/secret" to int { 1 }\n', '@api.auth.admin'],
+  ]
 
   it('refuses @auth in serve and build, and warns about it in check', async (t) => {
     const {cwd, fails, json} = await workspace(t, {'src/main.svc': open})
@@ -315,6 +321,16 @@ describe('svc db, missing protection', {concurrency: 3}, () => {
       [['parse.unsupported_decorator', 'warning']],
     )
   })
+
+  for (const [source, name] of elsewhere)
+    it(`refuses ${name} above the declaration`, async (t) => {
+      const {fails} = await workspace(t, {'src/main.svc': source})
+      await fails(
+        ['build', '-o', 'out'],
+        2,
+        new RegExp(`svc does not enforce ${name}\\. \\(endpoint_auth_not_enforced\\)`),
+      )
+    })
 
   it('refuses to listen for other machines without a token', async (t) => {
     const {fails} = await workspace(t)

@@ -14,8 +14,8 @@ export const langErrors = rows(() => ({
   }),
   endpoint_auth_not_enforced: usage({
     http: 500,
-    message: (p: {place: string}) => `${p.place}: svc does not enforce @auth.`,
-    hint: 'Remove @auth, and protect the entire program with SVC_APP_TOKEN.',
+    message: (p: {decorator: string; place: string}) => `${p.place}: svc does not enforce ${p.decorator}.`,
+    hint: (p: {decorator: string}) => `Remove ${p.decorator}, and protect the entire program with SVC_APP_TOKEN.`,
   }),
   app_unprotected: usage({
     http: 500,

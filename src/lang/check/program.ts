@@ -1,5 +1,5 @@
 import {type Diagnostic, Diagnostics} from '../diagnostics/index.js'
-import {type Block, type EndpointKind, parse} from '../syntax/index.js'
+import {type Block, type EndpointKind, type Name, parse} from '../syntax/index.js'
 import {checkBody} from './body.js'
 import type {Declarations} from './declarations.js'
 import {declare} from './declare.js'
@@ -24,6 +24,8 @@ export interface Program {
   readonly functions: readonly FunctionType[]
   readonly routes: readonly Route[]
   readonly tests: readonly FunctionType[]
+  /** Decorators without effect. */
+  readonly decorators: readonly Name[]
   readonly symbols: readonly SourceSymbol[]
   readonly declarations: Declarations
 }
@@ -64,6 +66,7 @@ export function checkProgram(source: string, {symbols: withSymbols = false}: Che
     functions,
     routes,
     tests: functions.filter(({decl}) => decl.kind === 'function' && decl.test),
+    decorators: module.decorators,
     symbols: symbols?.all ?? [],
     declarations,
   }

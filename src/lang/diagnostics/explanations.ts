@@ -95,7 +95,8 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     fixed: 'fn one() to int { return 1 }\n',
   },
   'parse.unsupported_decorator': {
-    cause: 'The data language has no decorator with this name, so it has no effect.',
+    cause:
+      'The data language has no decorator with this name. Only the decorator is skipped; the declaration below it is kept.',
     fix: 'Remove the decorator.',
     example: '@endpoint(kind: query) @cached fn one() to int { return 1 }\n',
     fixed: '@endpoint(kind: query) fn one() to int { return 1 }\n',

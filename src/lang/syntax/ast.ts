@@ -92,6 +92,8 @@ export type Decl = TableDecl | IndexDecl | FunctionDecl | HttpDecl | RecordDecl 
 
 export interface Module extends Span {
   readonly decls: readonly Decl[]
+  /** Decorators that were skipped, because they have no effect. */
+  readonly decorators: readonly Name[]
 }
 
 // Statements

@@ -33,6 +33,8 @@ export class Cursor {
   readonly tokens: Tokens
   readonly diagnostics: Diagnostics
   at = 0
+  /** Decorators that were skipped. */
+  readonly decorators: Name[] = []
   /** False inside parentheses, brackets and object literals, where line ends are ignored. */
   lineEndsCount = true
   /** The number of enclosing constructs. */
@@ -220,16 +222,23 @@ export class Cursor {
     return result
   }
 
-  /** Skips from an opening bracket past its closing bracket. */
-  skipBalanced(): void {
+  /** Skips from an opening bracket past its closing bracket; returns false if it is not closed. */
+  skipBalanced(): boolean {
     let depth = 0
     do {
       const {kind} = this
       if (kind === T.parenOpen || kind === T.bracketOpen || kind === T.braceOpen) depth++
       else if (kind === T.parenClose || kind === T.bracketClose || kind === T.braceClose) depth--
-      else if (kind === T.eof) return
+      else if (kind === T.eof) return false
       this.at++
     } while (depth > 0)
+    return true
+  }
+
+  /** Like `skipBalanced`, and reports a bracket that is not closed, because everything up to the end is skipped. */
+  skipGroup(): void {
+    const {kind, start} = this
+    if (!this.skipBalanced()) this.expectClosing(kind + 1, start)
   }
 
   /** Skips the rest of the line, including brackets opened on it; stops before a closing brace. */

@@ -12,7 +12,9 @@ import type {
   Variant,
 } from './ast.js'
 import {Cursor} from './cursor.js'
+import {skipDecorators} from './decorators.js'
 import {parseExpr} from './expressions.js'
+import {beginsDeclaration, foreignDecorators, foreignHeads, knownDecorators, methods, retired} from './heads.js'
 import {parseParams} from './lambdas.js'
 import {lex, stringValue} from './lexer.js'
 import {parseBlock} from './statements.js'
@@ -34,32 +36,17 @@ export function parse(source: string, diagnostics: Diagnostics): {module: Module
       recover(c)
     }
   }
-  return {module: {decls, start: 0, end: source.length}, tokens}
+  return {module: {decls, decorators: c.decorators, start: 0, end: source.length}, tokens}
 }
 
-/** Declaration keywords of the full language that the data language does not support. */
-const foreignHeads = new Set(
-  `import extern component routes fragment actor workflow activity agent state_machine partial url config environment
-env migrate async trait impl const let state derived effect mount style view on`.split(/\s+/),
-)
-
-/** Retired decorators and their replacements. */
-const retired: Readonly<Record<string, string>> = {
-  '@get': 'write http get "<path>" to T { ... }',
-  '@post': 'write http post "<path>" to T { ... }',
-  '@put': 'write http put "<path>" to T { ... }',
-  '@delete': 'write http delete "<path>" to T { ... }',
-  '@query': 'write @endpoint(kind: query)',
-  '@mutation': 'write @endpoint(kind: mutation)',
-  '@server': 'write @endpoint(kind: server)',
-  '@component': 'user interfaces are outside the data language',
-}
-
-const methods: ReadonlySet<string> = new Set(['get', 'post', 'put', 'delete'])
-
-/** decl = table | index | searchindex | vectorindex | endpoint | http | test | function | struct | sum | foreign ; */
+/**
+ * decl = table | index | searchindex | vectorindex | endpoint | http | test | function | struct | sum | foreign ;
+ * Any decorators of other languages before it are skipped.
+ */
 function parseDeclaration(c: Cursor): Decl | undefined {
-  const doc = documentation(c)
+  const first = c.at
+  skipDecorators(c, true)
+  const doc = documentation(c, first)
   if (c.kind === T.decorator) return decorated(c, doc)
   if (c.kind === T.fn || (c.kind === T.pub && c.peek(1) === T.fn)) return parseFunction(c, {doc})
   if (c.kind === T.type || (c.kind === T.pub && c.peek(1) === T.type)) return parseTypeDecl(c, doc)
@@ -86,22 +73,22 @@ function decorated(c: Cursor, doc: string | undefined): Decl | undefined {
       return parseFunction(c, {doc, start, test: true})
   }
   if (c.text() in retired) return parseRetired(c, doc)
-  skipForeign(c)
+  if (foreignDecorators.has(c.text())) skipForeign(c)
   return undefined
 }
 
-/** The `///` lines immediately before a declaration. */
-function documentation(c: Cursor): string | undefined {
+/** The `///` lines immediately before a declaration and its skipped decorators, of which `first` is the first token. */
+function documentation(c: Cursor, first: number): string | undefined {
   const {comments, source} = c.tokens
   let low = 0
   let high = comments.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((comments[middle] as {beforeToken: number}).beforeToken < c.at) low = middle + 1
+    if ((comments[middle] as {beforeToken: number}).beforeToken < first) low = middle + 1
     else high = middle
   }
   const lines: string[] = []
-  for (let i = low; comments[i]?.beforeToken === c.at; i++) {
+  for (let i = low; (comments[i]?.beforeToken ?? Number.POSITIVE_INFINITY) <= c.at; i++) {
     const text = source.slice(comments[i]?.start, comments[i]?.end)
     if (text.startsWith('///')) lines.push(text.slice(3).trim())
     else lines.length = 0
@@ -113,6 +100,7 @@ function documentation(c: Cursor): string | undefined {
 function parseTable(c: Cursor, doc: string | undefined): Decl | undefined {
   const {start} = c
   c.next()
+  skipDecorators(c, false)
   c.expect(T.type)
   const name = c.upper()
   if (name === undefined) return undefined
@@ -189,17 +177,6 @@ function closeParenthesis(c: Cursor): void {
   c.take(T.parenClose)
 }
 
-/** decorator = DECORATOR [ "(" balanced ")" ] ; those between `@endpoint(...)` and `fn` have no effect. */
-function skipDecorators(c: Cursor): void {
-  while (c.kind === T.decorator) {
-    const name = c.text()
-    if (name in retired) c.report('parse.retired_decorator', c.span, `${name} is retired; ${retired[name]}.`)
-    else c.report('parse.unsupported_decorator', c.span, `${name} has no effect in the data language.`)
-    c.next()
-    if (c.peek(0) === T.parenOpen && !c.firstOnLine) c.skipBalanced()
-  }
-}
-
 function parseRetired(c: Cursor, doc: string | undefined): Decl | undefined {
   const name = c.text()
   c.report('parse.retired_decorator', c.span, `${name} is retired; ${retired[name]}.`)
@@ -221,10 +198,10 @@ interface Head {
 
 /** function = [ "pub" ] "fn" name "(" params ")" [ "to" type ] block ; */
 function parseFunction(c: Cursor, {doc, start = c.start, endpoint, test = false}: Head): FunctionDecl | undefined {
-  skipDecorators(c)
+  skipDecorators(c, false)
   c.take(T.pub)
   if (!c.expect(T.fn)) {
-    recover(c)
+    if (c.kind !== T.decorator) recover(c)
     return undefined
   }
   const name = c.name()
@@ -318,23 +295,24 @@ function parseVariants(c: Cursor): Variant[] {
 }
 
 /**
- * Skips an unsupported declaration: to the end of its first balanced braces, or of the line if there are none.
- * A decorator includes the declaration that it applies to.
+ * Skips an unsupported declaration: to the end of its first balanced braces, or of the line if there are none. It never
+ * includes a declaration with a decorator of the data language.
  */
 function skipForeign(c: Cursor, warn = true): void {
   const name = c.text()
   if (warn) c.report('parse.unsupported_declaration', c.span, `${name} is outside the data language and is skipped.`)
   let decorated = c.kind === T.decorator
   c.next()
-  while (c.kind !== T.eof) {
+  while (c.kind !== T.eof && c.kind !== T.semicolon) {
     if (c.firstOnLine && c.kind !== T.braceOpen) {
       if (!decorated) return
       decorated = c.kind === T.decorator
     }
+    if (c.kind === T.decorator && knownDecorators.has(c.text())) return
     if (c.kind === T.braceOpen) {
-      c.skipBalanced()
+      c.skipGroup()
       if (name !== 'import') return
-    } else if (c.kind === T.parenOpen || c.kind === T.bracketOpen) c.skipBalanced()
+    } else if (c.kind === T.parenOpen || c.kind === T.bracketOpen) c.skipGroup()
     else c.next()
   }
 }
@@ -347,11 +325,3 @@ function recover(c: Cursor): void {
     else c.next()
   }
 }
-
-const beginsDeclaration = (c: Cursor) =>
-  c.kind === T.decorator ||
-  c.kind === T.fn ||
-  c.kind === T.type ||
-  c.kind === T.import ||
-  c.kind === T.pub ||
-  c.isContextual('http')

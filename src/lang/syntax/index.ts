@@ -1,4 +1,5 @@
 /** Lexer, parser and formatter. Names are not resolved here. */
 export type * from './ast.js'
 export {parse} from './declarations.js'
+export {promisesProtection} from './decorators.js'
 export {formatSource} from './format.js'
