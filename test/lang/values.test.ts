@@ -62,6 +62,74 @@ describe('Json', () => {
   })
 })
 
+const shapes = `type P { x: dec, y: Option[int] }
+type S = | A(x: dec) | B(tags: Set[str]) | C
+type Tree { items: List[Tree], value: dec }
+`
+
+/** Two expressions of a type, and whether their values are equal. */
+const pairs: readonly (readonly [type: string, a: string, b: string, equal: boolean])[] = [
+  ['int', '1', '2', false],
+  ['float', '1.0', '1', true],
+  ['str', '"1.0"', '"1.00"', false],
+  ['dec', '1.0dec', '1.00dec', true],
+  ['dec', '0dec - 0.0dec', '0.00dec', true],
+  ['dec', '1.0dec', '1.01dec', false],
+  ['Option[dec]', 'Some(1.0dec)', 'Some(1.00dec)', true],
+  ['Option[dec]', 'Some(1.0dec)', 'None', false],
+  ['List[dec]', '[1.0dec]', '[1.00dec]', true],
+  ['List[List[dec]]', '[[1.0dec]]', '[[1.00dec]]', true],
+  ['List[int]', '[1, 2]', '[2, 1]', false],
+  ['List[str]', '["1", "2"]', '["1,2"]', false],
+  ['Set[int]', '[1, 2]', '[2, 1]', true],
+  ['Set[int]', '[1, 2]', '[2, 1, 1]', true],
+  ['Set[int]', '[1, 2]', '[1]', false],
+  ['Set[dec]', '[1.0dec, 2dec]', '[2.0dec, 1dec, 1.00dec]', true],
+  ['List[Set[str]]', '[["a", "b"]]', '[["b", "a"]]', true],
+  ['Map[str, dec]', '{ a: 1.0dec, b: 2dec }', '{ b: 2.0dec, a: 1dec }', true],
+  ['Map[str, Set[int]]', '{ a: [1, 2] }', '{ a: [2, 1] }', true],
+  ['Map[str, dec]', '{ a: 1.0dec }', '{ b: 1.0dec }', false],
+  ['(dec, int)', '(1.0dec, 1)', '(1.00dec, 1)', true],
+  ['P', '{ x: 1.0dec }', '{ x: 1.00dec, y: None }', true],
+  ['P', '{ x: 1.0dec }', '{ x: 1.00dec, y: 1 }', false],
+  ['S', 'A(1.0dec)', 'A(1.00dec)', true],
+  ['S', 'B(["a", "b"])', 'B(["b", "a"])', true],
+  ['S', 'B([])', 'C', false],
+  [
+    'Tree',
+    '{ items: [{ items: [], value: 1.0dec }], value: 2dec }',
+    '{ items: [{ items: [], value: 1dec }], value: 2.0dec }',
+    true,
+  ],
+]
+
+describe('equality', () => {
+  it('is the same for is, contains and sets', async (t) => {
+    const functions = pairs.map(
+      ([type, a, b], i) => `fn a${i}() to ${type} { return ${a} }
+fn b${i}() to ${type} { return ${b} }
+@endpoint(kind: query) fn equal${i}() to List[bool] {
+    let both: Set[${type}] = [a${i}(), b${i}()]
+    let one: Set[${type}] = [a${i}()]
+    let listed: List[${type}] = [a${i}()]
+    return [
+        a${i}() is b${i}(), not (a${i}() isnt b${i}()), b${i}() is a${i}(), listed is [b${i}()],
+        listed.contains(b${i}()), one.contains(b${i}()), len(both) is 1, len(one.push(b${i}())) is 1
+    ]
+}
+`,
+    )
+    const {call} = await open(t, shapes + functions.join(''))
+    for (const [i, [type, a, b, equal]] of pairs.entries())
+      assert.deepEqual(await call(`equal${i}`), Array(8).fill(equal), `${type}: ${a}, ${b}`)
+  })
+
+  it('is that of the type for sets in requests', async (t) => {
+    const {call} = await open(t, '@endpoint(kind: query) fn echo(prices: Set[dec]) to Set[dec] { return prices }\n')
+    assert.deepEqual(await call('echo', ['1.0', '2', '1.00']), ['1.0', '2'])
+  })
+})
+
 const amounts = `@table type Item { p: dec, q: Option[dec], list: List[dec] }
 @index Item.by_p on (p)
 @endpoint(kind: mutation) fn add(p: dec, q: Option[dec], list: List[dec]) to Id[Item] { return db.Item.insert({ p: p, q: q, list: list }) }

@@ -238,6 +238,28 @@ const storable: Partial<Visitor<Type, boolean, Set<object>>> = {
 const areStorable = (fields: readonly FieldType[], seen: Set<object>) =>
   fields.every((field) => isStorable(field.type, seen))
 
+/** Whether values of the type can be equal although their JSON texts differ: decimals and sets. */
+export const isEqualByValue = (type: Type, seen: Set<object> = new Set()): boolean =>
+  visitSome(type, equalByValue, seen, () => false)
+
+const isEqualContent = ({of}: {of: Type}, seen: Set<object>) => isEqualByValue(of, seen)
+const areEqualByValue = (fields: readonly FieldType[], seen: Set<object>) =>
+  fields.some((field) => isEqualByValue(field.type, seen))
+
+const equalByValue: Partial<Visitor<Type, boolean, Set<object>>> = {
+  dec: () => true,
+  set: () => true,
+  list: isEqualContent,
+  map: isEqualContent,
+  option: isEqualContent,
+  tuple: (type, seen) => !seen.has(type) && type.items.some((item) => isEqualByValue(item, seen.add(type))),
+  result: ({ok, error}, seen) => isEqualByValue(ok, seen) || isEqualByValue(error, seen),
+  record: ({record}, seen) => !seen.has(record) && areEqualByValue(record.fields, seen.add(record)),
+  row: ({table}, seen) => table.columns.some((column) => isEqualByValue(column.type, seen)),
+  object: ({fields}, seen) => [...fields.values()].some((field) => isEqualByValue(field, seen)),
+  sum: ({sum}, seen) => !seen.has(sum) && sum.variants.some(({fields}) => areEqualByValue(fields, seen.add(sum))),
+}
+
 const storages: Partial<Record<Type['kind'], Storage>> = {
   int: 'integer',
   id: 'integer',

@@ -1,4 +1,13 @@
-import {type Ir, type IrOf, type IrStmt, type Type, type Visitor, visit, visitSome} from '../check/index.js'
+import {
+  type Ir,
+  type IrOf,
+  type IrStmt,
+  isEqualByValue,
+  type Type,
+  type Visitor,
+  visit,
+  visitSome,
+} from '../check/index.js'
 import {indent, NotPortable, portableMethods, type Writing} from './portable.js'
 import {tsType} from './typescript.js'
 
@@ -35,6 +44,7 @@ export const expressions: Visitor<Ir, string, Writing> = {
   apply: ({callee, args}, w) => `${writeOperand(callee, w)}(${args.map((arg) => w.value(arg)).join(', ')})`,
   builtin: writeBuiltin,
   method: ({family, name, object, args: argIrs}, w) => {
+    if (family === 'list' && isComparing(name, object.type)) refuseComparison()
     const self = writeOperand(object, w)
     const args = argIrs.map((arg) => w.value(arg))
     const write = family === undefined ? undefined : portableMethods[`${family}.${name}`]
@@ -89,11 +99,20 @@ function writeArithmetic({operator, mode, left, right}: IrOf<'arithmetic'>, w: W
 }
 
 function writeCompare({operator, mode, left, right}: IrOf<'compare'>, w: Writing): string {
-  if (mode === 'dec') throw new NotPortable('it compares decimals')
+  if (mode === 'dec' || isEqualByValue(left.type) || isEqualByValue(right.type)) refuseComparison()
   const [a, b] = [w.value(left), w.value(right)]
   if (operator === 'is') return `equal(${a}, ${b})`
   return operator === 'isnt' ? `!equal(${a}, ${b})` : `(${a} ${operator} ${b})`
 }
+
+function refuseComparison(): never {
+  throw new NotPortable('it compares decimals or sets')
+}
+
+const isComparing = (name: string, type: Type) =>
+  name === 'contains'
+    ? 'of' in type && isEqualByValue(type.of)
+    : type.kind === 'set' && (name === 'append' || name === 'push')
 
 /** A construct as a value: an immediately invoked function, which `return` and `break` must not leave. */
 function writeInPlace(ir: Ir, w: Writing): string {

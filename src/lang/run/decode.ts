@@ -1,4 +1,5 @@
 import {type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
+import {distinct} from './equality.js'
 import {Err, fromJson, isObject, isText, type Objects, Ok, type Value} from './value.js'
 
 /** A JSON value of the wrong type. */
@@ -38,7 +39,8 @@ const decoders: Partial<Visitor<Type, Decoder, () => never>> = {
   list: ({of}, refuse) => decodeItems(of, refuse),
   set: ({of}, refuse) => {
     const items = decodeItems(of, refuse)
-    return (json) => [...new Set(items(json))]
+    const toSet = later(() => distinct(of))
+    return (json) => toSet(items(json))
   },
   map: ({of}, refuse) => {
     const item = later(() => decoder(of))
@@ -96,12 +98,12 @@ function storableText(text: string): string {
   throw new TypeMismatch(expectedText)
 }
 
-/** Creates a decoder on first use, because types can be recursive. */
-function later(make: () => Decoder): Decoder {
-  let made: Decoder | undefined
-  return (json) => {
+/** Creates a function on first use, because types can be recursive. */
+function later<V, R>(make: () => (value: V) => R): (value: V) => R {
+  let made: ((value: V) => R) | undefined
+  return (value) => {
     made ??= make()
-    return made(json)
+    return made(value)
   }
 }
 

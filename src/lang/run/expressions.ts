@@ -1,9 +1,10 @@
-import type {Ir, IrOf, Visitor} from '../check/index.js'
+import {type Ir, type IrOf, type MethodFamily, unknown, type Visitor} from '../check/index.js'
 import type {Context} from './context.js'
 import {calculateDecimals} from './decimal.js'
+import {distinct, equality} from './equality.js'
 import {DatabaseFailure, Failure} from './failure.js'
 import {type Cell, type Compiling, type Eval, type Frame, jumps, normal, returned, storeOf, valued} from './frame.js'
-import {builtins, callableOf, elementOf, familyOfValue, methodOf, sized} from './methods.js'
+import {builtins, callableOf, elementOf, familyOfValue, type Method, methodOf, sized} from './methods.js'
 import type {Operation} from './operation.js'
 import {arithmetic, comparison} from './operators.js'
 import {type Callable, display, Err, isObject, Ok, type Value} from './value.js'
@@ -68,7 +69,7 @@ export const expressions: Visitor<Ir, Eval, Compiling> = {
   },
   compare: (ir, c) => {
     const [left, right] = [c.value(ir.left), c.value(ir.right)]
-    const compare = comparison(ir.operator, ir.mode)
+    const compare = comparison(ir)
     return (frame) => compare(left(frame), right(frame))
   },
   if: (ir, c) => {
@@ -174,6 +175,7 @@ function compileLambda({params, body}: IrOf<'lambda'>, c: Compiling): Eval {
 
 function compileBuiltin(ir: IrOf<'builtin'>, c: Compiling): Eval {
   if (ir.name === 'assert') return compileAssert(ir, c)
+  if (ir.name === 'as_set') return compileSet(ir, c)
   const args = ir.args.map((arg) => c.value(arg))
   const run = builtins[ir.name] as (args: readonly Value[], context: Context) => Value
   return (frame) =>
@@ -181,6 +183,12 @@ function compileBuiltin(ir: IrOf<'builtin'>, c: Compiling): Eval {
       args.map((arg) => arg(frame)),
       frame.context,
     )
+}
+
+function compileSet({args: [list], type}: IrOf<'builtin'>, c: Compiling): Eval {
+  const items = c.value(list as Ir)
+  const toSet = distinct('of' in type ? type.of : unknown)
+  return (frame) => toSet(items(frame) as Value[])
 }
 
 /** Compiles `assert`, whose failure message includes the compared values. */
@@ -200,9 +208,10 @@ function compileAssert({args: [condition, message], span}: IrOf<'builtin'>, c: C
 /** Describes a failed comparison with its values; undefined if it holds. */
 type DescribeFailure = (frame: Frame) => string | undefined
 
-function comparisonFailure({left, right, operator, mode}: IrOf<'compare'>, c: Compiling): DescribeFailure {
+function comparisonFailure(ir: IrOf<'compare'>, c: Compiling): DescribeFailure {
+  const {left, right, operator} = ir
   const [first, second] = [c.value(left), c.value(right)]
-  const compare = comparison(operator, mode)
+  const compare = comparison(ir)
   return (frame) => {
     const [a, b] = [first(frame), second(frame)]
     return compare(a, b) ? undefined : `${asWritten(a)} ${operator} ${asWritten(b)}`
@@ -225,7 +234,7 @@ function asWritten(value: Value): string {
 function compileMethod({family, name, object: receiver, args: argIrs}: IrOf<'method'>, c: Compiling): Eval {
   const object = c.value(receiver)
   const args = argIrs.map((arg) => c.value(arg))
-  const known = family === undefined ? undefined : methodOf(family, name)
+  const known = family === undefined ? undefined : (comparing(family, name, receiver, argIrs) ?? methodOf(family, name))
   return (frame) => {
     const self = object(frame)
     const method = known ?? methodOf(familyOfValue(self), name)
@@ -236,6 +245,19 @@ function compileMethod({family, name, object: receiver, args: argIrs}: IrOf<'met
       frame.context,
     )
   }
+}
+
+/** The methods that compare items, which depends on their type. */
+function comparing(family: MethodFamily, name: string, {type}: Ir, [item]: readonly Ir[]): Method | undefined {
+  if (family !== 'list' || item === undefined) return undefined
+  const of = 'of' in type ? type.of : unknown
+  if (name === 'contains') {
+    const equal = equality(of, item.type)
+    return (self: Value[], [sought]) => self.some((each) => equal(each, sought))
+  }
+  if (type.kind !== 'set' || (name !== 'append' && name !== 'push')) return undefined
+  const toSet = distinct(of)
+  return (self: Value[], [added]) => sized(toSet([...self, added]))
 }
 
 function compileField({object: of, name, of: kind}: IrOf<'field'>, c: Compiling): Eval {

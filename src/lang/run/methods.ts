@@ -1,24 +1,13 @@
 import {createHash, randomUUID} from 'node:crypto'
-import type {MethodFamily} from '../check/index.js'
+import {type MethodFamily, unknown} from '../check/index.js'
 import type {Context} from './context.js'
+import {equality} from './equality.js'
 import {Failure} from './failure.js'
-import {
-  asMap,
-  type Callable,
-  display,
-  Err,
-  equal,
-  fromJson,
-  isObject,
-  jsonNull,
-  Ok,
-  toJson,
-  type Value,
-} from './value.js'
+import {asMap, type Callable, display, Err, fromJson, isObject, jsonNull, Ok, toJson, type Value} from './value.js'
 
 type Args = readonly Value[]
 type Builtin = (args: Args, context: Context) => Value
-type Method = (self: never, args: Args, context: Context) => Value
+export type Method = (self: never, args: Args, context: Context) => Value
 
 /** Maximum length of a string or list. */
 const maxLength = 16 << 20
@@ -112,7 +101,6 @@ export const builtins: Readonly<Record<string, Builtin>> = {
       throw new Failure('ASSERTION_FAILED', typeof message === 'string' ? message : 'assertion failed')
   },
   as_map: ([object]) => asMap(object),
-  as_set: ([items]) => (items as Value[]).filter((item, i, all) => all.findIndex((other) => equal(item, other)) === i),
   'std.time.now_ms': (_, context) => context.once(() => Date.now()),
   'std.crypto.uuid': (_, context) => context.once(() => randomUUID()),
   'std.crypto.hash_secure': ([text]) => createHash('sha256').update(String(text)).digest('hex'),
@@ -134,6 +122,9 @@ export function callableOf(value: Value): Callable {
   return value as Callable
 }
 
+/** Values of unknown type; the compiler replaces the methods that compare items of a known type. */
+const equalUntyped = equality(unknown)
+
 const call = (callable: Value, args: Args, context: Context): Value => {
   context.step()
   return callableOf(callable)(args)
@@ -147,7 +138,7 @@ const list: Readonly<Record<string, (self: Value[], args: Args, context: Context
   get: (self, [index]) => self.at(Number(index)) ?? null,
   first: (self) => self[0] ?? null,
   last: (self) => self.at(-1) ?? null,
-  contains: (self, [item]) => self.some((each) => equal(each, item)),
+  contains: (self, [item]) => self.some((each) => equalUntyped(each, item)),
   join: (self, [separator = '']) => sized(self.map(display).join(String(separator))),
   map: (self, [callable], context) => self.map((item) => call(callable, [item], context)),
   filter: (self, [callable], context) => self.filter((item) => call(callable, [item], context) === true),

@@ -1,8 +1,9 @@
-import type {Arithmetic, Comparison, NumberMode} from '../check/index.js'
+import type {Arithmetic, IrOf, NumberMode} from '../check/index.js'
 import {calculateDecimals, compareDecimals} from './decimal.js'
+import {equality} from './equality.js'
 import {Failure} from './failure.js'
 import {sized} from './methods.js'
-import {display, equal, type Value} from './value.js'
+import {display, type Value} from './value.js'
 
 const safe = (value: number): number => {
   if (!Number.isSafeInteger(value)) throw new Failure('INT_OVERFLOW', 'the result is outside the range of int')
@@ -52,14 +53,16 @@ export function arithmetic(operator: Arithmetic, mode: NumberMode): (a: Value, b
   }
 }
 
-export function comparison(operator: Comparison, mode: 'plain' | 'dec'): (a: Value, b: Value) => boolean {
+export function comparison({operator, mode, left, right}: IrOf<'compare'>): (a: Value, b: Value) => boolean {
   const order: (a: Value, b: Value) => number =
     mode === 'dec' ? (a, b) => compareDecimals(a as string, b as string) : compareValues
   switch (operator) {
     case 'is':
-      return mode === 'dec' ? (a, b) => order(a, b) === 0 : equal
-    case 'isnt':
-      return mode === 'dec' ? (a, b) => order(a, b) !== 0 : (a, b) => !equal(a, b)
+      return equality(left.type, right.type)
+    case 'isnt': {
+      const equal = equality(left.type, right.type)
+      return (a, b) => !equal(a, b)
+    }
     case '<':
       return (a, b) => order(a, b) < 0
     case '>':

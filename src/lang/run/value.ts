@@ -115,18 +115,3 @@ export function display(value: Value): string {
   if (typeof value === 'number') return String(value)
   return JSON.stringify(toJson(value))
 }
-
-/** The operator `is`: structural equality. An absent field is None. */
-export function equal(a: Value, b: Value): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
-  if (a instanceof Ok || a instanceof Err) return a.constructor === b.constructor && equal(a.value, (b as Ok).value)
-  if (a instanceof Map && isObject(b)) return equal(a, asMap(b))
-  if (b instanceof Map && isObject(a)) return equal(asMap(a), b)
-  if (a instanceof Map)
-    return b instanceof Map && a.size === b.size && [...a].every(([key, item]) => b.has(key) && equal(item, b.get(key)))
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
-  return [...keys].every((key) => equal((a as Objects)[key] ?? null, (b as Objects)[key] ?? null))
-}
