@@ -2,6 +2,7 @@ import {Args, Flags} from '@oclif/core'
 import {
   chatFlags,
   formatTable,
+  ignoreConfigKeyFlag,
   modelFlag,
   readTextInput,
   SvcCommand,
@@ -53,6 +54,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
       description: 'Run only the base model of a run directory, without the adapter or merged weights.',
     }),
     ...chatFlags,
+    'ignore-config-key': ignoreConfigKeyFlag,
     raw: Flags.boolean({
       description: 'Use the prompt as is, without the chat template.',
       exclusive: ['chat-template', 'system'],
@@ -72,8 +74,9 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
 
     const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')
-    const {'chat-template': chatTemplate} = this.flags
-    const load = {threads, precision, numCtx, promptLookup, baseOnly, chatTemplate, onProgress: showQuantising}
+    const {'chat-template': chatTemplate, 'ignore-config-key': ignoreConfigKeys} = this.flags
+    const choices = {baseOnly, chatTemplate, ignoreConfigKeys}
+    const load = {threads, precision, numCtx, promptLookup, ...choices, onProgress: showQuantising}
     const options = {...load, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {

@@ -1,6 +1,6 @@
 import {cwd} from 'node:process'
 import {Args, Flags} from '@oclif/core'
-import {byteProgress, SvcCommand, withProgress} from '../src/cli/index.js'
+import {byteProgress, ignoreConfigKeyFlag, SvcCommand, withProgress} from '../src/cli/index.js'
 import type {MergeV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
 import type {MergeSource} from '../src/weights/index.js'
@@ -58,6 +58,7 @@ tensor, as svc serve does in memory.`
     })(),
     untie: Flags.boolean({description: 'Store a tied output head as a separate tensor.'}),
     overwrite: Flags.boolean({description: 'Overwrite existing output.'}),
+    'ignore-config-key': ignoreConfigKeyFlag,
     'ignore-eval-gate': Flags.boolean({description: 'Merge even if the evaluation of the run failed.'}),
   }
 
@@ -87,14 +88,15 @@ tensor, as svc serve does in memory.`
   #source(): MergeSource {
     const {run} = this.args
     const {'base-shard': shards = [], base, adapter, meta, 'ignore-eval-gate': ignoreEvalGate = false} = this.flags
+    const {'ignore-config-key': ignoreConfigKeys = []} = this.flags
     if (run !== undefined) {
       if (adapter !== undefined || shards.length > 0)
         throw usage('A run directory cannot be combined with --adapter or --base-shard.')
-      return {run, base, ignoreEvalGate, cwd: cwd()}
+      return {run, base, ignoreEvalGate, ignoreConfigKeys, cwd: cwd()}
     }
     if (adapter === undefined) throw usage('Specify a run directory or --adapter.')
     if (base === undefined && shards.length === 0) throw usage('Specify the base model with --base or --base-shard.')
-    return {base: base === undefined ? {shards} : {folder: base}, adapter, meta, cwd: cwd()}
+    return {base: base === undefined ? {shards} : {folder: base}, adapter, meta, ignoreConfigKeys, cwd: cwd()}
   }
 }
 

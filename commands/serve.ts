@@ -1,5 +1,13 @@
 import {Flags} from '@oclif/core'
-import {chatFlags, modelFlag, SpeechCommand, settingFlags, showQuantising, withProgress} from '../src/cli/index.js'
+import {
+  chatFlags,
+  ignoreConfigKeyFlag,
+  modelFlag,
+  SpeechCommand,
+  settingFlags,
+  showQuantising,
+  withProgress,
+} from '../src/cli/index.js'
 import {
   engineSettings,
   type SettingSources,
@@ -44,6 +52,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       helpValue: 'MODEL',
     }),
     ...chatFlags,
+    'ignore-config-key': ignoreConfigKeyFlag,
     'ignore-eval-gate': Flags.boolean({description: 'Serve even if the evaluation of the run failed.'}),
     'api-key-env': Flags.string({
       description: 'Environment variable that contains the API key clients must send.',
@@ -158,6 +167,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       chatTemplate: this.flags['chat-template'],
       system: this.flags.system,
       ignoreEvalGate: this.flags['ignore-eval-gate'],
+      ignoreConfigKeys: this.flags['ignore-config-key'],
       slots: parallel,
       queueLimit: queue,
       prefixBytes: prefixCache * 1_000_000,

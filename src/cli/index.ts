@@ -60,7 +60,7 @@ export {
   formatNodes,
 } from './mesh-text.js'
 export {formatHistory, formatInbox} from './message-text.js'
-export {chatFlags, modelFlag} from './model-flag.js'
+export {chatFlags, ignoreConfigKeyFlag, modelFlag} from './model-flag.js'
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'

@@ -8,6 +8,13 @@ export const modelFlag = Flags.string({
   required: true,
 })
 
+export const ignoreConfigKeyFlag = Flags.string({
+  description: 'Unknown key of config.json or adapter_config.json to ignore; may be repeated.',
+  helpValue: 'NAME',
+  multiple: true,
+  multipleNonGreedy: true,
+})
+
 /** How conversations are formatted. */
 export const chatFlags = {
   'chat-template': Flags.string({

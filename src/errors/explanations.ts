@@ -602,13 +602,17 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A file of the model is damaged or incomplete, or has an unknown layout.',
     {file: 'runs/r7/tokenizer.json', reason: 'it has no key "model"'},
   ],
+  lfs_pointer: [
+    'The model was cloned with Git without Git LFS, so its large files are missing.',
+    {file: 'models/acme/model.safetensors', size: 988097824},
+  ],
   model_family_unknown: [
     'model_type in config.json names an architecture that svc does not implement.',
     {file: 'models/acme/config.json', family: 'mamba', known: ['llama', 'mistral', 'qwen2', 'qwen3']},
   ],
   model_config_unsupported: [
     'config.json enables a feature that affects the result and is not implemented.',
-    {file: 'models/acme/config.json', key: 'attn_logit_softcapping', value: '50'},
+    {file: 'models/acme/config.json', key: 'attn_logit_softcapping', value: '50', isKnown: false},
   ],
   base_model_not_found: [
     'The manifest of the adapter names a base model that is at none of the listed locations.',
@@ -628,7 +632,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   adapter_unsupported: [
     'The adapter uses a LoRA variant that is not implemented.',
-    {file: 'runs/r7/adapter_config.json', key: 'use_dora', value: 'true'},
+    {file: 'runs/r7/adapter_config.json', key: 'use_dora', value: 'true', isKnown: true},
   ],
   adapter_tensor_missing: [
     'The manifest of the adapter names a tensor that its weights do not contain.',

@@ -2,6 +2,9 @@ import {
   createSampler,
   createTopSampler,
   logProbabilities,
+  type ReplyRules,
+  repetitionPenalty,
+  replyRules,
   type Sampler,
   type TopSampler,
   topLogProbabilities,
@@ -17,6 +20,8 @@ export interface GenerationModel {
   endTokens: ReadonlySet<number>
   /** Number of most likely tokens that each prediction has. */
   topCount: number
+  /** What the model demands of each reply. */
+  rules: ReplyRules
 }
 
 /**
@@ -46,7 +51,7 @@ export class Generation {
   readonly #promptLogprobs: PromptToken[] = []
 
   constructor(
-    {tokenizer, contextLength: modelContext, endTokens, topCount}: GenerationModel,
+    {tokenizer, contextLength: modelContext, endTokens, topCount, rules}: GenerationModel,
     prompt: readonly number[],
     {sampling, stop, maxTokens, topLogprobs, echo, contextLength = modelContext}: TokenRequest,
   ) {
@@ -54,13 +59,17 @@ export class Generation {
     this.#promptTokens = prompt.length
     this.#tokenizer = tokenizer
     this.#endTokens = endTokens
-    this.#sample = createSampler(sampling)
     this.#output = new OutputText(tokenizer, prompt, stop)
     this.#topLogprobs = topLogprobs
     this.#echo = echo
     const fewSuffice = !this.scoresPrompt && (topLogprobs ?? 0) <= topCount
-    this.#sampleTop = fewSuffice ? createTopSampler(sampling, topCount) : undefined
     this.#limit = Math.min(maxTokens ?? Number.POSITIVE_INFINITY, contextLength - prompt.length)
+    const processors = [
+      ...(sampling.repeatPenalty === undefined ? repetitionPenalty(rules) : []),
+      ...replyRules(rules, {promptTokens: prompt.length, limit: this.#limit, endTokens}),
+    ]
+    this.#sample = createSampler(sampling, processors)
+    this.#sampleTop = fewSuffice && processors.length === 0 ? createTopSampler(sampling, topCount) : undefined
   }
 
   get finished(): boolean {

@@ -1,19 +1,20 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
-import {
-  type Adapter,
-  commonFolder,
-  type Dtype,
-  type LoraDelta,
-  type TensorEntry,
-  type TensorMap,
-} from '../weights/index.js'
+import {type Adapter, commonFolder, type LoraDelta, type TensorEntry, type TensorMap} from '../weights/index.js'
 import {weightDtypes} from './spec.js'
 
-const dataTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', F16: 'float16', BF16: 'bfloat16'}
+const dataTypes: ReadonlyMap<string, DataType> = new Map([
+  ['F32', 'float32'],
+  ['F16', 'float16'],
+  ['BF16', 'bfloat16'],
+])
 /** Types of quantised copies. */
-const quantizedTypes: Partial<Record<Dtype, DataType>> = {F32: 'float32', I8: 'int8', U8: 'uint8'}
+const quantizedTypes: ReadonlyMap<string, DataType> = new Map([
+  ['F32', 'float32'],
+  ['I8', 'int8'],
+  ['U8', 'uint8'],
+])
 
 /** Ends of the names of quantised copies. */
 const quantizedKinds = ['columns', 'blocks', 'nibbles']
@@ -155,7 +156,7 @@ export class Initializers {
 
   /** A tensor of a quantised copy. */
   #copy(entry: TensorEntry): Value {
-    return this.#once(entry, () => this.#external(entry.name, entry, quantizedTypes[entry.dtype] as DataType))
+    return this.#once(entry, () => this.#external(entry.name, entry, quantizedTypes.get(entry.dtype) as DataType))
   }
 
   #scaleOf({name}: TensorEntry): TensorEntry {
@@ -187,7 +188,7 @@ export class Initializers {
 
 /** @throws tensor_dtype */
 function typeOf({name, dtype, file}: TensorEntry): DataType {
-  const type = dataTypes[dtype]
+  const type = dataTypes.get(dtype)
   if (type === undefined) throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: weightDtypes})
   return type
 }

@@ -25,10 +25,11 @@ import {choosePrecision, type Precision, withQuantised} from './precision.js'
 import {PrefixCache} from './prefix-cache.js'
 import {PrefixStore} from './prefix-store.js'
 import {encodePrompt} from './prompt.js'
+import {readReplyRules} from './reply-rules-config.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
 
-export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'> {
+export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly' | 'ignoreConfigKeys'> {
   /** Compute threads; 0 is one per physical core. */
   threads: number
   /** Context length in tokens, limited by that of the model; 0 is the model's, up to 8192. */
@@ -108,10 +109,16 @@ export async function loadLanguageModel(
   const directory = await openRunDirectory(model, lookup)
   const declared = await readJsonObject(directory.config)
   const config = directory.untied ? {...declared, tie_word_embeddings: false} : declared
-  const spec = readDecoderSpec(config, directory.config, (tensor) => directory.tensors.has(tensor))
+  const spec = readDecoderSpec(
+    config,
+    directory.config,
+    (tensor) => directory.tensors.has(tensor),
+    lookup.ignoreConfigKeys,
+  )
   const {tokenizer, template, templateSource} = await readModelText(directory, chatTemplate)
   const {tensors} = directory
   const {generation} = directory.declarations
+  const rules = readReplyRules(generation, directory)
   const computeThreads = threads || physicalCores()
   const precision = choosePrecision(requested, tensors, device)
   const weights =
@@ -146,7 +153,7 @@ export async function loadLanguageModel(
   const ends = endTokens(tokenizer, config, generation)
   const scheduler = new Scheduler(
     decoder,
-    {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec)},
+    {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec), rules},
     {slots, queueLimit, prefixes, lookup: promptLookup},
     counters,
   )

@@ -3,7 +3,7 @@ import {
   blocksCopy,
   type CopyOptions,
   columnsCopy,
-  dtypeBytes,
+  elements,
   nibblesCopy,
   type QuantizedCopy,
   type TensorEntry,
@@ -34,7 +34,7 @@ export function choosePrecision(
   const entries = [...tensors.values()]
   const bytes = entries.reduce((sum, {length}) => sum + length, 0)
   if (bytes < smallBytes || device !== 'cpu') return 'f32'
-  const weights = entries.reduce((sum, {length, dtype}) => sum + length / dtypeBytes(dtype), 0)
+  const weights = entries.reduce((sum, {shape}) => sum + elements(shape), 0)
   if (weights > memory) return 'w4'
   return hasByteProducts() || 4 * weights > memory ? 'w8' : 'f32'
 }

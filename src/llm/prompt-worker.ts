@@ -11,7 +11,9 @@ import type {Prompt} from './request.js'
 
 export interface PromptThreadStart {
   model: string
-  options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly'> & {chatTemplate?: string | undefined}
+  options: Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly' | 'ignoreConfigKeys'> & {
+    chatTemplate?: string | undefined
+  }
   log: Omit<LogOptions, 'stream'> | undefined
 }
 

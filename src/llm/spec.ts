@@ -1,4 +1,4 @@
-import type {Dtype} from '../weights/index.js'
+import type {FloatDtype} from '../weights/index.js'
 
 /** The computation of a decoder, independent of its family. Dimensions are numbers of elements. */
 export interface DecoderSpec {
@@ -69,4 +69,4 @@ export interface DecoderTensors {
 }
 
 /** Supported dtypes of weights; all are computed as 32-bit floats. */
-export const weightDtypes = ['F32', 'F16', 'BF16'] as const satisfies readonly Dtype[]
+export const weightDtypes = ['F32', 'F16', 'BF16'] as const satisfies readonly FloatDtype[]

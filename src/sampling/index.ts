@@ -12,6 +12,7 @@ export {highest, logProbabilities, logSumExp, logSumExpAbove} from './log-probab
 export {argmax} from './most-likely.js'
 export {defaultSampling, type SamplingOptions} from './options.js'
 export {randomSource} from './random.js'
+export {type ReplyBounds, type ReplyRules, repetitionPenalty, replyRules} from './reply-rules.js'
 export {createSampler, createTopSampler, type Sampler, type TopSampler} from './sampler.js'
 export {TokenLogits} from './token-logits.js'
 export {type TopLogits, topLogits, topLogProbabilities} from './top-logits.js'

@@ -9,8 +9,8 @@ export interface SamplingOptions {
   minP: number
   /** 32-bit seed. */
   seed: number
-  /** Divides the positive logits of used tokens, and multiplies negative ones; 1 is off. */
-  repeatPenalty: number
+  /** Divides the positive logits of used tokens, and multiplies negative ones; 1 is off; undefined: that of the model. */
+  repeatPenalty: number | undefined
   /** Subtracted once from the logit of each used token. */
   presencePenalty: number
   /** Subtracted from the logit of each used token for each use. */
@@ -28,7 +28,7 @@ export const defaultSampling: SamplingOptions = {
   topP: 0.9,
   minP: 0,
   seed: 0,
-  repeatPenalty: 1,
+  repeatPenalty: undefined,
   presencePenalty: 0,
   frequencyPenalty: 0,
   repeatLastN: 64,

@@ -12,7 +12,7 @@ export type PenaltyOptions = Pick<
  * that a step without penalties does not read the history.
  */
 export function penalties(options: PenaltyOptions): LogitsProcessor | undefined {
-  const {repeatPenalty, presencePenalty, frequencyPenalty, repeatLastN} = options
+  const {repeatPenalty = 1, presencePenalty, frequencyPenalty, repeatLastN} = options
   const neutral = repeatPenalty === 1 && presencePenalty === 0 && frequencyPenalty === 0
   if (neutral || repeatLastN === 0) return undefined
   // Uses of each token, [vocabulary]; all zero between steps. Much faster than a Map for a history of 32,000 tokens.

@@ -1,6 +1,7 @@
 import {SvcError} from '../errors/index.js'
 import {draw, minP, softmax, topP} from './candidates.js'
 import {ban, logitBias} from './logit-bias.js'
+import type {LogitsProcessor} from './logits-processor.js'
 import {argmax, finiteTokens, mostLikely} from './most-likely.js'
 import type {SamplingOptions} from './options.js'
 import {penalties} from './penalties.js'
@@ -15,11 +16,11 @@ import type {TopLogits} from './top-logits.js'
 export type Sampler = (logits: Float32Array, history: readonly number[]) => number
 
 /**
- * Applies logit bias, penalties, top-k, temperature, softmax, top-p and min-p in this order, then draws a token. At
+ * Applies logit bias, penalties, further processors, top-k, temperature, softmax, top-p and min-p in this order, then draws a token. At
  * temperature 0 it selects the most likely token after bias and penalties. Deterministic for the same options and logits.
  */
-export function createSampler(options: SamplingOptions): Sampler {
-  const process = logitsProcessing(options)
+export function createSampler(options: SamplingOptions, further: readonly LogitsProcessor[] = []): Sampler {
+  const process = logitsProcessing([...processorsOf(options), ...further])
   const choose = options.temperature === 0 ? argmax : drawFromAll(options)
   return (logits, history) => {
     const token = choose(process(logits, history))
@@ -49,11 +50,10 @@ export function createTopSampler(options: SamplingOptions, count: number): TopSa
 const processorsOf = (options: SamplingOptions) =>
   [logitBias(options.logitBias), penalties(options)].filter((processor) => processor !== undefined)
 
-/** Applies bias and penalties to a copy that is reused by the next step; without any, returns the caller's logits. */
+/** Applies processors to a copy that is reused by the next step; without any, returns the caller's logits. */
 function logitsProcessing(
-  options: SamplingOptions,
+  processors: readonly LogitsProcessor[],
 ): (logits: Float32Array, history: readonly number[]) => Float32Array {
-  const processors = processorsOf(options)
   if (processors.length === 0) return (logits) => logits
   let copy = new Float32Array()
   return (logits, history) => {

@@ -1,15 +1,15 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
-import {commonFolder, type Dtype, quantizedBlock, type TensorEntry, type TensorMap} from '../weights/index.js'
+import {commonFolder, quantizedBlock, type TensorEntry, type TensorMap} from '../weights/index.js'
 
-const dataTypes: Partial<Record<Dtype, DataType>> = {
-  F32: 'float32',
-  F16: 'float16',
-  BF16: 'bfloat16',
-  I8: 'int8',
-  U8: 'uint8',
-}
+const dataTypes: ReadonlyMap<string, DataType> = new Map([
+  ['F32', 'float32'],
+  ['F16', 'float16'],
+  ['BF16', 'bfloat16'],
+  ['I8', 'int8'],
+  ['U8', 'uint8'],
+])
 
 /** `castTo` of ONNX for 32-bit floats. */
 const float32 = 1
@@ -124,9 +124,9 @@ export class GraphWeights {
       throw new SvcError('tensor_missing', {tensor: name, files})
     }
     const {file, dtype, offset, length} = entry
-    const type = dataTypes[dtype]
+    const type = dataTypes.get(dtype)
     if (type === undefined)
-      throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: Object.keys(dataTypes)})
+      throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: [...dataTypes.keys()]})
     if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i]))
       throw new SvcError('tensor_shape', {tensor: name, file, found: entry.shape, expected: shape})
     const [size = 1, ...others] = shape

@@ -1,6 +1,7 @@
 import {isVadModel, type NeuralVadOptions, neuralVad, type VoiceActivityDetector} from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
 import {modelPath, openSession, tensor} from '../onnx/index.js'
+import {refusePointerFile} from '../weights/index.js'
 
 /** A loaded voice activity detection model; each detector has its own state. */
 export interface OpenVadModel {
@@ -8,12 +9,13 @@ export interface OpenVadModel {
   release(): Promise<void>
 }
 
-/** Opens the ONNX file of a neural voice activity detector. @throws file_not_found, model_file_invalid */
+/** Opens the ONNX file of a neural voice activity detector. @throws file_not_found, model_file_invalid, lfs_pointer */
 export async function openVadModel(path: string): Promise<OpenVadModel> {
   const file = await modelPath(path).catch((error: unknown) => {
     throw SvcError.from(error)
   })
-  const session = await openSession(file, {threads: 1}).catch((error: Error) => {
+  const session = await openSession(file, {threads: 1}).catch(async (error: Error) => {
+    await refusePointerFile(path)
     throw new SvcError('model_file_invalid', {file: path, reason: error.message.replace(/\.$/, '')}, {cause: error})
   })
   const inputNames = session.inputs.map(({name}) => name)

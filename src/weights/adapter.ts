@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
+import {isEmpty, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
 import {readJsonObject} from './json-file.js'
 import type {TensorEntry} from './safetensors.js'
 import {readTensorMap, type TensorMap} from './shards.js'
@@ -62,19 +63,25 @@ const manifestNames: readonly (string | RegExp)[] = [
 export const findAdapterWeights = (path: string): string | undefined =>
   weightFiles.map((file) => join(path, file)).find((file) => existsSync(file))
 
-/** Reads the first manifest found in a directory, in this order: v3, v2, PEFT. */
-export async function readAdapterManifest(path: string): Promise<AdapterManifest | undefined> {
+/**
+ * Reads the first manifest found in a directory, in this order: v3, v2, PEFT.
+ * @param ignored unknown keys of PEFT that may be present
+ */
+export async function readAdapterManifest(
+  path: string,
+  ignored: readonly string[] = [],
+): Promise<AdapterManifest | undefined> {
   const names = (await readdir(path)).sort()
   for (const pattern of manifestNames) {
     const name = names.find((entry) => (typeof pattern === 'string' ? entry === pattern : pattern.test(entry)))
-    if (name !== undefined) return readManifestFile(join(path, name))
+    if (name !== undefined) return readManifestFile(join(path, name), ignored)
   }
   return undefined
 }
 
 /** Reads one manifest in any format. */
-export const readManifestFile = async (file: string): Promise<AdapterManifest> =>
-  parseManifest(file, await readJsonObject(file))
+export const readManifestFile = async (file: string, ignored: readonly string[] = []): Promise<AdapterManifest> =>
+  parseManifest(file, await readJsonObject(file), ignored)
 
 /** @throws adapter_invalid, adapter_tensor_missing, safetensors_invalid */
 export async function readAdapter(file: string, manifest: AdapterManifest): Promise<Adapter> {
@@ -93,11 +100,11 @@ export async function readAdapter(file: string, manifest: AdapterManifest): Prom
 
 type Json = Readonly<Record<string, unknown>>
 
-function parseManifest(file: string, json: Json): AdapterManifest {
+function parseManifest(file: string, json: Json, ignored: readonly string[]): AdapterManifest {
   const {format, peft_type: peftType} = json
   if (typeof format === 'string' && /_mens_adapter$|_mens_qlora_lora_only_v2$/.test(format))
     return parseMapped(file, json)
-  if (peftType !== undefined || 'lora_alpha' in json) return parsePeft(file, json)
+  if (peftType !== undefined || 'lora_alpha' in json) return parsePeft(file, json, ignored)
   throw invalid(file, `its format is ${JSON.stringify(format)}; expected *_mens_adapter, *_lora_only_v2 or PEFT`)
 }
 
@@ -123,39 +130,61 @@ function parseMapped(file: string, json: Json): AdapterManifest {
   }
 }
 
-/** Keys of a PEFT configuration that affect the computation, with a test for their neutral values. */
-const peftNeutral: Readonly<Record<string, (value: unknown) => boolean>> = {
-  use_dora: (value) => value === false,
-  fan_in_fan_out: (value) => value === false,
-  bias: (value) => value === 'none',
-  modules_to_save: (value) => Array.isArray(value) && value.length === 0,
+/**
+ * Keys of a PEFT configuration that do not affect inference: metadata, training options, the selection of modules, which
+ * the names of the tensors show, and options of initialisations.
+ */
+const peftInert: ReadonlySet<string> = new Set([
+  ...['task_type', 'auto_mapping', 'peft_version', 'revision', 'inference_mode', 'runtime_config'],
+  ...['target_modules', 'exclude_modules', 'layers_to_transform', 'layers_pattern', 'lora_dropout'],
+  ...['eva_config', 'corda_config', 'loftq_config', 'lora_ga_config', 'qalora_group_size'],
+  ...['megatron_config', 'megatron_core'],
+])
+
+/** Keys that affect inference, with a test for their neutral values. */
+const peftNeutral: NeutralKeys['neutral'] = {
+  use_dora: oneOf(false),
+  fan_in_fan_out: oneOf(false),
+  bias: oneOf('none'),
+  modules_to_save: isEmpty,
   alpha_pattern: isEmpty,
   rank_pattern: isEmpty,
-  use_bdlora: (value) => value === false,
-  use_qalora: (value) => value === false,
-  lora_bias: (value) => value === false,
+  use_bdlora: oneOf(false),
+  use_qalora: oneOf(false),
+  lora_bias: oneOf(false),
   layer_replication: isEmpty,
+  // Updates of parameters that are not the weight of a linear layer, and of single embeddings.
+  target_parameters: isEmpty,
+  trainable_token_indices: isEmpty,
+  // Arrow selects one of several adapters for each token.
+  arrow_config: isEmpty,
   // Activated LoRA applies only after these tokens.
   alora_invocation_tokens: isEmpty,
-  alora_invocation_string: (value) => value === '',
+  alora_invocation_string: oneOf(''),
   // Other initialisations, such as PiSSA, OLoRA and CorDA, also change the base model.
-  init_lora_weights: (value) => typeof value === 'boolean' || ['gaussian', 'eva', 'orthogonal'].includes(String(value)),
+  init_lora_weights: (value) => typeof value === 'boolean' || oneOf('gaussian', 'eva', 'orthogonal')(value),
 }
 
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
-}
+/** Keys of a PEFT configuration that are read. */
+const peftRead = ['peft_type', 'r', 'lora_alpha', 'use_rslora', 'base_model_name_or_path']
 
 const peftName = /^base_model\.model\.(.+)\.lora_([AB])(?:\.default)?(?:\.weight)?$/
 
 /** PEFT's `adapter_config.json`; every tensor of the file must be a half of a pair. */
-function parsePeft(file: string, json: Json): AdapterManifest {
+function parsePeft(file: string, json: Json, ignored: readonly string[]): AdapterManifest {
   if (json.peft_type !== undefined && json.peft_type !== 'LORA')
-    throw new SvcError('adapter_unsupported', {file, key: 'peft_type', value: JSON.stringify(json.peft_type)})
-  for (const [key, neutral] of Object.entries(peftNeutral)) {
-    const value = json[key]
-    if (value !== undefined && value !== null && !neutral(value))
-      throw new SvcError('adapter_unsupported', {file, key, value: JSON.stringify(value)})
+    throw new SvcError('adapter_unsupported', {
+      file,
+      key: 'peft_type',
+      value: JSON.stringify(json.peft_type),
+      isKnown: true,
+    })
+  const isHandled = (key: string) =>
+    peftRead.includes(key) || (ignored.includes(key) && !Object.hasOwn(peftNeutral, key))
+  const key = unsupportedKey(json, {inert: peftInert, neutral: peftNeutral}, isHandled)
+  if (key !== undefined) {
+    const isKnown = Object.hasOwn(peftNeutral, key)
+    throw new SvcError('adapter_unsupported', {file, key, value: JSON.stringify(json[key]), isKnown})
   }
   const rank = positive(file, 'r', json.r)
   const scale = positive(file, 'lora_alpha', json.lora_alpha) / (json.use_rslora === true ? Math.sqrt(rank) : rank)

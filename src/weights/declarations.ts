@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {readJsonObject} from './json-file.js'
+import {refusePointer} from './lfs-pointer.js'
 
 export const templateFile = 'chat_template.jinja'
 export const tokenizerFile = 'tokenizer_config.json'
@@ -21,7 +22,7 @@ export interface Declarations {
  * Reads the optional files of a model. An earlier folder precedes the later ones, whatever file its statement is in: a run
  * precedes its base. Within a folder, `chat_template.jinja` precedes `tokenizer_config.json`, which precedes
  * `special_tokens_map.json`. Settings are merged by key; null is no statement.
- * @throws model_file_invalid
+ * @throws model_file_invalid, lfs_pointer
  */
 export async function readDeclarations(folders: readonly string[]): Promise<Declarations> {
   const all = await Promise.all(folders.map(readFolder))
@@ -43,7 +44,7 @@ async function readFolder(folder: string): Promise<Declarations> {
   const {chat_template: declared, ...config} = await read(tokenizerFile)
   const file = join(folder, templateFile)
   const template = existsSync(file)
-    ? {declared: await readFile(file, 'utf8'), file}
+    ? {declared: await readTemplate(file), file}
     : declared === undefined
       ? undefined
       : {declared, file: join(folder, tokenizerFile)}
@@ -52,4 +53,10 @@ async function readFolder(folder: string): Promise<Declarations> {
     generation: await read(generationFile),
     ...(template === undefined ? {} : {template}),
   }
+}
+
+async function readTemplate(file: string): Promise<string> {
+  const source = await readFile(file, 'utf8')
+  refusePointer(file, source)
+  return source
 }

@@ -1,4 +1,4 @@
-/** Element types of safetensors, with their sizes in bytes. */
+/** Element types of safetensors that are used here, with their sizes in bytes. */
 const dtypes = {
   BOOL: 1,
   U8: 1,
@@ -19,7 +19,7 @@ const dtypes = {
 
 export type Dtype = keyof typeof dtypes
 
-export const isDtype = (name: unknown): name is Dtype => typeof name === 'string' && Object.hasOwn(dtypes, name)
+export const isDtype = (name: string): name is Dtype => Object.hasOwn(dtypes, name)
 
 export const dtypeBytes = (dtype: Dtype): number => dtypes[dtype]
 
@@ -28,4 +28,4 @@ export const widened = ['F32', 'F16', 'BF16'] as const
 
 export type FloatDtype = (typeof widened)[number]
 
-export const isWidened = (dtype: Dtype): dtype is FloatDtype => widened.includes(dtype as FloatDtype)
+export const isWidened = (dtype: string): dtype is FloatDtype => widened.includes(dtype as FloatDtype)

@@ -4,14 +4,16 @@
  */
 export type {Adapter, LoraDelta} from './adapter.js'
 export {type CacheEntry, listCache, prefixFolder, pruneCache} from './cache-contents.js'
+export {isAbsent, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
-export {type Dtype, dtypeBytes} from './dtype.js'
+export type {FloatDtype} from './dtype.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'
 export {cachedSnapshot, hubCacheFolder, isModelId} from './hub/cache-layout.js'
 export type {HubOptions} from './hub/hub-request.js'
 export {type PulledModel, type PullOptions, type PullProgress, pullModel} from './hub/pull.js'
 export {speechModelFiles} from './hub/speech-files.js'
 export {readJsonObject} from './json-file.js'
+export {refusePointer, refusePointerFile} from './lfs-pointer.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from './merge/merge-adapter.js'
 export type {MergeSource} from './merge/merge-inputs.js'
 export {floatToHalf} from './narrow.js'
@@ -26,7 +28,13 @@ export {
   withCopies,
 } from './quantized-copies.js'
 export {openRunDirectory, type RunDirectory, type RunLookup} from './run-directory.js'
-export {readSafetensorsHeader, readTensorFloat32, type TensorEntry} from './safetensors.js'
+export {
+  elements,
+  readSafetensorsHeader,
+  readTensorFloat32,
+  refuseOtherThanFloats,
+  type TensorEntry,
+} from './safetensors.js'
 export {type TensorSource, writeSafetensors} from './safetensors-writer.js'
 export {commonFolder, hasShards, readShards, readTensorMap, type TensorMap} from './shards.js'
 export {halfToFloat, widenFloats} from './widen.js'

@@ -1,14 +1,16 @@
 import {readFile} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
+import {refusePointer} from './lfs-pointer.js'
 
 /**
  * Reads a JSON file that must contain an object.
- * @throws model_file_invalid, file_not_found, file_unreadable
+ * @throws model_file_invalid, lfs_pointer, file_not_found, file_unreadable
  */
 export async function readJsonObject(file: string): Promise<Record<string, unknown>> {
   const source = await readFile(file, 'utf8').catch((error: unknown) => {
     throw SvcError.from(error)
   })
+  refusePointer(file, source)
   let value: unknown
   try {
     value = JSON.parse(source)

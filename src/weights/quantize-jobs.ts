@@ -1,7 +1,7 @@
 import {closeSync, openSync, readSync, writeSync} from 'node:fs'
 import {SvcError} from '../errors/index.js'
 import {writeFault} from '../files/index.js'
-import {type Dtype, dtypeBytes} from './dtype.js'
+import {dtypeBytes, type FloatDtype} from './dtype.js'
 import {blockBounds, columnBounds, quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
 import {widenFloats} from './widen.js'
 
@@ -13,7 +13,7 @@ export type Scheme =
 
 /** Rows of a matrix `[rows, input]` in a file, and where their quantised copy is written. Offsets are in bytes. */
 export interface QuantizeJob {
-  source: {name: string; file: string; dtype: Dtype; offset: number}
+  source: {name: string; file: string; dtype: FloatDtype; offset: number}
   rows: number
   input: number
   scheme: Scheme

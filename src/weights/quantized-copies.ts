@@ -135,6 +135,7 @@ const bytesPerBlock = ({kind, size}: Exclude<Scheme, {kind: 'columns'}>) => (kin
 
 /** The columns of a matrix are a job, because each row changes all of its copy; blocks of rows are jobs of their own. */
 function jobsOf({entry, scheme}: QuantizedCopy, offsets: ReadonlyMap<string, number>): QuantizeJob[] {
+  refuseOtherThanFloats(entry)
   const {name, file, dtype, offset, length} = entry
   const [out = 0, input = 0] = entry.shape
   const values = offsets.get(`${name}.${scheme.kind}`) as number

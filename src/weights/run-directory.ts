@@ -54,6 +54,8 @@ export interface RunLookup {
   ignoreEvalGate?: boolean | undefined
   /** Ignore the adapter and `merged.safetensors`; the evaluation is then not checked. */
   baseOnly?: boolean | undefined
+  /** Unknown keys of `config.json` and of the adapter's configuration that may be present. */
+  ignoreConfigKeys?: readonly string[] | undefined
   cwd?: string
   env?: Readonly<Record<string, string | undefined>>
 }
@@ -118,7 +120,7 @@ export interface FoundRun {
 export async function findRun(model: string, lookup: RunLookup = {}): Promise<FoundRun> {
   const around = {cwd: lookup.cwd ?? process.cwd(), env: lookup.env ?? process.env}
   const path = await locate(model, around)
-  const manifest = await readAdapterManifest(path)
+  const manifest = await readAdapterManifest(path, lookup.ignoreConfigKeys)
   if (lookup.baseOnly === true) {
     const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
     return {path, basePath, manifest, weights: undefined, merged: undefined, trained: false}

@@ -1,12 +1,14 @@
 import {type FileHandle, open, rename, rm} from 'node:fs/promises'
 import {writeFault} from '../files/index.js'
-import {type Dtype, dtypeBytes} from './dtype.js'
-import {readSafetensorsHeader, type TensorEntry} from './safetensors.js'
+import {dtypeBytes, isDtype} from './dtype.js'
+import {elements, readSafetensorsHeader, type TensorEntry} from './safetensors.js'
 
 export interface TensorLayout {
   name: string
-  dtype: Dtype
+  dtype: string
   shape: readonly number[]
+  /** Length in bytes if the dtype is not a `Dtype`. */
+  length?: number
 }
 
 export interface TensorSource extends TensorLayout {
@@ -64,9 +66,10 @@ export async function createSafetensors(file: string, tensors: readonly TensorLa
 /** 8 bytes of length, then JSON, padded with spaces to align the data to 8 bytes. */
 function headerOf(tensors: readonly TensorLayout[], metadata: Readonly<Record<string, string>>): Uint8Array {
   let offset = 0
-  const entries = tensors.map(({name, dtype, shape}) => {
+  const entries = tensors.map((tensor) => {
+    const {name, dtype, shape} = tensor
     const start = offset
-    offset += byteLength({dtype, shape})
+    offset += byteLength(tensor)
     return [name, {dtype, shape, data_offsets: [start, offset]}] as const
   })
   const json = JSON.stringify({
@@ -81,8 +84,8 @@ function headerOf(tensors: readonly TensorLayout[], metadata: Readonly<Record<st
   return header
 }
 
-const byteLength = ({dtype, shape}: Omit<TensorLayout, 'name'>): number =>
-  shape.reduce((product, dim) => product * dim, dtypeBytes(dtype))
+const byteLength = ({dtype, shape, length = 0}: TensorLayout): number =>
+  isDtype(dtype) ? elements(shape) * dtypeBytes(dtype) : length
 
 async function writeTensor(handle: FileHandle, tensor: TensorSource): Promise<void> {
   const data = await tensor.data()

@@ -1,12 +1,14 @@
 import {type FileHandle, open} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
-import {type Dtype, dtypeBytes, isDtype, isWidened, widened} from './dtype.js'
+import {dtypeBytes, type FloatDtype, isDtype, isWidened, widened} from './dtype.js'
+import {refusePointer} from './lfs-pointer.js'
 import {widenFloats} from './widen.js'
 
 /** Location of a tensor; `offset` and `length` are in bytes, from the start of the file. */
 export interface TensorEntry {
   readonly name: string
-  readonly dtype: Dtype
+  /** Also one that is not a `Dtype`: such a tensor can be copied, but not read. */
+  readonly dtype: string
   readonly shape: readonly number[]
   readonly file: string
   readonly offset: number
@@ -20,7 +22,7 @@ const prefixBytes = 8
 /**
  * Reads and validates the header of a safetensors file, without its data. Layout: 8-byte little-endian header length,
  * JSON header, data. Source: the format specification by Hugging Face.
- * @throws safetensors_invalid, file_not_found, file_unreadable
+ * @throws safetensors_invalid, lfs_pointer, file_not_found, file_unreadable
  */
 export async function readSafetensorsHeader(file: string): Promise<TensorEntry[]> {
   const handle = await open(file).catch((error: unknown) => {
@@ -41,7 +43,9 @@ interface Header {
 async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   const {size} = await handle.stat()
   if (size < prefixBytes) throw invalid(file, `it has ${size} bytes, too few for a header`)
-  const prefix = new DataView(await readRange(file, handle, 0, prefixBytes))
+  const start = await readRange(file, handle, 0, Math.min(size, 1024))
+  refusePointer(file, Buffer.from(start).toString('latin1'))
+  const prefix = new DataView(start)
   const length = Number(prefix.getBigUint64(0, true))
   if (length > maxHeaderBytes)
     throw invalid(file, `its header declares a length of ${length} bytes, and the maximum is ${maxHeaderBytes}`)
@@ -69,18 +73,22 @@ function parseHeader(file: string, {json, dataStart}: Header, fileSize: number):
 
 function parseEntry(file: string, name: string, entry: unknown, dataStart: number, dataBytes: number): TensorEntry {
   const {dtype, shape, data_offsets: offsets} = (entry ?? {}) as Record<string, unknown>
-  if (!isDtype(dtype)) throw invalid(file, `the tensor ${name} has the unknown dtype ${JSON.stringify(dtype)}`)
+  if (typeof dtype !== 'string') throw invalid(file, `the tensor ${name} has no dtype`)
   if (!isSizes(shape)) throw invalid(file, `the tensor ${name} has no valid shape`)
   if (!isSizes(offsets) || offsets.length !== 2) throw invalid(file, `the tensor ${name} has no valid offsets`)
   const [start, end] = offsets as [number, number]
   if (start > end || end > dataBytes)
     throw invalid(file, `the tensor ${name} has the byte range ${start} to ${end}, but the data has ${dataBytes} bytes`)
-  const elements = shape.reduce((product, dim) => product * dim, 1)
-  const expected = elements * dtypeBytes(dtype)
-  if (end - start !== expected)
-    throw invalid(file, `the tensor ${name} has ${end - start} bytes, but its shape and dtype need ${expected}`)
-  return {name, dtype, shape, file, offset: dataStart + start, length: expected}
+  const length = end - start
+  // The size of a dtype of a later version of the format is not known; only tensors that are not used may have one.
+  const expected = isDtype(dtype) ? elements(shape) * dtypeBytes(dtype) : length
+  if (length !== expected)
+    throw invalid(file, `the tensor ${name} has ${length} bytes, but its shape and dtype need ${expected}`)
+  return {name, dtype, shape, file, offset: dataStart + start, length}
 }
+
+/** Number of elements of a shape. */
+export const elements = (shape: readonly number[]): number => shape.reduce((product, dim) => product * dim, 1)
 
 function refuseOverlap(file: string, entries: readonly TensorEntry[]): void {
   const sorted = entries.filter(({length}) => length > 0).sort((a, b) => a.offset - b.offset)
@@ -130,8 +138,12 @@ export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Arra
   return values
 }
 
+/** A tensor whose values convert to 32-bit floats without loss. */
+export type FloatEntry = TensorEntry & {readonly dtype: FloatDtype}
+
 /** @throws tensor_dtype if the dtype does not convert to 32-bit floats without loss */
-export function refuseOtherThanFloats({name, file, dtype}: TensorEntry): void {
+export function refuseOtherThanFloats(entry: TensorEntry): asserts entry is FloatEntry {
+  const {name, file, dtype} = entry
   if (!isWidened(dtype)) throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
 }
 

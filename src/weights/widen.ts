@@ -1,11 +1,8 @@
 import {endianness} from 'node:os'
-import type {Dtype} from './dtype.js'
+import type {FloatDtype} from './dtype.js'
 
-/**
- * Widens little-endian floats to 32 bits: fills `target` from `bytes`, which need not be aligned.
- * @param dtype one of `widened`
- */
-export function widenFloats(bytes: Uint8Array, dtype: Dtype, target: Float32Array): void {
+/** Widens little-endian floats to 32 bits: fills `target` from `bytes`, which need not be aligned. */
+export function widenFloats(bytes: Uint8Array, dtype: FloatDtype, target: Float32Array): void {
   if (dtype === 'F32') copyFloats(bytes, target)
   else if (dtype === 'BF16') widenBf16(aligned(bytes, target.length), target)
   else widenF16(aligned(bytes, target.length), target)

@@ -7,11 +7,11 @@ import {before, describe, it, type TestContext} from 'node:test'
 import {type CliErrorV1, contractViolations} from '../../src/contracts/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import {loadLanguageModel} from '../../src/llm/index.js'
-import {withHeader} from '../support/safetensors-file.js'
+import {lfsPointer, safetensorsFile, withHeader} from '../support/safetensors-file.js'
 import {type SvcOptions, startSvc, svc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
-import {tinyConfig, tinyModel, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
+import {tinyAdapterFiles, tinyConfig, tinyModel, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 
 /** An invalid input and the expected error: code, exit status and message. */
 interface BadInput {
@@ -48,6 +48,22 @@ const cutShard = () => {
   return bytes.subarray(0, bytes.length - 100)
 }
 
+/** Files of models and adapters of which only Git LFS pointers may be in a directory. */
+const tracked = [
+  ...['config.json', 'tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json', 'generation_config.json'],
+  ...['chat_template.jinja', 'model.safetensors.index.json', shard, 'merged.safetensors'],
+  ...['adapter_model.safetensors', 'adapter_config.json'],
+]
+const pointers = tracked.map((file): [string, BadInput] => [
+  `${file} that is a Git LFS pointer`,
+  {
+    files: {...(file.startsWith('adapter') ? tinyAdapterFiles({}, {form: 'peft'}) : {}), [file]: lfsPointer(4321)},
+    code: 'lfs_pointer',
+    exit: 1,
+    message: new RegExp(`${file} is only a Git LFS pointer to a file of 4321 bytes`),
+  },
+])
+
 /** Invalid model directories. These are loaded through the library, which is faster than a command line. */
 const models: Record<string, BadInput> = {
   'a header that is too long': {
@@ -78,9 +94,9 @@ const models: Record<string, BadInput> = {
   },
   'an unknown dtype': {
     files: single(header({dtype: 'F99'})),
-    code: 'safetensors_invalid',
+    code: 'tensor_dtype',
     exit: 1,
-    message: /unknown dtype "F99"/,
+    message: /model\.embed_tokens\.weight .* F99; supported dtypes: F32/,
   },
   'an unsupported dtype': {
     files: single(header({dtype: 'I32'})),
@@ -161,6 +177,7 @@ const models: Record<string, BadInput> = {
     exit: 1,
     message: /hidden_size/,
   },
+  ...Object.fromEntries(pointers),
 }
 
 const cases: Record<string, BadInput> = {
@@ -254,6 +271,27 @@ describe('an invalid model directory', () => {
     })
 })
 
+describe('a model directory with tensors that the model does not use', () => {
+  it('is loaded whatever their dtypes are', async (test) => {
+    const data = new Uint8Array(6)
+    const folder = await modelWith(test, {
+      'merged.safetensors': safetensorsFile({
+        extra: {dtype: 'F8_E8M0', shape: [6], data},
+        more: {dtype: 'F4', shape: [12], data},
+      }),
+    })
+    const model = await loadLanguageModel(folder, {threads: 1, numCtx: 16})
+    assert.deepEqual(
+      model.description.tensors.filter(({dtype}) => dtype !== 'F32').map(({name, dtype}) => [name, dtype]),
+      [
+        ['extra', 'F8_E8M0'],
+        ['more', 'F4'],
+      ],
+    )
+    await model.release()
+  })
+})
+
 describe('svc generate with invalid input', () => {
   for (const [name, {files, args = ['Hi'], options, code, exit, message}] of Object.entries(cases)) {
     const run = async (test: TestContext, ...more: string[]) => {
@@ -281,6 +319,15 @@ describe('svc generate with invalid input', () => {
         assert.doesNotMatch(stderr, /\n\s+at /, 'no stack trace')
       })
   }
+
+  it('accepts unknown keys of the configuration with the option that the hint names', async (test) => {
+    const cwd = await modelWith(test, config({residual_multiplier: 0.22}))
+    const args = ['generate', '-m', '.', '--raw', '--max-tokens', '1', 'Hi']
+    const refused = await svcInTurn(args, {cwd})
+    const [flag = '', key = ''] = /--ignore-config-key (\S+)/.exec(refused.stderr) ?? []
+    assert.deepEqual([refused.exitCode, key], [1, 'residual_multiplier'], refused.stderr)
+    assert.equal((await svcInTurn([...args, ...flag.split(' ')], {cwd})).exitCode, 0)
+  })
 
   it('prints a stack trace only with --debug', async () => {
     const {stderr} = await svc(['generate', '--debug', '-m', './nowhere', 'Hi'])

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import type {SvcError} from '../../src/errors/index.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {rotaryFrequencies} from '../../src/llm/rope.js'
 import {tinyConfig, tinyModel} from '../support/tiny-model.js'
 
-const read = (changes: object, tensors: readonly string[] = ['lm_head.weight']) =>
-  readDecoderSpec({...tinyConfig({...tinyModel, layers: 3}), ...changes}, 'config.json', (name) =>
-    tensors.includes(name),
+const read = (changes: object, tensors: readonly string[] = ['lm_head.weight'], ignored: readonly string[] = []) =>
+  readDecoderSpec(
+    {...tinyConfig({...tinyModel, layers: 3}), ...changes},
+    'config.json',
+    (name) => tensors.includes(name),
+    ignored,
   )
 
 const windows = (changes: object) => read(changes).layers.map(({attention}) => attention.window)
@@ -92,6 +96,11 @@ describe('readDecoderSpec', () => {
     [{rope_scaling: {type: 'dynamic', factor: 2}}, /rope_type to "dynamic"/],
     [{rope_scaling: {rope_type: 'linear', factor: 2, extra: 1}}, /extra to 1/],
     [{quantization_config: {bits: 4}}, /quantization_config/],
+    [{num_nextn_predict_layers: 1}, /num_nextn_predict_layers to 1/],
+    [{is_causal: 0}, /is_causal to 0/],
+    [{rope_scaling: {rope_type: 'default', logit_scale: 2}}, /rope_scaling\.logit_scale to 2/],
+    [{unslothed: 1}, /unslothed to 1/],
+    [{toString: 1}, /toString to 1/],
     [{model_type: 'qwen3', layer_types: ['linear_attention']}, /layer_types to "linear_attention"/],
     [{layer_types: ['full_attention', 'sliding_attention']}, /layer_types to "sliding_attention"/],
     [{model_type: 'mistral', sliding_window: 8, layer_types: ['full_attention']}, /layer_types to "full_attention"/],
@@ -105,6 +114,49 @@ describe('readDecoderSpec', () => {
   it('accepts keys that do not affect inference', () => {
     const neutral = {_name_or_path: 'x', use_cache: true, attention_dropout: 0.1, logit_scale: null, alt_up: false}
     assert.deepEqual(read(neutral), read({}))
+  })
+
+  const neutral: readonly object[] = [
+    ...[{max_sequence_length: 2048}, {attn_implementation: 'flash_attention_2'}, {_attn_implementation: 'sdpa'}],
+    ...[{num_logits_to_keep: 1}, {model_max_length: 4096}, {max_window_layers: 28}, {num_nextn_predict_layers: 0}],
+    ...[{logit_scale: 1}, {is_causal: true}, {unsloth_version: '2026.1'}, {unsloth_training_args: {r: 16}}],
+    ...[
+      {min_p: 0.1},
+      {max_new_tokens: 512},
+      {no_repeat_ngram_size: 3},
+      {stop_strings: ['x']},
+      {residual_multiplier: 1},
+    ],
+  ]
+  for (const changes of neutral)
+    it(`accepts ${JSON.stringify(changes)}, which does not affect the computation`, () =>
+      assert.deepEqual(read(changes), read({})))
+
+  it('ignores unknown keys on request, also nested ones', () => {
+    const unknown = {residual_multiplier: 0.22, rope_scaling: {rope_type: 'linear', factor: 2, extra: 1}}
+    const spec = read(unknown, undefined, ['residual_multiplier', 'rope_scaling.extra', 'absent'])
+    assert.deepEqual(spec, read({rope_scaling: {rope_type: 'linear', factor: 2}}))
+  })
+
+  it('names the option in the hint of an unknown key only', () => {
+    const hintOf = (changes: object) => {
+      try {
+        read(changes)
+        return ''
+      } catch (error) {
+        return (error as SvcError).hint
+      }
+    }
+    assert.match(hintOf({residual_multiplier: 0.22}), /pass --ignore-config-key residual_multiplier if this key/)
+    assert.doesNotMatch(hintOf({mlp_bias: true}), /--ignore-config-key/)
+  })
+
+  it('refuses to ignore keys that are known to affect the computation', () => {
+    for (const [key, message] of [
+      ['rope_theta', /rope_theta in config\.json affects the computation and cannot be ignored/],
+      ['mlp_bias', /mlp_bias to true/],
+    ] as const)
+      assert.throws(() => read({mlp_bias: key === 'mlp_bias'}, undefined, [key]), {message})
   })
 
   it('accepts the keys of SmolLM2 that transformers does not read', () => {

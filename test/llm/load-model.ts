@@ -4,7 +4,7 @@ import type {LoadOptions} from '../../src/llm/language-model.js'
 
 /** Loads a model until the end of a test. */
 export async function loadModel(
-  test: TestContext,
+  test: Pick<TestContext, 'after'>,
   folder: string,
   options: Partial<LoadOptions>,
 ): Promise<LanguageModel> {

@@ -24,6 +24,10 @@ export function withHeader(json: string, data: Uint8Array = new Uint8Array()): U
   return Buffer.concat([length, header, data])
 }
 
+/** What Git LFS leaves in place of a file of `size` bytes that was not downloaded. */
+export const lfsPointer = (size: number): string =>
+  `version https://git-lfs.github.com/spec/v1\noid sha256:${'ab'.repeat(32)}\nsize ${size}\n`
+
 export type FloatDtype = 'F32' | 'F16' | 'BF16'
 
 /** Values in a float dtype; 16-bit types are rounded towards zero. */

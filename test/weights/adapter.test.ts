@@ -33,6 +33,20 @@ describe('an adapter is read from', () => {
     for (const init_lora_weights of [true, false, null, 'gaussian'])
       assert.ok((await openRunDirectory(await run(test, peft({init_lora_weights, layer_replication: null})))).adapter)
   })
+  it('a PEFT configuration with keys that do not affect inference', async (test) => {
+    const inert = {
+      ...{task_type: 'CAUSAL_LM', lora_dropout: 0.1, target_modules: ['q_proj'], layers_to_transform: [0, 1]},
+      ...{peft_version: '0.21.0', eva_config: {rho: 2}, loftq_config: {}, target_parameters: null, arrow_config: null},
+      ...{unsloth_fixed: true, qalora_group_size: 16, ensure_weight_tying: false, kasa_config: null},
+    }
+    assert.ok((await openRunDirectory(await run(test, peft(inert)))).adapter)
+  })
+  it('a PEFT configuration with unknown keys that are to be ignored', async (test) => {
+    const ignoreConfigKeys = ['sparse_rank', 'use_dora']
+    const open = async (changes: object) => openRunDirectory(await run(test, peft(changes)), {ignoreConfigKeys})
+    assert.ok((await open({sparse_rank: 4})).adapter)
+    await assert.rejects(open({use_dora: true}), {code: 'adapter_unsupported', message: /use_dora/})
+  })
   for (const [name, form, scale] of forms)
     it(name, async (test) => {
       const {adapter, trained} = await openRunDirectory(await run(test, tinyAdapterFiles({}, form)))
@@ -59,6 +73,21 @@ describe('an adapter is rejected', () => {
       peft({modules_to_save: ['lm_head']}),
       {code: 'adapter_unsupported', message: /modules_to_save/},
     ],
+    ...(
+      [
+        ['updates of parameters', {target_parameters: ['mlp.experts.down_proj']}, false],
+        ['trained embeddings', {trainable_token_indices: [5, 6]}, false],
+        ['a choice of adapters per token', {arrow_config: {top_k: 2}}, false],
+        ['a key that is not known', {sparse_rank: 4}, true],
+      ] as const
+    ).map(([name, changes, unknown]): [string, Files, object] => [
+      `with ${name}`,
+      peft(changes),
+      {
+        code: 'adapter_unsupported',
+        hint: unknown ? /pass --ignore-config-key sparse_rank if this/ : /^Train or export/,
+      },
+    ]),
     ['with transposed weights', peft({fan_in_fan_out: true}), {code: 'adapter_unsupported'}],
     ...(
       [

@@ -40,15 +40,23 @@ export const modelErrors = rows(() => ({
     message: (p: {file: string; reason: string}) => `${p.file} cannot be used: ${p.reason}.`,
     hint: 'Copy or download the file again.',
   }),
+  lfs_pointer: failed({
+    message: (p: {file: string; size?: number}) =>
+      `${p.file} is only a Git LFS pointer${p.size === undefined ? '' : ` to a file of ${p.size} bytes`}, which was not downloaded.`,
+    hint: 'Run `git lfs pull` in the directory of the file, or download the file again.',
+  }),
   model_family_unknown: failed({
     message: (p: {file: string; family: string; known: readonly string[]}) =>
       `${p.file} has the model type "${p.family}", which is not supported; supported types: ${p.known.join(', ')}.`,
     hint: 'Use a model of a supported type.',
   }),
   model_config_unsupported: failed({
-    message: (p: {file: string; key: string; value: string}) =>
+    message: (p: {file: string; key: string; value: string; isKnown: boolean}) =>
       `${p.file} sets ${p.key} to ${p.value}, which is not supported.`,
-    hint: 'Use another model; results without this feature would be wrong.',
+    hint: ({key, isKnown}: {key: string; isKnown: boolean}) =>
+      isKnown
+        ? 'Use another model; results without this feature would be wrong.'
+        : `Use another model, or pass --ignore-config-key ${key} if this key does not affect the computation.`,
   }),
   base_model_not_found: notFound({
     http: 500,
@@ -72,9 +80,12 @@ export const modelErrors = rows(() => ({
     hint: 'Copy the adapter and its manifest again from the training run.',
   }),
   adapter_unsupported: failed({
-    message: (p: {file: string; key: string; value: string}) =>
+    message: (p: {file: string; key: string; value: string; isKnown: boolean}) =>
       `The adapter sets ${p.key} to ${p.value}, which is not supported (${p.file}).`,
-    hint: 'Train or export the adapter as plain LoRA, or merge it with the program that trained it.',
+    hint: ({key, isKnown}: {key: string; isKnown: boolean}) =>
+      isKnown
+        ? 'Train or export the adapter as plain LoRA, or merge it with the program that trained it.'
+        : `Export the adapter as plain LoRA, or pass --ignore-config-key ${key} if this key does not affect the computation.`,
   }),
   adapter_tensor_missing: failed({
     message: (p: {tensor: string; manifest: string}) =>

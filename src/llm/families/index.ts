@@ -12,6 +12,7 @@ export const families: readonly Family[] = [llama, mistral, qwen2, qwen3]
 /**
  * Reads the architecture from a `config.json`. For a multimodal model, its `text_config` is used.
  * @param has whether the weights contain a tensor
+ * @param ignored unknown keys that may be present
  * @throws model_family_unknown; model_config_unsupported for an unknown key that might affect the computation;
  *   model_file_invalid for an invalid value
  */
@@ -19,6 +20,7 @@ export function readDecoderSpec(
   config: Readonly<Record<string, unknown>>,
   file: string,
   has: (tensor: string) => boolean,
+  ignored: readonly string[] = [],
 ): DecoderSpec {
   const inner = config.text_config
   const text = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : config
@@ -30,7 +32,7 @@ export function readDecoderSpec(
     const known = families.flatMap(({modelTypes}) => modelTypes)
     throw new SvcError('model_family_unknown', {file, family: typeof type === 'string' ? type : '(none)', known})
   }
-  const reader = new ConfigReader(text, file)
+  const reader = new ConfigReader(text, file, ignored)
   const spec = family.read(reader, has)
   reader.refuseUnread()
   return spec

@@ -1,4 +1,4 @@
-import type {SamplingOptions} from '../../sampling/index.js'
+import {defaultSampling, type SamplingOptions} from '../../sampling/index.js'
 import type {Fields} from '../body.js'
 
 /** Defaults for omitted fields. */
@@ -20,7 +20,7 @@ export const readSampling = (body: Fields, defaults: OpenAiDefaults): SamplingOp
   minP: body.number('min_p', {min: 0, max: 1}) ?? 0,
   seed: (body.integer('seed') ?? defaults.seed()) >>> 0,
   // Wide enough for any use, but narrow enough to keep logits finite.
-  repeatPenalty: body.number('repetition_penalty', {min: 0.01, max: 100}) ?? 1,
+  repeatPenalty: body.number('repetition_penalty', {min: 0.01, max: 100}) ?? defaultSampling.repeatPenalty,
   presencePenalty: body.number('presence_penalty', penalty) ?? 0,
   frequencyPenalty: body.number('frequency_penalty', penalty) ?? 0,
   // This API has no window: penalties apply to the complete text.

@@ -2,7 +2,7 @@ import {join} from 'node:path'
 import {hopLength, logMel} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {type Device, modelPath, openSession, tensor} from '../../onnx/index.js'
-import {readShards} from '../../weights/index.js'
+import {readShards, refusePointerFile} from '../../weights/index.js'
 import {sampleRate} from '../model.js'
 import type {CtcConfig, CtcFeatures, CtcLayer} from './config.js'
 import {type Emissions, emissionsOf} from './emissions.js'
@@ -70,7 +70,8 @@ export async function openExportedEncoder(
   const path = await modelPath(file).catch(() => {
     throw new SvcError('model_file_missing', {file: name, tried: [file]})
   })
-  const session = await openSession(path, {threads, device}).catch((error: Error) => {
+  const session = await openSession(path, {threads, device}).catch(async (error: Error) => {
+    await refusePointerFile(file)
     throw new SvcError('model_file_invalid', {file, reason: error.message.replace(/\.$/, '')}, {cause: error})
   })
   const input = session.inputs.find((one) => one.type === 'float32')

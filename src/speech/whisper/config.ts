@@ -41,7 +41,12 @@ export function readWhisperConfig(json: Readonly<Record<string, unknown>>, file:
   }
   const activation = json.activation_function ?? 'gelu'
   if (activation !== 'gelu')
-    throw new SvcError('model_config_unsupported', {file, key: 'activation_function', value: String(activation)})
+    throw new SvcError('model_config_unsupported', {
+      file,
+      key: 'activation_function',
+      value: String(activation),
+      isKnown: true,
+    })
   return {
     file,
     hiddenSize,

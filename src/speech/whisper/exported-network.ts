@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {booleans, type Device, modelPath, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
 import {TokenLogits} from '../../sampling/index.js'
+import {refusePointerFile} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
 import {attentionOf} from './cross-attention.js'
 import type {ExportFiles} from './export-files.js'
@@ -24,7 +25,7 @@ interface Parts extends ExportedNetworkOptions {
 /**
  * Opens a Whisper model from the graphs of an ONNX export. Feeds depend on the inputs of each graph, because exports
  * differ: some have a flag for the cached branch or positions.
- * @throws model_file_invalid
+ * @throws model_file_invalid, lfs_pointer
  */
 export async function openExportedNetwork(
   config: WhisperConfig,
@@ -54,7 +55,8 @@ export async function openExportedNetwork(
 async function openGraph(file: string, {threads, device}: ExportedNetworkOptions): Promise<Session> {
   const fail = (reason: string, cause?: Error) => new SvcError('model_file_invalid', {file, reason}, {cause})
   const session = await openSession(await modelPath(file), {threads, device, memoryPattern: false}).catch(
-    (error: Error) => {
+    async (error: Error) => {
+      await refusePointerFile(file)
       throw fail(error.message.replace(/\.$/, ''), error)
     },
   )

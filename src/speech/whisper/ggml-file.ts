@@ -1,6 +1,7 @@
 import {readSync} from 'node:fs'
 import {open} from 'node:fs/promises'
 import {SvcError} from '../../errors/index.js'
+import {refusePointerFile} from '../../weights/index.js'
 import {type GgmlType, ggmlBytes, ggmlTypes} from './ggml-types.js'
 
 /** The header of a whisper.cpp file. */
@@ -59,7 +60,7 @@ const headerFields = {
 /**
  * Reads a whisper.cpp model file (`ggml-*.bin`) without its weights: sizes, tokens and the location of each tensor. The
  * mel filters are skipped, because they are determined by their number. Source of the format: whisper.cpp.
- * @throws model_file_invalid, file_not_found, file_unreadable
+ * @throws model_file_invalid, lfs_pointer, file_not_found, file_unreadable
  */
 export async function readGgmlFile(file: string): Promise<GgmlFile> {
   const handle = await open(file).catch((error: unknown) => {
@@ -67,8 +68,10 @@ export async function readGgmlFile(file: string): Promise<GgmlFile> {
   })
   try {
     const reader = new FieldReader(handle.fd, file, (await handle.stat()).size)
-    if (reader.integer() !== ggmlMagic)
+    if (reader.integer() !== ggmlMagic) {
+      await refusePointerFile(file)
       throw reader.invalid('it does not start with the magic number of whisper.cpp files')
+    }
     const header = readHeader(reader)
     const [bins, bands] = [reader.count(1024), reader.count(1024)]
     reader.skip(4 * bins * bands)

@@ -1,6 +1,12 @@
 import {closeSync, openSync, readSync} from 'node:fs'
 import {SvcError} from '../../errors/index.js'
-import {readTensorFloat32, type TensorEntry, type TensorMap, widenFloats} from '../../weights/index.js'
+import {
+  readTensorFloat32,
+  refuseOtherThanFloats,
+  type TensorEntry,
+  type TensorMap,
+  widenFloats,
+} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
 
 /** Embeds tokens with rows read from the checkpoint file, so that the matrix is in memory only once, for the logits. */
@@ -17,7 +23,8 @@ export interface TokenEmbedding {
 /** @throws tensor_missing, tensor_dtype, tensor_shape */
 export async function openTokenEmbedding(config: WhisperConfig, tensors: TensorMap): Promise<TokenEmbedding> {
   const {hiddenSize, vocabSize, textPositions} = config
-  const tokens = find(tensors, 'model.decoder.embed_tokens.weight', [vocabSize, hiddenSize])
+  const tokens: TensorEntry = find(tensors, 'model.decoder.embed_tokens.weight', [vocabSize, hiddenSize])
+  refuseOtherThanFloats(tokens)
   const positions = await readTensorFloat32(
     find(tensors, 'model.decoder.embed_positions.weight', [textPositions, hiddenSize]),
   )

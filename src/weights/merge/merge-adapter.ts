@@ -55,6 +55,7 @@ export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> 
         name: tensor.name,
         dtype: tensor.dtype,
         shape: tensor.from.shape,
+        length: byteLength(tensor),
         data: () => written.through(tensor, mergedBytes(tensor)),
       })),
       full ? {format: 'pt'} : {},

@@ -10,13 +10,14 @@ import {readShards, readTensorMap, type TensorMap} from '../shards.js'
 /** Input of a merge: a run directory, or individual files. Paths are relative to `cwd`. */
 export type MergeSource =
   /** `base` takes precedence over the base model in the manifest. */
-  | {run: string; base?: string | undefined; ignoreEvalGate: boolean; cwd: string}
+  | {run: string; base?: string | undefined; ignoreEvalGate: boolean; ignoreConfigKeys?: readonly string[]; cwd: string}
   | {
       /** Shards of the base model, where the first one with a tensor wins; or the folder of the base model. */
       base: {shards: readonly string[]} | {folder: string}
       adapter: string
       /** The adapter's manifest; default: the one in the folder of the adapter. */
       meta: string | undefined
+      ignoreConfigKeys?: readonly string[]
       cwd: string
     }
 
@@ -65,12 +66,12 @@ async function fromRun(source: Extract<MergeSource, {run: string}>): Promise<Fou
 }
 
 async function fromFiles(source: Exclude<MergeSource, {run: string}>): Promise<Found> {
-  const {cwd, base} = source
+  const {cwd, base, meta, ignoreConfigKeys = []} = source
   const weights = resolve(cwd, source.adapter)
   const shards = 'shards' in base ? base.shards.map((shard) => resolve(cwd, shard)) : []
   for (const file of [...shards, weights]) await refuseMissing(file)
   if (extname(weights).toLowerCase() === '.bin') throw new SvcError('adapter_legacy', {file: weights})
-  const manifest = await readManifest(weights, source.meta === undefined ? undefined : resolve(cwd, source.meta))
+  const manifest = await readManifest(weights, meta === undefined ? undefined : resolve(cwd, meta), ignoreConfigKeys)
   refuseMixedFamilies(manifest)
   const folder = 'folder' in base ? resolve(cwd, base.folder) : dirname(shards[0] as string)
   return {
@@ -88,12 +89,16 @@ async function refuseMissing(file: string): Promise<void> {
   if (!found.isFile()) throw new SvcError('file_unreadable', {path: file, reason: 'it is not a file'})
 }
 
-async function readManifest(weights: string, meta: string | undefined): Promise<AdapterManifest> {
+async function readManifest(
+  weights: string,
+  meta: string | undefined,
+  ignored: readonly string[],
+): Promise<AdapterManifest> {
   if (meta !== undefined) {
     await refuseMissing(meta)
-    return readManifestFile(meta)
+    return readManifestFile(meta, ignored)
   }
-  const manifest = await readAdapterManifest(dirname(weights))
+  const manifest = await readAdapterManifest(dirname(weights), ignored)
   if (manifest === undefined)
     throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its directory'})
   return manifest

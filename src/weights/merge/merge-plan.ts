@@ -11,7 +11,7 @@ export interface PlannedTensor {
   from: TensorEntry
   /** Update to add; undefined copies the base tensor. */
   delta: LoraDelta | undefined
-  dtype: TensorEntry['dtype']
+  dtype: string
 }
 
 export interface MergePlan {

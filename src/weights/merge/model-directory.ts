@@ -4,8 +4,9 @@ import {basename, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {generationFile, readDeclarations, specialTokensFile, templateFile, tokenizerFile} from '../declarations.js'
 import type {FloatDtype} from '../dtype.js'
-import {dtypeBytes} from '../dtype.js'
+import {dtypeBytes, isDtype} from '../dtype.js'
 import {readJsonObject} from '../json-file.js'
+import {elements} from '../safetensors.js'
 import {findFirst} from './merge-inputs.js'
 import type {MergePlan, PlannedTensor} from './merge-plan.js'
 
@@ -62,7 +63,7 @@ const indexOf = (shards: ReadonlyMap<string, readonly PlannedTensor[]>) => ({
 })
 
 export const byteLength = ({from, dtype}: PlannedTensor): number =>
-  (from.length / dtypeBytes(from.dtype)) * dtypeBytes(dtype)
+  isDtype(dtype) ? elements(from.shape) * dtypeBytes(dtype) : from.length
 
 /** dtype names in `config.json`. */
 const dtypeNames = {F32: 'float32', F16: 'float16', BF16: 'bfloat16'} as const

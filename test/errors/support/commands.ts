@@ -33,7 +33,7 @@ export const everyFlag: ReadonlySet<string> = new Set([
 ])
 
 /** Programs other than svc that messages may name. */
-const programs = new Set(['kill', 'npm', 'iconv', 'openssl', 'chmod', 'python'])
+const programs = new Set(['kill', 'npm', 'iconv', 'openssl', 'chmod', 'python', 'git'])
 
 /** The commands of a message, which are between backticks. */
 export const commandsIn = (text: string): string[] => [...text.matchAll(/`([^`]*)`/g)].map(([, line = '']) => line)

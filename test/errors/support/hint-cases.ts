@@ -76,6 +76,7 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
     steps: ['contracts validate cli/error.v1 error.json'],
     prints: /error\.v1/,
   },
+  lfs_pointer: needs('Git LFS and a repository with a model'),
   model_format_unsupported: needs('Python with the package transformers'),
   recorder_failed: needs('a microphone'),
   speech_model_missing: needs('an installation without the starter model'),

@@ -13,7 +13,7 @@ const unsaid: OllamaOptions = {
     topP: 0.9,
     minP: 0,
     seed: 99,
-    repeatPenalty: 1,
+    repeatPenalty: undefined,
     presencePenalty: 0,
     frequencyPenalty: 0,
     repeatLastN: 64,

@@ -15,7 +15,7 @@ const unsaid = {
     topP: 0.9,
     minP: 0,
     seed: 99,
-    repeatPenalty: 1,
+    repeatPenalty: undefined,
     presencePenalty: 0,
     frequencyPenalty: 0,
     repeatLastN: 64,

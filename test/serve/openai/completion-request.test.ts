@@ -17,7 +17,7 @@ const request: GenerateRequest = {
     topP: 1,
     minP: 0,
     seed: 99,
-    repeatPenalty: 1,
+    repeatPenalty: undefined,
     presencePenalty: 0,
     frequencyPenalty: 0,
     repeatLastN: -1,

@@ -9,6 +9,7 @@ import {microClips, microData} from '../../support/micro-whisper.js'
 import {once} from '../../support/once.js'
 import {sharedData, skipWithout} from '../../support/project.js'
 import {randomFloats} from '../../support/random-floats.js'
+import {lfsPointer} from '../../support/safetensors-file.js'
 import {readClip} from '../../support/sounds.js'
 import {suiteFolder, temporaryFolder} from '../../support/temporary.js'
 import {
@@ -157,8 +158,13 @@ describe('a whisper.cpp file', () => {
     assert.equal((await stat(join(folder, 'derived', made ?? ''))).mtimeMs, mtimeMs)
   })
 
-  const damage: Record<string, {change: (file: Buffer) => Buffer; reason: RegExp}> = {
+  const damage: Record<string, {change: (file: Buffer) => Buffer; code?: string; reason: RegExp}> = {
     'that ends too soon': {change: (file) => file.subarray(0, file.length - 100), reason: /is truncated/},
+    'that is a Git LFS pointer': {
+      change: () => Buffer.from(lfsPointer(77)),
+      code: 'lfs_pointer',
+      reason: /only a Git LFS pointer to a file of 77/,
+    },
     'of another format': {
       change: () => Buffer.from('RIFF and something else'),
       reason: /does not start with the magic number/,
@@ -179,13 +185,13 @@ describe('a whisper.cpp file', () => {
       reason: /tensor encoder\.conv1\.weight has an unknown type/,
     },
   }
-  for (const [kind, {change, reason}] of Object.entries(damage))
+  for (const [kind, {change, code = 'model_file_invalid', reason}] of Object.entries(damage))
     it(`${kind} is refused`, async (test) => {
       const folder = await temporaryFolder(test)
       const file = join(folder, 'ggml-bad.bin')
       await writeFile(file, change(ggmlFile(microShape, weights, ggmlTokens)))
       await assert.rejects(recognise(file, folder), (error: SvcError) => {
-        assert.equal(error.code, 'model_file_invalid')
+        assert.equal(error.code, code)
         assert.match(error.message, reason)
         return true
       })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {mergeAdapter} from '../../../src/weights/index.js'
@@ -131,6 +132,31 @@ describe('mergeAdapter', () => {
     assert.ok(merged?.values.every((value, i) => value === (i % columns) + 2 * Math.floor(i / columns)))
     assert.ok(seen.length > 1)
     assert.equal(seen.at(-1), 4 * rows * columns)
+  })
+
+  it('copies tensors of any dtype, of which the size of an element is not known', async (test) => {
+    const cwd = await temporaryFolder(test)
+    const target = 'model.layers.0.self_attn.q_proj.weight'
+    const manifest = {format: 'svc_mens_adapter', base_key_map: {q: target}, layer_order: ['q'], rank: 1, alpha: 1}
+    const packed = {dtype: 'F4', shape: [4], data: Uint8Array.of(0x12, 0x34)}
+    await writeFiles(cwd, {
+      'config.json': '{}',
+      'tokenizer.json': '{}',
+      'model.safetensors': safetensorsFile({packed, [target]: floats([1, 1], () => 1)}),
+      'adapter.safetensors': safetensorsFile({
+        'q.lora_a': floats([1, 1], () => 2),
+        'q.lora_b': floats([1, 1], () => 3),
+      }),
+      'adapter_manifest.json': JSON.stringify(manifest),
+    })
+    const source = {base: {folder: '.'}, adapter: 'adapter.safetensors', meta: undefined, cwd}
+    const {bytes} = await mergeAdapter({...choices, full: true, dtype: 'BF16', source, output: 'out'})
+    assert.equal(bytes, 4)
+    const file = await readFile(join(cwd, 'out/model.safetensors'))
+    const start = 8 + Number(file.readBigUInt64LE(0))
+    const {packed: copy} = JSON.parse(file.toString('utf8', 8, start))
+    assert.deepEqual(copy, {dtype: 'F4', shape: [4], data_offsets: [0, 2]})
+    assert.deepEqual([...file.subarray(start, start + 2)], [0x12, 0x34])
   })
 
   it('fails on overflow of the dtype and leaves no file', async (test) => {
