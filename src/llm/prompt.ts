@@ -1,5 +1,14 @@
 import {isErrorOf, SvcError} from '../errors/index.js'
-import {type ChatMessage, type ChatTemplate, type EncodeOptions, type Tokenizer, TooManyTokens} from '../text/index.js'
+import {
+  type ChatMessage,
+  type ChatTemplate,
+  type EncodeOptions,
+  mapMessage,
+  mapVariables,
+  type TemplateVariables,
+  type Tokenizer,
+  TooManyTokens,
+} from '../text/index.js'
 import type {Prompt} from './request.js'
 
 /** The parts of a model that encode prompts. */
@@ -45,7 +54,7 @@ export function withinBytes(prompt: Prompt, maxBytes: number, context: number): 
       return prompt
     case 'chat': {
       const {messages, overflow} = prompt
-      const sizes = messages.map(({content}) => Buffer.byteLength(content))
+      const sizes = messages.map((message) => Buffer.byteLength(textOf(message)))
       let bytes = sizes.reduce((sum, size) => sum + size, 0)
       const oldest = overflow === 'refuse' ? [] : droppable(messages)
       const dropped = new Set<number>()
@@ -58,6 +67,16 @@ export function withinBytes(prompt: Prompt, maxBytes: number, context: number): 
       return dropped.size === 0 ? prompt : {...prompt, messages: messages.filter((_, i) => !dropped.has(i))}
     }
   }
+}
+
+/** The texts of a message, in any order. */
+function textOf(message: ChatMessage): string {
+  const texts: string[] = []
+  mapMessage(message, (text) => {
+    texts.push(text)
+    return text
+  })
+  return texts.join('')
 }
 
 function requireBytes(bytes: number, maxBytes: number, context: number): void {
@@ -94,12 +113,13 @@ export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () 
       return requireTokens(encode, maxTokens, contextLength)
     }
     case 'chat': {
-      const {context = [], messages, overflow} = prompt
+      const {context = [], messages, overflow, variables = {}} = prompt
       const encode = (selected: readonly ChatMessage[], limit: number) => {
-        const own = encodeChat(encoder, {messages: selected, context}, {...bounds, maxTokens: limit - context.length})
-        return [...context, ...own]
+        const chat = {messages: selected, context, variables}
+        return [...context, ...encodeChat(encoder, chat, {...bounds, maxTokens: limit - context.length})]
       }
-      const count = (content: string) => countTokens(tokenizer, content, {...bounds, maxTokens: contextLength})
+      const count = (message: ChatMessage) =>
+        countTokens(tokenizer, textOf(message), {...bounds, maxTokens: contextLength})
       const encodeAll = () =>
         overflow === 'refuse' ? encode(messages, maxTokens) : fit({encode, count, contextLength, maxTokens}, messages)
       return requireTokens(encodeAll, maxTokens, contextLength)
@@ -135,7 +155,7 @@ interface Fitting {
   /** @throws TooManyTokens beyond `limit` */
   encode: (messages: readonly ChatMessage[], limit: number) => number[]
   /** Number of tokens of a message on its own, at most the context length. */
-  count: (content: string) => number
+  count: (message: ChatMessage) => number
   contextLength: number
   /** Limit for counting the tokens of a conversation that does not fit. */
   maxTokens: number
@@ -183,7 +203,7 @@ function firstGuess(
   messages: readonly ChatMessage[],
   turns: readonly number[],
 ): number {
-  const sizeAt = (at: number) => count(messages[at]?.content ?? '')
+  const sizeAt = (at: number) => count(messages[at] as ChatMessage)
   const isTurn = new Set(turns)
   let tokens = 0
   for (const at of messages.keys()) if (!isTurn.has(at)) tokens += sizeAt(at)
@@ -194,20 +214,38 @@ function firstGuess(
   return 0
 }
 
+interface Chat {
+  messages: readonly ChatMessage[]
+  context: readonly number[]
+  variables: TemplateVariables
+}
+
 /** The tokens that follow the context. */
 function encodeChat(
   {tokenizer, template}: PromptEncoder,
-  {messages, context}: {messages: readonly ChatMessage[]; context: readonly number[]},
+  {messages, context, variables}: Chat,
   bounds: Omit<EncodeOptions, 'special'>,
 ): number[] {
-  if (messages.every(({content}) => content === '')) throw new SvcError('prompt_empty', {})
-  const guarded = messages.map((message) => ({...message, content: tokenizer.guarded(message.content)}))
+  if (messages.every((message) => textOf(message) === '')) throw new SvcError('prompt_empty', {})
+  const guarded = messages.map((message) => mapMessage(message, tokenizer.guarded))
   if (template === undefined) {
+    if (messages.some(({tool_calls: calls}) => calls !== undefined))
+      throw new SvcError('bad_request', {
+        reason: 'this model has no chat template, which tool calls need',
+        param: 'messages',
+      })
     const text = guarded.map(({content}) => content).join('\n')
     return tokenizer.encode(text, {...bounds, special: context.length === 0})
   }
+  const guardedVariables = mapVariables(variables, tokenizer.guarded)
   const text =
-    context.length === 0 ? template.render(guarded) : renderAfterContext(template, guarded, tokenizer.decode(context))
+    context.length === 0
+      ? template.render(guarded, guardedVariables)
+      : renderAfterContext(
+          (opening, following) => template.renderAfterAnswer(opening, following, guardedVariables),
+          guarded,
+          tokenizer.decode(context),
+        )
   return tokenizer.encode(text, {...bounds, special: false})
 }
 
@@ -219,23 +257,27 @@ const earlierQuestion: ChatMessage = {role: 'user', content: '-'}
  * follows the answer. If the template rejects or omits it there, it is at the start, whose text some templates write before
  * the last question, or else in front of the next question.
  */
-function renderAfterContext(template: ChatTemplate, messages: readonly ChatMessage[], context: string): string {
+function renderAfterContext(
+  renderAfterAnswer: (opening: readonly ChatMessage[], messages: readonly ChatMessage[]) => string,
+  messages: readonly ChatMessage[],
+  context: string,
+): string {
   const isSystem = ({role}: ChatMessage) => role === 'system'
-  const isKnown = (message: ChatMessage) => isSystem(message) && context.includes(message.content.trim())
+  const isKnown = (message: ChatMessage) => isSystem(message) && context.includes(textOf(message).trim())
   const known = messages.filter(isKnown)
   const following = messages.filter((message) => !isKnown(message))
   const added = following.filter(isSystem)
   const turns = following.filter((message) => !isSystem(message))
-  const first = () => template.renderAfterAnswer([...known, earlierQuestion], following)
+  const first = () => renderAfterAnswer([...known, earlierQuestion], following)
   const others = [
-    () => template.renderAfterAnswer([...known, ...added, earlierQuestion], turns),
-    () => template.renderAfterAnswer([...known, earlierQuestion], withIntroduction(turns, added)),
+    () => renderAfterAnswer([...known, ...added, earlierQuestion], turns),
+    () => renderAfterAnswer([...known, earlierQuestion], withIntroduction(turns, added)),
   ]
   if (added.length === 0) return first()
   for (const render of [first, ...others])
     try {
       const text = render()
-      if (added.every(({content}) => text.includes(content.trim()))) return text
+      if (added.every((message) => text.includes(textOf(message).trim()))) return text
     } catch (error) {
       if (!isErrorOf(error, 'chat_refused')) throw error
     }
@@ -246,6 +288,6 @@ function renderAfterContext(template: ChatTemplate, messages: readonly ChatMessa
 function withIntroduction(turns: readonly ChatMessage[], added: readonly ChatMessage[]): ChatMessage[] {
   const at = turns.findIndex(({role}) => role === 'user')
   const question = turns[at]
-  const content = [...added, ...(question === undefined ? [] : [question])].map((each) => each.content).join('\n\n')
+  const content = [...added, ...(question === undefined ? [] : [question])].map(textOf).join('\n\n')
   return at === -1 ? [{role: 'user', content}, ...turns] : turns.with(at, {role: 'user', content})
 }

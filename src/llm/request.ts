@@ -1,5 +1,5 @@
 import type {SamplingOptions} from '../sampling/index.js'
-import type {ChatMessage} from '../text/index.js'
+import type {ChatMessage, TemplateVariables} from '../text/index.js'
 
 /** Start of the text to generate. */
 export type Prompt =
@@ -11,9 +11,15 @@ export type Prompt =
   | {kind: 'tokens'; tokens: readonly number[]}
   /**
    * A conversation, formatted with the chat template; `drop_oldest` drops its oldest turns until it fits. `context`
-   * contains the tokens of an earlier turn, without the end token of its answer.
+   * contains the tokens of an earlier turn, without the end token of its answer. The template also sees the variables.
    */
-  | {kind: 'chat'; messages: readonly ChatMessage[]; overflow: 'refuse' | 'drop_oldest'; context?: readonly number[]}
+  | {
+      kind: 'chat'
+      messages: readonly ChatMessage[]
+      overflow: 'refuse' | 'drop_oldest'
+      context?: readonly number[]
+      variables?: TemplateVariables
+    }
 
 /** A generation request. All protocols are translated to it. */
 export interface GenerateRequest {

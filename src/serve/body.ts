@@ -3,12 +3,23 @@ import {SvcError} from '../errors/index.js'
 /** Maximum number of messages of a conversation. */
 export const maxMessages = 4096
 
-/** Maximum length of a stop string, characters. */
-export const maxStopLength = 1000
+/** Bounds of lists of stop strings: their number, and the characters of each. */
+export const stopBounds = {max: 64, longest: 1000}
+
+/** Maximum depth of JSON values that chat templates read. */
+const maxDepth = 32
 
 export interface Bounds {
   min?: number
   max?: number
+}
+
+/** The fields of requests of a route. Objects in a request are checked against them. */
+export interface DeclaredFields {
+  /** @throws for a field whose value requests something that the server lacks */
+  check(fields: Fields): void
+  /** Whether a field is declared, or is in an object whose fields are not. */
+  isListed(param: string): boolean
 }
 
 /**
@@ -19,26 +30,35 @@ export class Fields {
   readonly #values: Readonly<Record<string, unknown>>
   readonly #path: string
   readonly #label: (name: string) => string
+  readonly #declared: DeclaredFields | undefined
 
   /**
    * @param path prefix of a field name in the `param` of an error: `options.`, `messages[0].`
    * @param label name of a field in messages; default: its path
+   * @throws what the check of the declared fields throws
    */
-  constructor(values: object, path = '', label = (name: string) => path + name) {
+  constructor(values: object, path = '', label = (name: string) => path + name, declared?: DeclaredFields) {
     this.#values = values as Record<string, unknown>
     this.#path = path
     this.#label = label
+    this.#declared = declared
+    declared?.check(this)
   }
 
-  /** @throws body_missing if there is none; bad_request if it is not an object */
-  static ofBody(body: unknown): Fields {
+  /** @throws body_missing if there is none; bad_request if it is not an object; what the check throws */
+  static ofBody(body: unknown, declared?: DeclaredFields): Fields {
     if (body === undefined) throw new SvcError('body_missing', {})
     if (!isObject(body)) throw new SvcError('bad_request', {reason: 'the request body must be a JSON object'})
-    return new Fields(body)
+    return new Fields(body, '', undefined, declared)
   }
 
   get names(): string[] {
     return Object.keys(this.#values)
+  }
+
+  /** Paths of fields that are not declared. */
+  get unknown(): string[] {
+    return this.names.map((name) => this.param(name)).filter((param) => this.#declared?.isListed(param) === false)
   }
 
   /** The `param` of errors about a field. */
@@ -52,7 +72,19 @@ export class Fields {
   }
 
   get(name: string): unknown {
+    if (this.#declared?.isListed(this.param(name)) === false)
+      throw new Error(`The table of request fields lacks ${this.param(name)}.`)
     return this.#values[name] ?? undefined
+  }
+
+  /** The complete object. @throws bad_request if it is nested too deep to be copied and rendered */
+  json(): Readonly<Record<string, unknown>> {
+    if (isDeeper(this.#values, maxDepth))
+      throw new SvcError('bad_request', {
+        reason: `${this.#path.slice(0, -1)} must be nested at most ${maxDepth} deep`,
+        param: this.#path.slice(0, -1),
+      })
+    return this.#values
   }
 
   string(name: string): string | undefined {
@@ -88,7 +120,7 @@ export class Fields {
 
   object(name: string, label?: (name: string) => string): Fields | undefined {
     const value = this.#typed(name, 'object', isObject)
-    return value && new Fields(value, `${this.param(name)}.`, label)
+    return value && new Fields(value, `${this.param(name)}.`, label, this.#declared)
   }
 
   objects(name: string, count: Bounds = {}): readonly Fields[] | undefined {
@@ -97,7 +129,7 @@ export class Fields {
       items &&
       this.#counted(name, items, count).map((item, i) => {
         if (!isObject(item)) throw this.wrong(`${name}[${i}]`, 'be of type object')
-        return new Fields(item, `${this.param(name)}[${i}].`)
+        return new Fields(item, `${this.param(name)}[${i}].`, undefined, this.#declared)
       })
     )
   }
@@ -138,25 +170,10 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A field for an unsupported feature; `allows` accepts the values that do not request the feature. */
-export interface UnsupportedField {
-  name: string
-  allows(value: unknown): boolean
-}
-
-/** The first row of a table whose field requests an unsupported feature. */
-export const firstUnsupported = <Row extends UnsupportedField>(fields: Fields, table: readonly Row[]) =>
-  table.find(({name, allows}) => {
-    const value = fields.get(name)
-    return value !== undefined && !allows(value)
-  })
-
-export const oneOf =
-  (...values: readonly unknown[]) =>
-  (value: unknown): boolean =>
-    values.includes(value)
-
-export const emptyList = (value: unknown): boolean => isList(value) && value.length === 0
+const isDeeper = (value: unknown, depth: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (depth === 0 || Object.values(value).some((entry) => isDeeper(entry, depth - 1)))
 
 /** Drops undefined entries, so that an optional property is absent instead of undefined. */
 export const definedEntries = <T extends object>(entries: T) =>

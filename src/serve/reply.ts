@@ -1,3 +1,4 @@
+import type {FastifyRequest} from 'fastify'
 import type {SvcError} from '../errors/index.js'
 import type {GenerateEvent, GenerateSummary, PromptToken, TokenLogprob} from '../llm/index.js'
 import type {HttpApp} from '../net/index.js'
@@ -8,6 +9,10 @@ export function refuseRoute(app: HttpApp, url: string, error: () => SvcError): v
     throw error()
   }
   app.post(url, {onRequest}, async () => undefined)
+}
+
+export function logUnknown({log, id}: FastifyRequest, {unknown}: {unknown: readonly string[]}): void {
+  if (unknown.length > 0) log.info({fields: unknown, id}, 'Ignored unknown fields.')
 }
 
 export interface CollectedReply {

@@ -2,10 +2,27 @@ import {SvcError} from '../errors/index.js'
 import {JinjaTemplate, RefusedError} from './jinja/index.js'
 import type {SpecialTokens} from './special-tokens.js'
 
+/** A message as chat templates see it, which they know from transformers. */
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool'
-  content: string
+  /** Null only in a message with tool calls. */
+  content: string | null
+  name?: string
+  reasoning_content?: string
+  tool_calls?: readonly ToolCall[]
+  /** The call that a message of a tool answers. */
+  tool_call_id?: string
 }
+
+/** A call that the assistant made in an earlier message. */
+export interface ToolCall {
+  id?: string
+  type: 'function'
+  function: {name: string; arguments: Readonly<Record<string, unknown>> | string}
+}
+
+/** Further variables of a template, JSON values. */
+export type TemplateVariables = Readonly<Record<string, unknown>>
 
 /** Marks the end of a message to continue: a Unicode noncharacter, which must not occur in text. */
 const endMark = '\uFDD1'
@@ -50,10 +67,10 @@ export class ChatTemplate {
    * It contains special tokens as text.
    * @throws chat_template_failed if the template is invalid; chat_refused if it rejects this conversation
    */
-  render(messages: readonly ChatMessage[]): string {
+  render(messages: readonly ChatMessage[], variables: TemplateVariables = {}): string {
     return this.#orRefused(() => {
-      if (messages.at(-1)?.role !== 'assistant') return this.#render(messages, true)
-      const {before, after} = this.#renderMarked(messages, messages.length - 1, `${endMark} `, false)
+      if (messages.at(-1)?.role !== 'assistant') return this.#render(messages, true, variables)
+      const {before, after} = this.#renderMarked(messages, messages.length - 1, `${endMark} `, false, variables)
       // If the template trims messages, trailing white space of the message is dropped, as in transformers.
       return after.startsWith(' ') ? before : before.trimEnd()
     })
@@ -65,9 +82,13 @@ export class ChatTemplate {
    * @param opening messages before the answer
    * @throws as `render`
    */
-  renderAfterAnswer(opening: readonly ChatMessage[], messages: readonly ChatMessage[]): string {
+  renderAfterAnswer(
+    opening: readonly ChatMessage[],
+    messages: readonly ChatMessage[],
+    variables: TemplateVariables = {},
+  ): string {
     const conversation = [...opening, {role: 'assistant', content: ''} as const, ...messages]
-    return this.#orRefused(() => this.#renderMarked(conversation, opening.length, endMark, true).after)
+    return this.#orRefused(() => this.#renderMarked(conversation, opening.length, endMark, true, variables).after)
   }
 
   /** Splits a conversation at the mark, which is written after one of its messages. */
@@ -76,12 +97,14 @@ export class ChatTemplate {
     at: number,
     mark: string,
     addGenerationPrompt: boolean,
+    variables: TemplateVariables,
   ): {before: string; after: string} {
-    const marked = messages.map((message, i) => {
-      const content = message.content.replaceAll(endMark, '\uFFFD')
-      return {...message, content: i === at ? content + mark : content}
+    const clean = (text: string) => text.replaceAll(endMark, '\uFFFD')
+    const marked = messages.map((each, i) => {
+      const message = mapMessage(each, clean)
+      return i === at ? {...message, content: (message.content ?? '') + mark} : message
     })
-    const text = this.#render(marked, addGenerationPrompt)
+    const text = this.#render(marked, addGenerationPrompt, mapVariables(variables, clean))
     const end = text.lastIndexOf(endMark)
     if (end === -1) throw new RefusedError('it omits the last message of the assistant')
     return {before: text.slice(0, end), after: text.slice(end + 1)}
@@ -101,7 +124,7 @@ export class ChatTemplate {
     let failure: unknown
     for (const messages of trials)
       try {
-        this.#render(messages, true)
+        this.#render(messages, true, {})
         return
       } catch (error) {
         if (error instanceof RefusedError) return
@@ -111,9 +134,10 @@ export class ChatTemplate {
   }
 
   /** Variables as in transformers: tools and documents are always defined. */
-  #render(messages: readonly ChatMessage[], addGenerationPrompt: boolean): string {
+  #render(messages: readonly ChatMessage[], addGenerationPrompt: boolean, variables: TemplateVariables): string {
     return (this.#template as JinjaTemplate).render({
       ...this.#specials,
+      ...variables,
       messages,
       tools: null,
       documents: null,
@@ -122,9 +146,46 @@ export class ChatTemplate {
   }
 }
 
-/** The ChatML template. Source: the chat markup that OpenAI published in 2023. */
+/** Changes the texts of a message that its author wrote, which includes its tool calls. */
+export function mapMessage(message: ChatMessage, change: (text: string) => string): ChatMessage {
+  const {content, name, reasoning_content: reasoning, tool_calls: calls, tool_call_id: answered} = message
+  return {
+    ...message,
+    content: content === null ? null : change(content),
+    ...(name === undefined ? {} : {name: change(name)}),
+    ...(reasoning === undefined ? {} : {reasoning_content: change(reasoning)}),
+    ...(calls === undefined ? {} : {tool_calls: calls.map((call) => mapCall(call, change))}),
+    ...(answered === undefined ? {} : {tool_call_id: change(answered)}),
+  }
+}
+
+const mapCall = ({id, type, function: called}: ToolCall, change: (text: string) => string): ToolCall => ({
+  ...(id === undefined ? {} : {id: change(id)}),
+  type,
+  function: {name: change(called.name), arguments: mapTexts(called.arguments, change)},
+})
+
+/** Changes the texts of variables, but not their names. */
+export const mapVariables = (variables: TemplateVariables, change: (text: string) => string): TemplateVariables =>
+  Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, mapTexts(value, change)]))
+
+/** Changes all texts of a JSON value, also the keys of its objects. */
+function mapTexts<T>(value: T, change: (text: string) => string): T
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [change(key), mapTexts(entry, change)]))
+}
+
+/**
+ * The ChatML template. Sources: the chat markup that OpenAI published in 2023; the form of tool calls that Hermes models
+ * were trained with.
+ */
 export const chatml = `{% for message in messages %}<|im_start|>{{ message.role }}
-{{ message.content }}<|im_end|>
+{{ message.content or '' }}{% for call in message.tool_calls %}{{ '\n' if message.content or not loop.first }}<tool_call>
+{{ {'name': call.function.name, 'arguments': call.function.arguments} | tojson }}
+</tool_call>{% endfor %}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}`
 

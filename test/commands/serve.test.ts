@@ -484,7 +484,8 @@ describe('a trained run directory, served', () => {
       '--system',
       'Be kind.',
     ])
-    const chat = {messages: [{role: 'user', content: 'Hi'}], stream: false, options: {num_predict: 1}}
+    const messages = [{role: 'user', content: 'Hi'}]
+    const chat = {messages, stream: false, options: {num_predict: 1}}
     try {
       assert.match(
         broken.stderr(),
@@ -492,7 +493,7 @@ describe('a trained run directory, served', () => {
       )
       assert.notEqual(await reply(broken), '')
       for (const path of ['/api/chat', '/v1/chat/completions']) {
-        const refused = await post(broken, path, chat)
+        const refused = await post(broken, path, {messages})
         assert.equal(refused.status, 400)
         assert.match(await refused.text(), /unknown statement 'include' \(line 1\)/)
       }

@@ -11,6 +11,7 @@ import type {ServeContext} from '../../src/serve/context.js'
 import {version} from '../../src/serve/ollama/model.js'
 import {ollamaRoutes} from '../../src/serve/ollama/routes.js'
 import {openaiRoutes} from '../../src/serve/openai/routes.js'
+import {type Route, requestFields} from '../../src/serve/request-fields.js'
 import {openContract, type Received} from '../support/openapi.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {suiteFolder} from '../support/temporary.js'
@@ -96,6 +97,30 @@ describe('the OpenAPI document of the inference server', () => {
     })
   })
 
+  /** Schemas of the objects in requests, and the prefix of the paths of their fields. */
+  const objects: readonly (readonly [schema: string, route: Route, prefix: string])[] = [
+    ['OllamaGenerateRequest', '/api/generate', ''],
+    ['OllamaChatRequest', '/api/chat', ''],
+    ['OllamaMessage', '/api/chat', 'messages[].'],
+    ['OllamaOptions', '/api/chat', 'options.'],
+    ['OpenAiChatRequest', '/v1/chat/completions', ''],
+    ['OpenAiMessage', '/v1/chat/completions', 'messages[].'],
+    ['OpenAiTextPart', '/v1/chat/completions', 'messages[].content[].'],
+    ['OpenAiStreamOptions', '/v1/chat/completions', 'stream_options.'],
+    ['OpenAiCompletionRequest', '/v1/completions', ''],
+  ]
+  for (const [schema, route, prefix] of objects)
+    it(`lists the fields that work, and none that the table of fields lacks: ${schema}`, () => {
+      const rows = requestFields.filter(({path, routes}) => routes.includes(route) && path.startsWith(prefix))
+      const namesOf = (some: typeof rows) =>
+        some.map(({path}) => path.slice(prefix.length)).filter((name) => !/[.[]/.test(name))
+      const {properties} = document.components.schemas[schema] as {properties: object}
+      const documented = Object.keys(properties)
+      const unlisted = documented.filter((name) => !namesOf(rows).includes(name))
+      const working = namesOf(rows.filter(({outcome}) => outcome.kind === 'works'))
+      assert.deepEqual([unlisted, working.filter((name) => !documented.includes(name))], [[], []])
+    })
+
   it('has unique operation ids', () => {
     const ids = operations.map(({operation}) => operation.operationId)
     assert.equal(new Set(ids).size, ids.length)
@@ -166,6 +191,8 @@ const answered: readonly [path: string, body: object][] = [
       stop: 'x',
       logit_bias: {72: -100},
       response_format: {type: 'text'},
+      reasoning_effort: 'low',
+      chat_template_kwargs: {a: [1]},
       tool_choice: 'auto',
       user: 'ann',
     },
@@ -186,7 +213,7 @@ const malformed: readonly [path: string, body: object][] = [
   ['/api/show', {model: ''}],
   ['/api/chat', []],
   ['/api/chat', {messages: 'Hi'}],
-  ['/api/chat', {messages: [{role: 'tool', content: 'x'}]}],
+  ['/api/chat', {messages: [{role: 'wizard', content: 'x'}]}],
   ['/api/chat', {messages: [{content: 'x'}]}],
   ['/api/chat', {messages: [{role: 'user', content: 'x', images: ['aGk=']}]}],
   ['/api/chat', {messages: user, tools: [{type: 'function'}]}],
@@ -220,7 +247,8 @@ const malformed: readonly [path: string, body: object][] = [
   ['/v1/chat/completions', {messages: []}],
   ['/v1/chat/completions', {messages: null}],
   ['/v1/chat/completions', {messages: [{role: 'user'}]}],
-  ['/v1/chat/completions', {messages: [{role: 'tool', content: 'x'}]}],
+  ['/v1/chat/completions', {messages: [{role: 'assistant', content: null, tool_calls: []}]}],
+  ['/v1/chat/completions', {messages: [{role: 'assistant', tool_calls: [{function: {}}]}]}],
   ['/v1/chat/completions', {messages: [{role: 'user', content: [{type: 'image_url'}]}]}],
   ...[
     {max_tokens: 0},
@@ -235,7 +263,7 @@ const malformed: readonly [path: string, body: object][] = [
     {n: 0},
     {n: 9},
     {seed: 1.5},
-    {stop: ['a', 'b', 'c', 'd', 'e']},
+    {stop: Array.from({length: 65}, String)},
     {logit_bias: {72: 101}},
     {logit_bias: {x: 1}},
     {logprobs: 1},
@@ -246,7 +274,9 @@ const malformed: readonly [path: string, body: object][] = [
     {functions: []},
     {function_call: 'auto'},
     {response_format: {type: 'json_object'}},
-    {reasoning_effort: 'low'},
+    {reasoning_effort: 'huge'},
+    {think: true},
+    {chat_template_kwargs: {tools: []}},
     {modalities: ['audio']},
     {parallel_tool_calls: 1},
   ].map((field): [string, object] => ['/v1/chat/completions', {messages: user, ...field}]),
@@ -255,7 +285,7 @@ const malformed: readonly [path: string, body: object][] = [
   ['/v1/completions', {prompt: [[]]}],
   ['/v1/completions', {prompt: [-1]}],
   ['/v1/completions', {prompt: Array.from({length: 129}, () => 'x')}],
-  ['/v1/completions', {prompt: 'x', max_tokens: -1}],
+  ['/v1/completions', {prompt: 'x', max_tokens: -2}],
   ['/v1/completions', {prompt: 'x', logprobs: 6}],
   ['/v1/completions', {prompt: 'x', echo: 'yes'}],
   ['/v1/completions', {prompt: 'x', suffix: 'y'}],
@@ -286,10 +316,13 @@ const refused: readonly [status: number, method: string, path: string, asked: As
 ]
 
 const withBody = operations.filter(({operation}) => operation.requestBody !== undefined)
-const generating = ['/api/chat', '/api/generate', '/v1/chat/completions', '/v1/completions']
-
 /** Valid bodies of the generation routes. */
-const anything = {prompt: 'Hi', messages: user, stream: false, max_tokens: 3, ...few}
+const valid: Readonly<Record<string, object>> = {
+  '/api/chat': {messages: user, stream: false, ...few},
+  '/api/generate': {prompt: 'Hi', stream: false, ...few},
+  '/v1/chat/completions': {messages: user, max_tokens: 3},
+  '/v1/completions': {prompt: 'Hi', max_tokens: 3},
+}
 
 describe('responses of the inference server match its OpenAPI document', () => {
   const model = suiteFolder()
@@ -382,8 +415,8 @@ describe('responses of the inference server match its OpenAPI document', () => {
     const abort = new AbortController()
     const body = JSON.stringify({prompt: 'Hi', raw: true, options: {num_predict: -1, temperature: 1}})
     const running = await fetch(`${busy.baseUrl}/api/generate`, {method: 'POST', headers, body, signal: abort.signal})
-    for (const path of generating)
-      assert.equal((await askDocumented(busy, 'POST', path, {headers, body: anything})).status, 503, path)
+    for (const [path, body] of Object.entries(valid))
+      assert.equal((await askDocumented(busy, 'POST', path, {headers, body})).status, 503, path)
     abort.abort()
     await running.text().catch(() => {})
   })
@@ -396,8 +429,8 @@ describe('responses of the inference server match its OpenAPI document', () => {
     const shard = join(model, 'model-00001-of-00002.safetensors')
     await rm(shard)
     await writeFile(shard, 'damaged')
-    for (const path of generating)
-      assert.equal((await askDocumented(server, 'POST', path, {body: anything})).status, 500, path)
+    for (const [path, body] of Object.entries(valid))
+      assert.equal((await askDocumented(server, 'POST', path, {body})).status, 500, path)
   })
 
   it('every documented response has been tested', () => {

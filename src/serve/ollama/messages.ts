@@ -1,17 +1,25 @@
 import type {ChatMessage} from '../../text/index.js'
-import {type Fields, maxMessages} from '../body.js'
-import {refuseUnsupported, unsupportedInMessages} from './unsupported.js'
+import {definedEntries, type Fields, maxMessages} from '../body.js'
+import {readToolCalls} from '../tool-calls.js'
 
-const roles = ['system', 'user', 'assistant'] as const
+const roles = ['system', 'user', 'assistant', 'tool'] as const
 
 /** @throws bad_request */
 export function readMessages(body: Fields): ChatMessage[] {
   const messages = body.objects('messages', {max: maxMessages}) ?? []
   return messages.map((message) => {
-    refuseUnsupported(message, unsupportedInMessages)
-    // Chat templates omit the thinking of earlier turns, so it is validated and dropped.
-    message.string('thinking')
-    return {role: readRole(message), content: message.string('content') ?? ''}
+    const calls = readToolCalls(message)
+    const {tool_calls: hasCalls} = calls
+    return {
+      role: readRole(message),
+      content: message.string('content') ?? (hasCalls === undefined ? '' : null),
+      ...definedEntries({
+        name: message.string('tool_name') ?? message.string('name'),
+        reasoning_content: message.string('thinking'),
+        tool_call_id: message.string('tool_call_id'),
+      }),
+      ...calls,
+    }
   })
 }
 

@@ -1,5 +1,5 @@
 import {defaultSampling, type SamplingOptions} from '../../sampling/index.js'
-import {Fields, maxStopLength} from '../body.js'
+import {Fields, stopBounds} from '../body.js'
 
 /** Defaults for omitted options. */
 export interface OllamaDefaults {
@@ -17,23 +17,9 @@ export interface OllamaOptions {
   stop: readonly string[]
   /** As requested; the context length of the model may be smaller. */
   numCtx: number
-  /** Names of unknown options. */
-  ignored: readonly string[]
+  /** Paths of unknown options. */
+  unknown: readonly string[]
 }
-
-const supported = [
-  ...['temperature', 'top_k', 'top_p', 'min_p', 'seed', 'repeat_penalty', 'presence_penalty', 'frequency_penalty'],
-  ...['repeat_last_n', 'num_predict', 'num_ctx', 'stop'],
-]
-
-/** Hardware options of other engines, and unsupported samplers: accepted for compatibility, without effect. */
-const acceptedAndIgnored = [
-  ...['num_keep', 'typical_p', 'tfs_z', 'mirostat', 'mirostat_tau', 'mirostat_eta', 'penalize_newline', 'numa'],
-  ...['num_batch', 'num_gpu', 'main_gpu', 'low_vram', 'f16_kv', 'logits_all', 'vocab_only', 'use_mmap', 'use_mlock'],
-  ...['embedding_only', 'num_thread', 'draft_num_predict'],
-]
-
-const known = new Set([...supported, ...acceptedAndIgnored])
 
 /** Wide enough for any use, but narrow enough to keep logits finite. */
 const penalty = {min: -100, max: 100}
@@ -41,13 +27,12 @@ const penalty = {min: -100, max: 100}
 /** @throws bad_request */
 export function readOptions(body: Fields, defaults: OllamaDefaults): OllamaOptions {
   const options = body.object('options', (name) => `option "${name}"`) ?? new Fields({})
-  options.integer('num_keep')
   return {
     sampling: readSampling(options, defaults),
     maxTokens: readMaxTokens(options, defaults),
-    stop: options.texts('stop', {max: 64, longest: maxStopLength}) ?? [],
+    stop: options.texts('stop', stopBounds) ?? [],
     numCtx: options.integer('num_ctx', {min: 1}) ?? defaults.numCtx,
-    ignored: options.names.filter((name) => !known.has(name)),
+    unknown: options.unknown,
   }
 }
 

@@ -3,9 +3,10 @@ import type {GenerateRequest, Prompt} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
 import {definedEntries, Fields} from '../body.js'
 import {type KeepAlive, readKeepAlive} from '../keep-alive.js'
+import {fieldsOf} from '../request-fields.js'
+import {readTemplateVariables} from '../template-variables.js'
 import {readMessages} from './messages.js'
 import {type OllamaDefaults, readOptions} from './options.js'
-import {refuseUnsupported, unsupportedByChat, unsupportedByGenerate} from './unsupported.js'
 
 /** A request of `/api/generate` or `/api/chat`. */
 export interface OllamaRequest {
@@ -17,8 +18,8 @@ export interface OllamaRequest {
   load: boolean
   /** As requested; the context length of the model may be smaller. */
   numCtx: number
-  /** Names of unknown options, for the log. */
-  ignoredOptions: readonly string[]
+  /** Paths of unknown fields, for the log. */
+  unknown: readonly string[]
   request: GenerateRequest
 }
 
@@ -27,9 +28,8 @@ export interface OllamaRequest {
  * @throws bad_request, body_missing
  */
 export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaRequest {
-  const fields = Fields.ofBody(body)
+  const fields = Fields.ofBody(body, fieldsOf('/api/generate'))
   const prompt = readPrompt(fields)
-  refuseUnsupported(fields, unsupportedByGenerate)
   return {...readCommon(fields, prompt, defaults), load: (fields.string('prompt') ?? '') === ''}
 }
 
@@ -38,11 +38,11 @@ export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaReq
  * @throws bad_request, body_missing
  */
 export function readChat(body: unknown, defaults: OllamaDefaults): OllamaRequest {
-  const fields = Fields.ofBody(body)
-  refuseUnsupported(fields, unsupportedByChat)
+  const fields = Fields.ofBody(body, fieldsOf('/api/chat'))
   const messages = readMessages(fields)
   const overflow = fields.boolean('truncate') === false ? 'refuse' : 'drop_oldest'
-  return {...readCommon(fields, {kind: 'chat', messages, overflow}, defaults), load: messages.length === 0}
+  const prompt: Prompt = {kind: 'chat', messages, overflow, ...readTemplateVariables(fields, {withEffort: false})}
+  return {...readCommon(fields, prompt, defaults), load: messages.length === 0}
 }
 
 /** The prompt becomes a single user message, unless it is raw. */
@@ -50,11 +50,11 @@ function readPrompt(fields: Fields): Prompt {
   const text = fields.string('prompt') ?? ''
   const system = fields.string('system') ?? ''
   const context = fields.integers('context', {min: 0}) ?? []
-  fields.boolean('truncate')
+  const variables = readTemplateVariables(fields, {withEffort: false})
   if (fields.boolean('raw') === true) {
-    if (system !== '' || context.length > 0 || (fields.string('template') ?? '') !== '')
+    if (system !== '' || context.length > 0 || fields.get('chat_template_kwargs') !== undefined)
       throw new SvcError('bad_request', {
-        reason: 'raw mode does not support template, system, or context',
+        reason: 'raw mode does not support template, system, context, or chat_template_kwargs',
         param: 'raw',
       })
     return {kind: 'raw', text}
@@ -65,17 +65,17 @@ function readPrompt(fields: Fields): Prompt {
     messages: [...opening, {role: 'user', content: text}],
     overflow: 'refuse',
     ...definedEntries({context: context.length === 0 ? undefined : context}),
+    ...variables,
   }
 }
 
 function readCommon(fields: Fields, prompt: Prompt, defaults: OllamaDefaults): Omit<OllamaRequest, 'load'> {
-  const {sampling, maxTokens, stop, numCtx, ignored} = readOptions(fields, defaults)
-  fields.boolean('shift')
+  const {sampling, maxTokens, stop, numCtx, unknown} = readOptions(fields, defaults)
   return {
     ...definedEntries({model: readModel(fields), keepAlive: readKeepAlive(fields)}),
     stream: fields.boolean('stream') ?? true,
     numCtx,
-    ignoredOptions: ignored,
+    unknown: [...fields.unknown, ...unknown],
     request: {prompt, maxTokens, stop, sampling, ...definedEntries({topLogprobs: readTopLogprobs(fields)})},
   }
 }

@@ -3,7 +3,7 @@ import {asOllamaError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent} from '../../llm/index.js'
 import {clientGone, type HttpApp, ndjsonStream, streamEvents} from '../../net/index.js'
 import {generate, type ServeContext} from '../context.js'
-import {collect, refuseRoute} from '../reply.js'
+import {collect, logUnknown, refuseRoute} from '../reply.js'
 import {ps, readShow, show, tags, version} from './model.js'
 import type {OllamaDefaults} from './options.js'
 import {type OllamaRequest, readChat, readGenerate} from './request.js'
@@ -59,8 +59,7 @@ async function answer(
   const parsed = wire.read(request.body, context.defaults)
   const head = () => ({model, createdAt: new Date()})
   const model = context.host.resolve(parsed.model)
-  if (parsed.ignoredOptions.length > 0)
-    request.log.info({options: parsed.ignoredOptions, id: request.id}, 'Ignored unknown options.')
+  logUnknown(request, parsed)
   if (parsed.load) return wire.loaded(head(), await loadOrUnload(context, parsed))
 
   const loadMs = await context.host.load(parsed.keepAlive)

@@ -1,9 +1,11 @@
 import type {GenerateRequest} from '../../llm/index.js'
-import {definedEntries, Fields, maxStopLength} from '../body.js'
+import type {ChatMessage} from '../../text/index.js'
+import {definedEntries, Fields, stopBounds} from '../body.js'
+import {fieldsOf} from '../request-fields.js'
+import {readTemplateVariables} from '../template-variables.js'
 import {type Delivery, readDelivery} from './delivery.js'
 import {readMessages} from './messages.js'
-import {type OpenAiDefaults, readSampling} from './sampling.js'
-import {refuseUnsupported, unsupportedByChat} from './unsupported.js'
+import {type OpenAiDefaults, readMaxTokens, readSampling} from './sampling.js'
 
 /** A request of `/v1/chat/completions` or `/v1/completions`. */
 export interface OpenAiRequest extends Delivery {
@@ -12,18 +14,17 @@ export interface OpenAiRequest extends Delivery {
 }
 
 /**
- * Reads the body of `POST /v1/chat/completions`. Fields without an effect on the text are ignored.
+ * Reads the body of `POST /v1/chat/completions`.
  * @throws bad_request, unsupported_value, body_missing
  */
 export function readChatCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiRequest {
-  const fields = Fields.ofBody(body)
-  refuseUnsupported(fields, unsupportedByChat)
-  fields.boolean('parallel_tool_calls')
-  const deprecated = fields.integer('max_tokens', {min: 1})
+  const fields = Fields.ofBody(body, fieldsOf('/v1/chat/completions'))
+  const messages = readMessages(fields)
+  requireContinuation(fields, messages)
   const request: GenerateRequest = {
-    prompt: {kind: 'chat', messages: readMessages(fields), overflow: 'refuse'},
-    maxTokens: fields.integer('max_completion_tokens', {min: 1}) ?? deprecated ?? defaults.maxTokens,
-    stop: fields.texts('stop', {max: 4, longest: maxStopLength}) ?? [],
+    prompt: {kind: 'chat', messages, overflow: 'refuse', ...readTemplateVariables(fields, {withEffort: true})},
+    maxTokens: readMaxTokens(fields, ['max_completion_tokens', 'max_tokens'], 1, defaults),
+    stop: fields.texts('stop', stopBounds) ?? [],
     sampling: readSampling(fields, defaults),
     ...definedEntries({topLogprobs: readTopLogprobs(fields)}),
   }
@@ -35,4 +36,14 @@ function readTopLogprobs(fields: Fields): number | undefined {
   if (fields.boolean('logprobs') === true) return count
   if (count > 0) throw fields.wrong('top_logprobs', 'be used with logprobs: true')
   return undefined
+}
+
+/** A last message of the assistant is continued; the fields of vLLM for that may only say the same. */
+function requireContinuation(fields: Fields, messages: readonly ChatMessage[]): void {
+  const continues = messages.at(-1)?.role === 'assistant'
+  const last = continues ? 'if the last message is from the assistant' : 'unless the last message is from the assistant'
+  if ((fields.boolean('continue_final_message') ?? continues) !== continues)
+    throw fields.wrong('continue_final_message', `be ${continues} ${last}`)
+  if ((fields.boolean('add_generation_prompt') ?? !continues) === continues)
+    throw fields.wrong('add_generation_prompt', `be ${!continues} ${last}`)
 }

@@ -1,9 +1,10 @@
+import {SvcError} from '../../errors/index.js'
 import type {GenerateRequest} from '../../llm/index.js'
-import {definedEntries, Fields, maxStopLength} from '../body.js'
+import {definedEntries, Fields, stopBounds} from '../body.js'
+import {fieldsOf} from '../request-fields.js'
 import type {OpenAiRequest} from './chat-request.js'
 import {readDelivery} from './delivery.js'
-import {type OpenAiDefaults, readSampling} from './sampling.js'
-import {refuseUnsupported, unsupported, unsupportedByCompletions} from './unsupported.js'
+import {type OpenAiDefaults, readMaxTokens, readSampling} from './sampling.js'
 
 /** Maximum prompts of a request, and maximum replies to all of them together. */
 const maxPrompts = 128
@@ -13,18 +14,20 @@ const maxPrompts = 128
  * @throws bad_request, unsupported_value, body_missing
  */
 export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiRequest {
-  const fields = Fields.ofBody(body)
-  refuseUnsupported(fields, unsupportedByCompletions)
+  const fields = Fields.ofBody(body, fieldsOf('/v1/completions'))
   const delivery = readDelivery(fields)
   if ((fields.integer('best_of') ?? delivery.n) !== delivery.n)
-    throw unsupported(fields, 'best_of', 'best_of must equal n, because all replies are returned')
+    throw new SvcError('unsupported_value', {
+      reason: 'best_of must equal n, because all replies are returned',
+      param: 'best_of',
+    })
   const prompts = readPrompts(fields)
   const maxReplies = Math.floor(maxPrompts / prompts.length)
   if (delivery.n > maxReplies) throw fields.wrong('n', `be at most ${maxReplies} with ${prompts.length} prompts`)
   const echo = fields.boolean('echo') === true
   const request: Omit<GenerateRequest, 'prompt'> = {
-    maxTokens: fields.integer('max_tokens', {min: 0}) ?? defaults.maxTokens,
-    stop: fields.texts('stop', {max: 4, longest: maxStopLength}) ?? [],
+    maxTokens: readMaxTokens(fields, ['max_tokens'], 0, defaults),
+    stop: fields.texts('stop', stopBounds) ?? [],
     sampling: readSampling(fields, defaults),
     ...definedEntries({topLogprobs: fields.integer('logprobs', {min: 0, max: 5})}),
   }

@@ -1,4 +1,5 @@
 import {definedEntries, type Fields} from '../body.js'
+import {type KeepAlive, readKeepAlive} from '../keep-alive.js'
 
 /** How the reply is sent to the client. */
 export interface Delivery {
@@ -9,6 +10,9 @@ export interface Delivery {
   includeUsage: boolean
   /** Number of replies per prompt. */
   n: number
+  keepAlive?: KeepAlive
+  /** Paths of unknown fields, for the log. */
+  unknown: readonly string[]
 }
 
 /** Maximum replies per prompt. */
@@ -19,9 +23,10 @@ export function readDelivery(body: Fields): Delivery {
   const stream = body.boolean('stream') ?? false
   const includeUsage = body.object('stream_options')?.boolean('include_usage') ?? false
   return {
-    ...definedEntries({model: body.string('model') || undefined}),
+    ...definedEntries({model: body.string('model') || undefined, keepAlive: readKeepAlive(body)}),
     stream,
     includeUsage: stream && includeUsage,
     n: body.integer('n', {min: 1, max: maxReplies}) ?? 1,
+    unknown: body.unknown,
   }
 }

@@ -4,7 +4,8 @@ import {asOpenAiError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent, GenerateRequest, GenerateSummary} from '../../llm/index.js'
 import {clientGone, type HttpApp, type ReplyStream, sseStream, streamEvents} from '../../net/index.js'
 import {generate, type ServeContext} from '../context.js'
-import {ReplyCollector, refuseRoute} from '../reply.js'
+import type {KeepAlive} from '../keep-alive.js'
+import {logUnknown, ReplyCollector, refuseRoute} from '../reply.js'
 import {type OpenAiRequest, readChatCompletion} from './chat-request.js'
 import {chatCompletion, chatDelta, chatEnd, chatOpening, chatUsage} from './chat-response.js'
 import {readCompletion} from './completion-request.js'
@@ -99,6 +100,7 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   const parsed = wire.read(request.body, context.defaults)
+  logUnknown(request, parsed)
   const head: StreamHead = {
     id: `${wire.prefix}-${randomUUID()}`,
     created: Math.floor(Date.now() / 1000),
@@ -107,7 +109,7 @@ async function answer(
     includeUsage: parsed.includeUsage,
   }
   const requests = seeded(parsed)
-  const events = replies(context, requests, clientGone(reply))
+  const events = replies(context, requests, clientGone(reply), parsed.keepAlive)
   if (!parsed.stream) {
     const collectors = requests.map(() => new ReplyCollector())
     for await (const {index, event} of events) collectors[index]?.add(event)
@@ -142,10 +144,15 @@ interface Indexed {
 const maxConcurrent = 8
 
 /** Merges the events of several replies. If one fails or the iteration ends, the others are cancelled. */
-async function* replies(context: ServeContext, requests: readonly GenerateRequest[], gone: AbortSignal) {
+async function* replies(
+  context: ServeContext,
+  requests: readonly GenerateRequest[],
+  gone: AbortSignal,
+  keepAlive: KeepAlive | undefined,
+) {
   const ended = new AbortController()
   const signal = AbortSignal.any([gone, ended.signal])
-  const all = requests.map((request) => generate(context, request, signal))
+  const all = requests.map((request) => generate(context, request, signal, keepAlive))
   const pending = new Map<number, Promise<{index: number; result: IteratorResult<GenerateEvent, void>}>>()
   const advance = (index: number) => {
     const next = all[index]?.next().then((result) => ({index, result}))

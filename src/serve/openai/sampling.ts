@@ -10,8 +10,29 @@ export interface OpenAiDefaults {
 }
 
 const penalty = {min: -2, max: 2}
+/** Wide enough for any use, but narrow enough to keep logits finite. */
+const repeatPenalty = {min: 0.01, max: 100}
 
-/** `top_k`, `min_p` and `repetition_penalty` are extensions that other OpenAI-compatible servers have as well. */
+/**
+ * Maximum tokens of a reply; undefined until the context is full, which -1 requests as in llama.cpp.
+ * @param names in the order of precedence
+ */
+export function readMaxTokens(
+  body: Fields,
+  names: readonly string[],
+  min: number,
+  defaults: OpenAiDefaults,
+): number | undefined {
+  const counts = names.map((name) => {
+    const count = body.integer(name)
+    if (count !== undefined && count !== -1 && count < min) throw body.wrong(name, `be -1 or at least ${min}`)
+    return count
+  })
+  const count = counts.find((each) => each !== undefined) ?? defaults.maxTokens
+  return count === -1 ? undefined : count
+}
+
+/** `top_k`, `min_p` and the repetition penalty are extensions that other OpenAI-compatible servers have as well. */
 export const readSampling = (body: Fields, defaults: OpenAiDefaults): SamplingOptions => ({
   temperature: body.number('temperature', {min: 0, max: 2}) ?? defaults.temperature,
   // Below 1 means all tokens.
@@ -19,12 +40,14 @@ export const readSampling = (body: Fields, defaults: OpenAiDefaults): SamplingOp
   topP: body.number('top_p', {min: 0, max: 1}) ?? 1,
   minP: body.number('min_p', {min: 0, max: 1}) ?? 0,
   seed: (body.integer('seed') ?? defaults.seed()) >>> 0,
-  // Wide enough for any use, but narrow enough to keep logits finite.
-  repeatPenalty: body.number('repetition_penalty', {min: 0.01, max: 100}) ?? defaultSampling.repeatPenalty,
+  repeatPenalty:
+    body.number('repetition_penalty', repeatPenalty) ??
+    body.number('repeat_penalty', repeatPenalty) ??
+    defaultSampling.repeatPenalty,
   presencePenalty: body.number('presence_penalty', penalty) ?? 0,
   frequencyPenalty: body.number('frequency_penalty', penalty) ?? 0,
-  // This API has no window: penalties apply to the complete text.
-  repeatLastN: -1,
+  // OpenAI's API has no window: penalties apply to the complete text.
+  repeatLastN: body.integer('repeat_last_n', {min: -1}) ?? -1,
   logitBias: readLogitBias(body),
 })
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {Fields} from '../../../src/serve/body.js'
 import {type OllamaOptions, readOptions} from '../../../src/serve/ollama/options.js'
+import {fieldsOf} from '../../../src/serve/request-fields.js'
 import {defaults, refusal} from '../samples.js'
 
-const read = (options: unknown) => readOptions(Fields.ofBody({options}), defaults)
+const read = (options: unknown) => readOptions(Fields.ofBody({options}, fieldsOf('/api/chat')), defaults)
 
 const unsaid: OllamaOptions = {
   sampling: {
@@ -22,7 +23,7 @@ const unsaid: OllamaOptions = {
   maxTokens: 512,
   stop: [],
   numCtx: 8192,
-  ignored: [],
+  unknown: [],
 }
 
 describe('readOptions', () => {
@@ -65,8 +66,8 @@ describe('readOptions', () => {
     ['stop', 'a', {stop: ['a']}],
     ['stop', ['a', 'b'], {stop: ['a', 'b']}],
     ['stop', Array(64).fill('x'.repeat(1000)), {stop: Array(64).fill('x'.repeat(1000))}],
-    ['flux', 3, {ignored: ['flux']}],
-    ['constructor', 3, {ignored: ['constructor']}],
+    ['flux', 3, {unknown: ['options.flux']}],
+    ['constructor', 3, {unknown: ['options.constructor']}],
   ]
   for (const [name, value, expected] of others)
     it(`accepts ${name} ${JSON.stringify(value).slice(0, 20)}`, () =>
@@ -80,7 +81,7 @@ describe('readOptions', () => {
   it('accepts options of other engines without effect', () =>
     assert.deepEqual(
       read({
-        ...{typical_p: 1, tfs_z: 1, mirostat: 1, mirostat_tau: 5, mirostat_eta: 0.1, penalize_newline: true},
+        ...{typical_p: 1, tfs_z: 1, mirostat: 0, mirostat_tau: 5, mirostat_eta: 0.1, penalize_newline: true},
         ...{numa: false, num_batch: 2, num_gpu: 1, main_gpu: 0, low_vram: false, f16_kv: true, logits_all: false},
         ...{vocab_only: false, use_mmap: true, use_mlock: false, embedding_only: false, num_thread: 8},
         ...{draft_num_predict: 3},

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {type OllamaRequest, readChat, readGenerate} from '../../../src/serve/ollama/request.js'
+import type {ChatMessage} from '../../../src/text/index.js'
 import {defaults, refusal} from '../samples.js'
 
 const generate = (body: object) => readGenerate(body, defaults)
@@ -30,10 +31,12 @@ describe('POST /api/generate', () => {
     stream: true,
     load: false,
     numCtx: 8192,
-    ignoredOptions: [],
+    unknown: [],
     request: {...unsaid, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'refuse'}},
   }
   const withPrompt = (prompt: OllamaRequest['request']['prompt']) => ({...plain, request: {...plain.request, prompt}})
+  const withVariables = (variables: object) =>
+    withPrompt({kind: 'chat', messages: [user('Hi')], overflow: 'refuse', variables: {...variables}})
 
   const accepted: [what: string, body: object, expected: OllamaRequest][] = [
     ['a prompt', {}, plain],
@@ -43,8 +46,9 @@ describe('POST /api/generate', () => {
     ['stream false', {stream: false}, {...plain, stream: false}],
     ['stream true', {stream: true}, plain],
     ['keep_alive', {keep_alive: '10m'}, {...plain, keepAlive: 600_000}],
-    ['options', {options: {num_ctx: 64, flux: 1}}, {...plain, numCtx: 64, ignoredOptions: ['flux']}],
+    ['options', {options: {num_ctx: 64, flux: 1}}, {...plain, numCtx: 64, unknown: ['options.flux']}],
     ['fields without effect', {shift: true, truncate: false, user: 'me'}, plain],
+    ['unknown fields', {flux: 1, options: {stop: []}}, {...plain, unknown: ['flux']}],
     ['an empty system prompt', {system: ''}, plain],
     [
       'a system prompt',
@@ -64,7 +68,14 @@ describe('POST /api/generate', () => {
       withPrompt({kind: 'raw', text: 'Hi'}),
     ],
     ['raw false', {raw: false}, plain],
-    ['empty fields for unsupported features', {suffix: '', format: '', images: [], template: '', think: false}, plain],
+    ['empty fields for unsupported features', {suffix: '', format: '', images: [], template: ''}, plain],
+    ['think false', {think: false}, withVariables({enable_thinking: false, thinking: false})],
+    ['think false for a raw prompt', {think: false, raw: true}, withPrompt({kind: 'raw', text: 'Hi'})],
+    [
+      'variables of the template',
+      {think: false, chat_template_kwargs: {thinking: null, n: [1]}},
+      withVariables({enable_thinking: false, thinking: null, n: [1]}),
+    ],
     ['logprobs', {logprobs: true}, {...plain, request: {...plain.request, topLogprobs: 0}}],
     ['top_logprobs', {logprobs: true, top_logprobs: 20}, {...plain, request: {...plain.request, topLogprobs: 20}}],
     ['top_logprobs without logprobs', {top_logprobs: 3}, plain],
@@ -76,7 +87,7 @@ describe('POST /api/generate', () => {
   for (const body of [{}, {prompt: ''}, {prompt: null}, {prompt: '', keep_alive: 0}])
     it(`loads or unloads the model for ${JSON.stringify(body)}`, () => assert.equal(generate(body).load, true))
 
-  const rawError = 'raw mode does not support template, system, or context'
+  const rawError = 'raw mode does not support template, system, context, or chat_template_kwargs'
   const refused: [body: object, sentence: string, param: string][] = [
     [{prompt: 5}, 'prompt must be of type string', 'prompt'],
     [{model: 5}, 'model must be of type string', 'model'],
@@ -90,18 +101,22 @@ describe('POST /api/generate', () => {
     [{context: 'abc'}, 'context must be of type list of integers', 'context'],
     [{context: [1, 0.5]}, 'context must be of type list of integers', 'context'],
     [{context: [-1]}, 'context must be at least 0', 'context'],
-    [{raw: true, template: 'x'}, rawError, 'raw'],
+    [{raw: true, chat_template_kwargs: {}}, rawError, 'raw'],
     [{raw: true, system: 'x'}, rawError, 'raw'],
     [{raw: true, context: [1]}, rawError, 'raw'],
-    [{template: '{{ .Prompt }}'}, 'this server does not support custom templates', 'template'],
-    [{suffix: 'end'}, 'this server does not support insert', 'suffix'],
-    [{model: 'my-run', suffix: 'end'}, 'this server does not support insert', 'suffix'],
-    [{model: 'my-run', images: ['iVBO']}, 'this server does not support images', 'images'],
-    [{model: 'my-run', format: 'json'}, 'this server does not support format', 'format'],
-    [{model: 'my-run', format: 'yaml'}, 'this server does not support format', 'format'],
-    [{model: 'my-run', format: {type: 'object'}}, 'this server does not support format', 'format'],
-    [{model: 'my-run', think: true}, 'this server does not support thinking', 'think'],
-    [{model: 'my-run', think: 'high'}, 'this server does not support thinking', 'think'],
+    [{template: '{{ .Prompt }}'}, 'this server does not support custom templates (template must be "")', 'template'],
+    [{suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
+    [{model: 'my-run', suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
+    [{model: 'my-run', images: ['iVBO']}, 'this server does not support images (images must be [])', 'images'],
+    [{model: 'my-run', format: 'json'}, 'this server does not support structured output (format must be "")', 'format'],
+    [{model: 'my-run', format: 'yaml'}, 'this server does not support structured output (format must be "")', 'format'],
+    [
+      {model: 'my-run', format: {type: 'object'}},
+      'this server does not support structured output (format must be "")',
+      'format',
+    ],
+    [{model: 'my-run', think: true}, 'this server does not support thinking (think must be false)', 'think'],
+    [{model: 'my-run', think: 'high'}, 'this server does not support thinking (think must be false)', 'think'],
     [{logprobs: 5}, 'logprobs must be of type boolean', 'logprobs'],
     [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
     [{top_logprobs: -1}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
@@ -121,10 +136,10 @@ describe('POST /api/chat', () => {
     stream: true,
     load: false,
     numCtx: 8192,
-    ignoredOptions: [],
+    unknown: [],
     request: {...unsaid, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'drop_oldest'}},
   }
-  const withMessages = (messages: {role: 'system' | 'user' | 'assistant'; content: string}[]): OllamaRequest => ({
+  const withMessages = (messages: ChatMessage[]): OllamaRequest => ({
     ...plain,
     load: messages.length === 0,
     request: {...plain.request, prompt: {kind: 'chat', messages, overflow: 'drop_oldest'}},
@@ -140,7 +155,7 @@ describe('POST /api/chat', () => {
       {...plain, request: {...plain.request, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'refuse'}}},
     ],
     ['truncate true', {truncate: true}, plain],
-    ['empty fields for unsupported features', {tools: [], format: '', think: false}, plain],
+    ['empty fields for unsupported features', {tools: [], format: ''}, plain],
     ['logprobs', {logprobs: true, top_logprobs: 2}, {...plain, request: {...plain.request, topLogprobs: 2}}],
     [
       'a conversation',
@@ -153,7 +168,30 @@ describe('POST /api/chat', () => {
           {role: 'user'},
         ],
       },
-      withMessages([system('Be brief.'), user('Hi'), {role: 'assistant', content: 'Hello'}, user(''), user('')]),
+      withMessages([
+        system('Be brief.'),
+        user('Hi'),
+        {role: 'assistant', content: 'Hello', reasoning_content: 'They greet.'},
+        user(''),
+        user(''),
+      ]),
+    ],
+    [
+      'tool calls and their results',
+      {
+        messages: [
+          {role: 'assistant', tool_calls: [{function: {index: 0, name: 'f', arguments: {x: 1}}}]},
+          {role: 'Tool', content: '21', tool_name: 'f', tool_call_id: 'c'},
+        ],
+      },
+      withMessages([
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{type: 'function', function: {name: 'f', arguments: {x: 1}}}],
+        },
+        {role: 'tool', content: '21', name: 'f', tool_call_id: 'c'},
+      ]),
     ],
     ['no messages', {messages: []}, withMessages([])],
     ['null messages', {messages: null}, withMessages([])],
@@ -169,22 +207,42 @@ describe('POST /api/chat', () => {
     )
   })
 
-  const tools = 'this server does not support tools'
   const refused: [body: object, sentence: string, param: string][] = [
     [{messages: 'Hi'}, 'messages must be of type list of objects', 'messages'],
     [{messages: ['Hi']}, 'messages[0] must be of type object', 'messages[0]'],
-    [{messages: [{content: 'Hi'}]}, 'messages[0].role must be one of system, user, assistant', 'messages[0].role'],
-    [{messages: [{role: 'wizard'}]}, 'messages[0].role must be one of system, user, assistant', 'messages[0].role'],
+    [
+      {messages: [{content: 'Hi'}]},
+      'messages[0].role must be one of system, user, assistant, tool',
+      'messages[0].role',
+    ],
+    [
+      {messages: [{role: 'wizard'}]},
+      'messages[0].role must be one of system, user, assistant, tool',
+      'messages[0].role',
+    ],
     [{messages: [{role: 5}]}, 'messages[0].role must be of type string', 'messages[0].role'],
-    [{messages: [user('Hi'), {role: 'Tool', content: '21'}]}, tools, 'messages[1].role'],
     [{messages: [{role: 'user', content: 5}]}, 'messages[0].content must be of type string', 'messages[0].content'],
     [{messages: [{role: 'user', content: [{}]}]}, 'messages[0].content must be of type string', 'messages[0].content'],
     [{messages: [{role: 'user', thinking: 5}]}, 'messages[0].thinking must be of type string', 'messages[0].thinking'],
-    [{messages: [{role: 'user', images: ['iVBO']}]}, 'this server does not support images', 'messages[0].images'],
-    [{messages: [{role: 'assistant', tool_calls: [{}]}]}, tools, 'messages[0].tool_calls'],
-    [{tools: [{type: 'function'}]}, tools, 'tools'],
-    [{format: 'json'}, 'this server does not support format', 'format'],
-    [{think: true}, 'this server does not support thinking', 'think'],
+    [
+      {messages: [{role: 'user', images: ['iVBO']}]},
+      'this server does not support images (messages[0].images must be [])',
+      'messages[0].images',
+    ],
+    [
+      {messages: [{role: 'assistant', tool_calls: [{}]}]},
+      'messages[0].tool_calls[0].function must be a function with a name',
+      'messages[0].tool_calls[0].function',
+    ],
+    [{tools: [{type: 'function'}]}, 'this server does not support tools (tools must be [])', 'tools'],
+    [
+      {chat_template_kwargs: {tools: []}},
+      'this server does not support chat_template_kwargs.tools',
+      'chat_template_kwargs.tools',
+    ],
+    [{temperature: 0}, 'this server does not support temperature (use options.temperature)', 'temperature'],
+    [{format: 'json'}, 'this server does not support structured output (format must be "")', 'format'],
+    [{think: true}, 'this server does not support thinking (think must be false)', 'think'],
     [{stream: 1}, 'stream must be of type boolean', 'stream'],
     [{truncate: 1}, 'truncate must be of type boolean', 'truncate'],
     [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {GenerateRequest} from '../../../src/llm/index.js'
 import {type OpenAiRequest, readChatCompletion} from '../../../src/serve/openai/chat-request.js'
+import type {ChatMessage} from '../../../src/text/index.js'
 import {defaults, refusal} from '../samples.js'
 
 const user = (content: unknown) => ({role: 'user', content})
@@ -24,14 +25,23 @@ const request: GenerateRequest = {
     logitBias: {},
   },
 }
-const plain: OpenAiRequest = {stream: false, includeUsage: false, n: 1, requests: [request]}
+const plain: OpenAiRequest = {stream: false, includeUsage: false, n: 1, unknown: [], requests: [request]}
 const asking = (changes: Partial<GenerateRequest>): OpenAiRequest => ({
   ...plain,
   requests: [{...request, ...changes}],
 })
 const sampled = (changes: Partial<GenerateRequest['sampling']>) => asking({sampling: {...request.sampling, ...changes}})
-const saying = (...messages: {role: 'system' | 'user' | 'assistant'; content: string}[]) =>
-  asking({prompt: {kind: 'chat', messages, overflow: 'refuse'}})
+const saying = (...messages: ChatMessage[]) => asking({prompt: {kind: 'chat', messages, overflow: 'refuse'}})
+const rendering = (variables: object) =>
+  asking({
+    prompt: {kind: 'chat', messages: [{role: 'user', content: 'Hi'}], overflow: 'refuse', variables: {...variables}},
+  })
+
+const called = (args: object | string) => ({
+  id: 'c',
+  type: 'function' as const,
+  function: {name: 'f', arguments: args as Record<string, unknown> | string},
+})
 
 describe('POST /v1/chat/completions', () => {
   const numbers = ['temperature', 'top_p', 'min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty']
@@ -47,6 +57,8 @@ describe('POST /v1/chat/completions', () => {
     [{max_tokens: 7}, asking({maxTokens: 7})],
     [{max_completion_tokens: 8}, asking({maxTokens: 8})],
     [{max_tokens: 7, max_completion_tokens: 8}, asking({maxTokens: 8})],
+    [{max_tokens: -1}, asking({maxTokens: undefined})],
+    [{keep_alive: '10m'}, {...plain, keepAlive: 600_000}],
     [{temperature: 0}, sampled({temperature: 0})],
     [{temperature: 2}, sampled({temperature: 2})],
     [{top_p: 0}, sampled({topP: 0})],
@@ -62,7 +74,7 @@ describe('POST /v1/chat/completions', () => {
     ],
     [{stream_options: {include_usage: true}}, plain],
     [{stop: 'END'}, asking({stop: ['END']})],
-    [{stop: ['a', 'b', 'c', 'd']}, asking({stop: ['a', 'b', 'c', 'd']})],
+    [{stop: ['a', 'b', 'c', 'd', 'e']}, asking({stop: ['a', 'b', 'c', 'd', 'e']})],
     [{stop: []}, plain],
     [{seed: 7}, sampled({seed: 7})],
     [{seed: -1}, sampled({seed: 0xffff_ffff})],
@@ -79,16 +91,25 @@ describe('POST /v1/chat/completions', () => {
     [{tools: []}, plain],
     [{tool_choice: 'none'}, plain],
     [{tool_choice: 'auto', parallel_tool_calls: false}, plain],
-    [{reasoning_effort: 'none'}, plain],
+    [{reasoning_effort: 'none'}, rendering({enable_thinking: false, thinking: false, reasoning_effort: 'none'})],
+    [{reasoning_effort: 'low'}, rendering({enable_thinking: true, thinking: true, reasoning_effort: 'low'})],
+    [{think: false}, rendering({enable_thinking: false, thinking: false})],
+    [
+      {chat_template_kwargs: {enable_thinking: false, style: {a: 1}}},
+      rendering({enable_thinking: false, style: {a: 1}}),
+    ],
+    [{chat_template_kwargs: {}}, plain],
+    [{add_generation_prompt: true, continue_final_message: false}, plain],
     [{modalities: ['text']}, plain],
     [{top_k: 5, min_p: 0.1, repetition_penalty: 1.2}, sampled({topK: 5, minP: 0.1, repeatPenalty: 1.2})],
+    [{repeat_penalty: 1.3, repeat_last_n: 9}, sampled({repeatPenalty: 1.3, repeatLastN: 9})],
     [{top_k: -1}, sampled({topK: 0})],
     [
       {
         ...{user: 'u', metadata: {a: 1}, store: true, service_tier: 'auto', safety_identifier: 's', verbosity: 'low'},
         ...{prompt_cache_key: 'k', prediction: {type: 'content'}, something_new: [1]},
       },
-      plain,
+      {...plain, unknown: ['something_new']},
     ],
     [
       {
@@ -110,9 +131,25 @@ describe('POST /v1/chat/completions', () => {
         ],
       },
       saying(
-        {role: 'system', content: 'Be brief.'},
+        {role: 'system', content: 'Be brief.', name: 'dev'},
         {role: 'system', content: ''},
         {role: 'assistant', content: 'Hello'},
+      ),
+    ],
+    [
+      {
+        messages: [
+          {role: 'assistant', content: null, tool_calls: ['{"x": 1}', '', '[1', {y: 2}].map(called)},
+          {role: 'tool', content: [{type: 'text', text: '21'}], tool_call_id: 'c'},
+          {role: 'assistant', content: '', reasoning_content: 'They ask.'},
+        ],
+        add_generation_prompt: false,
+        continue_final_message: true,
+      },
+      saying(
+        {role: 'assistant', content: null, tool_calls: [{x: 1}, {}, '[1', {y: 2}].map(called)},
+        {role: 'tool', content: '21', tool_call_id: 'c'},
+        {role: 'assistant', content: '', reasoning_content: 'They ask.'},
       ),
     ],
   ]
@@ -143,7 +180,7 @@ describe('POST /v1/chat/completions', () => {
     ...[{content: 'Hi'}, {role: 'wizard'}, {role: 'User'}, {role: 'function'}, {role: 'constructor'}].map(
       (message): [object, string, string] => [
         {messages: [message]},
-        'messages[0].role must be one of developer, system, user, assistant',
+        'messages[0].role must be one of developer, system, user, assistant, tool',
         'messages[0].role',
       ],
     ),
@@ -166,9 +203,29 @@ describe('POST /v1/chat/completions', () => {
       'messages[0].content[0].text must be of type string',
       'messages[0].content[0].text',
     ],
-    [{max_tokens: 0}, 'max_tokens must be at least 1', 'max_tokens'],
-    [{max_tokens: 0, max_completion_tokens: 8}, 'max_tokens must be at least 1', 'max_tokens'],
-    [{max_completion_tokens: -1}, 'max_completion_tokens must be at least 1', 'max_completion_tokens'],
+    [{max_tokens: 0}, 'max_tokens must be -1 or at least 1', 'max_tokens'],
+    [{max_tokens: 0, max_completion_tokens: 8}, 'max_tokens must be -1 or at least 1', 'max_tokens'],
+    [{max_completion_tokens: -2}, 'max_completion_tokens must be -1 or at least 1', 'max_completion_tokens'],
+    [
+      {messages: [{role: 'assistant', content: null, tool_calls: [{}]}]},
+      'messages[0].tool_calls[0].function must be a function with a name',
+      'messages[0].tool_calls[0].function',
+    ],
+    [
+      {chat_template_kwargs: JSON.parse(`{"x": ${'['.repeat(40)}${']'.repeat(40)}}`)},
+      'chat_template_kwargs must be nested at most 32 deep',
+      'chat_template_kwargs',
+    ],
+    [
+      {reasoning_effort: 'huge'},
+      'reasoning_effort must be one of none, minimal, low, medium, high, xhigh, max',
+      'reasoning_effort',
+    ],
+    [
+      {add_generation_prompt: false},
+      'add_generation_prompt must be true unless the last message is from the assistant',
+      'add_generation_prompt',
+    ],
     [{temperature: 2.1}, 'temperature must be between 0 and 2', 'temperature'],
     [{temperature: -0.1}, 'temperature must be between 0 and 2', 'temperature'],
     [{top_p: 1.1}, 'top_p must be between 0 and 1', 'top_p'],
@@ -178,7 +235,7 @@ describe('POST /v1/chat/completions', () => {
     [{frequency_penalty: 2.1}, 'frequency_penalty must be between -2 and 2', 'frequency_penalty'],
     [{presence_penalty: -2.1}, 'presence_penalty must be between -2 and 2', 'presence_penalty'],
     [{repetition_penalty: 0}, 'repetition_penalty must be between 0.01 and 100', 'repetition_penalty'],
-    [{stop: ['a', 'b', 'c', 'd', 'e']}, 'stop must have at most 4 items', 'stop'],
+    [{stop: Array(65).fill('a')}, 'stop must have at most 64 items', 'stop'],
     [{stop: 'x'.repeat(1001)}, 'stop must have at most 1000 characters each', 'stop'],
     [{logprobs: true, top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
     [{logprobs: true, top_logprobs: -1}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
@@ -198,32 +255,32 @@ describe('POST /v1/chat/completions', () => {
     it(`rejects ${JSON.stringify(body).slice(0, 100)}`, () =>
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
-  const noFormat = 'response_format must be {"type":"text"}; other formats are not supported'
-  const noTools = 'tool_choice must be none or auto without tools'
-  const noReason = 'reasoning_effort must be none; this server does not support reasoning'
+  const noFormat = 'this server does not support structured output (response_format must be {"type":"text"})'
+  const noTools = 'this server does not support tools (tool_choice must be "none" or "auto")'
   const noMedia = 'only text parts are supported, not image_url, input_audio or file'
   const unsupported: [body: object, sentence: string, param: string][] = [
-    [{tools: [{type: 'function', function: {name: 'f'}}]}, 'tools are not supported', 'tools'],
+    [
+      {tools: [{type: 'function', function: {name: 'f'}}]},
+      'this server does not support tools (tools must be [])',
+      'tools',
+    ],
     [{tool_choice: 'required'}, noTools, 'tool_choice'],
     [{tool_choice: {type: 'function', function: {name: 'f'}}}, noTools, 'tool_choice'],
-    [{functions: []}, 'functions is deprecated and not supported; use tools', 'functions'],
-    [{function_call: 'auto'}, 'function_call is deprecated and not supported; use tool_choice', 'function_call'],
+    [{functions: []}, 'this server does not support functions (use tools)', 'functions'],
+    [{function_call: 'auto'}, 'this server does not support function_call (use tool_choice)', 'function_call'],
     [{response_format: {type: 'json_object'}}, noFormat, 'response_format'],
     [{response_format: {type: 'json_schema', json_schema: {name: 'x', schema: {}}}}, noFormat, 'response_format'],
     [{response_format: {}}, noFormat, 'response_format'],
     [{response_format: 'json'}, noFormat, 'response_format'],
-    [{reasoning_effort: 'low'}, noReason, 'reasoning_effort'],
-    [{reasoning_effort: 5}, noReason, 'reasoning_effort'],
-    [{modalities: ['text', 'audio']}, 'modalities must be ["text"]; other modalities are not supported', 'modalities'],
-    [{messages: [{role: 'tool', content: '21'}]}, 'messages with the role tool are not supported', 'messages[0].role'],
+    [{think: true}, 'this server does not support thinking (think must be false)', 'think'],
     [
-      {messages: [{role: 'assistant', content: null, tool_calls: [{}]}]},
-      'tool_calls are not supported',
-      'messages[0].tool_calls',
+      {modalities: ['text', 'audio']},
+      'this server does not support other modalities (modalities must be ["text"])',
+      'modalities',
     ],
     [
       {messages: [{role: 'assistant', content: null, function_call: {}}]},
-      'function_call is not supported',
+      'this server does not support messages[0].function_call (use tool_calls)',
       'messages[0].function_call',
     ],
     ...['image_url', 'input_audio', 'file'].map((type): [object, string, string] => [

@@ -24,7 +24,7 @@ const request: GenerateRequest = {
     logitBias: {},
   },
 }
-const plain: OpenAiRequest = {stream: false, includeUsage: false, n: 1, requests: [request]}
+const plain: OpenAiRequest = {stream: false, includeUsage: false, n: 1, unknown: [], requests: [request]}
 const asking = (changes: Partial<GenerateRequest>): OpenAiRequest => ({
   ...plain,
   requests: [{...request, ...changes}],
@@ -63,6 +63,7 @@ describe('POST /v1/completions', () => {
     [{echo: true, max_tokens: 0, logprobs: 1}, asking({echo: 'Once', maxTokens: 0, topLogprobs: 1})],
     [{model: 'my-run'}, {...plain, model: 'my-run'}],
     [{max_tokens: 7}, asking({maxTokens: 7})],
+    [{max_tokens: -1}, asking({maxTokens: undefined})],
     [{temperature: 1, top_p: 0.5, seed: 3}, sampled({temperature: 1, topP: 0.5, seed: 3})],
     [{presence_penalty: 1, frequency_penalty: -1}, sampled({presencePenalty: 1, frequencyPenalty: -1})],
     [{logit_bias: {'5': 100}}, sampled({logitBias: {5: 100}})],
@@ -94,21 +95,21 @@ describe('POST /v1/completions', () => {
     [{prompt: []}, 'prompt must have at least 1 item', 'prompt'],
     [{prompt: Array.from({length: 129}, () => 'a')}, 'prompt must have at most 128 items', 'prompt'],
     [{prompt: Array.from({length: 43}, () => [5]), n: 3}, 'n must be at most 2 with 43 prompts', 'n'],
-    [{max_tokens: -1}, 'max_tokens must be at least 0', 'max_tokens'],
+    [{max_tokens: -2}, 'max_tokens must be -1 or at least 0', 'max_tokens'],
     [{echo: 'yes'}, 'echo must be of type boolean', 'echo'],
     [{temperature: 3}, 'temperature must be between 0 and 2', 'temperature'],
     [{n: 9}, 'n must be between 1 and 8', 'n'],
     [{best_of: 1.5}, 'best_of must be of type integer', 'best_of'],
     [{logprobs: 6}, 'logprobs must be between 0 and 5', 'logprobs'],
     [{logprobs: true}, 'logprobs must be of type integer', 'logprobs'],
-    [{stop: ['a', 'b', 'c', 'd', 'e']}, 'stop must have at most 4 items', 'stop'],
+    [{stop: Array(65).fill('a')}, 'stop must have at most 64 items', 'stop'],
   ]
   for (const [body, sentence, param] of refused)
     it(`rejects ${JSON.stringify(body).slice(0, 60)}`, () =>
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
   const unsupported: [body: object, sentence: string, param: string][] = [
-    [{suffix: 'end'}, 'suffix is not supported', 'suffix'],
+    [{suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
     [{best_of: 3}, 'best_of must equal n, because all replies are returned', 'best_of'],
     [{n: 2, best_of: 1}, 'best_of must equal n, because all replies are returned', 'best_of'],
   ]

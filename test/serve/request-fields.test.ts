@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import {after, before, describe, it} from 'node:test'
+import {isDeepStrictEqual} from 'node:util'
+import {type Outcome, type Route, requestFields, routes} from '../../src/serve/request-fields.js'
+import {type RunningServer, startServer} from '../support/server.js'
+import {suiteFolder, writeFiles} from '../support/temporary.js'
+import {tinyModelFiles} from '../support/tiny-model.js'
+
+/** Writes `|` if thinking is turned off. */
+const template =
+  '{% for m in messages %}{{ m.role }}{{ m.content or "" }}{% for call in m.tool_calls %}{{ call.function.name }}' +
+  '{{ call.function.arguments.x }}{% endfor %}{% endfor %}{% if enable_thinking is defined and not enable_thinking %}|{% endif %}'
+
+type Body = Record<string, unknown>
+
+const user = {role: 'user', content: 'Hi'}
+const bodies: Readonly<Record<Route, Body>> = {
+  '/api/generate': {prompt: 'Hi', stream: false, options: {num_predict: 1}},
+  '/api/chat': {messages: [user], stream: false, options: {num_predict: 1}},
+  '/v1/chat/completions': {messages: [user], max_tokens: 1},
+  '/v1/completions': {prompt: 'Hi', max_tokens: 1},
+}
+
+/** A value of each field that works, by its path; by its path and route, if routes differ. */
+const examples: Readonly<Record<string, unknown>> = {
+  model: 'tiny',
+  stream: false,
+  keep_alive: '10m',
+  chat_template_kwargs: {enable_thinking: false},
+  prompt: 'Hi',
+  system: 'Be brief.',
+  context: [72],
+  raw: true,
+  messages: [user],
+  truncate: false,
+  echo: true,
+  add_generation_prompt: true,
+  continue_final_message: false,
+  'messages[].role': 'user',
+  'messages[].content': null,
+  'messages[].tool_calls': [{id: 'c', function: {name: 'f', arguments: '{"x": 1}'}}],
+  'messages[].tool_calls /api/chat': [{function: {name: 'f', arguments: {x: 1}}}],
+  'messages[].tool_call_id': 'c',
+  'messages[].name': 'Ann',
+  'messages[].thinking': 'They greet.',
+  'messages[].tool_name': 'f',
+  'messages[].reasoning_content': 'They greet.',
+  'messages[].reasoning': 'They greet.',
+  'messages[].content[].type': 'text',
+  'messages[].content[].text': 'Hi',
+  reasoning_effort: 'medium',
+  max_tokens: 1,
+  max_completion_tokens: 1,
+  stop: ['a', 'b', 'c', 'd', 'e'],
+  temperature: 0.5,
+  top_p: 0.5,
+  top_k: 5,
+  min_p: 0.1,
+  seed: 1,
+  n: 2,
+  best_of: 2,
+  presence_penalty: 1,
+  frequency_penalty: 1,
+  repetition_penalty: 1.1,
+  repeat_penalty: 1.1,
+  repeat_last_n: 8,
+  logit_bias: {72: 1},
+  logprobs: true,
+  'logprobs /v1/completions': 2,
+  top_logprobs: 2,
+  stream_options: {include_usage: false},
+  'stream_options.include_usage': true,
+  options: {num_predict: 1},
+  'options.temperature': 0.5,
+  'options.top_k': 5,
+  'options.top_p': 0.5,
+  'options.min_p': 0.1,
+  'options.seed': 1,
+  'options.stop': ['a', 'b'],
+  'options.repeat_penalty': 1.1,
+  'options.presence_penalty': 1,
+  'options.frequency_penalty': 1,
+  'options.repeat_last_n': 8,
+  'options.num_predict': 1,
+  'options.num_ctx': 512,
+}
+
+/** The body with another field. */
+function withField(body: Body, path: string, value: unknown): Body {
+  const [first = '', ...rest] = path.split('.')
+  if (rest.length === 0) return {...body, [path]: value}
+  const inner = rest.join('.')
+  if (!first.endsWith('[]')) return {...body, [first]: withField((body[first] ?? {}) as Body, inner, value)}
+  const name = first.slice(0, -2)
+  const list = Array.isArray(body[name]) ? (body[name] as Body[]) : [{type: 'text', text: 'Hi'}]
+  return {...body, [name]: [withField(list[0] as Body, inner, value)]}
+}
+
+/** A value of another type, or one that is not among those of a field. */
+function wrongValue(outcome: Outcome, example: unknown): unknown {
+  if (outcome.kind === 'ignored') return outcome.type === undefined ? undefined : {}
+  if (outcome.kind === 'works') return typeof example === 'object' && !Array.isArray(example) ? 5 : {}
+  return ['x', true].find((value) => !outcome.values.some((allowed) => isDeepStrictEqual(allowed, value)))
+}
+
+describe('the fields of requests', () => {
+  const model = suiteFolder()
+  let server: RunningServer
+  before(async () => {
+    await writeFiles(model, {...tinyModelFiles(), 'chat_template.jinja': template})
+    server = await startServer(['--model', model, '--model-name', 'tiny'])
+  })
+  after(() => server?.stop())
+
+  async function post(route: Route, body: Body): Promise<{status: number; text: string}> {
+    const response = await fetch(server.baseUrl + route, {method: 'POST', body: JSON.stringify(body)})
+    return {status: response.status, text: await response.text()}
+  }
+
+  for (const route of routes) {
+    const rows = requestFields.filter((row) => row.routes.includes(route))
+    const exampleOf = (path: string) => examples[`${path} ${route}`] ?? examples[path]
+
+    it(`${route} accepts all fields that work or have no effect, and the values of the others`, async () => {
+      for (const round of [0, 1]) {
+        let body = bodies[route]
+        for (const {path, outcome} of rows) {
+          const isWorking = outcome.kind === 'works'
+          if (isWorking) assert.ok(path in examples, `There is no example for ${path}.`)
+          if (path === 'raw' && isWorking) continue
+          const probe = isWorking
+            ? exampleOf(path)
+            : outcome.kind === 'ignored'
+              ? {boolean: true, integer: 1}[outcome.type ?? 'integer']
+              : outcome.values[round]
+          if (probe !== undefined) body = withField(body, path, probe)
+        }
+        const {status, text} = await post(route, body)
+        assert.equal(status, 200, `${JSON.stringify(body)}: ${text}`)
+      }
+    })
+
+    it(`${route} rejects other values with the name of the field`, async () => {
+      const accepted: string[] = []
+      for (const {path, outcome} of rows) {
+        const value = wrongValue(outcome, exampleOf(path))
+        if (value === undefined) continue
+        const {status, text} = await post(route, withField(bodies[route], path, value))
+        const {error} = JSON.parse(text) as {error?: string | {message: string; param: string}}
+        const named = typeof error === 'object' ? error.param : (error ?? '')
+        const name = path.split('.').at(-1)?.replace('[]', '') as string
+        if (status !== 400 || !named.includes(name)) accepted.push(`${path}: ${status} ${text}`)
+      }
+      assert.deepEqual(accepted, [])
+    })
+  }
+
+  describe('that turn off thinking', () => {
+    const promptTokens = async (route: Route, changes: Body) => {
+      const {status, text} = await post(route, {...bodies[route], ...changes})
+      assert.equal(status, 200, text)
+      const {prompt_eval_count: count, usage} = JSON.parse(text)
+      return (count ?? usage.prompt_tokens) as number
+    }
+    const off = {chat_template_kwargs: {enable_thinking: false}}
+    const all: readonly (readonly [Route, Body])[] = [
+      ['/api/generate', {think: false}],
+      ['/api/generate', off],
+      ['/api/chat', {think: false}],
+      ['/api/chat', off],
+      ['/v1/chat/completions', {think: false}],
+      ['/v1/chat/completions', {reasoning_effort: 'none'}],
+      ['/v1/chat/completions', off],
+    ]
+    for (const [route, changes] of all)
+      it(`${route} with ${JSON.stringify(changes)}`, async () =>
+        assert.equal(await promptTokens(route, changes), (await promptTokens(route, {})) + 1))
+
+    it('and no others', async () => {
+      const plain = await promptTokens('/v1/chat/completions', {})
+      assert.equal(await promptTokens('/v1/chat/completions', {reasoning_effort: 'high'}), plain)
+    })
+  })
+
+  it('include the calls of tools in earlier messages, whose content may be null', async () => {
+    const count = async (messages: Body[]) => {
+      const {text} = await post('/v1/chat/completions', {messages, max_tokens: 1})
+      return JSON.parse(text).usage.prompt_tokens as number
+    }
+    const call = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{id: 'c', function: {name: 'add', arguments: '{"x":21}'}}],
+    }
+    const result = {role: 'tool', tool_call_id: 'c', content: '42'}
+    // The tokens are bytes.
+    assert.equal((await count([user, call, result])) - (await count([user])), 'assistantadd21tool42'.length)
+  })
+})
