@@ -3,6 +3,7 @@ import {
   chatFlags,
   formatTable,
   ignoreConfigKeyFlag,
+  inGroup,
   modelFlag,
   readTextInput,
   SvcCommand,
@@ -36,30 +37,34 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     prompt: Args.string({description: 'Prompt; - reads standard input.'}),
   }
   static override flags = {
-    model: modelFlag,
-    ...settingFlags(engineSettings),
-    seed: Flags.integer({
-      description: 'Sampling seed. (default: random)',
-      min: 0,
-      max: 2 ** 32 - 1,
-      helpValue: 'N',
-    }),
-    stop: Flags.string({
-      description: 'Stop sequence, not included in the output; may be repeated.',
-      helpValue: 'TEXT',
-      multiple: true,
-      multipleNonGreedy: true,
-    }),
-    base: Flags.boolean({
-      description: 'Run only the base model of a run directory, without the adapter or merged weights.',
-    }),
-    ...chatFlags,
-    'ignore-config-key': ignoreConfigKeyFlag,
-    raw: Flags.boolean({
-      description: 'Use the prompt as is, without the chat template.',
-      exclusive: ['chat-template', 'system'],
-    }),
     stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
+    ...inGroup('model', {
+      model: modelFlag,
+      base: Flags.boolean({
+        description: 'Run only the base model of a run directory, without the adapter or merged weights.',
+      }),
+      'ignore-config-key': ignoreConfigKeyFlag,
+    }),
+    ...settingFlags(engineSettings),
+    ...chatFlags,
+    ...inGroup('generation', {
+      raw: Flags.boolean({
+        description: 'Use the prompt as is, without the chat template.',
+        exclusive: ['chat-template', 'system'],
+      }),
+      seed: Flags.integer({
+        description: 'Sampling seed. (default: random)',
+        min: 0,
+        max: 2 ** 32 - 1,
+        helpValue: 'N',
+      }),
+      stop: Flags.string({
+        description: 'Stop sequence, not included in the output; may be repeated.',
+        helpValue: 'TEXT',
+        multiple: true,
+        multipleNonGreedy: true,
+      }),
+    }),
   }
 
   protected override get whenUnread() {

@@ -7,6 +7,7 @@ import {
   clearLine,
   errorOf,
   formatRoute,
+  inGroup,
   levelBar,
   liveLimitFlags,
   liveLine,
@@ -88,24 +89,28 @@ current utterance and prints it.`
     }),
   }
   static override flags = {
-    ...speechFlags,
-    ...liveLimitFlags,
-    ...routeFlags,
-    microphone: Flags.string({description: 'Microphone to record from.', helpValue: 'NAME'}),
-    'list-microphones': Flags.boolean({description: 'List the microphones and exit.'}),
     once: Flags.boolean({description: 'Exit after the first utterance.'}),
-    realtime: Flags.boolean({description: 'Read a file in real time, like live speech.'}),
-    'debug-parser-payload': Flags.boolean({description: 'Include the settings in the JSON result.'}),
     server: Flags.string({
       description: 'Speech server that recognises the audio, instead of a model on this machine.',
       helpValue: 'URL',
     }),
-    output: Flags.string({
-      char: 'o',
-      description: 'File to write utterances to: .txt, .srt, .vtt or .jsonl.',
-      helpValue: 'FILE',
+    ...inGroup('output', {
+      output: Flags.string({
+        char: 'o',
+        description: 'File to write utterances to: .txt, .srt, .vtt or .jsonl.',
+        helpValue: 'FILE',
+      }),
+      overwrite: overwriteFlag,
+      'debug-parser-payload': Flags.boolean({description: 'Include the settings in the JSON result.'}),
     }),
-    overwrite: overwriteFlag,
+    ...routeFlags,
+    ...speechFlags,
+    ...inGroup('audio', {
+      microphone: Flags.string({description: 'Microphone to record from.', helpValue: 'NAME'}),
+      'list-microphones': Flags.boolean({description: 'List the microphones and exit.'}),
+      realtime: Flags.boolean({description: 'Read a file in real time, like live speech.'}),
+    }),
+    ...liveLimitFlags,
   }
 
   #operations: Promise<OperationBase> | undefined

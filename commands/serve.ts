@@ -2,6 +2,7 @@ import {Flags} from '@oclif/core'
 import {
   chatFlags,
   ignoreConfigKeyFlag,
+  inGroup,
   modelFlag,
   SpeechCommand,
   settingFlags,
@@ -39,27 +40,31 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     'curl -s http://127.0.0.1:11435/api/generate -d \'{"prompt": "Hello", "stream": false}\'',
   ]
   static override flags = {
-    model: modelFlag,
-    'model-name': Flags.string({
-      description: 'Model name that clients see. (default: last component of the path)',
+    ...inGroup('model', {
+      model: modelFlag,
+      'model-name': Flags.string({
+        description: 'Model name that clients see. (default: last component of the path)',
+      }),
+      base: Flags.string({
+        description: 'Base model directory. (default: the one in the manifest)',
+        helpValue: 'DIR',
+      }),
+      'speech-model': Flags.string({
+        description: 'Speech model for /v1/audio routes: directory, whisper.cpp file or Hugging Face id.',
+        helpValue: 'MODEL',
+      }),
+      'ignore-config-key': ignoreConfigKeyFlag,
+      'ignore-eval-gate': Flags.boolean({description: 'Serve even if the evaluation of the run failed.'}),
     }),
-    base: Flags.string({
-      description: 'Base model directory. (default: the one in the manifest)',
-      helpValue: 'DIR',
-    }),
-    'speech-model': Flags.string({
-      description: 'Speech model for /v1/audio routes: directory, whisper.cpp file or Hugging Face id.',
-      helpValue: 'MODEL',
+    ...inGroup('network', {
+      'api-key-env': Flags.string({
+        description: 'Environment variable that contains the API key clients must send.',
+        default: 'SVC_INFERENCE_API_KEY',
+        helpValue: 'NAME',
+      }),
+      insecure: Flags.boolean({description: 'Accept connections from other machines without an API key.'}),
     }),
     ...chatFlags,
-    'ignore-config-key': ignoreConfigKeyFlag,
-    'ignore-eval-gate': Flags.boolean({description: 'Serve even if the evaluation of the run failed.'}),
-    'api-key-env': Flags.string({
-      description: 'Environment variable that contains the API key clients must send.',
-      default: 'SVC_INFERENCE_API_KEY',
-      helpValue: 'NAME',
-    }),
-    insecure: Flags.boolean({description: 'Accept connections from other machines without an API key.'}),
     ...settingFlags(serveSettings),
     ...settingFlags(engineSettings, 'threads', 'precision', 'numCtx', 'promptLookup', 'maxTokens', 'temperature'),
   }

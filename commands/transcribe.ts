@@ -5,6 +5,7 @@ import {basename, relative, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   formatTable,
+  inGroup,
   overwriteFlag,
   positionFlag,
   recordingLimitFlags,
@@ -94,65 +95,74 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     }),
   }
   static override flags = {
-    ...speechFlags,
-    ...recordingLimitFlags,
-    'debug-parser-payload': Flags.boolean({description: 'Include the corrections and settings in the JSON result.'}),
-    'detect-language': Flags.boolean({
-      description: 'Print the spoken language and its probability, and transcribe nothing.',
-      exclusive: ['format', 'output', 'resume', 'language'],
-    }),
-    refine: Flags.boolean({
-      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
-      default: true,
-      allowNo: true,
-    }),
-    format: Flags.custom<TranscriptFormatName | 'all'>({
-      char: 'f',
-      description:
-        'Output formats, separated by commas; all is every format, with verbose_json as .json. (default: text, or the format of the --output file)',
-      options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson', 'all'],
-      parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName | 'all',
-    })({multiple: true, multipleNonGreedy: true, delimiter: ','}),
-    ...subtitleFlags(),
-    output: Flags.string({
-      char: 'o',
-      description: 'Output directory, or output file for a single recording; - is standard output. (default: -)',
-      helpValue: 'PATH',
-      aliases: ['output-dir'],
-    }),
     recursive: Flags.boolean({
       char: 'r',
       description: 'Also transcribe the recordings in subdirectories of directories.',
     }),
-    overwrite: overwriteFlag,
-    resume: Flags.boolean({
-      description: 'Continue an interrupted run: skip existing output files, and use the finished parts of recordings.',
-      dependsOn: ['output'],
+    ...inGroup('output', {
+      output: Flags.string({
+        char: 'o',
+        description: 'Output directory, or output file for a single recording; - is standard output. (default: -)',
+        helpValue: 'PATH',
+        aliases: ['output-dir'],
+      }),
+      overwrite: overwriteFlag,
+      format: Flags.custom<TranscriptFormatName | 'all'>({
+        char: 'f',
+        description:
+          'Output formats, separated by commas; all is every format, with verbose_json as .json. (default: text, or the format of the --output file)',
+        options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson', 'all'],
+        parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName | 'all',
+      })({multiple: true, multipleNonGreedy: true, delimiter: ','}),
+      resume: Flags.boolean({
+        description:
+          'Continue an interrupted run: skip existing output files, and use the finished parts of recordings.',
+        dependsOn: ['output'],
+      }),
+      stats: Flags.boolean({description: 'Print speed, windows, tokens and peak memory to standard error.'}),
+      strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
+      'debug-parser-payload': Flags.boolean({description: 'Include the corrections and settings in the JSON result.'}),
     }),
-    offset: positionFlag({
-      description: 'Start of the part to transcribe; times stay those of the recording. (default: 0)',
+    ...subtitleFlags(),
+    ...speechFlags,
+    ...inGroup('recognition', {
+      'detect-language': Flags.boolean({
+        description: 'Print the spoken language and its probability, and transcribe nothing.',
+        exclusive: ['format', 'output', 'resume', 'language'],
+      }),
     }),
-    duration: positionFlag({description: 'Length of the part to transcribe. (default: up to the end)'}),
-    stats: Flags.boolean({description: 'Print speed, windows, tokens and peak memory to standard error.'}),
-    strict: Flags.boolean({description: 'Exit with status 1 if a recording is damaged, even if it was transcribed.'}),
-    'raw-encoding': Flags.option({
-      description: 'Sample encoding of raw recordings (PCM without a header).',
-      options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
-    })(),
-    'raw-rate': Flags.integer({
-      description: 'Sample rate of raw recordings in Hz.',
-      default: 16_000,
-      min: 1000,
-      max: 768_000,
-      helpValue: 'HZ',
+    ...inGroup('text', {
+      refine: Flags.boolean({
+        description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
+        default: true,
+        allowNo: true,
+      }),
     }),
-    'raw-channels': Flags.integer({
-      description: 'Number of channels of raw recordings.',
-      default: 1,
-      min: 1,
-      max: 64,
-      helpValue: 'N',
+    ...inGroup('audio', {
+      offset: positionFlag({
+        description: 'Start of the part to transcribe; times stay those of the recording. (default: 0)',
+      }),
+      duration: positionFlag({description: 'Length of the part to transcribe. (default: up to the end)'}),
+      'raw-encoding': Flags.option({
+        description: 'Sample encoding of raw recordings (PCM without a header).',
+        options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
+      })(),
+      'raw-rate': Flags.integer({
+        description: 'Sample rate of raw recordings in Hz.',
+        default: 16_000,
+        min: 1000,
+        max: 768_000,
+        helpValue: 'HZ',
+      }),
+      'raw-channels': Flags.integer({
+        description: 'Number of channels of raw recordings.',
+        default: 1,
+        min: 1,
+        max: 64,
+        helpValue: 'N',
+      }),
     }),
+    ...recordingLimitFlags,
   }
 
   protected override async init(): Promise<void> {

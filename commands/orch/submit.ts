@@ -3,6 +3,7 @@ import {Args, Flags} from '@oclif/core'
 import {
   acceptedLine,
   durationFlag,
+  inGroup,
   momentFlag,
   notCompleted,
   OrchCommand,
@@ -30,144 +31,154 @@ const taskFlags = {
     helpValue: 'PATH[:read|write]',
     ...many,
   }),
-  priority: Flags.string({
-    char: 'p',
-    description: 'Priority: background, normal or urgent. (default: normal)',
-    helpValue: 'PRIORITY',
-  }),
-  agent: Flags.string({
-    description: 'Agent to run the task; created if missing. (default: selected automatically)',
-    helpValue: 'NAME',
-  }),
-  processor: Flags.string({
-    description:
-      'Processor of the task: inference server (ai), command template (exec) or external worker. (default: orchestrator.default_processor)',
-    options: ['ai', 'exec', 'external'],
-  }),
-  exec: Flags.string({
-    description: 'Command template to run; implies --processor exec.',
-    helpValue: 'TEMPLATE',
-  }),
-  param: Flags.string({
-    description: 'Value for a placeholder of the template; may be repeated.',
-    helpValue: 'NAME=VALUE',
-    dependsOn: ['exec'],
-    ...many,
-  }),
-  after: taskFlag({description: 'Task that must be completed first; may be repeated.', ...many}),
   key: Flags.string({
     description: 'Idempotency key: submitting again with the same key returns the existing task.',
     helpValue: 'KEY',
   }),
-  category: Flags.string({description: 'Task category, such as codegen, testing or review.', helpValue: 'NAME'}),
-  complexity: Flags.integer({description: 'Complexity from 1 to 10.', min: 1, max: 10, helpValue: 'N'}),
-  role: Flags.string({
-    description: 'Role: planner, builder, verifier, reproducer or researcher.',
-    helpValue: 'ROLE',
+  ...inGroup('execution', {
+    processor: Flags.string({
+      description:
+        'Processor of the task: inference server (ai), command template (exec) or external worker. (default: orchestrator.default_processor)',
+      options: ['ai', 'exec', 'external'],
+    }),
+    exec: Flags.string({
+      description: 'Command template to run; implies --processor exec.',
+      helpValue: 'TEMPLATE',
+    }),
+    param: Flags.string({
+      description: 'Value for a placeholder of the template; may be repeated.',
+      helpValue: 'NAME=VALUE',
+      dependsOn: ['exec'],
+      ...many,
+    }),
+    secret: Flags.string({
+      description: 'Environment variable of the daemon that --exec needs; may be repeated.',
+      helpValue: 'NAME',
+      dependsOn: ['exec'],
+      ...many,
+    }),
+    model: Flags.string({description: 'Model to use. (default: selected automatically)', helpValue: 'NAME'}),
+    'task-timeout': durationFlag({
+      description: 'Maximum duration of a run, such as 10m. (default: the workspace settings)',
+      leastMs: 1,
+      longestMs: 2 ** 31 - 1,
+    }),
+    retries: Flags.integer({
+      description:
+        'Maximum number of retries after any failure. (default: only server and connection failures, orchestrator.max_task_retries times)',
+      min: 0,
+      max: 20,
+      helpValue: 'N',
+    }),
+    'requires-approval': Flags.boolean({
+      description: 'Do not queue the task until it is approved with svc orch approve.',
+    }),
+    after: taskFlag({description: 'Task that must be completed first; may be repeated.', ...many}),
+    'not-before': momentFlag({description: 'Earliest start, such as 2026-12-01T08:00 or +2h.'}),
+    priority: Flags.string({
+      char: 'p',
+      description: 'Priority: background, normal or urgent. (default: normal)',
+      helpValue: 'PRIORITY',
+    }),
   }),
-  skill: Flags.string({description: 'Preferred skill of the agent.', helpValue: 'NAME'}),
-  model: Flags.string({description: 'Model to use. (default: selected automatically)', helpValue: 'NAME'}),
-  'needs-gpu': Flags.boolean({description: 'Require an agent with a CUDA device.'}),
-  'prefer-gpu': Flags.boolean({description: 'Prefer agents with a GPU or NPU.'}),
-  'min-vram-mb': Flags.integer({description: 'Minimum GPU memory of the agent in MiB.', min: 1, helpValue: 'MIB'}),
-  'min-cpu-cores': Flags.integer({description: 'Minimum CPU cores of the agent.', min: 1, helpValue: 'N'}),
-  label: Flags.string({description: 'Required label of the agent; may be repeated.', helpValue: 'LABEL', ...many}),
-  accept: Flags.string({
-    description: 'Acceptance line, a condition that the finished work meets; may be repeated.',
-    helpValue: 'TEXT',
-    ...many,
+  ...inGroup('placement', {
+    agent: Flags.string({
+      description: 'Agent to run the task; created if missing. (default: selected automatically)',
+      helpValue: 'NAME',
+    }),
+    role: Flags.string({
+      description: 'Role: planner, builder, verifier, reproducer or researcher.',
+      helpValue: 'ROLE',
+    }),
+    skill: Flags.string({description: 'Preferred skill of the agent.', helpValue: 'NAME'}),
+    category: Flags.string({description: 'Task category, such as codegen, testing or review.', helpValue: 'NAME'}),
+    complexity: Flags.integer({description: 'Complexity from 1 to 10.', min: 1, max: 10, helpValue: 'N'}),
+    label: Flags.string({description: 'Required label of the agent; may be repeated.', helpValue: 'LABEL', ...many}),
+    'needs-gpu': Flags.boolean({description: 'Require an agent with a CUDA device.'}),
+    'prefer-gpu': Flags.boolean({description: 'Prefer agents with a GPU or NPU.'}),
+    'min-vram-mb': Flags.integer({description: 'Minimum GPU memory of the agent in MiB.', min: 1, helpValue: 'MIB'}),
+    'min-cpu-cores': Flags.integer({description: 'Minimum CPU cores of the agent.', min: 1, helpValue: 'N'}),
+    'lost-after': durationFlag({
+      description:
+        'Time without a heartbeat after which the node that runs the task is lost. (default: orchestrator.mesh_remote_lease_timeout_ms)',
+      leastMs: 1,
+      longestMs: 2 ** 31 - 1,
+    }),
+    'replace-lost': Flags.boolean({
+      description:
+        'Wait for another node if the node that runs the task is lost. (default: orchestrator.mesh_remote_replace_lost_worker)',
+      allowNo: true,
+    }),
+    reconcile: Flags.string({
+      description:
+        'Whose result counts if a lost node returns after another one has started the task: keep_original (the first result) or keep_replacement. (default: orchestrator.mesh_remote_reconcile)',
+      options: ['keep_original', 'keep_replacement'],
+      helpValue: 'POLICY',
+    }),
   }),
-  'harness-spec': Flags.string({
-    description:
-      'JSON or YAML file with required checks, required artifacts and acceptance lines; - reads standard input.',
-    helpValue: 'FILE',
+  ...inGroup('completion', {
+    accept: Flags.string({
+      description: 'Acceptance line, a condition that the finished work meets; may be repeated.',
+      helpValue: 'TEXT',
+      ...many,
+    }),
+    'harness-spec': Flags.string({
+      description:
+        'JSON or YAML file with required checks, required artifacts and acceptance lines; - reads standard input.',
+      helpValue: 'FILE',
+    }),
+    'context-envelope': Flags.string({
+      description: 'JSON or YAML file with the context envelope of the task; - reads standard input.',
+      helpValue: 'FILE',
+      exclusive: ['retrieval'],
+    }),
+    retrieval: Flags.string({
+      description:
+        'JSON or YAML file with the answer of the retrieval that the task is based on; - reads standard input.',
+      helpValue: 'FILE',
+      exclusive: ['context-envelope'],
+    }),
   }),
-  'context-envelope': Flags.string({
-    description: 'JSON or YAML file with the context envelope of the task; - reads standard input.',
-    helpValue: 'FILE',
-    exclusive: ['retrieval'],
+  ...inGroup('planning', {
+    'planning-mode': Flags.string({
+      description:
+        'Submit one task (direct), a plan of several tasks (force_plan) or a workflow (workflow_only). (default: auto, as the settings require)',
+      options: ['auto', 'direct', 'force_plan', 'workflow_only'],
+      helpValue: 'MODE',
+    }),
+    'goal-type': Flags.string({
+      description: 'Type of the goal; recorded with the planning decision.',
+      helpValue: 'TYPE',
+    }),
+    'goal-scope': Flags.string({
+      description: 'Scope of the goal; recorded with the planning decision.',
+      helpValue: 'SCOPE',
+    }),
+    'max-plan-depth': Flags.integer({
+      description: 'Maximum number of steps in sequence, if the goal is planned.',
+      min: 1,
+      max: 2000,
+      helpValue: 'N',
+    }),
   }),
-  retrieval: Flags.string({
-    description:
-      'JSON or YAML file with the answer of the retrieval that the task is based on; - reads standard input.',
-    helpValue: 'FILE',
-    exclusive: ['context-envelope'],
+  ...inGroup('id', {
+    'session-id': Flags.string({
+      description: 'Id of the session that the task belongs to; svc orch tasks can filter by it.',
+      helpValue: 'ID',
+    }),
+    'journey-id': Flags.string({
+      description: 'Id of the journey that the task belongs to; stored with the task.',
+      helpValue: 'ID',
+    }),
+    'thread-id': Flags.string({description: 'Id of the conversation; stored with the task.', helpValue: 'ID'}),
+    'trace-id': Flags.string({description: 'Trace id for logs and events. (default: generated)', helpValue: 'ID'}),
+    'correlation-id': Flags.string({
+      description: 'Id of the task in another system; stored with the task.',
+      helpValue: 'ID',
+    }),
+    'tenant-id': Flags.string({description: 'Id of the tenant; stored with the task.', helpValue: 'ID'}),
+    'campaign-id': Flags.string({description: 'Id that groups tasks; stored with the task.', helpValue: 'ID'}),
   }),
-  secret: Flags.string({
-    description: 'Environment variable of the daemon that --exec needs; may be repeated.',
-    helpValue: 'NAME',
-    dependsOn: ['exec'],
-    ...many,
-  }),
-  'requires-approval': Flags.boolean({
-    description: 'Do not queue the task until it is approved with svc orch approve.',
-  }),
-  'planning-mode': Flags.string({
-    description:
-      'Submit one task (direct), a plan of several tasks (force_plan) or a workflow (workflow_only). (default: auto, as the settings require)',
-    options: ['auto', 'direct', 'force_plan', 'workflow_only'],
-    helpValue: 'MODE',
-  }),
-  'goal-type': Flags.string({
-    description: 'Type of the goal; recorded with the planning decision.',
-    helpValue: 'TYPE',
-  }),
-  'goal-scope': Flags.string({
-    description: 'Scope of the goal; recorded with the planning decision.',
-    helpValue: 'SCOPE',
-  }),
-  'max-plan-depth': Flags.integer({
-    description: 'Maximum number of steps in sequence, if the goal is planned.',
-    min: 1,
-    max: 2000,
-    helpValue: 'N',
-  }),
-  'task-timeout': durationFlag({
-    description: 'Maximum duration of a run, such as 10m. (default: the workspace settings)',
-    leastMs: 1,
-    longestMs: 2 ** 31 - 1,
-  }),
-  retries: Flags.integer({
-    description:
-      'Maximum number of retries after any failure. (default: only server and connection failures, orchestrator.max_task_retries times)',
-    min: 0,
-    max: 20,
-    helpValue: 'N',
-  }),
-  'lost-after': durationFlag({
-    description:
-      'Time without a heartbeat after which the node that runs the task is lost. (default: orchestrator.mesh_remote_lease_timeout_ms)',
-    leastMs: 1,
-    longestMs: 2 ** 31 - 1,
-  }),
-  'replace-lost': Flags.boolean({
-    description:
-      'Wait for another node if the node that runs the task is lost. (default: orchestrator.mesh_remote_replace_lost_worker)',
-    allowNo: true,
-  }),
-  reconcile: Flags.string({
-    description:
-      'Whose result counts if a lost node returns after another one has started the task: keep_original (the first result) or keep_replacement. (default: orchestrator.mesh_remote_reconcile)',
-    options: ['keep_original', 'keep_replacement'],
-    helpValue: 'POLICY',
-  }),
-  'not-before': momentFlag({description: 'Earliest start, such as 2026-12-01T08:00 or +2h.'}),
-  'session-id': Flags.string({
-    description: 'Id of the session that the task belongs to; svc orch tasks can filter by it.',
-    helpValue: 'ID',
-  }),
-  'journey-id': Flags.string({
-    description: 'Id of the journey that the task belongs to; stored with the task.',
-    helpValue: 'ID',
-  }),
-  'thread-id': Flags.string({description: 'Id of the conversation; stored with the task.', helpValue: 'ID'}),
-  'trace-id': Flags.string({description: 'Trace id for logs and events. (default: generated)', helpValue: 'ID'}),
-  'correlation-id': Flags.string({
-    description: 'Id of the task in another system; stored with the task.',
-    helpValue: 'ID',
-  }),
-  'tenant-id': Flags.string({description: 'Id of the tenant; stored with the task.', helpValue: 'ID'}),
-  'campaign-id': Flags.string({description: 'Id that groups tasks; stored with the task.', helpValue: 'ID'}),
 }
 
 export default class OrchSubmit extends OrchCommand<typeof OrchSubmit> {
@@ -216,20 +227,6 @@ svc orch task ID --wait.`
       helpValue: 'FILE',
       exclusive: Object.keys(taskFlags),
     }),
-    dag: Flags.string({
-      description:
-        'Submit a graph of tasks: plan, draft, critique and repair (coding), or --shards generators and validators (shard).',
-      options: ['coding', 'shard'],
-      helpValue: 'GRAPH',
-      exclusive: ['batch', 'planning-mode'],
-    }),
-    shards: Flags.integer({
-      description: 'Number of generators of --dag shard; the files are divided among them.',
-      min: 1,
-      max: 500,
-      helpValue: 'N',
-      dependsOn: ['dag'],
-    }),
     wait: Flags.boolean({description: 'Wait until the task is finished.'}),
     timeout: Flags.integer({
       description: 'Maximum time that --wait waits; exits with status 5 on timeout.',
@@ -237,6 +234,22 @@ svc orch task ID --wait.`
       max: 1_000_000,
       helpValue: 'SECONDS',
       dependsOn: ['wait'],
+    }),
+    ...inGroup('planning', {
+      dag: Flags.string({
+        description:
+          'Submit a graph of tasks: plan, draft, critique and repair (coding), or --shards generators and validators (shard).',
+        options: ['coding', 'shard'],
+        helpValue: 'GRAPH',
+        exclusive: ['batch', 'planning-mode'],
+      }),
+      shards: Flags.integer({
+        description: 'Number of generators of --dag shard; the files are divided among them.',
+        min: 1,
+        max: 500,
+        helpValue: 'N',
+        dependsOn: ['dag'],
+      }),
     }),
   }
 

@@ -3,6 +3,7 @@ import {Args, Flags} from '@oclif/core'
 import {
   formatEval,
   formatEvalHistory,
+  inGroup,
   overwriteFlag,
   SpeechCommand,
   speechFlags,
@@ -45,12 +46,6 @@ normalisation. If SVC_SPEECH_CANARY_KPI is set, the result is compared with the 
     dataset: Args.string({description: 'Dataset file (JSON Lines); optional with --history.'}),
   }
   static override flags = {
-    ...speechFlags,
-    refine: Flags.boolean({
-      description: 'Clean up the text before measuring it. (default: off)',
-      default: false,
-      allowNo: true,
-    }),
     limit: Flags.integer({
       description: 'Maximum number of recordings to measure. (default: all)',
       min: 1,
@@ -74,6 +69,14 @@ normalisation. If SVC_SPEECH_CANARY_KPI is set, the result is compared with the 
       helpValue: 'FILE',
     }),
     overwrite: overwriteFlag,
+    ...speechFlags,
+    ...inGroup('text', {
+      refine: Flags.boolean({
+        description: 'Clean up the text before measuring it. (default: off)',
+        default: false,
+        allowNo: true,
+      }),
+    }),
   }
 
   async run(): Promise<void> {

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {SpeechCommand, settingFlags, speechFlags, withProgress} from '../../src/cli/index.js'
+import {inGroup, SpeechCommand, settingFlags, speechFlags, withProgress} from '../../src/cli/index.js'
 import {speechServerSettings} from '../../src/config/index.js'
 import {SvcError} from '../../src/errors/index.js'
 
@@ -27,14 +27,16 @@ limits.`
     'SVC_SPEECH_TOKEN=$(openssl rand -hex 16) <%= config.bin %> <%= command.id %> --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
   ]
   static override flags = {
-    ...speechFlags,
-    ...settingFlags(speechServerSettings, 'dashHost', 'dashPort', 'tlsCertPath', 'tlsKeyPath'),
-    'token-env': Flags.string({
-      description: 'Environment variable that contains the token clients must send.',
-      default: 'SVC_SPEECH_TOKEN',
-      helpValue: 'NAME',
-    }),
     'no-resume': Flags.boolean({description: 'Keep nothing of live sessions: they end with their connection.'}),
+    ...settingFlags(speechServerSettings, 'dashHost', 'dashPort', 'tlsCertPath', 'tlsKeyPath'),
+    ...inGroup('network', {
+      'token-env': Flags.string({
+        description: 'Environment variable that contains the token clients must send.',
+        default: 'SVC_SPEECH_TOKEN',
+        helpValue: 'NAME',
+      }),
+    }),
+    ...speechFlags,
   }
 
   async run(): Promise<void> {

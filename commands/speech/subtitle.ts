@@ -2,6 +2,7 @@ import {readFile} from 'node:fs/promises'
 import {basename, dirname, extname, join, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
+  inGroup,
   overwriteFlag,
   SpeechCommand,
   speechFlags,
@@ -29,23 +30,28 @@ reports the word error rate.`
     recording: Args.string({description: 'Audio or video file.', required: true}),
   }
   static override flags = {
-    ...speechFlags,
-    refine: Flags.boolean({
-      description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
-      default: true,
-      allowNo: true,
-    }),
-    output: Flags.string({
-      char: 'o',
-      description: 'Subtitle file (.srt or .vtt), or - for standard output. (default: next to the recording, as .srt)',
-      helpValue: 'FILE',
-    }),
-    overwrite: overwriteFlag,
-    ...subtitleFlags({width: ['line-width'], count: ['max-lines']}),
     reference: Flags.string({
       description: 'Reference subtitles (SRT or WebVTT) to compare the result with.',
       helpValue: 'FILE',
       aliases: ['ground-truth-srt'],
+    }),
+    ...inGroup('output', {
+      output: Flags.string({
+        char: 'o',
+        description:
+          'Subtitle file (.srt or .vtt), or - for standard output. (default: next to the recording, as .srt)',
+        helpValue: 'FILE',
+      }),
+      overwrite: overwriteFlag,
+    }),
+    ...subtitleFlags({width: ['line-width'], count: ['max-lines']}),
+    ...speechFlags,
+    ...inGroup('text', {
+      refine: Flags.boolean({
+        description: 'Clean up the text: spacing, common misrecognitions, lexicon. (default: on)',
+        default: true,
+        allowNo: true,
+      }),
     }),
   }
 

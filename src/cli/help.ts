@@ -1,6 +1,7 @@
 import {stripVTControlCharacters} from 'node:util'
 import {type Command, CommandHelp, Help} from '@oclif/core'
 import type {Config, HelpOptions} from '@oclif/core/interfaces'
+import {flagGroups} from './flag-groups.js'
 
 type HelpSectionBody = ReturnType<CommandHelp['args']>
 type ListOptions = Parameters<CommandHelp['renderList']>[1]
@@ -83,6 +84,14 @@ export class SvcCommandHelp extends CommandHelp {
 
   protected override flags(flags: Command.Flag.Any[]): HelpSectionBody {
     return super.flags(flags.map((flag) => helpFlag(flag as Flag)))
+  }
+
+  /** oclif sorts the headings like the first of their flags. */
+  protected override groupFlags(flags: Command.Flag.Any[]): ReturnType<CommandHelp['groupFlags']> {
+    const {mainFlags, flagGroups: sorted} = super.groupFlags(flags)
+    const headings = flagGroups(Object.values(this.command.flags)).map(([heading]) => heading)
+    const named = headings.flatMap((heading) => (sorted[heading] === undefined ? [] : [[heading, sorted[heading]]]))
+    return {mainFlags, flagGroups: Object.fromEntries(named)}
   }
 
   /** Shell commands start with a prompt, including those that do not start with svc. */

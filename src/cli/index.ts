@@ -32,6 +32,7 @@ export {
 export {formatEval, formatEvalHistory} from './eval-text.js'
 export {type EventLog, openEventLog} from './event-log.js'
 export {formatCodes, formatExplanation} from './explain-text.js'
+export {inGroup} from './flag-groups.js'
 export {followOutput} from './follow-output.js'
 export {refuseForeign} from './foreign-flags.js'
 export {inputChunks, readInput, readTextInput} from './input.js'

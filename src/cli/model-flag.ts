@@ -1,4 +1,5 @@
 import {Flags} from '@oclif/core'
+import {inGroup} from './flag-groups.js'
 
 /** The language model of a command. */
 export const modelFlag = Flags.string({
@@ -16,7 +17,7 @@ export const ignoreConfigKeyFlag = Flags.string({
 })
 
 /** How conversations are formatted. */
-export const chatFlags = {
+export const chatFlags = inGroup('generation', {
   'chat-template': Flags.string({
     description: 'Jinja chat template to use; none joins the messages without one. (default: that of the model)',
     helpValue: 'FILE|none',
@@ -25,4 +26,4 @@ export const chatFlags = {
     description: 'System message of conversations without one.',
     helpValue: 'TEXT',
   }),
-}
+})

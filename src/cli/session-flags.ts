@@ -1,13 +1,15 @@
 import {Flags} from '@oclif/core'
+import {inGroup} from './flag-groups.js'
 
 const limit = (description: string) => Flags.integer({description, helpValue: 'MS', min: 0})
 
 /** Time limits of a speech session, with their descriptions; 0 counts as omitted. */
-const sessionFlags = (timeout: string, longest: string, inference: string) => ({
-  'timeout-ms': limit(timeout),
-  'max-ms': limit(longest),
-  'inference-deadline-ms': limit(inference),
-})
+const sessionFlags = (timeout: string, longest: string, inference: string) =>
+  inGroup('limit', {
+    'timeout-ms': limit(timeout),
+    'max-ms': limit(longest),
+    'inference-deadline-ms': limit(inference),
+  })
 
 /** Limits for each recording. */
 export const recordingLimitFlags = sessionFlags(

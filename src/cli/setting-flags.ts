@@ -49,6 +49,7 @@ function placeholderOf({placeholder, type}: Setting) {
 
 const common = (setting: Setting) => ({
   description: describe(setting),
+  ...(setting.group === undefined ? {} : {helpGroup: setting.group}),
   ...(setting.char === undefined ? {} : {char: setting.char as AlphabetLowercase}),
 })
 

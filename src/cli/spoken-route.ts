@@ -1,10 +1,11 @@
 import {createInterface} from 'node:readline/promises'
 import {Flags} from '@oclif/core'
 import type {Route, RouteResult} from '../speech/index.js'
+import {inGroup} from './flag-groups.js'
 import {plain} from './orch-text.js'
 
 /** What happens to the text of live speech. */
-export const routeFlags = {
+export const routeFlags = inGroup('route', {
   route: Flags.option({
     description:
       'Use of each utterance: call an operation by its name (tool), ask the configured model (chat), or submit a task (orchestrator).',
@@ -24,7 +25,7 @@ export const routeFlags = {
     description: 'File to append the recognised and the final text to, as lines of JSON.',
     helpValue: 'FILE',
   }),
-}
+})
 
 /** The result of a route, for standard output; empty if there is none. */
 export function formatRoute({mode, action, status, payload}: Route): string {

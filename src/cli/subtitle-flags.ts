@@ -1,18 +1,20 @@
 import {Flags} from '@oclif/core'
 import type {SubtitleShape} from '../speech/index.js'
+import {inGroup} from './flag-groups.js'
 
 const limit = (description: string, aliases: string[] = []) =>
   Flags.integer({description, aliases, min: 1, max: 1000, helpValue: 'N'})
 
 /** The shape of SRT and WebVTT subtitles. The parameters are earlier names of two flags. */
-export const subtitleFlags = ({width = [], count = []}: {width?: string[]; count?: string[]} = {}) => ({
-  'highlight-words': Flags.boolean({
-    description: 'Repeat each subtitle for each of its words, with that word underlined.',
-  }),
-  'max-line-width': limit('Maximum number of characters per line of a subtitle. (default: 42)', width),
-  'max-line-count': limit('Maximum number of lines per subtitle. (default: 2)', count),
-  'max-words-per-line': limit('Maximum number of words per subtitle. (default: no limit)'),
-})
+export const subtitleFlags = ({width = [], count = []}: {width?: string[]; count?: string[]} = {}) =>
+  inGroup('subtitle', {
+    'highlight-words': Flags.boolean({
+      description: 'Repeat each subtitle for each of its words, with that word underlined.',
+    }),
+    'max-line-width': limit('Maximum number of characters per line of a subtitle. (default: 42)', width),
+    'max-line-count': limit('Maximum number of lines per subtitle. (default: 2)', count),
+    'max-words-per-line': limit('Maximum number of words per subtitle. (default: no limit)'),
+  })
 
 export const subtitleShapeOf = (flags: {
   'highlight-words'?: boolean | undefined

@@ -26,7 +26,7 @@ export {
   type SettingValues,
   unknownKeys,
 } from './resolve.js'
-export {type Setting, type SettingRows, type SettingTable, settings} from './setting.js'
+export {type FlagGroup, type Setting, type SettingRows, type SettingTable, settings} from './setting.js'
 export {readSpeechConfig} from './speech-config.js'
 export {
   defaultSpeechModel,

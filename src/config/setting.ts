@@ -1,5 +1,26 @@
 import type {SettingType} from './types.js'
 
+/** Headings of flags in the help of commands that have many, as in AUDIO FLAGS. */
+export type FlagGroup =
+  | 'audio'
+  | 'capacity'
+  | 'completion'
+  | 'decoding'
+  | 'execution'
+  | 'generation'
+  | 'id'
+  | 'limit'
+  | 'model'
+  | 'network'
+  | 'output'
+  | 'placement'
+  | 'planning'
+  | 'recognition'
+  | 'route'
+  | 'subtitle'
+  | 'text'
+  | 'voice detection'
+
 /** One setting. Sources are listed in order of precedence; a flag always overrides them. */
 export interface Setting<T = unknown> {
   type: SettingType<T>
@@ -11,6 +32,8 @@ export interface Setting<T = unknown> {
   flag?: string
   /** Short form of the flag, one letter. */
   char?: string
+  /** Heading of the flag in help. */
+  group?: FlagGroup
   /** Placeholder for the value of the flag in help, instead of one derived from the type or the name. */
   placeholder?: string
   env?: readonly string[]

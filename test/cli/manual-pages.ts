@@ -1,4 +1,5 @@
 import type {Command} from '@oclif/core'
+import {flagGroups} from '../../src/cli/flag-groups.js'
 import {argumentsOf, helpFlag} from '../../src/cli/help.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {settingTables} from '../../src/config/index.js'
@@ -50,15 +51,19 @@ function commandPage(command: Loadable, context: Context): string {
   const {id, summary = '', description = '', flags} = command
   const args = Object.values(argumentsOf(command))
   const shown = Object.values(flags).filter(({hidden}) => !hidden)
-  const own = shown.filter(({helpGroup}) => helpGroup !== 'GLOBAL')
-  const common = shown.filter(({helpGroup}) => helpGroup === 'GLOBAL')
+  const groups = flagGroups(shown).map(
+    ([heading, declared]) =>
+      [
+        heading === 'GLOBAL' ? 'COMMON FLAGS' : `${heading.toUpperCase()} FLAGS`.trim(),
+        declared.map((one) => flag(helpFlag(one))).join(''),
+      ] as const,
+  )
   return page(pageName(id), context, [
     ['NAME', `${pageName(id)} \\- ${troff(summary)}`],
     ['SYNOPSIS', `.B ${troff(typed(id))}\n${args.map(argument).join(' ')} [\\fIFLAGS\\fR]`],
     ['DESCRIPTION', paragraphs(description)],
     ['ARGUMENTS', args.map((arg) => item(argument(arg), arg.description ?? '')).join('')],
-    ['FLAGS', own.map((declared) => flag(helpFlag(declared))).join('')],
-    ['COMMON FLAGS', common.map((declared) => flag(helpFlag(declared))).join('')],
+    ...groups,
     ['EXAMPLES', examples(command, context)],
     ['EXIT STATUS', exitStatus()],
     ['SEE ALSO', '.BR svc (1)'],

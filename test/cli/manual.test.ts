@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {readdir, readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {Config} from '@oclif/core'
+import {flagGroups} from '../../src/cli/flag-groups.js'
 import {SvcCommandHelp} from '../../src/cli/help.js'
 import {projectFile} from '../support/project.js'
 import {manualPages} from './manual-pages.js'
@@ -19,7 +20,7 @@ describe('the manual', () => {
     assert.deepEqual(man, (await readdir(projectFile('man'))).map((file) => `man/${file}`).sort())
   })
 
-  it('shows the arguments of every command as --help does', async () => {
+  it('shows the arguments and the headings of flags of every command as --help does', async () => {
     const config = await Config.load({root: projectFile('.'), userPlugins: false})
     const pages = new Map((await manualPages()).map(({file, text}) => [file, text.replaceAll(/\\f[IR]/g, '')]))
     const compared = new Set<string>()
@@ -30,9 +31,23 @@ describe('the manual', () => {
       const [, usage] = /^ {2}\$ svc (.*?)(?: --\S+ \S+)* \[FLAGS\]$/m.exec(help) ?? []
       const [, synopsis = ''] = /\n\.SH SYNOPSIS\n\.B svc .*\n(.*) ?\[FLAGS\]\n/.exec(page) ?? []
       assert.equal(`${command.id} ${synopsis}`.trim(), usage)
+      const headings = [...help.matchAll(/^(.*FLAGS)$/gm)].map(([, heading]) => heading?.replace('GLOBAL', 'COMMON'))
+      assert.deepEqual(
+        [...page.matchAll(/^\.SH (.*FLAGS)$/gm)].map(([, heading]) => heading),
+        headings,
+      )
       compared.add(command.id)
     }
     assert.equal(compared.size, pages.size - 1)
+  })
+
+  it('has no heading with more than 16 flags', async () => {
+    const {commands} = await Config.load({root: projectFile('.'), userPlugins: false})
+    for (const {id, flags, hidden} of commands) {
+      const shown = Object.values(flags).filter((flag) => !flag.hidden)
+      for (const [heading, {length}] of flagGroups(shown))
+        assert.ok(hidden || length <= 16, `svc ${id} has ${length} flags below ${heading} FLAGS; use inGroup`)
+    }
   })
 
   it('contains commands, flags and variables', async () => {

@@ -24,6 +24,7 @@ export const hubSettings = settings('hub', () => ({
   offline: {
     type: boolean('lenient'),
     flag: 'offline',
+    group: 'model',
     env: ['SVC_SPEECH_OFFLINE', 'HF_HUB_OFFLINE'],
     toml: ['speech.offline'],
     default: false,

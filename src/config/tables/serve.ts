@@ -5,6 +5,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   host: {
     type: text('an address of this machine'),
     flag: 'host',
+    group: 'network',
     env: ['SVC_SERVE_HOST'],
     default: '127.0.0.1',
     doc: 'Address to listen on.',
@@ -12,6 +13,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   port: {
     type: integer({min: 0, max: 65_535}),
     flag: 'port',
+    group: 'network',
     env: ['SVC_SERVE_PORT'],
     default: 11_435,
     doc: 'Port to listen on; 0 selects a free port.',
@@ -19,6 +21,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   device: {
     type: choice('cpu', 'cuda'),
     flag: 'device',
+    group: 'model',
     env: ['SVC_DEVICE'],
     default: 'cpu',
     doc: 'Compute device.',
@@ -26,6 +29,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   parallel: {
     type: integer({min: 1, max: 256}),
     flag: 'parallel',
+    group: 'capacity',
     env: ['SVC_SERVE_PARALLEL'],
     default: 8,
     doc: 'Maximum number of requests to process concurrently.',
@@ -33,6 +37,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   queue: {
     type: integer({min: 0}),
     flag: 'queue',
+    group: 'capacity',
     env: ['SVC_SERVE_QUEUE'],
     default: 512,
     doc: 'Maximum number of queued requests; further requests are rejected with status 503.',
@@ -40,6 +45,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   prefixCache: {
     type: integer({min: 0}),
     flag: 'prefix-cache',
+    group: 'capacity',
     placeholder: 'MB',
     env: ['SVC_SERVE_PREFIX_CACHE'],
     default: 256,
@@ -48,6 +54,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   prefixFiles: {
     type: integer({min: 0}),
     flag: 'prefix-files',
+    group: 'capacity',
     placeholder: 'MB',
     env: ['SVC_SERVE_PREFIX_FILES'],
     default: 0,
@@ -56,6 +63,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   keepAlive: {
     type: integer({min: -1}),
     flag: 'keep-alive',
+    group: 'model',
     placeholder: 'SECONDS',
     env: ['SVC_SERVE_KEEP_ALIVE'],
     default: -1,
@@ -64,6 +72,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   origins: {
     type: list(),
     flag: 'origins',
+    group: 'network',
     placeholder: 'ORIGIN,...',
     env: ['SVC_SERVE_ORIGINS'],
     default: [] as readonly string[],
@@ -72,6 +81,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   allowedHosts: {
     type: list(),
     flag: 'allowed-hosts',
+    group: 'network',
     placeholder: 'HOST,...',
     env: ['SVC_SERVE_ALLOWED_HOSTS'],
     default: [] as readonly string[],

@@ -6,6 +6,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   channels: {
     type: either(choice('mix', 'split'), integer({min: 1, max: 64})),
     flag: 'channels',
+    group: 'audio',
     placeholder: 'mix|split|N',
     env: ['SVC_SPEECH_CHANNELS'],
     default: 'mix',
@@ -14,6 +15,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   speakers: {
     type: list(),
     flag: 'speakers',
+    group: 'audio',
     placeholder: 'NAME,...',
     env: ['SVC_SPEECH_SPEAKERS'],
     default: [],
@@ -22,6 +24,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   acousticPreprocess: {
     type: aliasedChoice({none: ['0'], peak_normalize: ['peak', '1'], rms_normalize: ['rms']}),
     flag: 'preprocess',
+    group: 'audio',
     env: ['SVC_SPEECH_ACOUSTIC_PREPROCESS'],
     default: 'none',
     doc: 'Loudness normalisation before recognition.',
@@ -41,6 +44,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   vad: {
     type: aliasedChoice({energy: [], neural: [], none: ['passthrough']}),
     flag: 'vad',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD'],
     default: 'energy',
     doc: 'Voice activity detector: energy, neural or none.',
@@ -54,12 +58,14 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   vadModel: {
     type: path(),
     flag: 'vad-model',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD_MODEL'],
     doc: 'ONNX model file of the neural voice activity detector.',
   },
   vadThreshold: {
     type: number({min: 0, max: 1}),
     flag: 'vad-threshold',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD_THRESHOLD'],
     default: 0.5,
     doc: 'Minimum probability of speech that the neural detector accepts as voice.',
@@ -67,6 +73,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   vadEnergyThreshold: {
     type: number({min: 0, max: 1}),
     flag: 'vad-energy-threshold',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD_ENERGY_THRESHOLD'],
     default: 0.003,
     doc: 'Minimum RMS amplitude that the energy detector accepts as voice; full scale is 1.',
@@ -74,6 +81,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   vadMinSpeechMs: {
     type: integer({min: 0, max: 2 ** 32 - 1}),
     flag: 'vad-min-speech-duration-ms',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD_MIN_SPEECH_MS'],
     default: 0,
     doc: 'Minimum duration of a stretch of speech, in milliseconds; a shorter one counts as silence.',
@@ -81,6 +89,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   vadMaxSpeechSec: {
     type: number({min: 1}),
     flag: 'vad-max-speech-duration-s',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD_MAX_SPEECH_SEC'],
     default: 25,
     doc: 'Maximum duration of a stretch of speech, in seconds; a longer one is split where it is quietest.',
@@ -88,6 +97,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   vadSpeechPadMs: {
     type: integer({min: 0, max: 60_000}),
     flag: 'vad-speech-pad-ms',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD_SPEECH_PAD_MS'],
     default: 0,
     doc: 'Silence around a stretch of speech that counts as speech, in milliseconds.',
@@ -95,6 +105,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   vadMergeGapMs: {
     type: integer({min: 0, max: 2 ** 32 - 1}),
     flag: 'vad-min-silence-duration-ms',
+    group: 'voice detection',
     env: ['SVC_SPEECH_VAD_MERGE_GAP_MS'],
     default: 300,
     doc: 'Maximum silence between two stretches of speech that are merged, in milliseconds.',
@@ -102,6 +113,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   chunkSec: {
     type: zeroOr(number({min: 5, max: 28, clamp: true})),
     flag: 'chunk-sec',
+    group: 'audio',
     env: ['SVC_SPEECH_CHUNK_SEC'],
     default: 0,
     doc: 'Chunk length for long recordings, 5 to 28 seconds; 0 splits recordings at pauses instead.',
@@ -109,6 +121,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   batch: {
     type: integer({min: 0, max: 32}),
     flag: 'batch',
+    group: 'audio',
     env: ['SVC_SPEECH_BATCH'],
     default: 1,
     doc: 'Number of chunks to recognise together, 1 to 32; 0 depends on cores and memory. If not 1, no chunk depends on the text before it.',
@@ -116,6 +129,7 @@ export const speechAudioSettings = sectionSettings('speech', () => ({
   chunkOverlapSec: {
     type: number({min: 0}),
     flag: 'chunk-overlap-sec',
+    group: 'audio',
     env: ['SVC_SPEECH_CHUNK_OVERLAP_SEC'],
     default: 0.5,
     doc: 'Overlap of adjacent chunks in seconds, at most 40% of the chunk length.',

@@ -6,6 +6,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
   profile: {
     type: choice('conservative', 'balanced', 'aggressive'),
     flag: 'profile',
+    group: 'text',
     env: ['SVC_SPEECH_PROFILE'],
     default: 'balanced',
     doc: 'Degree of transcript correction.',
@@ -13,6 +14,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
   domainMode: {
     type: choice('general', 'code'),
     flag: 'domain',
+    group: 'text',
     env: ['SVC_SPEECH_DOMAIN_MODE'],
     default: 'general',
     doc: 'Domain of the recording; code spells programming terms as in source code, and prefers names of the programs in the workspace.',
@@ -74,6 +76,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
   sessionHotwords: {
     type: phrases(),
     flag: 'hotwords',
+    group: 'recognition',
     placeholder: 'PHRASE,...',
     env: ['SVC_SPEECH_SESSION_HOTWORDS'],
     default: [] as readonly string[],
@@ -100,6 +103,7 @@ export const speechRefineSettings = sectionSettings('speech', () => ({
   suppressTokens: {
     type: tokenIds({min: -1}),
     flag: 'suppress-tokens',
+    group: 'decoding',
     placeholder: 'IDS',
     env: ['SVC_SPEECH_SUPPRESS_TOKENS'],
     default: [-1] as readonly number[],

@@ -6,6 +6,7 @@ export const speechServerSettings = sectionSettings('speech', () => ({
   dashHost: {
     type: text('an address of this machine'),
     flag: 'host',
+    group: 'network',
     env: ['SVC_DASH_HOST'],
     default: '127.0.0.1',
     doc: 'Address to listen on.',
@@ -13,6 +14,7 @@ export const speechServerSettings = sectionSettings('speech', () => ({
   dashPort: {
     type: integer({min: 0, max: 65_535}),
     flag: 'port',
+    group: 'network',
     env: ['SVC_DASH_PORT'],
     default: 3847,
     doc: 'Port to listen on; 0 selects a free port.',
@@ -26,12 +28,14 @@ export const speechServerSettings = sectionSettings('speech', () => ({
   tlsCertPath: {
     type: path(),
     flag: 'tls-cert',
+    group: 'network',
     env: ['SVC_SPEECH_TLS_CERT_PATH'],
     doc: 'PEM file of the certificate chain; together with a key it enables HTTPS.',
   },
   tlsKeyPath: {
     type: path(),
     flag: 'tls-key',
+    group: 'network',
     env: ['SVC_SPEECH_TLS_KEY_PATH'],
     doc: 'PEM file of the private key for the certificate.',
   },

@@ -19,6 +19,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   model: {
     type: text('a model id or a path'),
     flag: 'model',
+    group: 'model',
     char: 'm',
     env: ['SVC_SPEECH_MODEL'],
     doc: 'Speech model: directory, whisper.cpp file or Hugging Face id; default: whisper-tiny.en if present, or the starter model.',
@@ -26,6 +27,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   revision: {
     type: text('a branch, tag or commit'),
     flag: 'revision',
+    group: 'model',
     env: ['SVC_SPEECH_REVISION'],
     default: 'main',
     doc: 'Revision of the speech model on Hugging Face.',
@@ -33,6 +35,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   device: {
     type: aliasedChoice({cpu: ['0', 'false'], cuda: ['1', 'true']}),
     flag: 'device',
+    group: 'model',
     env: ['SVC_SPEECH_CUDA'],
     toml: ['speech.device', 'speech.cuda'],
     default: 'cpu',
@@ -41,6 +44,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   precision: {
     type: aliasedChoice({auto: [], f32: ['fp32', 'float32'], int8: []}),
     flag: 'precision',
+    group: 'model',
     env: ['SVC_SPEECH_PRECISION', 'SVC_SPEECH_DTYPE'],
     toml: ['speech.precision', 'speech.dtype'],
     default: 'auto',
@@ -50,6 +54,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   threads: {
     type: integer({min: 0, max: 256}),
     flag: 'threads',
+    group: 'model',
     env: ['SVC_SPEECH_THREADS'],
     default: 0,
     doc: 'Number of threads for speech recognition; 0 uses one per physical core.',
@@ -63,6 +68,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   language: {
     type: text('a language code or name'),
     flag: 'language',
+    group: 'recognition',
     char: 'l',
     env: ['SVC_SPEECH_LANGUAGE'],
     doc: 'Spoken language, such as en or german; default: detected.',
@@ -70,6 +76,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   task: {
     type: choice('transcribe', 'translate'),
     flag: 'task',
+    group: 'recognition',
     env: ['SVC_SPEECH_TASK'],
     default: 'transcribe',
     strict: true,
@@ -78,6 +85,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   beamSize: {
     type: integer({min: 1, max: 64}),
     flag: 'beam',
+    group: 'decoding',
     env: ['SVC_SPEECH_BEAM_SIZE'],
     default: 1,
     doc: 'Beam width; 1 is greedy.',
@@ -85,6 +93,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   bestOf: {
     type: integer({min: 1, max: 64}),
     flag: 'best-of',
+    group: 'decoding',
     env: ['SVC_SPEECH_BEST_OF'],
     default: 5,
     doc: 'Number of candidates sampled when the temperature is above 0.',
@@ -92,6 +101,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   temperature: {
     type: number({min: 0, max: 1}),
     flag: 'temperature',
+    group: 'decoding',
     env: ['SVC_SPEECH_TEMPERATURE'],
     default: 0,
     doc: 'Initial decoding temperature; raised automatically if decoding fails.',
@@ -99,6 +109,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   seed: {
     type: integer({min: 0}),
     flag: 'seed',
+    group: 'decoding',
     env: ['SVC_SPEECH_SEED'],
     default: 299_792_458,
     doc: 'Seed for sampling at a temperature above 0.',
@@ -106,6 +117,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   noSpeechThreshold: {
     type: number({min: 0, max: 1}),
     flag: 'no-speech-threshold',
+    group: 'decoding',
     env: ['SVC_SPEECH_NO_SPEECH_THRESHOLD'],
     default: 0.6,
     doc: 'Probability of silence above which low-confidence text is discarded.',
@@ -113,6 +125,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   temperatureIncrement: {
     type: number({min: 0, max: 1}),
     flag: 'temperature-increment',
+    group: 'decoding',
     env: ['SVC_SPEECH_TEMPERATURE_INCREMENT'],
     default: 0.2,
     doc: 'Increase of the temperature if decoding fails, up to a temperature of 1; 0 decodes once.',
@@ -120,6 +133,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   compressionRatioThreshold: {
     type: number({min: 0}),
     flag: 'compression-ratio-threshold',
+    group: 'decoding',
     env: ['SVC_SPEECH_COMPRESSION_RATIO_THRESHOLD'],
     default: 2.4,
     doc: 'Compression ratio of a text above which it is too repetitive, so that decoding fails.',
@@ -127,6 +141,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   logprobThreshold: {
     type: number({max: 0}),
     flag: 'logprob-threshold',
+    group: 'decoding',
     env: ['SVC_SPEECH_LOGPROB_THRESHOLD'],
     default: -1,
     doc: 'Mean log-probability of a text below which it is too unlikely, so that decoding fails.',
@@ -134,6 +149,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   conditionOnPrevious: {
     type: boolean('lenient'),
     flag: 'condition-on-previous',
+    group: 'decoding',
     env: ['SVC_SPEECH_CONDITION_ON_PREVIOUS'],
     default: true,
     doc: 'Use the text before a window as its prompt.',
@@ -141,6 +157,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   patience: {
     type: number({min: 0.1, max: 100}),
     flag: 'patience',
+    group: 'decoding',
     env: ['SVC_SPEECH_PATIENCE'],
     default: 1,
     doc: 'Number of finished texts after which a beam search ends, in multiples of the beam width.',
@@ -148,18 +165,21 @@ export const speechSettings = sectionSettings('speech', () => ({
   lengthPenalty: {
     type: number({min: 0, max: 1}),
     flag: 'length-penalty',
+    group: 'decoding',
     env: ['SVC_SPEECH_LENGTH_PENALTY'],
     doc: 'Exponent of the length in the rank of texts, 0 to 1; default: rank by the mean log-probability.',
   },
   initialPrompt: {
     type: text(),
     flag: 'prompt',
+    group: 'recognition',
     env: ['SVC_SPEECH_INITIAL_PROMPT'],
     doc: 'Initial prompt: text that guides style and spelling, as if spoken before the recording.',
   },
   wordTimestamps: {
     type: boolean('lenient'),
     flag: 'word-timestamps',
+    group: 'recognition',
     env: ['SVC_SPEECH_WORD_TIMESTAMPS'],
     default: false,
     doc: 'Compute the start and end of each word.',
@@ -167,6 +187,7 @@ export const speechSettings = sectionSettings('speech', () => ({
   hallucinationSilenceThreshold: {
     type: number({min: 0}),
     flag: 'hallucination-silence-threshold',
+    group: 'decoding',
     placeholder: 'SECONDS',
     env: ['SVC_SPEECH_HALLUCINATION_SILENCE_THRESHOLD'],
     doc: 'Silence around a possible hallucination, in seconds, above which its text is dropped; default: off.',
