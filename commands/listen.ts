@@ -201,6 +201,7 @@ current utterance and prints it.`
       '../src/speech/index.js'
     )
     const {operations, spokenPorts} = await import('../src/operations/index.js')
+    const {typedDecision} = await import('../src/contracts/index.js')
     const {route: mode, 'confirm-route': confirms, polish, 'emit-asr-refine': pairs} = this.flags
     const defaults = transcriptUse(this.settings(speechSessionSettings))
     const use: TranscriptUse = {
@@ -215,7 +216,7 @@ current utterance and prints it.`
       ...(await spokenPorts(
         operations,
         () => this.#operationContext(),
-        async (question) => !confirms || /^(y(es)?)?$/i.test((await ask(`${question} [Y/n] `)) ?? 'n'),
+        async (question) => !confirms || typedDecision(await ask(`${question} [y/N] `)) === true,
       )),
       router: new Router(),
       resolveModel: this.resolveModel,

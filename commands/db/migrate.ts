@@ -106,13 +106,14 @@ column is missing or cannot be converted.`
   async #confirm(program: Program, path: string, decisions: Decisions): Promise<void> {
     if (this.flags.yes || !process.stdin.isTTY) return
     const {migrate} = await import('../../src/lang/index.js')
+    const {typedDecision} = await import('../../src/contracts/index.js')
     const {steps} = await migrate(program, path, {decisions, dryRun: true})
     const destructive = steps.filter((step: Step) => step.class === 'manual' || step.class === 'rebuild')
     process.stderr.write(formatSteps(destructive))
     const terminal = createInterface({input: process.stdin, output: process.stderr})
     try {
       const answer = await terminal.question('Run these steps? [y/N] ', {signal: this.signal})
-      if (!/^y(es)?$/i.test(answer.trim())) throw new SvcError('unconfirmed', {what: 'The migration'})
+      if (typedDecision(answer) !== true) throw new SvcError('unconfirmed', {what: 'The migration'})
     } finally {
       terminal.close()
     }

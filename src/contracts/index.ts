@@ -11,6 +11,7 @@ export {
   listContracts,
   type Schema,
 } from './catalogue.js'
+export {clearDecision, typedDecision} from './decision.js'
 export {readDocument} from './document.js'
 export {plainViolations} from './plain-check.js'
 export {readRetentionPolicy} from './retention-policy.js'

@@ -1,9 +1,11 @@
-import type {
-  ClientCapabilities,
-  ElicitRequestFormParams,
-  ElicitResult,
-  Notification,
-  ServerContext,
+import {
+  type ClientCapabilities,
+  type ElicitRequestFormParams,
+  type ElicitResult,
+  type Notification,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
 } from '@modelcontextprotocol/server'
 import {compileSchema} from '../contracts/index.js'
 import {logger} from '../log/index.js'
@@ -76,11 +78,14 @@ function asking(caller: Caller): OperationContext['ask'] {
   }
 }
 
-/** The answer of a person; undefined if the person did not answer, or if it does not match the schema of the question. */
-export async function answerOf({action, content}: ElicitResult, {schema}: Question) {
+/**
+ * The answer of a person; undefined if the person did not answer.
+ * @throws ProtocolError if it does not match the schema of the question
+ */
+export async function answerOf({action, content}: ElicitResult, {schema}: Pick<Question, 'schema'>) {
   if (action !== 'accept') return undefined
   const violations = (await compileSchema(schema, 'a question'))(content)
   if (violations.length === 0) return content as Readonly<Record<string, unknown>>
   logger('mcp').warn({violations}, 'elicitation answer does not match its schema')
-  return undefined
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid answer: ${violations.join('; ')}.`)
 }

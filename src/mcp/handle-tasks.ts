@@ -163,15 +163,17 @@ async function untilEnded(
     signal.throwIfAborted()
     if (ask !== undefined && question !== undefined && !asked.has(question.key)) {
       asked.add(question.key)
-      await ask(formOf(question.question)).then(
-        (result) => answerQuestion(look(), question.key, result),
-        (error: unknown) => logger('mcp').debug({err: error}, 'elicitation was not answered'),
-      )
+      await ask(formOf(question.question))
+        .then((result) => answerQuestion(look(), question.key, result))
+        .catch((error: unknown) => logger('mcp').debug({err: error}, 'elicitation was not answered'))
     } else await sleep(lookIntervalMs, undefined, {signal})
   }
 }
 
-/** Applies an answer to the question that the task still waits for; others are ignored. */
+/**
+ * Applies an answer to the question that the task still waits for; others are ignored.
+ * @throws ProtocolError if it does not match the schema of the question; the errors of the operation
+ */
 async function answerQuestion({question}: TaskState, key: string, result: unknown): Promise<void> {
   if (question?.key !== key) return
   const content = await answerOf(result as ElicitResult, question.question)

@@ -89,7 +89,7 @@ export function handleTools(server: Server, parts: ServerParts, {state, era}: {s
   server.setRequestHandler('tools/list', () => ({tools: registry.listed(tiers).map(listTool) as never}))
   server.setRequestHandler('tools/call', {params: callParams}, async (params, context) => {
     const suspended = context.mcpReq.requestState<string>()
-    if (suspended !== undefined) return state.suspended.resume(suspended, params.name, context).reply()
+    if (suspended !== undefined) return (await state.suspended.resume(suspended, params.name, context)).reply()
     const call = new ResumableCall(params.name, context)
     call.settle(answering(state.running, () => answer(call, params)))
     return call.reply()

@@ -9,6 +9,8 @@ import {
   type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type {Schema} from '../contracts/index.js'
+import {answerOf} from './call-hooks.js'
 
 /** Key of the only question that a call asks at a time. */
 const key = 'answer'
@@ -75,6 +77,7 @@ export class ResumableCall {
 interface Waiting {
   call: ResumableCall
   question: InputRequiredResult
+  schema: Schema
   answer(result: ElicitResult): void
 }
 
@@ -104,19 +107,24 @@ export class SuspendedCalls {
       }
       if (signal.aborted) return stop()
       signal.addEventListener('abort', stop, {once: true})
-      this.#waiting.set(state, {call, question, answer})
+      this.#waiting.set(state, {call, question, schema: params.requestedSchema as unknown as Schema, answer})
       call.suspend(question)
     })
   }
 
-  /** Continues a call with the answer in a request. @throws ProtocolError if no such call waits */
-  resume(state: string, name: string, context: ServerContext): ResumableCall {
+  /**
+   * Continues a call with the answer in a request.
+   * @throws ProtocolError if no such call waits, or if the answer is invalid; the call then waits for another one
+   */
+  async resume(state: string, name: string, context: ServerContext): Promise<ResumableCall> {
+    const result = context.mcpReq.inputResponses?.[key]
+    const asked = this.#waiting.get(state)?.schema
+    if (asked !== undefined && isElicitResult(result)) await answerOf(result, {schema: asked})
     const waiting = this.#waiting.get(state)
     if (waiting === undefined || waiting.call.name !== name)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState.')
     const {call, question, answer} = waiting
     call.resume(context)
-    const result = context.mcpReq.inputResponses?.[key]
     if (isElicitResult(result)) answer(result)
     else call.suspend(question)
     return call

@@ -1,3 +1,4 @@
+import {clearDecision} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import type {OperationContext, Question} from './context.js'
 import {object} from './schema.js'
@@ -24,9 +25,11 @@ export async function reviewPlan(context: OperationContext, planId: string): Pro
     if (modules.tasks.isPersonNeeded(decision)) throw new SvcError('plan_review_required', {plan: planId})
     return submitter
   }
-  const isApproved = (await ask(planForm(modules.plans.planStatus(orchestrator, planId))))?.approve === true
-  modules.plans.recordPlanReview(orchestrator, planId, isApproved ? 'approved' : 'rejected')
-  if (!isApproved) throw new SvcError('plan_review_required', {plan: planId})
+  const answer = await ask(planForm(modules.plans.planStatus(orchestrator, planId)))
+  const isApproved = clearDecision(answer?.approve)
+  if (isApproved !== undefined)
+    modules.plans.recordPlanReview(orchestrator, planId, isApproved ? 'approved' : 'rejected')
+  if (isApproved !== true) throw new SvcError('plan_review_required', {plan: planId})
   return 'person'
 }
 

@@ -1,3 +1,4 @@
+import {clearDecision} from '../contracts/index.js'
 import type {Question as AgentQuestion, Task} from '../tasks/index.js'
 import type {OperationBase, Question} from './context.js'
 import {object} from './schema.js'
@@ -16,7 +17,7 @@ export const doubtForm = ({display_id, description, status_reason}: Task): Quest
   message: `${display_id} is in doubt${status_reason === undefined ? '' : `: ${status_reason}`}.\n\n${description}`,
   schema: object(
     {
-      validated: {type: 'boolean', title: 'The work is correct as it is', default: false},
+      validated: {type: 'boolean', title: 'The work is correct as it is'},
       report: {type: 'string', title: 'Findings for the agent', minLength: 1},
     },
     {required: ['validated', 'report'], open: true},
@@ -40,7 +41,7 @@ export function questionForm({prompt, options}: AgentQuestion): Question {
 const approvalForm = ({display_id, description, status_reason}: Task): Question => ({
   message: `${display_id} waits for approval${status_reason === undefined ? '' : ` (${status_reason})`}.\n\n${description}`,
   schema: object(
-    {approve: {type: 'boolean', title: 'Run the task; otherwise it is cancelled', default: false}},
+    {approve: {type: 'boolean', title: 'Run the task; otherwise it is cancelled'}},
     {required: ['approve'], open: true},
   ),
 })
@@ -59,7 +60,9 @@ function aboutDoubt({modules: {tasks}, orchestrator}: OperationBase, task: Task)
     key: `doubt-${doubts.at(-1)?.id ?? 0}`,
     question: doubtForm(task),
     answer({validated, report}) {
-      tasks.resolveDoubt(orchestrator, task.id, {validated: validated === true, report: String(report)})
+      const decision = clearDecision(validated)
+      if (decision !== undefined)
+        tasks.resolveDoubt(orchestrator, task.id, {validated: decision, report: String(report)})
     },
   }
 }
@@ -69,8 +72,9 @@ function aboutApproval({modules: {tasks}, orchestrator}: OperationBase, task: Ta
     key: `approval-${task.retry_count}-${task.generation}`,
     question: approvalForm(task),
     answer({approve}) {
-      if (approve === true) tasks.approveTask(orchestrator, task.id, tasks.localUser())
-      else tasks.cancelTask(orchestrator, task.id, {reason: 'not approved', by: 'person'})
+      const decision = clearDecision(approve)
+      if (decision === true) tasks.approveTask(orchestrator, task.id, tasks.localUser())
+      if (decision === false) tasks.cancelTask(orchestrator, task.id, {reason: 'not approved', by: 'person'})
     },
   }
 }

@@ -1,3 +1,4 @@
+import {clearDecision} from '../contracts/index.js'
 import type {OperationPorts, SpokenOperation} from '../speech/index.js'
 import type {OperationContext} from './context.js'
 import type {Operation} from './operation.js'
@@ -64,5 +65,5 @@ export const confirmWith =
     if (change === 'submit') return true
     const schema = {type: 'object', properties: {confirm: {type: 'boolean', title: message}}, required: ['confirm']}
     const answer = await ask?.({message, schema})
-    return answer?.confirm === true
+    return clearDecision(answer?.confirm) === true
   }

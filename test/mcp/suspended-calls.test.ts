@@ -83,6 +83,14 @@ describe('a call that asks questions in its results', {concurrency: true}, () =>
     assert.equal(messageOf(await reply(first, word('one'))), 'Second?')
   })
 
+  it('refuses an invalid answer, and waits for another one', async (t) => {
+    const {begin, reply} = server(t, 60_000)
+    const first = await begin()
+    for (const content of [undefined, {}, {word: 1}, 'one'])
+      assert.equal((await reply(first, {action: 'accept', content})).error?.code, -32602)
+    assert.equal(messageOf(await reply(first, word('one'))), 'Second?')
+  })
+
   it('accepts an answer once, and only for its own tool', async (t) => {
     const {begin, reply} = server(t, 60_000)
     const first = await begin()

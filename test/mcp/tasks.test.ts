@@ -23,6 +23,7 @@ import {createToolServer} from '../../src/mcp/server.js'
 import {createServerState} from '../../src/mcp/server-state.js'
 import type {OperationBase} from '../../src/operations/index.js'
 import {until} from '../support/orch-workspace.js'
+import {unclear} from '../support/unclear.js'
 import {envelope, modernRequest, prefix} from './modern.js'
 import {workspace} from './support.js'
 
@@ -157,7 +158,7 @@ describe('tasks of protocol 2026-07-28', {concurrency: 2}, () => {
   })
 
   it('request the decision of a person, which a later request delivers', async (t) => {
-    const {base, call, get, result} = await open(t)
+    const {base, ask, call, get, result} = await open(t)
     const form = {elicitation: {}}
     const {taskId} = await call('svc_submit_task', submission)
     base.modules.tasks.doubtTask(base.orchestrator, 1, 'Which file?')
@@ -167,12 +168,11 @@ describe('tasks of protocol 2026-07-28', {concurrency: 2}, () => {
     const [[key, request] = ['']] = Object.entries(asking.inputRequests ?? {})
     assert.match(request?.params.message ?? '', /T-0001 is in doubt: Which file\?/)
     const answer = {action: 'accept', content: {validated: false, report: 'The first one.'}}
-    await result(
-      'tasks/update',
-      {taskId, inputResponses: {other: answer, [key]: {action: 'accept', content: {}}}},
-      form,
-    )
-    assert.equal((await get(taskId, form)).status, 'input_required', 'an invalid answer is ignored')
+    for (const content of [undefined, {}, ...unclear.map((validated) => ({validated, report: 'Yes.'}))]) {
+      const inputResponses = {other: answer, [key]: {action: 'accept', content}}
+      assert.equal((await ask('tasks/update', {taskId, inputResponses}, form)).error?.code, -32602)
+    }
+    assert.equal((await get(taskId, form)).status, 'input_required', 'an invalid answer is refused')
     await result('tasks/update', {taskId, inputResponses: {[key]: answer}}, form)
     assert.equal((await get(taskId, form)).status, 'working')
     base.modules.tasks.doubtTask(base.orchestrator, 1, 'And now?')

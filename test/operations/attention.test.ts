@@ -4,6 +4,7 @@ import {type OperationContext, operationNamed, type Surface} from '../../src/ope
 import * as modules from '../../src/orchestrator/index.js'
 import {attentionHistory, requireTask} from '../../src/tasks/index.js'
 import {openTestOrchestrator, refused, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {unclear} from '../support/unclear.js'
 
 const toml = '[orchestrator]\nattention_enabled = true\n'
 const submission = {description: 'Deploy the site'}
@@ -88,6 +89,18 @@ describe('the execution of a plan by an agent', () => {
       if (approve) await execution()
       assert.equal(forms.length, 1)
     })
+
+  it('is refused without a clear answer of the user, which is no rejection', async (t) => {
+    const {orchestrator, id} = await planned(t, 'Delete the old releases of the site')
+    for (const approve of [...unclear, undefined])
+      await assert.rejects(
+        async () => caller(orchestrator, 'mcp', async () => ({approve}))('execute_plan', {session_id: id}),
+        {
+          code: 'plan_review_required',
+        },
+      )
+    assert.ok(outcomesOf(orchestrator).every(([, outcome]) => outcome === undefined))
+  })
 
   it('goes on without a question if the gain is too low, and each step is assessed', async (t) => {
     const settings = `${automatic}interruption_calibration.plan_review_gain_offset_bits = -1.5\n`

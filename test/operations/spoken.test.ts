@@ -3,6 +3,7 @@ import {describe, it} from 'node:test'
 import {operations} from '../../src/operations/index.js'
 import {confirmWith, spokenOperations} from '../../src/operations/spoken.js'
 import {spokenName} from '../../src/speech/index.js'
+import {unclear} from '../support/unclear.js'
 
 describe('the operations that can be called by voice', () => {
   const spoken = new Map(spokenOperations(operations, spokenName).map((each) => [each.name, each]))
@@ -43,6 +44,11 @@ describe('a confirmation', () => {
     })
     assert.deepEqual([await confirm('Run it?', 'call'), await confirm('Run it?', 'call')], [false, true])
     assert.deepEqual(asked, ['Run it?', 'Run it?'])
+  })
+
+  it('is missing if the answer is not clear', async () => {
+    for (const confirm of unclear)
+      assert.equal(await confirmWith({ask: async () => ({confirm})})('Run it?', 'call'), false)
   })
 
   it('is missing if no one can be asked, except for a task, which the caller asked for', async () => {

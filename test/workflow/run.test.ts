@@ -16,6 +16,7 @@ import {cancelRun, replayRun, startRun, startWorkflowRunner} from '../../src/wor
 import {listRuns, requireRun, runReport, sendSignal} from '../../src/workflow/index.js'
 import {refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
+import {unclear} from '../support/unclear.js'
 import {until} from '../support/until.js'
 import {eventsOf, openFlows, outputOf, plainPorts, workflow} from './support.js'
 
@@ -249,7 +250,12 @@ describe('a run that waits', () => {
   it('takes only a clear decision on an approval', async (test) => {
     const {run, resume, context} = await openFlows(test)
     const {run_id} = await run('steps: [{id: ask, approval: "Go on?"}]')
-    for (const payload of [undefined, null, 'no', 'yes', 0, [], {}, {approved: 'yes'}, {approved: true, reason: 1}])
+    for (const payload of [
+      undefined,
+      ...unclear,
+      ...unclear.map((approved) => ({approved})),
+      {approved: true, reason: 1},
+    ])
       refused('workflow_decision_invalid', () => sendSignal(context, {run: run_id, key: 'ask', payload}))
     refused('workflow_decision_invalid', () =>
       sendSignal(context, {run: run_id, key: 'ask', payload: null, isPerson: true}),

@@ -1,3 +1,4 @@
+import {clearDecision} from '../../contracts/index.js'
 import type {Award, Task} from '../../tasks/index.js'
 import type {OperationContext} from '../context.js'
 import {doubtForm} from '../open-question.js'
@@ -19,9 +20,10 @@ interface Doubted {
 async function askPerson(doubted: Task, {ask, notice, modules, orchestrator}: OperationContext): Promise<Doubted> {
   const {id: task_id, agent_name: resolver_agent} = doubted
   const answer = await ask?.(doubtForm(doubted))
-  const isAnswer = typeof answer?.validated === 'boolean' && typeof answer.report === 'string'
-  if (!isAnswer) return {task_id, status: doubted.status, resolver_agent}
-  const resolution = {validated: answer.validated as boolean, report: answer.report as string}
+  const validated = clearDecision(answer?.validated)
+  if (validated === undefined || typeof answer?.report !== 'string')
+    return {task_id, status: doubted.status, resolver_agent}
+  const resolution = {validated, report: answer.report}
   return orchestrator.store.transaction(() => {
     const {status, display_id} = modules.tasks.requireTask(orchestrator, task_id)
     if (status !== 'Doubted') {

@@ -1,4 +1,4 @@
-import type {ListenV1, SpeechStatusV1, TranscribeV1} from '../../contracts/index.js'
+import {clearDecision, type ListenV1, type SpeechStatusV1, type TranscribeV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
@@ -110,7 +110,7 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
       tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai', unlisted: unlistedOfListen, hidden: ['confirmed']},
     },
     async run({confirmed, ...request}, context) {
-      const confirm = confirmed === true ? async () => true : confirmWith(context)
+      const confirm = clearDecision(confirmed) === true ? async () => true : confirmWith(context)
       const ports = await spokenPorts(table(), async () => context, confirm)
       const {modules, orchestrator} = context
       const {minTrainingPairConfidence} = modules.tasks.confidencePolicy(orchestrator.config.socratesPolicy)

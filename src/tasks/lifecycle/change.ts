@@ -104,11 +104,12 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
 /**
  * Approves a task that waits for approval. For a task in progress that requires a review, this records the review.
  * @param by name of the person; undefined if no person has approved
- * @throws task_not_found, invalid_transition, question_pending, lock_conflict, approval_blocked
+ * @throws task_not_found, invalid_transition, question_pending, lock_conflict, approval_blocked; usage if the name is blank
  */
 export function approveTask(context: TaskContext, id: number, by?: string): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
+    if (by?.trim() === '') throw new SvcError('usage', {reason: 'The name of the person who approves is blank.'})
     const isReview = row.status === 'InProgress' && row.approval_tier !== null
     if (by === undefined && row.status === 'BlockedOnApproval' && row.status_reason?.startsWith(personPrefix))
       throw new SvcError('approval_blocked', {task: displayTask(id)})

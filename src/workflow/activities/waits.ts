@@ -29,7 +29,7 @@ export const approvalExecutor: Executor<'approval'> = {
   type: 'wait',
   isReady: ({context, key, args}) => hasSignal(context, key.runId, args.key),
   finish({context, key, args, name}) {
-    const {approved, reason} = decisionOf(consumeSignal(context, key.runId, args.key)?.payload)
+    const {approved, reason} = decisionOf(consumeSignal(context, key.runId, args.key)?.payload ?? null)
     if (!approved) return {failure: failed(name, `rejected${reason ? `: ${reason}` : ''}`)}
     return {
       result: {approved: true, ...(reason === undefined ? {} : {reason})},

@@ -1,3 +1,4 @@
+import {clearDecision} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../../tasks/index.js'
 import {type SignalKeys, signalKeysOf} from '../definition/signal-keys.js'
@@ -76,20 +77,22 @@ FROM workflow_signal_log WHERE run_id = @run AND signal_key = @key HAVING count(
 const meaningOf = (keys: SignalKeys, key: string, json: string | null): string =>
   keys.approvals.has(key) ? JSON.stringify(decisionOf(JSON.parse(json ?? 'null'))) : (json ?? 'null')
 
-/** The decision of a payload for an approval. */
-export function decisionOf(payload: unknown): {approved: boolean; reason?: string} {
-  const {approved, reason} = (typeof payload === 'object' && payload !== null ? payload : {}) as {
-    approved?: boolean
-    reason?: string
-  }
-  return {approved: approved ?? payload !== false, ...(reason === undefined ? {} : {reason})}
+interface DecisionPayload {
+  approved?: unknown
+  reason?: unknown
 }
 
-/** Only what clearly says yes or no is a decision of a person. */
+/** The decision of a stored payload for an approval. The null of a signal without payload is the yes of a person. */
+export function decisionOf(payload: unknown): {approved: boolean; reason?: string} {
+  const {approved, reason} = (payload ?? {approved: true}) as DecisionPayload
+  const decision = clearDecision(payload) ?? clearDecision(approved) ?? false
+  return {approved: decision, ...(typeof reason === 'string' ? {reason} : {})}
+}
+
 function isDecision(payload: unknown): boolean {
-  if (typeof payload === 'boolean') return true
-  const {approved, reason = ''} = (payload ?? {}) as {approved?: unknown; reason?: unknown}
-  return typeof approved === 'boolean' && typeof reason === 'string'
+  if (clearDecision(payload) !== undefined) return true
+  const {approved, reason = ''} = (payload ?? {}) as DecisionPayload
+  return clearDecision(approved) !== undefined && typeof reason === 'string'
 }
 
 /** Consumes the oldest signal of a key, within the transaction of the activity that waits for it. */
