@@ -1,5 +1,6 @@
 import {resolve} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {isatty} from 'node:tty'
 import {Flags} from '@oclif/core'
 import {
   describeEvent,
@@ -12,7 +13,7 @@ import {
 import {daemonSettings, meshNodeSettings, meshSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {ListenAddress, Publication, publish as publishDaemon, RpcServer} from '../../src/daemon/index.js'
-import {isErrorOf} from '../../src/errors/index.js'
+import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import type {DaemonOptions, NodePoller, WorkerEvent} from '../../src/scheduler/index.js'
@@ -51,7 +52,10 @@ If SVC_MESH_ENABLED=1 and mesh_remote_worker_poll_interval_secs is set, the daem
 of the mesh send to this one.
 
 With --json the first line is a ready event, followed by one line per event. On SIGTERM or SIGINT, running tasks have
---drain seconds to finish; unfinished tasks are requeued. The daemon then exits with status 0.`
+--drain seconds to finish; unfinished tasks are requeued. The daemon then exits with status 0.
+
+SIGHUP does the same if the daemon runs in a terminal, which sends it when it closes. Otherwise, SIGHUP reopens the event
+log and reads the settings again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json --drain 60 > events.jsonl &',
@@ -75,6 +79,8 @@ With --json the first line is a ready event, followed by one line per event. On 
 
   /** Aborts when a client requests a shutdown, or when the only client of --listen stdio disconnects. */
   readonly #shutdown = new AbortController()
+  /** What the requests use, if the tasks do not use it too. */
+  #answering: Orchestrator | undefined
   /** Resolves when all lines so far are printed, in order. If the reader closes, the signal ends the command. */
   #printed: Promise<void> = Promise.resolve()
 
@@ -86,6 +92,8 @@ With --json the first line is a ready event, followed by one line per event. On 
     const {probeGpus} = await import('../../src/mesh/index.js')
     const [processors] = await Promise.all([this.#processors(base), probeGpus(base.sources)])
     const log = this.#openEventLog(base.orchestrator)
+    // Standard streams that belong to a terminal cannot be recognised any more when it has closed.
+    if (![0, 1, 2].some((stream) => isatty(stream))) this.onHangup = () => void this.#reload(base, log)
     try {
       const server = listen === undefined ? undefined : await this.#openServer(listen, base)
       const signal = AbortSignal.any([this.signal, this.#shutdown.signal])
@@ -164,14 +172,20 @@ With --json the first line is a ready event, followed by one line per event. On 
     const {modules, orchestrator} = base
     const {token, lineTimeoutMs} = this.settings(daemonSettings)
     const {openRpcServer} = await import('../../src/daemon/index.js')
+    const second = await this.openSecond(orchestrator)
+    if (second !== orchestrator) this.#answering = second
     const server = await openRpcServer({
       listen,
       base: {
         ...base,
-        orchestrator: await this.openSecond(orchestrator),
-        onReload: async () => {
-          await modules.reloadConfig(orchestrator, base.sources)
-        },
+        orchestrator: second,
+        ...(second === orchestrator
+          ? {}
+          : {
+              onReload: async () => {
+                await modules.reloadConfig(orchestrator, base.sources)
+              },
+            }),
       },
       token,
       allowRemote: this.flags['allow-remote'],
@@ -278,6 +292,21 @@ With --json the first line is a ready event, followed by one line per event. On 
     } catch (error) {
       this.output.notice(`warning: Other commands cannot find this daemon: ${(error as Error).message}`)
       return undefined
+    }
+  }
+
+  /** Reopens the event log, and reads the settings again, which are unchanged if there is an error in them. */
+  async #reload({modules, orchestrator, sources}: OperationBase, log: EventLog): Promise<void> {
+    const notice = (text: string) => this.output.notice(text)
+    log.reopen()
+    try {
+      const reload = await modules.reloadConfig(orchestrator, sources, async () => {
+        if (this.#answering !== undefined) await modules.reloadConfig(this.#answering, sources)
+      })
+      for (const text of reload.warnings) notice(`warning: ${text}`)
+      modules.announceReload(orchestrator, reload, notice)
+    } catch (error) {
+      notice(`warning: The settings are unchanged: ${SvcError.from(error).message}`)
     }
   }
 

@@ -58,8 +58,7 @@ requests have five seconds to finish; then the server exits with status 0. On sh
     const {isOpen} = credentials
     if (isOpen && !this.flags.insecure) requireNothingLeftOut(this.envFile)
     const server = await this.#start(credentials)
-    const onHangup = () => void this.#reload(server)
-    process.on('SIGHUP', onHangup)
+    this.onHangup = () => void this.#reload(server)
     try {
       if (isOpen)
         this.output.notice('warning: This control plane requires no token. Create tokens with `svc mesh init`.')
@@ -75,7 +74,6 @@ requests have five seconds to finish; then the server exits with status 0. On sh
       this.output.notice(`Listening on ${server.baseUrl}, database ${server.store}.`)
       if (!this.signal.aborted) await once(this.signal, 'abort')
     } finally {
-      process.off('SIGHUP', onHangup)
       await server.close(drainMs)
     }
   }

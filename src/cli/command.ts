@@ -65,7 +65,12 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     return 'ends'
   }
 
-  /** Aborts on SIGINT, SIGTERM, or when the reader of standard output closes it, see `whenUnread`. */
+  /** Handles SIGHUP, instead of ending the command as SIGTERM does. */
+  protected set onHangup(handler: () => void) {
+    this.#interruption.onHangup = handler
+  }
+
+  /** Aborts on SIGINT, SIGTERM, SIGHUP, or when the reader of standard output closes it, see `whenUnread`. */
   protected get signal(): AbortSignal {
     return this.#interruption.signal
   }

@@ -5,6 +5,8 @@ import type {EventRecord} from '../tasks/index.js'
 
 export interface EventLog {
   append(events: readonly EventRecord[]): void
+  /** Opens the path again, for instance after the file was moved. If that fails, the file stays open. */
+  reopen(): void
   close(): void
 }
 
@@ -14,8 +16,8 @@ export interface EventLog {
  * @throws file_unwritable, disk_full
  */
 export function openEventLog(path: string | undefined, warn: (text: string) => void): EventLog {
-  if (path === undefined) return {append: () => undefined, close: () => undefined}
-  const file = openAppending(path)
+  if (path === undefined) return {append: () => undefined, reopen: () => undefined, close: () => undefined}
+  let file = openAppending(path)
   let isBroken = false
   return {
     append: (events) => {
@@ -25,6 +27,15 @@ export function openEventLog(path: string | undefined, warn: (text: string) => v
       } catch (error) {
         if (!isBroken) warn(`Events are missing in ${path}: ${(error as Error).message}`)
         isBroken = true
+      }
+    },
+    reopen: () => {
+      try {
+        const next = openAppending(path)
+        closeSync(file)
+        file = next
+      } catch (error) {
+        warn((error as Error).message)
       }
     },
     close: () => closeSync(file),

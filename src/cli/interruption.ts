@@ -1,17 +1,23 @@
 import {type ErrorParams, Exit, isErrorOf, SvcError} from '../errors/index.js'
 
 /**
- * Aborts its signal on SIGINT, SIGTERM, or when the reader of standard output closes it, unless the command finishes its
- * work then, so that the command can shut down cleanly. A second SIGINT or SIGTERM exits immediately.
+ * Aborts its signal on SIGINT, SIGTERM, SIGHUP, or when the reader of standard output closes it, unless the command
+ * finishes its work then, so that the command can shut down cleanly. A second SIGINT or SIGTERM exits immediately. A
+ * second SIGHUP does not: a terminal that closes often sends two.
  */
 export class Interruption {
   readonly #controller = new AbortController()
   readonly #undo: (() => void)[] = []
+  #onHangup: (() => void) | undefined
 
   /** @param unread the reason when nobody reads standard output any more; undefined if the command does not end then */
   constructor(unread: () => Error | undefined) {
     this.#onSignal('SIGINT', new SvcError('interrupted', {}), Exit.interrupted)
-    this.#onSignal('SIGTERM', new SvcError('terminated', {}), Exit.terminated)
+    const terminated = new SvcError('terminated', {})
+    this.#onSignal('SIGTERM', terminated, Exit.terminated)
+    const onHangup = () => (this.#onHangup === undefined ? this.#controller.abort(terminated) : this.#onHangup())
+    process.on('SIGHUP', onHangup)
+    this.#undo.push(() => process.off('SIGHUP', onHangup))
     const onError = (error: NodeJS.ErrnoException) => {
       const reason = error.code === 'EPIPE' ? unread() : undefined
       if (reason !== undefined) this.#controller.abort(reason)
@@ -22,6 +28,11 @@ export class Interruption {
 
   get signal(): AbortSignal {
     return this.#controller.signal
+  }
+
+  /** Replaces what SIGHUP does. */
+  set onHangup(handler: () => void) {
+    this.#onHangup = handler
   }
 
   dispose(): void {

@@ -343,6 +343,7 @@ describe('svc generate, interrupted', () => {
   for (const [signal, code, exit] of [
     ['SIGINT', 'interrupted', 130],
     ['SIGTERM', 'terminated', 143],
+    ['SIGHUP', 'terminated', 143],
   ] as const)
     it(`prints one error on ${signal} and exits with status ${exit}`, async () => {
       const running = startSvc(endless())

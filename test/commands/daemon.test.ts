@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {readFile, stat} from 'node:fs/promises'
+import {readFile, rename, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
@@ -7,6 +7,7 @@ import {openStore} from '../../src/store/index.js'
 import type {EventRecord, Task} from '../../src/tasks/index.js'
 import {assertFits, jsonLines, type OrchWorkspace, orchWorkspace, templates, until} from '../support/orch-workspace.js'
 import {answerLines, scriptedInference} from '../support/scripted-inference.js'
+import {writeFiles} from '../support/temporary.js'
 
 /** Starts a daemon. Returns it with its ready event. */
 async function daemon(
@@ -157,6 +158,30 @@ describe('svc daemon run', {concurrency: 3}, () => {
       ended.map(({kind}) => kind.type),
       ['task_completed', 'daemon_stopped', 'task_completed', 'daemon_stopped'],
     )
+  })
+
+  it('reopens the event log and reads the settings again on SIGHUP, if it has no terminal', async (t) => {
+    const toml = (level: string) => `[orchestrator]\nevent_log = "events.jsonl"\nlog_level = "${level}"\n${templates}`
+    const {cwd, start, submit} = await orchWorkspace(t, toml('info'))
+    const running = await daemon(start)
+    const reloaded = async () => {
+      const before = running.lines.length
+      running.signal('SIGHUP')
+      for (let i = before + 1; ; i++) {
+        const {kind} = JSON.parse(await running.line(i)) as EventRecord
+        if (kind.type === 'config_reloaded') return kind.changed
+      }
+    }
+    await submit('say it', '--exec', 'say', '--param', 'word=a', '--wait')
+    await rename(join(cwd, 'events.jsonl'), join(cwd, 'old.jsonl'))
+    await writeFiles(cwd, {'Svc.toml': toml('debug')})
+    assert.deepEqual(await reloaded(), ['orchestrator.log_level'])
+    const [first] = jsonLines<EventRecord>(await readFile(join(cwd, 'events.jsonl'), 'utf8'))
+    assert.equal(first?.kind.type, 'config_reloaded')
+    await writeFiles(cwd, {'Svc.toml': 'orchestrator = 1'})
+    running.signal('SIGHUP')
+    await running.says(/The settings are unchanged: /)
+    assert.equal(await running.end('SIGTERM'), 0)
   })
 
   it('does not start if it cannot write the event log, or if the configuration is incomplete', async (t) => {

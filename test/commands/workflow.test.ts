@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
 import {once} from 'node:events'
-import {existsSync} from 'node:fs'
+import {existsSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {svcBinary} from '../support/svc.js'
+import {svc, svcBinary} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {until} from '../support/until.js'
 
 /** Starts `svc workflow run --json` with these steps, and waits for the first line of its journal. */
 async function started(test: TestContext, steps: string) {
@@ -16,7 +17,7 @@ async function started(test: TestContext, steps: string) {
   test.after(() => child.kill('SIGKILL'))
   const exited = once(child, 'exit')
   await once(child.stdout, 'data')
-  return {child, exited, exists: (name: string) => existsSync(join(root, name))}
+  return {child, exited, root, exists: (name: string) => existsSync(join(root, name))}
 }
 
 describe('workflow run', () => {
@@ -28,5 +29,18 @@ describe('workflow run', () => {
     child.stdout.destroy()
     assert.deepEqual(await exited, [0, null])
     assert.ok(exists('done'))
+  })
+
+  it('ends its programs and releases the run on SIGHUP, however often', async (test) => {
+    const {child, exited, exists, root} = await started(test, '{exec: [sh, -c, "echo $$ > pid; sleep 60; touch done"]}')
+    await until(async () => exists('pid') && readFileSync(join(root, 'pid'), 'utf8') !== '', 'the start of the program')
+    child.kill('SIGHUP')
+    child.kill('SIGHUP')
+    assert.deepEqual(await exited, [143, null])
+    const pid = Number(readFileSync(join(root, 'pid'), 'utf8'))
+    assert.throws(() => process.kill(pid, 0), {code: 'ESRCH'})
+    const {stdout} = await svc(['workflow', 'status', 'r', '--json'], {cwd: root})
+    assert.equal((JSON.parse(stdout) as {status: string}).status, 'interrupted')
+    assert.ok(!exists('done'))
   })
 })
