@@ -22,10 +22,13 @@ export default class DbImport extends DbCommand<typeof DbImport> {
 
   async run(): Promise<void> {
     const {records: path} = this.args
-    const text = (await readInput(path, this.signal, maxBytes)).toString('utf8')
+    const text = (await readInput(path, this.signal, maxBytes)).toString('utf8').replace(/^\uFEFF/, '')
+    const parse = this.flags.store ? JSON.parse : (await import('../../src/lang/index.js')).parseJsonText
     const lines = text
       .split('\n')
-      .flatMap((line, i) => (line.trim() === '' ? [] : [{...this.#parse(path, line, i + 1), place: `line ${i + 1}`}]))
+      .flatMap((line, i) =>
+        line.trim() === '' ? [] : [{...this.#parse(path, line, i + 1, parse), place: `line ${i + 1}`}],
+      )
     if (this.flags.store) {
       const {importRows} = await import('../../src/store/index.js')
       const written = await importRows(this.storePath, lines)
@@ -40,12 +43,17 @@ export default class DbImport extends DbCommand<typeof DbImport> {
     await this.output.result(result, () => `${written} records written\n`)
   }
 
-  #parse(path: string, line: string, number: number): {table: string; record: Record<string, unknown>} {
+  #parse(
+    path: string,
+    line: string,
+    number: number,
+    parse: (text: string) => unknown,
+  ): {table: string; record: Record<string, unknown>} {
     const refuse = (fault: string): never => {
       throw new SvcError('record_invalid', {path, place: `line ${number}`, fault})
     }
     try {
-      const {table, record} = JSON.parse(line) as {table?: unknown; record?: unknown}
+      const {table, record} = parse(line) as {table?: unknown; record?: unknown}
       if (typeof table === 'string' && typeof record === 'object' && record !== null)
         return {table, record: record as Record<string, unknown>}
     } catch (error) {

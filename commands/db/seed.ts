@@ -30,9 +30,10 @@ or none if a record is invalid.`
   }
 
   async #read(path: string): Promise<object> {
-    const text = (await readInput(path, this.signal)).toString('utf8')
+    const text = (await readInput(path, this.signal)).toString('utf8').replace(/^\uFEFF/, '')
+    const {parseJsonText} = await import('../../src/lang/index.js')
     try {
-      const tables: unknown = JSON.parse(text)
+      const tables: unknown = parseJsonText(text)
       if (typeof tables === 'object' && tables !== null && !Array.isArray(tables)) return tables
     } catch (error) {
       throw new SvcError('record_invalid', {

@@ -2,6 +2,8 @@ import {
   type Decoder,
   decoder,
   type FunctionType,
+  JsonFault,
+  parseJsonText,
   placeholders,
   type Route,
   show,
@@ -126,13 +128,20 @@ function parseBody(body: string | undefined): Readonly<Record<string, unknown>> 
   if (body === undefined || body.trim() === '') return {}
   let parsed: unknown
   try {
-    parsed = JSON.parse(body)
-  } catch {
-    throw new BadBody('the request body is not JSON')
+    parsed = parseJsonText(body)
+  } catch (error) {
+    throw faultOfBody(error)
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new BadBody('the request body must be a JSON object')
   return parsed as Record<string, unknown>
+}
+
+function faultOfBody(thrown: unknown): Error {
+  if (!(thrown instanceof JsonFault)) return new BadBody('the request body is not JSON')
+  const {duplicate, message} = thrown
+  if (duplicate?.depth === 1) return new BadParameters([{param: duplicate.key, code: 'duplicate'}])
+  return new BadBody(`the request body is not valid: ${message}`)
 }
 
 function absent({name, expected, optional, hasDefault}: Parameter, errors: ParameterError[]): Value {
@@ -165,7 +174,7 @@ function decodeText(
   if (form === 'text') return decodeJson(parameter, text, errors)
   let json: unknown
   try {
-    json = JSON.parse(text)
+    json = parseJsonText(text)
   } catch {
     if (form === 'either') return decodeJson(parameter, text, errors)
     errors.push({param: parameter.name, code: 'invalid_json'})

@@ -767,7 +767,9 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     })
     const result = await json<DbWrittenV1>('cli/db-written.v1', ['seed', 'seed.json'])
     assert.deepEqual(result, {database, written: 2})
-    await json('cli/db-written.v1', ['seed', '-', 'src/main.svc'], {input: '{"Task": [{"title": "c", "done": true}]}'})
+    await json('cli/db-written.v1', ['seed', '-', 'src/main.svc'], {
+      input: '\ufeff{"Task": [{"title": "c", "done": true}]}',
+    })
     assert.equal(await text('seed', 'seed.json'), '2 records written\n')
     assert.equal(rows('SELECT * FROM task').length, 5)
     assert.deepEqual(rows('SELECT count(*) AS n FROM codex_change_log'), [{n: 5}])
@@ -783,6 +785,8 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     ['no list', '{"Task": {"title": "a"}}', /-, Task: expected a list of records/],
     ['no object of tables', '[1]', /expected an object of tables/],
     ['no JSON', '{"Task": [', /invalid JSON/],
+    ['a table twice', `{"Task": [${good}], "Task": []}`, /invalid JSON: the key "Task" occurs twice/],
+    ['a column twice', '{"Task": [{"title": "a", "done": true, "done": false}]}', /the key "done" occurs twice/],
   ] as const)
     it(`write nothing if a record has ${name}`, async (t) => {
       const {fails, rows} = await prepared(t)
@@ -840,7 +844,7 @@ type State = | Open | Shut(why: str)
       owner: 2,
     }
     const given = `${JSON.stringify({table: 'Person', record: {_id: 2, name: 'Bo'}})}\n\n${JSON.stringify({table: 'Thing', record})}\n`
-    assert.equal((await run(['import', '-'], {input: given})).exitCode, 0)
+    assert.equal((await run(['import', '-'], {input: `\ufeff${given}`})).exitCode, 0)
     assert.deepEqual(lines(await text('export')), lines(given))
     assert.deepEqual(lines(await text('export', '--table', 'thing')), lines(given).slice(1))
   })
@@ -848,6 +852,11 @@ type State = | Open | Shut(why: str)
   for (const [name, line, fault] of [
     ['is not JSON', '{"table": "Task"', /-, line 2: invalid JSON/],
     ['has no record', '{"table": "Task"}', /-, line 2: expected \{"table": …, "record": …\}/],
+    [
+      'has an id beyond the range',
+      '{"table": "Task", "record": {"_id": 9007199254740991.4, "title": "b", "done": true}}',
+      /-, line 2: column _id must be Id\[Task\]/,
+    ],
     ['has no id', '{"table": "Task", "record": {"title": "b", "done": true}}', /-, line 2: column _id is missing/],
     [
       'has a duplicate id',

@@ -269,6 +269,12 @@ describe('dec columns', () => {
   })
 })
 
+const idsProgram = `@table type T { n: int }
+@endpoint(kind: mutation) fn add(n: int) to Id[T] { return db.T.insert({ n: n }) }
+@endpoint(kind: server) fn serve(n: int) to Id[T] { return db.T.insert({ n: n }) }
+@endpoint(kind: query) fn all() to List[T] { return db.T.all().live("all") }
+`
+
 describe('invalid input of a caller', () => {
   it('is rejected and not stored', async (t) => {
     const source = `@table type Doc { text: str, v: List[float] }
@@ -282,6 +288,10 @@ describe('invalid input of a caller', () => {
 @endpoint(kind: query) fn holding(text: str) to List[Doc] { return db.Doc.where({ text: { contains: text } }) }
 @endpoint(kind: server) fn echo(text: str) to str { return text }
 @endpoint(kind: server) fn keep(data: Json) to Json { return data }
+@endpoint(kind: server) fn whole(n: int) to int { return n }
+@endpoint(kind: server) fn part(x: float) to float { return x }
+@endpoint(kind: server) fn named(m: Map[str, int]) to int { return m.len() }
+@endpoint(kind: query) fn counted(n: int) to int { return n }
 `
     const {post, get} = await serveDb(t, await temporaryFolder(t), source)
     const status = async (name: string, body: unknown) => {
@@ -303,8 +313,50 @@ describe('invalid input of a caller', () => {
       ['echo', '{"text": "\\ud83d\\ude00"}', 200],
       ['keep', '{"data": {"a": ["\\ud800"]}}', 400],
       ['keep', '{"data": {"\\udfff": 1}}', 400],
+      ['keep', '{"data": 12345678901234567890}', 400],
+      ['keep', '{"data": [1, {"a": 9007199254740993}]}', 400],
+      ['keep', '{"data": 1e999}', 400],
+      ['keep', '{"data": 1e300}', 200],
+      ['keep', '{"data": [0.1, -0, 1E2, 123456789012345.678901]}', 200],
+      ['keep', `{"data": ${'['.repeat(400)}${']'.repeat(400)}}`, 200],
+      ['keep', `{"data": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400],
+      ['keep', '{"data": 1, "data": 2}', 400],
+      ['keep', '{"data": {"a": 1, "\\u0061": 2}}', 400],
+      ['keep', '{"data": [{"a": 1}, {"a": 1, "b": {"a": "a"}}]}', 200],
+      ['whole', '{"n": 9007199254740991}', 200],
+      ['whole', '{"n": 9007199254740991.0}', 200],
+      ['whole', '{"n": 9007199254740991.4}', 400],
+      ['whole', '{"n": 9007199254740992}', 400],
+      ['whole', '{"n": 1.0000000000000000001}', 400],
+      ['whole', '{"n": -1e15}', 200],
+      ['whole', '{"n": 1e400}', 400],
+      ['part', '{"x": 0.12345678901234567890}', 200],
+      ['part', '{"x": 1e-400}', 200],
+      ['part', '{"x": 1e400}', 400],
+      ['named', '{"m": {"a": 12345678901234567890}}', 400],
+      ['named', '{"m": 12345678901234567890}', 400],
+      ['query/counted', {n: 9007199254740991}, 200],
+      ['mutation/raw', {b: `${'A'.repeat(10)}B=`}, 400],
+      ['mutation/raw', {b: '-_-_-_-_-_8='}, 400],
     ]
     for (const [name, body, expected] of routes)
-      assert.equal(await status(name, body), expected, `${name} ${JSON.stringify(body)}`)
+      assert.equal(await status(name, body), expected, `${name} ${JSON.stringify(body).slice(0, 80)}`)
+    assert.deepEqual(((await post('/api/whole', '{"n": 1, "n": 2}')).json as {details: unknown}).details, [
+      {param: 'n', code: 'duplicate'},
+    ])
+    assert.equal((await get('/api/query/counted?n=9007199254740991.4')).status, 400)
+  })
+
+  it('is rejected if no id is left', async (t) => {
+    const {path, call} = await open(t, idsProgram)
+    const database = new Driver(path)
+    t.after(() => database.close())
+    database.exec('INSERT INTO t (_id, n) VALUES (9007199254740991, 1)')
+    for (const name of ['add', 'serve'])
+      await assert.rejects(call(name, 2), {
+        reason: 'INT_OVERFLOW',
+        message: 'the ids of table T are used up: the largest is 9007199254740991',
+      })
+    assert.deepEqual(await call('all'), [{_id: 9007199254740991, n: 1}])
   })
 })

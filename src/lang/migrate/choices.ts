@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {type Column, type Program, show, type Table} from '../check/index.js'
-import {TypeMismatch} from '../run/index.js'
+import {parseJsonText, TypeMismatch} from '../run/index.js'
 import type {Step} from './diff.js'
 import {literalOf} from './literal.js'
 
@@ -87,7 +87,7 @@ function defaultLiteral(column: Column, text: string, value: string): string {
     throw new SvcError('migration_choice', {flag: '--default', value, fault})
   }
   try {
-    return literalOf(column, JSON.parse(text))
+    return literalOf(column, parseJsonText(text))
   } catch (error) {
     if (error instanceof SyntaxError) return refuse('the value is not JSON; quote text with "')
     if (error instanceof TypeMismatch) return refuse(`the value must be ${show(column.type)}`)

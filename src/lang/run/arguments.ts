@@ -1,5 +1,6 @@
 import {type FunctionType, show} from '../check/index.js'
 import {decoder, TypeMismatch} from './decode.js'
+import {parseJsonText} from './json-text.js'
 import type {Value} from './value.js'
 
 /** An argument that a function does not accept. */
@@ -54,7 +55,7 @@ function readValue(name: string, text: string, type: FunctionType['params'][numb
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     return text
   }

@@ -1,5 +1,8 @@
 import type {Database, Statement} from 'better-sqlite3'
-import {databaseFailure} from './failure.js'
+import type {Table} from '../check/index.js'
+import {quoted} from '../plan/index.js'
+import type {Bound} from './bind.js'
+import {databaseFailure, Failure} from './failure.js'
 
 export type Rows = Record<string, unknown>
 
@@ -20,6 +23,15 @@ export class Connection {
       this.#statements.set(sql, statement)
     }
     return statement
+  }
+
+  /** Inserts a row and returns its id. @throws Failure INT_OVERFLOW if no id is left that the language can represent */
+  insert(sql: string, values: readonly Bound[], {name, sqlName}: Table): number {
+    const id = Number(this.statement(sql).run(...values).lastInsertRowid)
+    if (Number.isSafeInteger(id)) return id
+    // Outside a transaction, the row is already stored, and the table could not be read any more.
+    this.statement(`DELETE FROM ${quoted(sqlName)} WHERE "_id" > ${Number.MAX_SAFE_INTEGER}`).run()
+    throw new Failure('INT_OVERFLOW', `the ids of table ${name} are used up: the largest is ${Number.MAX_SAFE_INTEGER}`)
   }
 
   /** The number of schema changes, as seen by the current transaction. */

@@ -1,6 +1,7 @@
 import {type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
 import {distinct} from './equality.js'
-import {Err, fromJson, isObject, isText, type Objects, Ok, type Value} from './value.js'
+import {InexactNumber} from './json-text.js'
+import {Err, expectedText, fromJson, isObject, isText, type Objects, Ok, Unstorable, type Value} from './value.js'
 
 /** A JSON value of the wrong type. */
 export class TypeMismatch extends Error {
@@ -14,7 +15,6 @@ export class TypeMismatch extends Error {
 export type Decoder = (json: unknown) => Value
 
 const decimal = /^-?\d+(\.\d+)?$/
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
  * Creates a decoder from JSON to values of a type.
@@ -30,12 +30,18 @@ export function decoder(type: Type): Decoder {
 const decoders: Partial<Visitor<Type, Decoder, () => never>> = {
   int: decodeInteger,
   id: decodeInteger,
-  float: (_, refuse) => (json) => (typeof json === 'number' && Number.isFinite(json) ? json : refuse()),
+  float: (_, refuse) => (json) => {
+    const value = json instanceof InexactNumber ? json.value : json
+    return typeof value === 'number' && Number.isFinite(value) ? value : refuse()
+  },
   bool: (_, refuse) => (json) => (typeof json === 'boolean' ? json : refuse()),
   str: (_, refuse) => (json) => (typeof json === 'string' ? storableText(json) : refuse()),
   dec: (_, refuse) => (json) => (typeof json === 'string' && decimal.test(json) ? json : refuse()),
-  bytes: (_, refuse) => (json) =>
-    typeof json === 'string' && json.length % 4 === 0 && base64.test(json) ? Buffer.from(json, 'base64') : refuse(),
+  bytes: (_, refuse) => (json) => {
+    const bytes = typeof json === 'string' ? Buffer.from(json, 'base64') : undefined
+    // Any other text with the same bytes would not be equal to the one that is sent back.
+    return bytes?.toString('base64') === json ? (bytes ?? refuse()) : refuse()
+  },
   list: ({of}, refuse) => decodeItems(of, refuse),
   set: ({of}, refuse) => {
     const items = decodeItems(of, refuse)
@@ -45,7 +51,7 @@ const decoders: Partial<Visitor<Type, Decoder, () => never>> = {
   map: ({of}, refuse) => {
     const item = later(() => decoder(of))
     const entry = ([key, each]: [string, unknown]) => [storableText(key), item(each)] as const
-    return (json) => (isObject(json) ? new Map(Object.entries(json).map(entry)) : refuse())
+    return (json) => (isJsonObject(json) ? new Map(Object.entries(json).map(entry)) : refuse())
   },
   tuple: (type, refuse) => {
     const items = type.items.map((each) => decoder(each))
@@ -62,7 +68,7 @@ const decoders: Partial<Visitor<Type, Decoder, () => never>> = {
   result: (type, refuse) => {
     const [ok, error] = [later(() => decoder(type.ok)), later(() => decoder(type.error))]
     return (json) => {
-      if (!isObject(json)) return refuse()
+      if (!isJsonObject(json)) return refuse()
       if (json._tag === 'Ok') return new Ok(ok(json.value))
       return json._tag === 'Error' ? new Err(error(json.value)) : refuse()
     }
@@ -85,12 +91,12 @@ function decodeJson(json: unknown): Value {
   try {
     return fromJson(json)
   } catch (error) {
-    if (error instanceof TypeError) throw new TypeMismatch(expectedText)
+    if (error instanceof Unstorable) throw new TypeMismatch(error.expected)
     throw error
   }
 }
 
-const expectedText = 'well-formed Unicode text'
+const isJsonObject = (json: unknown): json is Objects => isObject(json) && !(json instanceof InexactNumber)
 
 /** @throws TypeMismatch if the text cannot be stored unchanged */
 function storableText(text: string): string {
@@ -111,7 +117,7 @@ function fields(types: readonly FieldType[], refuse: () => never, tag?: string):
   const decoders = types.map(({name, type}) => [name, later(() => decoder(type)), type.kind === 'option'] as const)
   const known = new Set(types.map(({name}) => name))
   return (json) => {
-    if (!isObject(json)) return refuse()
+    if (!isJsonObject(json)) return refuse()
     for (const key in json) if (!known.has(key) && !(key === '_tag' && tag !== undefined)) return refuse()
     const value: Record<string, Value> = tag === undefined ? {} : {_tag: tag}
     for (const [name, decode, optional] of decoders) {
@@ -125,7 +131,7 @@ function fields(types: readonly FieldType[], refuse: () => never, tag?: string):
 function variants(types: readonly {name: string; fields: readonly FieldType[]}[], refuse: () => never): Decoder {
   const byTag = new Map(types.map((variant) => [variant.name, fields(variant.fields, refuse, variant.name)]))
   return (json) => {
-    const tag = isObject(json) ? (json as Objects)._tag : undefined
+    const tag = isJsonObject(json) ? (json as Objects)._tag : undefined
     const decode = typeof tag === 'string' ? byTag.get(tag) : undefined
     return decode === undefined ? refuse() : decode(json)
   }

@@ -3,6 +3,7 @@ import {type MethodFamily, unknown} from '../check/index.js'
 import type {Context} from './context.js'
 import {equality} from './equality.js'
 import {Failure} from './failure.js'
+import {parseJsonText} from './json-text.js'
 import {asMap, type Callable, display, Err, fromJson, isObject, jsonNull, Ok, toJson, type Value} from './value.js'
 
 type Args = readonly Value[]
@@ -72,7 +73,7 @@ function range(from: number, to: number): number[] {
 
 function parseJson(text: string): Ok | Err {
   try {
-    return new Ok(fromJson(JSON.parse(text)))
+    return new Ok(fromJson(parseJsonText(text)))
   } catch (error) {
     return new Err(`json: ${(error as Error).message}`)
   }

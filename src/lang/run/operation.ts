@@ -58,7 +58,7 @@ function runner({op, sql, columns, chain, params}: Plan, topics: readonly string
         table,
         'insert',
         topics,
-        (values, {connection}) => Number(connection.statement(sql).run(...values).lastInsertRowid),
+        (values, {connection}) => connection.insert(sql, values, table),
         (id) => id as number,
       )
     case 'update':

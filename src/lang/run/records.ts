@@ -52,7 +52,7 @@ export function recordInserter(
       }
     })
     try {
-      const id = Number(connection.statement(sql).run(...values).lastInsertRowid)
+      const id = connection.insert(sql, values, table)
       for (const topic of topics) insertChange(connection, {topic, table: table.name, id, kind: 'insert'})
       return id
     } catch (error) {

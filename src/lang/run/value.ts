@@ -1,4 +1,5 @@
 import {Failure} from './failure.js'
+import {InexactNumber} from './json-text.js'
 
 /**
  * Values of a running program are plain JavaScript: int, float, str and bool unchanged, `dec` as its digits, None as
@@ -15,11 +16,31 @@ const loneSurrogate = /\p{Surrogate}/u
 /** Whether text can be stored as UTF-8, that is, contains no lone surrogate. */
 export const isText = (text: string): boolean => !loneSurrogate.test(text)
 
-/** Converts parsed JSON to a `Json` value; returns the input if nothing changes. @throws TypeError */
+/** Parsed JSON that would not be stored unchanged. */
+export class Unstorable extends Error {
+  /** What is expected instead. */
+  readonly expected: string
+  constructor(message: string, expected: string) {
+    super(message)
+    this.expected = expected
+  }
+}
+
+export const expectedText = 'well-formed Unicode text'
+
+/** A number of a `Json` value may lose digits of its fraction, but no others. @throws Unstorable */
+function rounded({text, value}: InexactNumber): number {
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
+  throw new Unstorable(`the number ${text} would be rounded`, 'a number that is not rounded, or a string')
+}
+
+/** Converts parsed JSON to a `Json` value; returns the input if nothing changes. @throws Unstorable */
 export function fromJson(parsed: unknown): Value {
   if (parsed === null || parsed === undefined) return jsonNull
-  if (typeof parsed === 'string' && !isText(parsed)) throw new TypeError('text contains a lone surrogate')
+  if (typeof parsed === 'string' && !isText(parsed))
+    throw new Unstorable('text contains a lone surrogate', expectedText)
   if (typeof parsed !== 'object') return parsed
+  if (parsed instanceof InexactNumber) return rounded(parsed)
   if (Array.isArray(parsed)) {
     const items = parsed.map(fromJson)
     return items.some((item, i) => item !== parsed[i]) ? items : parsed
