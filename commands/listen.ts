@@ -378,7 +378,8 @@ current utterance and prints it.`
     const {channels} = this.settings(speechAudioSettings)
     if ((this.flags as {channels?: unknown}).channels === 'split')
       throw new SvcError('usage', {
-        reason: '--channels split requires a recording and `svc transcribe`; live audio is read as one channel.',
+        reason:
+          'Live audio is read as one channel. To split the channels of a recording, run `svc transcribe RECORDING --channels split`.',
       })
     const options = {
       sampleRate: 16_000,

@@ -62,7 +62,8 @@ const toResult = ({path, written, overruled, scope, ...result}: MeshInit): MeshI
 
 const asText = ({path, written, joinCommand}: MeshInit, minutes: number): string =>
   `Wrote ${path}:
-${written.map((name) => `  ${name}\n`).join('')}
+${written.map((name) => `  ${name}\n`).join('')}A running control plane reads this file again on SIGHUP.
+
 To add a node, run this on the other machine within ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}:
   ${joinCommand}
 `

@@ -37,6 +37,8 @@ const forms: readonly object[] = [
     ),
 )
 
+const rowOf = (code: string) => errorCatalogue()[code as ErrorCode] as ErrorRow<object>
+
 const hintsOf = ({hint}: ErrorRow<object>): string[] =>
   typeof hint === 'string' ? [hint] : [...new Set(forms.map((form) => hint(form)))]
 
@@ -80,11 +82,6 @@ describe('a command in another message', async () => {
     const paths = texts.filter(({commands}) => commands.length > 0).map(({path}) => path)
     assert.deepEqual(Object.keys(textCases).sort(), paths.sort())
   })
-
-  for (const [path, cases] of Object.entries(textCases))
-    for (const textCase of [cases].flat())
-      if ('steps' in textCase)
-        it(`of ${path} does what it promises: ${textCase.shown}`, {timeout: 60_000}, (test) => runText(test, textCase))
 })
 
 /** Commands of svc that a text names outside backticks. */
@@ -94,7 +91,7 @@ function mentionsIn(text: string): string[] {
     .map(([found]) => found)
 }
 
-describe('the commands of a hint', {concurrency: 2}, () => {
+describe('the commands of a hint or message', {concurrency: 2}, () => {
   const mesh = suiteMeshServer()
   let endpoint = ''
   const ends: (() => unknown)[] = []
@@ -104,20 +101,36 @@ describe('the commands of a hint', {concurrency: 2}, () => {
     endpoint = (
       await startHub(
         {after: (end) => ends.push(end as () => unknown)},
-        {'acme/whisper': {commit: 'c'.repeat(40), revisions: ['main'], files}},
+        Object.fromEntries(
+          ['acme/whisper', 'openai/whisper-tiny.en'].map((id) => [
+            id,
+            {commit: 'c'.repeat(40), revisions: ['main'], files},
+          ]),
+        ),
       )
     ).endpoint
+  })
+  const servers = () => ({
+    mesh: {SVC_MESH_CONTROL_ADDR: mesh().baseUrl, SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN},
+    hub: {HF_ENDPOINT: endpoint},
   })
   for (const [code, cases] of Object.entries(hintCases))
     for (const [i, hintCase] of [cases].flat().entries())
       if ('steps' in hintCase)
-        it(`of ${code} do what it promises${i === 0 ? '' : ` after ${hintCase.steps.at(-1)}`}`, {
-          timeout: 60_000,
-        }, async (test) => {
-          const servers = {
-            mesh: {SVC_MESH_CONTROL_ADDR: mesh().baseUrl, SVC_MESH_TOKEN: meshTokens.SVC_MESH_TOKEN},
-            hub: {HF_ENDPOINT: endpoint},
-          }
-          await runHint(test, servers, code, hintCase)
-        })
+        it(`of ${code} do what it promises${i === 0 ? '' : `, case ${i + 1}`}`, {timeout: 60_000}, (test) =>
+          runHint(test, servers(), code, hintCase),
+        )
+  for (const [path, cases] of Object.entries(textCases))
+    for (const [i, textCase] of [cases].flat().entries())
+      if ('steps' in textCase)
+        it(`of ${path} do what it promises${i === 0 ? '' : `, case ${i + 1}`}`, {timeout: 60_000}, (test) =>
+          runText(test, servers(), textCase),
+        )
+
+  it('are the same where one case stands for several errors', () => {
+    for (const [code, cases] of Object.entries(hintCases))
+      for (const hintCase of [cases].flat())
+        if ('steps' in hintCase && hintCase.sameAs !== undefined)
+          assert.deepEqual(hintsOf(rowOf(code)), hintsOf(rowOf(hintCase.sameAs)), code)
+  })
 })

@@ -17,6 +17,9 @@ const withoutStop = (sentence: string) => `${sentence}`.replace(/\.$/, '')
 const refusalMessage = ({operation, status, problem, detail}: Refusal) =>
   `The control plane responded to ${operation} with ${problem ?? `status ${status}`}${detail ? `: ${withoutStop(detail)}` : ''}.`
 
+const newBootstrapToken =
+  'Run `svc mesh init --bootstrap` on the machine of the control plane, then send the control plane SIGHUP.'
+
 /** Errors of the mesh control plane, sent as problem details, and of its clients. */
 export const meshErrors = rows(() => ({
   missing_field: usage({
@@ -50,7 +53,7 @@ export const meshErrors = rows(() => ({
   bootstrap_invalid: conflict({
     http: 401,
     message: () => 'The request has no valid bootstrap token.',
-    hint: 'Use the token that `svc mesh init --bootstrap` prints; a failed attempt does not consume it.',
+    hint: 'Use the token that `svc mesh init --bootstrap` prints, after the control plane has read it on SIGHUP.',
   }),
   role_forbidden: conflict({
     http: 403,
@@ -99,7 +102,7 @@ export const meshErrors = rows(() => ({
   }),
   bootstrap_disabled: notFound({
     message: () => 'This control plane has no bootstrap token.',
-    hint: 'Run `svc mesh init --bootstrap` on the machine of the control plane, then send the control plane SIGHUP.',
+    hint: newBootstrapToken,
   }),
   lease_held: conflict({
     message: (p: {scopeKey: string}) => `Another node holds the lease on ${p.scopeKey}.`,
@@ -116,12 +119,12 @@ export const meshErrors = rows(() => ({
   bootstrap_consumed: conflict({
     http: 410,
     message: () => 'The bootstrap token was already used; it works only once.',
-    hint: 'Create another bootstrap token with `svc mesh init --bootstrap`.',
+    hint: newBootstrapToken,
   }),
   bootstrap_expired: conflict({
     http: 410,
     message: () => 'The bootstrap token has expired.',
-    hint: 'Create another bootstrap token with `svc mesh init --bootstrap`.',
+    hint: newBootstrapToken,
   }),
   idempotency_key_reused: conflict({
     http: 422,

@@ -101,8 +101,12 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
   })
 }
 
+/** True if a task was worked on and requires a review; if the gates refused its result, it is queued again. */
+const isReviewable = ({status, approval_tier: tier, claim_generation: claims}: TaskRow): boolean =>
+  tier !== null && (status === 'InProgress' || (status === 'Queued' && claims > 0))
+
 /**
- * Approves a task that waits for approval. For a task in progress that requires a review, this records the review.
+ * Approves a task that waits for approval. For a task that was worked on and requires a review, this records the review.
  * @param by name of the person; undefined if no person has approved
  * @throws task_not_found, invalid_transition, question_pending, lock_conflict, approval_blocked; usage if the name is blank
  */
@@ -110,12 +114,11 @@ export function approveTask(context: TaskContext, id: number, by?: string): Task
   return context.store.transaction(() => {
     const row = requireRow(context, id)
     if (by?.trim() === '') throw new SvcError('usage', {reason: 'The name of the person who approves is blank.'})
-    const isReview = row.status === 'InProgress' && row.approval_tier !== null
     if (by === undefined && row.status === 'BlockedOnApproval' && row.status_reason?.startsWith(personPrefix))
       throw new SvcError('approval_blocked', {task: displayTask(id)})
     // An approval by a model costs no attention.
     if (by !== undefined) recordVerdict(context, attentionSubject(row), 'approved')
-    if (!isReview) release(context, row)
+    if (!isReviewable(row)) release(context, row)
     appendEvent(context, {
       type: 'task_approved',
       task_id: id,

@@ -1,29 +1,66 @@
 import type {ErrorCode} from '../../../src/errors/index.js'
 import {templates} from '../../support/orch-workspace.js'
+import {projectFile} from '../../support/project.js'
+import {
+  type Act,
+  bootstrapToken,
+  brokenRecorder,
+  busyDaemon,
+  changedSecrets,
+  daemon,
+  dropUnknown,
+  during,
+  expiredToken,
+  hangUp,
+  joinWith,
+  keeping,
+  lostConnection,
+  lostLease,
+  noDaemon,
+  otherServer,
+  ownMesh,
+  replacedDaemon,
+  replanWhilePlanning,
+  strangerAnswers,
+  tinyModel,
+  unverifiable,
+  withFiles,
+  withStore,
+} from './hint-states.js'
+
+export type Step = string | Act
 
 /** How a hint is brought about, and what its commands do. Command lines are without `svc`. */
 export interface HintCase {
   toml?: string
   files?: Readonly<Record<string, string>>
   env?: Readonly<Record<string, string>>
-  /** The last one fails with the error; the others succeed. */
-  steps: readonly string[]
+  /** The last one fails with the error, or explains it; the others succeed. */
+  steps: readonly Step[]
   /** Variables of the last one only. */
   lastEnv?: Readonly<Record<string, string>>
-  /** Servers that run: a control plane, whose token the environment has, or a hub with one model. */
+  /** Standard input of the last one, and of programs of the hint; their output is that of `again`. */
+  input?: Uint8Array
+  /** Servers that run: a control plane, whose token the environment has, or a hub with some models. */
   with?: 'mesh' | 'hub'
   /** What the reader does first, as the hint says: files that are changed, and variables. */
-  mend?: {files?: Readonly<Record<string, string>>; env?: Readonly<Record<string, string>>}
+  mend?: {files?: Readonly<Record<string, string>>; env?: Readonly<Record<string, string>>; act?: Act}
+  /** The code of another error with the same hint, whose case runs its commands. */
+  sameAs?: ErrorCode
+  /** Folder in which the reader is; default: the workspace. */
+  folder?: string
   /** Values of the placeholders. */
   fill?: Readonly<Record<string, string>>
+  /** Steps while the command of the hint with this index runs. */
+  meanwhile?: Readonly<Record<number, readonly Step[]>>
   /** Output that the commands together must have. */
   prints?: RegExp
   /** Exit statuses of the commands; default: 0 for each. */
   exits?: readonly number[]
   /** The command that failed succeeds after those of the hint. */
   again?: true
-  /** Command lines at the end, which succeed. */
-  cleanup?: readonly string[]
+  /** Steps at the end, which succeed. */
+  cleanup?: readonly Step[]
 }
 
 /** Why no test brings about the state; the commands are only parsed. */
@@ -38,8 +75,27 @@ export const failing = {'f.yaml': flow('steps: [{id: t, exec: [test, -e, there]}
 const external = 'submit work --processor external'
 const claimed = [`orch ${external}`, 'orch claim --as me']
 const messaged = ['orch agent spawn ada', 'orch agent spawn bob', 'a2a send ada bob free_form hi --route db']
-const program =
+export const program =
   '@table type Task { title: str }\n@endpoint(kind: query) fn titles() to List[Task] { return db.Task.all() }\n'
+
+export const hello = projectFile('examples/hello.wav')
+export const attention = (budgetMs: number) =>
+  `[orchestrator]\nattention_enabled = true\nattention_budget_ms = ${budgetMs}\n`
+/** A task that a model submits, and a person must approve. */
+const riskyTask = `mcp call svc_submit_task '{"description": "Delete the old table", "files": [], "processor": "external"}'`
+export const planning = '[orchestrator]\nplanning_auto_mode_enabled = true\ndefault_processor = "external"\n'
+const newPlan = keeping('PLAN', 'orch plan new "Add the parser\nAdd the printer" --json', /"session_id":"(plan-[^"]+)"/)
+const failedStep = [newPlan, 'orch plan execute {PLAN}', 'orch claim --as me', 'orch fail 1 --claim 1 --reason no']
+/** A command that runs until a file exists. */
+const untilGo = `[orchestrator.exec]
+enabled = true
+[orchestrator.exec.templates]
+wait = ["sh", "-c", "until test -e {root}/go; do sleep 0.05; done"]
+`
+/** The folder of another machine. */
+export const elsewhere = {'elsewhere/Svc.toml': '', 'third/Svc.toml': ''}
+/** A control plane reads a new bootstrap token when it is told to, as the hint says. */
+const joinsThen = {files: elsewhere, cleanup: [hangUp, joinWith((kept) => kept, 'third')]}
 
 export const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})
 
@@ -47,7 +103,11 @@ export const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})
 export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly HintCase[]>> = {
   command_unknown: {steps: ['genrate'], prints: /USAGE/},
   code_unknown: {steps: ['explain nope'], prints: /task_not_found/},
-  stdin_not_utf8: needs('iconv'),
+  stdin_not_utf8: {
+    input: Buffer.from('Caf\u00e9', 'latin1'),
+    steps: ['orch submit - --processor external'],
+    again: true,
+  },
   config_unparsable: {
     toml: '[engine\n',
     steps: ['config show'],
@@ -78,7 +138,7 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
   },
   lfs_pointer: needs('Git LFS and a repository with a model'),
   model_format_unsupported: needs('Python with the package transformers'),
-  recorder_failed: needs('a microphone'),
+  recorder_failed: {steps: [brokenRecorder, 'listen'], prints: /hw:0/},
   speech_model_missing: needs('an installation without the starter model'),
   program_invalid: {
     files: {'bad.svc': '@table type Task { title: strr }\n'},
@@ -163,7 +223,17 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
   task_not_successful: {steps: [...claimed, 'orch fail 1 --claim 1 --reason no', 'orch task 1 --wait']},
   daemon_running: {steps: ['daemon start', 'daemon start'], again: true, cleanup: ['daemon stop']},
   daemon_not_running: {steps: ['daemon stop'], again: true},
-  exec_template_missing: needs('a task of an earlier version, because submissions without a template are refused'),
+  exec_template_missing: {
+    toml: templates,
+    steps: [
+      'orch submit x --exec say --param word=x',
+      withStore("UPDATE orch_tasks SET request = json_remove(request, '$.exec')"),
+      daemon(),
+      during('orch task 1 --wait', /(?:)/),
+      'explain exec_template_missing',
+    ],
+    prints: /say/,
+  },
   exec_template_unknown: {toml: templates, steps: ['orch submit x --exec nope'], prints: /say/},
   plan_not_found: {steps: ['orch plan status nope']},
   workflow_invalid: {
@@ -206,7 +276,12 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
     files: {'f.yaml': flow('steps: [{id: ask, approval: "Now?"}]')},
     steps: ['workflow run f.yaml --run-id r --no-wait', 'workflow signal r ask', 'workflow signal r ask --reject no'],
   },
-  workflow_cancelled: needs('a run that is cancelled while its command waits'),
+  workflow_cancelled: {
+    files: waiting,
+    steps: [during('workflow run f.yaml --run-id r', /signal r go/, {lines: ['workflow cancel r']})],
+    mend: {files: {'f.yaml': flow('steps: [{id: a, exec: [echo, hi]}]')}},
+    fill: {FILE: 'f.yaml'},
+  },
   message_not_found: {
     steps: ['orch agent spawn ada', 'orch agent spawn bob', 'a2a send ada bob free_form hi', 'a2a ack bob 9'],
     fill: {AGENT: 'bob'},
@@ -236,9 +311,9 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
     steps: ['orch agent spawn ada', 'orch session create ada', 'orch session create ada'],
     prints: /SESSION/,
   },
-  store_engine_missing: needs('an installation without its SQLite driver'),
+  store_engine_missing: needs('an installation without its SQLite driver; the hint installs it from a registry'),
   store_node_unsupported: needs('an old version of Node.js'),
-  vector_engine_missing: needs('an installation without sqlite-vec'),
+  vector_engine_missing: needs('an installation without sqlite-vec; the hint installs it from a registry'),
   migration_blocked: {
     files: {'old.svc': program, 'src/main.svc': program.replace('title: str', 'title: int')},
     steps: ['db migrate old.svc --yes', 'db call titles'],
@@ -249,8 +324,20 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
     files: {'src/main.svc': program},
     steps: ['db migrate --drop Task.nope'],
   },
-  approval_blocked: needs('a caller that is a model'),
-  agent_session_mismatch: needs('an agent that a session is bound to'),
+  approval_blocked: {
+    toml: attention(1),
+    steps: [riskyTask, `mcp call svc_approve_task '{"task_id": 1}'`],
+    prints: /T-0001/,
+  },
+  agent_session_mismatch: {
+    steps: [
+      'orch agent spawn ada',
+      'orch agent spawn bob',
+      `mcp call svc_map_agent_session '{"agent_id": "ada", "session_id": "mine"}'`,
+      'a2a send ada bob free_form hi',
+    ],
+    prints: /"session_id":"mine"/,
+  },
   completion_refused: {
     toml: `[orchestrator]
 harness_completion_guard = "enforce"
@@ -284,7 +371,7 @@ test = ["false"]
     again: true,
   },
   node_not_found: {with: 'mesh', steps: ['mesh admin quarantine nobody --state on']},
-  dead_message_not_found: needs('a request over HTTP; the command reports unknown ids in its result'),
+  dead_message_not_found: {with: 'mesh', steps: [dropUnknown]},
   lease_held: {
     with: 'mesh',
     steps: [
@@ -304,41 +391,179 @@ test = ["false"]
     prints: /join --bootstrap/,
   },
   server_token_missing: {steps: ['mesh init --bootstrap'], again: true},
-  bootstrap_invalid: needs('a control plane with secrets of its own; mesh-init.test.ts runs the command there'),
-  bootstrap_disabled: needs('a control plane with secrets of its own; mesh-init.test.ts runs the command there'),
-  bootstrap_consumed: needs('a control plane with secrets of its own; mesh-init.test.ts runs the command there'),
-  bootstrap_expired: needs('a control plane with secrets of its own; mesh-init.test.ts runs the command there'),
-  mesh_token_missing: needs('a bootstrap token; mesh-join.test.ts runs the command with one'),
-  mesh_export_invalid: needs('the control plane of the export; mesh-transfer.test.ts runs the command there'),
-  mesh_secret_weak: needs('openssl'),
-  remote_task_rejected: needs('a second machine'),
-  speech_kpi_violated: needs('a model and its measurement; speech-eval.test.ts runs the command'),
-  speech_unavailable: needs('a process without speech recognition, which no command of svc starts'),
-  doom_loop: needs('model calls with costs'),
-  attention_exhausted: needs('a caller that is a model'),
-  plan_review_required: needs('a caller that is a model'),
-  stale_handoff: needs('a handoff over JSON-RPC'),
-  task_wait_timeout: needs('a task that ends while the command of the hint waits'),
-  wait_interrupted: needs('a task that ends while the command of the hint waits'),
-  wait_terminated: needs('a task that ends while the command of the hint waits'),
-  daemon_replaced: needs('two daemons of one workspace'),
-  daemon_unverified: needs('a system without the start times of processes'),
-  daemon_silent: needs('a daemon that does not listen'),
-  daemon_stop_timeout: needs('a process that must be ended'),
-  daemon_connection_lost: needs('a daemon that closes a connection'),
-  call_invalid: needs('a daemon of another version'),
-  call_not_found: needs('a daemon of another version'),
-  call_refused: needs('a daemon of another version'),
-  call_unavailable: needs('a daemon of another version'),
-  call_failed: needs('a daemon of another version'),
-  task_run_failed: needs('a daemon that runs the task'),
-  inference_protocol: needs('a model that is served'),
-  plan_changed: needs('a plan that changes between two requests'),
-  plan_stuck: needs('a plan whose steps fail'),
-  plan_step_replaced: needs('a plan that is replaced while a step runs'),
-  workflow_lease_lost: needs('a process that stops and continues'),
-  workflow_activity_failed: needs('an activity, whose error is the reason of workflow_failed'),
-  workflow_interrupted: needs('a signal to the process'),
-  workflow_terminated: needs('a signal to the process'),
+  bootstrap_invalid: {...joinsThen, steps: [ownMesh, joinWith(() => 'a-token-of-somebody-else')]},
+  bootstrap_disabled: {
+    ...joinsThen,
+    steps: [
+      ownMesh,
+      changedSecrets((text) => text.replace(/^SVC_MESH_BOOTSTRAP_.*\n/gm, '')),
+      joinWith(() => 'a-removed-token'),
+    ],
+  },
+  bootstrap_consumed: {...joinsThen, steps: [ownMesh, joinWith((kept) => kept), joinWith((kept) => kept, 'third')]},
+  bootstrap_expired: {...joinsThen, steps: [ownMesh, expiredToken, joinWith((kept) => kept)]},
+  mesh_token_missing: {
+    files: elsewhere,
+    steps: [ownMesh, ({svc, at}) => svc('mesh stats', at('elsewhere'))],
+    mend: {
+      act: async (world) => {
+        world.env.SVC_MESH_BOOTSTRAP_TOKEN = await bootstrapToken(world)
+      },
+    },
+    folder: 'elsewhere',
+    prints: /joined/,
+  },
+  mesh_export_invalid: {
+    files: {'cut.ndjson': '{'},
+    steps: [during('mesh serve --port 0', /Listening/, {signal: 'SIGTERM'}), 'mesh import cut.ndjson --db copy.db'],
+    prints: /mesh/,
+  },
+  mesh_secret_weak: {
+    steps: ['mesh serve --port 0 --db mesh.db'],
+    lastEnv: {SVC_MESH_JWT_HMAC_SECRET: 'short'},
+    prints: /^[A-Za-z0-9+/]{43}=\n$/,
+  },
+  remote_task_rejected: {
+    with: 'mesh',
+    steps: ['mesh join --once --node n7', 'explain remote_task_rejected'],
+    prints: /n7/,
+  },
+  speech_kpi_violated: {
+    files: {
+      'set.jsonl': '{"path": "a.txt", "expected": "one two"}\n',
+      'a.txt': 'one two',
+      'bad.json': '{"schema_version": "1", "captured_at_utc": "2026-01-15T10:00:00Z", "wer": 0.4}',
+    },
+    steps: ['speech serve --port 0'],
+    lastEnv: {SVC_SPEECH_CANARY_KPI: 'bad.json'},
+    fill: {DATASET: 'set.jsonl', FILE: 'kpi.json'},
+  },
+  speech_unavailable: {
+    steps: ['explain speech_unavailable'],
+    fill: {RECORDING: hello},
+    prints: /hello/,
+  },
+  doom_loop: {
+    env: {SVC_MCP_LLM_COST_EVENTS: '1'},
+    steps: [
+      'orch agent spawn ada',
+      'orch agent spawn bob',
+      `mcp call svc_record_cost '{"agent_id": "ada", "provider": "p", "model": "m", "cost_usd": 6}'`,
+      `orch ${external} --agent ada`,
+    ],
+  },
+  attention_exhausted: {
+    toml: attention(1),
+    steps: [riskyTask, 'orch approve 1', riskyTask],
+    again: true,
+  },
+  plan_review_required: {
+    toml: `${attention(100_000)}planning_auto_mode_enabled = true\n`,
+    steps: [
+      keeping(
+        'PLAN',
+        'orch plan new "Delete the old releases of the site" --mode direct --json',
+        /"session_id":"([^"]+)"/,
+      ),
+      `mcp call svc_plan_execute '{"session_id": "{PLAN}"}'`,
+    ],
+    prints: /T-0001/,
+  },
+  stale_handoff: {
+    steps: [
+      'orch agent spawn ada',
+      'orch agent spawn bob',
+      `orch ${external} --agent ada`,
+      `mcp call svc_agent_handoff '{"task_id": 1, "from_agent_id": "bob", "to_agent_id": "ada", "plan_summary": "x", "verification_criteria": ["y"]}'`,
+    ],
+    prints: /ada/,
+  },
+  task_wait_timeout: {
+    steps: [`orch ${external} --wait --timeout 1`],
+    exits: [3, 0],
+    meanwhile: {1: ['orch claim --as me', 'orch complete 1 --claim 1']},
+  },
+  wait_interrupted: {
+    steps: [during(`orch ${external} --wait`, /T-0001 is Queued/, {signal: 'SIGINT'})],
+    meanwhile: {0: ['orch claim --as me', 'orch complete 1 --claim 1']},
+  },
+  wait_terminated: {
+    steps: [during(`orch ${external} --wait`, /T-0001 is Queued/, {signal: 'SIGTERM'})],
+    sameAs: 'wait_interrupted',
+  },
+  daemon_replaced: {steps: [replacedDaemon], prints: /listening on/, cleanup: ['daemon stop']},
+  daemon_unverified: {steps: [unverifiable, 'daemon stop'], cleanup: [noDaemon]},
+  daemon_silent: [
+    {
+      steps: [daemon('daemon run --listen off --json'), 'daemon call orch.ping'],
+      again: true,
+      cleanup: ['daemon stop'],
+    },
+    {
+      toml: untilGo,
+      steps: [busyDaemon({isEnding: true}), 'daemon call orch.ping'],
+      meanwhile: {0: [withFiles({go: ''})]},
+      again: true,
+      cleanup: ['daemon stop'],
+    },
+  ],
+  daemon_stop_timeout: {
+    toml: untilGo,
+    steps: [busyDaemon({isEnding: false}), 'daemon stop --timeout 0'],
+    cleanup: [noDaemon],
+  },
+  daemon_connection_lost: {
+    steps: [daemon(), lostConnection],
+    exits: [3],
+  },
+  call_invalid: {steps: [daemon(), strangerAnswers(-32_602)], cleanup: ['daemon stop']},
+  call_not_found: {steps: [strangerAnswers(404)], sameAs: 'call_invalid'},
+  call_refused: {steps: [strangerAnswers(403)], sameAs: 'call_invalid'},
+  call_unavailable: {steps: [strangerAnswers(503)], sameAs: 'call_invalid'},
+  call_failed: {steps: [strangerAnswers(500)], sameAs: 'call_invalid'},
+  task_run_failed: {
+    toml: templates,
+    steps: ['orch submit x --exec break', daemon(), during('orch task 1 --wait', /(?:)/), 'explain task_run_failed'],
+    fill: {TASK: '1'},
+  },
+  inference_protocol: {
+    steps: [tinyModel, otherServer, `mcp call svc_chat_message '{"prompt": "hi"}'`],
+    env: {SVC_SERVE_PORT: '0'},
+    fill: {MODEL: 'tiny'},
+    prints: /http/,
+  },
+  plan_changed: {
+    toml: `${planning}planning_llm_synthesis_enabled = true\n`,
+    steps: [newPlan, replanWhilePlanning],
+    prints: /version +2/,
+  },
+  plan_stuck: {
+    toml: planning,
+    steps: [...failedStep, 'orch plan execute {PLAN}'],
+    fill: {TASK: '1', CHANGE: 'more'},
+    again: true,
+  },
+  plan_step_replaced: {
+    toml: planning,
+    steps: [...failedStep, 'orch plan replan {PLAN} more', 'orch retry 1'],
+    prints: /T-0002/,
+  },
+  workflow_lease_lost: {files: waiting, steps: [lostLease], prints: /running/, cleanup: ['workflow signal r go']},
+  workflow_activity_failed: {
+    files: failing,
+    steps: [during('workflow run f.yaml --run-id r', /(?:)/), 'explain workflow_activity_failed'],
+    mend: {files: {there: ''}},
+    fill: {RUN: 'r'},
+  },
+  workflow_interrupted: {
+    files: waiting,
+    steps: [during('workflow run f.yaml --run-id r', /signal r go/, {signal: 'SIGINT'})],
+    meanwhile: {0: ['workflow signal r go']},
+  },
+  workflow_terminated: {
+    files: waiting,
+    steps: [during('workflow run f.yaml --run-id r', /signal r go/, {signal: 'SIGTERM'})],
+    sameAs: 'workflow_interrupted',
+  },
   benchmark_unknown: {steps: ['bench run nope'], prints: /startup/},
 }

@@ -1,9 +1,21 @@
-import {failing, type HintCase, type NotRun, needs, waiting} from './hint-cases.js'
+import {
+  attention,
+  elsewhere,
+  failing,
+  type HintCase,
+  hello,
+  type NotRun,
+  needs,
+  planning,
+  program,
+  waiting,
+} from './hint-cases.js'
+import {during, freeMeshPort, programPrompt, running, withFiles} from './hint-states.js'
 
 /** A message of the last step, whether or not it succeeds. */
 export interface TextCase extends HintCase {
   /** The command as it is printed. */
-  shown: string
+  shown: string | RegExp
 }
 
 const run = 'workflow run f.yaml --run-id r'
@@ -12,16 +24,46 @@ const start = {shown: 'svc orch start'}
 
 /** The messages with commands, apart from hints, by their source. */
 export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> = {
-  'commands/bench/syntax-k.ts': needs('a program with errors; the guide of benchmarks runs it'),
+  'commands/bench/syntax-k.ts': [
+    {
+      files: {'bad.svc': '@table type Task { title: strr }\n'},
+      steps: ['bench syntax-k bad.svc'],
+      shown: 'svc db check FILE',
+      fill: {FILE: 'bad.svc'},
+      exits: [1],
+      prints: /strr/,
+    },
+  ],
   'commands/doctor.ts': [{steps: ['doctor'], ...daemon}],
-  'commands/listen.ts': needs('a recording'),
-  'commands/mesh/serve.ts': needs('a control plane without tokens, which runs until it is stopped'),
+  'commands/listen.ts': [
+    {
+      steps: [`listen ${hello} --channels split`],
+      shown: 'svc transcribe RECORDING',
+      fill: {RECORDING: hello},
+      prints: /hello/,
+    },
+  ],
+  'commands/mesh/serve.ts': [
+    {
+      steps: [during('mesh serve --port 0 --db mesh.db', /no token/, {signal: 'SIGTERM'})],
+      shown: 'svc mesh init',
+      prints: /join --bootstrap/,
+    },
+  ],
   'commands/orch/stop.ts': [{steps: ['orch stop --emergency'], ...start}],
-  'commands/orch/submit.ts': needs('a plan with an id'),
+  'commands/orch/submit.ts': [
+    {
+      toml: planning,
+      steps: ['orch submit "Add the parser\nAdd the printer" --planning-mode force_plan'],
+      shown: /svc orch plan status plan-[\w-]+/,
+    },
+  ],
   'commands/workflow/run.ts': [{files: waiting, steps: [`${run} --detach`], ...daemon}],
-  'src/cli/database-file.ts': needs('PostgreSQL'),
-  'src/cli/mesh-command.ts': needs('a control plane; unknown_node runs the command'),
-  'src/cli/orch-command.ts': needs('a task that a daemon runs while the command waits'),
+  'src/cli/database-file.ts': needs(
+    'PostgreSQL, which the first tier does not start; mesh-transfer.test.ts runs the command',
+  ),
+  'src/cli/mesh-command.ts': [{with: 'mesh', steps: ['mesh ack 7 1'], shown: 'svc mesh join', prints: /joined/}],
+  'src/cli/orch-command.ts': [{steps: ['orch submit work --wait --timeout 1'], ...daemon}],
   'src/cli/orch-text.ts': [{steps: ['orch stop --emergency', 'orch status'], ...start}],
   'src/cli/session-text.ts': [
     {
@@ -30,7 +72,7 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
       fill: {AGENT: 'ada'},
     },
   ],
-  'src/cli/speech-command.ts': needs('a hub; hub_offline runs the command'),
+  'src/cli/speech-command.ts': [{with: 'hub', steps: ['speech doctor'], shown: 'svc speech pull tiny.en'}],
   'src/cli/workflow-command.ts': [
     {files: waiting, steps: [`${run} --no-wait`], shown: 'svc workflow signal r go'},
     {
@@ -48,8 +90,41 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
       shown: 'svc workflow resume r',
     },
   ],
-  'src/mcp/prompts.ts': needs('a program that a model writes'),
-  'src/mesh/secrets/init.ts': needs('a control plane; the guide of the mesh runs the command'),
-  'src/speech/transcriber.ts': needs('a hub; hub_offline runs the command'),
-  'src/tasks/gates/approval.ts': needs('a gate that refuses a result'),
+  'src/mcp/prompts.ts': ['svc db check', 'svc db test'].map((shown) => ({
+    files: {'src/main.svc': `${program}@test fn works() {\n    assert(1 is 1)\n}\n`},
+    steps: [programPrompt],
+    shown,
+  })),
+  'src/mesh/secrets/init.ts': [
+    {
+      files: elsewhere,
+      steps: [freeMeshPort, 'mesh init'],
+      shown: /SVC_MESH_BOOTSTRAP_TOKEN=.*/,
+      mend: {act: running('mesh serve --json')},
+      folder: 'elsewhere',
+      prints: /joined/,
+    },
+  ],
+  'src/speech/transcriber.ts': [
+    {
+      with: 'hub',
+      // Without the vowels, the starter model understands nothing.
+      env: {SVC_SPEECH_LOGIT_FORBID_TOKENS: '3 7 10 11 14 15 16 17 23'},
+      steps: [`transcribe ${hello}`],
+      shown: 'svc speech pull tiny.en',
+    },
+  ],
+  'src/tasks/gates/approval.ts': [
+    {
+      toml: `${attention(100_000)}harness_completion_guard = "enforce"\n`,
+      steps: [
+        `mcp call svc_submit_task '{"description": "Explain it [human-approved]", "files": [{"path": "a.txt", "access": "write"}, {"path": "b.txt", "access": "write"}], "processor": "external"}'`,
+        'orch claim --as me',
+        withFiles({'a.txt': 'one', 'b.txt': 'two'}),
+        'orch complete 1 --claim 1 --check peer_review_approved --non-placeholder --summary "It reads one token at a time."',
+      ],
+      shown: 'svc orch approve TASK',
+      fill: {TASK: '1'},
+    },
+  ],
 }
