@@ -3537,8 +3537,18 @@ export type WorkflowJournalEntry = {[k: string]: unknown} & {
   reason?: string
   status?: 'executed'
   classification?: 'reconstruction' | 'verification' | 'planning' | 'local'
-  mesh_op?: 'noop' | 'join' | 'snapshot' | 'heartbeat' | 'dispatch' | 'wait'
-  control?: 'noop' | 'join_ok' | 'snapshot_ok' | 'heartbeat_ok' | 'local_registry_only' | 'dispatch_ok' | 'wait_ok'
+  mesh_op?: 'noop' | 'join' | 'snapshot' | 'heartbeat' | 'dispatch' | 'wait' | 'withdraw'
+  control?:
+    | 'noop'
+    | 'join_ok'
+    | 'snapshot_ok'
+    | 'heartbeat_ok'
+    | 'local_registry_only'
+    | 'dispatch_ok'
+    | 'wait_ok'
+    | 'withdraw_ok'
+    | 'cancel_requested'
+    | 'withdraw_failed'
   node_id?: string
   node_count?: number
   schema_version?: number

@@ -4,16 +4,18 @@ import {readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
-import {describe, it} from 'node:test'
+import {describe, it, type TestContext} from 'node:test'
 import {formatRun} from '../../src/cli/workflow-text.js'
-import {assertContract} from '../../src/contracts/index.js'
+import {assertContract, type WorkflowJournalEntry} from '../../src/contracts/index.js'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
+import {createMeshClient} from '../../src/mesh/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import {cancelTask, doubtTask, listTasks, notify, readEvents, renewClaim, takeClaim} from '../../src/tasks/index.js'
 import {listMetrics} from '../../src/telemetry/index.js'
 import {isInternal} from '../../src/workflow/activities/http.js'
 import {cancelRun, replayRun, startRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
 import {listRuns, requireRun, runReport, sendSignal} from '../../src/workflow/index.js'
+import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
 import {unclear} from '../support/unclear.js'
@@ -531,6 +533,72 @@ describe('a cancelled run', () => {
       runReport(context, run_id).activities.map(({activity_id, status}) => `${activity_id} ${status}`),
       ['a completed', 's interrupted', 'u completed'],
     )
+  })
+})
+
+describe('a message that a run has dispatched', () => {
+  const receiver = '7'
+  const steps = (rest: string) => `steps: [{id: d, mesh_dispatch: {receiver: '7', payload: work}}, ${rest}]`
+
+  /** A control plane, and ports whose clients use it. */
+  async function withMesh(test: TestContext) {
+    const {baseUrl, store} = await startPlane(test)
+    const clientOf = () => createMeshClient({baseUrl, tokens: {}})
+    const claimer = {id: 'claimer', version: '1.0.0', capabilities: {}}
+    const mesh = async () => ({client: clientOf(), node: {...claimer, id: 'n'}, claimer, agent: '42'})
+    await store.join('', {id: 'worker', version: '1.0.0', capabilities: {}})
+    return {
+      options: {ports: {...plainPorts, mesh}, signal: new AbortController().signal, stays: false},
+      claim: () => store.claim('', {receiver, claimer: 'worker'}),
+      inbox: async () => (await store.peek('', {receiver, limit: 10})).map(({message_type: type}) => type),
+    }
+  }
+  const withdrawals = (entries: readonly WorkflowJournalEntry[]) =>
+    entries.filter(({mesh_op: operation}) => operation === 'withdraw').map(({control}) => control)
+
+  it('is in the inbox of its receiver, and stays there if the run succeeds', async (test) => {
+    const {options, inbox} = await withMesh(test)
+    const {run, entries} = await openFlows(test)
+    assert.equal((await run(steps('{value: 1}'), options)).status, 'completed')
+    assert.deepEqual([await inbox(), withdrawals(entries)], [['free_form'], []])
+  })
+
+  it('is taken back if the run fails or is cancelled', async (test) => {
+    const {options, inbox} = await withMesh(test)
+    const {run, context, entries} = await openFlows(test)
+    assert.equal((await run(steps('{exec: ["false"]}'), options)).status, 'failed')
+    assert.deepEqual(await inbox(), [])
+    const {run_id} = await run(steps('{signal: go}'), options)
+    assert.deepEqual(await inbox(), ['free_form'])
+    await cancelRun(context, run_id, options)
+    assert.deepEqual([await inbox(), withdrawals(entries)], [[], ['withdraw_ok']])
+    for (const entry of entries) await assertContract('workflow/workflow-journal.v1', entry, entry.event)
+  })
+
+  it('is followed by one request to stop if somebody has claimed it', async (test) => {
+    const {options, inbox, claim} = await withMesh(test)
+    const {run, context} = await openFlows(test)
+    const {run_id} = await run(steps('{signal: go}'), options)
+    const claimed = await claim()
+    await cancelRun(context, run_id, options)
+    assert.deepEqual((await inbox()).sort(), ['cancel_request', 'free_form'])
+    await options.ports.mesh().then(async ({client}) => {
+      await client.ack({receiver, message: claimed?.id ?? 0, claimer: 'worker'})
+      await client.close()
+    })
+    const {message_type, payload} = (await claim()) ?? {}
+    assert.deepEqual([message_type, JSON.parse(payload ?? '{}').message_id], ['cancel_request', claimed?.id])
+  })
+
+  it('does not keep a run from ending if the control plane is gone', async (test) => {
+    const {options} = await withMesh(test)
+    const {run, context, entries} = await openFlows(test)
+    const {run_id} = await run(steps('{signal: go}'), options)
+    const mesh = () => Promise.reject(new Error('It is gone.'))
+    const onEntry = (entry: WorkflowJournalEntry) => entries.push(entry)
+    const gone = {...options, onEntry, ports: {...plainPorts, mesh}}
+    assert.equal((await cancelRun(context, run_id, gone)).status, 'cancelled')
+    assert.deepEqual(withdrawals(entries), ['withdraw_failed'])
   })
 })
 

@@ -25,6 +25,8 @@ export interface MeshAccess {
   readonly node: JoinRecord
   /** The owner of the leases of mesh activities. */
   readonly claimer: JoinRecord
+  /** The agent of this workspace, in whose name messages are sent. */
+  readonly agent: string
 }
 
 /** A call of an activity. */
@@ -54,7 +56,15 @@ export type Executor<K extends ActivityKind> =
   /** Has no effect outside the run: its rows are written at once. */
   | {readonly type: 'pure'; run(call: Call<K>): Outcome}
   /** Does something. It can be interrupted at any point, and is then repeated. */
-  | {readonly type: 'work'; run(call: Call<K>, signal: AbortSignal): Promise<Outcome>}
+  | {
+      readonly type: 'work'
+      run(call: Call<K>, signal: AbortSignal): Promise<Outcome>
+      /**
+       * Takes back what attempts have handed to others, because the run or the activity has ended without success. Called
+       * again after an interruption. @returns what it did; undefined if nothing was left to take back
+       */
+      withdraw?(call: Call<K>, reason: string, signal: AbortSignal): Promise<StepEvent | undefined>
+    }
   /** Waits for something in the tables, possibly in no process. */
   | {
       readonly type: 'wait'

@@ -1,5 +1,7 @@
-import {holdLease, type StoredMessage, takeSnapshot} from '../../mesh/index.js'
+import {holdLease, inboxPages, MeshHttpError, type StoredMessage, takeSnapshot} from '../../mesh/index.js'
 import type {MeshArgs} from '../definition/definition.js'
+import type {ActivityKey} from '../store/activities.js'
+import type {StepEvent} from '../store/journal.js'
 import type {Call, Executor, MeshAccess, Outcome} from './executor.js'
 
 /**
@@ -17,7 +19,7 @@ export const meshExecutor: Executor<'mesh'> = {
       await client.join(claimer, {signal})
       const lease = await holdLease(client, {
         claimer: claimer.id,
-        scopeKey: `workflow:${key.runId}:${key.activityId}`,
+        scopeKey: messageKey(key),
         signal,
       })
       try {
@@ -30,7 +32,71 @@ export const meshExecutor: Executor<'mesh'> = {
       await client.close()
     }
   },
+  async withdraw(call, reason, signal) {
+    const {ports, args} = call
+    if (ports.mesh === undefined || args.operation !== 'dispatch') return undefined
+    const access = await ports.mesh()
+    try {
+      await access.client.join(access.claimer, {signal})
+      return await withdrawMessage(call, access, reason, signal)
+    } finally {
+      await access.client.close()
+    }
+  },
 }
+
+/**
+ * Acknowledges the message of a dispatch for its receiver, if nobody has claimed it. Otherwise the receiver gets a message
+ * that asks it to stop; the control plane stores both only once.
+ */
+async function withdrawMessage(
+  {args: {receiver = ''}, key}: Call<'mesh'>,
+  {client, claimer, agent}: MeshAccess,
+  reason: string,
+  signal: AbortSignal,
+): Promise<StepEvent | undefined> {
+  const idempotencyKey = messageKey(key)
+  const message = await openMessage(client, {receiver, sender: agent, idempotencyKey}, signal)
+  if (message === undefined) return undefined
+  const event = {event: 'MeshActivity', mesh_op: 'withdraw'} as const
+  try {
+    if (message.lease_holder_node_id === undefined) {
+      await client.ack({receiver, message: message.id, claimer: claimer.id}, {signal})
+      return {...event, control: 'withdraw_ok'}
+    }
+  } catch (error) {
+    if (!(error instanceof MeshHttpError && error.isStatus(409))) throw error
+  }
+  await client.deliver(
+    {
+      senderAgentId: agent,
+      receiverAgentId: receiver,
+      messageType: 'cancel_request',
+      payload: JSON.stringify({message_id: message.id, idempotency_key: idempotencyKey, reason}),
+      priority: 255,
+      idempotencyKey: `${idempotencyKey}:cancel`,
+    },
+    {signal},
+  )
+  return {...event, control: 'cancel_requested'}
+}
+
+/** The message of a dispatch, unless it was acknowledged or never arrived. */
+async function openMessage(
+  client: MeshAccess['client'],
+  {receiver, sender, idempotencyKey}: {receiver: string; sender: string; idempotencyKey: string},
+  signal: AbortSignal,
+): Promise<StoredMessage | undefined> {
+  for await (const page of inboxPages(client, {receiver, pageSize: 256}, {signal})) {
+    const found = page.find(
+      ({sender_agent_id: from, idempotency_key: key}) => from === sender && key === idempotencyKey,
+    )
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const messageKey = ({runId, activityId}: ActivityKey): string => `workflow:${runId}:${activityId}`
 
 async function withoutControlPlane({ports, args}: Call<'mesh'>): Promise<Outcome> {
   if (args.operation !== 'snapshot')
@@ -66,15 +132,15 @@ const operations: Readonly<Record<MeshArgs['operation'], Operation>> = {
       event: {event: 'MeshActivity', mesh_op: 'snapshot', control: 'snapshot_ok', node_count, schema_version},
     }
   },
-  async dispatch({args, key}, {client, claimer}, signal) {
+  async dispatch({args, key}, {client, agent}, signal) {
     const {receiver = '', type = 'free_form', payload} = args
     const {message_id} = await client.deliver(
       {
-        senderAgentId: claimer.id,
+        senderAgentId: agent,
         receiverAgentId: receiver,
         messageType: type,
         payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
-        idempotencyKey: `workflow:${key.runId}:${key.activityId}`,
+        idempotencyKey: messageKey(key),
       },
       {signal},
     )

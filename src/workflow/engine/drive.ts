@@ -208,6 +208,7 @@ class Driver {
           ]),
         )
       }
+      await execution.withdraw(reason, signal)
       const failures = await execution.compensate(signal)
       const error = [reason, ...failures.map((failure) => `Compensation failed: ${failure}`)].join(' ')
       execution.writeEnd(() => {

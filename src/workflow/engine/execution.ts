@@ -66,6 +66,15 @@ interface Undo {
   readonly frame: Frame
 }
 
+type Worker = Executor<ActivityKind> & {type: 'work'}
+
+/** What an activity has handed to others, which is taken back if the run ends without success. */
+interface HandedOn {
+  readonly step: ActivityStep
+  readonly worker: Worker
+  readonly call: Call
+}
+
 /** A result with the entry that describes it, as kept in the tables. */
 interface Kept {
   readonly result: unknown
@@ -77,6 +86,8 @@ interface Kept {
 const maxResultBytes = 1 << 20
 const maxItems = 10_000
 const longestBackoffMs = 60_000
+/** Time to take back what one activity has handed on, ms. */
+const withdrawalMs = 30_000
 
 /**
  * Interprets a workflow. An activity with a recorded result is not repeated: its result is used. The interpretation is
@@ -91,6 +102,7 @@ export class Execution {
   /** The last attempts of activities that an earlier process has started. */
   readonly #attempts: ReadonlyMap<string, LastAttempt>
   readonly #undos: Undo[] = []
+  readonly #handedOn: HandedOn[] = []
   /** Entries about replayed activities, which are written with the next step. */
   #backlog: JournalEvent[] = []
 
@@ -126,6 +138,34 @@ export class Execution {
         failures.push(error.message)
       }
     return failures
+  }
+
+  /** Takes back what activities have handed to others. A failure of this does not keep the run from ending. */
+  async withdraw(reason: string, signal: AbortSignal): Promise<void> {
+    for (const handedOn of this.#handedOn) await this.#withdraw(handedOn, reason, signal)
+  }
+
+  async #withdraw({step, worker, call}: HandedOn, reason: string, signal: AbortSignal): Promise<void> {
+    let event: StepEvent | undefined
+    try {
+      event = await withTimeout(withdrawalMs, signal, async (limited) => worker.withdraw?.(call, reason, limited))
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      event = {event: 'MeshActivity', mesh_op: 'withdraw', control: 'withdraw_failed', reason: failureText(error)}
+    }
+    const names = {activity: step.name, activity_id: call.key.activityId}
+    if (event !== undefined) this.write(() => this.#options.journal.append({...event, ...names}))
+  }
+
+  /** Notes while the run unwinds what a completed or interrupted activity may have handed on. */
+  #noteHandedOn(step: ActivityStep, key: ActivityKey, frame: Frame): void {
+    const worker = executors[step.activity.kind] as Executor<ActivityKind>
+    const hasBegun = this.#recorded.has(key.activityId)
+      ? this.#recorded.get(key.activityId)?.result_json !== null
+      : this.#attempts.has(key.activityId)
+    if (!this.#isUnwinding(frame) || worker.type !== 'work' || worker.withdraw === undefined || !hasBegun) return
+    const call = {...this.#callOf(step, key, frame), attempt: this.#attempts.get(key.activityId)?.attempt ?? 1}
+    this.#handedOn.push({step, worker, call})
   }
 
   get hasCompensations(): boolean {
@@ -271,6 +311,7 @@ export class Execution {
   async #activity(step: ActivityStep, frame: Frame): Promise<unknown> {
     const key = this.#key(step, frame)
     const recorded = this.#recorded.get(key.activityId)
+    this.#noteHandedOn(step, key, frame)
     const result = recorded === undefined ? await this.#fresh(step, key, frame) : this.#replay(key, step, recorded)
     const {compensation} = step
     const done = this.#recorded.get(key.activityId)
@@ -318,20 +359,23 @@ export class Execution {
       throw new NotReached(key.activityId)
     }
     if (step.when !== undefined && !this.#holds(step, step.when, frame)) return this.#skip(step, key)
-    const args = evaluated(step.name, () => step.activity.args(frame.scope))
-    const hash = step.cacheMs === 0 ? undefined : argumentHash(key.workflow, args)
+    const call = this.#callOf(step, key, frame)
+    const hash = step.cacheMs === 0 ? undefined : argumentHash(key.workflow, call.args)
     const cached = hash === undefined ? undefined : cachedResult(this.#context, key.activityId, hash)
     if (cached !== undefined) return this.#useCached(step, key, {hash: hash as string, json: cached.result_json})
     const executor = executors[step.activity.kind] as Executor<ActivityKind>
-    const call: Omit<Call, 'attempt'> = {
+    return this.#attempt(step, executor, call, {hash, signal: frame.signal})
+  }
+
+  #callOf(step: ActivityStep, key: ActivityKey, {scope}: Frame): Omit<Call, 'attempt'> {
+    return {
       context: this.#context,
       ports: this.#options.ports,
       key,
       name: step.name,
-      args,
+      args: evaluated(step.name, () => step.activity.args(scope)),
       hosts: this.#workflow.hosts,
     }
-    return this.#attempt(step, executor, call, {hash, signal: frame.signal})
   }
 
   /** Runs attempts until one succeeds or no more are allowed. */
@@ -372,7 +416,11 @@ export class Execution {
         if (signal.aborted) throw signal.reason
         if (isControl(error)) throw error
         await this.#failed(step, key, {error, attempt, failures, signal})
-        if (failures + 1 >= step.maxAttempts) return this.#giveUp(step, key, error)
+        if (failures + 1 < step.maxAttempts) continue
+        // A run that ends takes it back itself.
+        if (step.continuesOnError && executor.type === 'work')
+          await this.#withdraw({step, worker: executor, call}, failureText(error), signal)
+        return this.#giveUp(step, key, error)
       }
     }
   }
