@@ -100,10 +100,13 @@ export class MessageBus {
     return copy === undefined ? undefined : toMessage(copy.letter, copy)
   }
 
-  /** Acknowledges a message. Returns false if it was already acknowledged or is not in the inbox. */
+  /**
+   * Acknowledges a message. Its agent is its only consumer, which gets the same reply again. Returns false if the message
+   * is not in the inbox.
+   */
   acknowledge(agent: number, id: number): boolean {
     const copy = this.#find(agent, id)
-    if (copy === undefined || copy.acknowledged) return false
+    if (copy === undefined) return false
     copy.acknowledged = true
     return true
   }

@@ -5,7 +5,7 @@ import {fragment} from '../store/index.js'
  * limit or its agent retires. Times are Unix milliseconds.
  *
  * - The payload is the last column, so that SQLite reads a long one only if it is selected.
- * - `acknowledged_by` is the consumer whose claim the acknowledgement ended.
+ * - `acknowledged_by` is the consumer that has acknowledged the message; null if an earlier version has recorded it.
  * - `claim_until_ms` without an owner delays a message that could not be handled.
  * - A key derived from the content is removed from its message (null) when a new message needs it.
  * - The number in `a2a_messages_exhausted` is `maxDeliveries`; a query must contain the same number to use the index.

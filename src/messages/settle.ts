@@ -16,7 +16,7 @@ export interface Settled {
 
 /**
  * Acknowledges a message of the agent's inbox, so that it is not delivered again. Any owner may do so while no other owner
- * holds a claim on it. A consumer that acknowledges its claim again, because the first reply was lost, gets the same reply.
+ * holds a claim on it. A consumer that acknowledges it again, because the first reply was lost, gets the same reply.
  * The claim of a process without a name of its own ends with the process, since no other can acknowledge in its name.
  * @param owner consumer that acknowledges it
  * @param force acknowledges it although another owner holds it, which is an event
@@ -38,8 +38,8 @@ export function acknowledgeMessage(
       appendEvent(context, {type: 'message_claim_overridden', message_id: row.id, agent_id: agent, owner: holder})
     }
     store.run(
-      `UPDATE a2a_messages SET acknowledged_at_ms = @now, acknowledged_by = iif(claim_owner IS NULL, NULL, @owner),
-  claim_owner = NULL, claim_until_ms = NULL WHERE id = @id`,
+      `UPDATE a2a_messages SET acknowledged_at_ms = @now, acknowledged_by = @owner, claim_owner = NULL, claim_until_ms = NULL
+WHERE id = @id`,
       {now: now(), owner, id: row.id},
     )
     return {row, acknowledged: true}
@@ -64,7 +64,7 @@ const longestError = 4096
 
 /**
  * Reports that a claimed message could not be handled. It is redelivered to any consumer when the claim would have
- * expired; after the last delivery it becomes a dead letter immediately.
+ * expired; after the last delivery it becomes a dead letter immediately. A repetition of the report has the same reply.
  * @throws message_not_found; message_claim_lost if the owner does not hold it
  */
 export function failMessage(
@@ -77,12 +77,13 @@ export function failMessage(
   return store.transaction(() => {
     const row = requireMessage(context, agent, reference)
     const holder = holderOf(context, row)
+    const kept = error.slice(0, longestError)
+    // The first reply was lost, and nobody has claimed the message since.
+    const isOpen = holder === undefined && row.claim_owner === null && row.acknowledged_at_ms === null
+    if (isOpen && row.last_claim_error === kept) return row
     if (holder !== owner)
       throw new SvcError('message_claim_lost', {message: row.message_uuid, owner, holder, canForce: false})
-    store.run('UPDATE a2a_messages SET last_claim_error = ?, claim_owner = NULL WHERE id = ?', [
-      error.slice(0, longestError),
-      row.id,
-    ])
+    store.run('UPDATE a2a_messages SET last_claim_error = ?, claim_owner = NULL WHERE id = ?', [kept, row.id])
     return row.delivery_attempts >= maxDeliveries
       ? buryMessage(context, row.id)
       : requireMessage(context, agent, reference)

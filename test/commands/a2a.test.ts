@@ -56,7 +56,8 @@ describe('svc a2a', {concurrency: 3}, () => {
       [high.db_message_uuid],
     )
 
-    assert.equal(await text(['a2a', 'ack', 'bert', uuid]), 'message 1 is acknowledged\n')
+    const acknowledged = 'message 1 is acknowledged\n'
+    for (let i = 0; i < 2; i++) assert.equal(await text(['a2a', 'ack', 'bert', uuid, '--as', 'reader']), acknowledged)
     assert.deepEqual(await ack('1').then(({acknowledged}) => acknowledged), false)
     assert.equal((await ack('2')).acknowledged, true)
     assert.equal(await text(['a2a', 'inbox', 'bert']), 'No messages.\n')

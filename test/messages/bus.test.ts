@@ -45,7 +45,7 @@ describe('an in-memory inbox', () => {
       ]),
       [
         [true, true, 1],
-        [false, false, 1],
+        [true, true, 1],
       ],
     )
     assert.deepEqual(payloads(orchestrator, 'bert'), [])

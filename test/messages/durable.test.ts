@@ -100,7 +100,7 @@ describe('a durable message', () => {
     assert.deepEqual([seen?.claim_owner, seen?.claim_until_ms], ['a', orchestrator.clock.ms + 120_000])
   })
 
-  it('is acknowledged once, by uuid or id', async (t) => {
+  it('is acknowledged by uuid or id, for its consumer with the same reply again', async (t) => {
     const {orchestrator, uuid} = await withMessage(t)
     orchestrator.say('more', {route: 'db'})
     const answers = [uuid, 1, 2, '2', uuid].map((reference) => ack(orchestrator, reference))
@@ -108,13 +108,14 @@ describe('a durable message', () => {
       answers.map(({acknowledged, message_id}) => [acknowledged, message_id]),
       [
         [true, 1],
-        [false, 1],
+        [true, 1],
         [true, 2],
-        [false, 2],
-        [false, 1],
+        [true, 2],
+        [true, 1],
       ],
     )
     assert.equal(answers[0]?.db_message_uuid, uuid)
+    assert.equal(ackHere(orchestrator, {agent: 'bert', message: 1, route: 'db'}, 'another').acknowledged, false)
   })
 
   it('is not visible to another agent, repository or route', async (t) => {
@@ -308,6 +309,7 @@ describe('a message that cannot be handled', () => {
     wait(20_000)
     const failed = fail(orchestrator, 1, 'w', 'the disk is full')
     assert.deepEqual([failed.acknowledged, failed.dead_lettered, failed.message_id], [false, false, 1])
+    assert.deepEqual(fail(orchestrator, 1, 'w', 'the disk is full'), failed, 'the first reply was lost')
     const [message] = inbox(orchestrator).messages
     assert.deepEqual([message?.last_claim_error, message?.claim_owner], ['the disk is full', undefined])
     for (const owner of ['w', 'other']) assert.deepEqual(claim(orchestrator, owner), [], 'it rests')

@@ -139,8 +139,11 @@ describe('the message operations', () => {
       await refuse('a2a_ack', failed, 'error')
       assert.equal((await call('a2a_ack', {...failed, consumer_id: 'one'})).acknowledged, false)
       const done = {...failed, error: undefined}
-      assert.equal((await call('a2a_ack', done)).acknowledged, true)
-      assert.equal((await call('a2a_ack', done)).acknowledged, false)
+      assert.equal((await call('a2a_ack', {...failed, consumer_id: 'one'})).acknowledged, false)
+      const unclaimed = {...done, consumer_id: 'one'}
+      assert.deepEqual(await call('a2a_ack', unclaimed), await call('a2a_ack', unclaimed))
+      assert.equal((await call('a2a_ack', unclaimed)).acknowledged, true)
+      assert.equal((await call('a2a_ack', {...done, consumer_id: 'two'})).acknowledged, false)
       await call('a2a_send', {...hello, payload: 'again', route: 'db'})
       const mine = {...done, message_id: (await ids('one'))[0], consumer_id: 'one'}
       const accepted = await call('a2a_ack', mine)
