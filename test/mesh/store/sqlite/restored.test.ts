@@ -26,10 +26,6 @@ describe('a restored mesh', () => {
       if (replaced === 'missing') await rm(path)
       await restoreDatabase(file, path, meshDatabase)
       const restored = await openAt(t, path)
-      assert.deepEqual(
-        (await restored.listLeases('')).map(({scope_key: key}) => key),
-        ['task:1'],
-      )
       await assert.rejects(restored.renewLease('', {lease: lost.lease_id, claimer: 'n1'}))
       const next = await grant(restored, 'task:2')
       assert.ok(next.fence_token > highest, `${next.fence_token}`)
@@ -37,5 +33,32 @@ describe('a restored mesh', () => {
       assert.ok((await deliver(restored)).message_id > lostMessage + 1000)
       await restored.close()
     }
+  })
+
+  it('holds no leases and claims of its earlier life, and reports the end of leases', async (t) => {
+    const {path, store} = await openNew(t)
+    const file = `${path}.copy`
+    await store.join('', {id: 'n2', version: '1.0.0', capabilities: {}})
+    const held = await store.grantLease('', {scopeKey: 'task:1', claimer: 'n1'})
+    const {message_id: id} = await store.deliver('', message())
+    const receiver = message().receiver_agent_id
+    assert.equal((await store.claim('', {receiver, claimer: 'n1'}))?.id, id)
+    await backUpDatabase(path, meshDatabase, {file, place: rename})
+    await store.close()
+    await restoreDatabase(file, path, meshDatabase)
+
+    const restored = await openAt(t, path)
+    const lease = {lease: held.lease_id, scopeKey: 'task:1'}
+    assert.deepEqual([await restored.listLeases(''), (await restored.counts('')).leases], [[], 0])
+    await assert.rejects(restored.verifyLease('', lease), {code: 'lease_not_found'})
+    await assert.rejects(restored.renewLease('', {...lease, claimer: 'n1'}), {code: 'lease_not_found'})
+    const next = await restored.grantLease('', {scopeKey: 'task:1', claimer: 'n2'})
+    assert.ok(next.fence_token > held.fence_token)
+    const [, revoked] = (await restored.listAudit('', {limit: 2})).rows
+    assert.deepEqual([revoked?.actor, revoked?.action, revoked?.target], ['restore', 'lease.revoked', 'task:1'])
+
+    assert.equal((await restored.queueStats('')).pending_count, 1)
+    assert.equal((await restored.claim('', {receiver, claimer: 'n2'}))?.id, id)
+    await assert.rejects(restored.ack('', {receiver, message: id, claimer: 'n1'}), {code: 'not_lease_holder'})
   })
 })
