@@ -143,9 +143,9 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
 
   /** @throws serve_unprotected if other machines could use the server without a key, and nobody has allowed it */
   async #requireProtection(): Promise<void> {
-    const {isLoopback} = await import('../src/net/index.js')
+    const {isExposed} = await import('../src/net/index.js')
     const {host} = this.settings(serveSettings)
-    if (this.#apiKey === undefined && !this.flags.insecure && !isLoopback(host))
+    if (isExposed(host, this.#apiKey !== undefined || this.flags.insecure))
       throw new SvcError('serve_unprotected', {host, variable: this.flags['api-key-env']})
   }
 

@@ -50,8 +50,8 @@ otherwise it answers with status 503 and exits with status 5.`
     let version = await this.#read()
     const {host} = this.settings(appSettings)
     let {port} = this.settings(appSettings)
-    const {isLoopback} = await import('../../src/net/index.js')
-    if (token === undefined && !isLoopback(host))
+    const {isExposed} = await import('../../src/net/index.js')
+    if (isExposed(host, token !== undefined))
       throw new SvcError('app_unprotected', {host, variable: this.flags['token-env']})
     const waiting: Waiting = {stopped: aborted(this.signal), edited: this.#edits(version.source.path)}
     for (let isFirst = true; ; isFirst = false) {

@@ -52,8 +52,8 @@ limits.`
     } = this.settings(speechServerSettings)
     const variable = this.flags['token-env']
     const token = process.env[variable]?.trim() || (variable === 'SVC_SPEECH_TOKEN' ? configured : undefined)
-    const {isLoopback, readTlsFiles} = await import('../../src/net/index.js')
-    if (token === undefined && !isLoopback(host)) throw new SvcError('app_unprotected', {host, variable})
+    const {isExposed, readTlsFiles} = await import('../../src/net/index.js')
+    if (isExposed(host, token !== undefined)) throw new SvcError('app_unprotected', {host, variable})
     const {configureLog} = await import('../../src/log/index.js')
     const log = this.logOptions()
     configureLog({...log, secrets: [...log.secrets, ...(token === undefined ? [] : [token])]})

@@ -2,13 +2,14 @@ import {Config, Errors, run, settings} from '@oclif/core'
 import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import {jsonRequested} from './argv.js'
+import {withBooleanValues} from './boolean-values.js'
 import {commandLine, unknownCommand} from './command-line.js'
 import {fromOclif} from './oclif-errors.js'
 import {StdoutClosed, silenceStreamErrors} from './output.js'
 
 /** Runs one command line, prints its error and sets the exit status. */
 export async function main(typed: readonly string[]): Promise<void> {
-  const argv = commandLine(typed)
+  let argv = commandLine(typed)
   settings.enableAutoTranspile = false
   silenceStreamErrors()
   try {
@@ -16,6 +17,7 @@ export async function main(typed: readonly string[]): Promise<void> {
     const config = await Config.load({root: packageRoot, userPlugins: false})
     // oclif starts the version line with the package name, which differs from the name of the executable.
     config.pjson.name = config.bin
+    argv = withBooleanValues(argv, {help: {type: 'boolean'}})
     const unknown = unknownCommand(config, argv)
     if (unknown !== undefined) throw unknown
     await run([...argv], config)

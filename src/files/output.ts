@@ -63,9 +63,9 @@ export async function openOutput(path: string, overwrite: boolean): Promise<File
   try {
     if (!(await file.stat()).isFile()) return file
     // Imported late: commands that write whole files do not load it.
-    const {namesOf, usersOf} = await import('../process/index.js')
-    const users = (await usersOf(path)).filter(({command}) => command.startsWith('svc '))
-    if (users.length > 0) throw new SvcError('output_in_use', {path, user: namesOf(users)})
+    const {usersText} = await import('../process/index.js')
+    const user = await usersText(path, ({command}) => command.startsWith('svc '))
+    if (user !== '') throw new SvcError('output_in_use', {path, user})
     await file.truncate(0)
     return file
   } catch (error) {

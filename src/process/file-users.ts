@@ -24,6 +24,10 @@ export async function usersOf(path: string): Promise<FileUser[]> {
   return users.sort((a, b) => a.pid - b.pid)
 }
 
+/** The users of a file for messages, if necessary only some; empty if there are none. */
+export const usersText = async (path: string, isMeant = (_user: FileUser) => true): Promise<string> =>
+  namesOf((await usersOf(path)).filter(isMeant))
+
 /** `process 7 (svc db serve), process 9 (svc serve)` */
 export const namesOf = (users: readonly FileUser[]): string =>
   users.map(({pid, command}) => `process ${pid} (${command})`).join(', ')

@@ -2,7 +2,7 @@
  * Processes and threads: identification of other processes, commands in a process group with bounded output, and start
  * of worker threads with error propagation to the main thread.
  */
-export {type FileUser, namesOf, usersOf} from './file-users.js'
+export {type FileUser, namesOf, usersOf, usersText} from './file-users.js'
 export {isAlive, killIfRunning, processesWith, processStart} from './identity.js'
 export {inheritedEnvironment} from './inherited-environment.js'
 export {KeptOutput, type OutputPiece, type OutputSource, withGap} from './kept-output.js'

@@ -1,5 +1,5 @@
 import {asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
-import {createApp, type HttpApp, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
+import {createApp, type HttpApp, isExposed, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
 import {guardAccess, holdsKey} from './access.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
@@ -116,7 +116,7 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     ...listening,
     model: host.served,
     trained: host.trained,
-    unprotected: apiKey === undefined && !isLoopback(address.host),
+    unprotected: isExposed(address.host, apiKey !== undefined),
     device: context.device,
     async close(drainMs) {
       closing = true

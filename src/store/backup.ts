@@ -7,7 +7,7 @@ import type {Database} from 'better-sqlite3'
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {loadDriver} from './driver.js'
 import {applyFragments, type Fragment, requireKnown} from './fragment.js'
-import {createFile, openAlone, openDatabase, storeError, usersText} from './store.js'
+import {createFile, openAlone, openDatabase, storeError} from './store.js'
 
 /** Maximum number of backups that migrations keep. */
 const mostBackups = 10
@@ -412,6 +412,7 @@ async function openReplaced(file: string, wait: AbortSignal | undefined): Promis
     return await openAlone(file, wait)
   } catch (error) {
     if (!isErrorOf(error, 'store_damaged')) throw error
+    const {usersText} = await import('../process/index.js')
     const user = await usersText(file)
     if (user !== '') throw new SvcError('database_in_use', {path: file, user}, {cause: error})
     return undefined

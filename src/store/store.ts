@@ -137,13 +137,8 @@ export async function openAlone(path: string, wait?: AbortSignal): Promise<Datab
 }
 
 async function inUse(path: string, cause: unknown): Promise<SvcError> {
+  const {usersText} = await import('../process/index.js')
   return new SvcError('database_in_use', {path, user: (await usersText(path)) || 'another process'}, {cause})
-}
-
-/** The other processes that use a file, for messages; empty if there are none, or the system does not show them. */
-export async function usersText(path: string): Promise<string> {
-  const {namesOf, usersOf} = await import('../process/index.js')
-  return namesOf(await usersOf(path))
 }
 
 /**

@@ -53,4 +53,12 @@ describe('a boolean flag with a value', () => {
     assert.deepEqual([exitCode, stdout], [2, ''], stderr)
     assert.match(stderr, /^error: --quiet must be true or false/)
   })
+
+  it('is understood for --help', async () => {
+    const help = (value: string) => svcInTurn(['config', 'check', `--help${value}`])
+    assert.match((await help('')).stdout, /USAGE/)
+    assert.deepEqual(await help('=true'), await help(''))
+    assert.doesNotMatch((await help('=false')).stdout, /USAGE/)
+    assert.match((await help('=perhaps')).stderr, /^error: --help must be true or false/)
+  })
 })

@@ -6,6 +6,7 @@ import {
   createApp,
   createRateLimit,
   type HttpApp,
+  isExposed,
   isLoopback,
   type Listening,
   listen,
@@ -96,7 +97,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 
 /** @throws mesh_unprotected */
 function requireProtection({isOpen}: Credentials, {address, isInsecure}: ControlPlaneOptions): void {
-  if (isOpen && !isInsecure && !isLoopback(address.host)) throw new SvcError('mesh_unprotected', {host: address.host})
+  if (isExposed(address.host, !isOpen || isInsecure === true))
+    throw new SvcError('mesh_unprotected', {host: address.host})
 }
 
 function contextOf(options: ControlPlaneOptions): ControlPlaneContext {
