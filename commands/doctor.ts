@@ -14,7 +14,7 @@ import {
 } from '../src/cli/index.js'
 import {describeSettings, meshSettings, speechSettings, workspaceSettings} from '../src/config/index.js'
 import type {DoctorV1} from '../src/contracts/index.js'
-import {commandLine, Exit} from '../src/errors/index.js'
+import {commandLine, counted, Exit} from '../src/errors/index.js'
 import {packageRoot} from '../src/files/index.js'
 
 /** The run directory that ships with svc. */
@@ -89,7 +89,11 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     const warnings = [...new Set(all)]
     const {root, configPath} = this.workspace
     if (warnings.length === 0) return ok(configPath ?? `no Svc.toml in ${root}`)
-    return {state: 'failed', value: `${warnings.length} warnings: ${warnings[0]}`, fix: commandLine`svc config check`}
+    return {
+      state: 'failed',
+      value: `${counted(warnings.length, 'warning')}: ${warnings[0]}`,
+      fix: commandLine`svc config check`,
+    }
   }
 
   /** Opens the store for reading, if there is one. */

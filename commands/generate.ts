@@ -13,7 +13,7 @@ import {
 } from '../src/cli/index.js'
 import {engineSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
-import {SvcError} from '../src/errors/index.js'
+import {counted, SvcError} from '../src/errors/index.js'
 import type {Engine, GenerateRequest, GenerateSummary, Prompt} from '../src/llm/index.js'
 
 export default class Generate extends SvcCommand<typeof Generate> {
@@ -161,8 +161,8 @@ function formatStats(result: GenerateV1): string {
       ['precision', result.precision],
       ['load time', `${timings.load_ms} ms`],
       ['time to first token', `${timings.first_token_ms} ms`],
-      ['prompt', `${prompt} tokens (${cached} cached), ${timings.prefill_tokens_per_second} tokens/s`],
-      ['reply', `${reply} tokens${speed === null ? '' : `, ${speed} tokens/s`}`],
+      ['prompt', `${counted(prompt, 'token')} (${cached} cached), ${timings.prefill_tokens_per_second} tokens/s`],
+      ['reply', `${counted(reply, 'token')}${speed === null ? '' : `, ${speed} tokens/s`}`],
       ['memory', `${Math.round(result.memory_bytes / 1e6)} MB`],
     ],
   )

@@ -20,7 +20,7 @@ import {
 } from '../src/cli/index.js'
 import {speechSessionSettings} from '../src/config/index.js'
 import type {DetectLanguageV1, TranscribeV1} from '../src/contracts/index.js'
-import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
+import {asCliError, asText, counted, Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
 import type {
   AudioInput,
@@ -55,7 +55,7 @@ const mostNamed = 3
 function skippedNotice(folder: string, files: readonly string[], kind: string): string {
   const names = files.slice(0, mostNamed).map((file) => relative(folder, file))
   const list = [...names, ...(files.length > mostNamed ? ['…'] : [])].join(', ')
-  return `Skipped ${files.length} ${files.length === 1 ? 'file' : 'files'} ${kind} in ${folder}: ${list}`
+  return `Skipped ${counted(files.length, 'file')} ${kind} in ${folder}: ${list}`
 }
 
 /** Formats in which several transcripts can share one output. */

@@ -1,4 +1,5 @@
 import {OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {counted} from '../../src/errors/index.js'
 import type {Broadcasted} from '../../src/messages/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 
@@ -19,9 +20,6 @@ message is also posted on the bulletin board, to which clients of the daemon can
 
   async run(): Promise<void> {
     const sent = await this.perform<Broadcasted>(broadcast)
-    await this.output.result(
-      sent,
-      ({delivered_to: count}) => `delivered to ${count} ${count === 1 ? 'agent' : 'agents'}`,
-    )
+    await this.output.result(sent, ({delivered_to: count}) => `delivered to ${counted(count, 'agent')}`)
   }
 }

@@ -1,6 +1,7 @@
 import {BenchCommand, formatTable, modelFlag, settingFlags, withProgress} from '../../src/cli/index.js'
 import {engineSettings, telemetrySettings} from '../../src/config/index.js'
 import type {BenchLlmV1} from '../../src/contracts/index.js'
+import {counted} from '../../src/errors/index.js'
 
 export default class BenchLlm extends BenchCommand<typeof BenchLlm> {
   static override summary = 'Measure the speed of a language model.'
@@ -65,7 +66,7 @@ const formatResult = ({model, precision, threads, prefill, decode, ...result}: B
   `${formatTable(
     ['FIGURE', 'VALUE'],
     [
-      [`prompt of ${prefill.tokens} tokens`, `${prefill.tokens_per_second} tokens/s`],
+      [`prompt of ${counted(prefill.tokens, 'token')}`, `${prefill.tokens_per_second} tokens/s`],
       ...decode.map(({streams, tokens_per_second: speed}) => [
         streams === 1 ? '1 reply' : `${streams} replies at once`,
         speed === null ? 'no tokens' : `${speed} tokens/s`,

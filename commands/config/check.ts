@@ -1,5 +1,6 @@
 import {SvcCommand} from '../../src/cli/index.js'
 import {describeSettings} from '../../src/config/index.js'
+import {counted} from '../../src/errors/index.js'
 
 export default class ConfigCheck extends SvcCommand<typeof ConfigCheck> {
   static override summary = 'Check Svc.toml and the environment.'
@@ -13,7 +14,7 @@ keys and invalid environment variables are reported as warnings.`
     const {root, configPath: file = null} = this.workspace
     await this.output.result(
       {ok: true, root, file, warnings: this.warnings},
-      ({warnings}) => `${file ?? 'No Svc.toml'}: ${warnings.length === 0 ? 'ok' : `${warnings.length} warnings`}`,
+      ({warnings}) => `${file ?? 'No Svc.toml'}: ${warnings.length === 0 ? 'ok' : counted(warnings.length, 'warning')}`,
     )
   }
 }

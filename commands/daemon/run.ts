@@ -13,7 +13,7 @@ import {
 import {daemonSettings, meshNodeSettings, meshSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {ListenAddress, Publication, publish as publishDaemon, RpcServer} from '../../src/daemon/index.js'
-import {isErrorOf, SvcError} from '../../src/errors/index.js'
+import {counted, isErrorOf, SvcError} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import type {DaemonOptions, NodePoller, WorkerEvent} from '../../src/scheduler/index.js'
@@ -255,7 +255,7 @@ log and reads the settings again.`
           const ready: DaemonReadyV1 = {event: 'ready', pid: process.pid, fence, recovered, store, ...addr}
           if (isPrinting) this.#print(ready)
           if (server?.address !== undefined) this.output.notice(`Listening on ${server.address}.`)
-          const requeued = recovered === 0 ? '' : `; requeued ${recovered} tasks of the previous daemon`
+          const requeued = recovered === 0 ? '' : `; requeued ${counted(recovered, 'task')} of the previous daemon`
           const {root} = this.workspace
           this.output.notice(
             options.runsTasks === false

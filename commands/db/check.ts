@@ -1,6 +1,7 @@
 import {Flags} from '@oclif/core'
 import {DbCommand, programFlag, programsArg, type Source} from '../../src/cli/index.js'
 import type {DbCheckV1} from '../../src/contracts/index.js'
+import {counted} from '../../src/errors/index.js'
 import type {Diagnostic} from '../../src/lang/index.js'
 
 export default class DbCheck extends DbCommand<typeof DbCheck> {
@@ -39,11 +40,9 @@ export default class DbCheck extends DbCommand<typeof DbCheck> {
     await this.output.result(result, () => {
       const affected = checked.filter(({diagnostics}) => diagnostics.length > 0)
       const texts = affected.map(({source, diagnostics}) => renderDiagnostics(diagnostics, source.path, source.text))
-      const files = `${checked.length} file${checked.length === 1 ? '' : 's'}`
-      return [...texts, `${files}, ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`].join('\n')
+      const files = counted(checked.length, 'file')
+      return [...texts, `${files}, ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`].join('\n')
     })
     if (errors > 0 || (this.flags['deny-warnings'] && warnings > 0)) process.exitCode = 1
   }
 }
-
-const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`

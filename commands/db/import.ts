@@ -1,7 +1,7 @@
 import {Args} from '@oclif/core'
 import {DbCommand, databaseFlag, programArg, programFlag, readInput, storeFlag} from '../../src/cli/index.js'
 import type {DbWrittenV1} from '../../src/contracts/index.js'
-import {SvcError} from '../../src/errors/index.js'
+import {counted, SvcError} from '../../src/errors/index.js'
 
 /** Maximum size of an import. Larger exports must be split. */
 const maxBytes = 1 << 30
@@ -40,7 +40,7 @@ export default class DbImport extends DbCommand<typeof DbImport> {
 
   async #print(database: string, written: number): Promise<void> {
     const result: DbWrittenV1 = {database, written}
-    await this.output.result(result, () => `${written} records written\n`)
+    await this.output.result(result, () => `${counted(written, 'record')} written\n`)
   }
 
   #parse(

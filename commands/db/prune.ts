@@ -1,6 +1,7 @@
 import {Flags} from '@oclif/core'
 import {DbCommand, databaseFlag, formatTable, storeFlag} from '../../src/cli/index.js'
 import type {DbPruneV1} from '../../src/contracts/index.js'
+import {counted} from '../../src/errors/index.js'
 
 export default class DbPrune extends DbCommand<typeof DbPrune> {
   static override summary = 'Delete old change log entries, or old store rows.'
@@ -41,7 +42,10 @@ in one transaction. To delete finished tasks, use svc orch prune.`
     const rules = {[table]: {kind: 'days', days, time_column: 'created_at'}} as const
     const rows = sumRows(await pruneTables(database, rules, {apply}))
     const result: DbPruneV1 = {database, table, days, rows, applied: apply}
-    await this.output.result(result, () => `${rows} rows older than ${days} days ${outcome(apply)}\n`)
+    await this.output.result(
+      result,
+      () => `${counted(rows, 'row')} older than ${counted(days, 'day')} ${outcome(apply)}\n`,
+    )
   }
 
   async #pruneStore(): Promise<void> {
@@ -60,7 +64,8 @@ in one transaction. To delete finished tasks, use svc orch prune.`
     const cells = tables.map(({table, kind, days: age, rows: old}) => [table, kind, String(age ?? '-'), String(old)])
     await this.output.result(
       result,
-      () => `${formatTable(['TABLE', 'KIND', 'DAYS', 'ROWS'], cells)}${sumRows(tables)} rows ${outcome(apply)}\n`,
+      () =>
+        `${formatTable(['TABLE', 'KIND', 'DAYS', 'ROWS'], cells)}${counted(sumRows(tables), 'row')} ${outcome(apply)}\n`,
     )
   }
 }

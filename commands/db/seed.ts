@@ -1,7 +1,7 @@
 import {Args} from '@oclif/core'
 import {DbCommand, databaseFlag, programArg, programFlag, readInput} from '../../src/cli/index.js'
 import type {DbWrittenV1} from '../../src/contracts/index.js'
-import {SvcError} from '../../src/errors/index.js'
+import {counted, SvcError} from '../../src/errors/index.js'
 
 export default class DbSeed extends DbCommand<typeof DbSeed> {
   static override summary = 'Import records from a JSON file.'
@@ -26,7 +26,7 @@ or none if a record is invalid.`
     })
     const written = await this.writeRecords(program, path, items, false)
     const result: DbWrittenV1 = {database: this.databasePath, written}
-    await this.output.result(result, () => `${written} records written\n`)
+    await this.output.result(result, () => `${counted(written, 'record')} written\n`)
   }
 
   async #read(path: string): Promise<object> {

@@ -2,6 +2,7 @@ import {Args} from '@oclif/core'
 import {inputChunks, meshPlace, meshStoreFlags, SvcCommand} from '../../src/cli/index.js'
 import {meshServerSettings} from '../../src/config/index.js'
 import type {MeshTransferV1} from '../../src/contracts/index.js'
+import {counted} from '../../src/errors/index.js'
 
 export default class MeshImport extends SvcCommand<typeof MeshImport> {
   static override summary = 'Import an exported mesh into an empty database.'
@@ -27,6 +28,6 @@ earlier ones. When the next control plane starts, leases and claims are extended
     const source = file === '-' ? 'standard input' : file
     const result: MeshTransferV1 = {file, rows: await importMesh(place, inputChunks(file, this.signal), source)}
     const count = Object.values(result.rows).reduce((sum, rows) => sum + rows, 0)
-    await this.output.result(result, () => `${count} rows imported`)
+    await this.output.result(result, () => `${counted(count, 'row')} imported`)
   }
 }

@@ -1,6 +1,7 @@
 import {Flags} from '@oclif/core'
 import {SvcCommand} from '../../src/cli/index.js'
 import type {MeshInitV1} from '../../src/contracts/index.js'
+import {counted} from '../../src/errors/index.js'
 import type {MeshInit} from '../../src/mesh/index.js'
 
 export default class MeshInitCommand extends SvcCommand<typeof MeshInitCommand> {
@@ -64,6 +65,6 @@ const asText = ({path, written, joinCommand}: MeshInit, minutes: number): string
   `Wrote ${path}:
 ${written.map((name) => `  ${name}\n`).join('')}A running control plane reads this file again on SIGHUP.
 
-To add a node, run this on the other machine within ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}:
+To add a node, run this on the other machine within ${counted(minutes, 'minute')}:
   ${joinCommand}
 `

@@ -1,7 +1,7 @@
 import {Flags} from '@oclif/core'
 import {durationFlag, OrchCommand, statusFlag} from '../../src/cli/index.js'
 import type {OrchPruneV1} from '../../src/contracts/index.js'
-import {SvcError} from '../../src/errors/index.js'
+import {counted, SvcError} from '../../src/errors/index.js'
 import type {FinishedStatus} from '../../src/tasks/index.js'
 
 export default class OrchPrune extends OrchCommand<typeof OrchPrune> {
@@ -58,4 +58,4 @@ function formatPruned({dry_run: isDryRun, removed, kept}: OrchPruneV1): string {
   return `${tasks(removed)} ${isDryRun ? 'would be deleted' : 'deleted'}\n${keptLines.join('')}`
 }
 
-const tasks = (count: number): string => (count === 1 ? '1 task' : `${count} tasks`)
+const tasks = (count: number): string => counted(count, 'task')

@@ -1,6 +1,7 @@
 import {Flags} from '@oclif/core'
 import {OrchCommand} from '../../src/cli/index.js'
 import type {OrchStopV1} from '../../src/contracts/index.js'
+import {counted} from '../../src/errors/index.js'
 
 export default class OrchStop extends OrchCommand<typeof OrchStop> {
   static override summary = 'Stop all running tasks and refuse new ones.'
@@ -20,7 +21,7 @@ and claims are refused until svc orch start. To stop only the daemon, run svc da
     const {modules, orchestrator} = await this.open()
     const requeued = modules.tasks.emergencyStop(orchestrator, this.flags.reason?.trim() || undefined)
     const result: OrchStopV1 = {requeued}
-    const count = requeued.length === 1 ? '1 running task' : `${requeued.length} running tasks`
+    const count = counted(requeued.length, 'running task')
     await this.output.result(result, () => `Stopped; ${count} requeued. Run \`svc orch start\` to continue.`)
   }
 }

@@ -12,7 +12,7 @@ import {
   taskLine,
 } from '../../src/cli/index.js'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
-import {command, SvcError} from '../../src/errors/index.js'
+import {command, counted, SvcError} from '../../src/errors/index.js'
 import {parseExactJson} from '../../src/files/index.js'
 import type {OperationBase, Submitted, WorkspaceModules} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
@@ -334,7 +334,7 @@ svc orch task ID --wait.`
       if (!isBatch) this.output.notice(acceptedLine(one))
       await this.output.line(one, one.display_id)
     }
-    if (isBatch) this.output.notice(`${accepted.length} tasks submitted.`)
+    if (isBatch) this.output.notice(`${counted(accepted.length, 'task')} submitted.`)
   }
 
   /** Waits for the tasks one after another. @throws task_not_successful for the first task that was not completed */

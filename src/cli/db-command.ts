@@ -3,7 +3,7 @@ import {basename, isAbsolute, join, relative, resolve} from 'node:path'
 import {Args, type Command, Flags} from '@oclif/core'
 import {appSettings} from '../config/index.js'
 import type {DbFilesV1} from '../contracts/index.js'
-import {isErrorOf, nearest, SvcError} from '../errors/index.js'
+import {counted, isErrorOf, nearest, SvcError} from '../errors/index.js'
 import {writeGenerated} from '../files/index.js'
 import type {
   Diagnostic,
@@ -211,7 +211,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     const {blockingSteps, migrate, noDecisions} = await import('../lang/index.js')
     const report = await migrate(program, path)
     const blocking = blockingSteps(report, noDecisions, program)
-    if (report.applied > 0) this.output.notice(`Migrated ${path}: ${report.applied} steps.`)
+    if (report.applied > 0) this.output.notice(`Migrated ${path}: ${counted(report.applied, 'step')}.`)
     this.noteBackup(report)
     if (blocking.length > 0) this.refuseSteps(path, blocking)
     return path

@@ -1,4 +1,5 @@
 import type {SpeechEvalHistoryV1, SpeechEvalV1} from '../contracts/index.js'
+import {counted} from '../errors/index.js'
 import {dateTime} from './orch-text.js'
 import {formatTable} from './table.js'
 
@@ -20,7 +21,7 @@ export function formatEval(result: SpeechEvalV1, width: number | undefined): str
   const rates = ({wer, cer}: SpeechEvalV1['raw']) => `WER ${percent(wer)}, CER ${percent(cer)}`
   return [
     formatTable(['RECORDING', 'ERRORS', 'WER', 'CER', 'HEARD'], rows, width),
-    `${samples.length} recordings, ${Math.round(mean)} ms each, 95 % within ${Math.round(p95)} ms\n`,
+    `${counted(samples.length, 'recording')}, ${Math.round(mean)} ms each, 95 % within ${Math.round(p95)} ms\n`,
     `as written: ${rates(raw)}, identifiers ${percent(result.symbol_error_rate)}\n`,
     `normalized (${normalizer}): ${rates(normalized)}\n`,
     ...calibrationText(result.calibration),

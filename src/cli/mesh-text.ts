@@ -1,4 +1,4 @@
-import {oneLine} from '../errors/index.js'
+import {counted, oneLine} from '../errors/index.js'
 import type {
   AuditEntry,
   DeadMessage,
@@ -201,7 +201,5 @@ const queueText = ({pending_count: pending, dead_count: dead}: QueueStats): stri
 
 function registryText(nodes: readonly {id: string}[]): string {
   const ids = nodes.map(({id}) => oneLine(id)).join(', ')
-  return `${plural(nodes.length, 'node')}${ids === '' ? '' : `: ${ids}`}`
+  return `${counted(nodes.length, 'node')}${ids === '' ? '' : `: ${ids}`}`
 }
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`

@@ -1,6 +1,7 @@
 import {Args, type Command, Flags} from '@oclif/core'
 import {assistantSettings} from '../config/index.js'
 import type {OrchEmptiedV1} from '../contracts/index.js'
+import {counted} from '../errors/index.js'
 import type {OperationBase, Surface, WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {Task} from '../tasks/index.js'
@@ -67,7 +68,7 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
 
   protected printEmptied(emptied: OrchEmptiedV1): Promise<void> {
     const {moved} = emptied
-    const moves = moved.length === 0 ? '' : `, ${moved.length} tasks moved to other agents`
+    const moves = moved.length === 0 ? '' : `, ${counted(moved.length, 'task')} moved to other agents`
     return this.output.result(emptied, (agent) => `${agentLine(agent)}${moves}`)
   }
 

@@ -1,6 +1,6 @@
 import {formatMoment} from '../config/index.js'
 import type {OrchAttentionV1} from '../contracts/index.js'
-import {command, oneLine} from '../errors/index.js'
+import {command, counted, oneLine} from '../errors/index.js'
 import type {StatusReport} from '../orchestrator/index.js'
 import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
 import {formatTable} from './table.js'
@@ -215,7 +215,7 @@ export function formatStatus(report: StatusReport, width?: number): string {
   const rows = [
     ['daemon', daemon === null ? 'not running; queued tasks wait' : describeDaemon(daemon)],
     ['tasks', counts.map(([count, status]) => `${count} ${status}`).join(', ')],
-    ['files', `${report.locked_files} locked, ${report.total_contention} tasks waiting for a file`],
+    ['files', `${report.locked_files} locked, ${counted(report.total_contention, 'task')} waiting for a file`],
     ['load', load],
     ['agents', `${report.reserved_agents} reserved, ${report.dynamic_agents} dynamic`],
     ...meshRow(report.mesh_federation_cache),
@@ -233,7 +233,7 @@ const meshRow = (cache: StatusReport['mesh_federation_cache']): string[][] =>
     : [
         [
           'mesh',
-          `${cache.ok ? `${cache.node_count} nodes` : cache.error} (polled at ${time(cache.fetched_at_unix_ms)})`,
+          `${cache.ok ? counted(cache.node_count, 'node') : cache.error} (polled at ${time(cache.fetched_at_unix_ms)})`,
         ],
       ]
 
@@ -351,12 +351,12 @@ const descriptions: Descriptions = {
   continuation_triggered: ({continuation, idle_ms: ms}, task, agent) =>
     `${task} submitted to continue ${agent} after ${Math.round(ms / 1000)} s, continuation ${continuation}`,
   session_created: ({session_id: id}, _, agent) => `${id} created for ${agent}`,
-  session_reset: ({session_id: id, turns_cleared: count}) => `${id} reset, ${count} turns deleted`,
+  session_reset: ({session_id: id, turns_cleared: count}) => `${id} reset, ${counted(count, 'turn')} deleted`,
   lock_acquired: ({paths}, task, agent) => `${agent} locked files for ${task}: ${paths.join(', ')}`,
   files_changed: ({paths}, task) => `${task} changed ${paths.join(', ')}`,
   context_updated: ({key}) => `the context ${key} was set`,
   message_broadcast: ({msg_type: type, delivered_to: count}, _, agent) =>
-    `${agent} broadcast ${type} to ${count} ${count === 1 ? 'agent' : 'agents'}`,
+    `${agent} broadcast ${type} to ${counted(count, 'agent')}`,
   message_sent: ({message_id: id, sender_agent_id: from, msg_type: type}, _, agent, {displayAgent}) =>
     `message ${id} from ${displayAgent(from)} to ${agent}: ${type}`,
   message_claim_overridden: ({message_id: id, owner}, _, agent) =>
@@ -371,7 +371,8 @@ const descriptions: Descriptions = {
   activity_completed: ({run_id: run, activity}) => `run ${run}: ${activity} completed`,
   activity_retried: ({run_id: run, activity, attempt, error}) =>
     `run ${run}: attempt ${attempt} of ${activity} failed: ${error}`,
-  plan_session_created: ({plan_session_id: plan, strategy, nodes}) => `${plan} created, ${nodes} steps, ${strategy}`,
+  plan_session_created: ({plan_session_id: plan, strategy, nodes}) =>
+    `${plan} created, ${counted(nodes, 'step')}, ${strategy}`,
   planning_routed: ({strategy, reasons, shadow, plan_session_id: plan}, task) =>
     `${plan ?? task}: ${strategy} (${reasons.join(', ')})${shadow ? ', only recorded' : ''}`,
   plan_version_created: ({plan_session_id: plan, version}) => `${plan} version ${version} created`,

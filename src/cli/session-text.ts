@@ -1,9 +1,9 @@
 import type {OrchSessionInfoV1, OrchSessionV1} from '../contracts/index.js'
-import {oneLine} from '../errors/index.js'
+import {counted, oneLine} from '../errors/index.js'
 import {plain, time} from './orch-text.js'
 import {formatTable} from './table.js'
 
-export const turns = (count: number): string => (count === 1 ? '1 turn' : `${count} turns`)
+export const turns = (count: number): string => counted(count, 'turn')
 
 /** @param width terminal width in characters; undefined: unlimited */
 export function formatSessions(sessions: readonly OrchSessionInfoV1[], width?: number): string {
@@ -29,7 +29,7 @@ export function formatSession(session: OrchSessionV1): string {
     ['agent', oneLine(session.agent_id)],
     ...(session.tenant_id === null ? [] : [['tenant', oneLine(session.tenant_id)]]),
     ['state', session.state],
-    ['turns', `${session.turn_count}, ${session.token_count} tokens`],
+    ['turns', `${session.turn_count}, ${counted(session.token_count, 'token')}`],
     ['created', time(session.created_at * 1000)],
     ['last active', time(session.last_active * 1000)],
     ...Object.entries(session.meta).map(([name, value]) => [oneLine(name), oneLine(value)]),

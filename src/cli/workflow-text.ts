@@ -1,4 +1,4 @@
-import {commandLine, SvcError} from '../errors/index.js'
+import {commandLine, counted, SvcError} from '../errors/index.js'
 import {parseExactJson} from '../files/index.js'
 import type {RunReport, RunSummary} from '../workflow/index.js'
 import {dateTime, plain} from './orch-text.js'
@@ -23,7 +23,7 @@ export function formatRuns(runs: readonly RunSummary[], width?: number): string 
 /** A run with its activities, and the commands that let it continue. */
 export function formatRun(run: RunReport): string {
   const {run_id, workflow, status, completed_steps, error, output, activities, wake_at_ms, driver} = run
-  const count = `${completed_steps} ${completed_steps === 1 ? 'activity' : 'activities'} completed`
+  const count = `${counted(completed_steps, 'activity', 'activities')} completed`
   const by =
     driver === undefined
       ? ''

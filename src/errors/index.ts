@@ -4,6 +4,7 @@
  */
 export {type ErrorCode, type ErrorParams, type ErrorRow, Exit} from './catalogue.js'
 export {command, commandLine} from './command.js'
+export {counted} from './counted.js'
 export {type ErrorRecord, isErrorOf, SvcError} from './error.js'
 
 export {

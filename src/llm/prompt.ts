@@ -1,4 +1,4 @@
-import {isErrorOf, SvcError} from '../errors/index.js'
+import {counted, isErrorOf, SvcError} from '../errors/index.js'
 import {
   type ChatMessage,
   type ChatTemplate,
@@ -47,7 +47,7 @@ export function withinBytes(prompt: Prompt, maxBytes: number, context: number): 
       return prompt
     case 'tokens':
       if (prompt.tokens.length > context)
-        throw new SvcError('prompt_too_long', {length: `${prompt.tokens.length} tokens`, context})
+        throw new SvcError('prompt_too_long', {length: counted(prompt.tokens.length, 'token'), context})
       return prompt
     case 'raw':
       requireBytes(Buffer.byteLength(prompt.text), maxBytes, context)

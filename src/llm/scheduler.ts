@@ -1,4 +1,4 @@
-import {SvcError} from '../errors/index.js'
+import {counted, SvcError} from '../errors/index.js'
 import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
@@ -97,10 +97,12 @@ export class Scheduler {
     const {contextLength = this.#decoder.contextLength} = request
     // With a maximum of 0 tokens, the prompt may fill the context.
     if (prompt.length + (request.maxTokens === 0 ? 0 : 1) > contextLength)
-      throw new SvcError('prompt_too_long', {length: `${prompt.length} tokens`, context: contextLength})
+      throw new SvcError('prompt_too_long', {length: counted(prompt.length, 'token'), context: contextLength})
     const {slots, queueLimit} = this.#options
     if (this.#waiting.length + this.#running.length >= slots + queueLimit)
-      throw new SvcError('overloaded', {reason: `The queue is full: ${queueLimit} requests are waiting.`})
+      throw new SvcError('overloaded', {
+        reason: `The queue is full: ${counted(queueLimit, 'request is', 'requests are')} waiting.`,
+      })
     this.#waiting.push({
       generation: new Generation(this.#model, prompt, request),
       adapted: request.adapter ?? true,

@@ -1,4 +1,4 @@
-import {SvcError} from '../errors/index.js'
+import {counted, SvcError} from '../errors/index.js'
 
 /** Maximum number of messages of a conversation. */
 export const maxMessages = 4096
@@ -150,8 +150,8 @@ export class Fields {
   }
 
   #counted<T>(name: string, items: readonly T[], {min = 0, max = Infinity}: Bounds): readonly T[] {
-    if (items.length < min) throw this.wrong(name, `have at least ${counted(min)}`)
-    if (items.length > max) throw this.wrong(name, `have at most ${counted(max)}`)
+    if (items.length < min) throw this.wrong(name, `have at least ${counted(min, 'item')}`)
+    if (items.length > max) throw this.wrong(name, `have at most ${counted(max, 'item')}`)
     return items
   }
 
@@ -160,8 +160,6 @@ export class Fields {
     return texts
   }
 }
-
-const counted = (count: number) => (count === 1 ? '1 item' : `${count} items`)
 
 const isString = (value: unknown): value is string => typeof value === 'string'
 const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value)

@@ -20,7 +20,7 @@ describe('svc speech corpus mix', () => {
     assert.equal(stderr, 'warning: a.jsonl, line 2, is skipped: it is not JSON.\n')
     assert.match(stdout, /^a\.jsonl +2 +1 +1 +100\.0 %$/m)
     assert.match(stdout, /^gone\.jsonl +0 +0 +0 +0\.0 % +missing_file_optional$/m)
-    assert.ok(stdout.endsWith(`1 rows in ${join(cwd, 'out.jsonl')}\n`), stdout)
+    assert.ok(stdout.endsWith(`1 row in ${join(cwd, 'out.jsonl')}\n`), stdout)
     assert.match((await mix('-o', 'out.jsonl')).stdout, /^Nothing has changed: /m)
     const {stdout: json, stderr: notices} = await mix('--json', '--quiet')
     const result = JSON.parse(json)

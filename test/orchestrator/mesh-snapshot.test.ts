@@ -202,7 +202,7 @@ describe('the status operation', () => {
     const {report, presented} = await status(await open(t, url))
     const mesh_snapshot = {ok: true, schema_version: 1, node_count: 1, nodes: [{id: 'node-a'}]}
     assert.deepEqual((report as {mesh_snapshot: unknown}).mesh_snapshot, mesh_snapshot)
-    assert.match(String(presented.markdown_summary), /Mesh: 1 nodes\.$/)
+    assert.match(String(presented.markdown_summary), /Mesh: 1 node\.$/)
     const lost = await status(await open(t, 'http://127.0.0.1:1'))
     assert.equal((lost.presented.mesh_snapshot as MeshSnapshot).ok, false)
     assert.equal(lost.presented.agent_count, 0)

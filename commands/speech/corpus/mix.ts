@@ -2,7 +2,7 @@ import {cwd} from 'node:process'
 import {Args, Flags} from '@oclif/core'
 import {formatTable, overwriteFlag, SvcCommand, withProgress} from '../../../src/cli/index.js'
 import type {SpeechCorpusMixV1} from '../../../src/contracts/index.js'
-import {SvcError} from '../../../src/errors/index.js'
+import {counted, SvcError} from '../../../src/errors/index.js'
 
 export default class SpeechCorpusMix extends SvcCommand<typeof SpeechCorpusMix> {
   static override summary = 'Make a training corpus from several sources.'
@@ -67,6 +67,6 @@ function asText({state, output, output_lines: lines, sources}: SpeechCorpusMixV1
   ])
   const table = formatTable(['SOURCE', 'LINES', 'REPEATS', 'WRITTEN', 'SHARE', 'SKIPPED'], rows, process.stdout.columns)
   return state === 'mixed'
-    ? `${table}${lines} rows in ${output}\n`
-    : `${table}Nothing has changed: ${lines} rows in ${output}; --force mixes again.\n`
+    ? `${table}${counted(lines, 'row')} in ${output}\n`
+    : `${table}Nothing has changed: ${counted(lines, 'row')} in ${output}; --force mixes again.\n`
 }

@@ -1,4 +1,5 @@
 import {command} from '../command.js'
+import {counted} from '../counted.js'
 import {conflict, Exit, type ExitStatus, failed, notFound, rows, size, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -51,7 +52,7 @@ export const daemonErrors = rows(() => ({
     hint: 'Set SVC_DAEMON_TOKEN to the token of the daemon, or send the token with orch.hello as the first request.',
   }),
   daemon_full: unavailable({
-    message: (p: {limit: number}) => `The limit of ${p.limit} connections to the daemon is reached.`,
+    message: (p: {limit: number}) => `The limit of ${counted(p.limit, 'connection')} to the daemon is reached.`,
     hint: 'Close a connection, then try again.',
   }),
   daemon_address_invalid: usage({

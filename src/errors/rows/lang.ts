@@ -1,3 +1,4 @@
+import {counted} from '../counted.js'
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -9,7 +10,7 @@ export const langErrors = rows(() => ({
     hint: 'Pass the path of the program, or save it as src/main.svc.',
   }),
   program_invalid: failed({
-    message: (p: {path: string; errors: number}) => `${p.path} has ${p.errors} error${p.errors === 1 ? '' : 's'}.`,
+    message: (p: {path: string; errors: number}) => `${p.path} has ${counted(p.errors, 'error')}.`,
     hint: 'Correct the errors; `svc db check FILE` lists them.',
   }),
   endpoint_auth_not_enforced: usage({
@@ -64,7 +65,7 @@ export const langErrors = rows(() => ({
   migration_blocked: notFound({
     http: 500,
     message: (p: {path: string; blocking: number}) =>
-      `${p.path} does not match the program: ${p.blocking} step${p.blocking === 1 ? ' needs' : 's need'} a decision.`,
+      `${p.path} does not match the program: ${counted(p.blocking, 'step needs', 'steps need')} a decision.`,
     hint: 'Run `svc db migrate --dry-run` to see each step and the flag that decides it.',
   }),
   schema_changed: unavailable({

@@ -1,3 +1,4 @@
+import {counted} from '../counted.js'
 import {conflict, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -62,7 +63,7 @@ export const mcpErrors = rows(() => ({
   }),
   mcp_call_lost: unavailable({
     message: (p: {tool: string; attempts: number}) =>
-      `The server ended ${p.attempts} times while ${p.tool} was running.`,
+      `The server ended ${counted(p.attempts, 'time')} while ${p.tool} was running.`,
     hint: 'Read the log of the server, then call the tool again.',
   }),
   role_denied: conflict({
@@ -83,7 +84,8 @@ export const mcpErrors = rows(() => ({
     hint: 'Start a new session with initialize.',
   }),
   mcp_sessions_full: unavailable({
-    message: (p: {limit: number}) => `The limit of ${p.limit} sessions is reached, and all of them are in use.`,
+    message: (p: {limit: number}) =>
+      `The limit of ${counted(p.limit, 'session')} is reached, and none of them is free.`,
     hint: 'Close a session with a DELETE request, or raise SVC_MCP_HTTP_MAX_SESSIONS.',
   }),
 }))

@@ -1,3 +1,4 @@
+import {counted} from '../counted.js'
 import {conflict, failed, notFound, rows, size, unavailable, usage} from '../row.js'
 
 export const networkErrors = rows(() => ({
@@ -124,7 +125,7 @@ export const networkErrors = rows(() => ({
   rate_limited: unavailable({
     http: 429,
     message: (p: {limit: number; within: 'second' | 'minute'}) =>
-      `More than ${p.limit} requests arrived within a ${p.within}.`,
+      `More than ${counted(p.limit, 'request')} arrived within a ${p.within}.`,
     hint: 'Wait for the time in Retry-After, then send the request again.',
   }),
   overloaded: unavailable({

@@ -1,4 +1,5 @@
 import {command} from '../command.js'
+import {counted} from '../counted.js'
 import {conflict, failed, interrupted, notFound, oneLine, rows, terminated, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
@@ -47,7 +48,8 @@ export const orchestratorErrors = rows(() => ({
     hint: 'Correct the entry and set it again.',
   }),
   context_full: conflict({
-    message: (p: {limit: number}) => `The context store is full: it has ${p.limit} entries, and none of them expires.`,
+    message: (p: {limit: number}) =>
+      `The context store is full: it has ${counted(p.limit, 'entry', 'entries')}, and none of them expires.`,
     hint: 'Set entries that are no longer needed again, with a short ttl_secs.',
   }),
   invalid_transition: conflict({
@@ -61,7 +63,7 @@ export const orchestratorErrors = rows(() => ({
   completion_refused: failed({
     message: (p: {task: string; gate: string; outcome: string; iteration: number; cap: number}) =>
       p.outcome === 'failed'
-        ? `${p.task} failed: the gate ${p.gate} did not accept the result, and has returned the task ${p.iteration} times.`
+        ? `${p.task} failed: the gate ${p.gate} did not accept the result, and has returned the task ${counted(p.iteration, 'time')}.`
         : `${p.task} is queued again: the gate ${p.gate} did not accept the result (${p.iteration} of ${p.cap}).`,
     hint: (p: {task: string; outcome: string}) =>
       p.outcome === 'failed'
@@ -166,12 +168,12 @@ export const orchestratorErrors = rows(() => ({
       `Choose another name, or retire that agent with ${command`svc orch agent retire ${p.agent}`}.`,
   }),
   max_agents_reached: conflict({
-    message: (p: {limit: number}) => `The limit of ${p.limit} agents is reached.`,
+    message: (p: {limit: number}) => `The limit of ${counted(p.limit, 'agent')} is reached.`,
     hint: 'Retire an agent with `svc orch agent retire AGENT`, or raise orchestrator.max_agents.',
   }),
   last_agent: conflict({
     message: (p: {agent: string; tasks: number}) =>
-      `Cannot drain or retire ${p.agent}: it has ${p.tasks} unfinished task${p.tasks === 1 ? '' : 's'}, and no other agent is active.`,
+      `Cannot drain or retire ${p.agent}: it has ${counted(p.tasks, 'unfinished task')}, and no other agent is active.`,
     hint: 'Start another agent first with `svc orch agent spawn NAME` or `svc orch agent resume AGENT`.',
   }),
   delegation_parent_not_found: notFound({

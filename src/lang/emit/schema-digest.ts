@@ -1,3 +1,4 @@
+import {counted} from '../../errors/index.js'
 import {
   type Column,
   type FunctionType,
@@ -43,7 +44,6 @@ interface EndpointDigest {
 export function schemaDigest(program: Program): SchemaDigest {
   const endpoints = (kind: string) => program.functions.filter((made) => kindOf(made) === kind).map(endpoint)
   const [queries, mutations] = [endpoints('query'), endpoints('mutation')]
-  const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`
   return {
     tables: program.tables.map(tableDigest),
     relationships: program.tables.flatMap(relationships),
@@ -58,10 +58,10 @@ export function schemaDigest(program: Program): SchemaDigest {
     queries,
     mutations,
     summary: [
-      count(program.tables.length, 'table', 'tables'),
-      count(program.indexes.length, 'index', 'indexes'),
-      count(queries.length, 'query', 'queries'),
-      count(mutations.length, 'mutation', 'mutations'),
+      counted(program.tables.length, 'table'),
+      counted(program.indexes.length, 'index', 'indexes'),
+      counted(queries.length, 'query', 'queries'),
+      counted(mutations.length, 'mutation', 'mutations'),
     ].join(', '),
   }
 }

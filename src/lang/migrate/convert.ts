@@ -115,4 +115,4 @@ export function misfitsOf(database: Database, table: Table, column: Column, foun
 
 /** `row 3`, `rows 3, 4, …` */
 export const nameRows = (ids: readonly number[], count = ids.length): string =>
-  `row${count === 1 ? '' : 's'} ${ids.join(', ')}${count > ids.length ? ', …' : ''}`
+  `${count === 1 ? 'row' : 'rows'} ${ids.join(', ')}${count > ids.length ? ', …' : ''}`

@@ -1,5 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import type {MigrationStep} from '../../contracts/index.js'
+import {counted} from '../../errors/index.js'
 import {type Column, type Index, type Program, show, type Table} from '../check/index.js'
 import {columnDefinition, createIndex, createTable, sqlType} from '../emit/index.js'
 import {keyOf, quoted} from '../plan/index.js'
@@ -154,7 +155,7 @@ function rereadColumn(
     to: showContents(column.base),
   }
   if (count === 0) return types
-  const reason = `${count} value${count === 1 ? ' is' : 's are'} not of type ${show(column.base)}, in ${nameRows(ids, count)}`
+  const reason = `${counted(count, 'value is', 'values are')} not of type ${show(column.base)}, in ${nameRows(ids, count)}`
   return {...types, reason, resolve_with: `--using ${table.name}.${column.name}=<expression>`}
 }
 

@@ -1,4 +1,5 @@
 import type {Database} from 'better-sqlite3'
+import {counted} from '../../errors/index.js'
 import {type Column, type Program, show, type Table} from '../check/index.js'
 import {columnDefinition, sqlType} from '../emit/index.js'
 import {quoted} from '../plan/index.js'
@@ -60,7 +61,7 @@ export function rebuildTable(rebuild: Rebuild): void {
   }
   const after = rowCount(database, fresh)
   if (after !== before)
-    throw new RebuildFailed(`the rebuilt table ${table.sqlName} has ${after} rows instead of ${before}`)
+    throw new RebuildFailed(`the rebuilt table ${table.sqlName} has ${counted(after, 'row')} instead of ${before}`)
   for (const index of program.indexes)
     if (index.table === table && index.style !== 'btree') run(`DROP TABLE IF EXISTS ${quoted(index.sqlName)};`)
   run(`DROP TABLE ${name};`)
@@ -154,7 +155,7 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
   const empty = countWhere(database, table, `${old} IS NULL`)
   if (empty === 0) return converted
   throw new RebuildFailed(
-    `${empty} row${empty === 1 ? ' has' : 's have'} no ${column.name}; add --default ${table.name}.${column.name}=<json>`,
+    `${counted(empty, 'row has', 'rows have')} no ${column.name}; add --default ${table.name}.${column.name}=<json>`,
   )
 }
 
@@ -167,7 +168,7 @@ function convert({database, table, choices}: Rebuild, column: Column, found: Liv
   if (count > 0 && fallback === undefined) {
     const old = from === undefined || found.type !== sqlType(column) ? found.type : showContents(from)
     throw new RebuildFailed(
-      `${count} value${count === 1 ? '' : 's'} of ${column.name} cannot be converted from ${old} to ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
+      `${counted(count, 'value')} of ${column.name} cannot be converted from ${old} to ${show(column.base)} (${nameRows(ids, count)}); add --using ${place}=<expression> or --default ${place}=<json>`,
     )
   }
   const old = quotedAny(found.name)

@@ -1,3 +1,4 @@
+import {counted} from '../../errors/index.js'
 import {type NodeTimes, nodeConditions} from '../client/node-state.js'
 import type {CapabilityHints, NodeRecord} from '../protocol/node.js'
 import type {NodeRow} from './view.js'
@@ -25,7 +26,7 @@ export function nodeRow(record: NodeRecord, times: NodeTimes): NodeRow {
     ...(until !== undefined && conditions.includes('maintenance') ? {maintenance_until_unix_ms: until} : {}),
     labels,
     gpu: gpuOf(record),
-    cpu: [...(cpu_cores === undefined ? [] : [plural(cpu_cores, 'core')]), ...(arch === undefined ? [] : [arch])],
+    cpu: [...(cpu_cores === undefined ? [] : [counted(cpu_cores, 'core')]), ...(arch === undefined ? [] : [arch])],
     ...(cpu_usage_pct === undefined ? {} : {cpu_usage_pct: Math.round(cpu_usage_pct)}),
     ...(running_tasks === undefined ? {} : {running_tasks}),
   }
@@ -37,7 +38,7 @@ function gpuOf(record: NodeRecord): string[] {
   const flags = gpuWords.filter(([flag]) => capabilities[flag] === true).map(([, word]) => word)
   const {min_vram_mb: vram} = capabilities
   const counts = [
-    ...(total === undefined || total === 0 ? [] : [plural(total, 'GPU')]),
+    ...(total === undefined || total === 0 ? [] : [counted(total, 'GPU')]),
     ...(healthy === undefined || healthy === total ? [] : [`${healthy} healthy`]),
     ...(free === undefined || total === 0 ? [] : [`${free} free`]),
   ]
@@ -45,5 +46,3 @@ function gpuOf(record: NodeRecord): string[] {
   const notReady = record.gpu_readiness_ok === false ? [`not ready: ${record.gpu_readiness_reason ?? 'no reason'}`] : []
   return [...counts, ...flags, ...memory, ...notReady]
 }
-
-const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`

@@ -1,4 +1,4 @@
-import {nearest, SvcError} from '../../errors/index.js'
+import {counted, nearest, SvcError} from '../../errors/index.js'
 import type {MeshSnapshot, Reload, StatusReport, WorkspaceJourney} from '../../orchestrator/index.js'
 import type {EventRecord} from '../../tasks/index.js'
 import type {OperationContext} from '../context.js'
@@ -58,7 +58,8 @@ function summarise({agent_count, total_queued, total_in_progress, total_complete
   const loop = status.worker_runtime_attached ? 'A daemon runs them.' : 'No daemon runs them.'
   const counts = `${total_queued} queued, ${total_in_progress} in progress, ${total_completed} completed`
   const mesh = status.mesh_snapshot
-  const nodes = mesh === undefined ? '' : mesh.ok ? ` Mesh: ${mesh.node_count} nodes.` : ` Mesh: ${mesh.error}`
+  const nodes =
+    mesh === undefined ? '' : mesh.ok ? ` Mesh: ${counted(mesh.node_count, 'node')}.` : ` Mesh: ${mesh.error}`
   return `**Tasks:** ${counts}; **agents:** ${agent_count}. ${loop}${nodes}`
 }
 

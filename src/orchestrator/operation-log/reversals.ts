@@ -1,3 +1,4 @@
+import {counted} from '../../errors/index.js'
 import {countUnread, type MessageContext} from '../../messages/index.js'
 import {nodeOfTask} from '../../plans/index.js'
 import {
@@ -52,7 +53,7 @@ export const reversals: {readonly [K in OperationName]: Reversal<Payloads[K]>} =
     undo(context, payload) {
       const {id, name} = requireThere(context, payload.agent_id)
       const tasks = openTasks(context, id)
-      if (tasks > 0) throw new Changed(`${name} (${displayAgent(id)}) now has ${tasks} tasks`)
+      if (tasks > 0) throw new Changed(`${name} (${displayAgent(id)}) now has ${counted(tasks, 'task')}`)
       const unread = countUnread(context, id)
       if (unread > 0) throw new Changed(`${name} (${displayAgent(id)}) now has ${unread} unread messages`)
       retireAgent(context, id)

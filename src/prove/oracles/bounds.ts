@@ -1,3 +1,4 @@
+import {counted} from '../../errors/index.js'
 import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, numberOf} from './effect.js'
 import {checkEach, combine, type Finding, type Oracle, type Violation, violation} from './oracle.js'
@@ -78,7 +79,7 @@ function pageViolation(call: Observed): Violation | false {
 function listViolation({args, body, id}: Observed): Violation | false {
   const count = numberOf(body?.count)
   const max = numberOf(args.limit)
-  return count > max && violation(`A list with a limit of ${max} had ${count} nodes.`, id)
+  return count > max && violation(`A list with a limit of ${max} had ${counted(count, 'node')}.`, id)
 }
 
 function timeViolation(history: History, {operation, sent, answered, fault, id, args}: Observed): Violation | false {

@@ -3,7 +3,7 @@ import {createReadStream} from 'node:fs'
 import {stat} from 'node:fs/promises'
 import {basename, resolve} from 'node:path'
 import type {CorpusMixReport, SpeechCorpusMixV1} from '../../contracts/index.js'
-import {SvcError} from '../../errors/index.js'
+import {counted, SvcError} from '../../errors/index.js'
 import {checkOutputs, linesOf, writeFileAtomic} from '../../files/index.js'
 import {type Mix, type MixSource, readMix} from './mix-file.js'
 import {digestOf, mixDigest, readReport, reportPathOf, requireComplete, type SourceResult} from './mix-report.js'
@@ -93,7 +93,7 @@ async function writeMix(
       sources.push(result)
       for await (const text of piecesOf(sourceRows(source, String(paths[i]), {mix, result, options}))) {
         hash.update(text)
-        options.onProgress(`${source.path}, ${result.emitted_lines} rows`)
+        options.onProgress(`${source.path}, ${counted(result.emitted_lines, 'row')}`)
         yield text
       }
       if (result.repeats > 0 && result.emitted_lines === 0)
@@ -200,7 +200,7 @@ function faultCounter(path: string, onWarning: (text: string) => void) {
     report() {
       if (total <= mostNamed) return
       const reasons = [...counts].map(([fault, count]) => `${fault} (${count})`)
-      onWarning(`${path}: ${total} lines are skipped: ${reasons.join(', ')}.`)
+      onWarning(`${path}: ${counted(total, 'line is', 'lines are')} skipped: ${reasons.join(', ')}.`)
     },
   }
 }

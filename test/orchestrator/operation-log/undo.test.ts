@@ -191,7 +191,7 @@ describe('undo of a spawned agent', () => {
     assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) now has 2 tasks.')
     undoOperation(orchestrator, 'T-0001')
     start(orchestrator, id)
-    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) now has 1 tasks.')
+    assert.equal(conflict(orchestrator, undo), 'OP-000001 cannot be undone: builder (A-01) now has 1 task.')
   })
 
   it('fails while the agent has unread messages', async (t) => {
