@@ -45,8 +45,10 @@ export class Generation {
   #cachedTokens = 0
   #firstToken = 0
   #finishReason: GenerateSummary['finishReason'] | undefined
-  /** Log-probabilities of tokens whose text has not been emitted yet. */
-  #logprobs: TokenLogprob[] = []
+  /** Log-probabilities of tokens whose text has not been emitted yet, and where it begins in the output. */
+  #logprobs: {start: number; scored: TokenLogprob}[] = []
+  /** Where the text of each token of the reply begins in the output. */
+  readonly #starts: number[] = []
   /** Log-probabilities of the prompt, as far as it has been scored. */
   readonly #promptLogprobs: PromptToken[] = []
 
@@ -133,21 +135,23 @@ export class Generation {
   #choose({top, logits}: Prediction): GenerateEvent[] {
     const token = this.#sampleTop === undefined ? this.#sample(logits, this.tokens) : this.#sampleTop(top)
     const ends = this.#endTokens.has(token)
+    const start = this.#output.length
     if (this.#topLogprobs !== undefined && (!ends || this.scoresPrompt)) {
       const count = this.#topLogprobs
       const scored = this.needsLogits ? logProbabilities(logits, token, count) : topLogProbabilities(top, token, count)
-      this.#logprobs.push(this.#scoredWith(token, scored))
+      this.#logprobs.push({start, scored: this.#scoredWith(token, scored)})
     }
-    if (ends) return this.#finish('stop')
+    if (ends) return this.#finish('stop', token)
     this.tokens.push(token)
+    this.#starts.push(start)
     const events = this.#emit(this.#output.push(token))
     if (this.#output.stopped) return [...events, ...this.#finish('stop')]
     if (this.completionTokens >= this.#limit) return [...events, ...this.#finish('length')]
     return events
   }
 
-  #finish(reason: GenerateSummary['finishReason']): GenerateEvent[] {
-    const rest = this.#emit(this.#output.end(), true)
+  #finish(reason: GenerateSummary['finishReason'], endToken?: number): GenerateEvent[] {
+    const rest = this.#emit(this.#output.end(endToken), true)
     this.#finishReason = this.#output.stopped ? 'stop' : reason
     const now = performance.now()
     const summary: GenerateSummary = {
@@ -155,12 +159,19 @@ export class Generation {
       promptTokens: this.#promptTokens,
       cachedTokens: this.#cachedTokens,
       completionTokens: this.completionTokens,
-      tokens: this.tokens,
+      tokens: this.#tokensOfText(),
       queueMs: this.#started - this.#arrived,
       prefillMs: this.#firstToken - this.#started,
       decodeMs: now - this.#firstToken,
     }
     return [...rest, {type: 'done', ...summary}]
+  }
+
+  /** The tokens without those of a stop string. */
+  #tokensOfText(): number[] {
+    const {stopped, released} = this.#output
+    if (!stopped) return this.tokens
+    return this.tokens.slice(0, this.#promptTokens + this.#starts.filter((start) => start < released).length)
   }
 
   #emitPrompt(): GenerateEvent[] {
@@ -170,9 +181,11 @@ export class Generation {
   }
 
   #emit(text: string, last = false): GenerateEvent[] {
-    const logprobs = this.#logprobs
+    const {stopped, released} = this.#output
+    const isDue = ({start}: {start: number}) => start < released || (last && !stopped)
+    const logprobs = this.#logprobs.filter(isDue).map(({scored}) => scored)
     if (text === '' && !(last && logprobs.length > 0)) return []
-    this.#logprobs = []
+    this.#logprobs = this.#logprobs.filter((each) => !isDue(each))
     return [{type: 'text', text, ...(this.#topLogprobs === undefined ? {} : {logprobs})}]
   }
 

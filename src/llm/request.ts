@@ -28,7 +28,10 @@ export interface GenerateRequest {
   maxTokens: number | undefined
   /** Maximum tokens of prompt and reply together; default: the context length of the model. */
   contextLength?: number
-  /** Stop strings: generation ends before any of them, and they are not part of the text. */
+  /**
+   * Stop strings: generation ends before any of them, and they are not part of the text. They may contain the names of
+   * special tokens, which are not part of the text either.
+   */
   stop: readonly string[]
   sampling: SamplingOptions
   /** Return the log-probability of each token and of this many alternatives; default: none. */
@@ -71,7 +74,7 @@ export interface GenerateSummary {
   /** Tokens of the prompt that were not computed, because they begin an earlier prompt. */
   cachedTokens: number
   completionTokens: number
-  /** Tokens of prompt and reply, to continue from. */
+  /** Tokens of prompt and reply, without a stop string, to continue from. */
   tokens: number[]
   /** From the arrival of the request to its start. */
   queueMs: number

@@ -1,17 +1,21 @@
 import {Detokenizer} from './detokenizer.js'
-import {StopMatcher} from './stop-matcher.js'
+import {StopMatcher, type StopStep} from './stop-matcher.js'
 import type {Tokenizer} from './tokenizer.js'
 
 /**
- * Converts the tokens of one generation to text incrementally. Characters are never split, and neither a stop string nor
- * any text after it is returned.
+ * Converts the tokens of one generation to text incrementally. Characters are never split, and neither special tokens nor
+ * a stop string nor any text after it are returned. Stop strings may contain the names of special tokens.
  */
 export class OutputText {
+  readonly #tokenizer: Tokenizer
+  readonly #specials: ReadonlySet<number>
   readonly #detokenizer: Detokenizer
   readonly #stops: StopMatcher
   #stopped = false
 
   constructor(tokenizer: Tokenizer, prompt: readonly number[], stop: readonly string[]) {
+    this.#tokenizer = tokenizer
+    this.#specials = specialsOf(tokenizer)
     this.#detokenizer = new Detokenizer(tokenizer, prompt)
     this.#stops = new StopMatcher(stop)
   }
@@ -21,20 +25,52 @@ export class OutputText {
     return this.#stopped
   }
 
+  /** Where the text of the next token begins, in characters that include the names of special tokens. */
+  get length(): number {
+    return this.#stops.length
+  }
+
+  /** How many of these characters have been returned or, after a stop string, precede it. */
+  get released(): number {
+    return this.#stops.released
+  }
+
   push(token: number): string {
-    return this.#match(this.#detokenizer.push(token))
+    const text = this.#detokenizer.push(token)
+    return this.#specials.has(token) ? this.#matchName(token, text) : this.#match(this.#stops.push(text))
   }
 
-  /** Returns the text held back, after the last token. */
-  end(): string {
+  /**
+   * Returns the text held back.
+   * @param endToken the token that ends the text, if one does
+   */
+  end(endToken?: number): string {
     if (this.#stopped) return ''
-    const text = this.#match(this.#detokenizer.flush())
-    return this.#stopped ? text : text + this.#stops.flush()
+    const text = this.#detokenizer.flush()
+    const matched = endToken === undefined ? this.#match(this.#stops.push(text)) : this.#matchName(endToken, text)
+    return this.#stopped ? matched : matched + this.#stops.flush()
   }
 
-  #match(piece: string): string {
-    const {text, stopped} = this.#stops.push(piece)
+  /** @param before text that precedes the name of the token */
+  #matchName(token: number, before: string): string {
+    const text = this.#match(this.#stops.push(before))
+    return this.#stopped ? text : text + this.#match(this.#stops.push(this.#tokenizer.bytes(token).toString(), true))
+  }
+
+  #match({text, stopped}: StopStep): string {
     this.#stopped = stopped
     return text
   }
+}
+
+const specialsByTokenizer = new WeakMap<Tokenizer, ReadonlySet<number>>()
+
+/** The tokens that decoding omits. */
+function specialsOf(tokenizer: Tokenizer): ReadonlySet<number> {
+  const known = specialsByTokenizer.get(tokenizer)
+  if (known !== undefined) return known
+  const names = [...tokenizer.specials, ...(tokenizer.specialTokens.additional_special_tokens ?? [])]
+  const tokens = new Set(names.map((name) => tokenizer.id(name)).filter((id) => id !== undefined))
+  specialsByTokenizer.set(tokenizer, tokens)
+  return tokens
 }

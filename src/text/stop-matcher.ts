@@ -6,33 +6,64 @@ export interface StopStep {
 
 /**
  * Finds stop strings in streamed text. Text that may be the start of a stop string is held back; the stop string and all
- * text after it are dropped.
+ * text after it are dropped. The names of special tokens are matched, too, but not returned. A stop string that begins
+ * within such a name ends the text before it.
  */
 export class StopMatcher {
   readonly #stops: readonly string[]
   #held = ''
+  /** Parts of the held text that are names. */
+  #names: {from: number; to: number}[] = []
+  #released = 0
 
   constructor(stops: readonly string[]) {
     this.#stops = stops.filter((stop) => stop !== '')
   }
 
-  push(piece: string): StopStep {
-    const text = this.#held + piece
-    const found = this.#stops.map((stop) => text.indexOf(stop)).filter((at) => at !== -1)
+  /** Characters before the held text or, at the end, before the stop string; with those of names. */
+  get released(): number {
+    return this.#released
+  }
+
+  /** Characters of all pieces, with those of names. */
+  get length(): number {
+    return this.#released + this.#held.length
+  }
+
+  /** @param isName whether the piece is the name of a special token */
+  push(piece: string, isName = false): StopStep {
+    if (isName) this.#names.push({from: this.#held.length, to: this.#held.length + piece.length})
+    this.#held += piece
+    const found = this.#stops.map((stop) => this.#held.indexOf(stop)).filter((at) => at !== -1)
     if (found.length > 0) {
+      const at = Math.min(...found)
+      const within = this.#names.find(({from, to}) => from < at && at < to)
+      const text = this.#release(within?.from ?? at)
       this.#held = ''
-      return {text: text.slice(0, Math.min(...found)), stopped: true}
+      return {text, stopped: true}
     }
-    const keep = Math.max(0, ...this.#stops.map((stop) => overlap(text, stop)))
-    this.#held = text.slice(text.length - keep)
-    return {text: text.slice(0, text.length - keep), stopped: false}
+    const keep = Math.max(0, ...this.#stops.map((stop) => overlap(this.#held, stop)))
+    return {text: this.#release(this.#held.length - keep), stopped: false}
   }
 
   /** Returns the text held back, after the last piece. */
   flush(): string {
-    const held = this.#held
-    this.#held = ''
-    return held
+    return this.#release(this.#held.length)
+  }
+
+  #release(length: number): string {
+    let [text, at] = ['', 0]
+    for (const {from, to} of this.#names) {
+      text += this.#held.slice(at, Math.min(Math.max(at, from), length))
+      at = Math.min(to, length)
+    }
+    text += this.#held.slice(at, length)
+    this.#held = this.#held.slice(length)
+    this.#names = this.#names
+      .filter(({to}) => to > length)
+      .map(({from, to}) => ({from: Math.max(0, from - length), to: to - length}))
+    this.#released += length
+    return text
   }
 }
 

@@ -108,6 +108,37 @@ describe('OutputText: stop strings', () => {
     it(`${JSON.stringify(stop)} in ${JSON.stringify(text)}`, () =>
       assert.deepEqual(run(text, stop), {text: expected, stopped}))
 
+  /** Texts in which `¶` stands for the special token `<s>`. */
+  const special: readonly [string, string[], string, boolean][] = [
+    ['one¶two', ['<s>'], 'one', true],
+    ['one¶two', ['<s>t'], 'one', true],
+    ['one¶two', ['e<s>tw'], 'on', true],
+    ['one¶two', ['s'], 'one', true],
+    ['one¶two', ['<'], 'one', true],
+    ['one¶two', ['ne<'], 'o', true],
+    ['one¶two', ['>tw'], 'one', true],
+    ['¶', ['<s>'], '', true],
+    ['one¶two', ['et', 'onetwo'], 'onetwo', false],
+    ['one¶two', ['e<s>tx', '<s><s>'], 'onetwo', false],
+    ['one¶¶two', ['<s><s>t'], 'one', true],
+    ['one¶', ['<s>two'], 'one', false],
+    ['one¶two¶', ['two<s>x'], 'onetwo', false],
+  ]
+  const specialTokens = (text: string) => [...text].flatMap((letter) => (letter === '¶' ? [256] : utf8(letter)))
+  for (const [text, stop, expected, stopped] of special)
+    it(`${JSON.stringify(stop)} in ${JSON.stringify(text)} with a special token`, () => {
+      const output = new OutputText(bytes, [], stop)
+      let out = ''
+      for (const token of specialTokens(text)) if (!output.stopped) out += output.push(token)
+      assert.deepEqual([out + output.end(), output.stopped], [expected, stopped])
+    })
+
+  it('matches the token that ends the text, too', () => {
+    const output = new OutputText(bytes, [], ['ne<s>'])
+    const out = utf8('one').map((token) => output.push(token))
+    assert.deepEqual([out.join('') + output.end(256), output.stopped], ['o', true])
+  })
+
   it('ends the text at the first of several stop strings in one token', () => {
     const output = new OutputText(words, [0], ['here', 'th'])
     assert.deepEqual([output.push(5), output.stopped], [' ', true])
