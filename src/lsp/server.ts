@@ -6,12 +6,13 @@ import {
   TextDocumentSyncKind,
   TextDocuments,
 } from 'vscode-languageserver'
-import {createProtocolConnection} from 'vscode-languageserver/node'
+import {createProtocolConnection, StreamMessageReader, StreamMessageWriter} from 'vscode-languageserver/node'
 import {TextDocument} from 'vscode-languageserver-textdocument'
 import {completionsAt} from './completion/completions.js'
 import {definitionAt} from './definition.js'
 import {DiagnosticsPublisher} from './diagnostics.js'
 import {formattingOf} from './formatting.js'
+import {handshake} from './handshake.js'
 import {hoverAt} from './hover.js'
 import {Lifetime} from './lifetime.js'
 import {outlineOf} from './outline.js'
@@ -34,7 +35,11 @@ export interface LanguageServerOptions {
 export function startLanguageServer({input, output, signal, version}: LanguageServerOptions): Promise<0 | 1> {
   const lifetime = new Lifetime(input, signal)
   // The connection of `vscode-languageserver/node` would exit the process; this one notifies `lifetime` instead.
-  const connection = createConnection((logger) => createProtocolConnection(input, output, logger), lifetime)
+  const [reader, writer] = [new StreamMessageReader(input), new StreamMessageWriter(output)]
+  const connection = createConnection(
+    (logger) => createProtocolConnection(reader, writer, logger, {messageStrategy: handshake(writer, lifetime)}),
+    lifetime,
+  )
   connection.onInitialize(() => describeServer(version))
   answer(connection)
   connection.listen()

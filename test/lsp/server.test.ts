@@ -3,6 +3,7 @@ import {after, before, describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {
   createMessageConnection,
+  ErrorCodes,
   type MessageConnection,
   StreamMessageReader,
   StreamMessageWriter,
@@ -728,6 +729,28 @@ describe('a language server', () => {
     await gone
     const editor = new Editor()
     await editor.connection.sendRequest('initialize', {processId: gone.pid, rootUri: null, capabilities: {}})
+    assert.equal((await editor.process).exitCode, 0)
+  })
+
+  it('refuses requests before initialize and after shutdown, and a second initialize', async () => {
+    const editor = new Editor()
+    const {connection} = editor
+    const hover = {textDocument: {uri: 'file:///a.svc'}, position: {line: 0, character: 0}}
+    const uninitialized = {code: ErrorCodes.ServerNotInitialized, message: /is not initialized/}
+    const parameters = {processId: process.pid, rootUri: null, capabilities: {}}
+    for (const method of ['textDocument/hover', 'shutdown', 'unknown/method'])
+      await assert.rejects(connection.sendRequest(method, hover), uninitialized)
+    await connection.sendNotification('textDocument/didOpen', {})
+    assert.equal((await editor.start()).serverInfo?.name, 'svc')
+    await assert.rejects(connection.sendRequest('initialize', parameters), {code: ErrorCodes.InvalidRequest})
+    assert.equal(await connection.sendRequest('textDocument/hover', hover), null)
+    assert.equal(await connection.sendRequest('shutdown'), null)
+    for (const method of ['textDocument/hover', 'shutdown', 'initialize'])
+      await assert.rejects(connection.sendRequest(method, hover), {
+        code: ErrorCodes.InvalidRequest,
+        message: /shutting/,
+      })
+    await connection.sendNotification('exit')
     assert.equal((await editor.process).exitCode, 0)
   })
 
