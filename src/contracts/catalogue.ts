@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {nearest, SvcError} from '../errors/index.js'
-import {packageRoot} from '../files/index.js'
+import {packageRoot, parseYaml} from '../files/index.js'
 
 /** One wire contract. `file` is absolute. */
 export interface Contract {
@@ -63,8 +63,7 @@ function readListed(): Promise<readonly Listed[]> {
 }
 
 async function readCatalogue(): Promise<readonly Listed[]> {
-  const [{parse}, source] = await Promise.all([import('yaml'), readFile(join(contractsFolder, 'index.yaml'), 'utf8')])
-  const {contracts} = parse(source) as Catalogue
+  const {contracts} = (await parseYaml(await readFile(join(contractsFolder, 'index.yaml'), 'utf8'))) as Catalogue
   return contracts.map(({id, kind = 'schema', schema, file, summary, aliases = []}) => ({
     kind,
     schema,

@@ -21,12 +21,7 @@ export function parseExactJson(text: string): unknown {
   return value
 }
 
-const isExact = Number.isSafeInteger
+export const isExact = Number.isSafeInteger
 
-const inexact = (digits: string) => `the integer ${digits} is not exact, since it is beyond 2^53; write it as a string`
-
-/** Converts an integer of a YAML text to a number. @param key of the integer @throws SyntaxError */
-export function exactNumber(value: bigint, key: unknown): number {
-  if (!isExact(Number(value))) throw new SyntaxError(`${inexact(String(value))} (at ${String(key)})`)
-  return Number(value)
-}
+export const inexact = (digits: string) =>
+  `the integer ${digits} is not exact, since it is beyond 2^53; write it as a string`

@@ -1,6 +1,7 @@
 import {readdir, readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {parseYaml} from '../../files/index.js'
 import type {Scopes, TaskContext} from '../base/context.js'
 import {matchesGlob} from '../base/glob.js'
 import type {ManifestEntry} from '../base/task.js'
@@ -34,17 +35,16 @@ async function scopeOf(path: string): Promise<readonly string[] | undefined> {
   const text = await readFile(path, 'utf8')
   const front = /^---\r?\n([\s\S]*?)\r?\n---\s*(\r?\n|$)/.exec(text)?.[1]
   if (front === undefined) return undefined
-  const {parse} = await import('yaml')
-  const scope = readYaml(path, () => (parse(front) as {scope?: unknown} | null)?.scope)
+  const scope = await readScope(path, front)
   if (scope === undefined || scope === null) return undefined
   const patterns = [scope].flat()
   if (patterns.every((pattern) => typeof pattern === 'string')) return patterns
   throw new SvcError('document_unparsable', {subject: path, reason: 'its scope is not a list of patterns'})
 }
 
-function readYaml<T>(path: string, read: () => T): T {
+async function readScope(path: string, front: string): Promise<unknown> {
   try {
-    return read()
+    return ((await parseYaml(front)) as {scope?: unknown} | null)?.scope
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('\n')
     throw new SvcError('document_unparsable', {subject: path, reason: reason.replace(/:$/, '')}, {cause: error})
