@@ -1,3 +1,4 @@
+import {isatty} from 'node:tty'
 import {type ErrorParams, Exit, isErrorOf, SvcError} from '../errors/index.js'
 
 /**
@@ -15,7 +16,12 @@ export class Interruption {
     this.#onSignal('SIGINT', new SvcError('interrupted', {}), Exit.interrupted)
     const terminated = new SvcError('terminated', {})
     this.#onSignal('SIGTERM', terminated, Exit.terminated)
-    const onHangup = () => (this.#onHangup === undefined ? this.#controller.abort(terminated) : this.#onHangup())
+    const terminals = [0, 1, 2].filter((stream) => isatty(stream))
+    const onHangup = () => {
+      if (this.#onHangup !== undefined) return this.#onHangup()
+      if (!this.#controller.signal.aborted && terminals.length > 0) process.once('exit', () => endByHangup(terminals))
+      this.#controller.abort(terminated)
+    }
     process.on('SIGHUP', onHangup)
     this.#undo.push(() => process.off('SIGHUP', onHangup))
     const onError = (error: NodeJS.ErrnoException) => {
@@ -47,6 +53,16 @@ export class Interruption {
     process.on(name, onSignal)
     this.#undo.push(() => process.off(name, onSignal))
   }
+}
+
+/**
+ * Ends the process by SIGHUP if these terminals have closed: Node would dump core when it restores their modes, which fails
+ * with EIO.
+ */
+function endByHangup(terminals: readonly number[]): void {
+  if (terminals.some((stream) => isatty(stream))) return
+  process.removeAllListeners('SIGHUP')
+  process.kill(process.pid, 'SIGHUP')
 }
 
 /**

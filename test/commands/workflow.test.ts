@@ -4,6 +4,7 @@ import {once} from 'node:events'
 import {existsSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {skipWithoutProgram} from '../support/programs.js'
 import {svc, svcBinary} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {until} from '../support/until.js'
@@ -42,5 +43,25 @@ describe('workflow run', () => {
     const {stdout} = await svc(['workflow', 'status', 'r', '--json'], {cwd: root})
     assert.equal((JSON.parse(stdout) as {status: string}).status, 'interrupted')
     assert.ok(!exists('done'))
+  })
+
+  it('ends its programs when its terminal closes', {skip: skipWithoutProgram('script')}, async (test) => {
+    const root = await temporaryFolder(test)
+    const steps = '{exec: [sh, -c, "echo $$ > pid; sleep 60"]}'
+    await writeFiles(root, {'Svc.toml': '', 'flow.yaml': `version: 1\nworkflows: {flow: {steps: [${steps}]}}`})
+    await writeFiles(root, {
+      run: `trap "" HUP\n"${process.execPath}" "${svcBinary}" workflow run flow.yaml\necho $? > status`,
+    })
+    // The leader of the session is ended first, then the kernel sends SIGHUP to the rest.
+    const command = 'sh run; true'
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], {cwd: root, stdio: ['pipe', 'ignore', 'ignore']})
+    test.after(() => terminal.kill('SIGKILL'))
+    const text = (name: string) => (existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : '')
+    await until(async () => text('pid') !== '', 'the start of the program')
+    terminal.kill('SIGKILL')
+    await until(async () => text('status') !== '', 'the end of the command')
+    // It does not dump core, which is 134.
+    assert.equal(text('status'), '129\n')
+    assert.throws(() => process.kill(Number(text('pid')), 0), {code: 'ESRCH'})
   })
 })
