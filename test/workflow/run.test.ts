@@ -657,6 +657,22 @@ describe('a task of a run', () => {
     assert.deepEqual(statuses(context), ['Queued', 'Cancelled'])
   })
 
+  it('is tried as often as declared if its first attempt was withdrawn', async (test) => {
+    const {run, resume, file, context} = await openFlows(test, {toml: external, clock: {ms: 1_764_000_000_000}})
+    const {run_id} = await run(
+      `steps: [{parallel: {a: [{id: t, task: pay, timeout: 1m, retries: 1, initial_backoff: 1}],
+  b: [{id: e, exec: [test, -e, '${file('there')}']}]}}]`,
+    )
+    await writeFile(file('there'), '')
+    await resume(run_id)
+    for (const expected of [['Queued', 'Cancelled', 'Cancelled'], Array(3).fill('Cancelled')]) {
+      context.clock.ms += 60_000
+      await resume(run_id)
+      assert.deepEqual(statuses(context), expected)
+    }
+    assert.equal(requireRun(context, run_id).status, 'failed')
+  })
+
   it('is cancelled if its plan is replaced', async (test) => {
     const {run, resume, context} = await openFlows(test, {toml: external})
     const {run_id} = await run('steps: [{id: t, task: pay}]')

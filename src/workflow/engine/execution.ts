@@ -386,11 +386,15 @@ export class Execution {
     {hash, signal}: {hash: string | undefined; signal: AbortSignal},
   ): Promise<unknown> {
     const {key} = base
-    const {attempt: earlier, isOpen} = this.#attempts.get(key.activityId) ?? {attempt: 0, isOpen: false}
+    const {
+      attempt: earlier,
+      isOpen,
+      failures: earlierFailures,
+    } = this.#attempts.get(key.activityId) ?? {attempt: 0, isOpen: false, failures: 0}
     // A wait that was interrupted goes on: nothing of it is repeated.
     const continues = executor.type === 'wait' && isOpen && !executor.isWithdrawn?.(base)
-    // Those before a wait count: the run has left the process since.
-    const failed = continues ? (earlier - 1) % step.maxAttempts : 0
+    // Failures before a wait count: the run has left the process since. Every resumption of a failed step begins again.
+    const failed = continues ? earlierFailures % step.maxAttempts : 0
     for (let failures = failed; ; failures++) {
       const attempt = earlier + failures - failed + (continues ? 0 : 1)
       const call: Call = {...base, attempt}

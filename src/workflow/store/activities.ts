@@ -139,23 +139,34 @@ export function recordAttempt(
   )
 }
 
-/** The last attempt of an activity without a result. @property isOpen it has not failed: it was interrupted */
+/**
+ * The last attempt of an activity without a result.
+ * @property isOpen it has not failed: it was interrupted
+ * @property failures number of attempts that have failed; those that were withdrawn have not
+ */
 export interface LastAttempt {
   readonly attempt: number
   readonly isOpen: boolean
+  readonly failures: number
 }
 
 /** The last attempts of the unfinished activities of a run, by activity id. */
 export function lastAttempts({store}: TaskContext, runId: string): ReadonlyMap<string, LastAttempt> {
-  const rows = store.all<{activity_id: string; attempt: number; failed: number | null}>(
-    `SELECT activity_id, max(attempt_no) AS attempt, max(CASE status WHEN 'failed' THEN attempt_no END) AS failed
+  const rows = store.all<{activity_id: string; attempt: number; failed: number | null; failures: number}>(
+    `SELECT activity_id, max(attempt_no) AS attempt, max(CASE status WHEN 'failed' THEN attempt_no END) AS failed,
+  count(CASE status WHEN 'failed' THEN 1 END) AS failures
 FROM workflow_activity_attempt_log AS a WHERE run_id = ?
   AND NOT EXISTS (SELECT 1 FROM workflow_activity_log AS l WHERE l.run_id = a.run_id
     AND l.workflow_name = a.workflow_name AND l.activity_id = a.activity_id AND l.status = 'completed')
 GROUP BY activity_id`,
     [runId],
   )
-  return new Map(rows.map(({activity_id, attempt, failed}) => [activity_id, {attempt, isOpen: failed !== attempt}]))
+  return new Map(
+    rows.map(({activity_id, attempt, failed, failures}) => [
+      activity_id,
+      {attempt, isOpen: failed !== attempt, failures},
+    ]),
+  )
 }
 
 /** The error of the last failed attempt of an activity. */
