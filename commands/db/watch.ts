@@ -13,8 +13,8 @@ export default class DbWatch extends DbCommand<typeof DbWatch> {
     `Prints one line per change, made by any process, until interrupted. By default, prints only new changes. With --json
 each line is a JSON object.
 
-If the database was restored or reset after the change of --after, the first line has the kind reset: later changes than
-that of the backup were undone.`
+The first line has the kind reset if the database was restored or reset after the change of --after, or if later changes
+were pruned. What was read before must then be read again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> todos',
     '<%= config.bin %> <%= command.id %> todos --after 0 --json | head -5',
@@ -45,7 +45,7 @@ that of the backup were undone.`
     try {
       let after = lastChange(connection)
       if (this.flags.after !== undefined) {
-        const point = resumePoint(connection, this.flags.after)
+        const point = resumePoint(connection, {id: this.flags.after, mark: undefined})
         after = point.after
         if (point.isReset) await this.output.line({id: after, topic, change_kind: 'reset'}, `${after}\treset`)
       }

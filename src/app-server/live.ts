@@ -8,7 +8,10 @@ import {
   changesAfter,
   connect,
   dataVersion,
+  eventId,
   lastChange,
+  type Received,
+  readEventId,
   resumePoint,
 } from '../lang/index.js'
 import {eventStream, type HttpApp, type ReplyStream, sseFrame} from '../net/index.js'
@@ -63,10 +66,10 @@ export class LiveFeed {
   }
 
   /**
-   * Sends a subscriber every change after a given id, or all changes from now on. If the database was restored or reset
-   * since, a reset event precedes the new changes.
+   * Sends a subscriber every change after a given one, or all changes from now on. If the database was replaced or the
+   * log was pruned since, a reset event precedes the new changes.
    */
-  subscribe(topic: string, after: number | undefined, stream: ReplyStream): void {
+  subscribe(topic: string, after: Received | undefined, stream: ReplyStream): void {
     if (this.#subscribers.size === 0) this.#wake()
     const subscriber: Subscriber = {
       topic,
@@ -199,7 +202,7 @@ function groupByTopic(changes: readonly Change[]): Map<string, Change[]> {
 const noFrames = Buffer.alloc(0)
 
 const framesOf = (changes: readonly Change[]): Buffer =>
-  Buffer.from(changes.map((change) => sseFrame({id: change.id, event: 'change', data: change})).join(''))
+  Buffer.from(changes.map((change) => sseFrame({id: eventId(change), event: 'change', data: change})).join(''))
 
 /** `GET /api/live/<topic>`: resumable by `Last-Event-ID`, or by `after_id`. */
 export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed): void {
@@ -214,11 +217,11 @@ export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed
   })
 }
 
-function lastReceived({headers, query}: FastifyRequest): number | undefined {
+function lastReceived({headers, query}: FastifyRequest): Received | undefined {
   const value = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
   if (value === undefined) return undefined
-  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : Number.NaN
-  if (!Number.isSafeInteger(id))
-    throw new SvcError('bad_request', {reason: 'after_id must be the id of a change', param: 'after_id'})
-  return id
+  const received = typeof value === 'string' ? readEventId(value) : undefined
+  if (received === undefined)
+    throw new SvcError('bad_request', {reason: 'after_id must be the id of an event', param: 'after_id'})
+  return received
 }

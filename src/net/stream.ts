@@ -31,7 +31,7 @@ export const eventStream = (reply: FastifyReply): ReplyStream =>
   open(reply, 'text/event-stream', (frames) => frames as Buffer, ': ping\n\n')
 
 /** Formats a server-sent event with JSON data. */
-export const sseFrame = ({id, event, data}: {id: number; event: string; data: unknown}): string =>
+export const sseFrame = ({id, event, data}: {id: number | string; event: string; data: unknown}): string =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 function open(

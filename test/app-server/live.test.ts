@@ -3,7 +3,18 @@ import {rename} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {LiveFeed} from '../../src/app-server/index.js'
-import {Application, appDatabase, checkProgram, migrate} from '../../src/lang/index.js'
+import {
+  Application,
+  allChangesAfter,
+  appDatabase,
+  type Change,
+  checkProgram,
+  eventId,
+  migrate,
+  type Received,
+  readEventId,
+  resumePoint,
+} from '../../src/lang/index.js'
 import {backUpDatabase, replaceDatabase, restoreDatabase} from '../../src/store/index.js'
 import {serveDb} from '../support/db-server.js'
 import {EventStream} from '../support/event-stream.js'
@@ -40,7 +51,7 @@ describe('a program served by two processes on one database', () => {
     const seen = ids(first)
     // Changes during the disconnection are sent afterwards.
     await steady.received(Math.min(200, first.lastId + 20))
-    const second = await EventStream.open(live(one), {'last-event-id': String(first.lastId)})
+    const second = await EventStream.open(live(one), {'last-event-id': first.lastEventId})
     await writing
     await steady.received(200)
     await second.received(200 - seen.length)
@@ -123,6 +134,39 @@ describe('a program whose database was restored', () => {
   })
 })
 
+describe('a resume position', () => {
+  it('is refused if its change is another one, or if later ones were pruned', async (t) => {
+    const path = join(await temporaryFolder(t), 'app.db')
+    const program = checkProgram(source)
+    await migrate(program, path)
+    const application = await Application.open(program, {path})
+    t.after(() => application.close())
+    const post = program.functions.find(({name}) => name === 'post')
+    assert.ok(post !== undefined)
+    for (let i = 0; i < 5; i++) application.call(post, ['text'])
+    const {database} = application.writer
+    const idOf = (id: number) => eventId(allChangesAfter(application.writer, id - 1, 1)[0] as Change)
+    const resume = (id: string) => resumePoint(application.writer, readEventId(id) as Received)
+    const third = idOf(3)
+    assert.deepEqual(resume(third), {after: 3, isReset: false})
+    // A file with the same number of changes was copied over the database.
+    database.exec("UPDATE codex_change_log SET created_at = datetime('now', '+1 day') WHERE id = 3")
+    assert.deepEqual(resume(third), {after: 5, isReset: true})
+    assert.deepEqual(resume('3'), {after: 3, isReset: false})
+    database.exec('DELETE FROM codex_change_log WHERE id <= 4')
+    for (const [id, isReset] of [
+      [0, false],
+      [3, true],
+      [4, false],
+      [5, false],
+    ] as const)
+      assert.deepEqual(resume(String(id)), {after: id, isReset})
+    database.exec('DELETE FROM codex_change_log')
+    assert.deepEqual(resume('4'), {after: 4, isReset: true})
+    assert.deepEqual(resume('5'), {after: 5, isReset: false})
+  })
+})
+
 describe('a feed of changes', () => {
   it('sends every change if there are more than one page', async (t) => {
     const program = checkProgram(source)
@@ -142,7 +186,7 @@ describe('a feed of changes', () => {
       Array.from(
         Buffer.concat(sent)
           .toString()
-          .matchAll(/^id: (\d+)$/gm),
+          .matchAll(/^id: (\d+)-[0-9a-f]{8}$/gm),
         ([, id]) => Number(id),
       )
     await until(() => received().length >= 2500, 'all are received')

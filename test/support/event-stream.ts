@@ -11,6 +11,8 @@ export interface StreamEvent {
 /** A client of server-sent events. Like a browser, it remembers the last id. */
 export class EventStream {
   readonly events: StreamEvent[] = []
+  /** The id of the last event, as a browser sends it. */
+  lastEventId = ''
   readonly #response: IncomingMessage
   #rest = ''
 
@@ -49,7 +51,8 @@ export class EventStream {
     const frames = (this.#rest + text).split('\n\n')
     this.#rest = frames.pop() ?? ''
     for (const frame of frames) {
-      const id = /^id: (\d+)$/m.exec(frame)?.[1]
+      this.lastEventId = /^id: (.*)$/m.exec(frame)?.[1] ?? this.lastEventId
+      const id = /^id: (\d+)(?:-[0-9a-f]{8})?$/m.exec(frame)?.[1]
       const event = /^event: (.*)$/m.exec(frame)?.[1] ?? 'message'
       const data = /^data: (.*)$/m.exec(frame)?.[1]
       if (id !== undefined && data !== undefined)

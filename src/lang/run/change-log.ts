@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto'
 import {type DatabaseKind, hasTable, lastAssigned, startLife} from '../../store/index.js'
 import type {Program} from '../check/index.js'
 import type {Connection} from './connection.js'
@@ -75,28 +76,58 @@ export const allChangesAfter = (connection: Connection, after: number, limit: nu
 export const lastChange = (connection: Connection): number =>
   Number((connection.statement('SELECT max(id) AS id FROM codex_change_log').get() as {id: number | null}).id ?? 0)
 
-/** From where a subscriber continues that has received the changes up to `after`. */
+/** The last change that a subscriber has received. */
+export interface Received {
+  id: number
+  /** Of the change; undefined if the subscriber knows only its number. */
+  mark: string | undefined
+}
+
+/** Identifies the content of a change: another change with the same number has another mark. */
+function markOf({topic, entity_kind: kind, entity_id: id, change_kind: change, created_at: at}: Change): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([topic, kind, id, change, at]))
+    .digest('hex')
+  return digest.slice(0, 8)
+}
+
+/** The id of an event: the number of the change, and its mark. */
+export const eventId = (change: Change): string => `${change.id}-${markOf(change)}`
+
+/** Reads the id of an event, or the number of a change; undefined if it is neither. */
+export function readEventId(text: string): Received | undefined {
+  const [, digits, mark] = /^(\d+)(?:-([0-9a-f]{8}))?$/.exec(text) ?? []
+  const id = Number(digits)
+  return Number.isSafeInteger(id) ? {id, mark} : undefined
+}
+
+/** From where a subscriber continues. */
 export interface ResumePoint {
   after: number
   /**
-   * True if the database was restored or reset since: changes that the subscriber has received do not exist, so it must
-   * read everything again.
+   * True if it must read everything again: changes that it has received do not exist, because the database was
+   * restored, reset or replaced, or changes that it has not received were pruned.
    */
   isReset: boolean
 }
 
-export function resumePoint({database}: Connection, after: number): ResumePoint {
+export function resumePoint(connection: Connection, {id, mark}: Received): ResumePoint {
+  const {database} = connection
   const newest = lastAssigned(database, logTable)
-  if (after > newest) return {after: newest, isReset: true}
+  if (id > newest) return {after: newest, isReset: true}
   const ended = hasTable(database, 'svc_log_lives')
     ? database
         .prepare<[number, number], number | null>(
           'SELECT max(first_id) FROM svc_log_lives WHERE last_id < ? AND first_id > ?',
         )
         .pluck()
-        .get(after, after)
+        .get(id, id)
     : undefined
-  return ended == null ? {after, isReset: false} : {after: ended, isReset: true}
+  if (ended != null) return {after: ended, isReset: true}
+  const [found] = allChangesAfter(connection, id - 1, 1)
+  if (mark !== undefined && found?.id === id && markOf(found) !== mark) return {after: newest, isReset: true}
+  const oldest = allChangesAfter(connection, 0, 1)[0]?.id ?? newest + 1
+  return {after: id, isReset: id > 0 && id + 1 < oldest}
 }
 
 /** A number that changes when another connection has committed. */

@@ -9,8 +9,11 @@ export {
   changeLogTable,
   changesAfter,
   dataVersion,
+  eventId,
   lastChange,
+  type Received,
   type ResumePoint,
+  readEventId,
   resumePoint,
   topicsOf,
 } from './change-log.js'
