@@ -5,13 +5,18 @@ export interface ByteReaderOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Reads a stream of chunks by byte count. */
+/** Maximum number of successive reads that advance by no byte; a decoder that has more would never end. */
+const mostIdle = 10_000
+
+/** Reads a stream of chunks by byte count. A loop over it that does not advance fails instead of never ending. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>
   readonly #signal: AbortSignal | undefined
   readonly #destroy: (() => void) | undefined
   #buffer: Buffer = Buffer.alloc(0)
   #ended = false
+  #position = 0
+  #idle = 0
   /** Rejects the pending read, if there is one. */
   #rejectRead: ((reason: unknown) => void) | undefined
 
@@ -24,6 +29,7 @@ export class ByteReader {
 
   /** The next bytes, without consuming them; fewer at the end. */
   async peek(length: number): Promise<Buffer> {
+    if (++this.#idle > mostIdle) throw new Error(`The decoder made no progress at byte ${this.#position}.`)
     await this.#fill(length)
     return this.#buffer.subarray(0, length)
   }
@@ -31,7 +37,7 @@ export class ByteReader {
   /** The next bytes; fewer at the end. */
   async read(length: number): Promise<Buffer> {
     const bytes = await this.peek(length)
-    this.#buffer = this.#buffer.subarray(bytes.length)
+    this.#advance(bytes.length)
     return bytes
   }
 
@@ -41,7 +47,7 @@ export class ByteReader {
       if (this.#buffer.length === 0) await this.#fill(1)
       if (this.#buffer.length === 0) return
       const step = Math.min(left, this.#buffer.length)
-      this.#buffer = this.#buffer.subarray(step)
+      this.#advance(step)
       left -= step
     }
   }
@@ -72,8 +78,14 @@ export class ByteReader {
 
   #take(): Buffer {
     const bytes = this.#buffer
-    this.#buffer = Buffer.alloc(0)
+    this.#advance(bytes.length)
     return bytes
+  }
+
+  #advance(count: number): void {
+    this.#buffer = this.#buffer.subarray(count)
+    this.#position += count
+    if (count > 0) this.#idle = 0
   }
 
   async #fill(length: number): Promise<void> {

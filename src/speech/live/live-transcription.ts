@@ -1,6 +1,7 @@
 import type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from '../../audio/index.js'
 import {type RecognitionOptions, type SpeechModel, sampleRate} from '../model.js'
 import type {FinishedText} from '../text/finish.js'
+import {advanced} from '../transcribe/advanced.js'
 import {WindowMemo} from '../transcribe/window-memo.js'
 import {createDrafts, type Drafts} from './drafts.js'
 import {type StabilityRules, StableText} from './stable-text.js'
@@ -245,7 +246,7 @@ export class LiveTranscription<F> {
       this.#rest = []
       this.#restLength = 0
       yield block
-      from = to
+      from = advanced(from, to)
     }
     if (from === samples.length) return
     this.#rest.push(samples.subarray(from))

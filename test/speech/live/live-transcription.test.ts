@@ -3,6 +3,7 @@ import {after, before, describe, it} from 'node:test'
 import {energyVad, openAudio} from '../../../src/audio/index.js'
 import {
   AudioOverflow,
+  type EndedUtterance,
   type LiveOptions,
   LiveTranscription,
   type Partial,
@@ -13,6 +14,7 @@ import {defaultTranscribeOptions} from '../../../src/speech/transcribe/options.j
 import {transcribe} from '../../../src/speech/transcribe/transcribe.js'
 import type {WindowMemo} from '../../../src/speech/transcribe/window-memo.js'
 import {projectFile} from '../../support/project.js'
+import {uniformFloats} from '../../support/random-floats.js'
 import {suiteFolder} from '../../support/temporary.js'
 
 const rate = 16_000
@@ -198,6 +200,35 @@ describe('live transcription with a model that carries its state', () => {
     await speak(silence(1.5))
     await live.close()
     assert.ok(seen.failures[0] instanceof AudioOverflow)
+  })
+
+  it('ends, and has each sample in one utterance, however the audio arrives and is cut', async () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = uniformFloats(seed)
+      const heard: Float32Array[] = []
+      const utterances: Promise<unknown>[] = []
+      const take = (ended: EndedUtterance<string>) => utterances.push(ended.transcribe(new AbortController().signal))
+      const {live, seen} = start(windowModel('window').model, {
+        detector: undefined,
+        endpoint: {silenceMs: undefined, maxDurationMs: 1 + 500 * random()},
+        onEndpoint: take,
+        async transcribe(samples) {
+          heard.push(samples)
+          return ''
+        },
+      })
+      const audio = Float32Array.from({length: Math.floor(20_000 * random())}, random)
+      for (let at = 0; at < audio.length; ) {
+        const length = Math.floor(2000 * random() ** 3)
+        live.push(audio.slice(at, at + length))
+        at += length
+        if (random() < 0.2) take(await live.commit())
+      }
+      take(await live.commit())
+      await Promise.all(utterances)
+      await live.close()
+      assert.deepEqual([joined(...heard), seen.failures], [audio, []], `seed ${seed}`)
+    }
   })
 
   it('commits without audio', async () => {
