@@ -4,6 +4,7 @@ import {rm} from 'node:fs/promises'
 import {basename, relative, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
+  audioTrackFlag,
   formatTable,
   inGroup,
   overwriteFlag,
@@ -16,6 +17,7 @@ import {
   stopped,
   subtitleFlags,
   subtitleShapeOf,
+  trackOptions,
   withProgress,
 } from '../src/cli/index.js'
 import {speechSessionSettings} from '../src/config/index.js'
@@ -48,6 +50,9 @@ const titles = () => {
     return title
   }
 }
+
+/** True for a warning about damaged audio. */
+const isDamage = ({code}: {code: string}): boolean => code.startsWith('audio_')
 
 /** Number of skipped files that are named. */
 const mostNamed = 3
@@ -139,6 +144,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       }),
     }),
     ...inGroup('audio', {
+      'audio-track': audioTrackFlag(),
       offset: positionFlag({
         description: 'Start of the part to transcribe; times stay those of the recording. (default: 0)',
       }),
@@ -259,7 +265,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     return {formats, files, rule}
   }
 
-  /** Returns the number of warnings about the audio, which all concern it. */
+  /** Returns the number of warnings about damaged audio. */
   async #detectLanguage(transcriber: Transcriber, recording: string, isNamed: boolean): Promise<number> {
     const {languageName} = await import('../src/speech/index.js')
     let damage = 0
@@ -267,7 +273,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const {model, languages} = await transcriber.detectLanguage(this.#input(recording), {
       ...source,
       onWarning: (warning) => {
-        damage++
+        if (isDamage(warning)) damage++
         source.onWarning?.(warning)
       },
     })
@@ -288,7 +294,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     return damage
   }
 
-  /** Returns the number of warnings about the audio. @param title precedes a text on standard output */
+  /** Returns the number of warnings about damaged audio. @param title precedes a text on standard output */
   async #transcribe(
     transcriber: Transcriber,
     recording: string,
@@ -325,7 +331,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
         : error
     })
     if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech found.`)
-    const damage = result.recording?.warnings.filter(({code}) => code.startsWith('audio_')).length ?? 0
+    const damage = result.recording?.warnings.filter(isDamage).length ?? 0
     if (streams) {
       await print(writer.footer(result.transcript))
       await this.#printStats(result)
@@ -389,11 +395,12 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   }
 
   /** What both the detection of the language and the transcription need. */
-  #source(): Pick<TranscribeHandlers, 'excerpt' | 'signal' | 'onWarning'> {
+  #source(): Pick<TranscribeHandlers, 'excerpt' | 'track' | 'onTracks' | 'signal' | 'onWarning'> {
     const {offset, duration} = this.flags
     return {
       excerpt:
         offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration},
+      ...trackOptions(this.flags['audio-track'], (text) => this.output.notice(text)),
       signal: this.signal,
       onWarning: ({message}) => this.output.notice(`warning: ${message}`),
     }

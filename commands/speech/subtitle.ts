@@ -2,12 +2,14 @@ import {readFile} from 'node:fs/promises'
 import {basename, dirname, extname, join, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
+  audioTrackFlag,
   inGroup,
   overwriteFlag,
   SpeechCommand,
   speechFlags,
   subtitleFlags,
   subtitleShapeOf,
+  trackOptions,
   withProgress,
 } from '../../src/cli/index.js'
 import type {SpeechSubtitleV1} from '../../src/contracts/index.js'
@@ -45,6 +47,7 @@ reports the word error rate.`
       overwrite: overwriteFlag,
     }),
     ...subtitleFlags({width: ['line-width'], count: ['max-lines']}),
+    ...inGroup('audio', {'audio-track': audioTrackFlag()}),
     ...speechFlags,
     ...inGroup('text', {
       refine: Flags.boolean({
@@ -72,6 +75,7 @@ reports the word error rate.`
         return transcriber.transcribe(
           {path: resolve(recording)},
           {
+            ...trackOptions(this.flags['audio-track'], (text) => this.output.notice(text)),
             signal: this.signal,
             onStart: progress.start,
             onProgress: progress.advance,
@@ -106,7 +110,7 @@ reports the word error rate.`
     rule: OutputRule,
     reference: string | undefined,
   ): Promise<void> {
-    const {compareSubtitles, parseSubtitles, writeTranscript} = await import('../../src/speech/index.js')
+    const {compareSubtitles, parseSubtitles, tracksPayload, writeTranscript} = await import('../../src/speech/index.js')
     const format = outputPath?.toLowerCase().endsWith('.vtt') ? 'vtt' : 'srt'
     const shape = subtitleShapeOf(this.flags)
     const written = (highlightWords?: boolean) => writeTranscript(format, result.transcript, {...shape, highlightWords})
@@ -119,6 +123,7 @@ reports the word error rate.`
       blocks: parseSubtitles(text).length,
       language: result.transcript.language,
       duration_ms: Math.round(1000 * result.transcript.durationSec),
+      ...(result.recording?.tracks === undefined ? {} : tracksPayload(result.recording.tracks)),
       ...(reference === undefined ? {} : {comparison: compareSubtitles(reference, written())}),
     }
     await this.output.result(payload, ({comparison}) => {

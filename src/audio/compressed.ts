@@ -13,8 +13,7 @@ import {
   silent,
   vorbisDecoder,
 } from './packet-decoders.js'
-import {mixDown} from './pcm.js'
-import type {DecoderContext, Sound} from './sound.js'
+import type {Block, DecoderContext, Sound} from './sound.js'
 import type {Unit} from './unit.js'
 
 interface Codec {
@@ -58,7 +57,7 @@ export async function openCompressed(
   return {
     source: {container, codec, sampleRate, channels: channelData.length},
     durationSec: length === undefined ? undefined : length.samples / length.sampleRate,
-    samples: inOneRate(first.value, pieces, context),
+    blocks: blocksOf(first.value, pieces),
   }
 }
 
@@ -77,7 +76,8 @@ async function* decodeAll(
   let silentSec = 0
   try {
     for await (const unit of units(reader, context, onDamage)) {
-      const decoded = await decode(unit.packets)
+      const heard = await decode(unit.packets)
+      const decoded = {...heard, layout: unit.layout ?? heard.layout}
       const {silence, from, to} = timeLine.place(unit, decoded)
       const {sampleRate} = decoded
       if (silence > 0) silentSec += silence / sampleRate
@@ -156,21 +156,14 @@ function tolerant(decoder: PacketDecoder, onDamage: () => void): TolerantDecoder
   }
 }
 
-/** @throws audio_invalid if the sample rate changes within the file */
-async function* inOneRate(
+async function* blocksOf(
   first: Decoded,
   others: AsyncGenerator<Decoded, void, undefined>,
-  {name, channel}: DecoderContext,
-): AsyncGenerator<Float32Array, void, undefined> {
+): AsyncGenerator<Block, void, undefined> {
+  const block = ({channelData, sampleRate, layout}: Decoded): Block => ({channels: channelData, sampleRate, layout})
   try {
-    yield mixDown(first.channelData, channel)
-    for await (const {channelData, sampleRate} of others) {
-      if (sampleRate !== first.sampleRate) {
-        const reason = `its sample rate changes from ${first.sampleRate} to ${sampleRate} Hz`
-        throw new SvcError('audio_invalid', {file: name, reason})
-      }
-      yield mixDown(channelData, channel)
-    }
+    yield block(first)
+    for await (const decoded of others) yield block(decoded)
   } finally {
     await others.return()
   }

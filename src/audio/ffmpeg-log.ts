@@ -1,3 +1,5 @@
+import type {AudioTrack, TrackList} from './audio-track.js'
+
 /** Maximum length of a line that is parsed, and of a message that is reported, characters. */
 const longestLine = 4096
 const longestReason = 200
@@ -11,7 +13,25 @@ export class FfmpegLog {
   #count = 0
   /** Duration declared by the container, seconds; undefined if there is none, NaN if it is a guess or includes video. */
   #durationSec: number | undefined
-  readonly #tracks = new Set<string>()
+  readonly #kinds = new Set<string>()
+  readonly #tracks: (AudioTrack & {stream: number})[] = []
+  /** The track whose description is being read; undefined for other streams, and after the input. */
+  #described: AudioTrack | undefined
+  #isInput = true
+  readonly #onTracks: ((list: TrackList) => void) | undefined
+
+  /** @param onTracks called when the track to decode is known */
+  constructor(onTracks?: (list: TrackList) => void) {
+    this.#onTracks = onTracks
+  }
+
+  /** The audio tracks of the input. */
+  get tracks(): readonly AudioTrack[] {
+    return this.#tracks.map(({stream, ...track}) => track)
+  }
+
+  /** Duration of the input including its video, seconds; undefined if it is unknown. */
+  wholeSec: number | undefined
 
   read(text: string): void {
     const lines = (this.#rest + text).split('\n')
@@ -27,7 +47,7 @@ export class FfmpegLog {
 
   /** True if the file has tracks but no audio track. */
   get isWithoutAudio(): boolean {
-    return this.#tracks.size > 0 && !this.#tracks.has('Audio')
+    return this.#kinds.size > 0 && !this.#kinds.has('Audio')
   }
 
   /**
@@ -58,14 +78,49 @@ export class FfmpegLog {
     const length = /^\[info\] +Duration: (\d+):(\d+):([\d.]+), start: (-?[\d.]+)/.exec(line)
     if (length !== null) {
       const [hours, minutes, seconds, start] = length.slice(1).map(Number) as [number, number, number, number]
+      this.wholeSec ??= 3600 * hours + 60 * minutes + seconds
       this.#durationSec ??= 3600 * hours + 60 * minutes + seconds - Math.max(0, start)
     }
     const track = /^\[info\] +Stream #0:\d+.*?: (Audio|Video|Subtitle|Data|Attachment): /.exec(line)?.[1]
-    if (track !== undefined) this.#tracks.add(track)
+    if (track !== undefined) this.#kinds.add(track)
+    this.#describe(line)
     // Video may be longer than its audio.
     if (/^\[info\] +Stream #0.*: Video: (?!.*\(attached pic\))/.test(line)) this.#durationSec = Number.NaN
   }
+
+  #describe(line: string): void {
+    const mapped = mappingLine.exec(line)?.[1]
+    if (mapped !== undefined) {
+      const track = this.#tracks.find(({stream}) => stream === Number(mapped))
+      if (track !== undefined) this.#onTracks?.({tracks: this.tracks, selected: track.number})
+    }
+    if (/^\[info\] (Stream mapping:|Output #)/.test(line)) this.#isInput = false
+    if (!this.#isInput) return
+    const [, stream, language = 'und', kind, properties = ''] = streamLine.exec(line) ?? []
+    if (kind === 'Audio') {
+      this.#described = {
+        number: this.#tracks.length + 1,
+        codec: /^\w+/.exec(properties)?.[0] ?? 'unknown',
+        sampleRate: Number(/(\d+) Hz/.exec(properties)?.[1] ?? 0),
+        layout: / Hz, ([^,]+)/.exec(properties)?.[1] ?? 'unknown',
+        ...(language === 'und' ? {} : {language}),
+        isDefault: properties.includes('(default)'),
+      }
+      this.#tracks.push(Object.assign(this.#described, {stream: Number(stream)}))
+    } else if (kind !== undefined) this.#described = undefined
+    const title = titleLine.exec(line)?.[1]?.trim()
+    if (this.#described !== undefined && title) this.#described.title ??= title
+  }
 }
+
+/** The title of a stream, in the indented lines after it. */
+const titleLine = /^\[info\] {3,}title +: (.*)$/
+
+/** A stream of the input: its number, its language, and its properties. */
+const streamLine = /^\[info\] +Stream #0:(\d+)(?:\[\w+\])?(?:\((\w+)\))?: (\w+): (.*)$/
+
+/** Which stream is decoded. */
+const mappingLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /
 
 /** ffmpeg logs corrupt packets as warnings, and other losses as errors. */
 const isComplaint = (line: string): boolean =>

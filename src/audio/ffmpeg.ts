@@ -1,6 +1,7 @@
 import {once} from 'node:events'
 import type {Writable} from 'node:stream'
 import {SvcError} from '../errors/index.js'
+import {type AudioTrack, describeTracks, selectTrack} from './audio-track.js'
 import {ByteReader} from './byte-reader.js'
 import {FfmpegLog} from './ffmpeg-log.js'
 import type {DecoderContext, Sound} from './sound.js'
@@ -16,7 +17,7 @@ export type FfmpegInput =
  * other file. Its input is a path or bytes, never a shell command; with bytes, it must not open files. Errors that it reports
  * while it continues become warnings, and so does audio that is shorter than the container declares.
  * @param format completes the sentence "it is …"
- * @throws decoder_unavailable, audio_invalid, audio_track_missing
+ * @throws decoder_unavailable, audio_invalid, audio_track_missing, audio_track_unknown, audio_tracks_need_file
  */
 export async function openFfmpeg(
   input: FfmpegInput,
@@ -24,14 +25,16 @@ export async function openFfmpeg(
   sampleRate: number,
   context: DecoderContext,
 ): Promise<Sound> {
-  const {name, warn, signal} = context
+  const {name, warn, signal, track: choice} = context
   const piped = 'bytes' in input
   const {execa} = await import('execa')
+  const number = typeof choice === 'object' ? await trackOfLanguage(input, choice, format, context) : choice
   signal?.throwIfAborted()
   const child = execa(
     'ffmpeg',
     [
       ...['-nostdin', '-hide_banner', '-nostats', '-v', 'level+info', ...source(input)],
+      ...(number === undefined ? [] : ['-map', `0:a:${number - 1}`]),
       ...['-vn', '-af', timeline(sampleRate), '-c:a', 'pcm_f32le', '-f', 'wav', 'pipe:1'],
     ],
     {
@@ -46,7 +49,7 @@ export async function openFfmpeg(
     const {code, cause} = await child
     throw code === 'ENOENT' ? new SvcError('decoder_unavailable', {file: name, format}) : cause
   }
-  const log = new FfmpegLog()
+  const log = new FfmpegLog(context.onTracks)
   child.stderr.setEncoding('utf8').on('data', (text: string) => log.read(text))
   // Without a reader, the output would be dropped.
   child.stdout.pause()
@@ -60,6 +63,8 @@ export async function openFfmpeg(
     const {exitCode} = await child
     signal?.throwIfAborted()
     if (fault !== undefined) throw fault.error
+    if (number !== undefined && number > log.tracks.length && !log.isWithoutAudio && log.tracks.length > 0)
+      throw unknownTrack(name, number, log.tracks)
     if (exitCode !== 0 && count === 0)
       throw log.isWithoutAudio
         ? new SvcError('audio_track_missing', {file: name})
@@ -74,20 +79,20 @@ export async function openFfmpeg(
   try {
     if ((await reader.peek(1)).length === 0) await end(0)
     const wave = await openWave(reader, {...context, fileBytes: undefined})
-    if (!('samples' in wave)) throw new Error('ffmpeg returned a different encoding than requested.')
-    return {...wave, source: {...wave.source, container: 'ffmpeg', codec: format}, samples: samples(wave)}
+    if (!('blocks' in wave)) throw new Error('ffmpeg returned a different encoding than requested.')
+    return {...wave, source: {...wave.source, container: 'ffmpeg', codec: format}, blocks: blocks(wave)}
   } catch (error) {
     stop()
     signal?.throwIfAborted()
     throw error
   }
 
-  async function* samples(wave: Sound) {
+  async function* blocks(wave: Sound) {
     let count = 0
     try {
-      for await (const piece of wave.samples) {
-        count += piece.length
-        yield piece
+      for await (const block of wave.blocks) {
+        count += block.channels[0]?.length ?? 0
+        yield block
       }
       await end(count)
     } catch (error) {
@@ -97,6 +102,46 @@ export async function openFfmpeg(
       stop()
     }
   }
+}
+
+const unknownTrack = (file: string, track: number | string, tracks: readonly AudioTrack[]) =>
+  new SvcError('audio_track_unknown', {file, track, tracks: describeTracks(tracks)})
+
+/** Number of the track with a language. */
+async function trackOfLanguage(
+  input: FfmpegInput,
+  choice: Exclude<DecoderContext['track'], number | undefined>,
+  format: string,
+  context: DecoderContext,
+): Promise<number> {
+  if (!('path' in input)) throw new SvcError('audio_tracks_need_file', {file: context.name})
+  const {tracks} = await readTracks(input.path, format, context)
+  const track = selectTrack(tracks, choice)
+  if (track === undefined) throw unknownTrack(context.name, choice.name, tracks)
+  return track.number
+}
+
+/**
+ * Reads the audio tracks of a file, and its duration in seconds, without decoding it.
+ * @throws decoder_unavailable, audio_invalid, audio_track_missing
+ */
+export async function readTracks(
+  path: string,
+  format: string,
+  {name, signal}: Pick<DecoderContext, 'name' | 'signal'>,
+): Promise<{tracks: readonly AudioTrack[]; durationSec: number | undefined}> {
+  const {execa} = await import('execa')
+  const options = {reject: false, stdin: 'ignore', stdout: 'ignore', ...(signal && {cancelSignal: signal})} as const
+  const args = ['-nostdin', '-hide_banner', '-v', 'level+info', ...source({path})]
+  const {stderr, code, cause} = await execa('ffmpeg', args, options)
+  signal?.throwIfAborted()
+  if (code !== undefined) throw code === 'ENOENT' ? new SvcError('decoder_unavailable', {file: name, format}) : cause
+  const log = new FfmpegLog()
+  log.read(`${stderr}\n`)
+  if (log.tracks.length > 0) return {tracks: log.tracks, durationSec: log.wholeSec}
+  throw log.isWithoutAudio
+    ? new SvcError('audio_track_missing', {file: name})
+    : new SvcError('audio_invalid', {file: name, reason: log.reason})
 }
 
 /**

@@ -1,4 +1,5 @@
 import type {ByteReader} from './byte-reader.js'
+import {layoutOfMask} from './channel-layout.js'
 import {crc8, crc16} from './crc.js'
 import {flacHeadBytes, flacLength} from './flac-length.js'
 import {type DecoderContext, truncationWarning} from './sound.js'
@@ -22,13 +23,24 @@ export async function* flacFrames(
   {name, warn}: DecoderContext,
   onDamage: () => void,
 ): AsyncGenerator<Unit, void, undefined> {
-  const declaredSamples = flacLength(await reader.peek(flacHeadBytes))?.samples ?? 0
-  await skipMetadata(reader)
   let first: FrameHeader | undefined
+  let mask = 0
+  let begins = false
   let isAfterLoss = false
   let isCut = false
   let end = 0
+  /** Samples of all files that were joined to one: those that their headers declare, and those before the current file. */
+  let declaredSamples = 0
+  let before = 0
   for (;;) {
+    if (isStart(await reader.peek(startMarker.length))) {
+      begins = true
+      declaredSamples += flacLength(await reader.peek(flacHeadBytes))?.samples ?? 0
+      mask = await readMetadata(reader)
+      first = undefined
+      before += end
+      end = 0
+    }
     const found = await readFrame(reader, first)
     isCut = found === 'cut'
     if (found === 'end' || found === 'cut') break
@@ -41,22 +53,40 @@ export async function* flacFrames(
     first ??= header
     const start = header.isNumbered ? header.number * first.samples : header.number
     end = start + header.samples
-    yield {packets: [bytes], isAfterLoss, start}
+    yield {packets: [bytes], isAfterLoss, begins, start, layout: layoutOfMask(mask, header.channels)}
     isAfterLoss = false
+    begins = false
   }
-  const isShort = end < declaredSamples
-  const reason = isShort ? `has ${end} of the ${declaredSamples} samples its header declares` : 'ends inside a frame'
+  const isShort = before + end < declaredSamples
+  const reason = isShort
+    ? `has ${before + end} of the ${declaredSamples} samples its header declares`
+    : 'ends inside a frame'
   if (first !== undefined && (isCut || isShort)) warn(truncationWarning(name, reason))
 }
 
-async function skipMetadata(reader: ByteReader): Promise<void> {
-  await reader.skip(4)
+const startMarker = 'fLaC'
+const isStart = (bytes: Buffer): boolean => bytes.toString('latin1') === startMarker
+
+/** Type of the metadata block with the comments, and its maximum length, bytes. */
+const commentType = 4
+const mostCommentBytes = 1 << 20
+const maskComment = /WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0x([0-9a-f]{1,8})/i
+
+/** Reads up to the first frame. Returns the mask of the loudspeakers; 0 if it is not specified. Source: RFC 9639, section 8.6.2. */
+async function readMetadata(reader: ByteReader): Promise<number> {
+  let mask = 0
+  await reader.skip(startMarker.length)
   for (;;) {
     const head = await reader.peek(4)
     // 0xff is the first byte of a frame, and not a valid block type.
-    if (head.length < 4 || head[0] === 0xff) return
-    await reader.skip(4 + head.readUIntBE(1, 3))
-    if (head[0]! & 0x80) return
+    if (head.length < 4 || head[0] === 0xff) return mask
+    const length = 4 + head.readUIntBE(1, 3)
+    if ((head[0]! & 0x7f) !== commentType || length > mostCommentBytes) await reader.skip(length)
+    else {
+      const comments = (await reader.read(length)).toString('latin1')
+      mask = Number.parseInt(maskComment.exec(comments)?.[1] ?? '0', 16)
+    }
+    if (head[0]! & 0x80) return mask
   }
 }
 
@@ -68,6 +98,7 @@ interface FrameHeader {
   /** True if `number` counts frames (fixed block size), false if it counts samples (variable block size). */
   isNumbered: boolean
   number: number
+  channels: number
   /** Packed properties that are constant within a file: block size strategy, sample rate, channels and depth. */
   format: number
 }
@@ -90,7 +121,13 @@ async function readFrame(
   let falseHeaders = 0
   /** End of the frame if the next header is damaged. */
   let beforeBroken: number | undefined
+  /** Start of a file that is joined to this one; -1 if there is none. */
+  let joint = bytes.indexOf(startMarker, header.length, 'latin1')
   for (let at = bytes.indexOf(0xff, header.length); falseHeaders < maxFalseHeaders; at = bytes.indexOf(0xff, at + 1)) {
+    if (joint >= 0 && (at < 0 || at > joint)) {
+      if (crc16(bytes, checked, joint, crc) === 0) return {header, bytes: await reader.read(joint)}
+      joint = -1
+    }
     if (at < 0 && isAll) {
       const length = bytes.length - tagLength(bytes)
       if (crc16(bytes, checked, length, crc) === 0) return {header, bytes: await reader.read(length)}
@@ -103,6 +140,7 @@ async function readFrame(
       const length = 2 * bytes.length
       bytes = await reader.peek(length)
       isAll = bytes.length < length
+      joint = bytes.indexOf(startMarker, Math.max(header.length, checked), 'latin1')
       continue
     }
     if (!isSync(bytes, at)) continue
@@ -151,7 +189,7 @@ function readHeader(bytes: Buffer, at: number, first: FrameHeader | undefined): 
   const layout = bytes[at + 3]!
   if (samplesCode === 0 || rateCode === 15 || layout >> 4 > 10 || (layout & 14) === 6 || layout & 1) return undefined
   // The three stereo decorrelation modes count as one format.
-  const channels = layout >> 4 > 7 ? 1 : layout >> 4
+  const channels = 1 + (layout >> 4 > 7 ? 1 : layout >> 4)
   const format = ((bytes[at + 1]! & 1) << 12) | (rateCode << 8) | (channels << 4) | (layout & 14)
   if (first !== undefined && format !== first.format) return undefined
   const number = readNumber(bytes, at + 4)
@@ -163,7 +201,7 @@ function readHeader(bytes: Buffer, at: number, first: FrameHeader | undefined): 
   length += samplesCode === 6 ? 1 : samplesCode === 7 ? 2 : 0
   length += rateCode === 12 ? 1 : rateCode > 12 ? 2 : 0
   if (at + length >= bytes.length || crc8(bytes, at, at + length) !== bytes[at + length]) return undefined
-  return {length: length + 1, samples, isNumbered: (bytes[at + 1]! & 1) === 0, number: number.value, format}
+  return {length: length + 1, samples, isNumbered: (bytes[at + 1]! & 1) === 0, number: number.value, channels, format}
 }
 
 /** A number of up to 36 bits in the extended UTF-8 coding of FLAC. */

@@ -1,5 +1,3 @@
-import {channelRange} from './pcm.js'
-
 /** Change of the step index for the lower three bits of a code. */
 const indexSteps = [-1, -1, -1, -1, 2, 4, 6, 8]
 
@@ -15,41 +13,34 @@ const steps = [
 const headBytes = 4
 
 /**
- * Decodes complete blocks of IMA ADPCM in the WAV layout: one channel, or the mean of all. Blocks are
- * independent: a header per channel, then eight codes per channel in turn, the lower half of a byte first.
+ * Decodes complete blocks of IMA ADPCM in the WAV layout to a list per channel. Blocks are independent: a header per
+ * channel, then eight codes per channel in turn, the lower half of a byte first.
  * Source: IMA Digital Audio Focus and Technical Working Groups, Recommended Practices, revision 3.00.
  */
-export function decodeImaAdpcm(
-  blocks: Uint8Array,
-  blockBytes: number,
-  channels: number,
-  channel?: number,
-): Float32Array {
-  const {first, end} = channelRange(channel, channels)
+export function decodeImaAdpcm(blocks: Uint8Array, blockBytes: number, channels: number): Float32Array[] {
   const samplesPerBlock = 1 + (2 * (blockBytes - headBytes * channels)) / channels
   const count = Math.floor(blocks.length / blockBytes)
-  const mono = new Float32Array(count * samplesPerBlock)
-  for (let block = 0; block < count; block++)
-    for (let at = first; at < end; at++) {
+  return Array.from({length: channels}, (_, channel) => {
+    const samples = new Float32Array(count * samplesPerBlock)
+    for (let block = 0; block < count; block++) {
       const bytes = blocks.subarray(block * blockBytes, (block + 1) * blockBytes)
-      const out = mono.subarray(block * samplesPerBlock, (block + 1) * samplesPerBlock)
-      addChannel(bytes, at, channels, 1 / (end - first), out)
+      decodeChannel(bytes, channel, channels, samples.subarray(block * samplesPerBlock, (block + 1) * samplesPerBlock))
     }
-  return mono
+    return samples
+  })
 }
 
-function addChannel(block: Uint8Array, channel: number, channels: number, weight: number, out: Float32Array): void {
+function decodeChannel(block: Uint8Array, channel: number, channels: number, out: Float32Array): void {
   const view = new DataView(block.buffer, block.byteOffset, block.byteLength)
-  const scale = weight / 32_768
   let sample = view.getInt16(headBytes * channel, true)
   let index = Math.min(steps.length - 1, block[headBytes * channel + 2]!)
-  out[0]! += sample * scale
+  out[0] = sample / 32_768
   for (let i = 0; i + 1 < out.length; i++) {
     const at = headBytes * channels + (i >> 3) * 4 * channels + 4 * channel + ((i & 7) >> 1)
     const code = (block[at]! >> (4 * (i & 1))) & 15
     sample = next(sample, steps[index]!, code)
     index = Math.max(0, Math.min(steps.length - 1, index + indexSteps[code & 7]!))
-    out[i + 1]! += sample * scale
+    out[i + 1] = sample / 32_768
   }
 }
 

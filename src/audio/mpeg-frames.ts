@@ -34,10 +34,11 @@ export async function* mpegFrames(
       continue
     }
     const header = readHeader(bytes, 0)
-    const isFrame = format === undefined ? isChain(bytes, 0) : header?.format === format
-    isCut = isFrame && header !== undefined && header.length > bytes.length
+    // Frames of another format begin a file that was joined to this one.
+    const isFrame = header !== undefined && (header.format === format || isChain(bytes, 0))
+    isCut = isFrame && header.length > bytes.length
     if (isCut) break
-    if (!isFrame || header === undefined) {
+    if (!isFrame) {
       const next = nextChain(bytes)
       if (read.frames > 0) lost.bytes += next
       lost.isPadding &&= bytes.subarray(0, next).every((byte) => byte === 0)

@@ -2,10 +2,19 @@ import {open} from 'node:fs/promises'
 import {basename, extname} from 'node:path'
 import type {Readable} from 'node:stream'
 import {SvcError} from '../errors/index.js'
-import type {AudioStream} from './audio-stream.js'
+import type {AudioSource, AudioStream} from './audio-stream.js'
+import {
+  type AudioTrack,
+  describeTracks,
+  layoutName,
+  selectTrack,
+  type TrackChoice,
+  type TrackList,
+} from './audio-track.js'
 import {ByteReader} from './byte-reader.js'
 import {openCompressed} from './compressed.js'
-import {openFfmpeg} from './ffmpeg.js'
+import {openFfmpeg, readTracks} from './ffmpeg.js'
+import {MixDown} from './mix-down.js'
 import type {PcmEncoding} from './pcm.js'
 import {resampler} from './resample.js'
 import {id3Length, isCertainlyAudio, sniff, sniffLength, unknownFormat} from './sniff.js'
@@ -31,8 +40,12 @@ export interface OpenAudioOptions {
   sampleRate: number
   signal?: AbortSignal | undefined
   onWarning?: ((warning: AudioWarning) => void) | undefined
-  /** The only channel to decode, from 1; by default, all channels are mixed down to their mean. */
+  /** The only channel to decode, from 1; by default, all channels are mixed down. */
   channel?: number | undefined
+  /** The audio track to decode; by default, the one that the file marks as default, or the one with the most channels. */
+  track?: TrackChoice | undefined
+  /** Called with the tracks of a container that ffmpeg decodes. */
+  onTracks?: ((list: TrackList) => void) | undefined
   /** Decodes audio as soon as it arrives, in short pieces. An unknown binary format is raw PCM, s16le mono at 16 kHz. */
   live?: boolean
 }
@@ -43,7 +56,7 @@ const livePcm: RawPcm = {encoding: 's16le', sampleRate: 16_000, channels: 1}
  * Opens an audio file or stream and decodes it while it is read. The format is detected from the content, never from the
  * name. Memory use does not depend on the duration. The file is closed when iteration ends, also early.
  * @throws file_not_found, file_unreadable, audio_unrecognized, audio_invalid, audio_track_missing, audio_empty,
- *   audio_channel_missing, decoder_unavailable; the reason of the signal
+ *   audio_track_unknown, audio_tracks_need_file, audio_channel_missing, decoder_unavailable; the reason of the signal
  */
 export async function openAudio(input: AudioInput, options: OpenAudioOptions): Promise<AudioStream> {
   options.signal?.throwIfAborted()
@@ -54,12 +67,14 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
     fileBytes: file?.size,
     warn: options.onWarning ?? (() => undefined),
     live: options.live ?? false,
-    channel: options.channel,
+    track: options.track,
+    onTracks: options.onTracks,
     signal: options.signal,
   }
   try {
     const sound = await openSound(input, reader, options.sampleRate, context)
-    const {channel = 1} = options
+    const {channel = 1, track} = options
+    if (track !== undefined && sound.source.container !== 'ffmpeg') requireTrack(sound, track, context)
     const {channels} = sound.source
     if (channel > channels) throw new SvcError('audio_channel_missing', {file: context.name, channel, channels})
     return await startStream(sound, reader, options, context)
@@ -67,6 +82,42 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
     await reader.close()
     throw failure(error, options.signal)
   }
+}
+
+/** The only track of a recording that is no container of several. */
+const onlyTrack = ({codec, sampleRate, channels}: AudioSource): AudioTrack => ({
+  number: 1,
+  codec,
+  sampleRate,
+  layout: layoutName(channels),
+  isDefault: true,
+})
+
+function requireTrack({source}: Sound, choice: TrackChoice, {name}: DecoderContext): void {
+  const tracks = [onlyTrack(source)]
+  if (selectTrack(tracks, choice) !== undefined) return
+  const track = typeof choice === 'number' ? choice : choice.name
+  throw new SvcError('audio_track_unknown', {file: name, track, tracks: describeTracks(tracks)})
+}
+
+/** The format of a recording: its duration in seconds, if it is known, and its audio tracks. */
+export interface AudioProbe {
+  format: string
+  durationSec: number | undefined
+  tracks: readonly AudioTrack[]
+}
+
+/**
+ * Reads the format of a recording, without decoding all of it.
+ * @throws what `openAudio` throws
+ */
+export async function probeAudio(path: string, signal?: AbortSignal): Promise<AudioProbe> {
+  const audio = await openAudio({path}, {sampleRate: 16_000, signal})
+  await audio[Symbol.asyncIterator]().return?.()
+  const {source, durationSec} = audio
+  if (source.container !== 'ffmpeg') return {format: source.container, durationSec, tracks: [onlyTrack(source)]}
+  const found = await readTracks(path, source.codec, {name: path, signal})
+  return {...found, format: source.codec.replace(/^an? /, '')}
 }
 
 /** The signal's reason takes precedence over errors that the abort causes. */
@@ -122,7 +173,7 @@ async function openSound(
   }
   if (sniffed.kind !== 'wav') return openCompressed(sniffed.kind, reader, context)
   const wave = await openWave(reader, context)
-  return 'samples' in wave ? wave : through('a WAV file with another codec', wave.header)
+  return 'blocks' in wave ? wave : through('a WAV file with another codec', wave.header)
 }
 
 /** Maximum zero padding before the first frame of an MP3, bytes. */
@@ -147,10 +198,10 @@ async function* rest(reader: ByteReader, head: Buffer | undefined): AsyncGenerat
 async function startStream(
   sound: Sound,
   reader: ByteReader,
-  {sampleRate, signal}: OpenAudioOptions,
+  {sampleRate, signal, channel}: OpenAudioOptions,
   context: DecoderContext,
 ): Promise<AudioStream> {
-  const pieces = resampled(sound, sampleRate, context)[Symbol.asyncIterator]()
+  const pieces = resampled(sound, sampleRate, new MixDown(channel), context)[Symbol.asyncIterator]()
   const first = await pieces.next()
   if (first.done) throw new SvcError('audio_empty', {file: context.name})
 
@@ -204,20 +255,33 @@ function closedUnread<T>(
  * because lossy decoders and the resampler may overshoot.
  */
 async function* resampled(
-  {source, samples}: Sound,
+  {source, blocks}: Sound,
   sampleRate: number,
+  mixDown: MixDown,
   {name, warn}: DecoderContext,
 ): AsyncGenerator<Float32Array, void, undefined> {
-  const rate = resampler(source.sampleRate, sampleRate)
+  let from = source.sampleRate
+  let rate = resampler(from, sampleRate)
   let warned = false
-  for await (const piece of samples) {
+  for await (const block of blocks) {
+    const piece = mixDown.mix(block)
     if (silenceNonFinite(piece) && !warned) {
       warned = true
       warn({code: 'audio_not_finite', message: `${name} contains non-finite samples; they are replaced with silence.`})
     }
+    if (block.sampleRate !== from) {
+      yield* inPieces(rate.flush(), sampleRate)
+      from = block.sampleRate
+      rate = resampler(from, sampleRate)
+    }
     yield* inPieces(rate.push(piece), sampleRate)
   }
   yield* inPieces(rate.flush(), sampleRate)
+  const {oppositeSec} = mixDown
+  if (oppositeSec > 0) {
+    const message = `The two channels of ${name} cancel each other for ${oppositeSec.toFixed(1)} s, because their phase is opposite; only channel 1 is used there.`
+    warn({code: 'channels_opposite', message})
+  }
 }
 
 function* inPieces(samples: Float32Array, most: number): Generator<Float32Array, void, undefined> {

@@ -1,3 +1,5 @@
+import {type ChannelLayout, flacLayout, vorbisLayout} from './channel-layout.js'
+
 /** Decoded samples of one or more packets. */
 export interface Decoded {
   channelData: Float32Array[]
@@ -8,6 +10,7 @@ export interface Decoded {
   errors: readonly {message: string}[]
   /** Samples at the start to discard: the codec's pre-skip. */
   skip: number
+  layout: ChannelLayout
 }
 
 /** A WebAssembly decoder for packets. Call `free` when done. */
@@ -16,36 +19,59 @@ export interface PacketDecoder {
   free(): void
 }
 
-type Samples = Omit<Decoded, 'skip'>
+type Samples = Omit<Decoded, 'skip' | 'layout'>
 
 /** Result of packets without audio. */
-export const silent: Decoded = {channelData: [], samplesDecoded: 0, sampleRate: 0, errors: [], skip: 0}
+export const silent: Decoded = {
+  channelData: [],
+  samplesDecoded: 0,
+  sampleRate: 0,
+  errors: [],
+  skip: 0,
+  layout: undefined,
+}
 
 /** Each packet is a complete frame, except the header packets of an Ogg file. */
 export async function flacDecoder(): Promise<PacketDecoder> {
   const {FLACDecoder} = await import('@wasm-audio-decoders/flac')
   const decoder = new FLACDecoder()
   await decoder.ready
+  let format: string | undefined
   return {
     async decode(packets) {
       const frames = packets.filter((packet) => packet[0] === 0xff)
-      return frames.length === 0 ? silent : {...(await quietly(() => decoder.decodeFrames(frames))), skip: 0}
+      const [frame] = frames
+      if (frame === undefined) return silent
+      // The decoder drops the first frames of another format, unless it begins anew.
+      const mode = frame[3]! >> 4
+      const next = [frame[2]! & 15, mode > 7 ? 1 : mode].join()
+      if (format !== undefined && next !== format) await decoder.reset()
+      format = next
+      const decoded: Samples = await quietly(() => decoder.decodeFrames(frames))
+      return {...decoded, skip: 0, layout: flacLayout(decoded.channelData.length)}
     },
     free: () => decoder.free(),
   }
 }
 
+/** All bytes of a call are frames of one format. */
 export async function mpegDecoder(): Promise<PacketDecoder> {
   const {MPEGDecoder} = await import('mpg123-decoder')
   const decoder = new MPEGDecoder()
   await decoder.ready
+  let format: string | undefined
   return {
     async decode([bytes]) {
       if (bytes === undefined) return silent
-      const decoded: Samples = quietly(() => decoder.decode(bytes))
       // The decoder duplicates the channel of mono frames.
       const isMono = bytes[3]! >> 6 === 3
-      return {...decoded, channelData: isMono ? decoded.channelData.slice(0, 1) : decoded.channelData, skip: 0}
+      const next = [bytes[1]! & 24, bytes[2]! & 12, isMono].join()
+      // A file joined to another one is a stream of its own, with a delay at its start.
+      if (format !== undefined && next !== format) await decoder.reset()
+      format = next
+      const decoded: Samples = quietly(() => decoder.decode(bytes))
+      const channelData = isMono ? decoded.channelData.slice(0, 1) : decoded.channelData
+      return {...decoded, channelData, skip: 0, layout: undefined}
     },
     free: () => decoder.free(),
   }
@@ -56,6 +82,7 @@ export async function opusDecoder(): Promise<PacketDecoder> {
   const {OpusDecoder} = await import('opus-decoder')
   let decoder: InstanceType<typeof OpusDecoder> | undefined
   let preSkip = 0
+  let isVorbisOrder = false
   return {
     async decode(packets) {
       const audio: Uint8Array[] = []
@@ -66,6 +93,7 @@ export async function opusDecoder(): Promise<PacketDecoder> {
           decoder?.free()
           decoder = new OpusDecoder(opusOptions(bytes))
           preSkip = bytes.readUInt16LE(10)
+          isVorbisOrder = bytes.readUInt8(18) === 1
           await decoder.ready
         } else if (id !== 'OpusTags') audio.push(packet)
       }
@@ -74,7 +102,7 @@ export async function opusDecoder(): Promise<PacketDecoder> {
       const decoded: Samples = quietly(() => running.decodeFrames(audio))
       const skip = Math.min(preSkip, decoded.samplesDecoded)
       preSkip -= skip
-      return {...decoded, skip}
+      return {...decoded, skip, layout: isVorbisOrder ? vorbisLayout(decoded.channelData.length) : undefined}
     },
     free: () => decoder?.free(),
   }
@@ -120,7 +148,9 @@ export async function vorbisDecoder(): Promise<PacketDecoder> {
           state = 'ready'
         } else if (type % 2 === 0 && state === 'ready') audio.push(packet)
       }
-      return audio.length === 0 ? silent : {...quietly(() => vorbis.decodePackets(audio)), skip: 0}
+      if (audio.length === 0) return silent
+      const decoded = quietly(() => vorbis.decodePackets(audio))
+      return {...decoded, skip: 0, layout: vorbisLayout(decoded.channelData.length)}
     },
     free: () => decoder.free(),
   }

@@ -19,36 +19,28 @@ export const pcmEncodings = Object.keys(encodings) as readonly PcmEncoding[]
 /** Bytes of one sample of one channel. */
 export const sampleBytes = (encoding: PcmEncoding): number => encodings[encoding].bytes
 
-/** The indices of the channels to decode: one, or all if it is undefined. @param channel from 1 */
-export const channelRange = (channel: number | undefined, channels: number): {first: number; end: number} =>
-  channel === undefined ? {first: 0, end: channels} : {first: channel - 1, end: Math.min(channel, channels)}
-
 /**
- * Decodes interleaved samples of one channel, or mixes all channels down to their mean.
+ * Decodes interleaved samples to a list per channel.
  * @param bytes complete frames
  * @param frameBytes distance between two frames, at least `channels * sampleBytes`
- * @param channel from 1
  */
 export function decodePcm(
   bytes: Uint8Array,
   {encoding, channels, frameBytes}: {encoding: PcmEncoding; channels: number; frameBytes: number},
-  channel?: number,
-): Float32Array {
-  const {first, end} = channelRange(channel, channels)
+): Float32Array[] {
   const {bytes: width, read} = encodings[encoding]
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const mono = new Float32Array(Math.floor(bytes.byteLength / frameBytes))
-  for (let i = 0; i < mono.length; i++) {
-    let sum = 0
-    for (let at = first; at < end; at++) sum += read(view, i * frameBytes + at * width)
-    mono[i] = sum / (end - first)
-  }
-  return mono
+  const frames = Math.floor(bytes.byteLength / frameBytes)
+  return Array.from({length: channels}, (_, channel) => {
+    const samples = new Float32Array(frames)
+    for (let i = 0, at = channel * width; i < frames; i++, at += frameBytes) samples[i] = read(view, at)
+    return samples
+  })
 }
 
 /** Decodes 16-bit little-endian samples of one channel. */
 export const decodeS16le = (bytes: Uint8Array): Float32Array =>
-  decodePcm(bytes, {encoding: 's16le', channels: 1, frameBytes: 2})
+  decodePcm(bytes, {encoding: 's16le', channels: 1, frameBytes: 2})[0] as Float32Array
 
 /** Encodes samples of one channel as 16-bit little-endian samples; louder ones are clipped. */
 export function encodeS16le(samples: Float32Array): Buffer {
@@ -56,14 +48,4 @@ export function encodeS16le(samples: Float32Array): Buffer {
   for (let i = 0; i < samples.length; i++)
     bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(32_768 * samples[i]!))), 2 * i)
   return bytes
-}
-
-/** One of the planar channels, or their mean. A channel that a part of a recording lacks is silent there. */
-export function mixDown(channels: readonly Float32Array[], channel?: number): Float32Array {
-  const [first] = channels
-  if (channel !== undefined) return channels[channel - 1] ?? new Float32Array(first?.length ?? 0)
-  if (first === undefined || channels.length === 1) return first ?? new Float32Array(0)
-  const mono = new Float32Array(first.length)
-  for (const channel of channels) for (let i = 0; i < mono.length; i++) mono[i]! += channel[i]! / channels.length
-  return mono
 }

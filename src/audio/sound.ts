@@ -1,17 +1,29 @@
 import type {AudioSource} from './audio-stream.js'
+import type {TrackChoice, TrackList} from './audio-track.js'
+import type {ChannelLayout} from './channel-layout.js'
 
-/** A recording that is being decoded: one channel at the sample rate of the file. */
+/** Samples of all channels. */
+export interface Block {
+  /** Of equal length. */
+  channels: readonly Float32Array[]
+  /** Hz. */
+  sampleRate: number
+  layout: ChannelLayout
+}
+
+/** A recording that is being decoded. */
 export interface Sound {
+  /** Format at the start; the sample rate and the channels may change later. */
   source: AudioSource
   /** Seconds; undefined if the container does not contain it or is not reliable. */
   durationSec: number | undefined
-  /** Chunks of any length. */
-  samples: AsyncIterable<Float32Array>
+  /** Of any length. */
+  blocks: AsyncIterable<Block>
 }
 
-/** A defect of a recording that can still be used. */
+/** A defect of a recording that can still be used; the codes of damage start with `audio_`. */
 export interface AudioWarning {
-  code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite'
+  code: 'audio_truncated' | 'audio_damaged' | 'audio_not_finite' | 'channels_opposite'
   message: string
 }
 
@@ -29,7 +41,9 @@ export interface DecoderContext {
   warn: (warning: AudioWarning) => void
   /** True if samples are passed on as soon as they arrive. */
   live: boolean
-  /** The only channel to decode, from 1; undefined mixes all channels down. */
-  channel?: number | undefined
+  /** The track to decode; undefined selects the default one. */
+  track?: TrackChoice | undefined
+  /** Called with the tracks of a container. */
+  onTracks?: ((list: TrackList) => void) | undefined
   signal: AbortSignal | undefined
 }

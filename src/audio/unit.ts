@@ -1,3 +1,5 @@
+import type {ChannelLayout} from './channel-layout.js'
+
 /** Packets that are decoded at once, and their position in the recording. Positions are samples per channel. */
 export interface Unit {
   packets: readonly Uint8Array[]
@@ -12,4 +14,6 @@ export interface Unit {
   begins?: boolean
   /** Its end is the end of the stream; samples decoded beyond it are padding. */
   isLast?: boolean
+  /** The order of its channels, if the container has another one than the codec. */
+  layout?: ChannelLayout
 }

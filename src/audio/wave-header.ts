@@ -1,5 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import type {ByteReader} from './byte-reader.js'
+import {type ChannelLayout, layoutOfMask} from './channel-layout.js'
 import type {PcmEncoding} from './pcm.js'
 
 /** Sample encoding of a WAV file. */
@@ -15,6 +16,7 @@ export interface WaveFormat {
   /** Bytes per frame, or per ADPCM block. */
   frameBytes: number
   bitsPerSample: number
+  layout: ChannelLayout
   /** The unmodified `fmt ` chunk, for external decoders. */
   chunk: Buffer
 }
@@ -99,10 +101,12 @@ function readFormat(chunk: Buffer, fail: (reason: string) => SvcError): WaveForm
   const blockAlign = chunk.readUInt16LE(12)
   const bitsPerSample = chunk.length >= 16 ? chunk.readUInt16LE(14) : 0
   const outer = chunk.readUInt16LE(0)
-  const tag = outer === extensible && chunk.length >= 26 ? chunk.readUInt16LE(24) : outer
+  const isExtended = outer === extensible && chunk.length >= 26
+  const tag = isExtended ? chunk.readUInt16LE(24) : outer
+  const layout = isExtended ? layoutOfMask(chunk.readUInt32LE(20), channels) : undefined
   if (channels < 1 || channels > 64) throw fail(`its header declares ${channels} channels`)
   if (sampleRate < 1000 || sampleRate > 768_000) throw fail(`its header declares a sample rate of ${sampleRate} Hz`)
-  const format = {tag, channels, sampleRate, bitsPerSample, chunk}
+  const format = {tag, channels, sampleRate, bitsPerSample, layout, chunk}
   const linear = tag === 1 || tag === 3
   if (!linear) {
     const encoding = codecs[tag] ?? 'other'

@@ -1,7 +1,7 @@
 import {SvcError} from '../errors/index.js'
 import type {ByteReader} from './byte-reader.js'
 import {decodePcm, type PcmEncoding, pcmEncodings, sampleBytes} from './pcm.js'
-import {type DecoderContext, type Sound, truncationWarning} from './sound.js'
+import {type Block, type DecoderContext, type Sound, truncationWarning} from './sound.js'
 import {type FrameDecoder, openWaveCodec} from './wave-codecs.js'
 import {readWaveHeader, type WaveFormat, type WaveHeader, writeWaveHeader} from './wave-header.js'
 
@@ -17,8 +17,7 @@ const livePieceBytes = 3200
 export async function openWave(reader: ByteReader, context: DecoderContext): Promise<Sound | {header: Buffer}> {
   const header = await readWaveHeader(reader, context.name)
   const {format, isBigEndian} = header
-  const linear = isLinear(format) ? linearDecoder(format, isBigEndian, context.channel) : undefined
-  const decode = linear ?? (await openWaveCodec(format, context.channel))
+  const decode = isLinear(format) ? linearDecoder(format, isBigEndian) : await openWaveCodec(format)
   if (decode === undefined) return {header: writeWaveHeader(format.chunk, header.dataBytes)}
   const {encoding, sampleRate, channels} = format
   const codec =
@@ -26,14 +25,14 @@ export async function openWave(reader: ByteReader, context: DecoderContext): Pro
   return {
     source: {container: 'wav', codec, sampleRate, channels},
     durationSec: durationOf(header, context),
-    samples: readFrames(reader, format.frameBytes, header.dataBytes, decode, context),
+    blocks: readFrames(reader, {...format, dataBytes: header.dataBytes}, decode, context),
   }
 }
 
 const linearDecoder =
-  (format: WaveFormat & {encoding: PcmEncoding}, isBigEndian: boolean, channel: number | undefined): FrameDecoder =>
+  (format: WaveFormat & {encoding: PcmEncoding}, isBigEndian: boolean): FrameDecoder =>
   (frames) =>
-    decodePcm(isBigEndian ? reversed(frames, sampleBytes(format.encoding)) : frames, format, channel)
+    decodePcm(isBigEndian ? reversed(frames, sampleBytes(format.encoding)) : frames, format)
 
 /** Samples with their bytes in reverse order. */
 function reversed(frames: Buffer, width: number): Buffer {
@@ -52,19 +51,22 @@ function durationOf({format, dataBytes}: WaveHeader, {fileBytes}: DecoderContext
   return bytes / format.frameBytes / format.sampleRate
 }
 
+interface FrameFormat extends Pick<WaveFormat, 'frameBytes' | 'sampleRate' | 'layout'> {
+  dataBytes: number | undefined
+}
+
 async function* readFrames(
   reader: ByteReader,
-  frameBytes: number,
-  dataBytes: number | undefined,
+  {frameBytes, dataBytes, sampleRate, layout}: FrameFormat,
   decode: FrameDecoder,
   {name, warn, live}: DecoderContext,
-): AsyncGenerator<Float32Array, void, undefined> {
+): AsyncGenerator<Block, void, undefined> {
   const piece = Math.max(1, Math.floor((live ? livePieceBytes : pieceBytes) / frameBytes)) * frameBytes
   for (let left = dataBytes ?? Infinity; left > 0; ) {
     const bytes = await reader.read(Math.min(piece, left))
     // An incomplete frame at the end is dropped.
     const whole = bytes.length - (bytes.length % frameBytes)
-    if (whole > 0) yield decode(bytes.subarray(0, whole))
+    if (whole > 0) yield {channels: decode(bytes.subarray(0, whole)), sampleRate, layout}
     left -= bytes.length
     if (bytes.length < piece && left > 0) {
       if (dataBytes !== undefined) warn(truncationWarning(name, `is ${left} bytes shorter than its header declares`))
@@ -88,10 +90,10 @@ export function openRaw(
       reason: `${channels} channels at ${sampleRate} Hz are not supported`,
     })
   const frameBytes = channels * sampleBytes(encoding)
-  const decode = (frames: Buffer) => decodePcm(frames, {encoding, channels, frameBytes}, context.channel)
+  const decode = (frames: Buffer) => decodePcm(frames, {encoding, channels, frameBytes})
   return {
     source: {container: 'raw', codec: `pcm_${encoding}`, sampleRate, channels},
     durationSec: context.fileBytes === undefined ? undefined : context.fileBytes / frameBytes / sampleRate,
-    samples: readFrames(reader, frameBytes, undefined, decode, context),
+    blocks: readFrames(reader, {frameBytes, sampleRate, layout: undefined, dataBytes: undefined}, decode, context),
   }
 }

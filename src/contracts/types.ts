@@ -174,12 +174,25 @@ export interface TranscribeV1 {
     /** Real-time factor: processing time without loading, divided by the duration of the recording. */
     rtf: number
   }
+  /** Number of the transcribed audio track; only for files that can have several. */
+  audio_track?: number
+  /** Audio tracks of the file. */
+  audio_tracks?: {
+    number: number
+    /** Language as in the file, such as ger. */
+    language: string | null
+    title: string | null
+    /** True if the file marks it as the track to play. */
+    default: boolean
+  }[]
   /** Problems of the recording and of its text. */
   warnings?: {
     code:
       | 'audio_truncated'
       | 'audio_damaged'
       | 'audio_not_finite'
+      | 'channels_opposite'
+      | 'recording_quiet'
       | 'forbidden_token_ignored'
       | 'constraint_dropped'
       | 'recognition_unreliable'
@@ -200,6 +213,31 @@ export interface TranscribeV1 {
   output_path?: string
   /** Paths of the transcript files, in the order of --format; only with several formats. */
   output_paths?: string[]
+}
+
+/** Result of svc speech probe --json. */
+export interface SpeechProbeV1 {
+  /** Absolute path of the recording. */
+  path: string
+  /** Format of the file, detected from its content. */
+  format: string
+  /** Duration; null if the file does not contain it. */
+  duration_ms: number | null
+  /** Audio tracks in the order of the file. */
+  tracks: {
+    /** Number for --audio-track. */
+    number: number
+    codec: string
+    /** Hz. */
+    sample_rate: number
+    /** Channels, such as stereo or 5.1. */
+    layout: string
+    /** Language as in the file, such as ger; null if it is not specified. */
+    language: string | null
+    title: string | null
+    /** True if the file marks it as the track to play. */
+    default: boolean
+  }[]
 }
 
 /** Result of svc transcribe --detect-language --json. */
@@ -697,6 +735,17 @@ export interface SpeechSubtitleV1 {
   /** Code of the spoken language; empty if there is no speech. */
   language: string
   duration_ms: number
+  /** Number of the transcribed audio track; only for files that can have several. */
+  audio_track?: number
+  /** Audio tracks of the file. */
+  audio_tracks?: {
+    number: number
+    /** Language as in the file, such as ger. */
+    language: string | null
+    title: string | null
+    /** True if the file marks it as the track to play. */
+    default: boolean
+  }[]
   /** Only present with a reference. */
   comparison?: {
     word_error_rate: number

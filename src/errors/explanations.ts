@@ -54,6 +54,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   audio_empty: ['The file is empty, or has a valid header and no samples.', {file: 'take-3.wav'}],
   audio_track_missing: ['The file contains only video.', {file: 'screencast.mp4'}],
+  audio_track_unknown: [
+    'The number of --audio-track is larger than the number of audio tracks, or no track is marked with the language.',
+    {file: 'film.mkv', track: 'fr', tracks: '1 (eng, default), 2 (ger, "Commentary")'},
+  ],
+  audio_tracks_need_file: ['--audio-track with a language was used with standard input.', {file: 'standard input'}],
   audio_channel_missing: [
     'The number of --channels is larger than the number of channels of the recording.',
     {file: 'call.wav', channel: 3, channels: 2},

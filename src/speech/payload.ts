@@ -1,3 +1,4 @@
+import type {TrackList} from '../audio/index.js'
 import type {TranscribeV1} from '../contracts/index.js'
 import type {Segment} from './model.js'
 import type {DeadlineDiagnostic} from './session/session.js'
@@ -43,6 +44,7 @@ export function transcribePayload(
           no_speech: transcript.segments.length === 0,
           segments: transcript.segments.map(segmentPayload),
           ...(asrConfidence === undefined ? {} : {asr_confidence: asrConfidence}),
+          ...(recording.tracks === undefined ? {} : tracksPayload(recording.tracks)),
           warnings: [...recording.warnings],
           timings: timingsPayload(recording, transcript.durationSec),
         }),
@@ -50,6 +52,17 @@ export function transcribePayload(
     ...(runtime === undefined ? {} : {correction_trace: [...finished.trace], runtime_config: {...runtime}}),
   }
 }
+
+/** The audio tracks of a film in its result. */
+export const tracksPayload = ({tracks, selected}: TrackList) => ({
+  audio_track: selected,
+  audio_tracks: tracks.map(({number, language, title, isDefault}) => ({
+    number,
+    language: language ?? null,
+    title: title ?? null,
+    default: isDefault,
+  })),
+})
 
 const milliseconds = (seconds: number) => Math.round(1000 * seconds)
 

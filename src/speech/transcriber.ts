@@ -7,13 +7,17 @@ import {
   type Excerpt,
   energyVad,
   excerptOf,
+  type Level,
   type NeuralVadOptions,
   type OpenAudioOptions,
   openAudio,
   type PreprocessMode,
   preprocess,
+  type TrackChoice,
+  type TrackList,
   type VoiceActivityDetector,
   type VoiceActivityState,
+  withGain,
 } from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
 import type {SpeechEngine} from './engine.js'
@@ -79,8 +83,14 @@ interface RecognitionWarning {
   message: string
 }
 
+/** A recording of which the detector may have missed words. */
+interface LevelWarning {
+  code: 'recording_quiet'
+  message: string
+}
+
 /** A problem of a recording or of its text, or a constraint that was not applied. */
-export type SpeechWarning = AudioWarning | ConstraintWarning | RecognitionWarning
+export type SpeechWarning = AudioWarning | ConstraintWarning | RecognitionWarning | LevelWarning
 
 /** Callbacks and options of one transcription. */
 export interface TranscribeHandlers {
@@ -89,6 +99,10 @@ export interface TranscribeHandlers {
   language?: string | undefined
   /** Keeps the finished windows of a recording file, so that a later run can resume. The caller removes the file. */
   progress?: ProgressFile | undefined
+  /** The audio track to transcribe. */
+  track?: TrackChoice | undefined
+  /** Called when the audio tracks of the recording are known. */
+  onTracks?: ((list: TrackList) => void) | undefined
   /** The part to transcribe; times are still relative to the start of the recording. */
   excerpt?: Excerpt | undefined
   onWarning?: ((warning: SpeechWarning) => void) | undefined
@@ -133,6 +147,7 @@ interface OpenRecording {
   name: string
   channels: readonly Channel[]
   warnings: SpeechWarning[]
+  tracks?: TrackList | undefined
 }
 
 /** Returns the results of earlier passes over the same audio, if any. */
@@ -162,6 +177,8 @@ export interface TranscribedFile {
         /** Duration of the audio that the model processed, seconds. */
         speechSec: number
         warnings: readonly SpeechWarning[]
+        /** Audio tracks; undefined if the format has only one. */
+        tracks: TrackList | undefined
       }
     | undefined
 }
@@ -183,7 +200,7 @@ export class Transcriber {
    */
   async transcribe(input: AudioInput, handlers: TranscribeHandlers = {}): Promise<TranscribedFile> {
     if ('path' in input && isTextFile(input.path)) return this.#passThrough(input.path, handlers)
-    const {signal, progress, excerpt} = handlers
+    const {signal, progress, excerpt, track} = handlers
     const warnings: SpeechWarning[] = []
     const onWarning = (warning: SpeechWarning) => {
       // A defect of the file affects all of its channels.
@@ -191,20 +208,45 @@ export class Transcriber {
       warnings.push(warning)
       handlers.onWarning?.(warning)
     }
-    const channels = (await this.#open(input, {sampleRate, signal, onWarning})).map(({audio: whole, speaker}) => {
-      const audio = excerpt === undefined ? whole : excerptOf(whole, excerpt)
-      return {audio: handlers.watch?.(audio) ?? audio, speaker}
-    })
     const memoOf: MemoOf = async (description, decoding) =>
       progress !== undefined && 'path' in input
         ? openProgressFile(progress, {
             ...(await this.#fingerprint(input, description, decoding)),
             excerpt,
             channels: this.#options.channels,
+            track: typeof track === 'object' ? track.name : track,
           })
         : undefined
     const name = input.name ?? ('path' in input ? input.path : '')
-    return this.#recognise({name, channels, warnings}, handlers, memoOf)
+    const level: Level = {peak: 0}
+    const recording: OpenRecording = {name, channels: [], warnings}
+    const onTracks = (list: TrackList) => {
+      // Each channel and each attempt has the same tracks.
+      if (recording.tracks === undefined) handlers.onTracks?.(list)
+      recording.tracks = list
+    }
+    const attempt = async (gain: number) => {
+      const opened = await this.#open(input, {sampleRate, signal, onWarning, track, onTracks})
+      recording.channels = opened.map(({audio: whole, speaker}) => {
+        const audio = withGain(excerpt === undefined ? whole : excerptOf(whole, excerpt), gain, level)
+        return {audio: handlers.watch?.(audio) ?? audio, speaker}
+      })
+      return this.#recognise(recording, handlers, memoOf)
+    }
+    const result = await attempt(1)
+    const {peak} = level
+    if (this.#options.vad.kind !== 'energy' || peak < leastPeak || peak > quietPeak) return result
+    if (result.transcript.segments.length > 0 || !('path' in input) || !(await isRegularFile(input.path))) {
+      onWarning(
+        quiet(name, peak, 'If words are missing, use --vad-energy-threshold 0.0003 --preprocess peak_normalize.'),
+      )
+      return result
+    }
+    const gain = usualPeak / peak
+    const amplified = await attempt(gain)
+    if (amplified.transcript.segments.length === 0) return result
+    onWarning(quiet(name, peak, `It was amplified by ${decibels(gain)} dB.`))
+    return amplified
   }
 
   /** Opens a recording; with split channels, once per channel. */
@@ -213,9 +255,7 @@ export class Transcriber {
     if (channels !== 'split')
       return [{audio: await openAudio(input, {...options, channel: channels === 'mix' ? undefined : channels})}]
     if (!('path' in input)) throw new SvcError('channels_need_file', {file: input.name})
-    const found = await stat(input.path).catch(() => undefined)
-    if (found?.isFile() === false && !found.isDirectory())
-      throw new SvcError('channels_need_file', {file: input.name ?? input.path})
+    if (!(await isRegularFile(input.path))) throw new SvcError('channels_need_file', {file: input.name ?? input.path})
     const opened: Channel[] = []
     try {
       for (let channel = 1; channel <= (opened[0]?.audio.source.channels ?? 1); channel++) {
@@ -236,12 +276,18 @@ export class Transcriber {
    */
   async detectLanguage(
     input: AudioInput,
-    {signal, excerpt, onWarning}: Pick<TranscribeHandlers, 'signal' | 'excerpt' | 'onWarning'> = {},
+    {
+      signal,
+      excerpt,
+      track,
+      onTracks,
+      onWarning,
+    }: Pick<TranscribeHandlers, 'signal' | 'excerpt' | 'track' | 'onTracks' | 'onWarning'> = {},
   ): Promise<{model: string; languages: readonly LanguageGuess[]}> {
     const {engine, detectors} = await this.#prepare({signal}, {detectors: [{}], detects: true})
     const {channels} = this.#options
     const channel = typeof channels === 'number' ? channels : undefined
-    const whole = await openAudio(input, {sampleRate, signal, onWarning, channel})
+    const whole = await openAudio(input, {sampleRate, signal, onWarning, track, onTracks, channel})
     const {preprocess: prepare, speechPadSec} = this.#decoding(engine, undefined)
     const recording = new Recording(
       excerpt === undefined ? whole : excerptOf(whole, excerpt),
@@ -315,11 +361,8 @@ export class Transcriber {
     })
   }
 
-  async #recognise(
-    {name, channels, warnings}: OpenRecording,
-    handlers: TranscribeHandlers,
-    memoOf: MemoOf,
-  ): Promise<TranscribedFile> {
+  async #recognise(recording: OpenRecording, handlers: TranscribeHandlers, memoOf: MemoOf): Promise<TranscribedFile> {
+    const {name, channels, warnings} = recording
     const started = performance.now()
     const sources = channels.map(({audio}) => audio[Symbol.asyncIterator]())
     try {
@@ -368,6 +411,7 @@ export class Transcriber {
           timings: {...timings, totalMs: performance.now() - started, loadMs},
           speechSec,
           warnings,
+          tracks: recording.tracks,
         },
       }
     } catch (error) {
@@ -504,6 +548,27 @@ function unreliable(
       : 'Check the language, or use a larger model, such as --model small.'
   const text = `${name} was probably not understood by the model ${model}: the mean probability of its tokens is ${certainty}.`
   return {code: 'recognition_unreliable', message: `${text} ${help}`}
+}
+
+/**
+ * The loudest samples of a recording that is too quiet for the energy detector, of one that is not only the noise of a
+ * converter, and of one that was amplified.
+ */
+const quietPeak = 0.0125
+const leastPeak = 0.0005
+const usualPeak = 0.5
+
+const decibels = (amplitude: number): number => Math.round(20 * Math.log10(amplitude))
+
+const quiet = (name: string, peak: number, help: string): LevelWarning => ({
+  code: 'recording_quiet',
+  message: `${name} is very quiet: its loudest sample has ${decibels(peak)} dBFS. ${help}`,
+})
+
+/** True also for paths that cannot be opened as a file, which has its own error. */
+const isRegularFile = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(() => undefined)
+  return found === undefined || found.isFile() || found.isDirectory()
 }
 
 /** Yields samples in pieces of one second, and lets other work run between them. */

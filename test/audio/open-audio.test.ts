@@ -2,13 +2,23 @@ import assert from 'node:assert/strict'
 import {chmod, mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {PassThrough, Readable} from 'node:stream'
-import {describe, it, type TestContext} from 'node:test'
-import {type AudioInput, type AudioWarning, isAudioFile, openAudio, type RawPcm} from '../../src/audio/index.js'
+import {before, describe, it, type TestContext} from 'node:test'
+import {
+  type AudioInput,
+  type AudioWarning,
+  describeTracks,
+  isAudioFile,
+  openAudio,
+  probeAudio,
+  type RawPcm,
+  type TrackChoice,
+  type TrackList,
+} from '../../src/audio/index.js'
 import {SvcError} from '../../src/errors/index.js'
-import {ffmpeg, skipWithoutFfmpeg} from '../support/ffmpeg.js'
+import {ffmpeg, skipWithoutFfmpeg, writeFilm} from '../support/ffmpeg.js'
 import {projectFile, sharedData, skipWithout} from '../support/project.js'
-import {collect, joined, sine, sumOf} from '../support/sounds.js'
-import {temporaryFolder} from '../support/temporary.js'
+import {collect, joined, sine, sumOf, whiteNoise} from '../support/sounds.js'
+import {suiteFolder, temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
 import {monoWave, type WaveFile, waveFile} from '../support/wave-file.js'
 
@@ -45,6 +55,36 @@ function difference(a: Float32Array, b: Float32Array, margin = 400): number {
 
 const second = sine(440, 16_000)
 
+/** A different tone in each channel. */
+const tones = (channels: number, {rate = 16_000} = {}): Float32Array[] =>
+  Array.from({length: channels}, (_, i) => sine(200 + 100 * i, rate / 2, {rate, level: 0.4}))
+
+const weighted = (parts: readonly Float32Array[], weights: readonly number[]): Float32Array =>
+  parts.reduce<Float32Array>(
+    (sum, part, i) =>
+      sumOf(
+        sum,
+        part.map((x) => x * (weights[i] ?? 0)),
+      ),
+    new Float32Array(parts[0]?.length ?? 0),
+  )
+
+/** Masks of loudspeakers, and the weights of their channels that ffmpeg 5.1 uses for a mono mix of 16-bit samples. */
+const mixes = [
+  [0x3, 0.5, 0.5],
+  [0x7, 0.2929, 0.2929, 0.4142],
+  [0xb, 0.5, 0.5, 0],
+  [0x33, 0.2929, 0.2929, 0.2071, 0.2071],
+  [0x603, 0.2929, 0.2929, 0.2071, 0.2071],
+  [0x107, 0.2427, 0.2427, 0.3431, 0.1716],
+  [0x37, 0.2071, 0.2071, 0.2929, 0.1465, 0.1465],
+  [0x3f, 0.2071, 0.2071, 0.2929, 0, 0.1465, 0.1465],
+  [0x60f, 0.2071, 0.2071, 0.2929, 0, 0.1465, 0.1465],
+  [0x70f, 0.1807, 0.1807, 0.2555, 0, 0.1277, 0.1277, 0.1277],
+  [0x63f, 0.1602, 0.1602, 0.2266, 0, 0.1133, 0.1133, 0.1133, 0.1133],
+  [0xff, 0.1465, 0.1465, 0.2071, 0, 0.1036, 0.1036, 0.1465, 0.1465],
+] as const
+
 describe('a WAV file', () => {
   const precision = {u8: 0.01, s16le: 1e-4, s24le: 1e-6, s32le: 1e-7, f32le: 1e-7, f64le: 1e-7}
   for (const [encoding, error] of Object.entries(precision) as [WaveFile['encoding'], number][])
@@ -80,13 +120,19 @@ describe('a WAV file', () => {
     })
 
   for (let channels = 1; channels <= 8; channels++)
-    it(`is mixed down to the mean of ${channels} channels`, async () => {
-      const parts = Array.from({length: channels}, (_, i) => sine(200 + 100 * i, 8000, {level: 0.4}))
-      const mean = parts.reduce(sumOf).map((x) => x / channels)
+    it(`is mixed down to the mean of ${channels} channels without a layout`, async () => {
+      const parts = tones(channels)
       const {sound} = await decode(
         fromBytes(waveFile({channels: parts, sampleRate: 16_000, encoding: channels % 2 ? 's24le' : 's16le'})),
       )
-      assert.ok(difference(sound, mean, 0) < 1e-4)
+      assert.ok(difference(sound, weighted(parts, Array(channels).fill(1 / channels)), 0) < 1e-4)
+    })
+
+  for (const [mask, ...weights] of mixes)
+    it(`is mixed down by its mask ${mask.toString(16)}, as ffmpeg -ac 1 does`, async () => {
+      const parts = tones(weights.length)
+      const bytes = waveFile({channels: parts, sampleRate: 16_000, encoding: 's16le', extensible: true, mask})
+      assert.ok(difference((await decode(fromBytes(bytes))).sound, weighted(parts, weights), 0) < 2e-4)
     })
 
   it('may be RF64, or have other chunks before and after the data', async () => {
@@ -201,6 +247,184 @@ describe('a WAV file with another codec', () => {
     const tone = sine(440, 2100, {rate: 8000, level: 10 ** (-6 / 20)}).subarray(200, 1900)
     assert.ok(difference(middle, tone, 0) < 0.05)
   })
+})
+
+describe('a recording with more than two channels', {skip: skipWithoutFfmpeg}, () => {
+  for (const [format, codec, masks] of [
+    ['flac', 'flac', [0x3f, 0xb]],
+    ['ogg', 'flac', [0x3f]],
+    ['ogg', 'libvorbis', [0x7, 0x63f]],
+    ['ogg', 'libopus', [0x3f]],
+    ['matroska', 'aac', [0x3f]],
+  ] as const)
+    for (const mask of masks)
+      it(`is mixed down by its layout ${mask.toString(16)} as ffmpeg -ac 1 does: ${codec} in ${format}`, async () => {
+        const channels = mask.toString(2).replaceAll('0', '').length
+        const parts = tones(channels, {rate: 48_000})
+        const wave = waveFile({channels: parts, sampleRate: 48_000, encoding: 's16le', extensible: true, mask})
+        const bytes = ffmpeg(wave, '-c:a', codec, '-b:a', '512k', '-f', format, 'pipe:1')
+        const mixed = ffmpeg(bytes, '-ac', '1', '-c:a', 'pcm_s16le', '-f', 'wav', 'pipe:1')
+        const [own, expected] = [await decode(fromBytes(bytes)), await decode(fromBytes(mixed))]
+        const length = Math.min(own.sound.length, expected.sound.length)
+        assert.ok(Math.abs(own.sound.length - expected.sound.length) < 800)
+        assert.ok(difference(own.sound.subarray(0, length), expected.sound.subarray(0, length)) < 0.02)
+      })
+})
+
+describe('a stereo recording whose channels have opposite phase', () => {
+  const stereo = (left: Float32Array, right: Float32Array) =>
+    waveFile({channels: [left, right], sampleRate: 16_000, encoding: 's16le'})
+  const noise = (seed: number) => whiteNoise(16_000, seed).map((x) => 0.1 * x)
+
+  it('is decoded from its first channel, with a warning', async () => {
+    const {sound, warnings} = await decode(
+      fromBytes(
+        stereo(
+          second,
+          second.map((x) => -x),
+        ),
+      ),
+    )
+    assert.ok(difference(sound, second, 0) < 1e-4)
+    assert.deepEqual(warnings, ['channels_opposite'])
+  })
+
+  it('is mixed again where the phases are equal', async () => {
+    const opposite = joined([second.map((x) => -x), second, second])
+    const {sound, warnings} = await decode(fromBytes(stereo(joined([second, second, second]), opposite)))
+    assert.ok(difference(sound, joined([second, second, second]), 0) < 1e-4)
+    assert.deepEqual(warnings, ['channels_opposite'])
+  })
+
+  for (const [what, left, right] of [
+    ['equal', second, second],
+    ['independent', noise(1), noise(2)],
+    ['one silent', second, new Float32Array(16_000)],
+    ['both silent', new Float32Array(16_000), new Float32Array(16_000)],
+    [
+      'a quarter period apart',
+      second,
+      Float32Array.from(second, (_, i) => 0.5 * Math.cos((880 * Math.PI * i) / 16_000)),
+    ],
+  ] as const)
+    it(`is mixed without a warning if they do not: ${what}`, async () => {
+      const {sound, warnings} = await decode(fromBytes(stereo(left, right)))
+      assert.ok(difference(sound, weighted([left, right], [0.5, 0.5]), 0) < 1e-4)
+      assert.deepEqual(warnings, [])
+    })
+
+  it('keeps each channel if it is selected', async () => {
+    const bytes = stereo(
+      second,
+      second.map((x) => -x),
+    )
+    for (const [channel, sign] of [
+      [1, 1],
+      [2, -1],
+    ] as const) {
+      const {sound, warnings} = await decode(fromBytes(bytes), 16_000, channel)
+      assert.ok(
+        difference(
+          sound,
+          second.map((x) => sign * x),
+          0,
+        ) < 1e-4,
+      )
+      assert.deepEqual(warnings, [])
+    }
+  })
+})
+
+describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
+  const folder = suiteFolder()
+  const film = join(folder, 'film.mkv')
+  const german = {name: 'de', matches: (language: string) => language === 'ger'}
+  before(async () => {
+    const files = [300, 500, 700].map((hertz) => ({path: join(folder, `${hertz}.wav`), hertz}))
+    for (const {path, hertz} of files) await writeFile(path, monoWave(sine(hertz, 16_000)))
+    writeFilm(
+      film,
+      files.map(({path}) => path),
+      [
+        ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=ger', '-metadata:s:a:2', 'language=ger'],
+        ...['-metadata:s:a:1', 'title=Audio: the "notes"', '-disposition:a:0', '0', '-disposition:a:2', 'default'],
+      ],
+    )
+  })
+
+  async function hear(input: AudioInput, track?: TrackChoice) {
+    const lists: TrackList[] = []
+    const audio = await openAudio(input, {sampleRate: 16_000, track, onTracks: (list) => lists.push(list)})
+    return {hertz: Math.round(frequency(joined(await collect(audio))) / 100) * 100, lists}
+  }
+
+  it('is decoded from the track that the file marks, and its tracks are listed', async () => {
+    const {hertz, lists} = await hear({path: film})
+    assert.equal(hertz, 700)
+    const tracks = (await probeAudio(film)).tracks
+    assert.deepEqual(lists, [{tracks, selected: 3}])
+    assert.equal(describeTracks(tracks), '1 (eng), 2 (ger, "Audio: the \\"notes\\""), 3 (ger, default)')
+    assert.deepEqual(tracks[0], {
+      ...{number: 1, codec: 'flac', sampleRate: 16_000, layout: 'mono'},
+      ...{language: 'eng', isDefault: false},
+    })
+  })
+
+  it('is decoded from the selected track, of those with a language the marked one', async () => {
+    const bytes = await readFile(film)
+    for (const [input, track, expected] of [
+      [{path: film}, 1, 300],
+      [{path: film}, 2, 500],
+      [fromBytes(bytes), 2, 500],
+      [{path: film}, german, 700],
+    ] as const) {
+      const {hertz, lists} = await hear(input, track)
+      assert.deepEqual([hertz, lists[0]?.selected], [expected, expected / 200 - 0.5])
+    }
+  })
+
+  it('is refused if it lacks the selected track, or if its languages are unknown', async () => {
+    const french = {name: 'fr', matches: (language: string) => language === 'fre'}
+    const message =
+      /film\.mkv has no audio track (4|fr); its tracks are: 1 \(eng\), 2 \(ger, .*\), 3 \(ger, default\)\.$/
+    for (const track of [4, french])
+      await assert.rejects(hear({path: film}, track), {code: 'audio_track_unknown', message})
+    await assert.rejects(hear(fromBytes(await readFile(film)), german), {code: 'audio_tracks_need_file'})
+    const single = join(folder, '300.wav')
+    assert.equal((await hear({path: single}, 1)).hertz, 300)
+    for (const track of [2, german])
+      await assert.rejects(hear({path: single}, track), {code: 'audio_track_unknown', message: /its tracks are: 1\.$/})
+  })
+})
+
+describe('recordings that were joined', {skip: skipWithoutFfmpeg}, () => {
+  for (const [format, codec] of [
+    ['mp3', 'libmp3lame'],
+    ['flac', 'flac'],
+    ['ogg', 'flac'],
+    ['ogg', 'libvorbis'],
+    ['ogg', 'libopus'],
+  ] as const)
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ] as const)
+      it(`keep both parts if rate and channels change: ${codec} in ${format}, ${order}`, async () => {
+        const parts = [
+          [44_100, 2, 300],
+          [16_000, 1, 500],
+        ].map(([rate = 0, channels = 0, hertz = 0]) => {
+          const channel = sine(hertz, 2 * rate, {rate})
+          const wave = waveFile({channels: Array(channels).fill(channel), sampleRate: rate, encoding: 's16le'})
+          return {bytes: ffmpeg(wave, '-c:a', codec, '-f', format, 'pipe:1'), hertz}
+        })
+        const [first, last] = order.map((i) => parts[i] as {bytes: Buffer; hertz: number})
+        const {sound, warnings} = await decode(fromBytes(Buffer.concat([first!.bytes, last!.bytes])))
+        assert.deepEqual(warnings, [])
+        assert.ok(Math.abs(sound.length - 64_000) < 3000, `${sound.length}`)
+        assert.ok(Math.abs(frequency(sound.subarray(8000, 24_000)) - first!.hertz) < 5)
+        assert.ok(Math.abs(frequency(sound.subarray(40_000, 56_000)) - last!.hertz) < 5)
+      })
 })
 
 describe('raw samples', () => {
@@ -521,7 +745,8 @@ cat "${folder}/sound"
   for (const channels of [1, 2, 6])
     it(`has the same level as in WAV with ${channels} channels`, {skip: skipWithoutFfmpeg}, async () => {
       const tones = Array.from({length: channels}, (_, i) => sine(200 + 90 * i, 16_000, {level: 0.9}))
-      const wave = waveFile({channels: tones, sampleRate: 16_000, encoding: 's16le'})
+      const mask = {1: 4, 2: 3, 6: 0x3f}[channels] ?? 0
+      const wave = waveFile({channels: tones, sampleRate: 16_000, encoding: 's16le', extensible: true, mask})
       const lossless = ffmpeg(wave, '-c:a', 'flac', '-f', 'matroska', 'pipe:1')
       const {sound, source, warnings} = await decode(fromBytes(lossless))
       assert.ok(difference(sound, (await decode(fromBytes(wave))).sound, 0) < 1e-4)

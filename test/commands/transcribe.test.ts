@@ -5,6 +5,7 @@ import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
 import {openSpeechModel} from '../../src/speech/open-model.js'
+import {skipWithoutFfmpeg, writeFilm} from '../support/ffmpeg.js'
 import {assertHearsEveryWord, chunkings} from '../support/long-recording.js'
 import {microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
 import {once} from '../support/once.js'
@@ -664,5 +665,44 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
     assert.deepEqual([result.normalized.errors, result.normalized.words, result.normalized.deletions], [3, 8, 3])
     assert.equal(result.samples.at(-1).error, 'file_not_found')
     assert.match(stderr, /gone\.wav/)
+  })
+})
+
+describe('--audio-track', {skip: skipWithoutFfmpeg}, () => {
+  const film = once(async () => {
+    const metadata = [
+      '-metadata:s:a:0',
+      'language=eng',
+      '-metadata:s:a:1',
+      'language=ger',
+      '-disposition:a:0',
+      'default',
+    ]
+    writeFilm(join(folder, 'film.mkv'), [join(folder, 'one.wav'), join(folder, 'two.wav')], metadata)
+  })
+
+  it('selects a track of a film, which is in the result; without it, a notice lists the tracks', async () => {
+    await film()
+    const notice =
+      'The recording has 2 audio tracks: 1 (eng, default), 2 (ger). Track 1 is transcribed; --audio-track selects another one.\n'
+    for (const [args, audioTrack, stderr] of [
+      [[], 1, notice],
+      [['--audio-track', 'default'], 1, ''],
+      [['--audio-track', '2'], 2, ''],
+      [['--audio-track', 'Deutsch'], 2, ''],
+    ] as const) {
+      const run = await transcribe(['film.mkv', '--json', ...args])
+      const result = JSON.parse(run.stdout)
+      assert.deepEqual(await contractViolations('cli/transcribe.v1', result), [])
+      assert.deepEqual([result.audio_track, result.audio_tracks.length, run.stderr], [audioTrack, 2, stderr])
+    }
+    const wrong = await transcribe(['film.mkv', '--audio-track', 'x'])
+    assert.deepEqual([wrong.exitCode, /flag_value/.test(wrong.stderr)], [2, true])
+    const probe = await svcInTurn(['speech', 'probe', 'film.mkv', '--json'], {cwd: folder})
+    assert.deepEqual(await contractViolations('cli/speech-probe.v1', JSON.parse(probe.stdout)), [])
+    assert.match(
+      (await svcInTurn(['speech', 'probe', 'film.mkv'], {cwd: folder})).stdout,
+      /^1 +flac +.* +eng +yes +-$/m,
+    )
   })
 })

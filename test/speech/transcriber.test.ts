@@ -17,7 +17,7 @@ import {
 } from '../../src/speech/index.js'
 import {type Alternative, sampleRate} from '../../src/speech/model.js'
 import {projectFile} from '../support/project.js'
-import {joined, readClip} from '../support/sounds.js'
+import {joined, pinkNoise, readClip} from '../support/sounds.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {monoWave} from '../support/wave-file.js'
 
@@ -263,5 +263,35 @@ describe('the detection of a language', () => {
       code: 'language_detection_unsupported',
     })
     assert.ok(transcriber.isUnusable)
+  })
+})
+
+describe('a quiet recording', () => {
+  const record = async (gain: number) =>
+    fileOf('quiet.wav', monoWave((await readClip(projectFile('examples/hello.wav'))).map((x) => x * gain)))
+  const transcribe = async (path: string) => {
+    const transcriber = new Transcriber({...(await optionsOf({vad: 'energy'})), model: starter})
+    const {recording, transcript} = await transcriber.transcribe({path})
+    return {text: transcript.text.trim(), warnings: recording?.warnings.map(({message}) => message) ?? []}
+  }
+
+  it('is amplified if the detector finds no speech in it', async () => {
+    for (const gain of [0.01, 0.004]) {
+      const {text, warnings} = await transcribe(await record(gain))
+      assert.match(text, /^hello and welcome/)
+      assert.match(warnings.join(), /is very quiet: its loudest sample has -\d\d dBFS\. It was amplified by \d\d dB\.$/)
+    }
+  })
+
+  it('has a warning with the flags that help if words may be missing', async () => {
+    const {warnings} = await transcribe(await record(0.0178))
+    assert.match(warnings.join(), /use --vad-energy-threshold 0\.0003 --preprocess peak_normalize\.$/)
+  })
+
+  it('has no text and no warning if it is only noise', async () => {
+    for (const level of [0.0004, 0.01]) {
+      const path = await fileOf('noise.wav', monoWave(pinkNoise(4 * sampleRate).map((x) => x * level)))
+      assert.deepEqual(await transcribe(path), {text: '', warnings: []})
+    }
   })
 })

@@ -6,6 +6,8 @@ export interface WaveFile {
   encoding: 'u8' | 's16le' | 's24le' | 's32le' | 'f32le' | 'f64le'
   /** Writes WAVE_FORMAT_EXTENSIBLE instead of the short header. */
   extensible?: boolean
+  /** Loudspeakers of the channels, with the extensible header. */
+  mask?: number
   /** RF64 with its sizes in `ds64`. */
   rf64?: boolean
   /** RIFX: all numbers are big-endian. */
@@ -44,13 +46,13 @@ function bigEndian(bytes: Buffer, {encoding}: WaveFile): Buffer {
   return bytes
 }
 
-function littleEndianFile({channels, sampleRate, encoding, extensible, rf64, ...rest}: WaveFile): Buffer {
+function littleEndianFile({channels, sampleRate, encoding, extensible, mask = 0, rf64, ...rest}: WaveFile): Buffer {
   const data = samplesOf(channels, encoding)
   const size = rest.dataBytes ?? data.length
   const chunks = [
     ...(rf64 ? [chunk('ds64', sizes64(data.length))] : []),
     ...Object.entries(rest.before ?? {}).map(([name, bytes]) => chunk(name, bytes)),
-    chunk('fmt ', formatOf(channels.length, sampleRate, encoding, extensible ?? false)),
+    chunk('fmt ', formatOf(channels.length, sampleRate, encoding, extensible ? mask : undefined)),
   ]
   const head = Buffer.alloc(8)
   head.write('data', 'latin1')
@@ -88,19 +90,20 @@ function write(out: Buffer, value: number, at: number, encoding: WaveFile['encod
   else out.writeDoubleLE(value, at)
 }
 
-function formatOf(channels: number, sampleRate: number, encoding: WaveFile['encoding'], extensible: boolean): Buffer {
+function formatOf(channels: number, sampleRate: number, encoding: WaveFile['encoding'], mask?: number): Buffer {
   const width = widths[encoding]
   const tag = encoding.startsWith('f') ? 3 : 1
-  const format = Buffer.alloc(extensible ? 40 : 16)
-  format.writeUInt16LE(extensible ? 0xfffe : tag, 0)
+  const format = Buffer.alloc(mask === undefined ? 16 : 40)
+  format.writeUInt16LE(mask === undefined ? tag : 0xfffe, 0)
   format.writeUInt16LE(channels, 2)
   format.writeUInt32LE(sampleRate, 4)
   format.writeUInt32LE(sampleRate * channels * width, 8)
   format.writeUInt16LE(channels * width, 12)
   format.writeUInt16LE(8 * width, 14)
-  if (!extensible) return format
+  if (mask === undefined) return format
   format.writeUInt16LE(22, 16)
   format.writeUInt16LE(8 * width, 18)
+  format.writeUInt32LE(mask, 20)
   format.writeUInt16LE(tag, 24)
   Buffer.from('000000001000800000aa00389b71', 'hex').copy(format, 26)
   return format

@@ -26,6 +26,19 @@ export const audioErrors = rows(() => ({
     hint: 'Use a file with sound, for example the original recording.',
     param: (_: object) => 'file',
   }),
+  audio_track_unknown: failed({
+    http: 400,
+    message: (p: {file: string; track: number | string; tracks: string}) =>
+      `${p.file} has no audio track ${p.track}; its tracks are: ${p.tracks}.`,
+    hint: 'Pass the number or the language of an existing audio track.',
+    param: (_: object) => 'file',
+  }),
+  audio_tracks_need_file: usage({
+    message: (p: {file: string}) =>
+      `Cannot select an audio track of ${p.file} by its language: it is not a file, and its tracks are unknown.`,
+    hint: 'Save the recording to a file first, or select the track by its number with --audio-track N.',
+    param: (_: object) => 'file',
+  }),
   audio_channel_missing: failed({
     http: 400,
     message: (p: {file: string; channel: number; channels: number}) =>

@@ -160,5 +160,22 @@ export function languageCode(codeOrName: string): string | undefined {
   return codes.get(word) ?? codesByOwnName().get(word)
 }
 
+/** The canonical tag of a language that is specified as a code, a name or a locale; undefined if it is none. */
+function languageTag(word: string): string | undefined {
+  const given = word.trim().toLowerCase().replaceAll('_', '-')
+  const known = languageCode(given) ?? languageCode(given.split('-')[0] ?? '')
+  if (known !== undefined) return known
+  if (!/^[a-z]{2,3}(-[a-z0-9]+)*$/.test(given)) return undefined
+  // Also maps codes of three letters, such as ger and deu to de.
+  const [tag = ''] = Intl.getCanonicalLocales(given.split('-')[0])
+  return languageCode(tag) ?? tag
+}
+
+/** Returns a test for the languages of tracks, which are codes of two or three letters; undefined if the word is no language. */
+export function languageTest(word: string): ((tag: string) => boolean) | undefined {
+  const wanted = languageTag(word)
+  return wanted === undefined ? undefined : (tag) => languageTag(tag) === wanted
+}
+
 /** All words that `languageCode` accepts. */
 export const languageWords: readonly string[] = [...codes.keys()]

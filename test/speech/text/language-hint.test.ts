@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {readLanguageHint, requireLanguage, withDetection} from '../../../src/speech/text/language-hint.js'
-import {languageCode, languageCodes, languageName} from '../../../src/speech/text/languages.js'
+import {languageCode, languageCodes, languageName, languageTest} from '../../../src/speech/text/languages.js'
 
 describe('the languages', () => {
   it('are in the order of their tokens', () => {
@@ -61,5 +61,17 @@ describe('a hint of the language', () => {
     const {diagnostics} = readLanguageHint(undefined, known)
     const detected = withDetection(diagnostics, {language: 'de', probability: 0.98765})
     assert.deepEqual(detected, {raw: null, normalized: null, notes: [], detected: 'de', detected_probability: 0.9877})
+  })
+})
+
+describe('the language of an audio track', () => {
+  it('is found by its codes, names and locales', () => {
+    for (const word of ['de', 'deu', 'ger', 'German', 'Deutsch', 'de_DE', 'de-AT'])
+      assert.deepEqual(
+        ['ger', 'deu', 'de', 'de-DE', 'gsw', 'und', ''].map((tag) => languageTest(word)?.(tag)),
+        [...[true, true, true, true, false, false, false]],
+      )
+    assert.equal(languageTest('gsw')?.('gsw'), true)
+    assert.equal(languageTest('klingonn'), undefined)
   })
 })
