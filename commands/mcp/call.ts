@@ -1,6 +1,7 @@
 import {Args} from '@oclif/core'
 import {McpCommand, readTextInput, toolProgramFlags} from '../../src/cli/index.js'
 import {SvcError} from '../../src/errors/index.js'
+import {inexactNumber} from '../../src/files/index.js'
 
 export default class McpCall extends McpCommand<typeof McpCall> {
   static override summary = 'Call an MCP tool.'
@@ -40,6 +41,8 @@ the call fails. If it fails, the exit status is that of the error.`
     const {arguments: argument = '{}'} = this.args
     const text = argument === '-' ? await readTextInput(this.signal) : argument
     const parsed = parse(text)
+    const fault = parsed === undefined ? undefined : inexactNumber(text)
+    if (fault !== undefined) throw new SvcError('usage', {reason: `The tool arguments are refused: ${fault}.`})
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
       return parsed as Record<string, unknown>
     throw new SvcError('usage', {reason: 'The tool arguments must be a JSON object, such as {"task_id": 1}.'})

@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import {parseExactJson} from '../files/index.js'
+import {inexactNumber} from '../files/index.js'
 import type {Line} from './framing.js'
 import {toWireError} from './wire-error.js'
 
@@ -50,12 +50,8 @@ export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): 
   }
   const parsed = read(value)
   if ('error' in parsed) return parsed
-  try {
-    parseExactJson(line)
-  } catch (error) {
-    return refusalOf(line, unparsable(error), form)
-  }
-  return parsed
+  const fault = inexactNumber(line)
+  return fault === undefined ? parsed : refusalOf(line, new SvcError('request_unparsable', {reason: fault}), form)
 }
 
 function read(value: unknown): ParsedLine {

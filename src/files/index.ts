@@ -5,7 +5,7 @@
 export {appendJsonLine} from './append-line.js'
 export {placeFile, writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath, isWithin} from './containment.js'
-export {parseExactJson} from './exact-json.js'
+export {inexactNumber, parseExactJson, parseForeignJson} from './exact-json.js'
 export {writeGenerated} from './generated.js'
 export {linesOf} from './lines.js'
 export {holdLockFile, type LockHolder, lockFile, lockHolder, withLockFile} from './lock.js'

@@ -11,6 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import {SvcError} from '../errors/index.js'
+import {inexactNumber} from '../files/index.js'
 
 const maxLineBytes = 10 << 20
 /** Bytes kept from each end of a longer line: the request id is near one of them. */
@@ -89,11 +90,21 @@ export class StdioTransport implements Transport {
     const isTooLong = this.#length > maxLineBytes
     this.#forget()
     if (isTooLong) {
-      void this.#write(tooLongResponse(line))
+      void this.#write(errorResponse(idOf(line), new SvcError('request_too_long', {limit: maxLineBytes})))
       return
     }
     try {
       const message = deserializeMessage(line.replace(/\r$/, ''))
+      const fault = inexactNumber(line)
+      if (fault !== undefined) {
+        const error = new SvcError('request_unparsable', {reason: fault})
+        if (isJSONRPCRequest(message)) void this.#write(errorResponse(message.id, error))
+        // The call that waits for this answer fails.
+        else if (isJSONRPCResponse(message) && message.id !== undefined)
+          this.onmessage?.(JSON.parse(errorResponse(message.id, error)))
+        else throw error
+        return
+      }
       this.#track(message)
       this.onmessage?.(message)
     } catch (error) {
@@ -126,9 +137,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-function tooLongResponse(ends: string): string {
-  const {code, message, hint: remediation} = new SvcError('request_too_long', {limit: maxLineBytes})
-  const id = idOf(ends)
+function errorResponse(id: RequestId | undefined, {code, message, hint: remediation}: SvcError): string {
   const error = {code: -32600, message, data: {code, remediation}}
   return `${JSON.stringify({jsonrpc: '2.0', ...(id === undefined ? {} : {id}), error})}\n`
 }

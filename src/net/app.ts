@@ -15,7 +15,7 @@ import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {listenFailure} from './exposure.js'
 import {isLoopback} from './loopback.js'
-import {readBodiesAsJson, readBodiesAsText, readJsonBodies} from './request-body.js'
+import {type ParseJson, readBodiesAsJson, readBodiesAsText, readJsonBodies} from './request-body.js'
 import {collectMethods} from './routes.js'
 
 export type HttpApp = FastifyInstance
@@ -39,6 +39,8 @@ export interface AppOptions {
    * content type. `text`: pass such a body on as text.
    */
   bodies?: 'parsed' | 'json' | 'text'
+  /** Parses the text of a JSON body; default: `JSON.parse`. */
+  parseJson?: ParseJson
   /** Headers of every response. */
   headers?: Readonly<Record<string, string>>
   /** Enables HTTPS. */
@@ -73,6 +75,7 @@ export function createApp(options: AppOptions): HttpApp {
     loopbackOnly = true,
     allowedHosts = [],
     bodies = 'parsed',
+    parseJson = JSON.parse,
     headers = {},
     tls,
   } = options
@@ -146,7 +149,7 @@ export function createApp(options: AppOptions): HttpApp {
     refuseForeignHost(request)
     done()
   })
-  readBodies[bodies](app)
+  readBodies[bodies](app, parseJson)
   if (log.isLevelEnabled('info'))
     app.addHook('onResponse', (request, reply, done) => {
       const {method, id} = request

@@ -5,12 +5,15 @@ import {LargeBodies} from './large-bodies.js'
 
 const json = 'application/json'
 
+/** Parses the text of a body, which is not empty. @throws SyntaxError */
+export type ParseJson = (text: string) => unknown
+
 /**
  * Parses every body as JSON, regardless of its content type (curl sends that of a form by default), unless a parser was
  * added for the type. An empty body is undefined.
  */
-export function readBodiesAsJson(app: FastifyInstance): void {
-  readJsonBodies(app)
+export function readBodiesAsJson(app: FastifyInstance, parseJson: ParseJson): void {
+  readJsonBodies(app, parseJson)
   app.addHook('onRequest', async ({headers}: FastifyRequest) => {
     const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
     if (type === undefined || !app.hasContentTypeParser(type)) headers['content-type'] = json
@@ -20,8 +23,8 @@ export function readBodiesAsJson(app: FastifyInstance): void {
 /**
  * Parses bodies with the JSON content type and refuses others. An empty body is undefined.
  */
-export function readJsonBodies(app: FastifyInstance): void {
-  readBodies(app, parse)
+export function readJsonBodies(app: FastifyInstance, parseJson: ParseJson): void {
+  readBodies(app, (body) => parse(body, parseJson))
 }
 
 /** Passes bodies with the JSON content type on as text and refuses others. */
@@ -50,11 +53,11 @@ function readBodies(app: FastifyInstance, read: (body: Buffer) => unknown): void
 }
 
 /** @throws invalid_json */
-function parse(body: Buffer): unknown {
+function parse(body: Buffer, parseJson: ParseJson): unknown {
   if (body.length === 0) return undefined
   const text = textOf(body)
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     throw new SvcError('invalid_json', {reason: withoutExcerpt((error as Error).message)})
   }

@@ -45,6 +45,13 @@ describe('readLine', () => {
     ['{"jsonrpc":"2.0","id":{},"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
     ['{"jsonrpc":"2.0","id":true,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
     ['{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
+    [
+      '{"jsonrpc":"2.0","id":4,"method":"m","params":{"a":9007199254740993}}',
+      'json-rpc',
+      null,
+      -32_700,
+      /\(line 1, column 52\)/,
+    ],
     ['{"jsonrpc":"2.0","id":1e999,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
   ]
   for (const [line, form, id, code, reason] of refused)

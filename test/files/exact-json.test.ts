@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {readDocument} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
-import {parseExactJson} from '../../src/files/index.js'
+import {parseExactJson, parseForeignJson} from '../../src/files/index.js'
 
 describe('numbers in JSON and YAML', () => {
   it('are read exactly', () => {
@@ -15,6 +15,16 @@ describe('numbers in JSON and YAML', () => {
     it(`are refused if they would be rounded: ${JSON.stringify(text)}`, () => {
       assert.throws(() => parseExactJson(text), /is not exact, since it is beyond 2\^53; .* \(line \d, column \d+\)/)
     })
+
+  it('are strings in answers of other programs if they would be rounded', () => {
+    const text = '{"id": 9007199254740993, "ids": [1, -9007199254740993], "text": "9007199254740993", "x": 1.5}'
+    assert.deepEqual(parseForeignJson(text), {
+      id: '9007199254740993',
+      ids: [1, '-9007199254740993'],
+      text: '9007199254740993',
+      x: 1.5,
+    })
+  })
 
   for (const [what, part] of [
     ['characters', 'a'],

@@ -218,6 +218,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
 
   for (const [what, body, length, status, code] of [
     ['invalid JSON', '{"jsonrpc":', 11, 400, -32700],
+    ['rounded', '{"a": 9007199254740993}', 23, 400, -32700],
     ['too large', '{"jsonrpc":', 5 << 20, 413, -32000],
   ] as const)
     it(`rejects a body that is ${what}`, async () => {

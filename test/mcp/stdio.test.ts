@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
 import {rename} from 'node:fs/promises'
 import {join} from 'node:path'
+import {PassThrough} from 'node:stream'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isDeepStrictEqual} from 'node:util'
 import {parseJSONRPCMessage} from '@modelcontextprotocol/client'
+import {StdioTransport} from '../../src/mcp/stdio-transport.js'
 import {until} from '../support/orch-workspace.js'
 import {type SvcOptions, startSvc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -24,7 +26,7 @@ interface Message {
     protocolVersion?: string
     serverInfo?: {name: string; version: string}
   }
-  error?: {code: number}
+  error?: {code: number; message?: string}
 }
 
 /** Parses standard output: every line must be a protocol message. */
@@ -104,7 +106,7 @@ describe('mcp serve over stdio', {concurrency: 2}, () => {
     assert.match(stderr, /cannot handle message/)
   })
 
-  it('answers a line that is too long with an error and continues', async (t) => {
+  it('answers a line that is too long, or has an integer beyond 2^53, with an error and continues', async (t) => {
     const text = 'x'.repeat(10 << 20)
     const {messages, exitCode} = await converse(
       t,
@@ -114,6 +116,7 @@ describe('mcp serve over stdio', {concurrency: 2}, () => {
         `{"method":"tools/call","params":{"text":"${text}","id":7},"jsonrpc":"2.0","id":3}\n`,
         `{"jsonrpc":"2.0","id":"four","method":"tools/call","params":{"text":"${text}"}}\n`,
         `{"result":{"text":"${text}"},"jsonrpc":"2.0","id":0}\n`,
+        `{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"x","arguments":{"id":9007199254740993}}}\n`,
         asLines(request(5, 'ping')),
       ].join(''),
     )
@@ -125,11 +128,26 @@ describe('mcp serve over stdio', {concurrency: 2}, () => {
       ['four', -32600],
       [undefined, -32600],
       [5, undefined],
+      [6, -32600],
     ])
       assert.ok(
         outcomes.some((each) => isDeepStrictEqual(each, outcome)),
         JSON.stringify(outcomes),
       )
+    assert.match(messages.find(({id}) => id === 6)?.error?.message ?? '', /9007199254740993 is not exact.*column 86/)
+  })
+
+  it('passes an answer with an integer beyond 2^53 on as an error, so that nothing waits for it', async () => {
+    const input = new PassThrough()
+    const transport = new StdioTransport(input, new PassThrough())
+    const answered = new Promise((resolve) => {
+      transport.onmessage = resolve
+    })
+    await transport.start()
+    input.write('{"jsonrpc":"2.0","id":1,"result":{"content":{"id":9007199254740993}}}\n')
+    const {id, error} = (await answered) as Message
+    await transport.close()
+    assert.deepEqual([id, error?.code], [1, -32600])
   })
 
   for (const [asked, answered] of [

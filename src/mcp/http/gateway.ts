@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import websocket from '@fastify/websocket'
 import {SvcError} from '../../errors/index.js'
+import {inexactNumber} from '../../files/index.js'
 import {logger} from '../../log/index.js'
 import {bearerToken, type HttpApp} from '../../net/index.js'
 import {callTool} from '../call-tool.js'
@@ -124,6 +125,8 @@ class Connection {
     const request = parse(text)
     if (request === undefined)
       return this.#answer({id: null, type: 'error'}, new SvcError('bad_request', {reason: 'it is not a JSON object'}))
+    const fault = inexactNumber(text)
+    if (fault !== undefined) return this.#answer(request, new SvcError('bad_request', {reason: fault}))
     const waitMs = this.#options.waitMs(this.#address)
     if (waitMs > 0)
       return this.#answer(

@@ -1,5 +1,6 @@
 import {isLegacyRequest} from '@modelcontextprotocol/server'
 import {SvcError} from '../../errors/index.js'
+import {parseExactJson} from '../../files/index.js'
 import {
   bearerToken,
   clientGone,
@@ -75,6 +76,7 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     target: 'mcp',
     renderer: () => asProtocolError,
     bodyLimit,
+    parseJson: parseExactJson,
     loopbackOnly: isLoopback(host),
     headers: {'cache-control': 'no-store'},
   })

@@ -1,4 +1,5 @@
 import {contractSchema, plainViolations, type Schema} from '../../contracts/index.js'
+import {parseExactJson} from '../../files/index.js'
 import type {TaskContext} from '../base/context.js'
 
 /** Keys of the context store with the current context envelope of a session. */
@@ -55,7 +56,7 @@ function expiryOf(envelope: Readonly<Record<string, unknown>>, nowMs: number): s
 export function parseObject(text: string): Readonly<Record<string, unknown>> | string {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseExactJson(text)
   } catch (error) {
     return `is not valid JSON (${(error as Error).message.replaceAll('\n', ' ')})`
   }

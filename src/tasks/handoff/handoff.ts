@@ -7,6 +7,7 @@ import type {TaskContext} from '../base/context.js'
 import {excerpt} from '../base/excerpt.js'
 import {displayTask} from '../base/ids.js'
 import type {ManifestEntry, Task} from '../base/task.js'
+import {parseObject} from '../context/envelope.js'
 import {appendEvent} from '../events/event-log.js'
 import {droppedFrom, noHarness} from '../gates/dropped-items.js'
 import type {Harness} from '../gates/evidence.js'
@@ -115,13 +116,9 @@ function mergedHarness(context: TaskContext, row: TaskRow, json: string | undefi
 /** @throws usage */
 function readEnvelope(json: string | undefined): string | undefined {
   if (json === undefined || json.trim() === '') return undefined
-  try {
-    const value: unknown = JSON.parse(json)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return json
-  } catch {
-    // Reported below, like any other value that is not an object.
-  }
-  throw new SvcError('usage', {reason: 'context_envelope_json is not a JSON object.'})
+  const envelope = parseObject(json)
+  if (typeof envelope === 'string') throw new SvcError('usage', {reason: `context_envelope_json ${envelope}.`})
+  return json
 }
 
 function reasonsAgainst(context: TaskContext, row: TaskRow, receiver: AgentRow, handoff: Handoff): string[] {

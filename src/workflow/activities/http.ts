@@ -2,6 +2,7 @@ import {lookup} from 'node:dns'
 import {BlockList, isIP, isIPv6, type LookupFunction} from 'node:net'
 import {Agent, request} from 'undici'
 import {SvcError} from '../../errors/index.js'
+import {parseForeignJson} from '../../files/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
 import {type Executor, localEvent} from './executor.js'
 
@@ -104,7 +105,7 @@ async function readText(body: AsyncIterable<Buffer>, limit: number, tooLarge: ()
 function bodyOf(text: string, type: string): unknown {
   if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) return text
   try {
-    return JSON.parse(text)
+    return parseForeignJson(text)
   } catch {
     return text
   }

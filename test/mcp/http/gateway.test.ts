@@ -95,6 +95,8 @@ describe('the WebSocket gateway', () => {
     const unknown = await ask({id: 3, type: 'call_tool', name: 'svc_nothing'})
     assert.deepEqual([unknown.is_error, unknown.data.code], [true, 'unknown_tool'])
     assert.match((await ask({id: 4, type: 'dance'})).error ?? '', /type is not auth/)
+    socket.send('{"id": 5, "type": "call_tool", "name": "svc_task_status", "args": {"task_id": 9007199254740993}}')
+    assert.match((await next('call_tool')).error ?? '', /9007199254740993 is not exact.*column 79/)
     socket.send('no JSON')
     assert.equal((await next('error')).data.code, 'bad_request')
   })
