@@ -25,6 +25,7 @@ import {
   tinyModel,
   unverifiable,
   withFiles,
+  withoutFiles,
   withStore,
 } from './hint-states.js'
 
@@ -45,6 +46,8 @@ export interface HintCase {
   with?: 'mesh' | 'hub'
   /** What the reader does first, as the hint says: files that are changed, and variables. */
   mend?: {files?: Readonly<Record<string, string>>; env?: Readonly<Record<string, string>>; act?: Act}
+  /** Version of Node.js that it needs; default: any. `old` is one before 22. */
+  node?: 'old'
   /** The code of another error with the same hint, whose case runs its commands. */
   sameAs?: ErrorCode
   /** Folder in which the reader is; default: the workspace. */
@@ -75,6 +78,7 @@ export const failing = {'f.yaml': flow('steps: [{id: t, exec: [test, -e, there]}
 const external = 'submit work --processor external'
 const claimed = [`orch ${external}`, 'orch claim --as me']
 const messaged = ['orch agent spawn ada', 'orch agent spawn bob', 'a2a send ada bob free_form hi --route db']
+const drivers = ['node_modules/better-sqlite3', 'node_modules/better-sqlite3-v12']
 export const program =
   '@table type Task { title: str }\n@endpoint(kind: query) fn titles() to List[Task] { return db.Task.all() }\n'
 
@@ -139,7 +143,7 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
   lfs_pointer: needs('Git LFS and a repository with a model'),
   model_format_unsupported: needs('Python with the package transformers'),
   recorder_failed: {steps: [brokenRecorder, 'listen'], prints: /hw:0/},
-  speech_model_missing: needs('an installation without the starter model'),
+  speech_model_missing: {with: 'hub', steps: [withoutFiles(`transcribe ${hello}`, 'examples')]},
   program_invalid: {
     files: {'bad.svc': '@table type Task { title: strr }\n'},
     steps: ['db build bad.svc'],
@@ -311,9 +315,14 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
     steps: ['orch agent spawn ada', 'orch session create ada', 'orch session create ada'],
     prints: /SESSION/,
   },
-  store_engine_missing: needs('an installation without its SQLite driver; the hint installs it from a registry'),
-  store_node_unsupported: needs('an old version of Node.js'),
-  vector_engine_missing: needs('an installation without sqlite-vec; the hint installs it from a registry'),
+  store_engine_missing: {steps: [withoutFiles('orch status', ...drivers.map((driver) => `${driver}/build`))]},
+  store_node_unsupported: {steps: [withoutFiles('orch status', ...drivers)], node: 'old'},
+  vector_engine_missing: {
+    files: {
+      'src/main.svc': `${program}@table type Note { vector: List[float] }\n@vector_index Note.by_vector on (vector) { dimensions: 3 }\n`,
+    },
+    steps: [withoutFiles('db migrate --yes', 'node_modules/sqlite-vec')],
+  },
   migration_blocked: {
     files: {'old.svc': program, 'src/main.svc': program.replace('title: str', 'title: int')},
     steps: ['db migrate old.svc --yes', 'db call titles'],

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
 import {execFile} from 'node:child_process'
 import {once} from 'node:events'
-import {chmod, readFile, rm, writeFile} from 'node:fs/promises'
+import {chmod, mkdir, readdir, readFile, rm, symlink, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:net'
 import {join} from 'node:path'
 import {promisify} from 'node:util'
+import {execa} from 'execa'
 import {writePrompt} from '../../../src/mcp/prompts.js'
 import {freePort} from '../../../src/net/index.js'
 import {type OrchWorkspace, until} from '../../support/orch-workspace.js'
+import {projectFile} from '../../support/project.js'
 import {answerLines, scriptedChat, scriptedInference} from '../../support/scripted-inference.js'
 import {Driver} from '../../support/sqlite.js'
 import type {SvcOptions, SvcResult} from '../../support/svc.js'
 import {writeFiles} from '../../support/temporary.js'
 import {writeTinyModel} from '../../support/tiny-model.js'
+import {wordsOf} from './commands.js'
 
 /** Where a hint is brought about. */
 export interface World {
@@ -263,6 +266,27 @@ export const lostLease: Act = async (world) => {
   first.signal('SIGCONT')
   return first.ended
 }
+
+/** Links the entries of a folder except some, which are paths below it. */
+async function linkWithout(source: string, target: string, without: readonly string[]): Promise<void> {
+  await mkdir(target, {recursive: true})
+  for (const name of await readdir(source)) {
+    const inside = without.flatMap((path) => (path.startsWith(`${name}/`) ? [path.slice(name.length + 1)] : []))
+    if (inside.length > 0) await linkWithout(join(source, name), join(target, name), inside)
+    else if (!without.includes(name)) await symlink(join(source, name), join(target, name))
+  }
+}
+
+/** Runs a command of an installation that lacks some of its files. */
+export const withoutFiles =
+  (line: string, ...without: readonly string[]): Act =>
+  async ({cwd, env}) => {
+    await linkWithout(projectFile('.'), join(cwd, 'installation'), without)
+    const options = ['--preserve-symlinks', '--preserve-symlinks-main', join(cwd, 'installation/bin/svc.js')]
+    return execa(process.execPath, [...options, ...wordsOf(line)], {
+      ...{cwd, env, extendEnv: false, reject: false, stripFinalNewline: false},
+    })
+  }
 
 /** What a model is asked for when it writes a program. */
 export const programPrompt: Act = async () => {

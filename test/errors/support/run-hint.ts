@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {orchWorkspace} from '../../support/orch-workspace.js'
+import {projectFile} from '../../support/project.js'
 import type {SvcOptions, SvcResult} from '../../support/svc.js'
 import {writeFiles} from '../../support/temporary.js'
 import {commandsIn, isPlaceholder, wordsOf} from './commands.js'
@@ -74,6 +76,11 @@ async function run(
     const {words, env} = wordsIn(line, fill)
     const [program = '', ...args] = words
     const options = {...place, env: {...place.env, ...env}}
+    if (program === 'npm') {
+      // It would change this installation, from a registry.
+      assertNpm(args)
+      continue
+    }
     if (program !== 'svc') {
       made = await runProgram(words, input ?? '')
       output += made.toString('utf8')
@@ -141,6 +148,13 @@ function wordsIn(line: string, fill: Readonly<Record<string, string>>) {
   })
   const first = words.findIndex((word) => !/^[A-Z_]+=/.test(word))
   return {words: words.slice(first), env: Object.fromEntries(words.slice(0, first).map((word) => word.split('=', 2)))}
+}
+
+/** Checks that `npm run` names a script of this package, and `npm install` one of its dependencies. */
+function assertNpm([verb = '', name = '']: readonly string[]): void {
+  const {scripts, ...manifest} = JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as Record<string, object>
+  const known = verb === 'run' ? scripts : {...manifest.dependencies, ...manifest.optionalDependencies}
+  assert.ok(Object.hasOwn(known ?? {}, name), `npm ${verb} ${name}`)
 }
 
 function assertSuccess(line: string, result: SvcResult | undefined) {
