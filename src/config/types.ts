@@ -201,6 +201,24 @@ export const list = (): SettingType<readonly string[]> => ({
   format: (items) => items.join(','),
 })
 
+/** `*`, `null`, or an origin without a path, in which `*` stands for any characters. */
+const originForm = /^(\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/
+
+/** A list of patterns of origins of web pages; they are in lower case, as browsers send origins. */
+export const originPatterns = (): SettingType<readonly string[]> => {
+  const items = list()
+  const checked = (found: readonly string[] | undefined) => {
+    const patterns = found?.map((item) => item.toLowerCase())
+    return patterns?.every((item) => originForm.test(item)) ? patterns : undefined
+  }
+  return {
+    ...items,
+    expected: 'a list of origins without a path, such as https://*.example.org or chrome-extension://*',
+    parse: (value) => checked(items.parse(value)),
+    accept: (value) => checked(items.accept(value)),
+  }
+}
+
 /**
  * A subset of a few words, case-insensitive. Text is comma-separated, and unknown words are skipped. TOML is an array,
  * and unknown words are rejected.

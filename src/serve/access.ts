@@ -6,15 +6,15 @@ import {type HttpApp, hasBearerToken, hasProtocolToken, isLoopback, isSameSecret
 export interface AccessOptions {
   /** Undefined disables authentication; tokens in requests are then ignored. */
   apiKey: string | undefined
-  /** Allowed origins of web pages, in addition to those of this machine. */
+  /** Patterns of the allowed origins of web pages, in addition to those of this machine. */
   origins: readonly string[]
 }
 
 /** Routes without authentication; they reveal nothing about the model or its users. */
 const open = new Set(['/', '/health'])
 const appSchemes = new Set(['app:', 'file:', 'tauri:', 'vscode-webview:'])
-const allowedHeaders =
-  /^(authorization|x-api-key|content-type|user-agent|accept|x-requested-with|x-request-id|openai-beta|x-stainless-.*)$/i
+/** A name of a header, as in RFC 9110. */
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 
 /** Whether a request has the key, as a bearer token, in `x-api-key` or as a subprotocol, or no key is required. */
 export function holdsKey(headers: IncomingHttpHeaders, apiKey: string | undefined): boolean {
@@ -23,10 +23,14 @@ export function holdsKey(headers: IncomingHttpHeaders, apiKey: string | undefine
   return typeof key === 'string' && isSameSecret(key, apiKey)
 }
 
-/** Requires the API key, and for web pages an origin on this machine or an allowed one. */
+/**
+ * Requires the API key, and for web pages an origin on this machine or an allowed one. Their requests may have any
+ * header.
+ */
 export function guardAccess(app: HttpApp, {apiKey, origins}: AccessOptions): void {
+  const isAllowed = originTest(origins)
   app.addHook('onRequest', async (request, reply) => {
-    allowOrigin(request, reply, origins)
+    allowOrigin(request, reply, isAllowed)
     if (request.method === 'OPTIONS') return answerPreflight(request, reply)
     const path = request.url.split('?')[0] ?? ''
     if (!open.has(path) && !holdsKey(request.headers, apiKey)) throw new SvcError('unauthorized', {})
@@ -38,21 +42,29 @@ function answerPreflight({headers}: FastifyRequest, reply: FastifyReply): Fastif
   return reply
     .code(204)
     .header('access-control-allow-methods', 'GET, POST, HEAD, OPTIONS')
-    .header('access-control-allow-headers', requested.filter((name) => allowedHeaders.test(name)).join(', '))
+    .header('access-control-allow-headers', requested.filter((name) => headerName.test(name)).join(', '))
     .header('access-control-max-age', '43200')
     .send()
 }
 
-function allowOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
+function allowOrigin(request: FastifyRequest, reply: FastifyReply, isAllowed: (origin: string) => boolean): void {
   const {origin} = request.headers
   if (origin === undefined) return
-  if (!isAllowed(origin, origins)) throw new SvcError('origin_forbidden', {origin})
+  if (!isAllowed(origin)) throw new SvcError('origin_forbidden', {origin})
   reply.header('access-control-allow-origin', origin).header('vary', 'origin')
 }
 
-function isAllowed(origin: string, origins: readonly string[]): boolean {
-  if (origins.includes(origin) || origins.includes('*')) return true
-  if (!URL.canParse(origin)) return false
-  const {protocol, hostname} = new URL(origin)
-  return appSchemes.has(protocol) || isLoopback(hostname) || hostname === '0.0.0.0'
+/** Whether an origin is on this machine or matches a pattern. `*` in a pattern stands for at least one character. */
+export function originTest(patterns: readonly string[]): (origin: string) => boolean {
+  const forms = patterns.map((pattern) => {
+    if (pattern === '*') return /^/
+    const parts = pattern.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    return new RegExp(`^${parts.join('[^/]+')}$`)
+  })
+  return (origin) => {
+    if (forms.some((form) => form.test(origin))) return true
+    if (!URL.canParse(origin)) return false
+    const {protocol, hostname} = new URL(origin)
+    return appSchemes.has(protocol) || isLoopback(hostname) || hostname === '0.0.0.0'
+  }
 }

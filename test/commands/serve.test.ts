@@ -691,12 +691,12 @@ describe('a server with invalid or slow clients', () => {
       method: 'OPTIONS',
       headers: {
         origin: 'http://localhost:3000',
-        'access-control-request-headers': 'authorization, x-api-key, x-stainless-os, x-evil',
+        'access-control-request-headers': 'authorization,x-title, openai-organization, baggage, x y',
       },
     })
     assert.deepEqual(
       [preflight.status, preflight.headers.get('access-control-allow-headers')],
-      [204, 'authorization, x-api-key, x-stainless-os'],
+      [204, 'authorization, x-title, openai-organization, baggage'],
     )
   })
 

@@ -11,6 +11,7 @@ import {
   list,
   milliseconds,
   number,
+  originPatterns,
   path,
   phrases,
   type SettingType,
@@ -329,4 +330,17 @@ describe('the base URL of a server', () => {
     ],
     toml: [['http://host:1/v1', 'http://host:1'], ...refused(8080, true)],
   })
+})
+
+describe('originPatterns', () => {
+  const type = originPatterns()
+  it('accepts origins without a path, in lower case', () => {
+    const patterns = ['*', 'null', 'https://*.example.org', 'chrome-extension://*', 'http://localhost:*']
+    assert.deepEqual(type.parse(patterns.join(', ').replace('example', 'Example')), patterns)
+    assert.deepEqual(type.accept(patterns), patterns)
+    assert.deepEqual(type.parse(''), [])
+  })
+  for (const text of ['example.org', 'https://example.org/', 'https://', 'https://a.test,b.test', '*://a b'])
+    it(`rejects ${text}`, () =>
+      assert.deepEqual([type.parse(text), type.accept(text.split(','))], [undefined, undefined]))
 })

@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {choice, integer, list, text} from '../types.js'
+import {choice, integer, list, originPatterns, text} from '../types.js'
 
 export const serveSettings = sectionSettings('serve', () => ({
   host: {
@@ -70,13 +70,13 @@ export const serveSettings = sectionSettings('serve', () => ({
     doc: 'Time until an idle model is unloaded, in seconds; -1 keeps it loaded.',
   },
   origins: {
-    type: list(),
+    type: originPatterns(),
     flag: 'origins',
     group: 'network',
     placeholder: 'ORIGIN,...',
     env: ['SVC_SERVE_ORIGINS'],
     default: [] as readonly string[],
-    doc: 'Origins of web pages that may use the server, in addition to those of this machine.',
+    doc: 'Patterns of origins whose web pages may use the server, in addition to those of this machine.',
   },
   allowedHosts: {
     type: list(),
