@@ -1,5 +1,7 @@
+import {stat} from 'node:fs/promises'
 import {Args, Flags} from '@oclif/core'
 import {
+  baseFlags,
   chatFlags,
   formatTable,
   ignoreConfigKeyFlag,
@@ -9,6 +11,7 @@ import {
   SvcCommand,
   settingFlags,
   showQuantising,
+  withoutBaseSwitch,
   withProgress,
 } from '../src/cli/index.js'
 import {engineSettings} from '../src/config/index.js'
@@ -28,7 +31,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
 --stats prints speed, memory and precision to standard error after the text. With --json, they are in the result.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
-    '<%= config.bin %> <%= command.id %> --model ./runs/r7 --base --temperature 0 "Hello"',
+    '<%= config.bin %> <%= command.id %> --model ./runs/r7 --no-adapter --temperature 0 "Hello"',
     'cat question.txt | <%= config.bin %> <%= command.id %> --model ./my-model --temperature 0 -',
     '<%= config.bin %> <%= command.id %> --model ./my-model --json "Hello" | jq .timings',
     '<%= config.bin %> <%= command.id %> --model ./my-model --stats "Hello"',
@@ -40,9 +43,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
     ...inGroup('model', {
       model: modelFlag,
-      base: Flags.boolean({
-        description: 'Run only the base model of a run directory, without the adapter or merged weights.',
-      }),
+      ...baseFlags,
       'ignore-config-key': ignoreConfigKeyFlag,
     }),
     ...settingFlags(engineSettings),
@@ -71,8 +72,23 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     return 'fails' as const
   }
 
+  protected override async init(): Promise<void> {
+    const given = this.argv
+    this.argv = withoutBaseSwitch(given)
+    let isSwitch = this.argv.some((word, i) => word !== given[i])
+    await super.init()
+    const {base} = this.flags
+    if (base !== undefined && this.args.prompt === undefined && !(await isDirectory(base))) {
+      isSwitch = true
+      this.args.prompt = base
+      this.flags.base = undefined
+      this.flags['no-adapter'] = true
+    }
+    if (isSwitch) this.output.notice('notice: --base without a directory is deprecated. Use --no-adapter.')
+  }
+
   async run(): Promise<void> {
-    const {model, base: baseOnly, stop = [], quiet} = this.flags
+    const {model, base, 'no-adapter': baseOnly, stop = [], quiet} = this.flags
     const {threads, precision, numCtx, promptLookup, maxTokens, ...sampling} = this.settings(engineSettings)
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
@@ -80,7 +96,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')
     const {'chat-template': chatTemplate, 'ignore-config-key': ignoreConfigKeys} = this.flags
-    const choices = {baseOnly, chatTemplate, ignoreConfigKeys}
+    const choices = {base, baseOnly, chatTemplate, ignoreConfigKeys}
     const load = {threads, precision, numCtx, promptLookup, ...choices, onProgress: showQuantising}
     const options = {...load, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
@@ -118,6 +134,12 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     throw new Error('The engine ended without a summary.')
   }
 }
+
+const isDirectory = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 
 interface Generated {
   text: string

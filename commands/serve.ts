@@ -1,5 +1,6 @@
 import {Flags} from '@oclif/core'
 import {
+  baseFlags,
   chatFlags,
   ignoreConfigKeyFlag,
   inGroup,
@@ -45,10 +46,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       'model-name': Flags.string({
         description: 'Model name that clients see. (default: last component of the path)',
       }),
-      base: Flags.string({
-        description: 'Base model directory. (default: the one in the manifest)',
-        helpValue: 'DIR',
-      }),
+      ...baseFlags,
       'speech-model': Flags.string({
         description: 'Speech model for /v1/audio routes: directory, whisper.cpp file or Hugging Face id.',
         helpValue: 'MODEL',
@@ -88,7 +86,8 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const server = await this.#start(routes)
     const {baseUrl, model, device, trained, unprotected} = server
     const speech = (await routes.otherModels?.())?.[0]?.id
-    if (!trained) this.output.notice('notice: The directory contains no adapter; serving the base model.')
+    if (!trained && !this.flags['no-adapter'])
+      this.output.notice('notice: The directory contains no adapter; serving the base model.')
     if (model.templateError !== undefined)
       this.output.notice(`warning: ${SvcError.fromRecord(model.templateError).message} Only raw prompts are served.`)
     if (unprotected)
@@ -169,6 +168,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       apiKey: this.#apiKey,
       name: this.flags['model-name']?.trim() || undefined,
       base: this.flags.base,
+      baseOnly: this.flags['no-adapter'],
       chatTemplate: this.flags['chat-template'],
       system: this.flags.system,
       ignoreEvalGate: this.flags['ignore-eval-gate'],

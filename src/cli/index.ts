@@ -62,7 +62,7 @@ export {
   formatNodes,
 } from './mesh-text.js'
 export {formatHistory, formatInbox} from './message-text.js'
-export {chatFlags, ignoreConfigKeyFlag, modelFlag} from './model-flag.js'
+export {baseFlags, chatFlags, ignoreConfigKeyFlag, modelFlag, withoutBaseSwitch} from './model-flag.js'
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'

@@ -16,6 +16,29 @@ export const ignoreConfigKeyFlag = Flags.string({
   multipleNonGreedy: true,
 })
 
+/** The base model of a run directory. */
+export const baseFlags = {
+  base: Flags.string({
+    description: 'Base model directory. (default: the one in the manifest)',
+    helpValue: 'DIR',
+  }),
+  'no-adapter': Flags.boolean({
+    description: 'Run only the base model of a run directory, without the adapter or merged weights.',
+  }),
+}
+
+/**
+ * Replaces the switch `--base` of earlier versions, which has no value, by `--no-adapter`. A prompt behind it looks like a
+ * directory here.
+ */
+export function withoutBaseSwitch(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--')
+  return argv.map((word, i) => {
+    const isSwitch = word === '--base' && (end === -1 || i < end) && argv[i + 1]?.startsWith('-') !== false
+    return isSwitch ? '--no-adapter' : word
+  })
+}
+
 /** How conversations are formatted. */
 export const chatFlags = inGroup('generation', {
   'chat-template': Flags.string({

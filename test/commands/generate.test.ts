@@ -216,7 +216,7 @@ describe('a model that a user has trained', () => {
     assert.match(stderr, /x does not exist/)
   })
 
-  it('ignores the trained weights with --base, and runs a plain model unchanged', async (test) => {
+  it('ignores the trained weights with --no-adapter, and runs a plain model unchanged', async (test) => {
     const folder = await temporaryFolder(test)
     const run = (name: string, files: Record<string, string | Uint8Array>) => writeFiles(join(folder, name), files)
     const base_model = '../plain'
@@ -227,8 +227,8 @@ describe('a model that a user has trained', () => {
     await run('damaged', {...adapter, ...trained, 'collateral_damage_report.json': '{"status":"fail"}'})
     const merged = tinyModelFiles({seed: 2, layout: 'single'})['model.safetensors'] as Uint8Array
     await run('merged', {...tinyModelFiles(), 'merged.safetensors': merged})
+    const greedy = ['--raw', '--temperature', '0', '--max-tokens', '12', ...oneThread]
     const text = async (name: string, ...args: string[]) => {
-      const greedy = ['--raw', '--temperature', '0', '--max-tokens', '12', ...oneThread]
       const {stdout} = await svcInTurn(['generate', '-m', join(folder, name), ...greedy, ...args, 'Hello'])
       return stdout
     }
@@ -236,7 +236,21 @@ describe('a model that a user has trained', () => {
     assert.notEqual(plain, '')
     assert.notEqual(await text('run'), plain)
     assert.notEqual(await text('merged'), plain)
-    for (const name of ['plain', 'run', 'damaged', 'merged']) assert.equal(await text(name, '--base'), plain, name)
+    for (const name of ['plain', 'run', 'damaged', 'merged'])
+      assert.equal(await text(name, '--no-adapter'), plain, name)
+    await run('alone', {...adapter, ...trained, 'adapter_manifest.json': manifest as string})
+    assert.equal(await text('alone', '--base', join(folder, 'plain')), await text('run'))
+    assert.equal(await text('alone', '--base', join(folder, 'plain'), '--no-adapter'), plain)
+    // The switch of earlier versions.
+    for (const old of [
+      ['Hello', '--base', '--seed', '1'],
+      ['--base', 'Hello'],
+      ['Hello', '--base'],
+    ]) {
+      const {stdout, stderr} = await svcInTurn(['generate', '-m', join(folder, 'run'), ...greedy, ...old])
+      assert.equal(stdout, plain)
+      assert.match(stderr, /notice: --base without a directory is deprecated\. Use --no-adapter\./)
+    }
   })
 
   it('prints text as it is generated, and stops when interrupted', async () => {
