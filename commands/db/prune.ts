@@ -1,5 +1,6 @@
 import {Flags} from '@oclif/core'
 import {DbCommand, databaseFlag, formatTable, storeFlag} from '../../src/cli/index.js'
+import {orchestratorSettings} from '../../src/config/index.js'
 import type {DbPruneV1} from '../../src/contracts/index.js'
 import {counted} from '../../src/errors/index.js'
 
@@ -57,6 +58,8 @@ in one transaction. To delete finished tasks, use svc orch prune.`
     const {tables: rules} = await readRetentionPolicy()
     const metrics = 'research_metrics'
     if (metricsDays !== undefined) rules[metrics] = {kind: 'days', days: metricsDays, time_column: 'created_at'}
+    const {workflow_run_log: runs} = rules
+    if (runs !== undefined && 'days' in runs) runs.days = this.settings(orchestratorSettings).workflowRetentionDays
     const database = this.existingStore()
     const tables = await pruneTables(database, rules, {apply})
     const {days, rows} = tables.find(({table}) => table === metrics) ?? {days: null, rows: 0}

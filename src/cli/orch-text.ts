@@ -364,6 +364,7 @@ const descriptions: Descriptions = {
   message_dead_lettered: ({message_id: id, delivery_attempts: attempts, error}, _, agent) =>
     `message ${id} to ${agent} dead-lettered after ${attempts} deliveries${because(error)}`,
   workflow_started: ({run_id: run, workflow}) => `workflow ${workflow} started, run ${run}`,
+  workflow_runs_pruned: ({runs}) => `${runs} old workflow runs deleted`,
   workflow_completed: ({run_id: run}) => `run ${run} completed`,
   workflow_failed: ({run_id: run, error}) => `run ${run} failed: ${error}`,
   workflow_cancelled: ({run_id: run}) => `run ${run} cancelled`,

@@ -1129,7 +1129,16 @@ export interface RetentionPolicy {
 
 export type RetentionRule =
   | {kind: 'keep_forever' | 'manual'; description?: string}
-  | {kind: 'days' | 'ms_days'; days: number; time_column: string; description?: string}
+  | {
+      kind: 'days' | 'ms_days'
+      days: number
+      time_column: string
+      /** SQL condition that the deleted rows also meet. */
+      condition?: string
+      /** Tables whose rows are deleted with the rows, and their column that refers to the rows. */
+      parts?: {[k: string]: string}
+      description?: string
+    }
   | {kind: 'expires_lt_now'; time_column: string; description?: string}
 
 /** Result of svc db vacuum --json. */
@@ -2614,6 +2623,11 @@ export interface OrchestrationEventV1 {
         nodes: number
       }
     | {type: 'workflow_started'; run_id: string; workflow: string}
+    | {
+        type: 'workflow_runs_pruned'
+        /** Number of deleted runs. */
+        runs: number
+      }
     | {type: 'workflow_completed'; run_id: string; workflow: string}
     | {type: 'workflow_failed'; run_id: string; workflow: string; error: string}
     | {type: 'workflow_cancelled'; run_id: string; workflow: string}

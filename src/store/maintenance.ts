@@ -95,6 +95,10 @@ export interface RetentionRule {
   readonly days?: number
   /** A row in which it is null is kept. */
   readonly time_column?: string
+  /** SQL condition that deleted rows also meet. */
+  readonly condition?: string
+  /** Tables whose rows are deleted with the rows, and their column that refers to the column of the same name. */
+  readonly parts?: Readonly<Record<string, string>>
 }
 
 export interface PrunedTable {
@@ -125,14 +129,18 @@ export const pruneTables = (
 function pruneTable(
   database: Database,
   table: string,
-  {kind, days = 0, time_column: column}: RetentionRule,
+  {kind, days = 0, time_column: column, condition = 'TRUE', parts = {}}: RetentionRule,
   {apply, now}: {apply: boolean; now: number},
 ): number {
   if (column === undefined) return 0
   const limit = now - days * dayMs
   const isText = kind === 'days'
-  const old = `FROM ${quoted(table)} WHERE ${isText ? `datetime(${quoted(column)}) < datetime(?)` : `${quoted(column)} < ?`}`
+  const isOld = isText ? `datetime(${quoted(column)}) < datetime(?)` : `${quoted(column)} < ?`
+  const old = `FROM ${quoted(table)} WHERE ${isOld} AND ${condition}`
   const since = isText ? new Date(limit).toISOString() : limit
+  if (apply)
+    for (const [part, key] of Object.entries(parts))
+      database.prepare(`DELETE FROM ${quoted(part)} WHERE ${quoted(key)} IN (SELECT ${quoted(key)} ${old})`).run(since)
   if (apply) return database.prepare(`DELETE ${old}`).run(since).changes
   return (database.prepare(`SELECT count(*) AS rows ${old}`).get(since) as {rows: number}).rows
 }

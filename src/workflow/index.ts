@@ -12,7 +12,7 @@ export type {WaitingFor} from './engine/waits.js'
 export {handOffGoal} from './hand-off.js'
 export {workflowListener} from './listener.js'
 export {type ActivityReport, listRuns, type RunReport, type RunSummary, runReport} from './report.js'
-export {type RunRow, requireRun, runStatuses} from './store/runs.js'
+export {hasEndedForGood, pruneRuns, type RunRow, requireRun, runStatuses} from './store/runs.js'
 export {workflowFragment} from './store/schema.js'
 export {sendSignal} from './store/signals.js'
 

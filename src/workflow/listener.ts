@@ -2,6 +2,10 @@ import type {TaskListener} from '../tasks/index.js'
 import {runsOfTask} from './store/activities.js'
 import {pruneRuns, requestCancel, runsOfPlan, wakeRun} from './store/runs.js'
 
+/** Maximum number of runs that a cleanup deletes. */
+const prunedAtOnce = 100
+const dayMs = 86_400_000
+
 /** Wakes the runs that wait for a task, in the transaction that ends it; cancels the runs of a replaced plan; deletes old runs. */
 export const workflowListener: TaskListener = {
   taskEnded(context, {taskId}) {
@@ -10,5 +14,7 @@ export const workflowListener: TaskListener = {
   planReplaced(context, {planSessionId, version}) {
     for (const run of runsOfPlan(context, planSessionId, version)) requestCancel(context, run)
   },
-  cleanup: (context, {retentionDays}) => pruneRuns(context, retentionDays),
+  cleanup(context) {
+    pruneRuns(context, {olderThanMs: context.config.workflowRetentionDays * dayMs, limit: prunedAtOnce})
+  },
 }

@@ -6,15 +6,16 @@ import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
 import {describe, it, type TestContext} from 'node:test'
 import {formatRun} from '../../src/cli/workflow-text.js'
-import {assertContract, type WorkflowJournalEntry} from '../../src/contracts/index.js'
+import {assertContract, readRetentionPolicy, type WorkflowJournalEntry} from '../../src/contracts/index.js'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {createMeshClient} from '../../src/mesh/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
+import {pruneTables} from '../../src/store/index.js'
 import {cancelTask, doubtTask, listTasks, notify, readEvents, renewClaim, takeClaim} from '../../src/tasks/index.js'
 import {listMetrics} from '../../src/telemetry/index.js'
 import {isInternal} from '../../src/workflow/activities/http.js'
 import {cancelRun, replayRun, startRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
-import {listRuns, requireRun, runReport, sendSignal} from '../../src/workflow/index.js'
+import {hasEndedForGood, listRuns, pruneRuns, requireRun, runReport, sendSignal} from '../../src/workflow/index.js'
 import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
@@ -693,6 +694,53 @@ describe('a task of a run', () => {
     doubtTask(context, task.id, 'unclear')
     await cancelRun(context, run_id, driving)
     assert.deepEqual(statuses(context), ['Doubted'])
+  })
+})
+
+describe('old runs', () => {
+  it('are deleted with all their records, unless they wait or can be resumed, and counted in an event', async (test) => {
+    const {run, context} = await openFlows(test, {clock: {ms: 1_764_000_000_000}})
+    const steps = {
+      completed: 'steps: [{id: a, value: 1}]',
+      failed: 'steps: [{exec: ["false"]}]',
+      undone: 'steps: [{id: a, value: 1, compensate: {id: u, value: 2}}, {exec: ["false"]}]',
+      waiting: 'steps: [{id: s, signal: go}]',
+    }
+    const ids: Record<string, string> = {}
+    for (const [name, yaml] of Object.entries(steps)) ids[name] = (await run(yaml)).run_id
+    const left = () => {
+      const kept = new Set(listRuns(context, {limit: 100}).map(({run_id}) => run_id))
+      return Object.keys(ids).filter((name) => kept.has(ids[name] ?? ''))
+    }
+    const clean = (days: number) => {
+      context.clock.ms += days * 86_400_000
+      notify(context, 'cleanup', {retentionDays: 90})
+    }
+    clean(29)
+    assert.equal(left().length, 4)
+    assert.equal(pruneRuns(context, {olderThanMs: 0, dryRun: true}), 2)
+    clean(2)
+    assert.deepEqual(left(), ['failed', 'waiting'])
+    const [event] = readEvents(context, {types: ['workflow_runs_pruned']})
+    assert.deepEqual(event?.kind, {type: 'workflow_runs_pruned', runs: 2})
+    const records = context.store.all<{run_id: string}>('SELECT DISTINCT run_id FROM workflow_activity_log')
+    assert.deepEqual(records.map(({run_id}) => run_id).sort(), [ids.failed, ids.waiting].sort())
+    assert.equal(pruneRuns(context, {olderThanMs: 0, failed: true}), 1)
+    assert.deepEqual(left(), ['waiting'])
+  })
+
+  it('are deleted by the policy of the store in the same way', async (test) => {
+    const {tables} = await readRetentionPolicy()
+    const rule = tables.workflow_run_log
+    assert.ok(rule?.kind === 'ms_days')
+    assert.equal(rule.condition, hasEndedForGood)
+    const {run, context} = await openFlows(test)
+    for (const yaml of ['steps: [{id: a, value: 1}]', 'steps: [{exec: ["false"]}]']) await run(yaml)
+    const later = {apply: true, now: Date.now() + 31 * 86_400_000}
+    const pruned = await pruneTables(context.store.path, {workflow_run_log: rule}, later)
+    assert.equal(pruned[0]?.rows, 1)
+    assert.deepEqual(context.store.all('SELECT status FROM workflow_run_log'), [{status: 'failed'}])
+    assert.deepEqual(context.store.all('PRAGMA foreign_key_check'), [])
   })
 })
 

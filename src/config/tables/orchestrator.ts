@@ -106,6 +106,11 @@ export const orchestratorSettings = sectionSettings('orchestrator', () => ({
     default: 90,
     doc: 'Days for which events, command output and undo records are kept.',
   },
+  workflowRetentionDays: {
+    type: integer({min: 1, max: 36_500}),
+    default: 30,
+    doc: 'Days after which the daemon deletes workflow runs that have ended and cannot be resumed.',
+  },
   eventLog: {
     type: path(),
     env: ['SVC_ORCHESTRATOR_EVENT_LOG'],

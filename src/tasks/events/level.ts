@@ -42,6 +42,7 @@ const levels: Readonly<Record<EventType, LogLevel>> = {
   plan_session_created: 'info',
   workflow_started: 'info',
   workflow_completed: 'info',
+  workflow_runs_pruned: 'info',
   workflow_failed: 'warn',
   workflow_cancelled: 'info',
   activity_started: 'debug',

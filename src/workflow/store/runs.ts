@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import type {WorkflowDefinition} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import {appendEvent, type TaskContext} from '../../tasks/index.js'
 import {everyStep, type Workflow} from '../definition/definition.js'
 
 export const runStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const
@@ -148,19 +148,44 @@ export const runsOfPlan = ({store, repositoryId}: TaskContext, planSessionId: st
     )
     .map(({run_id}) => run_id)
 
-/** Maximum number of runs per delete. */
-const pruneSize = 100
-const dayMs = 86_400_000
-
-/** Deletes runs that ended more than `days` days ago, with their activities and signals, a limited number per call. */
-export function pruneRuns({store, repositoryId, now}: TaskContext, days: number): void {
-  const runs = store.all<{run_id: string}>(
-    'SELECT run_id FROM workflow_run_log WHERE repository_id = ? AND completed_at_ms < ? LIMIT ?',
-    [repositoryId, now() - days * dayMs, pruneSize],
-  )
-  for (const {run_id} of runs)
-    for (const table of tablesOfRuns) store.run(`DELETE FROM ${table} WHERE run_id = ?`, [run_id])
+export interface RunPruning {
+  /** Minimum time since the runs ended, ms. */
+  olderThanMs: number
+  /** Also deletes failed runs that could be resumed. */
+  failed?: boolean | undefined
+  /** Only counts the runs. */
+  dryRun?: boolean | undefined
+  /** Maximum number of runs. */
+  limit?: number | undefined
 }
+
+/**
+ * Deletes old runs with their activities and signals, unless they can be resumed. The event `workflow_runs_pruned` counts
+ * them.
+ * @returns number of runs
+ */
+export function pruneRuns(
+  context: TaskContext,
+  {olderThanMs, failed = false, dryRun = false, limit = -1}: RunPruning,
+): number {
+  const {store, repositoryId, now} = context
+  return store.transaction(() => {
+    const runs = store.all<{run_id: string}>(
+      `SELECT run_id FROM workflow_run_log WHERE repository_id = @repository AND completed_at_ms <= @limit_ms
+  AND (${hasEndedForGood} OR (@failed AND status = 'failed')) LIMIT @limit`,
+      {repository: repositoryId, limit_ms: now() - olderThanMs, failed: failed ? 1 : 0, limit},
+    )
+    if (runs.length === 0 || dryRun) return runs.length
+    const ids = JSON.stringify(runs.map(({run_id}) => run_id))
+    for (const table of tablesOfRuns)
+      store.run(`DELETE FROM ${table} WHERE run_id IN (SELECT value FROM json_each(?))`, [ids])
+    appendEvent(context, {type: 'workflow_runs_pruned', runs: runs.length})
+    return runs.length
+  })
+}
+
+/** Condition of runs that cannot be resumed: a failed run can, unless its compensations have run. */
+export const hasEndedForGood = "(status IN ('completed', 'cancelled') OR (status = 'failed' AND is_unwinding = 1))"
 
 const tablesOfRuns = [
   'workflow_signal_log',
