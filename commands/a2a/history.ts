@@ -1,4 +1,4 @@
-import {formatHistory, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {formatHistory, OperationCommand, operationArgs, operationFlags, tableFlags} from '../../src/cli/index.js'
 import type {MessageHistory} from '../../src/messages/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 
@@ -15,11 +15,11 @@ the id of the last message as --before. Refer to a retired agent by its id, such
     '<%= config.bin %> <%= command.id %> --thread release-7 --json | jq -r ".messages[].payload"',
   ]
   static override args = operationArgs(history)
-  static override flags = operationFlags(history)
+  static override flags = {...operationFlags(history), ...tableFlags}
 
   async run(): Promise<void> {
     const found = await this.perform<MessageHistory>(history)
     const {displayAgent} = await import('../../src/tasks/index.js')
-    await this.output.result(found, ({messages}) => formatHistory(messages, displayAgent))
+    await this.output.result(found, ({messages}) => formatHistory(messages, displayAgent, this.view))
   }
 }

@@ -1,4 +1,4 @@
-import {formatInbox, OperationCommand, operationArgs, operationFlags} from '../../src/cli/index.js'
+import {formatInbox, OperationCommand, operationArgs, operationFlags, tableFlags} from '../../src/cli/index.js'
 import type {Inbox} from '../../src/messages/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 
@@ -23,11 +23,11 @@ retired agent by its id, such as A-03.`
     '<%= config.bin %> <%= command.id %> reviewer --claim --as worker-1 --limit 1 --json | jq -r ".messages[].payload"',
   ]
   static override args = operationArgs(inbox)
-  static override flags = operationFlags(inbox)
+  static override flags = {...operationFlags(inbox), ...tableFlags}
 
   async run(): Promise<void> {
     const found = await this.perform<Inbox>(inbox)
     const {displayAgent} = await import('../../src/tasks/index.js')
-    await this.output.result(found, ({messages}) => formatInbox(messages, displayAgent))
+    await this.output.result(found, ({messages}) => formatInbox(messages, displayAgent, this.view))
   }
 }

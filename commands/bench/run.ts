@@ -1,5 +1,5 @@
 import {Args} from '@oclif/core'
-import {BenchCommand, formatTable} from '../../src/cli/index.js'
+import {BenchCommand, formatTable, wrapped} from '../../src/cli/index.js'
 import {telemetrySettings} from '../../src/config/index.js'
 import type {BenchListV1, BenchRunV1} from '../../src/contracts/index.js'
 import {nearest, SvcError} from '../../src/errors/index.js'
@@ -49,9 +49,9 @@ If SVC_BENCHMARK_TELEMETRY is 1 or true, the result is recorded in the workspace
 
 const formatList = (list: BenchListV1): string =>
   formatTable(
-    ['BENCHMARK', 'MEASURES', 'COMPARED WITH'],
+    ['BENCHMARK', wrapped('MEASURES'), wrapped('COMPARED WITH')],
     list.map(({name, measures, base}) => [name, measures, base]),
-    process.stdout.columns,
+    {width: process.stdout.columns},
   )
 
 const formatResult = ({base, ratio, figures}: BenchRunV1): string =>

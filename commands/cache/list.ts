@@ -1,4 +1,4 @@
-import {cacheEntryRow, formatCache, SvcCommand} from '../../src/cli/index.js'
+import {cacheEntryRow, formatCache, SvcCommand, tableFlags} from '../../src/cli/index.js'
 import type {CacheListV1} from '../../src/contracts/index.js'
 
 export default class CacheList extends SvcCommand<typeof CacheList> {
@@ -10,12 +10,13 @@ export default class CacheList extends SvcCommand<typeof CacheList> {
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json | jq .bytes',
   ]
+  static override flags = tableFlags
 
   async run(): Promise<void> {
     const {derivedFolder, listCache} = await import('../../src/weights/index.js')
     const folder = derivedFolder(process.env)
     const entries = (await listCache(folder)).map(cacheEntryRow)
     const result: CacheListV1 = {folder, bytes: entries.reduce((sum, {bytes}) => sum + bytes, 0), entries}
-    await this.output.result(result, () => formatCache(entries, `in ${folder}`, process.stdout.columns))
+    await this.output.result(result, () => formatCache(entries, `in ${folder}`, this.view))
   }
 }

@@ -40,8 +40,6 @@ share the cache are not seen: a command that loads a model there may fail; run i
     const result: CachePruneV1 = {folder, dry_run: dryRun, bytes, removed, used}
     for (const {model, id, users} of used)
       this.output.notice(`notice: The cached files of ${model ?? id} are in use by ${namesOf(users)} and were kept.`)
-    await this.output.result(result, () =>
-      formatCache(removed, dryRun ? 'would be deleted' : 'deleted', process.stdout.columns),
-    )
+    await this.output.result(result, () => formatCache(removed, dryRun ? 'would be deleted' : 'deleted', this.view))
   }
 }

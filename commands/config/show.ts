@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {formatSettings, SvcCommand} from '../../src/cli/index.js'
+import {formatSettings, SvcCommand, tableFlags} from '../../src/cli/index.js'
 import {describeSettings} from '../../src/config/index.js'
 
 export default class ConfigShow extends SvcCommand<typeof ConfigShow> {
@@ -16,6 +16,7 @@ Secrets are never shown. On a terminal, long values are truncated.`
     '<%= config.bin %> <%= command.id %> --json | jq \'.settings[] | select(.origin.source == "env")\'',
   ]
   static override flags = {
+    ...tableFlags,
     changed: Flags.boolean({description: 'Show only settings that differ from their default.'}),
   }
 
@@ -29,6 +30,6 @@ Secrets are never shown. On a terminal, long values are truncated.`
       settings: selected,
       warnings: this.warnings,
     }
-    await this.output.result(result, ({settings: rows}) => formatSettings(rows, process.stdout.columns))
+    await this.output.result(result, ({settings: rows}) => formatSettings(rows, this.view))
   }
 }

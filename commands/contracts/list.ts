@@ -1,15 +1,17 @@
-import {formatTable, SvcCommand} from '../../src/cli/index.js'
+import {formatTable, SvcCommand, tableFlags, wide, wrapped} from '../../src/cli/index.js'
 
 export default class ContractsList extends SvcCommand<typeof ContractsList> {
   static override summary = 'List the contracts: JSON and OpenAPI schemas.'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override flags = tableFlags
 
   async run(): Promise<void> {
     const {listContracts} = await import('../../src/contracts/index.js')
     await this.output.result(await listContracts(), (contracts) =>
       formatTable(
-        ['CONTRACT', 'ALSO', 'SUMMARY'],
+        ['CONTRACT', wide(wrapped('ALSO')), wrapped('SUMMARY')],
         contracts.map(({id, aliases, summary}) => [id, aliases.join(', '), summary]),
+        this.view,
       ),
     )
   }

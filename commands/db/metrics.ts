@@ -44,7 +44,7 @@ workspace store by session and kind.`
       last,
     ])
     await this.output.result(result, () =>
-      formatTable([store ? 'SESSION' : 'TOPIC', 'KIND', 'COUNT', 'FIRST', 'LAST'], rows),
+      formatTable([store ? 'SESSION' : 'TOPIC', 'KIND', 'COUNT', 'FIRST', 'LAST'], rows, this.view),
     )
   }
 }

@@ -93,7 +93,7 @@ column is missing or cannot be converted.`
     const blocking = blockingSteps(report, dryRun ? noDecisions : decisions, program)
     this.noteBackup(report)
     const result: DbMigrateV1 = report
-    await this.output.result(result, () => formatReport(report))
+    await this.output.result(result, () => formatReport(report, this.view))
     if (blocking.length === 0) return
     if (!dryRun && !safeSteps)
       this.output.notice(
@@ -109,7 +109,7 @@ column is missing or cannot be converted.`
     const {typedDecision} = await import('../../src/contracts/index.js')
     const {steps} = await migrate(program, path, {decisions, dryRun: true})
     const destructive = steps.filter((step: Step) => step.class === 'manual' || step.class === 'rebuild')
-    process.stderr.write(formatSteps(destructive))
+    process.stderr.write(formatSteps(destructive, {width: process.stderr.columns}))
     const terminal = createInterface({input: process.stdin, output: process.stderr})
     try {
       const answer = await terminal.question('Run these steps? [y/N] ', {signal: this.signal})

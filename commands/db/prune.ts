@@ -68,7 +68,7 @@ in one transaction. To delete finished tasks, use svc orch prune.`
     await this.output.result(
       result,
       () =>
-        `${formatTable(['TABLE', 'KIND', 'DAYS', 'ROWS'], cells)}${counted(sumRows(tables), 'row')} ${outcome(apply)}\n`,
+        `${formatTable(['TABLE', 'KIND', 'DAYS', 'ROWS'], cells, this.view)}${counted(sumRows(tables), 'row')} ${outcome(apply)}\n`,
     )
   }
 }

@@ -1,4 +1,4 @@
-import {DbCommand, formatTable, programArg, programFlag} from '../../src/cli/index.js'
+import {DbCommand, formatTable, programArg, programFlag, type TableView, wrapped} from '../../src/cli/index.js'
 import type {SchemaDigest} from '../../src/lang/index.js'
 
 export default class DbSchema extends DbCommand<typeof DbSchema> {
@@ -14,11 +14,11 @@ export default class DbSchema extends DbCommand<typeof DbSchema> {
   async run(): Promise<void> {
     const {schemaDigest} = await import('../../src/lang/index.js')
     const {program} = await this.readProgram()
-    await this.output.result(schemaDigest(program), asText)
+    await this.output.result(schemaDigest(program), (digest) => asText(digest, this.view))
   }
 }
 
-function asText({tables, indexes, queries, mutations, summary}: SchemaDigest): string {
+function asText({tables, indexes, queries, mutations, summary}: SchemaDigest, view: TableView): string {
   const fields = tables.map(({name, fields: columns, example_insert: insert, example_query: query}) =>
     [
       name,
@@ -46,8 +46,8 @@ function asText({tables, indexes, queries, mutations, summary}: SchemaDigest): s
   ])
   return [
     ...fields,
-    ...(listed.length === 0 ? [] : [formatTable(['INDEX', 'COLUMNS', 'KIND'], listed)]),
-    ...(rows.length === 0 ? [] : [formatTable(['KIND', 'ENDPOINT', 'RESULT'], rows)]),
+    ...(listed.length === 0 ? [] : [formatTable([wrapped('INDEX'), wrapped('COLUMNS'), 'KIND'], listed, view)]),
+    ...(rows.length === 0 ? [] : [formatTable(['KIND', wrapped('ENDPOINT'), wrapped('RESULT')], rows, view)]),
     summary,
   ].join('\n')
 }

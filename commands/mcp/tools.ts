@@ -1,4 +1,13 @@
-import {formatTable, McpCommand, settingFlags, toolProgramFlags} from '../../src/cli/index.js'
+import {
+  formatTable,
+  McpCommand,
+  settingFlags,
+  type TableView,
+  tableFlags,
+  toolProgramFlags,
+  wide,
+  wrapped,
+} from '../../src/cli/index.js'
 import {mcpSettings} from '../../src/config/index.js'
 import type {Tool} from '../../src/mcp/index.js'
 
@@ -10,21 +19,21 @@ export default class McpTools extends McpCommand<typeof McpTools> {
     '<%= config.bin %> <%= command.id %> --tiers all',
     '<%= config.bin %> <%= command.id %> --json | jq ".tools[] | select(.name == \\"svc_submit_task\\").inputSchema"',
   ]
-  static override flags = {...settingFlags(mcpSettings, 'tiers'), ...toolProgramFlags}
+  static override flags = {...settingFlags(mcpSettings, 'tiers'), ...toolProgramFlags, ...tableFlags}
 
   async run(): Promise<void> {
     const registry = await this.registry(this.flags.program)
     const tools = registry.listed(await this.tiers())
     const {listTool} = await import('../../src/mcp/index.js')
-    await this.output.result({tools: tools.map(listTool)}, () => formatTools(tools))
+    await this.output.result({tools: tools.map(listTool)}, () => formatTools(tools, this.view))
   }
 }
 
-function formatTools(tools: readonly Tool[]): string {
+function formatTools(tools: readonly Tool[], view: TableView): string {
   const effectOf = ({listed: {annotations}}: Tool) => {
     if (annotations.readOnlyHint) return 'read'
     return annotations.destructiveHint ? 'destructive' : 'write'
   }
   const rows = tools.map((tool) => [tool.name, tool.tier, tool.lane, effectOf(tool), tool.listed.description])
-  return formatTable(['TOOL', 'TIER', 'LANE', 'EFFECT', 'DESCRIPTION'], rows)
+  return formatTable(['TOOL', wide('TIER'), wide('LANE'), 'EFFECT', wrapped('DESCRIPTION')], rows, view)
 }

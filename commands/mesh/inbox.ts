@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Args, Flags} from '@oclif/core'
-import {asAgent, controlUrlFlag, formatMeshMessages, MeshCommand, nodeFlag} from '../../src/cli/index.js'
+import {asAgent, controlUrlFlag, formatMeshMessages, MeshCommand, nodeFlag, tableFlags} from '../../src/cli/index.js'
 import type {InboxRequest, MeshClient, StoredMessage} from '../../src/mesh/index.js'
 
 /** Maximum time that one request waits for a message, ms. */
@@ -24,6 +24,7 @@ message with svc mesh ack.`
     agent: Args.string({description: 'Number of the agent.', required: true, parse: asAgent('AGENT')}),
   }
   static override flags = {
+    ...tableFlags,
     ...controlUrlFlag,
     claim: Flags.boolean({
       description: 'Claim the next message instead of listing messages.',
@@ -63,7 +64,7 @@ message with svc mesh ack.`
       beforeMessageId: before,
       messageTypes: type,
     })
-    await this.output.result({messages}, () => formatMeshMessages(messages))
+    await this.output.result({messages}, () => formatMeshMessages(messages, this.view))
   }
 
   /** Returns the first messages, or none after the timeout. */

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {asLease, controlUrlFlag, formatLeases, MeshCommand, nodeFlag} from '../../src/cli/index.js'
+import {asLease, controlUrlFlag, formatLeases, MeshCommand, nodeFlag, tableFlags} from '../../src/cli/index.js'
 import {formatMoment} from '../../src/config/index.js'
 import type {MeshLeaseV1} from '../../src/contracts/index.js'
 
@@ -31,6 +31,7 @@ in both cases, stop the leased work. Releasing an expired lease is not an error.
     '<%= config.bin %> <%= command.id %> --release "$lease"',
   ]
   static override flags = {
+    ...tableFlags,
     ...controlUrlFlag,
     grant: Flags.string({
       ...verb('grant', 'Key to lease; if this node already holds the lease, it is renewed.'),
@@ -55,7 +56,7 @@ in both cases, stop the leased work. Releasing an expired lease is not an error.
     if (verify !== undefined && key !== undefined) return this.#verify(verify, key)
     const client = await this.client()
     const leases = await client.listLeases({signal: this.signal})
-    await this.output.result({leases}, () => formatLeases(leases))
+    await this.output.result({leases}, () => formatLeases(leases, this.view))
   }
 
   async #grant(scopeKey: string): Promise<void> {

@@ -1,5 +1,13 @@
 import {Flags} from '@oclif/core'
-import {asLabel, changeLine, controlUrlFlag, formatNodes, MeshCommand, settingFlags} from '../../src/cli/index.js'
+import {
+  asLabel,
+  changeLine,
+  controlUrlFlag,
+  formatNodes,
+  MeshCommand,
+  settingFlags,
+  tableFlags,
+} from '../../src/cli/index.js'
 import {meshSettings, orchestratorSettings} from '../../src/config/index.js'
 import type {MeshHttpError} from '../../src/mesh/index.js'
 
@@ -21,6 +29,7 @@ With --json, each line is a JSON object.`
     '<%= config.bin %> <%= command.id %> --watch --json',
   ]
   static override flags = {
+    ...tableFlags,
     ...controlUrlFlag,
     ...settingFlags(meshSettings, 'maxStaleMs'),
     label: Flags.string({
@@ -51,7 +60,7 @@ With --json, each line is a JSON object.`
     const {staleThresholdMs} = this.settings(orchestratorSettings)
     const times = timesOf(registry, staleThresholdMs)
     await this.output.result(registry, ({nodes}) =>
-      formatNodes(nodes, {atMs: times.atMs, stateOf: (node) => nodeState(node, times)}),
+      formatNodes(nodes, {atMs: times.atMs, stateOf: (node) => nodeState(node, times)}, this.view),
     )
   }
 

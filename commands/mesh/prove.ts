@@ -1,7 +1,7 @@
 import {randomInt} from 'node:crypto'
 import {join} from 'node:path'
 import {Flags} from '@oclif/core'
-import {formatTable, meshPlace, SvcCommand} from '../../src/cli/index.js'
+import {formatTable, meshPlace, SvcCommand, wrapped} from '../../src/cli/index.js'
 import type {MeshProveV1} from '../../src/contracts/index.js'
 import type {RunEvent} from '../../src/prove/index.js'
 
@@ -117,13 +117,14 @@ function reportText(report: MeshProveV1): string {
   ])
   const broken = invariants.filter(({held}) => !held).map(({id}) => id)
   const verdict = broken.length === 0 ? 'All invariants held.' : `Violated: ${broken.join(', ')}.`
+  const view = {width: process.stdout.columns}
   return [
-    formatTable(['OPERATION', 'SENT', 'OUTCOMES'], requests),
+    formatTable(['OPERATION', 'SENT', wrapped('OUTCOMES')], requests, view),
     formatTable(
       ['FAULT', 'TIMES'],
       Object.entries(faults).map(([fault, count]) => [fault, String(count)]),
     ),
-    formatTable(['INVARIANT', 'STATE', 'CHECKED', 'CLAIM'], verdicts),
+    formatTable(['INVARIANT', 'STATE', 'CHECKED', wrapped('CLAIM')], verdicts, view),
     ...(found.length === 0 ? [] : [`${found.join('\n')}\n`]),
     `${operations} operations, ${answered} answered, in ${seconds} s, seed ${seed}. ${verdict}`,
     ...(folder === null ? [] : [`Logs and databases: ${folder}`]),

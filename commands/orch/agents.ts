@@ -1,4 +1,4 @@
-import {formatAgents, OperationCommand} from '../../src/cli/index.js'
+import {formatAgents, OperationCommand, tableFlags} from '../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 import type {Agent} from '../../src/tasks/index.js'
 
@@ -11,9 +11,10 @@ export default class OrchAgents extends OperationCommand<typeof OrchAgents> {
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json | jq \'.agents[] | select(.state == "paused").name\'',
   ]
+  static override flags = tableFlags
 
   async run(): Promise<void> {
     const result = await this.perform<{agents: Agent[]}>(listAgents)
-    await this.output.result(result, ({agents}) => formatAgents(agents, process.stdout.columns))
+    await this.output.result(result, ({agents}) => formatAgents(agents, this.view))
   }
 }

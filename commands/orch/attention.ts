@@ -23,6 +23,6 @@ of agents until midnight or a reset.`
     const {attentionBudget, attentionHistory, displayTask, resetAttention} = modules.tasks
     const budget = this.flags.reset ? resetAttention(orchestrator) : attentionBudget(orchestrator)
     const report: OrchAttentionV1 = {budget, events: attentionHistory(orchestrator, this.flags.hours)}
-    await this.output.result(report, (attention) => formatAttention(attention, displayTask))
+    await this.output.result(report, (attention) => formatAttention(attention, displayTask, this.view))
   }
 }

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {formatSettings, SvcCommand} from '../../src/cli/index.js'
+import {formatSettings, SvcCommand, tableFlags} from '../../src/cli/index.js'
 import {describeSettings, orchestratorTables} from '../../src/config/index.js'
 
 export default class OrchConfig extends SvcCommand<typeof OrchConfig> {
@@ -12,6 +12,7 @@ commands that use tasks exit with status 2.`
     "<%= config.bin %> <%= command.id %> --json | jq '.settings[] | {name, value}'",
   ]
   static override flags = {
+    ...tableFlags,
     changed: Flags.boolean({description: 'Show only settings that differ from their default.'}),
   }
 
@@ -23,8 +24,6 @@ commands that use tasks exit with status 2.`
       ({origin}) => !(this.flags.changed && origin.source === 'default'),
     )
     const {root, configPath: file = null} = this.workspace
-    await this.output.result({root, file, settings, warnings: this.warnings}, () =>
-      formatSettings(settings, process.stdout.columns),
-    )
+    await this.output.result({root, file, settings, warnings: this.warnings}, () => formatSettings(settings, this.view))
   }
 }

@@ -9,11 +9,13 @@ const pageSize = 1000
 export default class OrchEvents extends OrchCommand<typeof OrchEvents> {
   static override summary = 'Show past events, or follow new ones.'
   static override description =
-    `Prints one line per event, oldest first. With --json each line matches the contract orchestration/event.v1.
+    `Prints one line per event, oldest first. With --json each line matches the contract orchestration/event.v1. --limit prints
+the newest events; with --since or --follow, it prints the first ones instead.
 
 --follow prints the new events of all processes until interrupted; with --since, it first prints the events after that
 id. To resume without missing events, pass the id of the last event as --since.`
   static override examples = [
+    '<%= config.bin %> <%= command.id %> --limit 20',
     '<%= config.bin %> <%= command.id %> --task T-0042',
     '<%= config.bin %> <%= command.id %> --follow --type task_failed --type task_doubted',
     '<%= config.bin %> <%= command.id %> --follow --since 118 --json',
@@ -43,7 +45,9 @@ id. To resume without missing events, pass the id of the last event as --since.`
     if (taskId !== undefined) modules.tasks.requireTask(orchestrator, taskId)
     if (since !== undefined && follow && modules.tasks.resumeEvents(orchestrator, since) < since)
       this.output.notice(`Event ${since} does not exist in this store. Only new events are printed.`)
+    const isPast = since === undefined && !follow
     const filter = {
+      ...(isPast && Number.isFinite(limit) ? {latest: limit} : {}),
       ...(since === undefined ? {} : {since}),
       ...(types === undefined ? {} : {types}),
       ...(taskId === undefined ? {} : {taskId}),

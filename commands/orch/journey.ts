@@ -1,4 +1,4 @@
-import {formatTable, OperationCommand, operationArgs} from '../../src/cli/index.js'
+import {formatTable, OperationCommand, operationArgs, tableFlags, wrapped} from '../../src/cli/index.js'
 import type {CanonicalSteps} from '../../src/journeys/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 
@@ -14,12 +14,13 @@ daemon method or a tool. Known limitations are listed in contracts/journeys/limi
     "<%= config.bin %> <%= command.id %> --json | jq -r '.steps[].primary_operation_id'",
   ]
   static override args = operationArgs(canonicalSteps)
+  static override flags = tableFlags
 
   async run(): Promise<void> {
     const journey = await this.perform<CanonicalSteps>(canonicalSteps)
     await this.output.result(journey, ({steps}) =>
       formatTable(
-        ['STEP', 'WHAT', 'WHO', 'WITH', 'MATURITY', 'LIMITS'],
+        ['STEP', wrapped('WHAT'), 'WHO', wrapped('WITH'), 'MATURITY', wrapped('LIMITS')],
         steps.map(({ordinal, step_id, actor, primary_operation_id = '', maturity, limitation_ids = []}) => [
           String(ordinal),
           step_id,
@@ -28,6 +29,7 @@ daemon method or a tool. Known limitations are listed in contracts/journeys/limi
           maturity,
           limitation_ids.join(', '),
         ]),
+        this.view,
       ),
     )
   }

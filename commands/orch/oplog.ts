@@ -1,4 +1,4 @@
-import {formatTable, OperationCommand, operationFlags} from '../../src/cli/index.js'
+import {age, formatTable, OperationCommand, operationFlags, tableFlags, wide, wrapped} from '../../src/cli/index.js'
 import {formatMoment} from '../../src/config/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 import type {LoggedOperation} from '../../src/orchestrator/index.js'
@@ -14,22 +14,23 @@ only after they are undone.`
     '<%= config.bin %> <%= command.id %> --limit 10',
     "<%= config.bin %> <%= command.id %> --json | jq -r '.operations[0].op_id'",
   ]
-  static override flags = operationFlags(listOperations)
+  static override flags = {...operationFlags(listOperations), ...tableFlags}
 
   async run(): Promise<void> {
     const log = await this.perform<{operations: LoggedOperation[]}>(listOperations)
     await this.output.result(log, ({operations}) =>
-      operations.length === 0
-        ? 'Nothing to undo.\n'
-        : formatTable(
-            ['OPERATION', 'WHEN', 'STATE', 'WHAT'],
-            operations.map(({op_id, timestamp_ms, undone, summary}) => [
-              op_id,
-              formatMoment(timestamp_ms),
-              undone ? 'undone' : 'done',
-              summary,
-            ]),
-          ),
+      formatTable(
+        ['OPERATION', 'AGE', wide('WHEN'), 'STATE', wrapped('WHAT')],
+        operations.map(({op_id, timestamp_ms, undone, summary}) => [
+          op_id,
+          age(timestamp_ms),
+          formatMoment(timestamp_ms),
+          undone ? 'undone' : 'done',
+          summary,
+        ]),
+        this.view,
+        'Nothing to undo.',
+      ),
     )
   }
 }

@@ -1,4 +1,4 @@
-import {formatQuestions, OperationCommand, operationFlags} from '../../src/cli/index.js'
+import {formatQuestions, OperationCommand, operationFlags, tableFlags} from '../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 import type {Question} from '../../src/tasks/index.js'
 
@@ -13,10 +13,10 @@ answered, programs cannot submit further tasks in its session, and the task that
     '<%= config.bin %> <%= command.id %>',
     "<%= config.bin %> <%= command.id %> --session-id s1 --answered --json | jq -r '.questions[].answer'",
   ]
-  static override flags = operationFlags(pendingQuestions)
+  static override flags = {...operationFlags(pendingQuestions), ...tableFlags}
 
   async run(): Promise<void> {
     const result = await this.perform<{questions: Question[]}>(pendingQuestions)
-    await this.output.result(result, ({questions}) => formatQuestions(questions))
+    await this.output.result(result, ({questions}) => formatQuestions(questions, this.view))
   }
 }

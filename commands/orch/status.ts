@@ -19,7 +19,7 @@ every change until interrupted; with --json it prints one object per line.`
   async run(): Promise<void> {
     const {modules, orchestrator} = await this.open()
     const read = () => modules.reportStatus(orchestrator)
-    const format = (report: StatusReport) => formatStatus(report, process.stdout.columns)
+    const format = (report: StatusReport) => formatStatus(report, this.view)
     if (this.flags.watch) await this.watch(read, format)
     else await this.output.result(read(), format)
   }

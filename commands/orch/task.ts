@@ -64,10 +64,10 @@ checks.`
     }
     if (this.flags.evidence) {
       const evaluation = await modules.tasks.taskEvidence(orchestrator, id, {signal: this.signal})
-      return this.output.result(evaluation, (found) => `${formatEvidence(found)}${formatGates(found)}`)
+      return this.output.result(evaluation, (found) => `${formatEvidence(found, this.view)}${formatGates(found)}`)
     }
     const task = modules.tasks.taskInDetail(orchestrator, id)
     if (this.flags.output && !this.output.json) await this.output.piece(task.output?.text ?? '')
-    else await this.output.result(task, () => formatTask(task, modules.tasks))
+    else await this.output.result(task, () => formatTask(task, modules.tasks, this.view.width))
   }
 }

@@ -1,5 +1,5 @@
 import {Flags} from '@oclif/core'
-import {formatTasks, OrchCommand, taskFilter, taskFilterFlags, taskFlag} from '../../src/cli/index.js'
+import {formatTasks, OrchCommand, tableFlags, taskFilter, taskFilterFlags, taskFlag} from '../../src/cli/index.js'
 
 export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   static override summary = 'List tasks, newest first.'
@@ -12,6 +12,7 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
     "<%= config.bin %> <%= command.id %> --json | jq '.tasks[].display_id'",
   ]
   static override flags = {
+    ...tableFlags,
     ...taskFilterFlags,
     remote: Flags.boolean({description: 'Only tasks that other nodes run.', exclusive: ['status']}),
     limit: Flags.integer({description: 'Maximum number of tasks.', default: 50, min: 1, max: 10_000, helpValue: 'N'}),
@@ -29,7 +30,7 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
       ...(beforeId === undefined ? {} : {beforeId}),
     }
     const read = () => ({tasks: modules.tasks.listTasks(orchestrator, filter)})
-    const format = ({tasks}: ReturnType<typeof read>) => formatTasks(tasks, process.stdout.columns)
+    const format = ({tasks}: ReturnType<typeof read>) => formatTasks(tasks, this.view)
     if (watch) await this.watch(read, format)
     else await this.output.result(read(), format)
   }

@@ -1,4 +1,4 @@
-import {formatTable, SpeechCommand} from '../../src/cli/index.js'
+import {formatTable, SpeechCommand, type TableView, wrapped} from '../../src/cli/index.js'
 import type {SpeechStatusV1} from '../../src/contracts/index.js'
 
 export default class SpeechStatus extends SpeechCommand<typeof SpeechStatus> {
@@ -13,11 +13,11 @@ text refinement and routing.`
   ]
 
   async run(): Promise<void> {
-    await this.output.result(await this.speechStatus(), (status) => asText(status, process.stdout.columns))
+    await this.output.result(await this.speechStatus(), (status) => asText(status, this.view))
   }
 }
 
-function asText(status: SpeechStatusV1, width: number | undefined): string {
+function asText(status: SpeechStatusV1, view: TableView): string {
   const {summary, active_model: active, model, engine, device, precision, inference_note: note} = status
   const name = model ?? engine.default_model
   const rows = [
@@ -26,5 +26,5 @@ function asText(status: SpeechStatusV1, width: number | undefined): string {
     ['precision', precision],
     ['CUDA files', status.cuda_feature_enabled ? 'installed' : 'not installed'],
   ]
-  return `${summary}\n\n${formatTable(['WHAT', 'IS'], rows, width)}`
+  return `${summary}\n\n${formatTable(['WHAT', wrapped('IS')], rows, view)}`
 }

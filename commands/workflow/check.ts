@@ -1,5 +1,5 @@
 import {Args} from '@oclif/core'
-import {formatTable, SvcCommand} from '../../src/cli/index.js'
+import {formatTable, SvcCommand, wrapped} from '../../src/cli/index.js'
 
 export default class WorkflowCheck extends SvcCommand<typeof WorkflowCheck> {
   static override summary = 'Check workflow files.'
@@ -21,9 +21,9 @@ workflow/workflow.v1.`
     )
     await this.output.result({workflows: result}, ({workflows}) =>
       formatTable(
-        ['FILE', 'WORKFLOW', 'STEPS'],
+        [wrapped('FILE'), 'WORKFLOW', 'STEPS'],
         workflows.map(({file, name, steps}) => [file, name, String(steps)]),
-        process.stdout.columns,
+        this.view,
       ),
     )
   }

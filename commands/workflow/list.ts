@@ -1,5 +1,5 @@
 import {Args, Flags} from '@oclif/core'
-import {formatRuns, formatTable, OrchCommand} from '../../src/cli/index.js'
+import {formatRuns, formatTable, OrchCommand, tableFlags, wrapped} from '../../src/cli/index.js'
 import {runStates} from '../../src/operations/index.js'
 
 export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
@@ -11,6 +11,7 @@ export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
   ]
   static override args = {file: Args.string({description: 'Workflow file. (default: list the runs)'})}
   static override flags = {
+    ...tableFlags,
     status: Flags.string({
       description: 'Only runs with this status.',
       options: [...runStates],
@@ -24,7 +25,7 @@ export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
     if (file !== undefined) return this.#listFile(file)
     const {modules, orchestrator} = await this.open()
     const runs = modules.workflows.listRuns(orchestrator, this.flags)
-    await this.output.result({runs}, () => formatRuns(runs, process.stdout.columns))
+    await this.output.result({runs}, () => formatRuns(runs, this.view))
   }
 
   async #listFile(file: string): Promise<void> {
@@ -37,9 +38,9 @@ export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
     }))
     await this.output.result({workflows}, () =>
       formatTable(
-        ['WORKFLOW', 'INPUTS', 'DESCRIPTION'],
+        ['WORKFLOW', wrapped('INPUTS'), wrapped('DESCRIPTION')],
         workflows.map(({name, inputs, description}) => [name, inputsText(inputs), description]),
-        process.stdout.columns,
+        this.view,
       ),
     )
   }

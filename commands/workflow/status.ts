@@ -14,6 +14,6 @@ export default class WorkflowStatus extends OperationCommand<typeof WorkflowStat
 
   async run(): Promise<void> {
     const report = await this.perform<RunReport>(workflowStatus)
-    await this.output.result(report, formatRun)
+    await this.output.result(report, (run) => formatRun(run, this.view.width))
   }
 }

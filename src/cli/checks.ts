@@ -1,7 +1,7 @@
 import {access, constants, stat} from 'node:fs/promises'
 import {delimiter, dirname, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import {formatTable} from './table.js'
+import {formatTable, wrapped} from './table.js'
 
 /** The result of a check. `off`: an optional part that is not installed, not started or not configured. */
 export interface Finding {
@@ -33,7 +33,7 @@ export function formatFindings(findings: readonly (Finding & {name: string})[], 
     [name, state, value],
     ...(fix === undefined ? [] : [['', '', adviceOf(fix)]]),
   ])
-  return formatTable(['CHECK', 'STATE', 'FOUND'], rows, width)
+  return formatTable(['CHECK', 'STATE', wrapped('FOUND')], rows, {width})
 }
 
 /** Checks that ONNX Runtime loads and computes 1 + 1 on the device. */

@@ -1,11 +1,38 @@
-import type {Config} from '@oclif/core'
+import type {Command, Config} from '@oclif/core'
 import {nearest, SvcError} from '../errors/index.js'
+import {beforeSeparator} from './argv.js'
 
 /** Rewrites `help X` to `X --help`, and `version` to `--version`. */
 export function commandLine([first, ...rest]: readonly string[]): readonly string[] {
   if (first === 'help') return [...commandLine(rest), '--help']
   if (first === 'version') return ['--version', ...rest]
   return first === undefined ? [] : [first, ...rest]
+}
+
+/** Replaces `--output json` and `-o json` of a command that lists records by `--json`. */
+export function withJsonOutput(config: Config, argv: readonly string[]): readonly string[] {
+  const output = commandOf(config, argv)?.flags?.output
+  if (output?.type !== 'option' || !output.options?.includes('json')) return argv
+  const flags = beforeSeparator(argv)
+  const at = flags.findIndex((word, i) =>
+    /^(-o|--output)$/.test(word) ? flags[i + 1] === 'json' : /^(-o=?|--output=)json$/.test(word),
+  )
+  if (at === -1) return argv
+  return [...argv.slice(0, at), '--json', ...argv.slice(argv[at]?.endsWith('json') ? at + 1 : at + 2)]
+}
+
+/** The command of a command line, or undefined. */
+export function commandOf(config: Config, argv: readonly string[]): Command.Loadable | undefined {
+  for (let words = leadingWords(argv); words.length > 0; words = words.slice(0, -1)) {
+    const command = config.findCommand(words.join(':'))
+    if (command !== undefined) return command
+  }
+  return undefined
+}
+
+const leadingWords = (argv: readonly string[]): readonly string[] => {
+  const end = argv.findIndex((word) => word.startsWith('-'))
+  return end === -1 ? argv : argv.slice(0, end)
 }
 
 /**

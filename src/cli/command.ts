@@ -26,6 +26,7 @@ import {Exit, SvcError} from '../errors/index.js'
 import {withBooleanValues} from './boolean-values.js'
 import {Interruption} from './interruption.js'
 import {Output, type WhenUnread} from './output.js'
+import type {TableView} from './table.js'
 
 type Parsed<T extends typeof Command> = {
   flags: Interfaces.InferredFlags<(typeof SvcCommand)['baseFlags'] & T['flags']>
@@ -68,6 +69,15 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   /** Handles SIGHUP, instead of ending the command as SIGTERM does. */
   protected set onHangup(handler: () => void) {
     this.#interruption.onHangup = handler
+  }
+
+  /** How the command prints its tables: the width of the terminal, and the flags of `tableFlags` if it has them. */
+  protected get view(): TableView {
+    const {columns: width} = process.stdout
+    // Other commands have a flag --output, too: that of a file.
+    if (!('columns' in (this.ctor.flags ?? {}))) return {width}
+    const {output, columns} = this.flags as Pick<TableView, 'output' | 'columns'>
+    return {width, output, columns}
   }
 
   /** Aborts on SIGINT, SIGTERM, SIGHUP, or when the reader of standard output closes it, see `whenUnread`. */

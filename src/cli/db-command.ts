@@ -18,7 +18,7 @@ import type {
 import {readInput} from './input.js'
 import {settingFlags} from './setting-flags.js'
 import {SpeechCommand} from './speech-command.js'
-import {formatTable} from './table.js'
+import {formatTable, type TableView, wrapped} from './table.js'
 
 /** `--db FILE`, for commands that open a database. */
 export const databaseFlag = settingFlags(appSettings, 'database')
@@ -243,7 +243,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
 
   /** Prints the blocking steps. @throws migration_blocked */
   protected refuseSteps(path: string, blocking: readonly Step[]): never {
-    process.stderr.write(formatSteps(blocking))
+    process.stderr.write(formatSteps(blocking, {width: process.stderr.columns}))
     throw new SvcError('migration_blocked', {path, blocking: blocking.length})
   }
 
@@ -285,7 +285,7 @@ function transcriptionError(path: string, thrown: unknown): Transcription {
   return {error: isMissing ? `file not found: ${path}` : error.message.replace(/\.$/, '')}
 }
 
-export function formatSteps(steps: readonly Step[]): string {
+export function formatSteps(steps: readonly Step[], view?: TableView): string {
   const hasReasons = steps.some(({reason}) => reason !== undefined)
   const place = ({table, column, index}: Step) => index ?? [table, column].filter(Boolean).join('.')
   const rows = steps.map((step) => [
@@ -296,10 +296,14 @@ export function formatSteps(steps: readonly Step[]): string {
     step.resolve_with ?? '-',
     ...(hasReasons ? [step.reason ?? ''] : []),
   ])
-  return formatTable(['STEP', 'TARGET', 'CLASS', 'BLOCKING', 'FLAG', ...(hasReasons ? ['REASON'] : [])], rows)
+  const columns = ['STEP', wrapped('TARGET'), 'CLASS', 'BLOCKING', wrapped('FLAG')]
+  return formatTable(hasReasons ? [...columns, wrapped('REASON')] : columns, rows, view)
 }
 
-export const formatReport = ({database, steps, applied, left, up_to_date: done}: MigrationReport): string =>
+export const formatReport = (
+  {database, steps, applied, left, up_to_date: done}: MigrationReport,
+  view?: TableView,
+): string =>
   done
     ? `${database} matches the program.\n`
-    : `${formatSteps(steps)}\n${basename(database)}: ${applied} applied, ${left} pending\n`
+    : `${formatSteps(steps, view)}\n${basename(database)}: ${applied} applied, ${left} pending\n`

@@ -1,7 +1,7 @@
 import type {SpeechEvalHistoryV1, SpeechEvalV1} from '../contracts/index.js'
 import {counted} from '../errors/index.js'
 import {dateTime} from './orch-text.js'
-import {formatTable} from './table.js'
+import {formatTable, wrapped} from './table.js'
 
 const percent = (rate: number) => `${(100 * rate).toFixed(1)} %`
 
@@ -20,7 +20,7 @@ export function formatEval(result: SpeechEvalV1, width: number | undefined): str
   ])
   const rates = ({wer, cer}: SpeechEvalV1['raw']) => `WER ${percent(wer)}, CER ${percent(cer)}`
   return [
-    formatTable(['RECORDING', 'ERRORS', 'WER', 'CER', 'HEARD'], rows, width),
+    formatTable([wrapped('RECORDING'), 'ERRORS', 'WER', 'CER', wrapped('HEARD')], rows, {width}),
     `${counted(samples.length, 'recording')}, ${Math.round(mean)} ms each, 95 % within ${Math.round(p95)} ms\n`,
     `as written: ${rates(raw)}, identifiers ${percent(result.symbol_error_rate)}\n`,
     `normalized (${normalizer}): ${rates(normalized)}\n`,
@@ -75,7 +75,7 @@ function savedText({run_id: id, previous}: NonNullable<SpeechEvalV1['saved']>): 
 /** Saved evaluations, one line each. */
 export const formatEvalHistory = ({runs}: SpeechEvalHistoryV1, width: number | undefined): string =>
   formatTable(
-    ['TIME', 'MODEL', 'DATASET', 'NORMALIZED', 'RECORDINGS', 'WER', 'CER', 'MS EACH'],
+    ['TIME', wrapped('MODEL'), wrapped('DATASET'), wrapped('NORMALIZED'), 'RECORDINGS', 'WER', 'CER', 'MS EACH'],
     runs.map((run) => [
       dateOf(run.created_at),
       run.model_id,
@@ -86,7 +86,7 @@ export const formatEvalHistory = ({runs}: SpeechEvalHistoryV1, width: number | u
       percent(run.global_cer),
       String(Math.round(run.avg_latency_ms)),
     ]),
-    width,
+    {width},
   )
 
 /** @param seconds Unix time */

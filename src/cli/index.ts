@@ -32,7 +32,7 @@ export {
 } from './db-command.js'
 export {formatEval, formatEvalHistory} from './eval-text.js'
 export {type EventLog, openEventLog} from './event-log.js'
-export {formatCodes, formatExplanation} from './explain-text.js'
+export {formatCodes, formatExplanation, formatGroups} from './explain-text.js'
 export {inGroup} from './flag-groups.js'
 export {followOutput} from './follow-output.js'
 export {refuseForeign} from './foreign-flags.js'
@@ -69,6 +69,7 @@ export {operationArgs, operationFlags} from './operation-flags.js'
 export {OrchCommand, taskArg, taskFlag} from './orch-command.js'
 export {
   acceptedLine,
+  age,
   agentLine,
   describeEvent,
   eventLine,
@@ -97,7 +98,7 @@ export {SpeechCommand, speechFlags} from './speech-command.js'
 export {askTerminal, clarifyRoute, errorOf, formatRoute, noticeOf, routeFlags} from './spoken-route.js'
 export {readings} from './store-changes.js'
 export {subtitleFlags, subtitleShapeOf} from './subtitle-flags.js'
-export {formatTable} from './table.js'
+export {formatFacts, formatTable, type TableView, tableFlags, wide, wrapped} from './table.js'
 export {
   manyTasksFlags,
   openStatuses,

@@ -3,7 +3,7 @@ import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import {jsonRequested} from './argv.js'
 import {withBooleanValues} from './boolean-values.js'
-import {commandLine, unknownCommand} from './command-line.js'
+import {commandLine, unknownCommand, withJsonOutput} from './command-line.js'
 import {fromOclif} from './oclif-errors.js'
 import {StdoutClosed, silenceStreamErrors} from './output.js'
 
@@ -17,7 +17,7 @@ export async function main(typed: readonly string[]): Promise<void> {
     const config = await Config.load({root: packageRoot, userPlugins: false})
     // oclif starts the version line with the package name, which differs from the name of the executable.
     config.pjson.name = config.bin
-    argv = withBooleanValues(argv, {help: {type: 'boolean'}})
+    argv = withJsonOutput(config, withBooleanValues(argv, {help: {type: 'boolean'}}))
     const unknown = unknownCommand(config, argv)
     if (unknown !== undefined) throw unknown
     await run([...argv], config)

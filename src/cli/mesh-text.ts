@@ -12,50 +12,38 @@ import type {
   Replica,
   StoredMessage,
 } from '../mesh/index.js'
-import {excerpt, time} from './orch-text.js'
-import {formatTable} from './table.js'
-
-const units: readonly [name: string, ms: number][] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1000],
-]
-
-/** `12 s`, or `now` below one second. */
-function durationText(ms: number): string {
-  const [name, length] = units.find(([, unit]) => ms >= unit) ?? ['', 0]
-  return length === 0 ? 'now' : `${Math.floor(ms / length)} ${name}`
-}
-
-function agoText(ms: number): string {
-  const text = durationText(ms)
-  return text === 'now' ? text : `${text} ago`
-}
+import {age, durationText, excerpt, time} from './orch-text.js'
+import {formatTable, type TableView, wide, wrapped} from './table.js'
 
 const stateText = ({maintenance_until_unix_ms: until}: NodeRecord, state: NodeState): string =>
   state === 'maintenance' && until !== undefined ? `maintenance until ${time(until)}` : state
 
+/** `maintenance, 5m left` */
+const stateLeft = ({maintenance_until_unix_ms: until}: NodeRecord, state: NodeState, atMs: number): string =>
+  state === 'maintenance' && until !== undefined ? `maintenance, ${durationText(until - atMs)} left` : state
+
 const labelsOf = ({capabilities}: NodeRecord): string => oneLine((capabilities?.labels ?? []).join(' '))
 
 /** @param stateOf state of a node; @param atMs time of the list, Unix ms */
-export function formatNodes(
+export const formatNodes = (
   nodes: readonly NodeRecord[],
   {stateOf, atMs}: {stateOf: (node: NodeRecord) => NodeState; atMs: number},
-): string {
-  if (nodes.length === 0) return 'No nodes.\n'
-  return formatTable(
-    ['NODE', 'VERSION', 'STATE', 'SEEN', 'TASKS', 'LABELS'],
+  view?: TableView,
+): string =>
+  formatTable(
+    ['NODE', 'VERSION', 'STATE', 'SEEN', 'TASKS', wide('LAST SEEN'), wrapped('LABELS')],
     nodes.map((node) => [
       oneLine(node.id),
       oneLine(node.version),
-      stateText(node, stateOf(node)),
-      agoText(atMs - node.last_seen_unix_ms),
+      stateLeft(node, stateOf(node), atMs),
+      age(node.last_seen_unix_ms, atMs),
       String(node.running_tasks ?? '-'),
+      time(node.last_seen_unix_ms),
       labelsOf(node),
     ]),
+    view,
+    'No nodes.',
   )
-}
 
 const changeTexts: Readonly<Record<NodeChange['event'], string>> = {
   listed: 'is listed',
@@ -71,65 +59,69 @@ export function changeLine({event, state, node}: NodeChange, at: Date): string {
   return `${at.toISOString().slice(11, 19)} ${oneLine(node.id)} ${changeTexts[event]}${details}`
 }
 
-export function formatLeases(leases: readonly ExecLease[]): string {
-  if (leases.length === 0) return 'No leases.\n'
-  return formatTable(
-    ['LEASE', 'KEY', 'HOLDER', 'UNTIL'],
+export const formatLeases = (leases: readonly ExecLease[], view?: TableView, now = Date.now()): string =>
+  formatTable(
+    ['LEASE', wrapped('KEY'), wrapped('HOLDER'), 'LEFT', wide('UNTIL')],
     leases.map(({lease_id: id, scope_key: key, holder_node_id: holder, expires_unix_ms: until}) => [
       id,
       oneLine(key),
       oneLine(holder),
+      durationText(until - now),
       time(until),
     ]),
+    view,
+    'No leases.',
   )
-}
 
-export function formatMeshMessages(messages: readonly StoredMessage[]): string {
-  if (messages.length === 0) return 'No messages.\n'
-  return formatTable(
-    ['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'SENT', 'HELD BY', 'PAYLOAD'],
+export const formatMeshMessages = (messages: readonly StoredMessage[], view?: TableView): string =>
+  formatTable(
+    ['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'AGE', wide('SENT'), wide('HELD BY'), wrapped('PAYLOAD')],
     messages.map((message) => [
       String(message.id),
       message.sender_agent_id,
       oneLine(message.message_type),
       String(message.priority),
+      age(message.created_unix_ms),
       time(message.created_unix_ms),
       oneLine(message.lease_holder_node_id ?? '-'),
       excerpt(message.payload),
     ]),
+    view,
+    'No messages.',
   )
-}
 
-export function formatDeadMessages(messages: readonly DeadMessage[]): string {
-  if (messages.length === 0) return 'No dead letters.\n'
-  return formatTable(
-    ['MESSAGE', 'FROM', 'TO', 'TYPE', 'ATTEMPTS', 'DEAD SINCE', 'PAYLOAD'],
+export const formatDeadMessages = (messages: readonly DeadMessage[], view?: TableView): string =>
+  formatTable(
+    ['MESSAGE', 'FROM', 'TO', 'TYPE', 'ATTEMPTS', 'AGE', wide('DEAD SINCE'), wrapped('PAYLOAD')],
     messages.map((message) => [
       String(message.id),
       message.sender_agent_id,
       message.receiver_agent_id,
       oneLine(message.message_type),
       String(message.delivery_attempts),
+      age(message.dead_unix_ms),
       time(message.dead_unix_ms),
       excerpt(message.payload),
     ]),
+    view,
+    'No dead letters.',
   )
-}
 
-export function formatAudit(entries: readonly AuditEntry[]): string {
-  if (entries.length === 0) return 'No entries.\n'
-  return formatTable(
-    ['ENTRY', 'TIME', 'ACTOR', 'ACTION', 'TARGET', 'DETAIL'],
+export const formatAudit = (entries: readonly AuditEntry[], view?: TableView): string =>
+  formatTable(
+    ['ENTRY', 'AGE', wide('TIME'), wrapped('ACTOR'), 'ACTION', wrapped('TARGET'), wide(wrapped('DETAIL'))],
     entries.map(({id, at_unix_ms: at, actor, action, target, detail}) => [
       String(id),
+      age(at),
       time(at),
       oneLine(actor),
       action,
       excerpt(target),
       excerpt(JSON.stringify(detail)),
     ]),
+    view,
+    'No entries.',
   )
-}
 
 const tokenNames = [
   ['token_set', 'mesh'],
@@ -156,7 +148,7 @@ export function formatMeshStats(stats: MeshStats): string {
   return formatFacts([
     ['Nodes', String(nodes ?? 'unknown')],
     ['Leases', String(leases ?? 'unknown')],
-    ['Pending', `${pending}${ageMs === null ? '' : `, the oldest accepted ${agoText(ageMs)}`}`],
+    ['Pending', `${pending}${ageMs === null ? '' : `, the oldest accepted ${durationText(ageMs)} ago`}`],
     ['By kind', countsText(stats.pending_by_kind)],
     ['By priority', countsText(stats.pending_by_priority)],
     ['Dead letters', String(dead)],

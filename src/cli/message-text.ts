@@ -1,39 +1,52 @@
 import type {Message} from '../messages/index.js'
-import {excerpt, time} from './orch-text.js'
-import {formatTable} from './table.js'
+import {age, excerpt, time} from './orch-text.js'
+import {type Column, formatTable, type TableView, wide, wrapped} from './table.js'
 
 /** `A-03` */
 type DisplayAgent = (id: number) => string
 
 /** The messages of an inbox. @param displayAgent imported lazily by the command */
-export const formatInbox = (messages: readonly Message[], displayAgent: DisplayAgent): string =>
-  formatMessages(['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'SENT', 'DELIVERED', 'PAYLOAD'], messages, (message) => [
-    messageId(message),
-    agent(message.sender, displayAgent),
-    message.msg_type,
-    message.priority,
-    time(message.timestamp_ms),
-    `${message.delivery_attempts ?? 0}${message.dead_lettered ? ', dead' : ''}`,
-    excerpt(message.payload),
-  ])
+export const formatInbox = (messages: readonly Message[], displayAgent: DisplayAgent, view?: TableView): string =>
+  formatMessages(
+    ['MESSAGE', 'FROM', 'TYPE', 'PRIORITY', 'AGE', wide('SENT'), 'DELIVERED', wrapped('PAYLOAD')],
+    messages,
+    view,
+    (message) => [
+      messageId(message),
+      agent(message.sender, displayAgent),
+      message.msg_type,
+      message.priority,
+      age(message.timestamp_ms),
+      time(message.timestamp_ms),
+      `${message.delivery_attempts ?? 0}${message.dead_lettered ? ', dead' : ''}`,
+      excerpt(message.payload),
+    ],
+  )
 
 /** Messages between agents. @param displayAgent imported lazily by the command */
-export const formatHistory = (messages: readonly Message[], displayAgent: DisplayAgent): string =>
-  formatMessages(['MESSAGE', 'FROM', 'TO', 'TYPE', 'SENT', 'STATE', 'PAYLOAD'], messages, (message) => [
-    messageId(message),
-    agent(message.sender, displayAgent),
-    agent(message.receiver ?? 'all', displayAgent),
-    message.msg_type,
-    time(message.timestamp_ms),
-    stateOf(message),
-    excerpt(message.payload),
-  ])
+export const formatHistory = (messages: readonly Message[], displayAgent: DisplayAgent, view?: TableView): string =>
+  formatMessages(
+    ['MESSAGE', 'FROM', 'TO', 'TYPE', 'AGE', wide('SENT'), 'STATE', wrapped('PAYLOAD')],
+    messages,
+    view,
+    (message) => [
+      messageId(message),
+      agent(message.sender, displayAgent),
+      agent(message.receiver ?? 'all', displayAgent),
+      message.msg_type,
+      age(message.timestamp_ms),
+      time(message.timestamp_ms),
+      stateOf(message),
+      excerpt(message.payload),
+    ],
+  )
 
 const formatMessages = (
-  titles: readonly string[],
+  columns: readonly Column[],
   messages: readonly Message[],
+  view: TableView | undefined,
   cells: (message: Message) => string[],
-): string => (messages.length === 0 ? 'No messages.\n' : formatTable(titles, messages.map(cells)))
+): string => formatTable(columns, messages.map(cells), view, 'No messages.')
 
 /** The id that svc a2a ack accepts: 12 for a durable message, else M-000012 or mesh:12. */
 const messageId = ({id, display_id: displayId}: Message): string => displayId ?? String(id)

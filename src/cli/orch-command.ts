@@ -100,9 +100,10 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
 
   /** Prints a finished task. @throws task_not_successful unless it was completed */
   protected async printEnd(task: Task, modules: WorkspaceModules): Promise<void> {
-    if (task.status === 'Completed') return this.output.result(task, () => formatTask(task, modules.tasks))
+    if (task.status === 'Completed')
+      return this.output.result(task, () => formatTask(task, modules.tasks, this.view.width))
     // With --json, a failure is printed as one value, the error.
-    await this.output.piece(formatTask(task, modules.tasks))
+    await this.output.piece(formatTask(task, modules.tasks, this.view.width))
     throw notCompleted(task)
   }
 

@@ -3,7 +3,7 @@ import type {OrchAttentionV1} from '../contracts/index.js'
 import {command, counted, oneLine} from '../errors/index.js'
 import type {StatusReport} from '../orchestrator/index.js'
 import type {Accepted, Agent, EventRecord, EventType, OrchestratorEvent, Task} from '../tasks/index.js'
-import {formatTable} from './table.js'
+import {formatFacts, formatTable, type TableView, wide, wrapped} from './table.js'
 
 /** Removes control characters except line breaks and tabs, so that a text cannot control the terminal. */
 export const plain = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '').trimEnd()
@@ -19,6 +19,22 @@ export const excerpt = (text: string): string => {
 
 export const time = formatMoment
 
+const units: readonly (readonly [name: string, ms: number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+]
+
+/** A duration in the largest unit: `45s`, `12m`, `3h`, `9d`; `0s` if it is negative. */
+export function durationText(ms: number): string {
+  const [name, length] = units.find(([, unit]) => ms >= unit) ?? ['s', 1000]
+  return `${Math.max(0, Math.floor(ms / length))}${name}`
+}
+
+/** The time since a moment: `45s`, `12m`, `3h`, `9d`. */
+export const age = (ms: number, now = Date.now()): string => durationText(now - ms)
+
 /** `2026-12-01 08:00:30`, UTC. */
 export const dateTime = (ms: number): string => time(ms).replace(/^([+-]?\d+-\d\d-\d\d)T(\d\d:\d\d:\d\d).*$/, '$1 $2')
 
@@ -32,35 +48,45 @@ export const acceptedLine = ({display_id, agent_name, status, duplicate}: Accept
     ? `${display_id} already exists under this key and is ${status} (agent ${agent_name}).`
     : `${display_id} is ${status} (agent ${agent_name}).`
 
-/** @param width terminal width in characters; undefined: unlimited */
-export function formatTasks(tasks: readonly Task[], width?: number, now = Date.now()): string {
-  if (tasks.length === 0) return 'No tasks.\n'
-  return formatTable(
-    ['TASK', 'STATUS', 'PRIORITY', 'AGENT', 'PROCESSOR', 'CREATED', 'DESCRIPTION'],
+export const formatTasks = (tasks: readonly Task[], view?: TableView, now = Date.now()): string =>
+  formatTable(
+    [
+      'TASK',
+      'STATUS',
+      'PRIORITY',
+      wrapped('AGENT'),
+      'AGE',
+      wide('PROCESSOR'),
+      wide('CREATED'),
+      wide('NOT BEFORE'),
+      wrapped('DESCRIPTION'),
+    ],
     tasks.map((task) => [
       task.display_id,
       statusUntil(task, now),
       task.priority,
       oneLine(task.agent_name),
+      age(task.created_at_ms, now),
       task.processor,
       time(task.created_at_ms),
+      task.not_before_ms === undefined ? '-' : time(task.not_before_ms),
       excerpt(task.description),
     ]),
-    width,
+    view,
+    'No tasks.',
   )
-}
 
+/** `Queued, 5m left` for a task that starts later. */
 const statusUntil = ({status, not_before_ms: due = 0}: Task, now: number): string =>
-  status === 'Queued' && due > now ? `Queued until ${time(due)}` : status
+  status === 'Queued' && due > now ? `Queued, ${durationText(due - now)} left` : status
 
 /** A task with its facts, description, report, and result or output. */
-export function formatTask(task: Task, names: IdNames): string {
+export function formatTask(task: Task, names: IdNames, width?: number): string {
   const facts = taskFacts.flatMap(([name, of]) => {
     const value = of(task, names)
     return value === undefined || value === '' ? [] : [[name, oneLine(value)]]
   })
-  const [first = [], ...others] = facts
-  const parts = [formatTable(first, others), `${plain(task.description)}\n`]
+  const parts = [formatFacts(facts, width), `${plain(task.description)}\n`]
   if (task.audit_report !== undefined) parts.push(`Report: ${plain(task.audit_report)}\n`)
   const gates = task.evaluation === undefined ? '' : formatGates(task.evaluation)
   if (gates !== '') parts.push(gates)
@@ -87,20 +113,23 @@ export function formatGates({gates, gate, iteration, cap}: Evaluation): string {
 }
 
 /** The evidence for a completion with its grade and age. */
-export function formatEvidence({files, checks, owed, observations, evaluated_at_ms: at}: Evaluation): string {
-  const age = (ms: number | undefined) => (ms === undefined ? '-' : `${Math.max(0, Math.round((at - ms) / 1000))} s`)
+export function formatEvidence(
+  {files, checks, owed, observations, evaluated_at_ms: at}: Evaluation,
+  view?: TableView,
+): string {
+  const ageOf = (ms: number | undefined) => (ms === undefined ? '-' : age(ms, at))
   const rows = [
-    ...owed.map(({kind, item, state, grade = '-', at_ms}) => [kind, oneLine(item), state, grade, age(at_ms)]),
+    ...owed.map(({kind, item, state, grade = '-', at_ms}) => [kind, oneLine(item), state, grade, ageOf(at_ms)]),
     ...checks.map(({check, passed, grade, started_at_ms}) => [
       'result',
       oneLine(check),
       passed ? 'passed' : 'failed',
       grade,
-      age(started_at_ms),
+      ageOf(started_at_ms),
     ]),
-    ...files.map(({path, change, written_at_ms}) => ['file', oneLine(path), change, 'observed', age(written_at_ms)]),
+    ...files.map(({path, change, written_at_ms}) => ['file', oneLine(path), change, 'observed', ageOf(written_at_ms)]),
   ]
-  const table = rows.length === 0 ? 'No evidence.\n' : formatTable(['KIND', 'ITEM', 'STATE', 'GRADE', 'AGE'], rows)
+  const table = formatTable(['KIND', wrapped('ITEM'), 'STATE', 'GRADE', 'AGE'], rows, view, 'No evidence.')
   return [table, ...observations.map(({message}) => `${oneLine(message)}\n`)].join('')
 }
 
@@ -177,11 +206,21 @@ const requirementsText = (needs: object): string =>
 export const agentLine = ({display_id, name, state}: Pick<Agent, 'display_id' | 'name' | 'state'>): string =>
   `${name} (${display_id}) is ${state}`
 
-/** @param width terminal width in characters; undefined: unlimited */
-export function formatAgents(agents: readonly Agent[], width?: number): string {
-  if (agents.length === 0) return 'No agents. The first task creates one.\n'
-  return formatTable(
-    ['AGENT', 'NAME', 'KIND', 'STATE', 'QUEUED', 'RUNNING', 'DOUBTED', 'COMPLETED', 'LOAD', 'TOKENS', 'PHASE'],
+export const formatAgents = (agents: readonly Agent[], view?: TableView): string =>
+  formatTable(
+    [
+      'AGENT',
+      wrapped('NAME'),
+      wide('KIND'),
+      'STATE',
+      'QUEUED',
+      'RUNNING',
+      wide('DOUBTED'),
+      'COMPLETED',
+      wide('LOAD'),
+      wide('TOKENS'),
+      wrapped('PHASE'),
+    ],
     agents.map((agent) => [
       agent.display_id,
       oneLine(agent.name),
@@ -195,12 +234,11 @@ export function formatAgents(agents: readonly Agent[], width?: number): string {
       String(agent.tokens_used),
       agent.current_phase ?? '-',
     ]),
-    width,
+    view,
+    'No agents. The first task creates one.',
   )
-}
 
-/** @param width terminal width in characters; undefined: unlimited */
-export function formatStatus(report: StatusReport, width?: number): string {
+export function formatStatus(report: StatusReport, view: TableView = {}): string {
   const {daemon} = report
   const counts = [
     [report.total_queued, 'queued'],
@@ -223,8 +261,8 @@ export function formatStatus(report: StatusReport, width?: number): string {
     ...(report.enabled ? [] : [['enabled', 'no: new tasks are refused']]),
   ]
   const ownStore = report.active_store === 'project' ? '' : ` (${report.active_store})`
-  const facts = formatTable(['store', `${report.store}${ownStore}`], rows, width)
-  return report.agents.length === 0 ? facts : `${facts}\n${formatAgents(report.agents, width)}`
+  const facts = formatFacts([['store', `${report.store}${ownStore}`], ...rows], view.width)
+  return report.agents.length === 0 ? facts : `${facts}\n${formatAgents(report.agents, view)}`
 }
 
 const meshRow = (cache: StatusReport['mesh_federation_cache']): string[][] =>
@@ -244,26 +282,31 @@ const describeDaemon = ({pid, host, since_ms}: NonNullable<StatusReport['daemon'
   `pid ${pid} on ${host}, since ${time(since_ms)}`
 
 /** The attention budget, and the latest events. */
-export function formatAttention({budget, events}: OrchAttentionV1, displayTask: IdNames['displayTask']): string {
+export function formatAttention(
+  {budget, events}: OrchAttentionV1,
+  displayTask: IdNames['displayTask'],
+  view: TableView = {},
+): string {
   const {spent_ms: spent, max_attention_ms: max, spent_ratio: ratio, signal, total_requests: total} = budget
-  const facts = formatTable(
-    ['attention', `${duration(spent)} of ${duration(max)} spent (${Math.round(100 * ratio)} %), ${signal}`],
+  const facts = formatFacts(
     [
+      ['attention', `${duration(spent)} of ${duration(max)} spent (${Math.round(100 * ratio)} %), ${signal}`],
       ['focus', `${budget.focus_depth}, ${budget.interrupt_freq_per_hour.toFixed(1)} interruptions per hour`],
       ['requests', `${total}, ${budget.auto_approved} approved automatically, ${budget.rejected} rejected`],
       ...(budget.enabled ? [] : [['enabled', 'no: nothing is counted']]),
     ],
+    view.width,
   )
   if (events.length === 0) return facts
   const rows = events.map((event) => [
-    time(event.timestamp_ms),
+    age(event.timestamp_ms),
     event.event_type,
     event.task_id === undefined ? '-' : displayTask(event.task_id),
     event.tier ?? '-',
     duration(event.cost_ms),
     event.outcome ?? event.policy_reason ?? '-',
   ])
-  return `${facts}\n${formatTable(['TIME', 'REQUEST', 'TASK', 'TIER', 'COST', 'OUTCOME'], rows)}`
+  return `${facts}\n${formatTable(['AGE', 'REQUEST', 'TASK', 'TIER', 'COST', wrapped('OUTCOME')], rows, view)}`
 }
 
 /** Functions that format ids. A parameter, because their module is loaded on demand. */

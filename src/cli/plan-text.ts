@@ -1,29 +1,29 @@
 import {oneLine} from '../errors/index.js'
 import type {Execution, Plan, PlanStatus, PlanStep, PlanSummary} from '../plans/index.js'
-import {excerpt, plain, time} from './orch-text.js'
-import {formatTable} from './table.js'
+import {age, excerpt, plain, time} from './orch-text.js'
+import {formatFacts, formatTable, type TableView, wide, wrapped} from './table.js'
 
 /** A plan that has just been stored. */
 export type KeptPlan = Plan & {written_to_disk: boolean}
 
-export function formatPlan({
-  session_id,
-  goal,
-  versions: [{version, quality_score, reviewer_verdict, steps}],
-}: KeptPlan) {
-  const facts = formatTable(
-    ['plan', session_id],
+export function formatPlan(
+  {session_id, goal, versions: [{version, quality_score, reviewer_verdict, steps}]}: KeptPlan,
+  view: TableView = {},
+) {
+  const facts = formatFacts(
     [
+      ['plan', session_id],
       ['version', String(version)],
       ['quality', `${quality_score.toFixed(2)}, ${reviewer_verdict}`],
     ],
+    view.width,
   )
-  return [facts, `${plain(goal)}\n`, formatSteps(steps)].join('\n')
+  return [facts, `${plain(goal)}\n`, formatSteps(steps, view)].join('\n')
 }
 
-const formatSteps = (steps: readonly PlanStep[]): string =>
+const formatSteps = (steps: readonly PlanStep[], view: TableView): string =>
   formatTable(
-    ['STEP', 'NODE', 'STATUS', 'AFTER', 'FILES', 'DESCRIPTION'],
+    ['STEP', 'NODE', 'STATUS', wrapped('AFTER'), wrapped('FILES'), wrapped('DESCRIPTION')],
     steps.map((step) => [
       String(step.id),
       step.node_id,
@@ -32,24 +32,27 @@ const formatSteps = (steps: readonly PlanStep[]): string =>
       oneLine(step.files.map(({path, access}) => `${path}:${access}`).join(' ')) || '-',
       excerpt(step.description),
     ]),
+    view,
   )
 
 /** The status of a plan and its steps. */
 export function formatPlanStatus(
   {step_counts: counts, steps, ...plan}: PlanStatus,
   displayTask: (id: number) => string,
+  view: TableView = {},
 ): string {
   const {completed, failed, in_progress: running, pending} = counts
-  const facts = formatTable(
-    ['plan', plan.session_id],
+  const facts = formatFacts(
     [
+      ['plan', plan.session_id],
       ['status', `${plan.status}, ${plan.execution_mode}`],
       ['version', String(plan.latest_version)],
       ['steps', `${completed} completed, ${running} in progress, ${pending} pending, ${failed} failed`],
     ],
+    view.width,
   )
   const rows = formatTable(
-    ['STEP', 'NODE', 'STATUS', 'TASK', 'TRIES', 'DESCRIPTION', 'ERROR'],
+    ['STEP', 'NODE', 'STATUS', 'TASK', 'TRIES', wrapped('DESCRIPTION'), wrapped('ERROR')],
     steps.map((step) => [
       String(step.id),
       step.node_id,
@@ -59,25 +62,27 @@ export function formatPlanStatus(
       excerpt(step.description),
       excerpt((step.status === 'failed' ? step.last_error : step.held_reason) ?? ''),
     ]),
+    view,
   )
   return [facts, `${plain(plan.goal)}\n`, rows].join('\n')
 }
 
-export function formatPlans(plans: readonly PlanSummary[]): string {
-  if (plans.length === 0) return 'No plans.\n'
-  return formatTable(
-    ['PLAN', 'STATUS', 'VERSION', 'DONE', 'FAILED', 'CREATED', 'GOAL'],
+export const formatPlans = (plans: readonly PlanSummary[], view?: TableView): string =>
+  formatTable(
+    ['PLAN', 'STATUS', wide('VERSION'), 'DONE', wide('FAILED'), 'AGE', wide('CREATED'), wrapped('GOAL')],
     plans.map((plan) => [
       plan.session_id,
       plan.status,
       String(plan.latest_version),
       `${plan.completed}/${plan.total}`,
       String(plan.failed),
+      age(plan.created_at_ms),
       time(plan.created_at_ms),
       excerpt(plan.goal),
     ]),
+    view,
+    'No plans.',
   )
-}
 
 /** The ids of the submitted tasks, one per line. */
 export const executionText = ({task_ids: ids}: Execution, display: (id: number) => string): string =>

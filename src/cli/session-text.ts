@@ -1,31 +1,32 @@
 import type {OrchSessionInfoV1, OrchSessionV1} from '../contracts/index.js'
 import {counted, oneLine} from '../errors/index.js'
-import {plain, time} from './orch-text.js'
-import {formatTable} from './table.js'
+import {age, plain, time} from './orch-text.js'
+import {formatFacts, formatTable, type TableView, wide, wrapped} from './table.js'
 
 export const turns = (count: number): string => counted(count, 'turn')
 
-/** @param width terminal width in characters; undefined: unlimited */
-export function formatSessions(sessions: readonly OrchSessionInfoV1[], width?: number): string {
-  if (sessions.length === 0) return 'No sessions. Create one with `svc orch session create AGENT`.\n'
-  return formatTable(
-    ['SESSION', 'AGENT', 'STATE', 'TURNS', 'TOKENS', 'CREATED', 'LAST ACTIVE'],
+export const formatSessions = (sessions: readonly OrchSessionInfoV1[], view?: TableView): string =>
+  formatTable(
+    ['SESSION', wrapped('AGENT'), 'STATE', 'TURNS', 'TOKENS', 'AGE', 'IDLE', wide('CREATED'), wide('LAST ACTIVE')],
     sessions.map((session) => [
       session.id,
       oneLine(session.agent_id),
       session.state,
       String(session.turn_count),
       String(session.token_count),
+      age(session.created_at * 1000),
+      age(session.last_active * 1000),
       time(session.created_at * 1000),
       time(session.last_active * 1000),
     ]),
-    width,
+    view,
+    'No sessions. Create one with `svc orch session create AGENT`.',
   )
-}
 
 /** A session with its latest turns. */
-export function formatSession(session: OrchSessionV1): string {
+export function formatSession(session: OrchSessionV1, width?: number): string {
   const facts = [
+    ['session', session.id],
     ['agent', oneLine(session.agent_id)],
     ...(session.tenant_id === null ? [] : [['tenant', oneLine(session.tenant_id)]]),
     ['state', session.state],
@@ -35,5 +36,5 @@ export function formatSession(session: OrchSessionV1): string {
     ...Object.entries(session.meta).map(([name, value]) => [oneLine(name), oneLine(value)]),
   ]
   const dialogue = session.turns.map(({role, content}) => `${oneLine(role)}: ${plain(content)}\n`)
-  return [formatTable(['session', session.id], facts), ...dialogue].join('\n')
+  return [formatFacts(facts, width), ...dialogue].join('\n')
 }

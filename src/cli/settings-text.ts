@@ -1,25 +1,22 @@
 import type {DescribedSetting} from '../config/index.js'
-import {formatTable} from './table.js'
+import {formatTable, type TableView, wrapped} from './table.js'
 
 type Shown = Pick<DescribedSetting, 'name' | 'value' | 'origin' | 'overridden'>
 
 /** Longer values are truncated on a terminal, characters. */
 const longestValue = 40
 
-/**
- * Settings as a table: effective value, source, and overridden values.
- * @param width terminal width in characters; undefined: unlimited, and values are not truncated
- */
-export const formatSettings = (settings: readonly Shown[], width?: number): string =>
+/** Settings as a table: effective value, source, and overridden values. Values are truncated on a terminal. */
+export const formatSettings = (settings: readonly Shown[], view: TableView = {}): string =>
   formatTable(
-    ['SETTING', 'VALUE', 'FROM', 'OVERRIDES'],
+    ['SETTING', wrapped('VALUE'), wrapped('FROM'), wrapped('OVERRIDES')],
     settings.map(({name, value, origin, overridden}) => [
       name,
-      width === undefined ? format(value) : truncate(format(value)),
+      view.width === undefined ? format(value) : truncate(format(value)),
       sourceOf(origin),
       overridden.map((other) => `${sourceOf(other)} = ${format(other.value)}`).join(', '),
     ]),
-    width,
+    view,
   )
 
 const format = (value: unknown) => (value === null ? '-' : typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,27 +1,27 @@
 import {commandLine, counted, SvcError} from '../errors/index.js'
 import {parseExactJson} from '../files/index.js'
 import type {RunReport, RunSummary} from '../workflow/index.js'
-import {dateTime, plain} from './orch-text.js'
-import {formatTable} from './table.js'
+import {age, dateTime, plain} from './orch-text.js'
+import {formatTable, type TableView, wide, wrapped} from './table.js'
 
-export function formatRuns(runs: readonly RunSummary[], width?: number): string {
-  if (runs.length === 0) return 'No runs. Start one with `svc workflow run FILE`.'
-  return formatTable(
-    ['RUN', 'WORKFLOW', 'STATUS', 'COMPLETED', 'STARTED', 'ERROR'],
+export const formatRuns = (runs: readonly RunSummary[], view?: TableView): string =>
+  formatTable(
+    ['RUN', wide(wrapped('WORKFLOW')), 'STATUS', wide('COMPLETED'), 'AGE', wide('STARTED'), wrapped('ERROR')],
     runs.map(({run_id, workflow, status, completed_steps, started_at_ms, error = ''}) => [
       run_id,
       workflow,
       status,
       String(completed_steps),
+      age(started_at_ms),
       dateTime(started_at_ms),
       error,
     ]),
-    width,
+    view,
+    'No runs. Start one with `svc workflow run FILE`.',
   )
-}
 
 /** A run with its activities, and the commands that let it continue. */
-export function formatRun(run: RunReport): string {
+export function formatRun(run: RunReport, width?: number): string {
   const {run_id, workflow, status, completed_steps, error, output, activities, wake_at_ms, driver} = run
   const count = `${counted(completed_steps, 'activity', 'activities')} completed`
   const by =
@@ -32,7 +32,7 @@ export function formatRun(run: RunReport): string {
   if (error !== undefined) lines.push(`error: ${error}`)
   if (wake_at_ms !== undefined) lines.push(`continues at ${dateTime(wake_at_ms)}`)
   const table = formatTable(
-    ['ACTIVITY', 'STATUS', 'ATTEMPTS', 'TIME', 'NOTE'],
+    [wrapped('ACTIVITY'), 'STATUS', 'ATTEMPTS', 'TIME', wrapped('NOTE')],
     activities.map(
       ({activity, activity_id: id, status: state, attempts, recorded_at_ms, error: fault, signal_key, prompt}) => [
         id.startsWith(activity) ? id : activity,
@@ -42,6 +42,7 @@ export function formatRun(run: RunReport): string {
         fault ?? prompt ?? (signal_key === undefined ? '' : `waits for the signal ${signal_key}`),
       ],
     ),
+    {width},
   )
   if (activities.length > 0) lines.push(table.trimEnd())
   for (const {activity, output} of activities)

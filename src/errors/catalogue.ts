@@ -23,39 +23,45 @@ import {workflowErrors} from './rows/workflow.js'
 
 export {type ErrorRow, Exit, type ExitStatus} from './row.js'
 
-const declare = () => ({
-  ...commandErrors(),
-  ...configErrors(),
-  ...modelErrors(),
-  ...hubErrors(),
-  ...audioErrors(),
-  ...speechErrors(),
-  ...langErrors(),
-  ...orchestratorErrors(),
-  ...processorErrors(),
-  ...planErrors(),
-  ...workflowErrors(),
-  ...messageErrors(),
-  ...meshErrors(),
-  ...journeyErrors(),
-  ...assistantErrors(),
-  ...operationErrors(),
-  ...daemonErrors(),
-  ...mcpErrors(),
-  ...sessionErrors(),
-  ...networkErrors(),
-  ...storeErrors(),
-  ...benchErrors(),
-})
+/** The rows of each module, by its name. */
+const groups = {
+  command: commandErrors,
+  config: configErrors,
+  model: modelErrors,
+  hub: hubErrors,
+  audio: audioErrors,
+  speech: speechErrors,
+  lang: langErrors,
+  orchestrator: orchestratorErrors,
+  processor: processorErrors,
+  plan: planErrors,
+  workflow: workflowErrors,
+  message: messageErrors,
+  mesh: meshErrors,
+  journey: journeyErrors,
+  assistant: assistantErrors,
+  operation: operationErrors,
+  daemon: daemonErrors,
+  mcp: mcpErrors,
+  session: sessionErrors,
+  network: networkErrors,
+  store: storeErrors,
+  bench: benchErrors,
+}
 
-type Catalogue = ReturnType<typeof declare>
+type Intersection<U> = (U extends unknown ? (member: U) => void : never) extends (member: infer I) => void ? I : never
+type Catalogue = Intersection<ReturnType<(typeof groups)[keyof typeof groups]>>
 let catalogue: Catalogue | undefined
 
 /** Every error a user can meet, by code. Codes are a public interface: they are added, never renamed. */
 export function errorCatalogue(): Catalogue {
-  catalogue ??= declare()
+  catalogue ??= Object.assign({}, ...Object.values(groups).map((declare) => declare())) as Catalogue
   return catalogue
 }
+
+/** The codes of each module, by its name. */
+export const errorGroups = (): (readonly [group: string, codes: string[]])[] =>
+  Object.entries(groups).map(([group, declare]) => [group, Object.keys(declare())])
 
 export type ErrorCode = keyof Catalogue
 

@@ -12,6 +12,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: 'assets/logo.png', reason: 'it is not UTF-8 text'},
   ],
   context_file_missing: ['context_files names a file that does not exist.', {path: 'src/parser.ts'}],
+  column_unknown: [
+    '--columns names the columns of the table, in lower case, with dashes instead of spaces.',
+    {column: 'stat', columns: 'task, status, age, description', suggestion: 'status'},
+  ],
   output_closed: 'A program such as head read only the beginning of the output of a command that had more to do.',
   answer_empty: ['The model stopped before it generated any text.', {model: 'guide'}],
   fix_unusable: [

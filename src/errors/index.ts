@@ -2,7 +2,7 @@
  * One error type for everything a user can meet. A row of the catalogue defines code, message, hint, exit status and
  * HTTP status; a renderer turns an error into the body of one wire format.
  */
-export {type ErrorCode, type ErrorParams, type ErrorRow, Exit} from './catalogue.js'
+export {type ErrorCode, type ErrorParams, type ErrorRow, Exit, errorGroups} from './catalogue.js'
 export {command, commandLine} from './command.js'
 export {counted} from './counted.js'
 export {type ErrorRecord, isErrorOf, SvcError} from './error.js'

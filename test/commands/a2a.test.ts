@@ -48,7 +48,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     const table = await text(['a2a', 'inbox', 'A-02'])
     assert.match(
       table,
-      /^MESSAGE +FROM +TYPE +PRIORITY +SENT +DELIVERED +PAYLOAD\n2 +A-01 +plan_handoff +high +\S+Z +0 +\{"step":1\}\n/,
+      /^MESSAGE +FROM +TYPE +PRIORITY +AGE +DELIVERED +PAYLOAD\n2 +A-01 +plan_handoff +high +\d+s +0 +\{"step":1\}\n/,
     )
     assert.match(table, /\n1 +A-01 +help_request +normal +\S+ +0 +look at {2}\[2J this please\n$/)
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('svc a2a', {concurrency: 3}, () => {
     await ack('1')
     assert.match(
       await text(['a2a', 'history', 'bert']),
-      /^MESSAGE +FROM +TO +TYPE +SENT +STATE +PAYLOAD\n2 +A-01 +A-02 +free_form +\S+Z +unread +b\n1 .* acknowledged +a\n$/,
+      /^MESSAGE +FROM +TO +TYPE +AGE +STATE +PAYLOAD\n2 +A-01 +A-02 +free_form +\d+s +unread +b\n1 .* acknowledged +a\n$/,
     )
     const args = ['a2a', 'history', '--before', '2', '--limit', '1', '--thread', 'a']
     const page = await json<A2AHistoryV1>('cli/a2a-history.v1', args)

@@ -60,9 +60,17 @@ Fixed:
       )
   })
 
-  it('lists all codes without an argument', async () => {
-    const {stdout} = await svcInTurn(['explain'])
-    for (const code of ['audio_empty', 'parse.int_range']) assert.match(stdout, new RegExp(`^${code} `, 'm'))
+  it('lists groups without an argument, and the codes of a group', async () => {
+    const groups = (await svcInTurn(['explain', '-o', 'name'])).stdout.trim().split('\n')
+    const all = (await explain([])).map(({code}) => code)
+    const members = await Promise.all(groups.map(async (group) => (await explain([group])).map(({code}) => code)))
+    assert.deepEqual(members.flat(), all)
+    assert.deepEqual([...new Set([...groups, ...all])].length, groups.length + all.length)
+    assert.match(
+      (await svcInTurn(['explain'])).stdout,
+      /^GROUP .*\n[\s\S]*^parse +\d+ +parse\.\w+, [\s\S]*svc explain GROUP/m,
+    )
+    assert.match((await svcInTurn(['explain', 'audio'])).stdout, /^CODE +CAUSE\n[\s\S]*^audio_empty +\w/m)
   })
 
   it('suggests the nearest code for an unknown one', async () => {

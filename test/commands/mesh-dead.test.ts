@@ -36,7 +36,7 @@ describe('svc mesh dead', () => {
     assert.deepEqual([idsOf(page), page.next_cursor], [[three, two], two])
     assert.deepEqual(idsOf(await json<MeshDeadV1>('dead', ['dead', 'list', '--before', two])), [one])
     const {stdout, stderr} = await run(['dead', 'list', '--max', '1'])
-    assert.match(stdout, /^MESSAGE +FROM +TO +TYPE +ATTEMPTS +DEAD SINCE +PAYLOAD\n3 +1 +2 +\S+ +16 +\S+Z +three\n$/)
+    assert.match(stdout, /^MESSAGE +FROM +TO +TYPE +ATTEMPTS +AGE +PAYLOAD\n3 +1 +2 +\S+ +16 +\d+s +three\n$/)
     assert.equal(stderr, `Next page: --before ${three}\n`)
     await text(['dead', 'drop', ...ids])
     assert.equal(await text(['dead', 'list']), 'No dead letters.\n')
@@ -122,7 +122,7 @@ describe('svc mesh audit', () => {
     const older = await json<MeshAuditV1>('audit', ['audit', '--before', '2'])
     assert.deepEqual([older.entries, older.next_cursor], [entries.slice(3), undefined])
     const {stdout, stderr} = await run(['audit', '--max', '1'])
-    assert.match(stdout, /^ENTRY +TIME +ACTOR +ACTION +TARGET +DETAIL\n4 +\S+Z +\S+ +message\.dropped +2 +\{"receiver/)
+    assert.match(stdout, /^ENTRY +AGE +ACTOR +ACTION +TARGET\n4 +\d+s +\S+ +message\.dropped +2\n/)
     assert.equal(stderr, 'Next page: --before 4\n')
   })
 

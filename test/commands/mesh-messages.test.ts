@@ -39,7 +39,7 @@ describe('mesh messages', () => {
     const claim = ['inbox', '2', '--claim', '--node', 'a']
     const [claimed] = (await json<MeshInboxV1>('inbox', claim)).messages
     assert.deepEqual([claimed?.id, claimed?.lease_holder_node_id], [second.message_id, 'a'])
-    assert.match(await text(['inbox', '2']), /^MESSAGE +FROM +TYPE .*\n\d+ +1 +free_form +200 +\S+Z +a +urgent\n/)
+    assert.match(await text(['inbox', '2']), /^MESSAGE +FROM +TYPE .*\n\d+ +1 +free_form +200 +\d+s +urgent\n/)
     const ack = ['ack', '2', String(second.message_id), '--node', 'a']
     assert.deepEqual(await json<MeshAckV1>('ack', ack), {
       receiver_agent_id: '2',

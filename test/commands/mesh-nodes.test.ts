@@ -16,10 +16,7 @@ describe('svc mesh nodes', () => {
     await join('rig2')
     await text(['admin', 'maintenance', 'rig2', '--state', 'on'])
     const table = await text(['nodes'])
-    assert.match(
-      table,
-      /^NODE +VERSION +STATE +SEEN +TASKS +LABELS\nrig1 +\d\S+ +ok +(now|\d+ s ago) +- +pool=train disk=nvme\n/,
-    )
+    assert.match(table, /^NODE +VERSION +STATE +SEEN +TASKS +LABELS\nrig1 +\d\S+ +ok +\d+s +- +pool=train disk=nvme\n/)
     assert.match(table, /\nrig2 +\S+ +maintenance +/)
 
     const registry = await json<MeshNodesV1>('nodes', ['nodes'])
@@ -61,7 +58,7 @@ describe('svc mesh nodes', () => {
     const {text, json, join, cwd} = await meshWorkspace(t, server())
     await join('old')
     await writeFiles(cwd, {'Svc.toml': '[orchestrator]\nstale_threshold_ms = 1\n'})
-    assert.match(await text(['nodes']), /\nold +\S+ +stale +(now|\d+ s ago)/)
+    assert.match(await text(['nodes']), /\nold +\S+ +stale +\d+s/)
     const env = {SVC_MESH_MAX_STALE_MS: '1'}
     assert.deepEqual((await json<MeshNodesV1>('nodes', ['nodes'], {env})).nodes, [])
     assert.equal((await json<MeshNodesV1>('nodes', ['nodes', '--max-stale-ms', '0'], {env})).nodes.length, 1)

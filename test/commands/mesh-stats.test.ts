@@ -34,7 +34,7 @@ describe('svc mesh stats', () => {
     })
     assert.match(
       await text(['stats']),
-      /^Nodes: +2\nLeases: +1\nPending: +3, the oldest accepted 1 min ago\nBy kind: +embed \(2\)\nBy priority: +128 \(3\)\n/,
+      /^Nodes: +2\nLeases: +1\nPending: +3, the oldest accepted 1m ago\nBy kind: +embed \(2\)\nBy priority: +128 \(3\)\n/,
     )
   })
 

@@ -35,10 +35,7 @@ describe('svc orch agent', {concurrency: 3}, () => {
       (await agents()).map(({name}) => name),
       ['anna', 'bert'],
     )
-    assert.match(
-      await text(['orch', 'agents']),
-      /^AGENT +NAME +KIND .*\nA-01 +anna +reserved +active +0 .*\nA-02 +bert /,
-    )
+    assert.match(await text(['orch', 'agents']), /^AGENT +NAME +STATE .*\nA-01 +anna +active +0 .*\nA-02 +bert /)
 
     await fails([...spawn, 'bert'], 4, 'agent_exists')
     await fails([...spawn, 'carl', '--parent', 'nobody'], 3, 'delegation_parent_not_found')

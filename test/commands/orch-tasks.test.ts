@@ -25,7 +25,7 @@ describe('svc orch status', {concurrency: 3}, () => {
     await text(['orch', 'claim'])
     const output = await text(['orch', 'status'])
     assert.match(output, /\ntasks +1 queued, 1 in progress, 0 blocked, 0 doubted, 0 completed, 0 failed, 0 cancelled\n/)
-    assert.match(output, /\nAGENT +NAME .*\nA-01 +core +reserved +active +1 +1 /)
+    assert.match(output, /\nAGENT +NAME .*\nA-01 +core +active +1 +1 /)
     const {
       store,
       enabled,
@@ -130,8 +130,20 @@ describe('svc orch tasks', {concurrency: 3}, () => {
     assert.deepEqual(await ids('--limit', '2'), [3, 2])
     assert.deepEqual(await ids('--limit', '2', '--before', 'T-0002'), [1])
     const [header = '', first = ''] = (await text(['orch', 'tasks'])).split('\n')
-    assert.match(header, /^TASK +STATUS +PRIORITY +AGENT +PROCESSOR +CREATED +DESCRIPTION$/)
-    assert.match(first, /^T-0003 +Queued +normal +core +ai +\S+Z +three$/)
+    assert.match(header, /^TASK +STATUS +PRIORITY +AGENT +AGE +DESCRIPTION$/)
+    assert.match(first, /^T-0003 +Queued +normal +core +\d+s +three$/)
+    const rows = async (...args: string[]) => (await text(['orch', 'tasks', '--limit', '2', ...args])).split('\n')
+    assert.match((await rows('-o', 'wide'))[1] ?? '', /^T-0003 .* ai +20\S+Z +- +three$/)
+    assert.deepEqual(await rows('-o', 'name'), ['T-0003', 'T-0002', ''])
+    assert.deepEqual(await rows('--columns', 'description,task'), [
+      'DESCRIPTION  TASK',
+      'three        T-0003',
+      'two          T-0002',
+      '',
+    ])
+    const args = ['orch', 'tasks', '--limit', '2']
+    for (const json of [['-o', 'json'], ['-ojson'], ['--output=json'], ['--output', 'json']])
+      assert.equal(await text([...args, ...json]), await text([...args, '--json']))
     await fails(['orch', 'tasks', '--limit', '0'], 2, 'usage')
     await fails(['orch', 'tasks', '--before', 'x'], 2, 'usage')
   })

@@ -45,7 +45,7 @@ describe('svc orch undo, redo and oplog', {concurrency: 3}, () => {
     assert.equal((await oplog(workspace, '--limit', '1')).length, 1)
     assert.match(
       await text(['orch', 'oplog']),
-      /^OPERATION +WHEN +STATE +WHAT\nOP-000003 +\S+Z +undone +builder \(A-02\) paused\n/,
+      /^OPERATION +AGE +STATE +WHAT\nOP-000003 +\d+s +undone +builder \(A-02\) paused\n/,
     )
     assert.equal((await events('--type', 'operation_undone', '--type', 'operation_redone')).length, 5)
     assert.match(

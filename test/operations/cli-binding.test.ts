@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {before, describe, it} from 'node:test'
 import type {Command} from '@oclif/core'
-import {operationArgs, operationFlags} from '../../src/cli/index.js'
+import {operationArgs, operationFlags, tableFlags} from '../../src/cli/index.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {commandCall, createCall, type Operation, operations} from '../../src/operations/index.js'
 import {packagesLoadedBy} from '../support/loads.js'
@@ -51,7 +51,8 @@ describe('every command of an operation', () => {
       const {args, flags, summary} = loaded.get(id) ?? {}
       const call = commandCall(operation)
       assert.deepEqual(visible(args), visible(operationArgs(call)))
-      assert.deepEqual(visible(flags), visible(operationFlags(call)))
+      const tables = flags?.columns === undefined ? {} : tableFlags
+      assert.deepEqual(visible(flags), visible({...operationFlags(call), ...tables}))
       assert.equal(summary, operation.summary)
     })
 

@@ -48,6 +48,7 @@ export function testSteps(steps: readonly Step[]): void {
 const withoutTimes = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, 'TIME')
+    .replaceAll(/\b\d+[smhd] +/g, 'AGE ')
     .replaceAll(/\b1[78]\d{11}\b/g, 'MS')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID')
     .replaceAll(/\b([0-9a-f]{16}|[0-9a-f]{32})\b/g, 'ID')

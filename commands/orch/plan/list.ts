@@ -1,4 +1,4 @@
-import {formatPlans, OperationCommand, operationFlags} from '../../../src/cli/index.js'
+import {formatPlans, OperationCommand, operationFlags, tableFlags} from '../../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../../src/operations/index.js'
 import type {PlanSummary} from '../../../src/plans/index.js'
 
@@ -13,10 +13,10 @@ when no remaining step can run.`
     '<%= config.bin %> <%= command.id %> --status active',
     "<%= config.bin %> <%= command.id %> --json | jq -r '.plans[].session_id'",
   ]
-  static override flags = operationFlags(listPlans)
+  static override flags = {...operationFlags(listPlans), ...tableFlags}
 
   async run(): Promise<void> {
     const result = await this.perform<{plans: PlanSummary[]}>(listPlans)
-    await this.output.result(result, ({plans}) => formatPlans(plans))
+    await this.output.result(result, ({plans}) => formatPlans(plans, this.view))
   }
 }

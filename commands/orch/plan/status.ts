@@ -18,6 +18,6 @@ submitted.`
   async run(): Promise<void> {
     const {displayTask} = await import('../../../src/tasks/index.js')
     const status = await this.perform<PlanStatus>(planStatus)
-    await this.output.result(status, () => formatPlanStatus(status, displayTask))
+    await this.output.result(status, () => formatPlanStatus(status, displayTask, this.view))
   }
 }

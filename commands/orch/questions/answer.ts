@@ -18,6 +18,6 @@ accepted only if an option allows it. The answer is appended to the description 
 
   async run(): Promise<void> {
     const {question} = await this.perform<{question: Question}>(answerQuestion)
-    await this.output.result({questions: [question]}, () => formatQuestions([question]))
+    await this.output.result({questions: [question]}, () => formatQuestions([question], this.view))
   }
 }

@@ -18,6 +18,6 @@ further tasks in its session. With --blocks, the task stops and continues with t
 
   async run(): Promise<void> {
     const {question} = await this.perform<{question: Question}>(askQuestion)
-    await this.output.result({questions: [question]}, () => formatQuestions([question]))
+    await this.output.result({questions: [question]}, () => formatQuestions([question], this.view))
   }
 }

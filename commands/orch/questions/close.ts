@@ -17,6 +17,6 @@ command prints the questions that had no answer.`
 
   async run(): Promise<void> {
     const result = await this.perform<{questions: Question[]}>(closeQuestions)
-    await this.output.result(result, ({questions}) => formatQuestions(questions))
+    await this.output.result(result, ({questions}) => formatQuestions(questions, this.view))
   }
 }

@@ -1,6 +1,6 @@
 import {cwd} from 'node:process'
 import {Args, Flags} from '@oclif/core'
-import {formatTable, overwriteFlag, SvcCommand, withProgress} from '../../../src/cli/index.js'
+import {formatTable, overwriteFlag, SvcCommand, withProgress, wrapped} from '../../../src/cli/index.js'
 import type {SpeechCorpusMixV1} from '../../../src/contracts/index.js'
 import {counted, SvcError} from '../../../src/errors/index.js'
 
@@ -65,7 +65,9 @@ function asText({state, output, output_lines: lines, sources}: SpeechCorpusMixV1
     `${(100 * source.share_of_output).toFixed(1)} %`,
     source.skipped_reason ?? '',
   ])
-  const table = formatTable(['SOURCE', 'LINES', 'REPEATS', 'WRITTEN', 'SHARE', 'SKIPPED'], rows, process.stdout.columns)
+  const table = formatTable([wrapped('SOURCE'), 'LINES', 'REPEATS', 'WRITTEN', 'SHARE', 'SKIPPED'], rows, {
+    width: process.stdout.columns,
+  })
   return state === 'mixed'
     ? `${table}${counted(lines, 'row')} in ${output}\n`
     : `${table}Nothing has changed: ${counted(lines, 'row')} in ${output}; --force mixes again.\n`

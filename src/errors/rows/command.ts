@@ -23,6 +23,11 @@ export const commandErrors = rows(() => ({
     message: (p: {reason: string}) => p.reason,
     hint: 'Run the command with --help to see its usage.',
   }),
+  column_unknown: usage({
+    message: (p: {column: string; columns: string; suggestion?: string | undefined}) =>
+      `The table has no column ${p.column}.${didYouMean(p.suggestion)}`,
+    hint: (p) => `The columns are ${p.columns}.`,
+  }),
   command_unknown: usage({
     message: (p: {command: string; suggestion?: string | undefined}) =>
       `Unknown command ${p.command}.${didYouMean(p.suggestion)}`,
@@ -41,7 +46,7 @@ export const commandErrors = rows(() => ({
   code_unknown: notFound({
     message: (p: {code: string; suggestion?: string | undefined}) =>
       `Unknown error or diagnostic code ${p.code}.${didYouMean(p.suggestion)}`,
-    hint: 'Run `svc explain` to list the codes.',
+    hint: 'Run `svc explain` to list the groups of codes.',
   }),
   stdin_not_utf8: usage({
     message: (p: {offset: number}) => `Standard input is not UTF-8 text: byte ${p.offset} is invalid.`,

@@ -106,7 +106,7 @@ export const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})
 /** The hints with commands by the code of their error. */
 export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly HintCase[]>> = {
   command_unknown: {steps: ['genrate'], prints: /USAGE/},
-  code_unknown: {steps: ['explain nope'], prints: /task_not_found/},
+  code_unknown: {steps: ['explain nope'], prints: /^parse +\d/m},
   stdin_not_utf8: {
     input: Buffer.from('Caf\u00e9', 'latin1'),
     steps: ['orch submit - --processor external'],

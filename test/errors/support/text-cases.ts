@@ -62,6 +62,7 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
   'src/cli/database-file.ts': needs(
     'PostgreSQL, which the first tier does not start; mesh-transfer.test.ts runs the command',
   ),
+  'src/cli/explain-text.ts': [{steps: ['explain'], shown: 'svc explain GROUP', fill: {GROUP: 'parse'}}],
   'src/cli/mesh-command.ts': [{with: 'mesh', steps: ['mesh ack 7 1'], shown: 'svc mesh join', prints: /joined/}],
   'src/cli/orch-command.ts': [{steps: ['orch submit work --wait --timeout 1'], ...daemon}],
   'src/cli/orch-text.ts': [{steps: ['orch stop --emergency', 'orch status'], ...start}],
