@@ -615,6 +615,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The model was cloned with Git without Git LFS, so its large files are missing.',
     {file: 'models/acme/model.safetensors', size: 988097824},
   ],
+  tokenizer_unsupported: [
+    'tokenizer.json has a part or an option that is not implemented.',
+    {file: 'models/acme/tokenizer.json', feature: 'the pre-tokenizer UnicodeScripts'},
+  ],
   model_family_unknown: [
     'model_type in config.json names an architecture that svc does not implement.',
     {file: 'models/acme/config.json', family: 'mamba', known: ['llama', 'mistral', 'qwen2', 'qwen3']},

@@ -1,8 +1,11 @@
 import {Tokenizer as HuggingFaceTokenizer} from '@huggingface/tokenizers'
 import {SvcError} from '../errors/index.js'
+import {type AddedToken, addedTokens, escaped, tokenSplitter} from './added-tokens.js'
 import {mergedPairs, type Pairs, partsOf} from './merges.js'
+import {type PostProcessorJson, surroundingsOf} from './post-processor.js'
+import {createPreTokenizer, type PreTokenizerJson, UnsupportedFeature} from './pre-tokenizer.js'
 import {type SpecialTokens, specialTokens, tokenText} from './special-tokens.js'
-import {inByteAlphabet, type TokenizerJson, type Vocabulary, vocabularyOf} from './vocabulary.js'
+import {idsOf, inByteAlphabet, type ModelJson, type TokenizerJson, type Vocabulary, vocabularyOf} from './vocabulary.js'
 
 export interface EncodeOptions {
   /** Adds the special tokens that the model expects, such as the beginning-of-text token. */
@@ -31,34 +34,36 @@ export interface Tokenizer extends Pick<Vocabulary, 'id' | 'tokenOf' | 'bytes' |
   readonly specialTokens: SpecialTokens
 }
 
+/** The parts of `tokenizer.json` that are used here; the library uses its `normalizer` and `decoder`. */
+export interface TokenizerFile extends TokenizerJson {
+  pre_tokenizer?: PreTokenizerJson | null
+  post_processor?: PostProcessorJson | null
+}
+
 /**
- * Creates a tokenizer from `tokenizer.json` and its settings; the latter name the special tokens.
+ * Creates a tokenizer from `tokenizer.json` and its settings; the latter name the special tokens. Stored truncation and
+ * padding are ignored, as in transformers, where each call states whether it wants them.
  * @param file path of `tokenizer.json`, for errors
  * @throws model_file_invalid if its vocabulary is malformed
  */
 export function createTokenizer(
-  json: TokenizerJson,
+  json: TokenizerFile,
   config: Readonly<Record<string, unknown>>,
   file: string,
 ): Tokenizer {
-  const vocabulary = orInvalid(file, () => vocabularyOf(json, config))
+  const added = orInvalid(file, () => addedTokens(json, config, idsOf(json.model?.vocab)))
+  const complete = {...json, added_tokens: added}
+  const vocabulary = orInvalid(file, () => vocabularyOf(complete, config))
   const bos = tokenText(config.bos_token)
   const eos = tokenText(config.eos_token)
-  let loaded: {inner: HuggingFaceTokenizer; budget: ReturnType<typeof boundWork>} | undefined
+  let loaded: ReturnType<typeof loadEncoder> | undefined
   const load = () => {
-    if (loaded !== undefined) return loaded
-    const inner = orInvalid(file, () => new HuggingFaceTokenizer(json, config))
-    if (inner.pre_tokenizer !== null) convertFaster(inner.pre_tokenizer)
-    splitFaster(inner as unknown as Splitters)
-    loaded = {inner, budget: boundWork(inner, mergedPairs(json.model), vocabulary)}
+    loaded ??= orInvalid(file, () => loadEncoder(complete, config, added, vocabulary))
     return loaded
   }
   let guarded: ((text: string) => string) | undefined
   return {
-    encode(text, {special, ...bounds}) {
-      const {inner, budget} = load()
-      return budget(bounds, () => inner.encode(text, {add_special_tokens: special}).ids)
-    },
+    encode: (text, options) => load().encode(text, options),
     guarded(text) {
       guarded ??= guard(vocabulary.specials)
       return guarded(text)
@@ -67,7 +72,7 @@ export function createTokenizer(
       if (tokens.length === 0) return ''
       if (vocabulary.decode !== undefined) return vocabulary.decode(tokens)
       const options = {skip_special_tokens: true, clean_up_tokenization_spaces: false}
-      return load().inner.decode(tokens as number[], options)
+      return load().library.decode(tokens as number[], options)
     },
     prepare: () => void load(),
     id: vocabulary.id,
@@ -83,52 +88,70 @@ export function createTokenizer(
   }
 }
 
-/** The library's pre-tokenizer for byte-level models, or a sequence that contains it. */
-interface PreTokenizer {
-  tokenizers?: readonly PreTokenizer[]
-  byte_encoder?: unknown
-  add_prefix_space?: boolean
-  use_regex?: boolean
-  pattern?: RegExp | string
-  pre_tokenize_text(text: string): unknown
-}
-
-/** Replaces the library's conversion of words to the byte alphabet, which takes half of the time of encoding. */
-function convertFaster(part: PreTokenizer): void {
-  for (const each of part.tokenizers ?? []) convertFaster(each)
-  const {byte_encoder: encoder, pattern} = part
-  if (encoder === undefined || !(pattern instanceof RegExp)) return
-  part.pre_tokenize_text = (written) => {
-    const text = part.add_prefix_space && !written.startsWith(' ') ? ` ${written}` : written
-    return (part.use_regex ? (text.match(pattern) ?? []) : [text]).map(inByteAlphabet)
-  }
-}
-
-/** A node of the library's tree of added tokens: a branch per character, and the token that ends there. */
-interface TokenTree {
-  end?: string
-  [character: string]: TokenTree | string | undefined
-}
-type Splitters = Record<
-  'splitter_unnormalized' | 'splitter_normalized',
-  {trie: TokenTree; split(text: string): string[]}
->
-
-/** Replaces the library's search for added tokens by a regular expression, which finds the longest one, too. */
-function splitFaster(splitters: Splitters): void {
-  for (const splitter of [splitters.splitter_unnormalized, splitters.splitter_normalized]) {
-    const tokens = tokensIn(splitter.trie)
-      .filter((token) => token !== '')
-      .sort((a, b) => b.length - a.length)
-    const any = new RegExp(`(${tokens.map(escaped).join('|')})`)
-    splitter.split = (text) => (tokens.length === 0 ? [text] : text.split(any)).filter((part) => part !== '')
-  }
-}
-
-const tokensIn = (tree: TokenTree): string[] =>
-  Object.values(tree).flatMap((branch) =>
-    typeof branch === 'string' ? [branch] : branch === undefined ? [] : tokensIn(branch),
+/**
+ * The parts that encode a text: added tokens, normaliser, pre-tokenizer, model, and the tokens around the text. Normaliser
+ * and model are those of the library.
+ */
+function loadEncoder(
+  json: TokenizerFile & {added_tokens: AddedToken[]},
+  config: Readonly<Record<string, unknown>>,
+  added: readonly AddedToken[],
+  vocabulary: Vocabulary,
+) {
+  requireSupported(json.model)
+  const library = new HuggingFaceTokenizer({...json, pre_tokenizer: null, post_processor: null}, config)
+  const normalizer = library.normalizer as Normalizer | null
+  if (normalizer !== null) lowerByCharacter(normalizer)
+  const model = library.model as NonNullable<typeof library.model>
+  const normalized = (text: string) => (normalizer === null ? text : normalizer.normalize(text))
+  const inText = tokenSplitter(added.filter((token) => !token.normalized).map((token) => [token.content, token]))
+  const inNormalized = tokenSplitter(
+    added.filter((token) => token.normalized).map((token) => [normalized(token.content), token]),
   )
+  // The library adds the added tokens to the vocabulary of the model, which would find them within words.
+  const idOf = idsOf(json.model?.vocab)
+  for (const {content} of added) {
+    const id = idOf(content)
+    if (id === undefined) model.tokens_to_ids.delete(content)
+    else model.tokens_to_ids.set(content, id)
+  }
+  const words = createPreTokenizer(json.pre_tokenizer)
+  const {before, after} = surroundingsOf(json.post_processor, vocabulary.id)
+  const encodeWords = wordEncoder(model, json.model ?? {}, mergedPairs(json.model), vocabulary)
+
+  const encode = (text: string, {special, ...bounds}: EncodeOptions): number[] => {
+    const count = {...bounds, tokens: 0}
+    const parts = inText(text).flatMap((part, i): (AddedToken | number[])[] => {
+      if (typeof part !== 'string') return [part]
+      return inNormalized(normalized(part)).map((piece, j) =>
+        typeof piece === 'string' ? encodeWords(words(piece, i === 0 && j === 0), count) : piece,
+      )
+    })
+    const ids = parts.flatMap((part) => (Array.isArray(part) ? part : [part.id]))
+    return special ? [...before, ...ids, ...after] : ids
+  }
+  return {library, encode}
+}
+
+/** A normaliser of the library, or a sequence of them. */
+interface Normalizer {
+  config: {type?: unknown}
+  normalizers?: readonly Normalizer[]
+  normalize(text: string): string
+}
+
+/** The native library maps each character alone, whereas JavaScript writes a sigma at the end of a word as ς. */
+function lowerByCharacter(part: Normalizer): void {
+  for (const each of part.normalizers ?? []) lowerByCharacter(each)
+  if (part.config.type === 'Lowercase') part.normalize = (text) => text.replaceAll('Σ', 'σ').toLowerCase()
+}
+
+/** Features of models that the library ignores. */
+function requireSupported(model: TokenizerFile['model']): void {
+  const {type, continuing_subword_prefix: prefix, dropout} = model ?? {}
+  if (type === 'BPE' && prefix) throw new UnsupportedFeature('continuing_subword_prefix with the model BPE')
+  if (dropout) throw new UnsupportedFeature('dropout of the model')
+}
 
 /** Splits a special token in user text: a Unicode noncharacter, which must not occur in text. */
 const seam = '\uFDD0'
@@ -136,53 +159,94 @@ const seam = '\uFDD0'
 /** Maximum length of a word: merging it cannot be interrupted. */
 const longestRun = 65_536
 /** Words encoded between two calls of `check`. */
-const wordsPerBatch = 256
+const wordsPerCheck = 256
 
-type Bounds = Omit<EncodeOptions, 'special'>
+/** Limits of an encoding, and the number of its tokens so far. */
+interface Count extends Omit<EncodeOptions, 'special'> {
+  tokens: number
+}
+
+/** What encodes words: a model of the library. */
+interface WordModel {
+  encode(words: string[]): string[]
+  tokens_to_ids: ReadonlyMap<string, number>
+}
 
 /**
- * Makes the library encode in batches of words, so that the work can be counted and aborted. Words are split where no
- * merge spans the boundary, which yields the same tokens, and parts that the library mostly has in its cache.
+ * Encodes words one by one, so that the work can be counted and aborted, and so that unknown characters are only joined
+ * within a word. Words are split where no merge spans the boundary, which yields the same tokens, and parts that the library
+ * mostly has in its cache.
  */
-function boundWork(
-  {model}: HuggingFaceTokenizer,
+function wordEncoder(
+  model: WordModel,
+  {type, unk_token: unknownName, unk_id: unknownId, fuse_unk: fuses, byte_fallback: fallsBack}: Partial<ModelJson>,
   merges: Pairs | undefined,
   {isSpecial, usesBytes}: Pick<Vocabulary, 'isSpecial' | 'usesBytes'>,
-) {
-  if (model === null) return <T>(_bounds: Bounds, work: () => T) => work()
+): (words: readonly string[], count: Count) => number[] {
+  const ids = model.tokens_to_ids
+  const isUnigram = type === 'Unigram'
+  const unknown = isUnigram ? (unknownId ?? undefined) : ids.get(String(unknownName))
   const seamWritten = usesBytes ? inByteAlphabet(seam) : seam
-  const encode = model.encode.bind(model) as (words: string[]) => string[]
-  let bounds: Bounds = {}
-  let tokens = 0
-  const encodeBatch = (words: string[]): string[] => {
-    bounds.check?.()
-    const found = encode(words)
-    tokens += found.length
-    if (tokens > (bounds.maxTokens ?? Number.POSITIVE_INFINITY)) throw new TooManyTokens()
-    return found
-  }
   const cut = (piece: string): readonly string[] => {
     if (piece.includes(seamWritten)) return piece.split(seamWritten).flatMap(cut)
     return isSpecial(piece) ? [...piece] : partsOf(piece, merges)
   }
-  model.encode = (pieces: readonly string[]) => {
-    const found: string[][] = []
-    let batch: string[] = []
-    for (const piece of pieces)
-      for (const word of cut(piece)) {
-        requireShort(word)
-        batch.push(word)
-        if (batch.length < wordsPerBatch) continue
-        found.push(encodeBatch(batch))
-        batch = []
-      }
-    found.push(encodeBatch(batch))
-    return found.flat()
+  /** Bytes of text without a token, if all of them have one. */
+  const bytesOf = (text: string): number[] | undefined => {
+    const found = Array.from(Buffer.from(text), (byte) =>
+      ids.get(`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`),
+    )
+    return found.every((id) => id !== undefined) ? found : undefined
   }
-  return <T>(nextBounds: Bounds, work: () => T): T => {
-    bounds = nextBounds
-    tokens = 0
-    return work()
+  /** The tokens of text that the model does not know. */
+  const ofUnknown = (text: string): number[] => {
+    const same = isUnigram ? (ids.get(text) ?? (fallsBack === true ? bytesOf(text) : undefined)) : undefined
+    return [same ?? unknown ?? []].flat()
+  }
+  const joinsUnknown = isUnigram || fuses === true
+  const addKnown = (names: readonly string[], found: number[]): void => {
+    let rest = ''
+    for (const name of names) {
+      const id = ids.get(name) ?? unknown
+      if (id === undefined && !joinsUnknown) continue
+      if (joinsUnknown && (id === unknown || id === undefined)) {
+        rest += name
+        continue
+      }
+      if (rest !== '') found.push(...ofUnknown(rest))
+      rest = ''
+      found.push(id as number)
+    }
+    if (rest !== '') found.push(...ofUnknown(rest))
+  }
+  return (words, count) => {
+    const found: number[] = []
+    const most = (count.maxTokens ?? Number.POSITIVE_INFINITY) - count.tokens
+    let sinceCheck = wordsPerCheck
+    const encodePart = (part: string) => {
+      if (sinceCheck++ >= wordsPerCheck) {
+        count.check?.()
+        sinceCheck = 1
+      }
+      requireShort(part)
+      return model.encode([part])
+    }
+    for (const word of words) {
+      const parts = cut(word)
+      const [first] = parts
+      if (parts.length === 1 && first !== undefined) addKnown(encodePart(first), found)
+      else {
+        const names: string[] = []
+        for (const part of parts) {
+          names.push(...encodePart(part))
+          if (found.length + names.length > most) throw new TooManyTokens()
+        }
+        addKnown(names, found)
+      }
+      if (found.length > most) throw new TooManyTokens()
+    }
+    count.tokens += found.length
+    return found
   }
 }
 
@@ -219,12 +283,19 @@ function guard(specials: readonly string[]): (text: string) => string {
 
 const prefixes = (text: string) => Array.from({length: text.length}, (_, i) => text.slice(0, i + 1))
 const suffixes = (text: string) => Array.from({length: text.length}, (_, i) => text.slice(i))
-const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+/** An error of the library for a part that it does not have. */
+const unknownPart = /^Unknown (\w+) type: (.*)$/
 
 function orInvalid<T>(file: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw new SvcError('model_file_invalid', {file, reason: (error as Error).message}, {cause: error})
+    const {message: reason} = error as Error
+    const [, part, name] = unknownPart.exec(reason) ?? []
+    const feature =
+      error instanceof UnsupportedFeature ? reason : part === undefined ? undefined : `the ${part} ${name}`
+    if (feature !== undefined) throw new SvcError('tokenizer_unsupported', {file, feature}, {cause: error})
+    throw new SvcError('model_file_invalid', {file, reason}, {cause: error})
   }
 }

@@ -1,8 +1,20 @@
 /** The parts of `tokenizer.json` that are read here; the library reads the others. */
 export interface TokenizerJson {
-  model?: {vocab?: unknown; unk_token?: unknown} | null
+  model?: Partial<ModelJson> | null
   added_tokens?: {id?: unknown; content?: unknown; special?: unknown}[]
   decoder?: {type?: unknown; decoders?: {type?: unknown}[]} | null
+}
+
+/** `model` of `tokenizer.json`. */
+export interface ModelJson {
+  type: unknown
+  vocab: unknown
+  unk_token: unknown
+  unk_id: number | null
+  fuse_unk: boolean
+  byte_fallback: boolean
+  continuing_subword_prefix: string | null
+  dropout: number | null
 }
 
 /** The tokens of a model: their names, bytes and text. */
@@ -32,7 +44,7 @@ export function vocabularyOf(json: TokenizerJson, config: Readonly<Record<string
   const isSpecial = new Set(specials)
   const types = [json.decoder, ...(json.decoder?.decoders ?? [])].map((decoder) => decoder?.type)
   const usesBytes = types.includes('ByteLevel')
-  const idOf = idsOf(json.model?.vocab, names)
+  const idOf = idsOf(json.model?.vocab)
   const id = (name: string) => addedIds.get(name) ?? idOf(name)
   const decoding = {
     omitted: new Set([...isSpecial, ...[config.additional_special_tokens].flat()]),
@@ -72,14 +84,15 @@ function tokenNames(vocab: unknown): string[] {
   return names
 }
 
-function idsOf(vocab: unknown, names: readonly string[]): (name: string) => number | undefined {
+/** Ids by name. */
+export function idsOf(vocab: unknown): (name: string) => number | undefined {
   if (!Array.isArray(vocab)) {
     const ids = (vocab ?? {}) as Readonly<Record<string, number>>
     return (name) => (Object.hasOwn(ids, name) ? ids[name] : undefined)
   }
   let ids: Map<string, number> | undefined
   return (name) => {
-    ids ??= new Map(names.map((each, id) => [each, id]))
+    ids ??= new Map(tokenNames(vocab).map((each, id) => [each, id]))
     return ids.get(name)
   }
 }

@@ -45,6 +45,10 @@ export const modelErrors = rows(() => ({
       `${p.file} is only a Git LFS pointer${p.size === undefined ? '' : ` to a file of ${p.size} bytes`}, which was not downloaded.`,
     hint: 'Run `git lfs pull` in the directory of the file, or download the file again.',
   }),
+  tokenizer_unsupported: failed({
+    message: (p: {file: string; feature: string}) => `${p.file} uses ${p.feature}, which is not supported.`,
+    hint: 'Use another model; without this feature, prompts would be other tokens than in its training.',
+  }),
   model_family_unknown: failed({
     message: (p: {file: string; family: string; known: readonly string[]}) =>
       `${p.file} has the model type "${p.family}", which is not supported; supported types: ${p.known.join(', ')}.`,
