@@ -4,7 +4,8 @@ import {DbCommand, databaseFlag, programArg, programFlag, storeFlag} from '../..
 export default class DbExport extends DbCommand<typeof DbExport> {
   static override summary = 'Export all rows as JSON Lines.'
   static override description =
-    `Prints one line per row, with its _id: {"table": "Task", "record": {…}}. svc db import reads this format.`
+    `Prints one line per row, with its _id: {"table": "Task", "record": {…}}. If later rows were deleted, a line with the
+last_id of the table follows, so that their ids are not assigned again. svc db import reads this format.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> > backup.jsonl',
     '<%= config.bin %> <%= command.id %> --table Task | jq .record',
@@ -24,14 +25,25 @@ export default class DbExport extends DbCommand<typeof DbExport> {
       for await (const row of exportRows(this.existingStore(), tableName)) await this.output.line(row)
       return
     }
-    const {connect, readRecords} = await import('../../src/lang/index.js')
+    const [{connect, readRecords}, {lastAssigned}] = await Promise.all([
+      import('../../src/lang/index.js'),
+      import('../../src/store/index.js'),
+    ])
     const {program} = await this.readProgram()
     const tables = tableName === undefined ? program.tables : [this.tableOf(program, tableName)]
     const connection = await connect(program, await this.readableDatabase(program), true)
     try {
       connection.begin('deferred')
-      for (const table of tables)
-        for (const record of readRecords(table, connection)) await this.output.line({table: table.name, record})
+      for (const table of tables) {
+        let largest = 0
+        for (const record of readRecords(table, connection)) {
+          largest = (record as {_id: number})._id
+          await this.output.line({table: table.name, record})
+        }
+        // Ids of deleted rows must not be assigned again.
+        const last = lastAssigned(connection.database, table.sqlName)
+        if (last > largest) await this.output.line({table: table.name, last_id: last})
+      }
       connection.rollback()
     } finally {
       connection.close()

@@ -6,6 +6,13 @@ import {counted, SvcError} from '../../src/errors/index.js'
 /** Maximum size of an import. Larger exports must be split. */
 const maxBytes = 1 << 30
 
+/** A row, or the last id that a table has assigned. */
+type ImportLine = {table: string; record: Record<string, unknown>} | {table: string; lastId: number}
+
+const isRecord = <L extends object>(line: L): line is L & {record: Record<string, unknown>} => 'record' in line
+const isLastId = <L extends object>(line: L): line is L & {lastId: number} => 'lastId' in line
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
 export default class DbImport extends DbCommand<typeof DbImport> {
   static override summary = 'Import rows from an export.'
   static override description =
@@ -31,11 +38,14 @@ export default class DbImport extends DbCommand<typeof DbImport> {
       )
     if (this.flags.store) {
       const {importRows} = await import('../../src/store/index.js')
-      const written = await importRows(this.storePath, lines)
+      const written = await importRows(this.storePath, lines.filter(isRecord))
       return this.#print(this.storePath, written)
     }
     const {program} = await this.readProgram()
-    return this.#print(this.databasePath, await this.writeRecords(program, path, lines, true))
+    return this.#print(
+      this.databasePath,
+      await this.writeRecords(program, path, lines.filter(isRecord), lines.filter(isLastId)),
+    )
   }
 
   async #print(database: string, written: number): Promise<void> {
@@ -43,17 +53,13 @@ export default class DbImport extends DbCommand<typeof DbImport> {
     await this.output.result(result, () => `${counted(written, 'record')} written\n`)
   }
 
-  #parse(
-    path: string,
-    line: string,
-    number: number,
-    parse: (text: string) => unknown,
-  ): {table: string; record: Record<string, unknown>} {
+  #parse(path: string, line: string, number: number, parse: (text: string) => unknown): ImportLine {
     const refuse = (fault: string): never => {
       throw new SvcError('record_invalid', {path, place: `line ${number}`, fault})
     }
     try {
-      const {table, record} = parse(line) as {table?: unknown; record?: unknown}
+      const {table, record, last_id: lastId} = parse(line) as Partial<Record<'table' | 'record' | 'last_id', unknown>>
+      if (typeof table === 'string' && record === undefined && isId(lastId)) return {table, lastId}
       if (typeof table === 'string' && typeof record === 'object' && record !== null)
         return {table, record: record as Record<string, unknown>}
     } catch (error) {

@@ -24,7 +24,7 @@ or none if a record is invalid.`
         throw new SvcError('record_invalid', {path, place: table, fault: 'expected a list of records'})
       return records.map((record: unknown, i) => ({table, record, place: `${table}[${i}]`}))
     })
-    const written = await this.writeRecords(program, path, items, false)
+    const written = await this.writeRecords(program, path, items)
     const result: DbWrittenV1 = {database: this.databasePath, written}
     await this.output.result(result, () => `${counted(written, 'record')} written\n`)
   }

@@ -174,18 +174,25 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     })
   }
 
-  /** Writes all records in one transaction. @throws record_invalid with the location of the first invalid record */
+  /**
+   * Writes all records in one transaction. With `lastIds`, the records have ids, and later rows get ids above those.
+   * @throws record_invalid with the location of the first invalid record
+   */
   protected async writeRecords(
     program: Program,
     path: string,
     items: readonly {table: string; record: unknown; place: string}[],
-    keepsIds: boolean,
+    lastIds?: readonly {table: string; lastId: number}[],
   ): Promise<number> {
-    const {BadRecord, connect, Failure, recordInserter} = await import('../lang/index.js')
+    const [{BadRecord, connect, Failure, recordInserter}, {raiseAssigned}] = await Promise.all([
+      import('../lang/index.js'),
+      import('../store/index.js'),
+    ])
     const connection = await connect(program, await this.prepareDatabase(program))
     const inserters = new Map<string, InsertRecord>()
     const insert = (name: string) => {
-      const inserter = inserters.get(name) ?? recordInserter(program, this.tableOf(program, name), connection, keepsIds)
+      const inserter =
+        inserters.get(name) ?? recordInserter(program, this.tableOf(program, name), connection, lastIds !== undefined)
       inserters.set(name, inserter)
       return inserter
     }
@@ -198,6 +205,8 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
             if (!(error instanceof BadRecord || error instanceof Failure)) throw error
             throw new SvcError('record_invalid', {path, place, fault: error.message}, {cause: error})
           }
+        for (const {table, lastId} of lastIds ?? [])
+          raiseAssigned(connection.database, this.tableOf(program, table).sqlName, lastId)
         return items.length
       })
     } finally {

@@ -25,7 +25,7 @@ export {
   type RecordCount,
   vacuum,
 } from './maintenance.js'
-export {continueIds, hasTable, lastAssigned, livesTable, startLife} from './numbering.js'
+export {continueIds, hasTable, lastAssigned, livesTable, raiseAssigned, startLife} from './numbering.js'
 export {repositoryId, repositoryRoot} from './repository.js'
 export {
   type DatabaseOptions,

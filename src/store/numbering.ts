@@ -20,7 +20,8 @@ export function lastAssigned(database: Database, table: string): number {
   )
 }
 
-function raiseAssigned(database: Database, table: string, last: number): void {
+/** Makes an AUTOINCREMENT table assign only ids above `last`. */
+export function raiseAssigned(database: Database, table: string, last: number): void {
   const {changes} = database.prepare('UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?').run(last, table)
   if (changes === 0) database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(table, last)
 }

@@ -827,6 +827,18 @@ type State = | Open | Shut(why: str)
     assert.equal(await json(undefined, ['call', 'add', 'title=new', '--db', 'copy.db']), 4)
   })
 
+  it('never assign the id of a deleted row again', async (t) => {
+    const {text, run, json, execute} = await filled(t)
+    execute('DELETE FROM task WHERE _id = 2')
+    const exported = await text('export')
+    assert.deepEqual(lines(exported), [
+      {table: 'Task', record: milk},
+      {table: 'Task', last_id: 2},
+    ])
+    assert.equal((await run(['import', '-', '--db', 'copy.db'], {input: exported})).stdout, '1 records written\n')
+    assert.equal(await json(undefined, ['call', 'add', 'title=new', '--db', 'copy.db']), 3)
+  })
+
   it('preserve values of every type', async (t) => {
     const {run, text} = await workspace(t, {'src/main.svc': rich})
     const record = {
@@ -966,7 +978,7 @@ describe('svc db vacuum and reset', {concurrency: 3}, () => {
     } = await json<DbVacuumV1>('cli/db-vacuum.v1', ['vacuum'])
     assert.ok(before > 500_000 && after < 100_000, `${before} ${after}`)
     assert.equal(path, database)
-    assert.deepEqual(lines(await text('export')).length, 2)
+    assert.deepEqual(lines(await text('export')).slice(2), [{table: 'Task', last_id: 20_002}])
   })
 
   it('reset only with --yes, and keep the old file', async (t) => {
