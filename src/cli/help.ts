@@ -2,6 +2,7 @@ import {stripVTControlCharacters} from 'node:util'
 import {type Command, CommandHelp, Help} from '@oclif/core'
 import type {Config, HelpOptions} from '@oclif/core/interfaces'
 import {flagGroups} from './flag-groups.js'
+import {argumentsOf, usageOf} from './usage.js'
 
 type HelpSectionBody = ReturnType<CommandHelp['args']>
 type ListOptions = Parameters<CommandHelp['renderList']>[1]
@@ -30,15 +31,6 @@ const firstCommands = [
   ['orch submit DESCRIPTION', 'Submit a task to the queue of this workspace.'],
   ['--help', 'List all commands.'],
 ] as const
-
-/** Arguments of a command. Without `strict`, the last one repeats; oclif would show all of them as repeatable. */
-export const argumentsOf = ({args, strict = true}: Command.Loadable): Command.Loadable['args'] =>
-  Object.fromEntries(
-    Object.entries(args).map(([name, arg], i, {length}) => {
-      const isRepeated = arg.multiple || (!strict && i === length - 1)
-      return [name, isRepeated ? {...arg, multiple: true} : arg]
-    }),
-  )
 
 type Flag = Command.Flag.Cached
 
@@ -113,17 +105,7 @@ export class SvcCommandHelp extends CommandHelp {
   }
 
   protected override defaultUsage(): string {
-    const {args, flags} = this.command
-    const words = Object.values(args).map(({name, required, multiple}) => {
-      const word = `${name.toUpperCase()}${multiple ? '...' : ''}`
-      return required ? word : `[${word}]`
-    })
-    const required = Object.values(flags).flatMap((flag) => {
-      if (!flag.required || flag.type !== 'option') return []
-      const {helpValue = flag.options?.join('|') ?? flag.name.toUpperCase(), multiple} = flag
-      return [`--${flag.name} ${helpValue}${multiple ? '...' : ''}`]
-    })
-    return ['<%= command.id %>', ...words, ...required, '[FLAGS]'].join(' ')
+    return `<%= command.id %> ${usageOf(this.command)}`
   }
 }
 

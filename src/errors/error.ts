@@ -41,7 +41,9 @@ export class SvcError<C extends ErrorCode = ErrorCode> extends Error {
   static fromRemote(code: string, message: string): SvcError | undefined {
     if (!Object.hasOwn(errorCatalogue(), code)) return undefined
     const known = code as ErrorCode
-    if (typeof (errorCatalogue()[known] as ErrorRow<never>).hint === 'function') return undefined
+    const {hint} = errorCatalogue()[known] as ErrorRow<never>
+    // A function whose parameter has a default works without parameters.
+    if (typeof hint === 'function' && hint.length > 0) return undefined
     return new SvcError(known, {} as ErrorParams<ErrorCode>, {message})
   }
 

@@ -144,6 +144,26 @@ describe('the svc command line', () => {
     [['generate', '--beam_size', '5', 'Hi'], /Unknown flag --beam_size\. \(/],
     [['generate', '--max_tokens', '5', 'Hi'], /Unknown flag --max_tokens\. Did you mean --max-tokens\?/],
     [['config', 'show', '-z'], /Unknown flag -z\. /],
+    [['orch', 'list'], /Unknown command orch list\. Did you mean orch tasks\?/],
+    [['orch', 'run', 'x'], /Unknown command orch run\. Did you mean orch submit\?/],
+    [['ls'], /Unknown command ls\. Did you mean orch tasks\?/],
+    [['ps'], /Unknown command ps\. Did you mean orch status\?/],
+    [['submit', 'x'], /Unknown command submit\. Did you mean orch submit\?/],
+    [['orch', 'questions', 'answr'], /Unknown command orch questions answr\. Did you mean orch questions answer\?/],
+    [['orch', 'tasks', 'foo'], /Unexpected argument foo\. \(usage\)\n {2}hint: Usage: svc orch tasks \[FLAGS\]/],
+    [['orch', 'task', '1', '2'], /Unexpected argument 2\. [\s\S]*Usage: svc orch task ID \[FLAGS\]/],
+    [['orch', 'task'], /Missing argument ID\. /],
+    [['db', 'client'], /Missing flag --output DIR\. [\s\S]*Usage: svc db client .*--output DIR \[FLAGS\]/],
+    [['orch', 'tasks', '--limit', 'x'], /--limit must be an integer, not "x"\. /],
+    [['orch', 'tasks', '--limit', '0'], /--limit must be an integer greater than or equal to 1, not "0"\. /],
+    [['orch', 'tasks', '--limit'], /--limit needs a value\. /],
+    [['orch', 'plan', 'list', '--status', 'activ'], /--status must be .*, not "activ"\. Did you mean active\?/],
+    [
+      ['orch', 'tasks', '-o', 'wide', '--columns', 'task'],
+      /--(output|columns) and --(output|columns) exclude each other\./,
+    ],
+    [['mesh', 'leases', '--key', 'x'], /--key requires --verify\. /],
+    [['--model', 'x', 'generate'], /Flags such as --model must follow the command\. /],
   ]
   for (const [args, message] of unknown)
     it(`suggests the nearest name for svc ${args.join(' ')}`, async () => {
@@ -154,6 +174,14 @@ describe('the svc command line', () => {
       assert.deepEqual(await contractViolations('cli/error.v1', JSON.parse(json.stdout)), [])
       assert.equal(json.stderr, '')
     })
+
+  it('accepts global flags before the command', async () => {
+    const after = await svcInTurn(['contracts', 'validate', 'cli/nope', '--', '--json'])
+    assert.deepEqual(await svcInTurn(['-q', '--cwd=/', 'contracts', 'validate', 'cli/nope', '--', '--json']), after)
+    const {stdout} = await svcInTurn(['-C', suiteFolder(), '--json', 'config', 'show', '--changed'])
+    assert.equal(JSON.parse(stdout).file, null)
+    assert.match((await svcInTurn(['-q', 'help', 'db'])).stdout, /^USAGE$/m)
+  })
 
   it('treats --json after -- as an argument', async () => {
     const {stdout, stderr, exitCode} = await svcInTurn(['contracts', 'validate', 'cli/error.v1', '--', '--json'])

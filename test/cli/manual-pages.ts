@@ -1,7 +1,8 @@
 import type {Command} from '@oclif/core'
 import {flagGroups} from '../../src/cli/flag-groups.js'
-import {argumentsOf, helpFlag} from '../../src/cli/help.js'
+import {helpFlag} from '../../src/cli/help.js'
 import {loadCommands} from '../../src/cli/package.js'
+import {argumentsOf} from '../../src/cli/usage.js'
 import {settingTables} from '../../src/config/index.js'
 import {Exit} from '../../src/errors/index.js'
 

@@ -407,7 +407,7 @@ describe('svc db build and client', {concurrency: 3}, () => {
 
   it('require an output folder', async (t) => {
     const {fails, cwd} = await workspace(t)
-    await fails(['client'], 2, /Missing required flag output/)
+    await fails(['client'], 2, /Missing flag --output DIR\./)
     assert.deepEqual(await readdir(cwd), ['src'])
   })
 })
@@ -751,7 +751,7 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     assert.deepEqual(lines(await text('sample', '-t', 'task', '--limit', '1', '--json')), [milk])
     assert.equal(await text('sample', '--table', 'Task', '--limit', '0'), '')
     await fails(['sample', '--table', 'Tsk'], 3, /Table Tsk does not exist\. Did you mean Task\? \(table_unknown\)/)
-    await fails(['sample'], 2, /Missing required flag table/)
+    await fails(['sample'], 2, /Missing flag --table/)
   })
 
   it('import records from a JSON file into a new database', async (t) => {
@@ -835,7 +835,7 @@ type State = | Open | Shut(why: str)
       {table: 'Task', record: milk},
       {table: 'Task', last_id: 2},
     ])
-    assert.equal((await run(['import', '-', '--db', 'copy.db'], {input: exported})).stdout, '1 records written\n')
+    assert.equal((await run(['import', '-', '--db', 'copy.db'], {input: exported})).stdout, '1 record written\n')
     assert.equal(await json(undefined, ['call', 'add', 'title=new', '--db', 'copy.db']), 3)
   })
 

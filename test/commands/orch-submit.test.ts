@@ -142,7 +142,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     assert.match(batch.stderr, /not enforced/)
     for (const [args, exitCode, message] of [
       [['-', '--harness-spec', '-'], 2, /Only one of the description and --harness-spec can read standard input/],
-      [['x', '--retrieval', 'retrieval.json', '--context-envelope', 'retrieval.json'], 2, /cannot also be provided/],
+      [['x', '--retrieval', 'retrieval.json', '--context-envelope', 'retrieval.json'], 2, /exclude each other/],
       [['x', '--retrieval', 'none.json'], 3, /none\.json/],
       [['x', '--context-envelope', '-'], 1, /standard input/],
     ] as const) {

@@ -26,7 +26,7 @@ const sources = ['src', 'commands']
 const copied: Readonly<Record<string, string>> = {
   'log.format': 'src/log/logger.ts',
   'engine.temperature': 'src/sampling/sampler.ts',
-  'serve.origins': 'src/serve/access.ts',
+  'serve.origins': 'src/serve/server.ts',
   'serve.allowedHosts': 'src/serve/server.ts',
   'mesh.workerResultVerifyKey': 'src/mesh/control-plane/auth/credentials.ts',
 }

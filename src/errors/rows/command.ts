@@ -20,8 +20,9 @@ export const commandErrors = rows(() => ({
     hint: 'Write the output to a file, and read the file.',
   }),
   usage: usage({
-    message: (p: {reason: string}) => p.reason,
-    hint: 'Run the command with --help to see its usage.',
+    message: (p: {reason: string; usage?: string | undefined}) => p.reason,
+    hint: ({usage}: {usage?: string | undefined} = {}) =>
+      usage === undefined ? 'Run the command with --help to see its usage.' : `Usage: ${usage}.`,
   }),
   column_unknown: usage({
     message: (p: {column: string; columns: string; suggestion?: string | undefined}) =>
