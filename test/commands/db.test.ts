@@ -1148,7 +1148,7 @@ describe('svc db watch', {concurrency: 3}, () => {
   it('reports an unknown topic', async (t) => {
     const {fails} = await filled(t)
     await fails(['watch', 'task'], 3, /no live topic task\. Did you mean tasks\? \(topic_unknown\)/)
-    await fails(['watch'], 2, /topic/)
+    await fails(['watch'], 2, /argument TOPIC/)
   })
 })
 

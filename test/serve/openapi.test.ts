@@ -127,9 +127,10 @@ describe('the OpenAPI document of the inference server', () => {
   })
 
   it('lists the error codes for OpenAI clients', () => {
-    const codes = new Set(
-      Object.values(errorCatalogue() as Record<string, ErrorRow<never>>).map(({openai}) => openai ?? null),
-    )
+    const rows = Object.values(errorCatalogue() as Record<string, ErrorRow<never>>)
+    const fixed = rows.flatMap(({openai}) => (typeof openai === 'function' ? [] : [openai ?? null]))
+    // A bad request has the code that its reader gives it: that of an unknown field of a form.
+    const codes = new Set([...fixed, 'unknown_parameter'])
     const error = document.components.schemas.OpenAiError as {
       properties: {error: {properties: {code: {enum: string[]}}}}
     }
