@@ -14,9 +14,10 @@ export class FfmpegLog {
   /** Duration declared by the container, seconds; undefined if there is none, NaN if it is a guess or includes video. */
   #durationSec: number | undefined
   readonly #kinds = new Set<string>()
-  readonly #tracks: (AudioTrack & {stream: number})[] = []
-  /** The track whose description is being read; undefined for other streams, and after the input. */
-  #described: AudioTrack | undefined
+  /** The audio streams by their number. */
+  readonly #streams = new Map<number, Omit<AudioTrack, 'number'>>()
+  /** The stream whose description is being read; undefined for other streams, and after the input. */
+  #described: Omit<AudioTrack, 'number'> | undefined
   #isInput = true
   readonly #onTracks: ((list: TrackList) => void) | undefined
 
@@ -27,7 +28,12 @@ export class FfmpegLog {
 
   /** The audio tracks of the input. */
   get tracks(): readonly AudioTrack[] {
-    return this.#tracks.map(({stream, ...track}) => track)
+    return this.#numbers.map((stream, i) => ({...(this.#streams.get(stream) as AudioTrack), number: i + 1}))
+  }
+
+  /** The numbers of the audio streams in the order of the file; ffmpeg lists them by program, some repeatedly. */
+  get #numbers(): readonly number[] {
+    return [...this.#streams.keys()].sort((a, b) => a - b)
   }
 
   /** Duration of the input including its video, seconds; undefined if it is unknown. */
@@ -90,23 +96,20 @@ export class FfmpegLog {
 
   #describe(line: string): void {
     const mapped = mappingLine.exec(line)?.[1]
-    if (mapped !== undefined) {
-      const track = this.#tracks.find(({stream}) => stream === Number(mapped))
-      if (track !== undefined) this.#onTracks?.({tracks: this.tracks, selected: track.number})
-    }
+    if (mapped !== undefined && this.#streams.has(Number(mapped)))
+      this.#onTracks?.({tracks: this.tracks, selected: 1 + this.#numbers.indexOf(Number(mapped))})
     if (/^\[info\] (Stream mapping:|Output #)/.test(line)) this.#isInput = false
     if (!this.#isInput) return
     const [, stream, language = 'und', kind, properties = ''] = streamLine.exec(line) ?? []
     if (kind === 'Audio') {
       this.#described = {
-        number: this.#tracks.length + 1,
         codec: /^\w+/.exec(properties)?.[0] ?? 'unknown',
         sampleRate: Number(/(\d+) Hz/.exec(properties)?.[1] ?? 0),
         layout: / Hz, ([^,]+)/.exec(properties)?.[1] ?? 'unknown',
         ...(language === 'und' ? {} : {language}),
         isDefault: properties.includes('(default)'),
       }
-      this.#tracks.push(Object.assign(this.#described, {stream: Number(stream)}))
+      this.#streams.set(Number(stream), this.#described)
     } else if (kind !== undefined) this.#described = undefined
     const title = titleLine.exec(line)?.[1]?.trim()
     if (this.#described !== undefined && title) this.#described.title ??= title
@@ -116,8 +119,8 @@ export class FfmpegLog {
 /** The title of a stream, in the indented lines after it. */
 const titleLine = /^\[info\] {3,}title +: (.*)$/
 
-/** A stream of the input: its number, its language, and its properties. */
-const streamLine = /^\[info\] +Stream #0:(\d+)(?:\[\w+\])?(?:\((\w+)\))?: (\w+): (.*)$/
+/** A stream of the input: its number, its language, which is any text, and its properties. */
+const streamLine = /^\[info\] +Stream #0:(\d+)(?:\[\w+\])?(?:\((.+?)\))?: (\w+): (.*)$/
 
 /** Which stream is decoded. */
 const mappingLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /

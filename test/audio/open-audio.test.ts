@@ -383,6 +383,24 @@ describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
     }
   })
 
+  it('is decoded from the track with a language, also of several programs or with a long tag', async () => {
+    const files = [300, 500, 700].map((hertz) => join(folder, `${hertz}.wav`))
+    const languages = ['eng', 'ger', 'fre'].flatMap((tag, i) => [`-metadata:s:a:${i}`, `language=${tag}`])
+    const programs = ['-program', 'title=A:st=0:st=1:st=3', '-program', 'title=B:st=2:st=3']
+    const broadcast = join(folder, 'broadcast.ts')
+    writeFilm(broadcast, files, [...languages, ...programs, '-c:a', 'mp2', '-ar', '48000'])
+    const tagged = join(folder, 'tagged.mkv')
+    writeFilm(tagged, files, [...languages, '-metadata:s:a:0', 'language=pt-BR'])
+    for (const [path, expected, number] of [
+      [broadcast, '1 (eng), 2 (fre), 3 (ger)', 3],
+      [tagged, '1 (pt-BR, default), 2 (ger), 3 (fre)', 2],
+    ] as const) {
+      assert.equal(describeTracks((await probeAudio(path)).tracks), expected)
+      const {hertz, lists} = await hear({path}, german)
+      assert.deepEqual([hertz, lists[0]?.selected], [500, number])
+    }
+  })
+
   it('is refused if it lacks the selected track, or if its languages are unknown', async () => {
     const french = {name: 'fr', matches: (language: string) => language === 'fre'}
     const message =
