@@ -46,7 +46,7 @@ import {
   type TranscribeTimings,
 } from './transcribe/options.js'
 import {readFirstWindow} from './transcribe/passage.js'
-import {openProgressFile, type ProgressFile, resultsOfChannel} from './transcribe/progress-file.js'
+import {openProgressFile, type ProgressFile, resultsOf} from './transcribe/progress-file.js'
 import {Recording} from './transcribe/recording.js'
 import {transcribe} from './transcribe/transcribe.js'
 import {finishTranscript} from './transcript/finish-transcript.js'
@@ -225,15 +225,21 @@ export class Transcriber {
       if (recording.tracks === undefined) handlers.onTracks?.(list)
       recording.tracks = list
     }
-    const attempt = async (gain: number) => {
+    const attempt = async (gain: number, {onReady}: Pick<TranscribeHandlers, 'onReady'> = {}) => {
       const opened = await this.#open(input, {sampleRate, signal, onWarning, track, onTracks})
       recording.channels = opened.map(({audio: whole, speaker}) => {
         const audio = withGain(excerpt === undefined ? whole : excerptOf(whole, excerpt), gain, level)
         return {audio: handlers.watch?.(audio) ?? audio, speaker}
       })
-      return this.#recognise(recording, handlers, memoOf)
+      // Results of the other attempt are of other samples.
+      const results: MemoOf = async (...about) => {
+        const memo = await memoOf(...about)
+        return gain === 1 ? memo : memo && resultsOf(memo, {gain})
+      }
+      return this.#recognise(recording, {...handlers, onReady}, results)
     }
-    const result = await attempt(1)
+    // The limits of a session count from the first attempt.
+    const result = await attempt(1, handlers)
     const {peak} = level
     if (this.#options.vad.kind !== 'energy' || peak < leastPeak || peak > quietPeak) return result
     if (result.transcript.segments.length > 0 || !('path' in input) || !(await isRegularFile(input.path))) {
@@ -373,7 +379,7 @@ export class Transcriber {
       const memo = await memoOf(engine.description, options)
       const parts = channels.map(({audio, speaker}, i) => {
         const stream = {...audio, [Symbol.asyncIterator]: () => sources[i] as AsyncIterator<Float32Array>}
-        const decoding = {...options, memo: speaker === undefined ? memo : memo && resultsOfChannel(memo, i + 1)}
+        const decoding = {...options, memo: speaker === undefined ? memo : memo && resultsOf(memo, {channel: i + 1})}
         return {speaker, events: transcribe(engine, stream, detectors[i], decoding, handlers.signal)}
       })
       const [first] = parts

@@ -271,7 +271,9 @@ describe('a quiet recording', () => {
     fileOf('quiet.wav', monoWave((await readClip(projectFile('examples/hello.wav'))).map((x) => x * gain)))
   const transcribe = async (path: string) => {
     const transcriber = new Transcriber({...(await optionsOf({vad: 'energy'})), model: starter})
-    const {recording, transcript} = await transcriber.transcribe({path})
+    let ready = 0
+    const {recording, transcript} = await transcriber.transcribe({path}, {onReady: () => ready++})
+    assert.equal(ready, 1)
     return {text: transcript.text.trim(), warnings: recording?.warnings.map(({message}) => message) ?? []}
   }
 

@@ -55,15 +55,11 @@ export async function openProgressFile({path, resume}: ProgressFile, fingerprint
   }
 }
 
-/** The results of one channel of the recording. */
-export const resultsOfChannel = (results: WindowResults, channel: number): WindowResults => ({
-  has: (position, recognition) => results.has?.(withChannel(position, channel), recognition) ?? false,
-  recognise: (position, recognition, recognise) =>
-    results.recognise(withChannel(position, channel), recognition, recognise),
+/** The results of a part of the samples, such as one channel: it becomes a part of the key of each window. */
+export const resultsOf = (results: WindowResults, part: {channel: number} | {gain: number}): WindowResults => ({
+  has: (position, recognition) => results.has?.({...position, ...part}, recognition) ?? false,
+  recognise: (position, recognition, recognise) => results.recognise({...position, ...part}, recognition, recognise),
 })
-
-/** The channel becomes a part of the key of the window. */
-const withChannel = <T extends object>(position: T, channel: number) => ({...position, channel})
 
 interface Progress {
   fingerprint: Fingerprint
