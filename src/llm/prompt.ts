@@ -178,8 +178,10 @@ function fit({encode, count, contextLength, maxTokens}: Fitting, messages: reado
       const tokens = encode(without(dropped), contextLength)
       return tokens.length < contextLength ? tokens : undefined
     } catch (error) {
-      // The template may reject the remaining messages, for example if they start with an answer.
-      if (error instanceof TooManyTokens || isErrorOf(error, 'chat_refused')) return undefined
+      // The template may reject the remaining messages, for example if they start with an answer. A template without
+      // tool calls rejects them; to drop them would ignore them.
+      const isRefused = isErrorOf(error, 'chat_refused') && (dropped > 0 || !messages.some(isOfTool))
+      if (error instanceof TooManyTokens || isRefused) return undefined
       throw error
     }
   }
@@ -196,6 +198,8 @@ function fit({encode, count, contextLength, maxTokens}: Fitting, messages: reado
   }
   return found ?? encode(without(turns.length), maxTokens)
 }
+
+const isOfTool = ({role, tool_calls: calls}: ChatMessage): boolean => role === 'tool' || calls !== undefined
 
 /** Number of turns to drop by their own tokens: counts the newest ones until the context is full. */
 function firstGuess(

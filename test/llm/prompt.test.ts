@@ -249,6 +249,18 @@ describe('a conversation longer than the context', () => {
     assert.match(tokenizer.decode(tokens), /^user\nturn \d\n/)
   })
 
+  it('keeps tool calls that the template rejects, and is rejected', () => {
+    const template = new ChatTemplate(`{% for m in messages %}{{ m.role + m.content }}{% endfor %}`, 'f')
+    const messages: ChatMessage[] = [
+      {role: 'user', content: 'time'},
+      {role: 'assistant', content: null, tool_calls: [{type: 'function', function: {name: 'now', arguments: {}}}]},
+      {role: 'tool', content: 'noon'},
+    ]
+    assert.throws(() => encodePrompt({...encoder, template}, {kind: 'chat', messages, overflow: 'drop_oldest'}), {
+      code: 'chat_refused',
+    })
+  })
+
   it('is limited by its bytes before encoding, or rejected with overflow refuse', () => {
     const messages = Array.from(
       {length: 50},
