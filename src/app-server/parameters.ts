@@ -67,7 +67,7 @@ function parametersOf({params}: FunctionType): Parameter[] {
 export function argumentReader({kind, method, path, function: target}: Route): ReadArguments {
   const parameters = parametersOf(target)
   if (kind === 'query') return (sources) => fromQuery(parameters, sources.query, false)
-  if (kind !== 'http') return (sources) => fromBody(parameters, sources.body)
+  if (kind !== 'http') return ({body, query}) => fromBody(parameters, body, Object.keys(query))
   const names = new Set(placeholders(path))
   const inPath = parameters.filter(({name}) => names.has(name))
   const others = parameters.filter(({name}) => !names.has(name))
@@ -111,7 +111,12 @@ function fromQuery(parameters: readonly Parameter[], query: Sources['query'], pl
   return values
 }
 
-function fromBody(parameters: readonly Parameter[], body: string | undefined): Value[] {
+/** `unknown`: names of parameters that the request has elsewhere, but the function does not read. */
+function fromBody(
+  parameters: readonly Parameter[],
+  body: string | undefined,
+  unknown: readonly string[] = [],
+): Value[] {
   const entries = parseBody(body)
   const errors: ParameterError[] = []
   const values = parameters.map((parameter) =>
@@ -120,6 +125,7 @@ function fromBody(parameters: readonly Parameter[], body: string | undefined): V
       : absent(parameter, errors),
   )
   checkKnown(parameters, Object.keys(entries), errors)
+  errors.push(...unknown.map((param) => ({param, code: 'unknown'}) as const))
   if (errors.length > 0) throw new BadParameters(errors)
   return values
 }

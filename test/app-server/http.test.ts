@@ -50,6 +50,14 @@ describe('a served program', () => {
     ])
   })
 
+  it('rejects parameters in the query string of an endpoint that reads them from the body', async () => {
+    for (const path of ['/api/mutation/add?draft=1', '/api/hear?draft=1']) {
+      const {status, json} = await server.post(path, {title: 'a', level: {_tag: 'Low'}, path: ''})
+      assert.deepEqual([path, status, (json as Envelope).code], [path, 400, 'BAD_REQUEST'])
+      assert.deepEqual(((json as Envelope).details as unknown[]).at(-1), {param: 'draft', code: 'unknown'})
+    }
+  })
+
   it('accepts integers with a zero fraction, and rejects invalid JSON and duplicates', async () => {
     assert.equal((await server.get('/api/query/search?text=%22a%22&limit=2.0')).status, 200)
     assert.deepEqual((await envelope('/api/query/search?text=a')).json.details, [{param: 'text', code: 'invalid_json'}])

@@ -93,6 +93,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'lint.db_query_root': inTask('db.‹query›(Task)'),
   'lint.empty_filter': inTask('db.Task.filter(‹{}›)'),
   'lint.is_null_never': inTask('db.Task.where({ n: { ‹is_null›: true } })'),
+  'lint.search_words': `@table type A { t: str }\n@search_index A.i on (t)\nfn f() to List[A] { return db.A.where({ t: { matches: ‹"東京"› } }) }\n`,
   'lint.http_get_writes': `${task}http get ‹"/x"› to bool { return db.Task.delete(1) }\n`,
   'lint.speech_in_mutation':
     '@endpoint(kind: mutation) fn f(p: str) to Result[str] { return ‹Speech.transcribe›(p) }\n',

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
-import {after, before, describe, it} from 'node:test'
+import {after, before, describe, it, type TestContext} from 'node:test'
 import {startAppServer} from '../../src/app-server/index.js'
-import {Application, checkProgram, ddl, explain, type FunctionType, migrate} from '../../src/lang/index.js'
+import {
+  Application,
+  checkProgram,
+  ddl,
+  explain,
+  type FunctionType,
+  fitsDatabase,
+  migrate,
+  type Ports,
+  type Value,
+} from '../../src/lang/index.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
-import {program} from './databases.js'
+import {execute, failure, program} from './databases.js'
 
 /** The statements that create the database of a program. */
 const statementsOf = (source: string) => ddl(program(source))
@@ -127,23 +137,70 @@ describe('an operation of a table', () => {
     })
 })
 
-describe('a row that violates a unique index', () => {
-  it('is refused, and the failure names the table and the columns', async (t) => {
-    const checked = program(`
-@table type BookLoan { book: int, day: int }
-@index BookLoan.once on (book, day) unique
-@endpoint(kind: mutation) fn lend() to Id[BookLoan] { return db.BookLoan.insert({ book: 1, day: 2 }) }
-`)
-    const path = join(await temporaryFolder(t), 'app.db')
-    await migrate(checked, path)
-    const application = await Application.open(checked, {path})
-    t.after(() => application.close())
-    const [lend] = application.program.functions as [FunctionType]
-    await application.call(lend, [])
-    await assert.rejects(async () => application.call(lend, []), {
-      kind: 'conflict',
-      message: 'another row of book_loan has the same book and day',
+/** A program on a new database, and a function that calls its only endpoint. */
+async function opened(t: TestContext, source: string, log: Ports['log'] = () => undefined) {
+  const checked = program(source)
+  const path = join(await temporaryFolder(t), 'app.db')
+  await migrate(checked, path)
+  const application = await Application.open(checked, {path, ports: {log}, fits: fitsDatabase})
+  t.after(() => application.close())
+  const [target] = application.program.functions as [FunctionType]
+  return {path, call: async (...args: Value[]) => application.call(target, args)}
+}
+
+describe('a unique index', () => {
+  for (const [columns, reason] of [
+    ['book, day', 'another row of book_loan has the same book and day'],
+    ['price', 'another row of book_loan has the same price'],
+    ['book, price', 'another row of book_loan has the same book and price'],
+  ])
+    it(`on ${columns} refuses an equal row, and the failure names the table and the columns`, async (t) => {
+      const {call} = await opened(
+        t,
+        `@table type BookLoan { book: int, day: int, price: dec }
+@index BookLoan.once on (${columns}) unique
+@endpoint(kind: mutation) fn lend(price: dec) to Id[BookLoan] {
+    return db.BookLoan.insert({ book: 1, day: 2, price: price })
+}`,
+      )
+      await call('1.0')
+      await assert.rejects(call('1.00'), {kind: 'conflict', message: reason})
     })
+
+  it('of another program names the index', async (t) => {
+    const {path, call} = await opened(
+      t,
+      '@table type Loan { book: str }\n@endpoint(kind: mutation) fn lend() to Id[Loan] { return db.Loan.insert({ book: "a" }) }',
+    )
+    execute(path, 'CREATE UNIQUE INDEX own ON loan (lower(book))')
+    await call()
+    await assert.rejects(call(), {kind: 'conflict', message: 'another row has the same key in the unique index own'})
+  })
+
+  it('accepts several rows with None', async (t) => {
+    const {call} = await opened(
+      t,
+      `@table type Loan { book: int, day: Option[int] }
+@index Loan.once on (book, day) unique
+@endpoint(kind: mutation) fn lend(day: Option[int]) to Id[Loan] { return db.Loan.insert({ book: 1, day: day }) }`,
+    )
+    for (const day of [null, null, 1]) await call(day)
+    await assert.rejects(call(1), {kind: 'conflict'})
+  })
+})
+
+describe('a handler without a transaction', () => {
+  it('reports a schema that changes between its operations', async (t) => {
+    const {path, call} = await opened(
+      t,
+      `@table type Task { title: str, note: Option[str] }
+@endpoint(kind: server) fn titles() to List[Task] {
+    print(1)
+    return db.Task.all()
+}`,
+      () => execute(path, 'ALTER TABLE task DROP COLUMN note'),
+    )
+    await assert.rejects(call(), failure('schema_changed', /no longer matches the program/))
   })
 })
 

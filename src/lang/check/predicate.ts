@@ -6,6 +6,9 @@ import type {Predicate} from './ir.js'
 import {bool, type Column, float, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
 import {reportRepeatedKey, reportUnknownName} from './unknown-name.js'
 
+/** Scripts written without spaces between words, which the search index does not separate. */
+const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
+
 const operators = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'contains', 'is_null', 'matches', 'near'] as const
 type Operator = (typeof operators)[number]
 
@@ -177,6 +180,12 @@ class WhereChecker {
         return [{kind: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}]
       case 'matches': {
         const index = this.#table.indexes.find(({style, columns}) => style === 'search' && columns.includes(column))
+        if (index !== undefined && value.kind === 'str' && unspaced.test(value.value))
+          c.report(
+            'lint.search_words',
+            value,
+            'A search index takes text of this script without spaces as one word, so it does not find parts of it.',
+          )
         return [{kind: 'matches', column, value: c.check(value, column.base), index}]
       }
       case 'near':

@@ -84,6 +84,7 @@ export const severities = {
   'lint.db_query_root': 'error',
   'lint.empty_filter': 'warning',
   'lint.is_null_never': 'warning',
+  'lint.search_words': 'warning',
   'lint.http_get_writes': 'warning',
   'lint.speech_in_mutation': 'warning',
 } as const satisfies Record<string, 'error' | 'warning'>

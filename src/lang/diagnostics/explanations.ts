@@ -9,6 +9,7 @@ export interface DiagnosticExplanation {
 }
 
 const task = '@table type Task { title: str, done: bool, priority: int, tags: List[str] }\n\n'
+const page = '@table type Page { text: str }\n@search_index Page.by_text on (text)\n\n'
 const note = '@table type Note { text: str, embedding: List[float] }\n\n'
 const deep = (levels: number) => `fn answer() to int { return ${'('.repeat(levels)}1${')'.repeat(levels)} }\n`
 
@@ -255,12 +256,8 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
   'typecheck.retrieval_mode': {
     cause: 'using() accepts one of three retrieval modes.',
     fix: 'Use fts, vector or hybrid.',
-    example:
-      '@table type Page { text: str }\n@search_index Page.by_text on (text)\n\n' +
-      'fn find(words: str) to List[Page] { return db.Page.where({ text: { matches: words } }).using(bm25) }\n',
-    fixed:
-      '@table type Page { text: str }\n@search_index Page.by_text on (text)\n\n' +
-      'fn find(words: str) to List[Page] { return db.Page.where({ text: { matches: words } }).using(fts) }\n',
+    example: `${page}fn find(words: str) to List[Page] { return db.Page.where({ text: { matches: words } }).using(bm25) }\n`,
+    fixed: `${page}fn find(words: str) to List[Page] { return db.Page.where({ text: { matches: words } }).using(fts) }\n`,
   },
   'typecheck.hint_constant': {
     cause: 'The argument of live() or using() must be a constant.',
@@ -511,6 +508,13 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     fix: 'Remove the condition, or change the column type to Option[...].',
     example: `${task}fn open() to List[Task] { return db.Task.where({ title: { is_null: true } }) }\n`,
     fixed: `${task}fn open() to List[Task] { return db.Task.where({ title: "" }) }\n`,
+  },
+  'lint.search_words': {
+    cause:
+      'A search index separates words at spaces and punctuation. Chinese, Japanese, Thai, Lao, Khmer and Burmese text has no spaces between words, so a phrase is one word of the index, and its parts are not found.',
+    fix: 'Use contains, which finds any part of a text, or store the text with spaces between its words in another column.',
+    example: `${page}fn temples() to List[Page] { return db.Page.where({ text: { matches: "寺院" } }) }\n`,
+    fixed: `${page}fn temples() to List[Page] { return db.Page.where({ text: { contains: "寺院" } }) }\n`,
   },
   'lint.http_get_writes': {
     cause: 'GET handlers should only read, because browsers, proxies and crawlers repeat GET requests.',

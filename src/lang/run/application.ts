@@ -317,6 +317,8 @@ export class Application {
       if (value instanceof Err) return {kind: 'domain', value: value.value, retrieval: context.retrieval}
       return {kind: 'value', value: value instanceof Ok ? value.value : value, retrieval: context.retrieval}
     } catch (thrown) {
+      // Outside a transaction, the schema can change after the check.
+      if (thrown instanceof DatabaseFailure && thrown.kind === 'other') this.#checkSchema(connection)
       // Deeply nested bodies exhaust the JavaScript stack before the limit on calls.
       if (thrown instanceof RangeError && /call stack/.test(thrown.message))
         throw new Failure('STACK_LIMIT', 'calls are nested too deeply', {cause: thrown})

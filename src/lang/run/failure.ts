@@ -1,3 +1,4 @@
+import type {Table} from '../check/index.js'
 import type {Span} from '../diagnostics/index.js'
 
 /** Why a handler was aborted. */
@@ -47,24 +48,39 @@ export class DatabaseFailure extends Failure {
   }
 }
 
-/** Converts an exception of SQLite to a failure of the program. */
-export function databaseFailure(thrown: unknown): unknown {
+/** Converts an exception of SQLite to a failure of the program. `table`: the table that the statement uses. */
+export function databaseFailure(thrown: unknown, table?: Table): unknown {
   if (!(thrown instanceof Error) || thrown instanceof Failure) return thrown
   const {code = '', message} = thrown as NodeJS.ErrnoException
   if (!code.startsWith('SQLITE')) return thrown
   if (code.startsWith('SQLITE_CONSTRAINT'))
-    return new DatabaseFailure('conflict', conflictText(message), {cause: thrown})
+    return new DatabaseFailure('conflict', conflictText(message, table), {cause: thrown})
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
   if (/too complex/.test(message)) return new DatabaseFailure('input', 'the search text is too long', {cause: thrown})
   return new DatabaseFailure('other', 'the database operation failed', {cause: thrown})
 }
 
-/** Why a constraint refused a row; names the columns of a unique index, unless it is an index of expressions. */
-function conflictText(message: string): string {
+/** Why a constraint refused a row. Names the columns of a unique index, or else the index. */
+function conflictText(message: string, table: Table | undefined): string {
+  const [, name] = /^UNIQUE constraint failed: index '(.+)'$/.exec(message) ?? []
+  if (name !== undefined) {
+    // An index with a computed key, such as that of a dec column, or one that another program created.
+    const index = table?.indexes.find(({sqlName}) => sqlName === name)
+    if (index === undefined) return `another row has the same key in the unique index ${name}`
+    return sameColumns(
+      index.table.sqlName,
+      index.columns.map((column) => column.name),
+    )
+  }
   const [, columns] = /^UNIQUE constraint failed: (\w+\.\w+(?:, \w+\.\w+)*)$/.exec(message) ?? []
   if (columns === undefined) return message
-  const [first = '', ...rest] = columns.split(', ')
-  const names = [first, ...rest].map((column) => column.split('.')[1])
-  return `another row of ${first.split('.')[0]} has the same ${names.join(' and ')}`
+  const keys = columns.split(', ').map((column) => column.split('.'))
+  return sameColumns(
+    keys[0]?.[0] ?? '',
+    keys.map(([, column = '']) => column),
+  )
 }
+
+const sameColumns = (table: string, columns: readonly string[]) =>
+  `another row of ${table} has the same ${columns.join(' and ')}`

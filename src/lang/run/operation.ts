@@ -42,7 +42,7 @@ export function operation<F>(plan: Plan, topics: readonly string[], read: ReadPa
       try {
         return run(values, context)
       } catch (error) {
-        throw databaseFailure(error)
+        throw databaseFailure(error, plan.chain.table)
       }
     })
   }

@@ -56,7 +56,7 @@ export function recordInserter(
       for (const topic of topics) insertChange(connection, {topic, table: table.name, id, kind: 'insert'})
       return id
     } catch (error) {
-      throw databaseFailure(error)
+      throw databaseFailure(error, table)
     }
   }
 }
