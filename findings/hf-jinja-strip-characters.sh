@@ -19,4 +19,10 @@ import {Template} from '@huggingface/jinja'
 for (const source of [String.raw`{{ "\n    x = 1".lstrip("\n") }}`, '{{ "##a##".strip("#") }}', '{{ true }}'])
   console.log(source, '->', JSON.stringify(new Template(source).render({})))
 PROGRAM
-node show.mjs
+seen=$(node show.mjs)
+echo "$seen"
+expected='{{ "\n    x = 1".lstrip("\n") }} -> "x = 1"
+{{ "##a##".strip("#") }} -> "##a##"
+{{ true }} -> "true"'
+[ "$seen" = "$expected" ] || { printf 'Changed: it was\n%s\n' "$expected" && exit 1; }
+echo 'As described.'
