@@ -241,7 +241,8 @@ export class Transcriber {
     // The limits of a session count from the first attempt.
     const result = await attempt(1, handlers)
     const {peak} = level
-    if (this.#options.vad.kind !== 'energy' || peak < leastPeak || peak > quietPeak) return result
+    const {vad} = this.#options
+    if (vad.kind !== 'energy' || peak < leastPeak || peak > quietPeak(vad.threshold)) return result
     if (result.transcript.segments.length > 0 || !('path' in input) || !(await isRegularFile(input.path))) {
       onWarning(
         quiet(name, peak, 'If words are missing, use --vad-energy-threshold 0.0003 --preprocess peak_normalize.'),
@@ -558,9 +559,9 @@ function unreliable(
 
 /**
  * The loudest samples of a recording that is too quiet for the energy detector, of one that is not only the noise of a
- * converter, and of one that was amplified.
+ * converter, and of one that was amplified. A threshold above the default does not make a recording quiet.
  */
-const quietPeak = 0.0125
+const quietPeak = (threshold: number): number => Math.min(0.0125, (25 / 6) * threshold)
 const leastPeak = 0.0005
 const usualPeak = 0.5
 

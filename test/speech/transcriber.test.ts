@@ -269,8 +269,8 @@ describe('the detection of a language', () => {
 describe('a quiet recording', () => {
   const record = async (gain: number) =>
     fileOf('quiet.wav', monoWave((await readClip(projectFile('examples/hello.wav'))).map((x) => x * gain)))
-  const transcribe = async (path: string) => {
-    const transcriber = new Transcriber({...(await optionsOf({vad: 'energy'})), model: starter})
+  const transcribe = async (path: string, flags: Readonly<Record<string, unknown>> = {}) => {
+    const transcriber = new Transcriber({...(await optionsOf({vad: 'energy', ...flags})), model: starter})
     let ready = 0
     const {recording, transcript} = await transcriber.transcribe({path}, {onReady: () => ready++})
     assert.equal(ready, 1)
@@ -286,8 +286,12 @@ describe('a quiet recording', () => {
   })
 
   it('has a warning with the flags that help if words may be missing', async () => {
-    const {warnings} = await transcribe(await record(0.0178))
+    const path = await record(0.0178)
+    const {warnings} = await transcribe(path)
     assert.match(warnings.join(), /use --vad-energy-threshold 0\.0003 --preprocess peak_normalize\.$/)
+    const helped = await transcribe(path, {vadEnergyThreshold: 0.0003, preprocess: 'peak_normalize'})
+    assert.doesNotMatch(helped.warnings.join(), /very quiet/)
+    assert.match(helped.text, /^hello and welcome/)
   })
 
   it('has no text and no warning if it is only noise', async () => {
