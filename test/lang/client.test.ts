@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {readFile, writeFile} from 'node:fs/promises'
+import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {basename, join} from 'node:path'
 import {before, describe, it, type TestContext} from 'node:test'
 import {pathToFileURL} from 'node:url'
+import {checkProgram, clientFile, functionsFile, schemasFile, typesFile} from '../../src/lang/index.js'
 import {serveDb} from '../support/db-server.js'
 import {projectFile} from '../support/project.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -14,6 +15,43 @@ import {compileTypeScript} from './compile-typescript.js'
 
 /** The exported functions of a generated file. */
 type Client = Record<string, (...args: unknown[]) => unknown>
+
+const filesOf = (source: string) => {
+  const program = checkProgram(source)
+  return {
+    'types.ts': typesFile(program),
+    'client.ts': clientFile(program, {zod: true}),
+    'functions.ts': functionsFile(program),
+    'schemas.ts': schemasFile(program),
+  }
+}
+
+/** Declarations that use a name for a type, an endpoint or a function, or for more than one of these. */
+const declarations: Readonly<Record<string, (name: string, i: number) => string>> = {
+  records: (name, i) =>
+    `type ${name} { x: int, more: Map[str, List[${name}]] }
+@endpoint(kind: query) fn e${i}(a: ${name}, m: Map[str, int]) to List[${name}] { return [a] }
+fn f${i}(a: ${name}) to ${name} { return a }`,
+  tables: (name, i) =>
+    `@table type ${name} { x: int }
+@endpoint(kind: query) fn e${i}() to List[${name}] { return db.${name}.all().select(x) }`,
+  sums: (name, i) => `type ${name} = | A${i}(x: int) | B${i}\nfn f${i}(a: ${name}) to ${name} { return a }`,
+  endpoints: (name) => `@endpoint(kind: query) fn ${name}(args: int) to int { return args }`,
+  functions: (name) => `fn ${name}(a: int) to Result[float] { return Ok(10.0 / float(a)) }`,
+  both: (name) => `type ${name} { x: int }\n@endpoint(kind: query) fn ${name}(a: ${name}) to ${name} { return a }`,
+}
+
+/** Words of TypeScript, global names, and all names in generated files. */
+function candidates(): string[] {
+  const sample = Object.values(
+    filesOf('type Point { x: int }\n@endpoint(kind: query) fn at() to Point { Point { x: 1 } }'),
+  )
+  const words =
+    'any bigint boolean never number object string symbol unknown undefined infer as satisfies async of keyof readonly unique ' +
+    'asserts is abstract declare namespace module global intrinsic accessor using get set out type from static'
+  const found = [...sample, words].flatMap((text) => text.match(/[A-Za-z]\w*/g) ?? [])
+  return [...new Set([...found, ...Object.getOwnPropertyNames(globalThis)])]
+}
 
 describe('generated TypeScript', () => {
   const folder = suiteFolder()
@@ -27,7 +65,31 @@ describe('generated TypeScript', () => {
       const {exitCode} = await svcInTurn(['db', 'build', program, '-o', join(folder, 'api', basename(program, '.svc'))])
       assert.equal(exitCode, 0)
     }
+    const names = candidates()
+    for (const [kind, declare] of Object.entries(declarations)) {
+      const accepted = names
+        .map(declare)
+        .filter((source) => checkProgram(source).diagnostics.every(({severity}) => severity !== 'error'))
+      assert.ok(accepted.length > 100, kind)
+      await mkdir(join(folder, 'api', kind), {recursive: true})
+      for (const [file, text] of Object.entries(filesOf(accepted.join('\n'))))
+        await writeFile(join(folder, 'api', kind, file), text)
+    }
+    const zod =
+      'declare module "zod" { export const z: any; export namespace z { interface ZodType { parse(value: unknown): unknown } } }'
+    await writeFile(join(folder, 'api', 'zod.d.ts'), zod)
     await compileTypeScript(folder)
+  })
+
+  it('renames types and functions whose names it needs', async () => {
+    const source = Object.entries({Record: 'records', Promise: 'both'}).map(([name, kind]) =>
+      declarations[kind]?.(name, 0),
+    )
+    const {'types.ts': types, 'client.ts': client} = filesOf(source.join('\n'))
+    assert.match(types, /export interface Record\$ \{ x: number; more: Record<string, readonly Record\$\[\]> \}/)
+    assert.match(client, /import type \{ Record\$, Promise\$ \} from/)
+    assert.match(client, /export async function Promise\$fn\(args: \{ a: Promise\$ \}.*: Promise<Promise\$>/)
+    for (const kind of Object.keys(declarations)) await load(kind, 'functions.js')
   })
 
   /** A generated file of a program. */

@@ -25,7 +25,10 @@ fn some_titles() to List[Book] { return db.Book.all().select(title) }
 `
 
 interface OpenApi {
-  paths: Record<string, Record<string, {responses: Record<string, {content: {'application/json': {schema: object}}}>}>>
+  paths: Record<
+    string,
+    Record<string, {operationId: string; responses: Record<string, {content: {'application/json': {schema: object}}}>}>
+  >
   components: {schemas: Record<string, {required?: string[]}>}
 }
 
@@ -46,6 +49,25 @@ describe('declared types', () => {
     assert.match(schemasFile(program), /Book\$partial: z\.ZodType = .*\.partial\(\)/)
     const without = openapi(checkProgram('@table type Book { title: str }'), {title: 'x', version: '1'}) as OpenApi
     assert.deepEqual(Object.keys(without.components.schemas), ['Book', 'ErrorEnvelope'])
+  })
+
+  it('have names other than that of the error format, and routes have different operation ids', () => {
+    const clashing = checkProgram(`type ErrorEnvelope { x: int }
+@endpoint(kind: query) fn get_a_b() to ErrorEnvelope { return { x: 1 } }
+http get "/a/b" to int { return 1 }
+http get "/a/{b}" to str { return b }
+`)
+    const {components, paths} = openapi(clashing, {title: 'x', version: '1'}) as OpenApi
+    assert.deepEqual(components.schemas.ErrorEnvelope?.required, ['x'])
+    assert.deepEqual(components.schemas['ErrorEnvelope-svc']?.required, ['ok', 'code', 'message'])
+    const {200: fine, 500: failed} = paths['/api/query/get_a_b']?.get?.responses ?? assert.fail()
+    const refs = [fine, failed].map((one) => one?.content['application/json'].schema)
+    assert.deepEqual(
+      refs,
+      ['ErrorEnvelope', 'ErrorEnvelope-svc'].map((name) => ({$ref: `#/components/schemas/${name}`})),
+    )
+    const ids = Object.values(paths).map(({get}) => get?.operationId)
+    assert.deepEqual(ids, ['get_a_b', 'get_a_b_2', 'get_a_b_3'])
   })
 
   it('match the results of endpoints', async () => {

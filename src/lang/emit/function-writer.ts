@@ -9,26 +9,13 @@ import {
   visitSome,
 } from '../check/index.js'
 import {expressions} from './function-expressions.js'
-import {preludeNames} from './functions-prelude.js'
 import {indent, NotPortable, type Use, type Writing} from './portable.js'
 import {tsType} from './typescript.js'
 
-/** Names of the prelude and reserved words of TypeScript. */
-const reserved = new Set([
-  ...preludeNames,
-  ...`await break case catch class const continue debugger default delete do else enum export extends false finally for function if import
-in instanceof new null return super switch this throw true try typeof var void while with yield let static arguments eval undefined`.split(
-    /\s+/,
-  ),
-])
-
-/** Names of the language never contain `$`, so the new name is unique. */
-const functionName = (name: string) => (reserved.has(name) ? `${name}$` : name)
-
-/** A function in TypeScript. @throws NotPortable */
-export function writeFunction(made: FunctionType): string {
+/** A function in TypeScript. `functionName`: the names of functions in the file. @throws NotPortable */
+export function writeFunction(made: FunctionType, functionName: Writing['functionName']): string {
   const {name, params, result, body, decl} = made
-  const w = writingOf(made)
+  const w = writingOf(made, functionName)
   const list = params.map(({binding, type, fallback}) => {
     const declared = `${w.variable(binding)}: ${tsType(type)}`
     return fallback === undefined ? declared : `${declared} = ${w.value(fallback)}`
@@ -38,7 +25,7 @@ export function writeFunction(made: FunctionType): string {
   return `${doc}export function ${functionName(name)}(${list.join(', ')}): ${tsType(result)} {\n${indent(lines)}\n}\n`
 }
 
-function writingOf({params}: FunctionType): Writing {
+function writingOf({params}: FunctionType, functionName: Writing['functionName']): Writing {
   let temporaries = 0
   const w: Writing = {
     functionName,

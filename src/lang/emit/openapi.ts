@@ -105,7 +105,9 @@ const envelope: Schema = {
 }
 
 const json = (schema: Schema) => ({'application/json': {schema}})
-const failure = (description: string) => ({description, content: json(ref('ErrorEnvelope'))})
+/** The component of the error format. Names of a program never contain `-`. */
+const envelopeName = ({tables, records, sums}: Program): string =>
+  [...tables, ...records, ...sums].some(({name}) => name === 'ErrorEnvelope') ? 'ErrorEnvelope-svc' : 'ErrorEnvelope'
 
 /** The routes of a program as OpenAPI 3.1. `token`: clients must send a token. */
 export function openapi(
@@ -113,9 +115,11 @@ export function openapi(
   {title, version, token = false}: {title: string; version: string; token?: boolean},
 ): object {
   const paths: Record<string, Record<string, unknown>> = {}
+  const errors = envelopeName(program)
+  const ids = new Set<string>()
   for (const route of program.routes) {
     const path = paths[route.path] ?? {}
-    path[route.method.toLowerCase()] = operationOf(route, token)
+    path[route.method.toLowerCase()] = {operationId: uniqueId(route, ids), ...operationOf(route, {token, errors})}
     paths[route.path] = path
   }
   const isPartial = partialAnywhere(program)
@@ -125,7 +129,7 @@ export function openapi(
     ...partial.map((table): [string, Schema] => [partialName(table.name), partialRowSchema(table)]),
     ...program.records.map(({name, fields, doc}): [string, Schema] => [name, objectSchema(fields, doc, isPartial)]),
     ...program.sums.flatMap((sum) => sumSchema(sum, isPartial)),
-    ['ErrorEnvelope', envelope] as [string, Schema],
+    [errors, envelope] as [string, Schema],
   ]
   return {
     openapi: '3.1.0',
@@ -151,7 +155,13 @@ function partialTables(program: Program): Table[] {
   return program.tables.filter((table) => named.has(table))
 }
 
-function operationOf(route: Route, token: boolean): Schema {
+interface Responding {
+  token: boolean
+  /** The component of the error format. */
+  errors: string
+}
+
+function operationOf(route: Route, responding: Responding): Schema {
   const {function: made, method, kind, path} = route
   const own = made.params.filter(({type}) => type.kind !== 'request')
   const named = new Set(placeholders(path))
@@ -170,12 +180,11 @@ function operationOf(route: Route, token: boolean): Schema {
   const body = byQuery ? [] : own.filter(({name}) => !named.has(name))
   const {doc} = made.decl
   return {
-    operationId: kind === 'http' ? operationId(made) : made.name,
     summary: summaryOf(route),
     ...(doc === undefined ? {} : {description: doc}),
     ...(parameters.length === 0 ? {} : {parameters}),
     ...(body.length === 0 ? {} : {requestBody: requestBody(body)}),
-    responses: responses(route, token),
+    responses: responses(route, responding),
   }
 }
 
@@ -204,10 +213,17 @@ function requestBody(params: FunctionType['params']): Schema {
   return {required: params.some(isRequired), content: json(schema)}
 }
 
-/** Converts `GET /books/{id}/loans` to `get_books_id_loans`. */
-const operationId = ({name}: FunctionType) => name.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')
+/** The name of an endpoint; `GET /books/{id}/loans` is `get_books_id_loans`, with a number if another route is, too. */
+function uniqueId({kind, function: {name}}: Route, ids: Set<string>): string {
+  const id = kind === 'http' ? name.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '') : name
+  let unique = id
+  for (let n = 2; ids.has(unique); n++) unique = `${id}_${n}`
+  ids.add(unique)
+  return unique
+}
 
-function responses(route: Route, token: boolean): Schema {
+function responses(route: Route, {token, errors}: Responding): Schema {
+  const failure = (description: string) => ({description, content: json(ref(errors))})
   const {
     kind,
     function: {result},

@@ -7,6 +7,7 @@ import {
   type Visitor,
   visitSome,
 } from '../check/index.js'
+import {clientFunctionNames, importTypes, typeName} from './names.js'
 import {completeRows, type IsPartial, partialAnywhere, partialIn} from './partial-rows.js'
 
 /** A type in generated TypeScript. */
@@ -28,10 +29,12 @@ const tsTypes: TypeWriters = {
   set: ({of}, {inner}) => `readonly ${elementType(inner(of))}[]`,
   map: ({of}, {inner}) => `Record<string, ${inner(of)}>`,
   tuple: ({items}, {inner}) => `[${items.map(inner).join(', ')}]`,
-  record: ({record}) => record.name,
-  sum: ({sum}) => sum.name,
-  row: ({table: {name}, table, selected}, {isPartial}) =>
-    selected === undefined && !isPartial(table) ? name : `Pick<${name}, "_id"> & Partial<${name}>`,
+  record: ({record}) => typeName(record.name),
+  sum: ({sum}) => typeName(sum.name),
+  row: ({table, selected}, {isPartial}) => {
+    const name = typeName(table.name)
+    return selected === undefined && !isPartial(table) ? name : `Pick<${name}, "_id"> & Partial<${name}>`
+  },
   option: ({of}, {inner}) => `${inner(of)} | null`,
   result: ({ok, error}, {inner}) => `{ _tag: "Ok"; value: ${inner(ok)} } | { _tag: "Error"; value: ${inner(error)} }`,
   unit: () => 'void',
@@ -49,7 +52,7 @@ const memberOf =
 
 function sumDeclaration({name, variants}: SumType, member: (field: FieldType) => string): string {
   const parts = variants.map(({name: tag, fields}) => `{ ${[`_tag: "${tag}"`, ...fields.map(member)].join('; ')} }`)
-  return `export type ${name} = ${parts.join(' | ')};`
+  return `export type ${typeName(name)} = ${parts.join(' | ')};`
 }
 
 const comment = (doc: string | undefined) =>
@@ -64,11 +67,11 @@ export function typesFile(program: Program): string {
   const declarations = [
     ...sums.map((sum) => comment(sum.doc) + sumDeclaration(sum, member)),
     ...records.map(
-      ({name, fields, doc}) => `${comment(doc)}export interface ${name} { ${fields.map(member).join('; ')} }`,
+      ({name, fields, doc}) => `${comment(doc)}export interface ${typeName(name)} { ${fields.map(member).join('; ')} }`,
     ),
     ...tables.map(
       ({name, columns, doc}) =>
-        `${comment(doc)}export interface ${name} { ${['_id: number', ...columns.map(member)].join('; ')} }`,
+        `${comment(doc)}export interface ${typeName(name)} { ${['_id: number', ...columns.map(member)].join('; ')} }`,
     ),
   ]
   return `${heading('The types of the program.')}${declarations.join('\n\n')}\n`
@@ -152,19 +155,19 @@ export interface ClientOptions {
 /** A TypeScript client with one function per endpoint. Depends only on `fetch`, and on Zod if requested. */
 export function clientFile(program: Program, {zod = false}: ClientOptions = {}): string {
   const routes = program.routes.filter(({kind}) => kind !== 'http')
-  const names = [...program.sums, ...program.records, ...program.tables].map(({name}) => name)
-  const used = names.filter((name) => routes.some((route) => new RegExp(`\\b${name}\\b`).test(declarationOf(route))))
+  const nameOf = clientFunctionNames(program)
+  const declarations = routes.map((route) => declarationOf(route, nameOf(route.function.name)))
   const imports = [
-    ...(used.length === 0 ? [] : [`import type { ${used.join(', ')} } from "./types.js";`]),
+    ...importTypes(program, declarations.join('\n')),
     ...(zod ? ['import * as schemas from "./schemas.js";', 'import { z } from "zod";'] : []),
   ]
-  const functions = routes.map((route) => endpointFunction(route, zod))
+  const functions = routes.map((route, i) => endpointFunction(route, declarations[i] ?? '', zod))
   return `${heading('Calls the endpoints of the program.')}${imports.length === 0 ? '' : `${imports.join('\n')}\n\n`}${clientBase}\n${functions.join('\n\n')}\n`
 }
 
 /** A declaration: `list(args: { level?: Level; limit?: number }, init?: RequestInit): Promise<readonly Task[]>` */
-function declarationOf(route: Route): string {
-  const {name, params, result} = route.function
+function declarationOf(route: Route, name: string): string {
+  const {params, result} = route.function
   const args = params.map(({name: param, type, optional}) =>
     optional || type.kind === 'option'
       ? `${param}?: ${tsType(type.kind === 'option' ? type.of : type)}`
@@ -172,18 +175,10 @@ function declarationOf(route: Route): string {
   )
   const value = result.kind === 'result' ? result.ok : result
   const first = args.length === 0 ? '' : `args: { ${args.join('; ')} }, `
-  return `${reserved.has(name) ? `${name}$` : name}(${first}init?: RequestInit): Promise<${tsType(value, partialIn(route))}>`
+  return `${name}(${first}init?: RequestInit): Promise<${tsType(value, partialIn(route))}>`
 }
 
-/** Names that cannot be used for a function in a module. */
-const reserved = new Set(
-  `await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements
-import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void
-while with yield query post send baseUrl configureSvcApiBase parseWireError fetch apiBase JSON Object encodeURIComponent Headers Error
-SvcApiError SvcWireError undefined eval arguments RequestInit Promise Record`.split(/\s+/),
-)
-
-function endpointFunction(route: Route, zod: boolean): string {
+function endpointFunction(route: Route, declaration: string, zod: boolean): string {
   const {function: made, kind, path} = route
   const call = kind === 'query' ? 'query' : 'post'
   const args = made.params.length === 0 ? '{}' : 'args'
@@ -193,7 +188,7 @@ function endpointFunction(route: Route, zod: boolean): string {
     zod && value.kind !== 'unit'
       ? `return ${zodType(value, partialIn(route), 'schemas.')}.parse(await ${sent}) as never;`
       : `return ${sent};`
-  return `${comment(made.decl.doc)}export async function ${declarationOf(route)} {\n  ${body}\n}`
+  return `${comment(made.decl.doc)}export async function ${declaration} {\n  ${body}\n}`
 }
 
 /** schemas.ts: Zod schemas of the types, for validating responses. */
@@ -206,12 +201,12 @@ export function schemasFile(program: Program): string {
   const lines = [
     ...sums.map(({name, variants}) =>
       declare(
-        name,
+        typeName(name),
         `z.union([${variants.map((variant) => object(variant.fields, `_tag: z.literal("${variant.name}"), `)).join(', ')}])`,
       ),
     ),
-    ...records.map(({name, fields}) => declare(name, object(fields))),
-    ...tables.map(({name, columns}) => declare(name, `${object(columns)}.extend({ _id: z.number() })`)),
+    ...records.map(({name, fields}) => declare(typeName(name), object(fields))),
+    ...tables.map(({name, columns}) => declare(typeName(name), `${object(columns)}.extend({ _id: z.number() })`)),
     ...tables
       .filter(isPartial)
       .map(({name, columns}) =>
@@ -222,7 +217,7 @@ export function schemasFile(program: Program): string {
 }
 
 /** The schema for partial rows; names of a program never contain a dollar sign. */
-const partialSchema = (name: string) => `${name}$partial`
+const partialSchema = (name: string) => `${typeName(name)}$partial`
 
 const zodMember = (type: Type, isPartial: IsPartial) =>
   type.kind === 'option' ? `${zodType(type.of, isPartial)}.optional()` : zodType(type, isPartial)
@@ -243,9 +238,9 @@ const zodTypes: TypeWriters = {
   map: ({of}, {inner}) => `z.record(z.string(), ${inner(of)})`,
   tuple: ({items}, {inner}) => `z.tuple([${items.map(inner).join(', ')}])`,
   option: ({of}, {inner}) => `${inner(of)}.nullable()`,
-  record: ({record}, {prefix}) => prefix + record.name,
-  sum: ({sum}, {prefix}) => prefix + sum.name,
-  row: ({table}, {isPartial, prefix}) => prefix + (isPartial(table) ? partialSchema(table.name) : table.name),
+  record: ({record}, {prefix}) => prefix + typeName(record.name),
+  sum: ({sum}, {prefix}) => prefix + typeName(sum.name),
+  row: ({table}, {isPartial, prefix}) => prefix + (isPartial(table) ? partialSchema(table.name) : typeName(table.name)),
   result: ({ok, error}, {inner}) =>
     `z.union([${taggedSchema('Ok', inner(ok))}, ${taggedSchema('Error', inner(error))}])`,
   unit: () => 'z.null()',
