@@ -212,6 +212,7 @@ export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed
     const {method, url} = request
     if (!topics.has(topic)) throw new SvcError('route_unknown', {method, path: url.split('?')[0] ?? url})
     const after = lastReceived(request)
+    if (method === 'HEAD') return reply.type('text/event-stream').send()
     feed.subscribe(topic, after, eventStream(reply))
     return reply
   })

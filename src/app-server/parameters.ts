@@ -7,7 +7,9 @@ import {
   placeholders,
   type Route,
   show,
+  type Type,
   TypeMismatch,
+  toJson,
   type Value,
 } from '../lang/index.js'
 
@@ -46,21 +48,30 @@ interface Parameter {
   /** True if it has a default or is an Option. */
   optional: boolean
   hasDefault: boolean
-  /** True if text that is not JSON is accepted unchanged. */
-  takesText: boolean
+  /** The type without Option, if its plain text is its JSON form without quotation marks. */
+  text: 'str' | 'dec' | 'bytes' | undefined
+  /** The elements of a list or set, which may be repeated in the query string of a route. */
+  item: Parameter | undefined
 }
 
 function parametersOf({params}: FunctionType): Parameter[] {
   return params
     .filter(({type}) => type.kind !== 'request')
-    .map(({name, type, optional}) => ({
-      name,
-      expected: show(type),
-      decode: decoder(type),
-      optional: optional || type.kind === 'option',
-      hasDefault: optional,
-      takesText: type.kind === 'str' || (type.kind === 'option' && type.of.kind === 'str'),
-    }))
+    .map(({name, type, optional}) => parameterOf(name, type, optional))
+}
+
+function parameterOf(name: string, type: Type, hasDefault: boolean): Parameter {
+  const given = type.kind === 'option' ? type.of : type
+  const {kind} = given
+  return {
+    name,
+    expected: show(type),
+    decode: decoder(type),
+    optional: hasDefault || type.kind === 'option',
+    hasDefault,
+    text: kind === 'str' || kind === 'dec' || kind === 'bytes' ? kind : undefined,
+    item: kind === 'list' || kind === 'set' ? parameterOf(name, given.of, false) : undefined,
+  }
 }
 
 /** Selects, once per route, the source and decoder of each parameter. */
@@ -89,7 +100,7 @@ export function argumentReader({kind, method, path, function: target}: Route): R
 function fromPath(parameters: readonly Parameter[], texts: Sources['params']): Value[] {
   const errors: ParameterError[] = []
   const values = parameters.map((parameter) =>
-    decodeText(parameter, texts[parameter.name] ?? '', errors, parameter.takesText ? 'text' : 'either'),
+    decodeText(parameter, texts[parameter.name] ?? '', errors, parameter.text === 'str' ? 'text' : 'either'),
   )
   if (errors.length > 0) throw new BadParameters(errors)
   return values
@@ -100,6 +111,7 @@ function fromQuery(parameters: readonly Parameter[], query: Sources['query'], pl
   const values = parameters.map((parameter) => {
     const text = query[parameter.name]
     if (text === undefined) return absent(parameter, errors)
+    if (plain && parameter.item !== undefined) return decodeItems(parameter, parameter.item, [text].flat(), errors)
     if (typeof text !== 'string') {
       errors.push({param: parameter.name, code: 'duplicate'})
       return undefined
@@ -186,6 +198,18 @@ function decodeText(
     errors.push({param: parameter.name, code: 'invalid_json'})
     return undefined
   }
-  const takesText = form === 'either' && parameter.takesText && typeof json !== 'string' && json !== null
-  return decodeJson(parameter, takesText ? text : json, errors)
+  // The text `null` or `12` of a str is not JSON; text in quotation marks is.
+  const isPlain = form === 'either' && parameter.text !== undefined && typeof json !== 'string'
+  return decodeJson(parameter, isPlain ? text : json, errors)
+}
+
+/** Decodes a list or set: one JSON array, or the elements as repeated parameters. */
+function decodeItems(list: Parameter, item: Parameter, texts: readonly string[], errors: ParameterError[]): Value {
+  const [first = ''] = texts
+  if (texts.length === 1 && first.startsWith('[')) return decodeText(list, first, errors, 'either')
+  const failed: ParameterError[] = []
+  const items = texts.map((text) => toJson(decodeText(item, text, failed, 'either')))
+  if (failed.length === 0) return decodeJson(list, items, errors)
+  errors.push({param: list.name, code: 'type', expected: list.expected})
+  return undefined
 }

@@ -103,12 +103,12 @@ interface Served {
 
 function addRoute(app: HttpApp, {application, threads, route, at, onError}: Served): void {
   const read = argumentReader(route)
-  const {function: target, method, path, kind} = route
+  const {function: target, method, path} = route
   const takesRequest = target.params.some(({type}) => type.kind === 'request')
   app.route({
     method,
     url: routerPath(path),
-    exposeHeadRoute: kind === 'http' && method === 'GET',
+    exposeHeadRoute: method === 'GET',
     handler: (request, reply) => {
       const {id} = request
       const fail = (thrown: unknown) => {

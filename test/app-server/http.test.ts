@@ -23,6 +23,12 @@ fn deep(n: int) to int { return deep(n + 1) }
 @endpoint(kind: server) fn hear(path: str) to Result[str] { return Speech.transcribe(path) }
 http get "/hello/{name}" to str { return "hello " + name }
 http post "/raw" to str { return request.text() }
+http get "/price/{p}" (p: dec) to dec { return p }
+type Given { p: Option[dec], b: Option[bytes], s: Option[str], n: Option[int], tags: Option[List[str]], prices: Option[Set[dec]], level: Option[Level] }
+http get "/given" (p: Option[dec], b: Option[bytes], s: Option[str], n: Option[int], tags: Option[List[str]], prices: Option[Set[dec]], level: Option[Level]) to Given {
+    return Given { p: p, b: b, s: s, n: n, tags: tags, prices: prices, level: level }
+}
+@endpoint(kind: query) fn followed() to List[Task] { return db.Task.all().live("tasks") }
 `
 
 type Envelope = {ok: false; code: string; message: string; request_id: string; details: unknown}
@@ -108,6 +114,43 @@ describe('a served program', () => {
     assert.equal((await server.get('/hello/Ann%20B')).json, 'hello Ann B')
     assert.equal((await server.post('/raw', '{"a": 1}')).json, '{"a": 1}')
   })
+
+  for (const [query, expected] of [
+    ['p=1.50&b=1234&n=7', {p: '1.50', b: '1234', n: 7}],
+    ['p=%221.50%22&s=%22a%22', {p: '1.50', s: 'a'}],
+    ['s=null&n=null', {s: 'null'}],
+    ['s=12&tags=12', {s: '12', tags: ['12']}],
+    ['tags=a&tags=null&prices=1.0&prices=1.00&prices=2', {tags: ['a', 'null'], prices: ['1.0', '2']}],
+    ['tags=%5B%22a%22%5D&level=%7B%22_tag%22%3A%22Low%22%7D', {tags: ['a'], level: {_tag: 'Low'}}],
+    ['prices=1&prices=x', [{param: 'prices', code: 'type', expected: 'Option[Set[dec]]'}]],
+    ['p=1&p=2', [{param: 'p', code: 'duplicate'}]],
+    ['b=1', [{param: 'b', code: 'type', expected: 'Option[bytes]'}]],
+  ] as const)
+    it(`reads the parameters of a route by their declared type: ${query}`, async () => {
+      const {status, json} = await server.get(`/given?${query}`)
+      assert.deepEqual(
+        [status, status === 200 ? json : (json as Envelope).details],
+        [Array.isArray(expected) ? 400 : 200, expected],
+      )
+    })
+
+  it('reads a decimal number in a path as text, and documents the forms of parameters', async () => {
+    assert.equal((await server.get('/price/1.50')).json, '1.50')
+    const {json} = await server.get('/_svc/openapi.json')
+    const {paths} = json as {paths: Record<string, {get: {parameters: {name: string; schema?: {type: string}}[]}}>}
+    const forms = paths['/given']?.get.parameters.map(({name, schema}) => [name, schema?.type ?? 'JSON'])
+    const [p, b, s, n, tags, prices, level] = ['string', 'string', 'string', 'integer', 'array', 'array', 'JSON']
+    assert.deepEqual(Object.fromEntries(forms ?? []), {p, b, s, n, tags, prices, level})
+  })
+
+  for (const path of ['/api/query/all', '/given', '/api/live/tasks', '/_svc/'])
+    it(`answers HEAD like GET, without a body: ${path}`, async () => {
+      const response = await fetch(server.baseUrl + path, {method: 'HEAD'})
+      assert.deepEqual([response.status, await response.text()], [200, ''])
+      const got = await fetch(server.baseUrl + path)
+      await got.body?.cancel()
+      assert.equal(response.headers.get('content-type'), got.headers.get('content-type'))
+    })
 
   it('rejects requests for another host (DNS rebinding)', async () => {
     const {port} = new URL(server.baseUrl)

@@ -53,12 +53,22 @@ const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: 
   result: ({ok, error}, {inner}) => ({oneOf: [tagged('Ok', inner(ok)), tagged('Error', inner(error))]}),
 }
 
+const present = (type: Type) => (type.kind === 'option' ? type.of : type)
+
+const plainTypes: ReadonlySet<Type['kind']> = new Set(['str', 'dec', 'bytes', 'int', 'float', 'bool', 'id'])
+
+/** Whether a route reads a parameter as plain text, or in the query string as a repeated parameter, instead of JSON. */
+function isPlain(type: Type, place: 'path' | 'query'): boolean {
+  const given = present(type)
+  if (place === 'query' && (given.kind === 'list' || given.kind === 'set')) return plainTypes.has(given.of.kind)
+  return plainTypes.has(given.kind)
+}
+
 function objectSchema(
   fields: readonly {name: string; type: Type}[],
   doc: string | undefined,
   isPartial: IsPartial = completeRows,
 ): Schema {
-  const present = (type: Type) => (type.kind === 'option' ? type.of : type)
   return {
     type: 'object',
     ...(doc === undefined ? {} : {description: doc}),
@@ -167,14 +177,13 @@ function operationOf(route: Route, responding: Responding): Schema {
   const named = new Set(placeholders(path))
   const byQuery = method === 'GET' || method === 'DELETE'
   const parameters = own.flatMap((param) => {
-    if (named.has(param.name)) return [{name: param.name, in: 'path', required: true, schema: schemaOf(param.type)}]
-    if (!byQuery) return []
-    const schema = schemaOf(param.type)
-    const required = isRequired(param)
+    const {name, type} = param
+    const place = named.has(name) ? 'path' : 'query'
+    if (place === 'query' && !byQuery) return []
+    const required = place === 'path' || isRequired(param)
+    const sent = kind !== 'query' && isPlain(type, place)
     return [
-      kind === 'query'
-        ? {name: param.name, in: 'query', required, content: json(schema)}
-        : {name: param.name, in: 'query', required, schema},
+      {name, in: place, required, ...(sent ? {schema: schemaOf(present(type))} : {content: json(schemaOf(type))})},
     ]
   })
   const body = byQuery ? [] : own.filter(({name}) => !named.has(name))
