@@ -1,4 +1,14 @@
-import {closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync} from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import {dirname} from 'node:path'
 import {writeFault} from '../files/index.js'
 import type {EventRecord} from '../tasks/index.js'
@@ -18,26 +28,34 @@ const keptFiles = 4
 /**
  * Opens the file for appending; a new file is readable only by its owner. Without a path, nothing is written. Failed
  * writes, for example on a full disk, are reported once until a write succeeds; the store has the events too. A file
- * that becomes too large is renamed.
+ * that becomes too large is renamed, if that is possible.
  * @throws file_unwritable, disk_full
  */
 export function openEventLog(path: string | undefined, warn: (text: string) => void, maxBytes = maxLogBytes): EventLog {
   if (path === undefined) return {append: () => undefined, reopen: () => undefined, close: () => undefined}
   let file = openAppending(path)
   let isBroken = false
+  let isStuck = false
   const reopen = () => {
     const next = openAppending(path)
     closeSync(file)
     file = next
   }
+  /** Begins a new file. If that fails, the events are appended to the large one. */
+  const replace = (ino: number) => {
+    try {
+      if (rotate(path, ino)) reopen()
+      isStuck = false
+    } catch (error) {
+      if (!isStuck) warn(`${path} is large and cannot be renamed: ${(error as Error).message}`)
+      isStuck = true
+    }
+  }
   return {
     append: (events) => {
       try {
         const {size, ino} = fstatSync(file)
-        if (size >= maxBytes) {
-          rotate(path, ino)
-          reopen()
-        }
+        if (size >= maxBytes) replace(ino)
         writeSync(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''))
         isBroken = false
       } catch (error) {
@@ -56,13 +74,18 @@ export function openEventLog(path: string | undefined, warn: (text: string) => v
   }
 }
 
-/** Renames the files, unless the path is another file by now: then the open one was moved, or another process rotated. */
-function rotate(path: string, ino: number): void {
-  if (statSync(path, {throwIfNoEntry: false})?.ino !== ino) return
+/**
+ * Renames the files, unless the path is another file by now: then the open one was moved, or another process rotated.
+ * @returns false if the path is a link, such as /dev/stdout, which would be renamed instead of its file
+ */
+function rotate(path: string, ino: number): boolean {
+  if (statSync(path, {throwIfNoEntry: false})?.ino !== ino) return true
+  if (lstatSync(path).isSymbolicLink()) return false
   for (let i = keptFiles; i > 0; i--) {
     const from = i === 1 ? path : `${path}.${i - 1}`
     if (existsSync(from)) renameSync(from, `${path}.${i}`)
   }
+  return true
 }
 
 function openAppending(path: string): number {

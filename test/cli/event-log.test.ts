@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {readdir, readFile, rename} from 'node:fs/promises'
+import {mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {openEventLog} from '../../src/cli/event-log.js'
@@ -29,5 +29,27 @@ describe('the event log', () => {
     log.append([event(2)])
     log.close()
     assert.deepEqual((await readdir(folder)).sort(), ['events.jsonl', 'moved.jsonl'])
+  })
+
+  it('appends to the large file if that cannot be renamed, and says so once', async (t) => {
+    const path = join(await temporaryFolder(t), 'events.jsonl')
+    await mkdir(`${path}.4`)
+    await writeFile(`${path}.3`, '')
+    const warnings: string[] = []
+    const log = openEventLog(path, (text) => warnings.push(text), 1)
+    for (let id = 1; id <= 3; id++) log.append([event(id)])
+    log.close()
+    assert.equal((await readFile(path, 'utf8')).split('\n').length, 4)
+    assert.match(warnings.join(), /^\S+ is large and cannot be renamed: [^,]+, rename '\S+' -> '\S+'$/)
+  })
+
+  it('does not rename a link', async (t) => {
+    const folder = await temporaryFolder(t)
+    const path = join(folder, 'link')
+    await symlink(join(folder, 'events.jsonl'), path)
+    const log = openEventLog(path, assert.fail, 1)
+    for (let id = 1; id <= 3; id++) log.append([event(id)])
+    log.close()
+    assert.deepEqual((await readdir(folder)).sort(), ['events.jsonl', 'link'])
   })
 })
