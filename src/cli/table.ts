@@ -14,7 +14,7 @@ const described = (column: Column): Exclude<Column, string> => (typeof column ==
 
 /** How a table is printed. */
 export interface TableView {
-  /** Terminal width in characters; undefined: unlimited. */
+  /** Terminal width in characters; undefined: unlimited, as is 0, the width of a terminal that does not know it. */
   readonly width?: number | undefined
   /** `name` prints only the first column, without a header. */
   readonly output?: string | undefined
@@ -51,16 +51,17 @@ const narrowest = 14
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  {width = Number.POSITIVE_INFINITY, output, columns: names}: TableView = {},
+  {width: columnsOfTerminal, output, columns: names}: TableView = {},
   empty?: string,
 ): string {
+  const width = columnsOfTerminal || Number.POSITIVE_INFINITY
   if (output === 'name') return rows.map(([name = '']) => `${name}\n`).join('')
   const shown = selected(columns.map(described), names, output === 'wide')
   if (rows.length === 0 && empty !== undefined) return `${empty}\n`
   const titles = shown.map(({title}) => title)
   const cells = rows.map((row) => shown.map(({index}) => row[index] ?? ''))
   const lines = [titles, ...cells]
-  const natural = shown.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
+  const natural = shown.map((_, i) => lines.reduce((longest, line) => Math.max(longest, line[i]?.length ?? 0), 0))
   const widths = fit(natural, shown, width - 2 * (shown.length - 1))
   return widths === undefined ? formatRecords(titles, cells, width) : formatLines(lines, widths)
 }

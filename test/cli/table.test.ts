@@ -36,6 +36,9 @@ describe('a table', () => {
       'NAME    VALUE  NOTE\na       1      first\nlonger  22\n',
     ))
 
+  it('is not wrapped on a terminal that reports a width of 0', () =>
+    assert.equal(formatTable(['A', wrapped('B')], [['1', 'two words']], {width: 0}), 'A  B\n1  two words\n'))
+
   it('wraps its last column between words on a narrow terminal', () =>
     assert.equal(
       formatTable(['NAME', wrapped('NOTE')], [['a', 'one two three four /a/very/long/path/of/a/file']], {width: 30}),
