@@ -93,7 +93,7 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
         return
       }
       case 'failed':
-        throw new SvcError('workflow_failed', {run: id, reason: reason ?? ''})
+        throw new SvcError('workflow_failed', {run: id, reason: reason ?? '', canResume: run.is_unwinding === 0})
       case 'cancelled':
         throw new SvcError('workflow_cancelled', {run: id})
       default:

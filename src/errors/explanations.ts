@@ -963,7 +963,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   workflow_run_exists: ['A run id is used once.', {run: 'wf-release-1'}],
   workflow_finished: [
     'A run that has ended takes no signals and cannot be continued.',
-    {run: 'wf-release-1', status: 'completed'},
+    {run: 'wf-release-1', status: 'completed', canResume: false},
   ],
   workflow_changed: [
     'The file was edited after the run had started. Results of activities are kept by their ids, so a change can be adopted.',
@@ -991,8 +991,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {activity: 'notify', host: 'example.com'},
   ],
   workflow_failed: [
-    'An activity failed for good, and the compensations of the completed activities have run.',
-    {run: 'wf-release-1', reason: 'test failed: npm exited with status 1.'},
+    'An activity failed for good, and the compensations of the completed activities, if any, have run.',
+    {run: 'wf-release-1', reason: 'test failed: npm exited with status 1.', canResume: true},
   ],
   workflow_interrupted: ['Ctrl-C ended the command that ran the workflow.', {run: 'wf-release-1'}],
   workflow_terminated: ['SIGTERM ended the command that ran the workflow.', {run: 'wf-release-1'}],

@@ -566,14 +566,30 @@ describe('a message that a run has dispatched', () => {
 
   it('is taken back if the run fails or is cancelled', async (test) => {
     const {options, inbox} = await withMesh(test)
-    const {run, context, entries} = await openFlows(test)
-    assert.equal((await run(steps('{exec: ["false"]}'), options)).status, 'failed')
-    assert.deepEqual(await inbox(), [])
+    const {run, resume, context, entries} = await openFlows(test)
+    const failed = await run(steps('{exec: ["false"]}'), options)
+    assert.deepEqual([failed.status, await inbox()], ['failed', []])
+    // A resumed run would not send the message again.
+    await assert.rejects(resume(failed.run_id), (error) => isErrorOf(error, 'workflow_finished'))
     const {run_id} = await run(steps('{signal: go}'), options)
     assert.deepEqual(await inbox(), ['free_form'])
     await cancelRun(context, run_id, options)
     assert.deepEqual([await inbox(), withdrawals(entries)], [[], ['withdraw_ok']])
     for (const entry of entries) await assertContract('workflow/workflow-journal.v1', entry, entry.event)
+  })
+
+  it('does not keep a failed run from being resumed if it was acknowledged', async (test) => {
+    const {options, claim} = await withMesh(test)
+    const {run, resume, context, entries} = await openFlows(test)
+    const {run_id} = await run(steps('{signal: go}, {exec: ["false"]}'), options)
+    const {id = 0} = (await claim()) ?? {}
+    const {client} = await options.ports.mesh()
+    await client.ack({receiver, message: id, claimer: 'worker'})
+    await client.close()
+    sendSignal(context, {run: run_id, key: 'go'})
+    assert.equal((await resume(run_id, options)).status, 'failed')
+    assert.equal((await resume(run_id, options)).status, 'failed')
+    assert.deepEqual(withdrawals(entries), [])
   })
 
   it('is followed by one request to stop if somebody has claimed it', async (test) => {

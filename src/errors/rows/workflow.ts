@@ -38,9 +38,10 @@ export const workflowErrors = rows(() => ({
     hint: (p: {run: string}) => `Continue it with ${command`svc workflow resume ${p.run}`}, or pass another --run-id.`,
   }),
   workflow_finished: conflict({
-    message: (p: {run: string; status: string}) => `Workflow run ${p.run} has ended: ${p.status}.`,
-    hint: (p: {run: string; status: string}) =>
-      p.status === 'failed'
+    message: (p: {run: string; status: string; canResume: boolean}) =>
+      `Workflow run ${p.run} has ended: ${p.status}${p.status === 'failed' && !p.canResume ? ', and what it did was undone' : ''}.`,
+    hint: (p: {run: string; canResume: boolean}) =>
+      p.canResume
         ? `Continue it with ${command`svc workflow resume ${p.run}`}.`
         : 'Start a new run with `svc workflow run FILE`.',
   }),
@@ -77,9 +78,14 @@ export const workflowErrors = rows(() => ({
     hint: 'Add the host to hosts in the workflow file.',
   }),
   workflow_failed: failed({
-    message: (p: {run: string; reason: string}) => `Workflow run ${p.run} failed: ${p.reason.replace(/\.$/, '')}.`,
-    hint: (p: {run: string}) =>
-      `Run ${command`svc workflow status ${p.run}`} to see its activities; ${command`svc workflow resume ${p.run}`} tries the failed one again.`,
+    message: (p: {run: string; reason: string; canResume: boolean}) =>
+      `Workflow run ${p.run} failed: ${p.reason.replace(/\.$/, '')}.`,
+    hint: (p: {run: string; canResume: boolean}) =>
+      `Run ${command`svc workflow status ${p.run}`} to see its activities; ${
+        p.canResume
+          ? `${command`svc workflow resume ${p.run}`} tries the failed one again`
+          : 'what it did was undone, so start a new run with `svc workflow run FILE`'
+      }.`,
   }),
   workflow_interrupted: interrupted({
     message: (p: {run: string}) => `Workflow run ${p.run} was interrupted; its completed steps are recorded.`,

@@ -200,7 +200,8 @@ class Driver {
       await execution.steps(signal).catch((error: unknown) => {
         if (!(error instanceof NotReached || error instanceof ActivityFailure)) throw error
       })
-      if (execution.hasCompensations) {
+      const {hasCompensations} = execution
+      if (hasCompensations || execution.hasHandedOn) {
         execution.write(() =>
           this.#context.store.run('UPDATE workflow_run_log SET is_unwinding = 1, last_error = ? WHERE run_id = ?', [
             reason,
@@ -208,10 +209,13 @@ class Driver {
           ]),
         )
       }
-      await execution.withdraw(reason, signal)
+      const isWithdrawn = await execution.withdraw(reason, signal)
       const failures = await execution.compensate(signal)
       const error = [reason, ...failures.map((failure) => `Compensation failed: ${failure}`)].join(' ')
       execution.writeEnd(() => {
+        // Nothing was undone: a failed run can be resumed. After an interruption, an earlier process may have undone something.
+        if (!hasCompensations && !isWithdrawn && this.#run.is_unwinding === 0)
+          this.#context.store.run('UPDATE workflow_run_log SET is_unwinding = 0 WHERE run_id = ?', [run_id])
         this.#release({status: end, error: end === 'failed' || failures.length > 0 ? error : undefined})
         if (end === 'failed') {
           this.#journal.append({event: 'WorkflowFailed', error})

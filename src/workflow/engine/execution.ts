@@ -140,21 +140,33 @@ export class Execution {
     return failures
   }
 
-  /** Takes back what activities have handed to others. A failure of this does not keep the run from ending. */
-  async withdraw(reason: string, signal: AbortSignal): Promise<void> {
-    for (const handedOn of this.#handedOn) await this.#withdraw(handedOn, reason, signal)
+  /**
+   * Takes back what activities have handed to others. A failure of this does not keep the run from ending.
+   * @returns true if something was taken back, so that the results of these activities are not valid any more
+   */
+  async withdraw(reason: string, signal: AbortSignal): Promise<boolean> {
+    let isWithdrawn = false
+    for (const handedOn of this.#handedOn) if (await this.#withdraw(handedOn, reason, signal)) isWithdrawn = true
+    return isWithdrawn
   }
 
-  async #withdraw({step, worker, call}: HandedOn, reason: string, signal: AbortSignal): Promise<void> {
+  get hasHandedOn(): boolean {
+    return this.#handedOn.length > 0
+  }
+
+  async #withdraw({step, worker, call}: HandedOn, reason: string, signal: AbortSignal): Promise<boolean> {
     let event: StepEvent | undefined
+    let isWithdrawn = false
     try {
       event = await withTimeout(withdrawalMs, signal, async (limited) => worker.withdraw?.(call, reason, limited))
+      isWithdrawn = event !== undefined
     } catch (error) {
       if (signal.aborted) throw signal.reason
       event = {event: 'MeshActivity', mesh_op: 'withdraw', control: 'withdraw_failed', reason: failureText(error)}
     }
     const names = {activity: step.name, activity_id: call.key.activityId}
     if (event !== undefined) this.write(() => this.#options.journal.append({...event, ...names}))
+    return isWithdrawn
   }
 
   /** Notes while the run unwinds what a completed or interrupted activity may have handed on. */

@@ -6,8 +6,10 @@ import {compileWorkflow, readWorkflows} from '../definition/read.js'
 import {isHeld} from '../store/lease.js'
 import {
   adoptDefinition,
+  canResume,
   definitionOf,
   findRun,
+  finished,
   insertRun,
   isFinished,
   type NewRun,
@@ -62,9 +64,7 @@ export async function resumeRun(
 
 /** @throws workflow_finished */
 function requireContinuable(run: RunRow): void {
-  const {run_id, status, is_unwinding} = run
-  if (status === 'completed' || status === 'cancelled' || (status === 'failed' && is_unwinding === 1))
-    throw new SvcError('workflow_finished', {run: run_id, status})
+  if (isFinished(run) && !canResume(run)) throw finished(run)
 }
 
 /** The workflow in the file of a run; undefined if there is no such file or workflow any more. */
@@ -95,7 +95,7 @@ export async function cancelRun(context: TaskContext, runId: string, options: Dr
   const {store, now} = context
   const run = store.transaction(() => {
     const found = requireRun(context, runId)
-    if (isFinished(found)) throw new SvcError('workflow_finished', {run: runId, status: found.status})
+    if (isFinished(found)) throw finished(found)
     requestCancel(context, runId)
     return found
   })

@@ -103,6 +103,13 @@ export const definitionOf = ({definition_json: json}: RunRow): WorkflowDefinitio
 
 export const isFinished = ({status}: Pick<RunRow, 'status'>): boolean => status !== 'running' && status !== 'waiting'
 
+/** True if a run has failed and nothing that it did was undone. */
+export const canResume = ({status, is_unwinding}: Pick<RunRow, 'status' | 'is_unwinding'>): boolean =>
+  status === 'failed' && is_unwinding === 0
+
+export const finished = (run: RunRow): SvcError =>
+  new SvcError('workflow_finished', {run: run.run_id, status: run.status, canResume: canResume(run)})
+
 /** Replaces the definition of a run. Results of activities are kept by their ids. */
 export function adoptDefinition({store, now}: TaskContext, runId: string, workflow: Workflow): void {
   store.run(
@@ -184,7 +191,7 @@ export function pruneRuns(
   })
 }
 
-/** Condition of runs that cannot be resumed: a failed run can, unless its compensations have run. */
+/** Condition of runs that cannot be resumed: a failed run can, unless something that it did was undone; see `canResume`. */
 export const hasEndedForGood = "(status IN ('completed', 'cancelled') OR (status = 'failed' AND is_unwinding = 1))"
 
 const tablesOfRuns = [

@@ -2,7 +2,7 @@ import {clearDecision} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../../tasks/index.js'
 import {type SignalKeys, signalKeysOf} from '../definition/signal-keys.js'
-import {definitionOf, isFinished, requireRun, wakeRun} from './runs.js'
+import {definitionOf, finished, isFinished, requireRun, wakeRun} from './runs.js'
 
 /** Maximum size of the payload of a signal, bytes of JSON. */
 const maxPayloadBytes = 64 << 10
@@ -35,7 +35,7 @@ export function sendSignal(
       return {signal_id: last.id}
     if (isAnswered && keys.approvals.has(key))
       throw new SvcError('workflow_decided', {run, key, ...decisionOf(JSON.parse(last.payload_json ?? 'null'))})
-    if (isFinished(row)) throw new SvcError('workflow_finished', {run, status: row.status})
+    if (isFinished(row)) throw finished(row)
     if (!keys.has(key))
       throw new SvcError('workflow_signal_unknown', {run, key, known: [...keys.approvals, ...keys.signals].join(', ')})
     const open = store.get<{count: number}>(
