@@ -58,7 +58,8 @@ export default class DbImport extends DbCommand<typeof DbImport> {
       throw new SvcError('record_invalid', {path, place: `line ${number}`, fault})
     }
     try {
-      const {table, record, last_id: lastId} = parse(line) as Partial<Record<'table' | 'record' | 'last_id', unknown>>
+      const parsed = parse(line) as Partial<Record<'table' | 'record' | 'last_id', unknown>> | null
+      const {table, record, last_id: lastId} = parsed ?? {}
       if (typeof table === 'string' && record === undefined && isId(lastId)) return {table, lastId}
       if (typeof table === 'string' && typeof record === 'object' && record !== null)
         return {table, record: record as Record<string, unknown>}

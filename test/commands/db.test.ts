@@ -863,6 +863,7 @@ type State = | Open | Shut(why: str)
 
   for (const [name, line, fault] of [
     ['is not JSON', '{"table": "Task"', /-, line 2: invalid JSON/],
+    ['is null', 'null', /-, line 2: expected/],
     ['has no record', '{"table": "Task"}', /-, line 2: expected \{"table": …, "record": …\}/],
     [
       'has an id beyond the range',
