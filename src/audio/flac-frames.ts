@@ -123,15 +123,18 @@ async function readFrame(
   let beforeBroken: number | undefined
   /** Start of a file that is joined to this one; -1 if there is none. */
   let joint = bytes.indexOf(startMarker, header.length, 'latin1')
+  /** True if that file begins inside the frame. */
+  let isJoinedInside = false
   for (let at = bytes.indexOf(0xff, header.length); falseHeaders < maxFalseHeaders; at = bytes.indexOf(0xff, at + 1)) {
     if (joint >= 0 && (at < 0 || at > joint)) {
       if (crc16(bytes, checked, joint, crc) === 0) return {header, bytes: await reader.read(joint)}
       joint = -1
+      isJoinedInside = true
     }
     if (at < 0 && isAll) {
       const length = bytes.length - tagLength(bytes)
       if (crc16(bytes, checked, length, crc) === 0) return {header, bytes: await reader.read(length)}
-      if (falseHeaders === 0 && beforeBroken === undefined) return 'cut'
+      if (falseHeaders === 0 && beforeBroken === undefined && !isJoinedInside) return 'cut'
       break
     }
     if (!isAll && (at < 0 || at + headerBytes > bytes.length)) {
@@ -160,7 +163,7 @@ async function readFrame(
 const tagLength = (bytes: Buffer): number =>
   bytes.length >= 128 && bytes.toString('latin1', bytes.length - 128, bytes.length - 125) === 'TAG' ? 128 : 0
 
-/** Skips at least one byte, up to the next frame header. */
+/** Skips at least one byte, up to the next frame header, or the start of a file that is joined to this one. */
 async function skipToHeader(reader: ByteReader, first: FrameHeader | undefined): Promise<undefined> {
   await reader.skip(1)
   for (let isAll = false; !isAll; ) {
@@ -169,6 +172,8 @@ async function skipToHeader(reader: ByteReader, first: FrameHeader | undefined):
     const end = isAll ? bytes.length : bytes.length - headerBytes
     let at = bytes.indexOf(0xff)
     while (at >= 0 && at < end && readHeader(bytes, at, first) === undefined) at = bytes.indexOf(0xff, at + 1)
+    const joint = bytes.indexOf(startMarker, 0, 'latin1')
+    if (joint >= 0 && (at < 0 || joint < at)) at = joint
     const isFound = at >= 0 && at < end
     await reader.skip(isFound ? at : end)
     if (isFound) return undefined

@@ -443,6 +443,17 @@ describe('recordings that were joined', {skip: skipWithoutFfmpeg}, () => {
         assert.ok(Math.abs(frequency(sound.subarray(8000, 24_000)) - first!.hertz) < 5)
         assert.ok(Math.abs(frequency(sound.subarray(40_000, 56_000)) - last!.hertz) < 5)
       })
+
+  it('keep the second part if the first one is cut: flac', async () => {
+    const [cut, whole] = [44_100, 16_000].map((rate) => {
+      const wave = waveFile({channels: [sine(500, 2 * rate, {rate})], sampleRate: rate, encoding: 's16le'})
+      return ffmpeg(wave, '-c:a', 'flac', '-f', 'flac', 'pipe:1')
+    }) as [Buffer, Buffer]
+    const {sound, warnings} = await decode(fromBytes(Buffer.concat([cut.subarray(0, cut.length / 2), whole])))
+    assert.deepEqual(warnings, ['audio_damaged'])
+    assert.ok(sound.length > 40_000 && sound.length < 56_000, `${sound.length}`)
+    assert.ok(Math.abs(frequency(sound.subarray(-24_000, -8000)) - 500) < 5)
+  })
 })
 
 describe('raw samples', () => {
