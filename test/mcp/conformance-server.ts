@@ -29,6 +29,8 @@ const ask = async ({ask: put}: CallHooks, message: string, schema: object) => {
 const name = text({name: {type: 'string'}}, ['name'])
 const greeting = async (_args: Args, hooks: CallHooks) =>
   `Hello, ${((await ask(hooks, 'What is your name?', name)) as {name?: string}).name}!`
+const confirmation = (_args: Args, hooks: CallHooks) =>
+  ask(hooks, 'Is this right?', text({ok: {type: 'boolean'}}, ['ok']))
 
 const choices = ['one', 'two', 'three']
 const titled = choices.map((value) => ({const: value, title: value.toUpperCase()}))
@@ -87,8 +89,8 @@ const fixtures: readonly Fixture[] = [
       }),
   ],
   ['test_input_required_result_elicitation', greeting],
-  ['test_input_required_result_request_state', greeting],
-  ['test_input_required_result_tampered_state', greeting],
+  ['test_input_required_result_request_state', confirmation],
+  ['test_input_required_result_tampered_state', confirmation],
   ['test_input_required_result_capabilities', greeting],
   [
     'test_input_required_result_multi_round',
