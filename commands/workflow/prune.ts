@@ -1,7 +1,6 @@
 import {Flags} from '@oclif/core'
 import {durationFlag, OrchCommand} from '../../src/cli/index.js'
-
-const dayMs = 86_400_000
+import {counted} from '../../src/errors/index.js'
 
 export default class WorkflowPrune extends OrchCommand<typeof WorkflowPrune> {
   static override summary = 'Delete old runs that have ended.'
@@ -23,10 +22,9 @@ vacuum --store.`
 
   async run(): Promise<void> {
     const {modules, orchestrator} = await this.open()
-    const {'older-than': age, failed, 'dry-run': dryRun = false} = this.flags
-    const olderThanMs = age ?? orchestrator.config.workflowRetentionDays * dayMs
+    const {'older-than': olderThanMs, failed, 'dry-run': dryRun = false} = this.flags
     const removed = modules.workflows.pruneRuns(orchestrator, {olderThanMs, failed, dryRun})
-    const runs = removed === 1 ? '1 run' : `${removed} runs`
-    await this.output.result({dry_run: dryRun, removed}, () => `${runs} ${dryRun ? 'would be deleted' : 'deleted'}`)
+    const outcome = dryRun ? 'would be deleted' : 'deleted'
+    await this.output.result({dry_run: dryRun, removed}, () => `${counted(removed, 'run')} ${outcome}`)
   }
 }

@@ -42,7 +42,7 @@ export async function flacDecoder(): Promise<PacketDecoder> {
       const frames = packets.filter((packet) => packet[0] === 0xff)
       const [frame] = frames
       if (frame === undefined) return silent
-      // The decoder drops the first frames of another format, unless it begins anew.
+      // The decoder drops the first frames of another format, unless it restarts.
       const mode = frame[3]! >> 4
       const next = [frame[2]! & 15, mode > 7 ? 1 : mode].join()
       if (format !== undefined && next !== format) await decoder.reset()

@@ -1,6 +1,6 @@
 /**
  * The decision of a person: true is yes, false is no. Everything else, such as 0, [] or the text "false", is undefined: it
- * decides nothing, and whoever gave it must be told so.
+ * decides nothing, and must be refused.
  */
 export const clearDecision = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined)
 

@@ -78,7 +78,7 @@ export function failMessage(
     const row = requireMessage(context, agent, reference)
     const holder = holderOf(context, row)
     const kept = error.slice(0, longestError)
-    // The first reply was lost, and nobody has claimed the message since.
+    // The first reply was lost, and no consumer has claimed the message since.
     const isOpen = holder === undefined && row.claim_owner === null && row.acknowledged_at_ms === null
     if (isOpen && row.last_claim_error === kept) return row
     if (holder !== owner)

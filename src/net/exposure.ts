@@ -11,7 +11,7 @@ interface Exposure {
   variable: string
 }
 
-/** True if anybody on other machines could use a server. @param isProtected it needs a secret, or may do without */
+/** True if every user of another machine could use a server. @param isProtected it needs a secret, or may do without */
 export const isExposed = (host: string, isProtected: boolean): boolean => !isProtected && !isLoopback(host)
 
 /** Why an address cannot be listened on, without the address: `permission denied (EACCES)`. */

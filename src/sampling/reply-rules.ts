@@ -34,12 +34,12 @@ export function replyRules(rules: ReplyRules, {promptTokens, limit, endTokens}: 
   const least = minNewTokens ?? minLength - promptTokens
   const first = promptTokens === 1 && forcedFirst.length > 0 ? promptTokens + 1 : promptTokens
   const processor: LogitsProcessor = (logits, history) => {
-    for (const word of badWords) if (endsWithStart(history, word)) ban(logits, word.slice(-1))
-    if (history.length - promptTokens < least) ban(logits, endTokens)
+    for (const word of badWords) if (endsWithStart(history, word)) exclude(logits, word.slice(-1))
+    if (history.length - promptTokens < least) exclude(logits, endTokens)
     if (history.length === 1) force(logits, forcedFirst)
     if (history.length - promptTokens === limit - 1) force(logits, forcedLast)
-    ban(logits, suppressed)
-    if (history.length === first) ban(logits, suppressedFirst)
+    exclude(logits, suppressed)
+    if (history.length === first) exclude(logits, suppressedFirst)
   }
   const isNeutral =
     least <= 0 && [badWords, suppressed, suppressedFirst, forcedFirst, forcedLast].every(({length}) => length === 0)
@@ -59,7 +59,8 @@ function endsWithStart(history: readonly number[], word: readonly number[]): boo
   return true
 }
 
-function ban(logits: Float32Array, ids: Iterable<number>): void {
+/** Makes tokens impossible. */
+function exclude(logits: Float32Array, ids: Iterable<number>): void {
   for (const id of ids) if (id < logits.length) logits[id] = -Infinity
 }
 

@@ -1,6 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import type {FastifyReply, FastifyRequest} from 'fastify'
-import {SvcError} from '../errors/index.js'
+import {literalPattern, SvcError} from '../errors/index.js'
 import {type HttpApp, hasBearerToken, hasProtocolToken, isLoopback, isSameSecret} from '../net/index.js'
 
 export interface AccessOptions {
@@ -58,7 +58,7 @@ function allowOrigin(request: FastifyRequest, reply: FastifyReply, isAllowed: (o
 export function originTest(patterns: readonly string[]): (origin: string) => boolean {
   const forms = patterns.map((pattern) => {
     if (pattern === '*') return /^/
-    const parts = pattern.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    const parts = pattern.split('*').map(literalPattern)
     return new RegExp(`^${parts.join('[^/]+')}$`)
   })
   return (origin) => {

@@ -77,8 +77,7 @@ export const requestFields: readonly FieldRow[] = [
   ...limited([chat, chatCompletions, completions], 'context', [[]]),
   ...limited([chatCompletions], 'echo', [false]),
   ...limited(routes, 'suffix', [''], {what: 'insert'}),
-  ...limited(ollama, 'template', [''], {what: 'custom templates'}),
-  ...limited(openai, 'template', [''], {what: 'custom templates'}),
+  ...limited(routes, 'template', [''], {what: 'custom templates'}),
   ...refused(routes, 'chat_template', {what: 'custom templates'}),
   ...limited(routes, 'images', [[]], {what: 'images'}),
   ...limited(routes, 'documents', [[]]),
@@ -152,8 +151,7 @@ export const requestFields: readonly FieldRow[] = [
   ...ignored(openai, 'dry_sequence_breakers dynatemp_exponent'),
 
   // Structured output and tools.
-  ...limited(ollama, 'format', [''], {what: 'structured output'}),
-  ...limited(openai, 'format', [''], {what: 'structured output'}),
+  ...limited(routes, 'format', [''], {what: 'structured output'}),
   ...limited(routes, 'response_format', [{type: 'text'}], {what: 'structured output'}),
   ...refused(openai, 'grammar json_schema guided_json guided_regex guided_choice guided_grammar structured_outputs'),
   ...refused(openai, 'guided_decoding_backend guided_whitespace_pattern structural_tag'),

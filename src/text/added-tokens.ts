@@ -1,3 +1,4 @@
+import {literalPattern} from '../errors/index.js'
 import {specialTokens} from './special-tokens.js'
 
 /** A token that is found in the text before the model encodes what is between such tokens. */
@@ -63,8 +64,10 @@ function add(tokens: Map<string, AddedToken>, token: Partial<AddedToken>): void 
   tokens.set(content, {id: id as number, content, single_word, lstrip, rstrip, normalized, special})
 }
 
-/** A character of a word in the regular expressions of the native library. */
-const wordCharacter = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u
+/** The class of the characters of words in the regular expressions of the native library, without brackets. */
+export const wordClass = String.raw`\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}`
+
+const wordCharacter = new RegExp(`[${wordClass}]`, 'u')
 const space = /\p{White_Space}/u
 
 /** Splits a text into added tokens and the texts between them. */
@@ -78,7 +81,7 @@ export function tokenSplitter(texts: readonly (readonly [text: string, token: Ad
   const tokens = new Map([...texts].reverse().filter(([text]) => text !== ''))
   if (tokens.size === 0) return (text) => [text]
   const longestFirst = [...tokens.keys()].sort((a, b) => b.length - a.length)
-  const any = new RegExp(longestFirst.map(escaped).join('|'), 'gu')
+  const any = new RegExp(longestFirst.map(literalPattern).join('|'), 'gu')
   return (text) => {
     const parts: (string | AddedToken)[] = []
     let from = 0
@@ -106,6 +109,3 @@ function characterBefore(text: string, at: number): string {
   const last = text.slice(Math.max(0, at - 2), at)
   return [...last].at(-1) ?? ''
 }
-
-/** A regular expression that matches exactly this text. */
-export const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

@@ -1,4 +1,6 @@
 import * as library from '@huggingface/tokenizers'
+import {literalPattern} from '../errors/index.js'
+import {wordClass} from './added-tokens.js'
 import {inByteAlphabet} from './vocabulary.js'
 
 /** `pre_tokenizer` of `tokenizer.json`. */
@@ -34,8 +36,7 @@ const punctuation = /[\p{P}!-/:-@[-`{-~]/gu
 const number = /\p{N}/gu
 const gpt2 =
   /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu
-const wordOrSymbols =
-  /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{White_Space}]+/gu
+const wordOrSymbols = new RegExp(`[${wordClass}]+|[^${wordClass}\\p{White_Space}]+`, 'gu')
 const notSpace = /\P{White_Space}+/gu
 
 const kinds: Readonly<Record<string, (json: PreTokenizerJson) => PreTokenizer>> = {
@@ -56,7 +57,7 @@ const kinds: Readonly<Record<string, (json: PreTokenizerJson) => PreTokenizer>> 
   Metaspace({replacement = '▁', prepend_scheme: scheme, add_prefix_space: prefixes, split = true}) {
     const mark = String(replacement)
     const prepends = scheme ?? (prefixes === false ? 'never' : 'always')
-    const pattern = new RegExp(mark, 'gu')
+    const pattern = new RegExp(literalPattern(mark), 'gu')
     return (text, isFirst) => {
       const marked = text.replaceAll(' ', mark)
       const needsMark = prepends === 'always' || (prepends === 'first' && isFirst)

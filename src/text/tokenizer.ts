@@ -1,6 +1,6 @@
 import {Tokenizer as HuggingFaceTokenizer} from '@huggingface/tokenizers'
-import {SvcError} from '../errors/index.js'
-import {type AddedToken, addedTokens, escaped, tokenSplitter} from './added-tokens.js'
+import {literalPattern, SvcError} from '../errors/index.js'
+import {type AddedToken, addedTokens, tokenSplitter} from './added-tokens.js'
 import {mergedPairs, type Pairs, partsOf} from './merges.js'
 import {type PostProcessorJson, surroundingsOf} from './post-processor.js'
 import {createPreTokenizer, type PreTokenizerJson, UnsupportedFeature} from './pre-tokenizer.js'
@@ -266,7 +266,7 @@ function guard(specials: readonly string[]): (text: string) => string {
   if (names.length === 0) return (text) => text
   const starts = names.map((special) => special.slice(0, -1))
   const ends = names.map((special) => special.slice(1))
-  const special = new RegExp(`(?=${names.map(escaped).join('|')}).`, 'gsu')
+  const special = new RegExp(`(?=${names.map(literalPattern).join('|')}).`, 'gsu')
   const isPart = (text: string) => text.length > 1
   const endings = new Set(starts.flatMap((start) => prefixes(start)).filter(isPart))
   const beginnings = new Set(ends.flatMap((end) => suffixes(end)).filter(isPart))

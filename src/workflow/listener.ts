@@ -4,7 +4,6 @@ import {pruneRuns, requestCancel, runsOfPlan, wakeRun} from './store/runs.js'
 
 /** Maximum number of runs that a cleanup deletes. */
 const prunedAtOnce = 100
-const dayMs = 86_400_000
 
 /** Wakes the runs that wait for a task, in the transaction that ends it; cancels the runs of a replaced plan; deletes old runs. */
 export const workflowListener: TaskListener = {
@@ -15,6 +14,6 @@ export const workflowListener: TaskListener = {
     for (const run of runsOfPlan(context, planSessionId, version)) requestCancel(context, run)
   },
   cleanup(context) {
-    pruneRuns(context, {olderThanMs: context.config.workflowRetentionDays * dayMs, limit: prunedAtOnce})
+    pruneRuns(context, {limit: prunedAtOnce})
   },
 }

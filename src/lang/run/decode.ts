@@ -1,6 +1,7 @@
 import {type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
 import {distinct} from './equality.js'
 import {InexactNumber} from './json-text.js'
+import {lazy} from './lazy.js'
 import {Err, expectedText, fromJson, isObject, isText, type Objects, Ok, Unstorable, type Value} from './value.js'
 
 /** A JSON value of the wrong type. */
@@ -104,13 +105,10 @@ function storableText(text: string): string {
   throw new TypeMismatch(expectedText)
 }
 
-/** Creates a function on first use, because types can be recursive. */
+/** Calls a function that is created on first use. */
 function later<V, R>(make: () => (value: V) => R): (value: V) => R {
-  let made: ((value: V) => R) | undefined
-  return (value) => {
-    made ??= make()
-    return made(value)
-  }
+  const made = lazy(make)
+  return (value) => made()(value)
 }
 
 function fields(types: readonly FieldType[], refuse: () => never, tag?: string): Decoder {

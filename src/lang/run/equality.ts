@@ -1,5 +1,6 @@
 import {isEqualByValue, isUnknown, option, type Type, type Visitor, visitSome} from '../check/index.js'
 import {decimalKey} from './decimal.js'
+import {lazy} from './lazy.js'
 import {asMap, Err, isObject, jsonNull, Ok, type Value} from './value.js'
 
 /** Converts a value to one with a canonical JSON text: equal values have equal texts. */
@@ -106,24 +107,15 @@ const canonicals: Partial<Visitor<Type, Canonical, undefined>> = {
   row: ({table}) => fieldsOf(() => [table.id, ...table.columns]),
   object: ({fields}) => fieldsOf(() => [...fields].map(([name, type]) => ({name, type}))),
   sum: ({sum}) => {
-    const byTag = later(() => new Map(sum.variants.map(({name, fields}) => [name, fieldsOf(() => fields)])))
+    const byTag = lazy(() => new Map(sum.variants.map(({name, fields}) => [name, fieldsOf(() => fields)])))
     return (value) => ((isObject(value) && byTag().get(String(value._tag))) || untyped)(value)
   },
 }
 
 function fieldsOf(fields: () => readonly {name: string; type: Type}[]): Canonical {
-  const byName = later(() => new Map(fields().map(({name, type}) => [name, canonicalOf(type)])))
+  const byName = lazy(() => new Map(fields().map(({name, type}) => [name, canonicalOf(type)])))
   return (value) =>
     isObject(value) ? members(Object.entries(value), (name) => byName().get(name) ?? untyped) : untyped(value)
-}
-
-/** Creates a value on first use, because types can be recursive. */
-function later<R>(make: () => R): () => R {
-  let made: R | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 const members = (entries: readonly (readonly [string, Value])[], of: (name: string) => Canonical) => [

@@ -46,7 +46,7 @@ export const meshExecutor: Executor<'mesh'> = {
 }
 
 /**
- * Acknowledges the message of a dispatch for its receiver, if nobody has claimed it. Otherwise the receiver gets a message
+ * Acknowledges the message of a dispatch for its receiver, if no node has claimed it. Otherwise the receiver gets a message
  * that asks it to stop; the control plane stores both only once.
  */
 async function withdrawMessage(

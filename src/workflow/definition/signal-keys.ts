@@ -1,4 +1,5 @@
 import type {WorkflowDefinition} from '../../contracts/index.js'
+import {literalPattern} from '../../errors/index.js'
 
 /** What the steps of a workflow wait for. */
 export interface SignalKeys {
@@ -38,9 +39,7 @@ const patternOf = (template: string): RegExp =>
   new RegExp(
     `^${template
       .split(/\$\{\{.*?\}\}/s)
-      .map(escaped)
+      .map(literalPattern)
       .join('.*')}$`,
     's',
   )
-
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')

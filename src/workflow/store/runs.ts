@@ -155,9 +155,11 @@ export const runsOfPlan = ({store, repositoryId}: TaskContext, planSessionId: st
     )
     .map(({run_id}) => run_id)
 
+const dayMs = 86_400_000
+
 export interface RunPruning {
-  /** Minimum time since the runs ended, ms. */
-  olderThanMs: number
+  /** Minimum time since the runs ended, ms; default: the retention of the settings. */
+  olderThanMs?: number | undefined
   /** Also deletes failed runs that could be resumed. */
   failed?: boolean | undefined
   /** Only counts the runs. */
@@ -175,12 +177,13 @@ export function pruneRuns(
   context: TaskContext,
   {olderThanMs, failed = false, dryRun = false, limit = -1}: RunPruning,
 ): number {
-  const {store, repositoryId, now} = context
+  const {store, repositoryId, now, config} = context
+  const ageMs = olderThanMs ?? config.workflowRetentionDays * dayMs
   return store.transaction(() => {
     const runs = store.all<{run_id: string}>(
       `SELECT run_id FROM workflow_run_log WHERE repository_id = @repository AND completed_at_ms <= @limit_ms
   AND (${hasEndedForGood} OR (@failed AND status = 'failed')) LIMIT @limit`,
-      {repository: repositoryId, limit_ms: now() - olderThanMs, failed: failed ? 1 : 0, limit},
+      {repository: repositoryId, limit_ms: now() - ageMs, failed: failed ? 1 : 0, limit},
     )
     if (runs.length === 0 || dryRun) return runs.length
     const ids = JSON.stringify(runs.map(({run_id}) => run_id))

@@ -5,8 +5,8 @@ import {type Counter, Counters, prepareCounters} from './counters.js'
 import {meshStoreFragment} from './schema.js'
 
 /**
- * Ends the leases and claims of a backup. Their holders may have released them since, or lost them to others. A holder that
- * still works is told so at its next renewal, and the work can be assigned again at once.
+ * Ends the leases and claims of a backup. Their holders may have released them since, or lost them to others. The next
+ * renewal of a holder that still works fails, and the work can be assigned again immediately.
  */
 function endHolds(database: Database, now: Date): void {
   const at = now.getTime()
