@@ -2,7 +2,8 @@
  * Installs the dependencies of a clone and builds it. Install scripts of packages are disabled. The only package that
  * needs its script is the SQLite driver for Node 20, which is compiled here on that version only.
  */
-import {execFileSync, spawnSync} from 'node:child_process'
+import {execFile, spawn} from 'node:child_process'
+import {once} from 'node:events'
 import {existsSync} from 'node:fs'
 import {delimiter, join, resolve} from 'node:path'
 import {fileURLToPath} from 'node:url'
@@ -12,17 +13,20 @@ const npmProgram = process.env.npm_execpath
 if (npmProgram === undefined) fail('Run this script as: npm run setup')
 
 const isNode20 = Number.parseInt(process.versions.node, 10) < 22
+let compiled
 if (isNode20) checkCompiler()
-npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
-if (isNode20) compileDriver()
-npm(['run', 'build'])
+await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+// The driver is compiled on one processor, and the build does not need it.
+compiled = isNode20 ? compileDriver() : undefined
+await npm(['run', 'build'])
+if (compiled?.exitCode === null) process.stdout.write('Waiting for the SQLite driver.\n')
 
-function npm(args) {
-  try {
-    execFileSync(process.execPath, [npmProgram, ...args], {cwd: root, stdio: 'inherit'})
-  } catch (error) {
-    process.exit(error.status ?? 1)
-  }
+async function npm(args) {
+  const child = spawn(process.execPath, [npmProgram, ...args], {cwd: root, stdio: 'inherit'})
+  const [status] = await once(child, 'exit')
+  if (status === 0) return
+  compiled?.kill()
+  process.exit(status ?? 1)
 }
 
 function fail(message) {
@@ -49,19 +53,20 @@ driver are only compiled for Node.js 22 and newer.\n`,
   )
 }
 
-/** Compiles the driver. Its output, mostly warnings, is shown if it fails. */
+/** Starts the compilation of the driver. Its output, mostly warnings, is shown if it fails. */
 function compileDriver() {
   process.stdout.write('Compiling the SQLite driver.\n')
   // If Node's headers are installed next to it, node-gyp does not have to download them.
   const nodeFolder = resolve(process.execPath, '../..')
   const headers = existsSync(join(nodeFolder, 'include/node/node.h')) ? {npm_config_nodedir: nodeFolder} : {}
-  const {status, stdout, stderr} = spawnSync(process.execPath, [npmProgram, 'run', 'install'], {
+  const options = {
     cwd: join(root, 'node_modules/better-sqlite3-v12'),
     env: {...process.env, ...headers},
-    encoding: 'utf8',
     maxBuffer: 1 << 28,
+  }
+  return execFile(process.execPath, [npmProgram, 'run', 'install'], options, (error, stdout, stderr) => {
+    if (error === null) return
+    process.stderr.write(stdout + stderr)
+    fail('The SQLite driver could not be compiled; the lines above say why. Node.js 22 needs no compiler.')
   })
-  if (status === 0) return
-  process.stderr.write(stdout + stderr)
-  fail('The SQLite driver could not be compiled; the lines above say why. Node.js 22 needs no compiler.')
 }
