@@ -1,12 +1,14 @@
 import {randomUUID} from 'node:crypto'
 import {existsSync} from 'node:fs'
 import {rm} from 'node:fs/promises'
+import {availableParallelism} from 'node:os'
 import {basename, relative, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   audioTrackFlag,
   formatTable,
   inGroup,
+  OutputTurn,
   overwriteFlag,
   positionFlag,
   recordingLimitFlags,
@@ -40,6 +42,45 @@ interface Destination {
   files: ReadonlyMap<string, readonly string[]>
   rule: OutputRule
 }
+
+/** Number of recordings from which short ones are transcribed together: a second model takes time to start. */
+const fewestTogether = 4
+
+/** Number of recordings that are transcribed at the same time or wait for their output: one more than models work. */
+const mostStarted = Math.min(availableParallelism(), 4) + 1
+
+/** A recording whose transcription can begin before the output of earlier ones has ended. */
+class Job {
+  readonly turn = new OutputTurn()
+  /** What shows its progress and prints its segments when its turn has come. */
+  handlers: Pick<TranscribeHandlers, 'onStart' | 'onProgress' | 'onSegment'> = {}
+  /** Outputs that exist and are kept, once that was checked. */
+  kept: ReadonlySet<string> | undefined
+  #result: Promise<TranscribedWithin> | undefined
+
+  /** @param paths output files, one per format */
+  constructor(
+    readonly recording: string,
+    readonly paths: readonly string[],
+  ) {}
+
+  /** The transcription, if it has begun. */
+  get result(): Promise<TranscribedWithin> | undefined {
+    return this.#result
+  }
+
+  /** Begins on the first call. */
+  begin(transcribe: (job: Job) => Promise<TranscribedWithin>): Promise<TranscribedWithin> {
+    if (this.#result === undefined) {
+      this.#result = transcribe(this)
+      // A failure is reported when the turn of the recording comes.
+      this.#result.catch(() => undefined)
+    }
+    return this.#result
+  }
+}
+
+type TranscribedWithin = Awaited<ReturnType<typeof import('../src/speech/index.js')['transcribeWithin']>>
 
 /** Starts the text of each recording, as head and tail do for several files. */
 const titles = () => {
@@ -76,7 +117,8 @@ not from the file name. If a directory is given, all recordings in it are transc
 its subdirectories. A .txt or .md file is treated as a transcript and only cleaned up.
 
 Each segment is printed as soon as it is final; with --domain code or --profile aggressive, that is at the end. If one
-of several recordings fails, the error is reported, the others are still transcribed, and the exit status is 1. --json
+of several recordings fails, the error is reported, the others are still transcribed, and the exit status is 1. From four
+recordings on, those of up to a minute are transcribed at the same time; the output keeps the order. --json
 prints one object per recording; with several recordings, text has a line with the name of each, as of head and tail.
 
 The model is a directory, a whisper.cpp file, or a Hugging Face id such as openai/whisper-base, which is downloaded
@@ -199,24 +241,38 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       formats.length === 1 && (!several || this.output.json || formats.every((name) => joinable.has(name)))
     if (files.size === 0 && !isJoinable) throw new SvcError('output_dir_needed', {formats})
     const title = several && files.size === 0 && formats[0] === 'text' ? titles() : () => ''
-    const transcriber = await this.createTranscriber({refine: this.flags.refine, words: this.#words(destination)})
+    // The keys of `files` are unique: a recording given twice is written once.
+    const unique = files.size > 0 ? [...files.keys()] : recordings
+    const together = unique.length >= fewestTogether && this.#canRunTogether
+    const words = this.#words(destination)
+    const transcriber = await this.createTranscriber({refine: this.flags.refine, words, together})
+    const stop = new AbortController()
+    const signal = AbortSignal.any([this.signal, stop.signal])
+    const jobs = unique.map((recording) => new Job(recording, files.get(recording) ?? []))
+    const begin = (job: Job) => job.begin(() => this.#read(transcriber, job, signal))
     let failed = false
     try {
-      // The keys of `files` are unique: a recording given twice is written once.
-      for (const recording of files.size > 0 ? files.keys() : recordings)
+      for (const [i, job] of jobs.entries())
         try {
           const damage =
             this.flags['detect-language'] === true
-              ? await this.#detectLanguage(transcriber, recording, several)
-              : await this.#transcribe(transcriber, recording, destination, title)
+              ? await this.#detectLanguage(transcriber, job.recording, several)
+              : await this.#transcribe(job, destination, title, () => {
+                  const result = begin(job)
+                  const next = together ? jobs.slice(i + 1, i + mostStarted) : []
+                  for (const other of next) if (!this.#isComplete(other)) begin(other)
+                  return result
+                })
           if (this.flags.strict === true && damage > 0) failed = true
         } catch (error) {
-          const isOfRecording = error instanceof SvcError && !transcriber.isUnusable
+          const isOfRecording = error instanceof SvcError && !transcriber.isGeneral(error)
           if (!several || this.signal.aborted || !isOfRecording) throw error
           failed = true
-          await this.#reportFailure(recording, error)
+          await this.#reportFailure(job.recording, error)
         }
     } finally {
+      stop.abort(new SvcError('interrupted', {}))
+      await Promise.allSettled(jobs.flatMap(({result}) => result ?? []))
       await transcriber.close()
     }
     if (failed) this.exit(Exit.failed)
@@ -294,19 +350,34 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     return damage
   }
 
-  /** Returns the number of warnings about damaged audio. @param title precedes a text on standard output */
+  /** Limits of time are those of a recording that has all threads. */
+  get #canRunTogether(): boolean {
+    const limits = Object.values(sessionLimitsOf(this.flags))
+    return limits.every((limit) => limit === undefined) && this.flags['detect-language'] !== true
+  }
+
+  /** True if --resume has nothing to do for a recording. */
+  #isComplete(job: Job): boolean {
+    const {resume = false, overwrite = false} = this.flags
+    job.kept ??= new Set(job.paths.filter((path) => resume && !overwrite && existsSync(path)))
+    return job.paths.length > 0 && job.kept.size === job.paths.length
+  }
+
+  /**
+   * Returns the number of warnings about damaged audio.
+   * @param title precedes a text on standard output
+   * @param begin begins the transcription, unless it has begun
+   */
   async #transcribe(
-    transcriber: Transcriber,
-    recording: string,
-    {formats, files, rule}: Destination,
+    job: Job,
+    {formats, rule}: Destination,
     title: (recording: string) => string,
+    begin: () => Promise<TranscribedWithin>,
   ): Promise<number> {
     const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
-    const paths = files.get(recording) ?? []
-    const isKept = (path: string) => this.flags.resume === true && !rule.overwrite && existsSync(path)
-    const kept = new Set(paths.filter(isKept))
-    if (paths.length > 0 && kept.size === paths.length) {
-      const [verb, list] = [kept.size === 1 ? 'exists' : 'exist', paths.join(', ')]
+    const {recording, paths} = job
+    if (this.#isComplete(job)) {
+      const [verb, list] = [paths.length === 1 ? 'exists' : 'exist', paths.join(', ')]
       this.output.notice(`${list} already ${verb}, so ${recording} is skipped.`)
       return 0
     }
@@ -319,12 +390,12 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const isVisible = !this.flags.quiet && !(streams && process.stdout.isTTY)
     const {file: result, diagnostics} = await withProgress(`Transcribing ${basename(recording)}`, isVisible, (show) => {
       const progress = createProgress(show)
-      return this.#read(transcriber, recording, {
-        progress: progressFile,
+      job.handlers = {
         onStart: progress.start,
         onProgress: progress.advance,
         ...(streams ? {onSegment: (segment) => print(writer.segment(segment))} : {}),
-      })
+      }
+      return job.turn.begin(begin)
     }).catch((error: unknown) => {
       throw progressFile !== undefined && existsSync(progressFile.path)
         ? stopped(error, 'transcription', {recording})
@@ -338,7 +409,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       return damage
     }
     for (const [i, path] of paths.entries())
-      if (!kept.has(path))
+      if (job.kept?.has(path) !== true)
         await writeOutput(path, writeTranscript(formats[i] as TranscriptFormatName, result.transcript, shape), rule)
     if (progressFile !== undefined) await rm(progressFile.path, {force: true})
     const payload = await this.#payload(recording, result, diagnostics, paths)
@@ -395,32 +466,36 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   }
 
   /** What both the detection of the language and the transcription need. */
-  #source(): Pick<TranscribeHandlers, 'excerpt' | 'track' | 'onTracks' | 'signal' | 'onWarning'> {
+  #source(
+    notice = (text: string) => this.output.notice(text),
+  ): Pick<TranscribeHandlers, 'excerpt' | 'track' | 'onTracks' | 'signal' | 'onWarning'> {
     const {offset, duration} = this.flags
     return {
       excerpt:
         offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration},
-      ...trackOptions(this.flags['audio-track'], (text) => this.output.notice(text)),
+      ...trackOptions(this.flags['audio-track'], notice),
       signal: this.signal,
-      onWarning: ({message}) => this.output.notice(`warning: ${message}`),
+      onWarning: ({message}) => notice(`warning: ${message}`),
     }
   }
 
-  async #read(
-    transcriber: Transcriber,
-    recording: string,
-    handlers: TranscribeHandlers,
-  ): ReturnType<typeof import('../src/speech/index.js')['transcribeWithin']> {
+  async #read(transcriber: Transcriber, job: Job, signal: AbortSignal): Promise<TranscribedWithin> {
+    const {recording, paths, turn} = job
     const partial = await this.partialWriter()
     const {sessionLimits, transcribeWithin} = await import('../src/speech/index.js')
+    const source = this.#source((text) => void turn.print(() => this.output.notice(text)))
     return transcribeWithin(sessionLimits(sessionLimitsOf(this.flags), {}), transcriber, this.#input(recording), {
-      ...handlers,
-      ...this.#source(),
-      onStart: (durationSec) => {
-        partial?.start(durationSec)
-        handlers.onStart?.(durationSec)
-      },
-      onChunk: partial?.write,
+      ...source,
+      signal,
+      progress: await this.#progressFile(recording, paths[0]),
+      onStart: (durationSec) =>
+        void turn.print(() => {
+          partial?.start(durationSec)
+          job.handlers.onStart?.(durationSec)
+        }),
+      onProgress: (processedSec) => void turn.print(() => job.handlers.onProgress?.(processedSec)),
+      onSegment: (segment) => turn.print(() => job.handlers.onSegment?.(segment)),
+      onChunk: partial && ((chunk) => turn.print(() => partial.write(chunk))),
     })
   }
 

@@ -84,6 +84,7 @@ export {
   formatTasks,
   taskLine,
 } from './orch-text.js'
+export {OutputTurn} from './output-turn.js'
 export {overwriteFlag} from './overwrite-flag.js'
 export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
 export {byteProgress, showQuantising, withProgress} from './progress.js'

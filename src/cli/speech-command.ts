@@ -88,13 +88,16 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   /**
    * Creates a transcriber from the flags and settings. The caller closes it.
    * @param words computes word timestamps: if the model supports them, or always
+   * @param together recognises short recordings of several calls at the same time
    */
   protected async createTranscriber({
     refine,
     words,
+    together,
   }: {
     refine: boolean
     words?: 'preferred' | 'required' | undefined
+    together?: boolean
   }): Promise<Transcriber> {
     const {ModelHolder, Transcriber} = await import('../speech/index.js')
     const values = this.#values()
@@ -106,6 +109,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       ...(await this.#transcriberOptions(values)),
       model,
       prefersWords: words === 'preferred',
+      together,
       refine,
     })
   }

@@ -1,4 +1,5 @@
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
+import {startSpeechEngines} from './engine-instances.js'
 import type {OpenVadModel} from './neural-vad.js'
 import {orAborted} from './or-aborted.js'
 
@@ -12,7 +13,8 @@ export interface ModelSource {
 export class ModelHolder {
   readonly #source: ModelSource
   readonly #closed = new AbortController()
-  #engine: Promise<SpeechEngine> | undefined
+  /** The model with all threads for one recording, or with several workers for recordings that are transcribed together. */
+  readonly #engines: {alone?: Promise<SpeechEngine> | undefined; together?: Promise<SpeechEngine> | undefined} = {}
   readonly #vadModels = new Map<string, Promise<OpenVadModel>>()
 
   constructor(source: ModelSource) {
@@ -21,29 +23,38 @@ export class ModelHolder {
 
   /** True once the model is being started, until that fails. */
   get isStarted(): boolean {
-    return this.#engine !== undefined
+    const {alone, together} = this.#engines
+    return (alone ?? together) !== undefined
   }
 
   /**
    * Returns the running model; `loadMs` is 0 if an earlier call has started it. An abort ends only the wait.
+   * @param use whether other recordings are transcribed at the same time; their results are the same
    * @throws what `locate` and `startSpeechEngine` throw; the reason of the signal
    */
-  async open(signal: AbortSignal | undefined): Promise<{engine: SpeechEngine; loadMs: number}> {
+  async open(
+    signal: AbortSignal | undefined,
+    use: 'alone' | 'together' = 'alone',
+  ): Promise<{engine: SpeechEngine; loadMs: number}> {
     signal?.throwIfAborted()
-    const isFirst = this.#engine === undefined
-    this.#engine ??= this.#start().catch((error: unknown) => {
-      this.#engine = undefined
+    const isFirst = this.#engines[use] === undefined
+    this.#engines[use] ??= this.#start(use).catch((error: unknown) => {
+      this.#engines[use] = undefined
       throw error
     })
-    const engine = await orAborted(this.#engine, signal)
+    const engine = await orAborted(this.#engines[use], signal)
     return {engine, loadMs: isFirst ? engine.loadMs : 0}
   }
 
-  async #start(): Promise<SpeechEngine> {
+  /** A model that has only one instance is started once for both uses. */
+  async #start(use: 'alone' | 'together'): Promise<SpeechEngine> {
+    const other = await this.#engines[use === 'alone' ? 'together' : 'alone']?.catch(() => undefined)
+    if (other?.description.instances === 1) return other
     const {locate, engine: options} = this.#source
     const {signal} = this.#closed
-    const {name, path} = await locate(signal)
-    return startSpeechEngine(path, {...options, name, signal})
+    const {name, path} = other?.description ?? (await locate(signal))
+    const start = use === 'alone' ? startSpeechEngine : startSpeechEngines
+    return start(path, {...options, name, signal})
   }
 
   /** Opens the model of the neural voice activity detector. */
@@ -59,7 +70,8 @@ export class ModelHolder {
 
   async close(): Promise<void> {
     this.#closed.abort()
-    await (await this.#engine?.catch(() => undefined))?.release()
+    const engines = await Promise.all(Object.values(this.#engines).map((engine) => engine?.catch(() => undefined)))
+    for (const engine of new Set(engines)) await engine?.release()
     for (const model of this.#vadModels.values()) await (await model.catch(() => undefined))?.release()
   }
 }

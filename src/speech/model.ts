@@ -26,6 +26,8 @@ export interface SpeechModelDescription {
   translates: boolean
   /** Number of windows of a recording to recognise together; 0 if the model does not support this. */
   batch: number
+  /** Number of copies of the model that share the threads of this machine for short recordings, at least 1. */
+  instances: number
   /** How the model drafts the text of live audio: each sample once, windows of any length, or only complete windows. */
   drafts: 'stream' | 'window' | 'full'
 }

@@ -14,6 +14,8 @@ export interface OpenSpeechModelOptions {
   name: string
   /** Number of threads; 0 uses one per physical core. */
   threads: number
+  /** The threads are divided among the `instances` of the description. */
+  sharesThreads?: boolean | undefined
   device: Device
   precision: 'auto' | 'f32' | 'int8'
   /** Accepted model families: only Whisper, or any. */

@@ -47,7 +47,10 @@ import {
 } from './transcribe/options.js'
 import {readFirstWindow} from './transcribe/passage.js'
 import {openProgressFile, type ProgressFile, resultsOf} from './transcribe/progress-file.js'
+import {amplifiedIfQuiet, type LevelWarning} from './transcribe/quiet-recording.js'
+import {readAhead} from './transcribe/read-ahead.js'
 import {Recording} from './transcribe/recording.js'
+import {RecordingTurns} from './transcribe/recording-turns.js'
 import {transcribe} from './transcribe/transcribe.js'
 import {finishTranscript} from './transcript/finish-transcript.js'
 import type {Transcript} from './transcript/transcript.js'
@@ -72,6 +75,8 @@ export interface TranscriberOptions {
   speakers?: readonly string[]
   preprocess: {mode: PreprocessMode; budgetMs: number; rmsTargetDbfs: number}
   vad: VadChoice
+  /** Recognises short recordings of several calls at the same time. */
+  together?: boolean | undefined
   /** Refines segments and text. */
   refine: boolean
   text: Omit<FinishContext, 'language'>
@@ -80,12 +85,6 @@ export interface TranscriberOptions {
 /** A text that is probably wrong. */
 interface RecognitionWarning {
   code: 'recognition_unreliable'
-  message: string
-}
-
-/** A recording of which the detector may have missed words. */
-interface LevelWarning {
-  code: 'recording_quiet'
   message: string
 }
 
@@ -145,6 +144,8 @@ interface Channel {
 interface OpenRecording {
   /** Name in warnings. */
   name: string
+  /** True if its audio does not arrive while it is recorded. */
+  isFile: boolean
   channels: readonly Channel[]
   warnings: SpeechWarning[]
   tracks?: TrackList | undefined
@@ -186,7 +187,9 @@ export interface TranscribedFile {
 /** Transcribes recordings and live audio with a model, which is opened when it is needed. */
 export class Transcriber {
   readonly #options: TranscriberOptions
-  #isUnusable = false
+  /** Errors that other recordings would have, too. */
+  readonly #general = new WeakSet<Error>()
+  readonly #turns = new RecordingTurns()
   /** Constraints that were not applied, as far as a caller knows. */
   readonly #warned = new Set<string>()
 
@@ -217,15 +220,16 @@ export class Transcriber {
             track: typeof track === 'object' ? track.name : track,
           })
         : undefined
-    const name = input.name ?? ('path' in input ? input.path : '')
-    const level: Level = {peak: 0}
-    const recording: OpenRecording = {name, channels: [], warnings}
+    const path = 'path' in input ? input.path : undefined
+    const name = input.name ?? path ?? ''
+    const isFile = path !== undefined && (await isRegularFile(path))
+    const recording: OpenRecording = {name, isFile, channels: [], warnings}
     const onTracks = (list: TrackList) => {
       // Each channel and each attempt has the same tracks.
       if (recording.tracks === undefined) handlers.onTracks?.(list)
       recording.tracks = list
     }
-    const attempt = async (gain: number, {onReady}: Pick<TranscribeHandlers, 'onReady'> = {}) => {
+    const attempt = async (gain: number, level: Level, {onReady}: Pick<TranscribeHandlers, 'onReady'>) => {
       const opened = await this.#open(input, {sampleRate, signal, onWarning, track, onTracks})
       recording.channels = opened.map(({audio: whole, speaker}) => {
         const audio = withGain(excerpt === undefined ? whole : excerptOf(whole, excerpt), gain, level)
@@ -238,22 +242,13 @@ export class Transcriber {
       }
       return this.#recognise(recording, {...handlers, onReady}, results)
     }
-    // The limits of a session count from the first attempt.
-    const result = await attempt(1, handlers)
-    const {peak} = level
     const {vad} = this.#options
-    if (vad.kind !== 'energy' || peak < leastPeak || peak > quietPeak(vad.threshold)) return result
-    if (result.transcript.segments.length > 0 || !('path' in input) || !(await isRegularFile(input.path))) {
-      onWarning(
-        quiet(name, peak, 'If words are missing, use --vad-energy-threshold 0.0003 --preprocess peak_normalize.'),
-      )
-      return result
-    }
-    const gain = usualPeak / peak
-    const amplified = await attempt(gain)
-    if (amplified.transcript.segments.length === 0) return result
-    onWarning(quiet(name, peak, `It was amplified by ${decibels(gain)} dB.`))
-    return amplified
+    const threshold = vad.kind === 'energy' ? vad.threshold : undefined
+    return amplifiedIfQuiet(
+      {name, threshold, isRepeatable: isFile, onWarning},
+      // The limits of a session count from the first attempt.
+      (gain, level) => attempt(gain, level, gain === 1 ? handlers : {}),
+    )
   }
 
   /** Opens a recording; with split channels, once per channel. */
@@ -353,7 +348,7 @@ export class Transcriber {
       finish: (raw, language) => finishText([raw], {...text, language, rank: undefined}),
       transcribe: (samples, language, memo, signal) =>
         this.#recognise(
-          {name: 'The speech', channels: [{audio: audioOf(samples)}], warnings: []},
+          {name: 'The speech', isFile: false, channels: [{audio: audioOf(samples)}], warnings: []},
           {...handlers, language, signal, onWarning: warnLive},
           async () => memo,
         ),
@@ -369,12 +364,35 @@ export class Transcriber {
   }
 
   async #recognise(recording: OpenRecording, handlers: TranscribeHandlers, memoOf: MemoOf): Promise<TranscribedFile> {
-    const {name, channels, warnings} = recording
-    const started = performance.now()
-    const sources = channels.map(({audio}) => audio[Symbol.asyncIterator]())
+    const {channels} = recording
+    let sources = channels.map(({audio}) => audio[Symbol.asyncIterator]())
     try {
       handlers.onStart?.(channels[0]?.audio.durationSec)
-      const {engine, loadMs, hint, detectors} = await this.#prepare(handlers, {detectors: channels.map(() => ({}))})
+      if (!this.#options.together) return await this.#recogniseNow(recording, sources, 'alone', handlers, memoOf)
+      const most = recording.isFile ? shortSec * sampleRate : 0
+      const begun = await Promise.all(sources.map((source) => readAhead(source, most)))
+      sources = begun.map(({source}) => source)
+      const isShort = begun.every(({isComplete}) => isComplete)
+      return await this.#turns.run(!isShort, () =>
+        this.#recogniseNow(recording, sources, isShort ? 'together' : 'alone', handlers, memoOf),
+      )
+    } finally {
+      for (const source of sources) await source.return?.()
+    }
+  }
+
+  async #recogniseNow(
+    recording: OpenRecording,
+    sources: readonly AsyncIterator<Float32Array>[],
+    use: 'alone' | 'together',
+    handlers: TranscribeHandlers,
+    memoOf: MemoOf,
+  ): Promise<TranscribedFile> {
+    const {name, channels, warnings} = recording
+    const started = performance.now()
+    try {
+      const needed = {detectors: channels.map(() => ({})), use}
+      const {engine, loadMs, hint, detectors} = await this.#prepare(handlers, needed)
       handlers.onReady?.()
       const options = this.#decoding(engine, hint.language)
       const memo = await memoOf(engine.description, options)
@@ -422,16 +440,14 @@ export class Transcriber {
         },
       }
     } catch (error) {
-      if (error instanceof SvcError && error.code === 'phrase_unwritable') this.#isUnusable = true
+      if (error instanceof SvcError && error.code === 'phrase_unwritable') this.#general.add(error)
       throw error
-    } finally {
-      for (const source of sources) await source.return?.()
     }
   }
 
-  /** True if the model failed to load or does not support the options, so that other recordings would fail too. */
-  get isUnusable(): boolean {
-    return this.#isUnusable
+  /** True for an error of this transcriber that other recordings have too: the model does not load, or lacks an ability. */
+  isGeneral(error: Error): boolean {
+    return this.#general.has(error)
   }
 
   /** Closes the model, also for other transcribers that use it. */
@@ -442,11 +458,15 @@ export class Transcriber {
   /** @param detectors options of the detectors to create @param detects true if the model must detect languages */
   async #prepare(
     {signal, language}: Pick<TranscribeHandlers, 'signal' | 'language'>,
-    {detectors = [], detects = false}: {detectors?: readonly DetectorOptions[]; detects?: boolean},
+    {
+      detectors = [],
+      detects = false,
+      use = 'alone',
+    }: {detectors?: readonly DetectorOptions[]; detects?: boolean; use?: 'alone' | 'together'},
   ) {
     try {
       const {decoding, model} = this.#options
-      const {engine, loadMs} = await model.open(signal)
+      const {engine, loadMs} = await model.open(signal, use)
       const {name, languages} = engine.description
       if (detects && languages.length < 2) throw new SvcError('language_detection_unsupported', {model: name})
       requireAbilities(engine.description, decoding)
@@ -455,7 +475,7 @@ export class Transcriber {
       const hint = requireLanguage(language ?? decoding.language, engine.description, {isStrict})
       return {engine, loadMs, hint, detectors: await Promise.all(detectors.map((one) => this.#detector(one)))}
     } catch (error) {
-      this.#isUnusable = true
+      if (error instanceof Error) this.#general.add(error)
       throw error
     }
   }
@@ -557,20 +577,8 @@ function unreliable(
   return {code: 'recognition_unreliable', message: `${text} ${help}`}
 }
 
-/**
- * The loudest samples of a recording that is too quiet for the energy detector, of one that is not only the noise of a
- * converter, and of one that was amplified. A threshold above the default does not make a recording quiet.
- */
-const quietPeak = (threshold: number): number => Math.min(0.0125, (25 / 6) * threshold)
-const leastPeak = 0.0005
-const usualPeak = 0.5
-
-const decibels = (amplitude: number): number => Math.round(20 * Math.log10(amplitude))
-
-const quiet = (name: string, peak: number, help: string): LevelWarning => ({
-  code: 'recording_quiet',
-  message: `${name} is very quiet: its loudest sample has ${decibels(peak)} dBFS. ${help}`,
-})
+/** Maximum length of a recording that is recognised together with others, seconds. */
+const shortSec = 60
 
 /** True also for paths that cannot be opened as a file, which has its own error. */
 const isRegularFile = async (path: string): Promise<boolean> => {

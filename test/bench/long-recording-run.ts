@@ -75,6 +75,7 @@ model.open = async () => ({
       wordTimings: true,
       translates: false,
       batch: 0,
+      instances: 1,
       drafts: 'window',
     },
     recognise: async (samples) => {

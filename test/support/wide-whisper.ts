@@ -20,21 +20,23 @@ const embedding = 'model.decoder.embed_tokens.weight'
 /**
  * A random Whisper with timestamps and many more words than the candidates of a step: the words with and without a space.
  * @param spread how much the rows of the vocabulary matrix differ
+ * @param audio positions of a window
  */
-export async function writeWideWhisper(folder: string, dtype: 'F32' | 'F16', spread = 1, seed = 5): Promise<void> {
+export async function writeWideWhisper(
+  folder: string,
+  dtype: 'F32' | 'F16',
+  spread = 1,
+  seed = 5,
+  audio = shape.audio,
+): Promise<void> {
   const tokenizer = tokenizerOfTokens(
     tokens.map((token) => Buffer.from(token)),
     tokens.length,
   )
   const encoding = {...tokenizer, model: {...(tokenizer as {model: object}).model, ignore_merges: true}}
-  const weights = randomWhisper(shape, seed)
+  const own = {...shape, audio}
+  const weights = randomWhisper(own, seed)
   const {shape: dims, data} = weights.get(embedding)!
   const near = data.map((value, i) => spread * value + (1 - spread) * data[i % shape.size]!)
-  await writeWhisperFolder(
-    folder,
-    shape,
-    new Map([...weights, [embedding, {shape: dims, data: near}]]),
-    dtype,
-    encoding,
-  )
+  await writeWhisperFolder(folder, own, new Map([...weights, [embedding, {shape: dims, data: near}]]), dtype, encoding)
 }

@@ -79,6 +79,7 @@ export async function openCtc(folder: string, options: OpenCtcOptions): Promise<
       languages: config.languages,
       translates: false,
       batch: 0,
+      instances: 1,
       drafts: streaming === undefined ? 'window' : 'stream',
     },
   })

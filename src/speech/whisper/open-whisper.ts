@@ -18,6 +18,8 @@ import {createWhisperModel, windowSecOf} from './whisper-model.js'
 export interface OpenWhisperOptions {
   name: string
   threads: number
+  /** The threads are divided among the instances. */
+  sharesThreads?: boolean | undefined
   device: Device
   precision: 'auto' | 'f32' | 'int8'
   /** Cache folder of files derived from models. */
@@ -38,7 +40,7 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
   const {config, generationConfig, vocabulary} = parts
   const multilingual = vocabulary.languages.size > 0
   const heads = alignmentHeads(config, generationConfig, multilingual)
-  const {network, precision} = await openNetwork(
+  const {network, precision, instances} = await openNetwork(
     folder,
     config,
     {alignmentHeads: heads, textTokens: vocabulary.endOfText},
@@ -63,6 +65,7 @@ export async function openWhisper(folder: string, options: OpenWhisperOptions): 
         vocabulary.firstTimestamp === undefined || network.batchBytes === undefined
           ? 0
           : suitableBatch(network.batchBytes),
+      instances,
       drafts: network.anyLength ? 'window' : 'full',
     },
   })
@@ -85,19 +88,44 @@ async function openNetwork(
   config: WhisperConfig,
   model: {alignmentHeads: ReturnType<typeof alignmentHeads>; textTokens: number},
   options: OpenWhisperOptions,
-): Promise<{network: WhisperNetwork; precision: 'f32' | 'int8'}> {
+): Promise<{network: WhisperNetwork; precision: 'f32' | 'int8'; instances: number}> {
   const {threads, device} = options
-  const session = {threads, device, ...model}
   const exported = (await hasShards(folder)) ? undefined : findExport(folder, options.precision)
-  if (exported !== undefined)
-    return {network: await openExportedNetwork(config, exported, session), precision: exported.precision}
+  if (exported !== undefined) {
+    const network = await openExportedNetwork(config, exported, {threads, device, ...model})
+    return {network, precision: exported.precision, instances: 1}
+  }
   const tensors = await readShards(folder)
   const precision = chosenPrecision(options, tensors)
   const {derivedFolder, source, onProgress} = options
   const cache = {folder: derivedFolder, model: source ?? folder, threads, onProgress}
   const weights = precision === 'int8' ? await withQuantized(tensors, cache) : tensors
-  return {network: await openGraphNetwork(config, weights, session), precision}
+  const isExact = device === 'cpu' && precision === 'int8' && config.audioPositions / threads > splitPositions
+  const instances = isExact ? suitableInstances(weightBytes(tensors), threads) : 1
+  const own = options.sharesThreads ? Math.floor(threads / instances) : threads
+  return {network: await openGraphNetwork(config, weights, {threads: own, device, ...model}), precision, instances}
 }
+
+/**
+ * Positions per thread up to which the runtime adds the products of floats in another order, so that results would depend
+ * on the number of threads by rounding. The sums of bytes are exact.
+ */
+const splitPositions = 64
+
+/** More copies of a model use more memory, and save little. */
+const mostInstances = 4
+
+/** Memory of a copy of a model in addition to its weights: those of the runtime, and the states of a window, bytes. */
+const instanceBytes = 256 << 20
+
+/** Number of copies of a model: up to one per thread, within a quarter of the memory. */
+export function suitableInstances(bytes: number, threads: number, memory = obtainableMemory()): number {
+  // Weights of 16 bits may become floats of 32 bits, of which the runtime has a second copy.
+  const fit = Math.floor(memory / 4 / (4 * bytes + instanceBytes))
+  return Math.max(1, Math.min(threads, mostInstances, fit))
+}
+
+const weightBytes = (tensors: TensorMap): number => [...tensors.values()].reduce((sum, {length}) => sum + length, 0)
 
 export interface WhisperFolder {
   config: WhisperConfig
@@ -136,6 +164,5 @@ const worthQuantizing = 16 << 20
 
 function chosenPrecision({precision, device}: OpenWhisperOptions, tensors: TensorMap): 'f32' | 'int8' {
   if (precision !== 'auto') return precision
-  const bytes = [...tensors.values()].reduce((sum, {length}) => sum + length, 0)
-  return device === 'cpu' && bytes >= worthQuantizing ? 'int8' : 'f32'
+  return device === 'cpu' && weightBytes(tensors) >= worthQuantizing ? 'int8' : 'f32'
 }

@@ -112,6 +112,7 @@ describe('hallucination_silence_threshold, with the rules of openai-whisper', ()
         languages: ['en'],
         translates: false,
         batch: 0,
+        instances: 1,
         drafts: 'window',
       },
       async recognise(samples, {previousTokens}) {

@@ -53,6 +53,7 @@ function modelOf(heard: {windows: number}): SpeechModel {
       languages: ['en', 'de'],
       translates: true,
       batch: 0,
+      instances: 1,
       drafts: 'window',
     },
     async recognise(samples, {language, previousTokens = [], prompt = 'none'}, signal): Promise<WindowResult> {

@@ -121,6 +121,7 @@ async function windowsOf(given: Case): Promise<SpeechRegion[]> {
       wordTimings: false,
       translates: false,
       batch: given.batch,
+      instances: 1,
       drafts: 'window',
     },
     recognise: async (samples) => read(samples),

@@ -76,6 +76,7 @@ function modelOf(
       languages: ['en', 'de'],
       translates: true,
       batch: 0,
+      instances: 1,
       drafts: 'window',
     },
     async recognise(samples, options, signal): Promise<WindowResult> {
