@@ -62,6 +62,7 @@ in one transaction. To delete finished tasks, use svc orch prune.`
     if (runs !== undefined && 'days' in runs) runs.days = this.settings(orchestratorSettings).workflowRetentionDays
     const database = this.existingStore()
     const tables = await pruneTables(database, rules, {apply})
+    if (apply) await removeOutput(database)
     const {days, rows} = tables.find(({table}) => table === metrics) ?? {days: null, rows: 0}
     const result: DbPruneV1 = {database, table: metrics, days: days ?? 0, rows, tables, applied: apply}
     const cells = tables.map(({table, kind, days: age, rows: old}) => [table, kind, String(age ?? '-'), String(old)])
@@ -70,6 +71,20 @@ in one transaction. To delete finished tasks, use svc orch prune.`
       () =>
         `${formatTable(['TABLE', 'KIND', 'DAYS', 'ROWS'], cells, this.view)}${counted(sumRows(tables), 'row')} ${outcome(apply)}\n`,
     )
+  }
+}
+
+/** Deletes the files of workflow runs that were deleted. */
+async function removeOutput(path: string): Promise<void> {
+  const [{openStore}, {removeOrphanedOutput}] = await Promise.all([
+    import('../../src/store/index.js'),
+    import('../../src/workflow/index.js'),
+  ])
+  const store = await openStore(path, [])
+  try {
+    removeOrphanedOutput(store)
+  } finally {
+    store.close()
   }
 }
 

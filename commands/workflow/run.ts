@@ -1,6 +1,6 @@
 import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {readTextInput, WorkflowCommand, workflowInputs} from '../../src/cli/index.js'
+import {driveFlags, readTextInput, WorkflowCommand, workflowInputs} from '../../src/cli/index.js'
 
 export default class WorkflowRun extends WorkflowCommand<typeof WorkflowRun> {
   static override summary = 'Run a workflow and print its output.'
@@ -34,7 +34,7 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
       helpValue: 'JSON',
     }),
     adopt: Flags.boolean({description: 'Continue an existing run although its definition has changed.'}),
-    wait: Flags.boolean({description: 'Wait while the run waits.', default: true, allowNo: true}),
+    ...driveFlags,
     detach: Flags.boolean({
       char: 'd',
       description: 'Leave the run to the daemon, and print its id.',
@@ -46,7 +46,7 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
     const {modules, orchestrator} = await this.open()
     const {createRun, findWorkflow, inputFromText, readWorkflows, startRun} = await modules.workflows.loadWorkflows()
     const {file, name} = this.args
-    const {'run-id': runId, 'input-json': json, adopt, wait, detach} = this.flags
+    const {'run-id': runId, 'input-json': json, adopt, detach} = this.flags
     const workflow = findWorkflow(await readWorkflows(file), file, name)
     const input = workflowInputs(
       this.flags.input ?? [],
@@ -60,14 +60,10 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
         this.output.notice('notice: No daemon is running in this workspace. Start one with `svc daemon start`.')
       return this.output.result({run_id}, () => run_id)
     }
-    await this.drive(orchestrator, {
-      workflow,
-      stays: wait,
-      start: async (options) => {
-        const started = startRun(orchestrator, workflow, {...run, adopt}, options)
-        this.output.notice(`Run ${started.runId}.`)
-        return started
-      },
+    await this.drive(orchestrator, workflow, async (options) => {
+      const started = startRun(orchestrator, workflow, {...run, adopt}, options)
+      this.output.notice(`Run ${started.runId}.`)
+      return started
     })
   }
 }

@@ -111,6 +111,6 @@ export {
 } from './tasks-command.js'
 export {durationFlag, momentFlag, positionFlag} from './time-flags.js'
 export {notCompleted} from './wait-for-task.js'
-export {WorkflowCommand} from './workflow-command.js'
+export {driveFlags, WorkflowCommand} from './workflow-command.js'
 export {workflowPorts} from './workflow-ports.js'
 export {formatRun, formatRuns, workflowInputs} from './workflow-text.js'

@@ -1,12 +1,19 @@
-import type {Command} from '@oclif/core'
+import {type Command, Flags} from '@oclif/core'
 import type {WorkflowJournalEntry} from '../contracts/index.js'
 import {command, commandLine, SvcError} from '../errors/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
-import type {ActivityPorts, Driven, DriveOptions, RunRow, WaitingFor, Workflow} from '../workflow/index.js'
+import type {ActivityPorts, Driven, DriveOptions, ProgramLine, RunRow, WaitingFor, Workflow} from '../workflow/index.js'
 import {stopped} from './interruption.js'
 import {OrchCommand} from './orch-command.js'
+import {plain} from './orch-text.js'
 import {workflowPorts} from './workflow-ports.js'
 import {withWorkflowTree} from './workflow-tree.js'
+
+/** Flags of commands that drive a run. */
+export const driveFlags = {
+  wait: Flags.boolean({description: 'Wait while the run waits.', default: true, allowNo: true}),
+  output: Flags.boolean({description: 'Print the output of programs to standard error, line by line as it appears.'}),
+}
 
 /** Base of commands that continue workflow runs. */
 export abstract class WorkflowCommand<T extends typeof Command = typeof Command> extends OrchCommand<T> {
@@ -25,15 +32,20 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
 
   /**
    * Drives a run to its end, shows its progress, and prints its output.
-   * @param stays false: ends when the run waits, and leaves it to the daemon
+   * With `--output`, what programs print takes the place of the progress.
    * @throws workflow_failed, workflow_cancelled
    */
   protected async drive(
     orchestrator: Orchestrator,
-    {workflow, stays, start}: {workflow: Workflow; stays: boolean; start: (options: DriveOptions) => Promise<Driven>},
+    workflow: Workflow,
+    start: (options: DriveOptions) => Promise<Driven>,
   ): Promise<void> {
     let runId = ''
-    const isShown = !this.output.json && !(this.flags as {quiet: boolean}).quiet
+    const {wait, output, quiet} = this.flags as {wait: boolean; output?: boolean; quiet: boolean}
+    const onLine = output
+      ? ({activity, text}: ProgramLine) => this.output.notice(`${activity} | ${plain(text)}`)
+      : undefined
+    const isShown = !this.output.json && !quiet && !output
     const run = await withWorkflowTree(workflow, isShown, async (show) => {
       const onEntry = (entry: WorkflowJournalEntry) => {
         show(entry)
@@ -42,9 +54,9 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
       const onWaiting = (waiting: readonly WaitingFor[]) => this.#noticeWaiting(runId, waiting)
       const ports = this.activityPorts(orchestrator)
       const driven = await start({
-        ports,
+        ports: {...ports, onLine},
         signal: this.signal,
-        stays,
+        stays: wait,
         onWaiting,
         onEntry: (entry) => {
           runId = entry.run_id

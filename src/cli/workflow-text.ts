@@ -1,6 +1,6 @@
 import {commandLine, counted, SvcError} from '../errors/index.js'
 import {parseExactJson} from '../files/index.js'
-import type {RunReport, RunSummary} from '../workflow/index.js'
+import type {OutputPaths, RunReport, RunSummary} from '../workflow/index.js'
 import {age, dateTime, plain} from './orch-text.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
 
@@ -47,7 +47,7 @@ export function formatRun(run: RunReport, width?: number): string {
   if (activities.length > 0) lines.push(table.trimEnd())
   for (const {activity, output} of activities)
     if (output !== undefined && `${output.stdout}${output.stderr}` !== '')
-      lines.push(`Output of ${activity}:`, plain(output.stdout), plain(output.stderr))
+      lines.push(`Output of ${activity}:`, plain(output.stdout), plain(output.stderr), filesText(output.files))
   if (status === 'running' || status === 'waiting')
     for (const {signal_key: key} of activities)
       if (key !== undefined) lines.push(`Continue it with: ${commandLine`svc workflow signal ${run_id} ${key}`}`)
@@ -58,6 +58,12 @@ export function formatRun(run: RunReport, width?: number): string {
   if (output !== undefined && output !== null)
     lines.push(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
   return lines.filter((line) => line !== '').join('\n')
+}
+
+/** Names the files of an output that is shown without its middle. */
+function filesText({stdout, stderr, truncated}: OutputPaths = {}): string {
+  const paths = [stdout, stderr].filter((path) => path !== undefined)
+  return paths.length === 0 ? '' : `${truncated ? 'The beginning' : 'All'} of it is in ${paths.join(' and ')}.`
 }
 
 /**

@@ -13,6 +13,13 @@ export interface OutputPiece {
 
 type SourcedPiece = OutputPiece & {source: OutputSource}
 
+export interface OutputListener {
+  /** Called with each piece of the output, before it is added to what is kept. */
+  onPiece?: (source: OutputSource, text: string, kept: KeptOutput) => void
+  /** Called after every write. */
+  onOutput?: (kept: KeptOutput) => void
+}
+
 /** Shorter pieces are joined, so that a command that writes byte by byte does not need more memory. */
 const joinBytes = 4096
 /** Characters of standard error that are kept for the error message. */
@@ -28,7 +35,7 @@ export class KeptOutput {
   readonly #tail: SourcedPiece[] = []
   readonly #headLimit: number
   readonly #limit: number
-  readonly #onGrowth: (output: KeptOutput) => void
+  readonly #listener: OutputListener
   readonly #totals: Record<OutputSource, number> = {stdout: 0, stderr: 0}
   readonly #ends: (() => void)[] = []
   #headBytes = 0
@@ -36,10 +43,10 @@ export class KeptOutput {
   #lastOfStderr = ''
 
   /** @param limit maximum number of bytes to keep */
-  constructor(limit: number, onGrowth: (output: KeptOutput) => void = () => undefined) {
+  constructor(limit: number, listener: OutputListener = {}) {
     this.#limit = limit
     this.#headLimit = Math.floor(limit / 4)
-    this.#onGrowth = onGrowth
+    this.#listener = listener
   }
 
   /** Bytes written, including those that are not kept. */
@@ -104,6 +111,7 @@ export class KeptOutput {
 
   #add(source: OutputSource, text: string): void {
     if (text === '') return
+    this.#listener.onPiece?.(source, text, this)
     if (source === 'stderr') this.#lastOfStderr = (this.#lastOfStderr + text).slice(-lastCharacters)
     const bytes = Buffer.from(text)
     const at = this.total
@@ -116,7 +124,7 @@ export class KeptOutput {
     this.#tailBytes += bytes.length - split
     append(this.#tail, {source, at: at + split, bytes: bytes.subarray(split)})
     this.#trimTail()
-    this.#onGrowth(this)
+    this.#listener.onOutput?.(this)
   }
 
   #trimTail(): void {

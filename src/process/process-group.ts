@@ -1,6 +1,6 @@
 import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {KeptOutput} from './kept-output.js'
+import {KeptOutput, type OutputListener} from './kept-output.js'
 import {startTimer} from './timer.js'
 
 /** A program that inherits only what is listed here. */
@@ -11,6 +11,11 @@ export interface GroupCommand {
   timeoutMs: number
   /** Maximum number of bytes to keep of standard output and standard error together. */
   maxOutputBytes: number
+}
+
+export interface GroupListener extends OutputListener {
+  /** Called with the group id, which is the pid of the leader. */
+  onStart?: (pid: number) => void
 }
 
 export interface GroupEnd {
@@ -32,15 +37,12 @@ const pollMs = 20
  * Runs a program as the leader of its own process group, without a shell and without input. When it has ended, times
  * out or is aborted, the whole group receives SIGTERM and then SIGKILL; execa only signals the leader. A process that
  * leaves the group cannot be reached.
- * @param onStart called with the group id, which is the pid of the leader
- * @param onOutput called after every write
  * @throws the reason of the signal; errors of `onStart`; the system error if the program cannot be started
  */
 export async function runInGroup(
   command: GroupCommand,
   signal: AbortSignal,
-  onStart: (pid: number) => void = () => {},
-  onOutput: (output: KeptOutput) => void = () => {},
+  listener: GroupListener = {},
 ): Promise<GroupEnd> {
   const {execa} = await import('execa')
   signal.throwIfAborted()
@@ -59,7 +61,7 @@ export async function runInGroup(
   const {pid} = child
   if (pid === undefined) throw (await child).cause
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const output = new KeptOutput(command.maxOutputBytes, onOutput)
+  const output = new KeptOutput(command.maxOutputBytes, listener)
   output.record('stdout', child.stdout)
   output.record('stderr', child.stderr)
   const killAll = () => void send(pid, 'SIGKILL')
@@ -69,7 +71,7 @@ export async function runInGroup(
   const timer = startTimer(() => timeUp.abort(), command.timeoutMs)
   /** Resolves to true if it ended without being stopped. */
   const lifetime = async () => {
-    onStart(pid)
+    listener.onStart?.(pid)
     const ended = await firstOf(exited, AbortSignal.any([signal, timeUp.signal]))
     if (ended) await withinLinger(child)
     return ended

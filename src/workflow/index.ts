@@ -3,7 +3,7 @@
  * and a runner that continues interrupted runs. `definition` knows files, `store` tables, `activities` what a step does,
  * `engine` how a run goes on.
  */
-export type {ActivityPorts, MeshAccess} from './activities/executor.js'
+export type {ActivityPorts, MeshAccess, ProgramLine} from './activities/executor.js'
 export type {InputType, Step, Workflow} from './definition/definition.js'
 export type {Driven, DriveOptions} from './engine/drive.js'
 export type {Replay} from './engine/replay.js'
@@ -12,6 +12,8 @@ export type {WaitingFor} from './engine/waits.js'
 export {handOffGoal} from './hand-off.js'
 export {workflowListener} from './listener.js'
 export {type ActivityReport, listRuns, type RunReport, type RunSummary, runReport} from './report.js'
+export type {OutputPaths} from './store/activities.js'
+export {removeOrphanedOutput} from './store/output-files.js'
 export {hasEndedForGood, pruneRuns, type RunRow, requireRun, runStatuses} from './store/runs.js'
 export {workflowFragment} from './store/schema.js'
 export {sendSignal} from './store/signals.js'

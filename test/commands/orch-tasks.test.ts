@@ -69,7 +69,7 @@ describe('svc orch task', {concurrency: 3}, () => {
       goOn = resolve
     })
     const script: Script = async (_, report) => {
-      const output = new KeptOutput(1000, report.output)
+      const output = new KeptOutput(1000, {onOutput: report.output})
       const pipe = new PassThrough()
       output.record('stdout', pipe)
       pipe.write('FAIL a.test.js\n')

@@ -22,7 +22,7 @@ import {until} from '../support/until.js'
 
 /** A scripted command, as its processor sees it. */
 function writer(report: RunReport, limit = 1000) {
-  const output = new KeptOutput(limit, report.output)
+  const output = new KeptOutput(limit, {onOutput: report.output})
   const pipe = new PassThrough()
   output.record('stdout', pipe)
   return async (text: string) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import {existsSync} from 'node:fs'
+import {existsSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs'
 import {readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
+import {dirname, join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {formatRun} from '../../src/cli/workflow-text.js'
 import {assertContract, readRetentionPolicy, type WorkflowJournalEntry} from '../../src/contracts/index.js'
@@ -15,7 +16,15 @@ import {cancelTask, doubtTask, listTasks, notify, readEvents, renewClaim, takeCl
 import {listMetrics} from '../../src/telemetry/index.js'
 import {isInternal} from '../../src/workflow/activities/http.js'
 import {cancelRun, replayRun, startRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
-import {hasEndedForGood, listRuns, pruneRuns, requireRun, runReport, sendSignal} from '../../src/workflow/index.js'
+import {
+  hasEndedForGood,
+  listRuns,
+  type ProgramLine,
+  pruneRuns,
+  requireRun,
+  runReport,
+  sendSignal,
+} from '../../src/workflow/index.js'
 import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
@@ -213,9 +222,60 @@ steps:
     const parsed = await run(`${print(60_000, ', json: true')}\noutput: "\${{ steps.a.json.len() }}"`)
     assert.deepEqual([parsed.last_error, outputOf(parsed)], [null, 60_000])
     assert.match((await run(print(300_000, ', json: true'))).last_error ?? '', /larger than 1048576 bytes/)
-    const {truncated, stdout} = outputOf(await run(print(60_000))) as {truncated?: boolean; stdout: string}
-    assert.equal(truncated, true)
+  })
+
+  it('writes an output that is cut to private files, which a later attempt replaces and pruning deletes', async (test) => {
+    const {run, context} = await openFlows(test, {toml: '[orchestrator]\nworkflow_output_max_bytes = 600_000'})
+    const print = (count: number, end: string) =>
+      `exec: [node, -e, 'console.error("e"); console.log(JSON.stringify([...Array(${count}).keys()]));${end}']`
+    const whole = (count: number) => `${JSON.stringify([...Array(count).keys()])}\n`
+    type Cut = {stdout: string; truncated?: boolean; files?: {stdout: string; stderr: string; truncated?: boolean}}
+    const {stdout, truncated, files} = outputOf(await run(`steps: [{${print(60_000, '')}}]`)) as Cut
     assert.match(stdout, /^\[0,1,[\s\S]*bytes are missing here[\s\S]*59999\]\n$/)
+    assert.equal(truncated, true)
+    assert.deepEqual(Object.keys(files ?? {}).sort(), ['stderr', 'stdout'])
+    const [path, stderr] = [files?.stdout ?? '', files?.stderr ?? '']
+    assert.equal(readFileSync(path, 'utf8'), whole(60_000))
+    assert.equal(readFileSync(stderr, 'utf8'), 'e\n')
+    assert.deepEqual([statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777], [0o600, 0o700])
+
+    // The first attempt fails with more output than the result keeps but less than is kept while it runs.
+    const failed = await run(`steps: [{id: a, retries: 1, ${print(20_000, ' process.exit(3)')}}]`)
+    const output = runReport(context, failed.run_id).activities[0]?.output
+    assert.equal(readFileSync(output?.files?.stdout ?? '', 'utf8'), whole(20_000))
+    assert.match(formatRun(runReport(context, failed.run_id)), /\nAll of it is in \S+\.stdout and \S+\.stderr\.\n/)
+    assert.equal(readdirSync(dirname(output?.files?.stdout ?? '')).length, 2)
+
+    const long = (outputOf(await run(`steps: [{${print(120_000, '')}}]`)) as Cut).files
+    // Standard error has two bytes.
+    const missing = 600_000 - statSync(long?.stdout ?? '').size
+    assert.ok(long?.truncated === true && missing >= 0 && missing <= 2, `${missing}`)
+
+    // What a killed process leaves belongs to its run; the folder of a deleted run is found by its name.
+    writeFileSync(join(dirname(path), 'left'), '')
+    const folders = () => readdirSync(dirname(dirname(path))).length
+    assert.equal(folders(), 3)
+    pruneRuns(context, {olderThanMs: 0})
+    assert.deepEqual([folders(), existsSync(path)], [1, false])
+    context.store.run('DELETE FROM workflow_activity_attempt_log')
+    context.store.run('DELETE FROM workflow_activity_log')
+    context.store.run('DELETE FROM workflow_run_log')
+    await startWorkflowRunner(context, {ports: plainPorts}).stop()
+    assert.equal(folders(), 0)
+  })
+
+  it('passes on each line of a program as it appears', async (test) => {
+    const {run, file} = await openFlows(test)
+    const lines: string[] = []
+    const onLine = ({activity, source, text}: ProgramLine) => {
+      lines.push(`${activity} ${source} ${text}`)
+      // The program waits for this file: its line is passed on while it runs.
+      if (text === 'begun') writeFileSync(file('go'), '')
+    }
+    const script = 'echo begun; until [ -e go ]; do sleep 0.01; done; printf "10%%\\r20%%\\r\\nlast" >&2'
+    const {status} = await run(`steps: [{id: a, exec: [sh, -c, '${script}']}]`, {ports: {...plainPorts, onLine}})
+    assert.equal(status, 'completed')
+    assert.deepEqual(lines, ['a stdout begun', 'a stderr 10%', 'a stderr 20%', 'a stderr last'])
   })
 
   it('takes its input only as declared', async (test) => {

@@ -111,6 +111,11 @@ export const orchestratorSettings = sectionSettings('orchestrator', () => ({
     default: 30,
     doc: 'Days after which the daemon deletes workflow runs that have ended and cannot be resumed.',
   },
+  workflowOutputMaxBytes: {
+    type: integer({min: 0, max: 2 ** 40}),
+    default: 2 ** 26,
+    doc: 'Maximum bytes of the output of a workflow step to write to a file if its result has only a part; 0 writes none.',
+  },
   eventLog: {
     type: path(),
     env: ['SVC_ORCHESTRATOR_EVENT_LOG'],

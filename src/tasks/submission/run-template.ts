@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {registerSecret} from '../../log/index.js'
-import {type GroupEnd, inheritedEnvironment, type KeptOutput, runInGroup} from '../../process/index.js'
+import {type GroupEnd, type GroupListener, inheritedEnvironment, runInGroup} from '../../process/index.js'
 import type {Task} from '../base/task.js'
 import {type ExecPolicy, planExec} from './exec-argv.js'
 import {secretValues} from './exec-secrets.js'
@@ -12,13 +12,6 @@ export interface ExecOptions extends ExecPolicy {
   maxOutputBytes: number
   /** Environment of this process, from which a command inherits a few harmless variables and its secrets. */
   env: Readonly<Record<string, string | undefined>>
-}
-
-export interface TemplateHooks {
-  /** Called with the pid of the leader of the process group. */
-  onStart?: (pid: number) => void
-  /** Called after every write. */
-  onOutput?: (output: KeptOutput) => void
 }
 
 export interface TemplateEnd extends GroupEnd {
@@ -51,13 +44,13 @@ export async function runTemplate(
   task: Task,
   options: ExecOptions,
   signal: AbortSignal,
-  {onStart, onOutput}: TemplateHooks = {},
+  listener: GroupListener = {},
 ): Promise<TemplateEnd> {
   const argv = planExec(task, options)
   const {root: cwd, maxOutputBytes} = options
   const timeoutMs = task.task_timeout_ms ?? options.timeoutMs
   const command = {argv, cwd, env: environment(options.env, task), timeoutMs, maxOutputBytes}
-  const end = await runInGroup(command, signal, onStart, onOutput).catch((error: unknown) => {
+  const end = await runInGroup(command, signal, listener).catch((error: unknown) => {
     signal.throwIfAborted()
     throw startError(task.exec?.template ?? '', argv[0], error)
   })

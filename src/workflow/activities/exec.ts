@@ -4,12 +4,16 @@ import {
   inheritedEnvironment,
   type KeptOutput,
   killIfRunning,
+  LineSplitter,
+  type OutputListener,
+  type OutputSource,
   processesWith,
   runInGroup,
   withGap,
 } from '../../process/index.js'
 import type {ActivityKey, ProgramOutput} from '../store/activities.js'
-import {type Executor, localEvent} from './executor.js'
+import {OutputFiles} from '../store/output-files.js'
+import {type Call, type Executor, localEvent} from './executor.js'
 
 /** Kept bytes of the output of a program, its beginning and its end. */
 const maxOutputBytes = 256 << 10
@@ -25,60 +29,98 @@ const markerOf = ({runId, activityId}: ActivityKey): string => `${runId}/${activ
 /** Runs a program in the workspace, in a process group of its own. */
 export const execExecutor: Executor<'exec'> = {
   type: 'work',
-  async run({context, ports, key, name, args: {argv, env, json}, attempt}, signal) {
+  async run(call, signal) {
+    const {context, ports, key, name, args, attempt} = call
+    const {argv, env, json} = args
     refuseNul(name, argv)
     // A process of an attempt that was interrupted may still be running.
     if (attempt > 1) for (const pid of processesWith(marker, markerOf(key))) killIfRunning(pid)
     const [program = '', ...rest] = argv
-    let kept: KeptOutput | undefined
     const limit = json ? maxJsonBytes : maxOutputBytes
-    const end = await runInGroup(
-      {
-        argv: [program, ...rest],
-        cwd: context.root,
-        env: {
-          ...inheritedEnvironment(ports.env),
-          ...env,
-          SVC_WORKFLOW_RUN_ID: key.runId,
-          SVC_WORKFLOW_ATTEMPT: String(attempt),
-          [marker]: markerOf(key),
+    const output = new ProgramOutputs(call, limit)
+    try {
+      const {
+        exitCode,
+        signal: killedBy,
+        output: kept,
+      } = await runInGroup(
+        {
+          argv: [program, ...rest],
+          cwd: context.root,
+          env: {
+            ...inheritedEnvironment(ports.env),
+            ...env,
+            SVC_WORKFLOW_RUN_ID: key.runId,
+            SVC_WORKFLOW_ATTEMPT: String(attempt),
+            [marker]: markerOf(key),
+          },
+          timeoutMs: Number.POSITIVE_INFINITY,
+          maxOutputBytes: limit,
         },
-        timeoutMs: Number.POSITIVE_INFINITY,
-        maxOutputBytes: limit,
-      },
-      signal,
-      undefined,
-      (output) => {
-        kept = output
-      },
-    ).catch((error: unknown) => {
-      // The output of a program that did not end in time says how far it came.
-      if (error instanceof SvcError && kept !== undefined) error.cause ??= new FailedProgram(null, kept)
-      throw error
-    })
-    const {exitCode, signal: killedBy, output} = end
-    const fail = (reason: string) =>
-      new SvcError('workflow_activity_failed', {activity: name, reason}, {cause: new FailedProgram(exitCode, output)})
-    if (exitCode !== 0)
-      throw fail(
-        `${program} ${killedBy === null ? `exited with status ${exitCode}` : `was terminated by ${killedBy}`}${withLines(output.lastLines(3))}`,
+        signal,
+        output,
       )
-    const result = {
-      ...streamsOf(output, maxOutputBytes),
-      exit_code: exitCode,
+      const fail = (reason: string) =>
+        new SvcError('workflow_activity_failed', {activity: name, reason}, {cause: output.failed(exitCode)})
+      if (exitCode !== 0)
+        throw fail(
+          `${program} ${killedBy === null ? `exited with status ${exitCode}` : `was terminated by ${killedBy}`}${withLines(kept.lastLines(3))}`,
+        )
+      if (json && kept.missing > 0) throw fail(`its output is larger than ${limit} bytes, the limit for json`)
+      const result = {...output.streams(maxOutputBytes), exit_code: exitCode}
+      return {
+        result: json ? {...result, json: parseJson(name, kept.text('stdout'))} : result,
+        event: localEvent(name),
+      }
+    } catch (error) {
+      // The output of a program that did not end in time says how far it came.
+      if (error instanceof SvcError) error.cause ??= output.failed(null)
+      throw error
+    } finally {
+      output.close()
     }
-    if (!json) return {result, event: localEvent(name)}
-    if (output.missing > 0) throw fail(`its output is larger than ${limit} bytes, the limit for json`)
-    return {result: {...result, json: parseJson(name, output.text('stdout'))}, event: localEvent(name)}
   },
 }
 
-/** The streams of a program, without the middle of what is longer than a limit, and whether it is missing. */
-function streamsOf(output: KeptOutput, limit: number): Pick<ProgramOutput, 'stdout' | 'stderr' | 'truncated'> {
-  const stdout = withoutMiddle(output.text('stdout'), limit)
-  const stderr = withoutMiddle(output.text('stderr'), limit)
-  const isCut = output.missing > 0 || stdout.isCut || stderr.isCut
-  return {stdout: stdout.text, stderr: stderr.text, ...(isCut ? {truncated: true} : {})}
+/** The output of a program while it runs: what is kept of it, its lines, and the files of a long one. */
+class ProgramOutputs implements OutputListener {
+  readonly #files: OutputFiles
+  readonly #lines: LineSplitter | undefined
+  readonly #limit: number
+  #kept: KeptOutput | undefined
+
+  constructor({context, key, name, ports: {onLine}}: Call<'exec'>, limit: number) {
+    this.#files = new OutputFiles(context, key)
+    this.#limit = limit
+    this.#lines = onLine && new LineSplitter((source, text) => onLine({activity: name, source, text}))
+  }
+
+  onPiece = (source: OutputSource, text: string, kept: KeptOutput): void => {
+    this.#kept = kept
+    this.#lines?.add(source, text)
+    this.#files.add(source, text, kept, this.#limit)
+  }
+
+  /** The streams, without the middle of what is longer than a limit; the files then have the whole of it. */
+  streams(limit: number): Omit<ProgramOutput, 'exit_code'> {
+    const kept = this.#kept
+    if (kept === undefined) return {stdout: '', stderr: ''}
+    const stdout = withoutMiddle(kept.text('stdout'), limit)
+    const stderr = withoutMiddle(kept.text('stderr'), limit)
+    const texts = {stdout: stdout.text, stderr: stderr.text}
+    if (kept.missing === 0 && !stdout.isCut && !stderr.isCut) return texts
+    const files = this.#files.end(kept)
+    return {...texts, truncated: true, ...(files === undefined ? {} : {files})}
+  }
+
+  failed(exitCode: number | null): FailedProgram | undefined {
+    return this.#kept && new FailedProgram({exit_code: exitCode, ...this.streams(maxFailedCharacters)})
+  }
+
+  close(): void {
+    this.#lines?.end()
+    this.#files.close()
+  }
 }
 
 /** The first quarter and the end of a text that has too many characters. */
@@ -90,13 +132,13 @@ function withoutMiddle(text: string, limit: number): {text: string; isCut: boole
 }
 
 /** What a program printed that failed: the cause of the failure of its activity. */
-export class FailedProgram extends Error {
+class FailedProgram extends Error {
   override readonly name = 'FailedProgram'
   readonly output: ProgramOutput
 
-  constructor(exitCode: number | null, output: KeptOutput) {
+  constructor(output: ProgramOutput) {
     super('The program failed.')
-    this.output = {exit_code: exitCode, ...streamsOf(output, maxFailedCharacters)}
+    this.output = output
   }
 }
 

@@ -1,5 +1,6 @@
 import type {SvcError} from '../../errors/index.js'
 import type {JoinRecord, MeshClient} from '../../mesh/index.js'
+import type {OutputSource} from '../../process/index.js'
 import type {TaskContext} from '../../tasks/index.js'
 import type {ActivityKind, ArgsOf, GenerateArgs, TranscribeArgs} from '../definition/definition.js'
 import type {ActivityKey} from '../store/activities.js'
@@ -16,6 +17,15 @@ export interface ActivityPorts {
   readonly mesh: (() => Promise<MeshAccess>) | undefined
   /** The number of nodes in the local registry. */
   countLocalNodes(): Promise<number>
+  /** Called with each line that a program prints, without its end. */
+  readonly onLine?: ((line: ProgramLine) => void) | undefined
+}
+
+/** A line of a program. @property activity the name of its step */
+export interface ProgramLine {
+  readonly activity: string
+  readonly source: OutputSource
+  readonly text: string
 }
 
 /** A client of the control plane, and who uses it. */

@@ -4,6 +4,7 @@ import {logger} from '../../log/index.js'
 import type {TaskContext} from '../../tasks/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
 import {isHeld} from '../store/lease.js'
+import {removeOrphanedOutput} from '../store/output-files.js'
 import {dueRuns} from '../store/runs.js'
 import {type Driven, type DriveOptions, driveRun} from './drive.js'
 
@@ -59,6 +60,8 @@ export function startWorkflowRunner(context: TaskContext, {ports, onEntry}: Runn
       start(runId)
     }
   }
+  // A command that has deleted runs may have been killed before it deleted their files.
+  removeOrphanedOutput(context.store)
   const timer = setInterval(look, pollMs)
   look()
   return {

@@ -114,12 +114,22 @@ export interface AttemptEnd {
   readonly output?: ProgramOutput | undefined
 }
 
-/** What a program of a failed attempt printed, with its exit status; null if a signal ended it. */
+/** What a program printed, with its exit status; null if a signal ended it. */
 export interface ProgramOutput {
   readonly exit_code: number | null
   readonly stdout: string
   readonly stderr: string
   /** The middle of the output is missing. */
+  readonly truncated?: true
+  /** Files with all of it. */
+  readonly files?: OutputPaths
+}
+
+/** Files with the output of a program that is too long for the result of its step. */
+export interface OutputPaths {
+  readonly stdout?: string
+  readonly stderr?: string
+  /** The output was longer than the limit of the setting: the end is missing. */
   readonly truncated?: true
 }
 

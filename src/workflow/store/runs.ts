@@ -3,6 +3,7 @@ import type {WorkflowDefinition} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {appendEvent, type TaskContext} from '../../tasks/index.js'
 import {everyStep, type Workflow} from '../definition/definition.js'
+import {removeOrphanedOutput} from './output-files.js'
 
 export const runStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
@@ -169,8 +170,8 @@ export interface RunPruning {
 }
 
 /**
- * Deletes old runs with their activities and signals, unless they can be resumed. The event `workflow_runs_pruned` counts
- * them.
+ * Deletes old runs with their activities, signals and output files, unless they can be resumed. The event
+ * `workflow_runs_pruned` counts them.
  * @returns number of runs
  */
 export function pruneRuns(
@@ -189,6 +190,7 @@ export function pruneRuns(
     const ids = JSON.stringify(runs.map(({run_id}) => run_id))
     for (const table of tablesOfRuns)
       store.run(`DELETE FROM ${table} WHERE run_id IN (SELECT value FROM json_each(?))`, [ids])
+    removeOrphanedOutput(store)
     appendEvent(context, {type: 'workflow_runs_pruned', runs: runs.length})
     return runs.length
   })
