@@ -11,6 +11,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The context file exists, but it is not a readable UTF-8 text file within the size limit.',
     {path: 'assets/logo.png', reason: 'it is not UTF-8 text'},
   ],
+  request_timeout: 'The headers of a request must arrive within seconds, and its body within a minute.',
+  headers_too_large: [
+    'Node.js limits the first line and the headers of a request; most often, the arguments in a URL are too long.',
+    {limit: 16 << 10},
+  ],
   context_file_missing: ['context_files names a file that does not exist.', {path: 'src/parser.ts'}],
   column_unknown: [
     '--columns names the columns of the table, in lower case, with dashes instead of spaces.',
@@ -774,7 +779,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   invalid_json: ['The request body does not parse as JSON.', {reason: 'Unexpected end of JSON input'}],
   body_missing: 'The request requires a JSON body, and none was sent.',
   body_too_large: ['The server limits the size of request bodies.', {limit: 8_388_608}],
-  media_type_unsupported: 'The Content-Type header is missing or is not application/json.',
+  media_type_unsupported: ['The Content-Type header is missing or is not application/json.', {}],
   unauthorized: 'The server requires a token, and the request has none or an invalid one.',
   origin_forbidden: [
     'The request came from a web page, and its origin is not on the list of allowed origins.',

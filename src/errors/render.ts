@@ -36,12 +36,14 @@ const titles: Record<number, string> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   410: 'Gone',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   501: 'Not Implemented',
   502: 'Bad Gateway',
@@ -106,17 +108,20 @@ const databaseCodes: Partial<Record<ErrorCode | number, string>> = {
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
+  408: 'REQUEST_TIMEOUT',
   409: 'CONFLICT',
   413: 'PAYLOAD_TOO_LARGE',
   415: 'UNSUPPORTED_MEDIA_TYPE',
   422: 'DOMAIN_ERROR',
+  431: 'HEADERS_TOO_LARGE',
   503: 'DB_BUSY',
 }
 
 /** Routes of a data-language program. */
 export const asDatabaseError: ErrorRenderer = (error, requestId) => ({
   ok: false,
-  code: databaseCodes[error.code] ?? databaseCodes[error.status] ?? 'INTERNAL_ERROR',
+  code:
+    databaseCodes[error.code] ?? databaseCodes[error.status] ?? (error.status < 500 ? 'BAD_REQUEST' : 'INTERNAL_ERROR'),
   message: error.message,
   ...(requestId === undefined ? {} : {request_id: requestId}),
 })

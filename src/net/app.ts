@@ -13,6 +13,7 @@ import {
 } from 'fastify'
 import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
+import {answerParserError, contentTypeOf, refuseConnect} from './connection-errors.js'
 import {listenFailure} from './exposure.js'
 import {isLoopback} from './loopback.js'
 import {type ParseJson, readBodiesAsJson, readBodiesAsText, readJsonBodies} from './request-body.js'
@@ -83,6 +84,8 @@ export function createApp(options: AppOptions): HttpApp {
   let lastHost: string | undefined
   const refuseForeignHost = (request: FastifyRequest) => {
     const {host: header} = request.headers
+    if (header === undefined && request.raw.httpVersion === '1.1')
+      throw new SvcError('bad_request', {reason: 'the Host header is missing'})
     if (!loopbackOnly || (header !== undefined && header === lastHost)) return
     const {hostname: host} = request
     if (!isLoopback(host) && !allowed.has(host.toLowerCase())) throw new SvcError('host_forbidden', {host})
@@ -90,17 +93,20 @@ export function createApp(options: AppOptions): HttpApp {
     lastHost = header
   }
   const log = logger(target)
-  // The default interval of 30 s would be too long for short timeouts.
-  const timeouts = {
+  const serverOptions = {
     headersTimeout: headersTimeoutMs,
+    // The default interval of 30 s would be too long for short timeouts.
     connectionsCheckingInterval: Math.min(5000, headersTimeoutMs / 2),
+    // Checked below, because Node.js would answer without a body.
+    requireHostHeader: false,
   }
   const app = fastify({
     logController: new LogController({disableRequestLogging: true}),
     // A child logger per request would cost more than most requests, so each log line contains the request id instead.
     // Passing a logger to fastify would also add a listener to every response.
     childLoggerFactory: () => log as FastifyBaseLogger,
-    ...(tls === undefined ? {http: timeouts} : {https: {...secureOptions(tls), ...timeouts}}),
+    ...(tls === undefined ? {http: serverOptions} : {https: {...secureOptions(tls), ...serverOptions}}),
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, {renderer, headers}),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
@@ -134,19 +140,19 @@ export function createApp(options: AppOptions): HttpApp {
     const busy = error.status === 503 || error.status === 429
     if (busy && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
     if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-    reply
-      .code(error.status)
-      .header('x-request-id', request.id)
-      .type('status' in body ? 'application/problem+json' : 'application/json; charset=utf-8')
-      .send(JSON.stringify(body))
+    reply.code(error.status).header('x-request-id', request.id).type(contentTypeOf(body)).send(JSON.stringify(body))
   }
 
+  // Node.js would answer unknown expectations with 417 and no body; servers may ignore them (RFC 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.server.on('connect', (_request, socket) => refuseConnect(socket, {renderer, headers}))
   endUnusedConnections(app, tls === undefined ? 'connection' : 'secureConnection')
   const methodsAt = collectMethods(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     for (const name in headers) reply.header(name, headers[name])
     refuseForeignHost(request)
+    refuseUndecodableQuery(request.url)
     done()
   })
   readBodies[bodies](app, parseJson)
@@ -169,6 +175,17 @@ export function createApp(options: AppOptions): HttpApp {
   return app
 }
 
+/** The router passes on a query string as it is if it cannot be decoded. @throws bad_request */
+function refuseUndecodableQuery(url: string): void {
+  const start = url.indexOf('?')
+  if (start < 0 || url.indexOf('%', start) < 0) return
+  try {
+    decodeURIComponent(url.slice(start))
+  } catch {
+    throw new SvcError('bad_request', {reason: 'the query string cannot be decoded'})
+  }
+}
+
 /**
  * Closes connections without a request when the app closes. Node.js counts them as active and would wait for their
  * request timeout.
@@ -181,7 +198,11 @@ function endUnusedConnections(app: HttpApp, opened: 'connection' | 'secureConnec
   })
   const use = ({socket}: IncomingMessage) => unused.delete(socket)
   app.server.on('request', use)
-  app.server.on('upgrade', use)
+  // Without a listener for upgrades, Node.js answers a request for one like any other, as to clients that offer HTTP/2.
+  app.addHook('onListen', (done) => {
+    if (app.server.listenerCount('upgrade') > 0) app.server.prependListener('upgrade', use)
+    done()
+  })
   app.addHook('preClose', (done) => {
     for (const socket of unused) socket.destroy()
     done()

@@ -36,7 +36,10 @@ export function readBodiesAsText(app: FastifyInstance): void {
 function readBodies(app: FastifyInstance, read: (body: Buffer) => unknown): void {
   const large = new LargeBodies()
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<Buffer>(json, {parseAs: 'buffer'}, ({raw}, body, done) => {
+  app.addContentTypeParser<Buffer>(json, {parseAs: 'buffer'}, ({raw, headers}, body, done) => {
+    const encoding = headers['content-encoding']
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      return done(new SvcError('media_type_unsupported', {encoding}))
     const handle = () => {
       let value: unknown
       try {

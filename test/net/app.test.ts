@@ -153,6 +153,104 @@ describe('route', () => {
   })
 })
 
+describe('request that Node.js rejects', () => {
+  const host = 'host: 127.0.0.1\r\n'
+  const [get, post] = [`GET /v1/echo HTTP/1.1\r\n${host}`, `POST /v1/echo HTTP/1.1\r\n${host}`]
+  for (const [what, sent, status, message] of [
+    ['no HTTP', 'hello\r\n\r\n', 400, 'the request is not valid HTTP: Invalid method encountered'],
+    ['an invalid header', `${get}a b: c\r\n\r\n`, 400, 'the request is not valid HTTP: Invalid header token'],
+    [
+      'too long a URL',
+      `GET /v1/echo?${'a'.repeat(20_000)}`,
+      431,
+      'The URL and the headers of the request exceed 16 KiB.',
+    ],
+    ['an invalid length', `${post}content-length: x\r\n\r\n`, 400, /^the request is not valid HTTP: .*Content-Length/],
+    [
+      'an invalid chunk',
+      `${post}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
+      400,
+      /chunk size/,
+    ],
+    ['no host', 'GET /v1/echo HTTP/1.1\r\n\r\n', 400, 'the Host header is missing'],
+    ['half a head in time', get, 408, 'The request did not arrive completely in time.'],
+    ['half a body in time', `${post}content-length: 9\r\n\r\n{`, 408, 'The request did not arrive completely in time.'],
+    ['another server to connect to', `CONNECT a.example:80 HTTP/1.1\r\n${host}\r\n`, 400, 'this server is not a proxy'],
+    ['an undecodable path', `GET /v1/models/%ff HTTP/1.1\r\n${host}\r\n`, 400, 'the path cannot be decoded'],
+    ['an undecodable query', `GET /v1/echo?a=%ff HTTP/1.1\r\n${host}\r\n`, 400, 'the query string cannot be decoded'],
+    [
+      'a compressed body',
+      `${post}content-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}`,
+      415,
+      'The request body is encoded with gzip.',
+    ],
+  ] as const)
+    it(`since it has ${what}, gets an error like any other`, async (t) => {
+      const options = {headersTimeoutMs: 100, requestTimeoutMs: 200, headers: {'x-of-all': '1'}}
+      const {port} = await serve(t, echo, {...options, renderer: () => asDatabaseError})
+      const socket = connect(port, '127.0.0.1')
+      socket.write(sent)
+      const parts: string[] = []
+      for await (const data of socket.setEncoding('utf8')) {
+        parts.push(data as string)
+        if (parts.join('').includes('}')) break
+      }
+      const [head = '', body = ''] = parts.join('').split('\r\n\r\n')
+      assert.match(head, new RegExp(`^HTTP/1.1 ${status} `))
+      assert.match(head, /^x-of-all: 1\r$/m)
+      assert.match(head, /^content-type: application\/json; charset=utf-8\r$/m)
+      const {message: found, ok, request_id: id} = JSON.parse(body)
+      if (typeof message === 'string') assert.equal(found, message)
+      else assert.match(found, message)
+      assert.equal(ok, false)
+      assert.ok(head.includes(`x-request-id: ${id}\r\n`))
+    })
+
+  it('gets an error in the format of its path', async (t) => {
+    const {port} = await serve(t, echo)
+    for (const [path, expected] of [
+      ['/v1/mesh/nodes', /content-type: application\/problem\+json\r\n.*"title":"Request Header Fields Too Large"/s],
+      ['/v1/chat', /"error":\{"message":"The URL/],
+    ] as const) {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(`GET ${path}?${'a'.repeat(20_000)}`)
+      assert.match(await text(socket), expected)
+    }
+  })
+
+  it('gets no error within a response that has begun', async (t) => {
+    const {port} = await serve(t, (app) => {
+      app.get('/stream', async (_request, reply) => {
+        void sseStream(reply).write('one')
+        return reply
+      })
+    })
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(`GET /stream HTTP/1.1\r\n${host}\r\n`)
+    let received = ''
+    socket.on('data', (data) => {
+      if (!received.includes('one') && String(data).includes('one')) socket.write('hello\r\n\r\n')
+      received += String(data)
+    })
+    await new Promise((resolve) => socket.once('close', resolve))
+    assert.match(received, /data: one/)
+    assert.doesNotMatch(received, /HTTP\/1\.1 400/)
+  })
+})
+
+describe('request that Node.js treats in its own way', () => {
+  for (const [what, headers] of [
+    ['offers another protocol', {connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AA'}],
+    ['has an unknown expectation', {expect: 'tea'}],
+  ] as const)
+    it(`since it ${what}, is answered like any other`, async (t) => {
+      const {port} = await serve(t, echo)
+      const [response] = (await once(get({port, path: '/v1/echo', headers}), 'response')) as [IncomingMessage]
+      assert.deepEqual([response.statusCode, await text(response)], [200, '{"body":null}'])
+    })
+})
+
 describe('unsupported method', () => {
   for (const [method, path, allow] of [
     ['PUT', '/v1/echo', 'GET, HEAD, POST'],

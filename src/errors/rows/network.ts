@@ -77,6 +77,16 @@ export const networkErrors = rows(() => ({
     message: () => 'missing request body',
     hint: 'Send a JSON body.',
   }),
+  request_timeout: usage({
+    http: 408,
+    message: () => 'The request did not arrive completely in time.',
+    hint: 'Send the request again, over a faster connection.',
+  }),
+  headers_too_large: usage({
+    http: 431,
+    message: (p: {limit: number}) => `The URL and the headers of the request exceed ${size(p.limit)}.`,
+    hint: 'Send a shorter URL and fewer headers; a query of a program also takes its arguments in the body of a POST.',
+  }),
   body_too_large: usage({
     http: 413,
     openai: 'request_too_large',
@@ -85,8 +95,11 @@ export const networkErrors = rows(() => ({
   }),
   media_type_unsupported: usage({
     http: 415,
-    message: () => 'The content type of the request body is not application/json.',
-    hint: 'Send the header content-type: application/json.',
+    message: (p: {encoding?: string | undefined}) =>
+      p.encoding === undefined
+        ? 'The content type of the request body is not application/json.'
+        : `The request body is encoded with ${p.encoding}.`,
+    hint: 'Send the header content-type: application/json, and an uncompressed body.',
   }),
   unauthorized: conflict({
     http: 401,
