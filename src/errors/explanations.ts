@@ -1232,6 +1232,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The version of the server is too old, or the database cannot store all characters.',
     {path: 'db.example.com:5432/mesh', reason: 'the server is PostgreSQL 14.9'},
   ],
+  store_session_missing: [
+    'A proxy with transaction or statement pooling runs each transaction of a connection in another session.',
+    {path: 'pool.example.com:6432/mesh'},
+  ],
   store_rights_missing: [
     'Since PostgreSQL 15, only the owner of a database may create tables in its schema public.',
     {path: 'db.example.com:5432/mesh'},

@@ -105,7 +105,7 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<C
 
 /**
  * Loads the driver of PostgreSQL on the first call.
- * @throws store_unreachable, store_server_unsupported, store_rights_missing, store_newer, store_migration_failed
+ * @throws the errors of the store
  */
 export const openPostgresMeshStore = async (url: string, limits: StoreLimits): Promise<MeshStore> =>
   (await import('./store/postgres/open.js')).openPostgresMeshStore(url, limits)

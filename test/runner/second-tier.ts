@@ -12,6 +12,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'mesh/store/postgres.test',
     'mesh/store/postgres/clock.test',
     'mesh/store/postgres/open.test',
+    'mesh/store/postgres/proxy.test',
     'mesh/store/postgres/replicas.test',
     'mesh/store/switch.test',
     'mesh/store/transfer.test',

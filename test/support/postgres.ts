@@ -31,7 +31,7 @@ const given = process.env.SVC_TEST_POSTGRES_URL
 export const skipWithoutPostgres = skipUnless('PostgreSQL', programs !== undefined || given !== undefined)
 
 /** PostgreSQL refuses to run as root: its user, or nobody, runs it instead. */
-function account(): Pick<SyncOptions, 'uid' | 'gid'> {
+export function account(): Pick<SyncOptions, 'uid' | 'gid'> {
   if (userInfo().uid !== 0) return {}
   const idOf = (flag: string, user: string) => execaSync('id', [flag, user], {reject: false}).stdout ?? ''
   const user = idOf('-u', 'postgres') === '' ? 'nobody' : 'postgres'

@@ -9,6 +9,7 @@ const packages = {
   ffmpeg: 'ffmpeg',
   git: 'git',
   jq: 'jq',
+  pgbouncer: 'pgbouncer',
   python3: 'python3',
   script: 'bsdutils',
   'systemd-analyze': 'systemd',

@@ -59,6 +59,12 @@ export const storeErrors = rows(() => ({
     message: (p: {path: string; reason: string}) => `Cannot use the database ${p.path}: ${p.reason}.`,
     hint: 'Use a database with the encoding UTF8 on PostgreSQL 15 or later.',
   }),
+  store_session_missing: unavailable({
+    http: 500,
+    message: (p: {path: string}) =>
+      `The proxy in front of the database ${p.path} does not keep sessions, so notifications, locks and settings are lost.`,
+    hint: 'Use session pooling (pool_mode = session in pgbouncer), or connect to PostgreSQL itself.',
+  }),
   store_rights_missing: unavailable({
     http: 500,
     message: (p: {path: string}) =>

@@ -1,8 +1,9 @@
-import {createHash} from 'node:crypto'
+import {createHash, randomUUID} from 'node:crypto'
 import {setTimeout as sleep} from 'node:timers/promises'
 import pg from 'pg'
-import type {SvcError} from '../../../errors/index.js'
+import {SvcError} from '../../../errors/index.js'
 import {isRejected, isRepeatable, unavailable} from './fault.js'
+import {type ServerSettings, splitUrl} from './server-settings.js'
 
 export interface PostgresOptions {
   /** Maximum number of connections, besides one for notifications; default 8. */
@@ -28,8 +29,20 @@ export const statement = (text: string): Statement => ({
  * Settings of a connection. All statements find few rows by their keys. A plan is kept, because a new one for each execution
  * costs more than the statement; it must suit a table that has grown since. JIT would compile scans of tables without index.
  */
-export const settings = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
-SET enable_mergejoin = off; SET jit = off`
+const plannerSettings: ServerSettings = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+}
+
+/** A connection with a session of its own. */
+export interface ServerSession {
+  client: pg.Client
+  /** Id of the server process; a proxy reports another one when a client connects. */
+  pid: number
+}
 
 type Values = readonly unknown[]
 
@@ -42,6 +55,8 @@ const maxAttempts = 5
 const maxPauseMs = 20
 /** Additional time for the answer to a statement that has timed out on the server, ms. */
 const answerMs = 5000
+
+const probeChannel = 'svc_mesh_probe'
 
 const arrayOfInt8 = 1016
 
@@ -60,6 +75,9 @@ export class Database {
   /** Host, port and name of the database, without credentials. */
   readonly server: string
   readonly #config: pg.ClientConfig
+  /** Set after connecting: proxies refuse them in the startup message, or drop them without notice. */
+  readonly #settings: ServerSettings
+  readonly #connectTimeoutMs: number
   readonly #pool: pg.Pool
   readonly #poolSize: number
   #busy = 0
@@ -68,13 +86,19 @@ export class Database {
 
   /** @param url URI of libpq; a missing password comes from PGPASSWORD or the file PGPASSFILE */
   constructor(url: string, {poolSize = 8, statementTimeoutMs = 10_000, connectTimeoutMs = 5000}: PostgresOptions) {
+    const {connectionString, settings} = splitUrl(url)
     this.#poolSize = poolSize
-    this.#config = {
-      connectionString: url,
-      connectionTimeoutMillis: connectTimeoutMs,
-      statement_timeout: statementTimeoutMs,
+    this.#connectTimeoutMs = connectTimeoutMs
+    this.#settings = {
+      ...plannerSettings,
+      statement_timeout: `${statementTimeoutMs}`,
       // A process that is stopped within a transaction must not keep its locks.
-      idle_in_transaction_session_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: `${statementTimeoutMs}`,
+      ...settings,
+    }
+    this.#config = {
+      connectionString,
+      connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: statementTimeoutMs + answerMs,
       application_name: 'svc mesh',
       keepAlive: true,
@@ -82,14 +106,16 @@ export class Database {
     }
     const {host, port, database} = new pg.Client(this.#config)
     this.server = `${host.startsWith('/') ? host : `${host}:${port}`}/${database ?? ''}`
-    this.#pool = new pg.Pool({...this.#config, max: poolSize})
+    this.#pool = new pg.Pool({
+      ...this.#config,
+      max: poolSize,
+      onConnect: (client) => {
+        client.on('error', ignore)
+        return this.#prepare(client)
+      },
+    })
     // The pool replaces a connection that fails, and the statement in progress reports the error.
     this.#pool.on('error', ignore)
-    this.#pool.on('connect', (client) => {
-      client.on('error', ignore)
-      // The first statement reports a lost connection.
-      client.query(settings).catch(ignore)
-    })
   }
 
   /** Number of operations that wait for an answer or a connection. */
@@ -97,9 +123,75 @@ export class Database {
     return this.#busy + this.#waiting.length
   }
 
-  /** Creates a connection outside the pool. */
-  newClient(): pg.Client {
-    return new pg.Client(this.#config).on('error', ignore)
+  /**
+   * Opens a connection outside the pool.
+   * @throws store_session_missing; driver errors
+   */
+  async openSession(): Promise<ServerSession> {
+    const client = await this.#connect()
+    try {
+      const {rows} = await client.query('SELECT pg_backend_pid() AS pid')
+      const {pid} = rows[0] as {pid: number}
+      const isProxied = pid !== (client as pg.Client & {processID?: number | null}).processID
+      if (isProxied && !(await this.#isNotified(client))) throw this.#withoutSession()
+      return {client, pid}
+    } catch (error) {
+      void client.end().catch(ignore)
+      throw error
+    }
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client(this.#config).on('error', ignore)
+    try {
+      await client.connect()
+      await this.#prepare(client)
+      return client
+    } catch (error) {
+      void client.end().catch(ignore)
+      throw error
+    }
+  }
+
+  /** Sets the settings of a connection, and reads them back. */
+  async #prepare(client: pg.ClientBase): Promise<void> {
+    const values = Object.entries(this.#settings)
+    const read = async (sql: string, ...columns: string[][]) => {
+      const question = {text: sql, values: columns, query_timeout: this.#connectTimeoutMs}
+      const {rows} = await client.query<{value: string}>(question)
+      return rows.map(({value}) => value).join('\n')
+    }
+    const names = values.map(([name]) => name)
+    const settings = values.map(([, value]) => value)
+    const [set, found] = await Promise.all([
+      read('SELECT set_config(n, v, false) AS value FROM unnest($1::text[], $2::text[]) s (n, v)', names, settings),
+      read('SELECT current_setting(n) AS value FROM unnest($1::text[]) s (n)', names),
+    ])
+    if (set !== found) throw this.#withoutSession()
+  }
+
+  /** True if a connection receives a notification of another one before its next answer. */
+  async #isNotified(client: pg.Client): Promise<boolean> {
+    const probe = randomUUID()
+    let isNotified = false
+    const listener = ({payload}: pg.Notification) => {
+      isNotified ||= payload === probe
+    }
+    client.on('notification', listener)
+    await client.query(`LISTEN ${probeChannel}`)
+    const other = await this.#connect()
+    try {
+      await other.query(`SELECT pg_notify('${probeChannel}', $1)`, [probe])
+    } finally {
+      await other.end().catch(ignore)
+    }
+    await client.query(`UNLISTEN ${probeChannel}`)
+    client.off('notification', listener)
+    return isNotified
+  }
+
+  #withoutSession(): SvcError {
+    return new SvcError('store_session_missing', {path: this.server})
   }
 
   /** @throws store_unavailable, store_outcome_unknown */

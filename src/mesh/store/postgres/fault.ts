@@ -13,6 +13,9 @@ const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
   [/^3D000$/, 'the database does not exist'],
 ]
 
+/** A proxy accepts a client before it has a connection for it. */
+const noAnswer = 'it does not answer; a proxy may have no free connection to it'
+
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 /** True if the server has rejected a statement, so that it has changed nothing. */
@@ -36,7 +39,9 @@ export function reasonOf(error: unknown): string {
   const [, known] = reasons.find(([code]) => code.test(codeOf(error))) ?? []
   // Connection attempts to several addresses fail with an error without a message.
   const cause = error instanceof AggregateError ? error.errors[0] : error
-  return known ?? (cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause))
+  if (known !== undefined) return known
+  const message = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause)
+  return message === 'Query read timeout' ? noAnswer : message
 }
 
 /**

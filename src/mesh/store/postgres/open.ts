@@ -41,7 +41,8 @@ ORDER BY id DESC LIMIT $3`),
  * Opens the store of a control plane in a PostgreSQL database, which several control planes may share.
  * @param url such as `postgres://user@host:5432/database?sslmode=verify-full`; a missing password comes from PGPASSWORD or
  *   PGPASSFILE
- * @throws store_url_invalid, store_unreachable, store_server_unsupported, store_rights_missing, store_newer, store_migration_failed
+ * @throws store_url_invalid, store_unreachable, store_session_missing, store_server_unsupported, store_rights_missing, store_newer,
+ *   store_migration_failed
  */
 export async function openPostgresMeshStore(
   url: string,
@@ -52,7 +53,7 @@ export async function openPostgresMeshStore(
   const clock = new Estimate(monotonic)
   const replicas = new Replicas(database)
   const session = new Session({
-    newClient: () => database.newClient(),
+    openSession: () => database.openSession(),
     onTime: (now) => clock.set(now),
     onConnect: async (client) => {
       await migrate(client, database.server)
@@ -72,7 +73,7 @@ export async function openPostgresMeshStore(
 }
 
 /** @throws store_url_invalid without the URL, which may contain a password */
-function connectionsTo(url: string, options: PostgresOptions): Database {
+export function connectionsTo(url: string, options: PostgresOptions = {}): Database {
   try {
     return new Database(url, options)
   } catch (error) {

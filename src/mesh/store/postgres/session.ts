@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto'
 import type pg from 'pg'
 import type {Arrival, Scope} from '../mesh-store.js'
+import type {ServerSession} from './database.js'
 
 /** Minimum interval between notifications of one process, ms. */
 const notifyMs = 50
@@ -17,11 +18,9 @@ const everywhere = '*'
 const shardOf = (scope: Scope, receiver: string): string =>
   String((createHash('sha1').update(`${scope}\n${receiver}`).digest()[0] as number) % shards)
 
-/** Id of the server process of a connection, which `pg` does not declare. */
-const serverProcessOf = (client: pg.Client) => (client as pg.Client & {processID?: number | null}).processID
-
 export interface SessionOptions {
-  newClient(): pg.Client
+  /** Opens a connection. @throws store_session_missing; driver errors */
+  openSession(): Promise<ServerSession>
   /** Called with the store's time, Unix ms, when it was read. */
   onTime(now: number): void
   /** Called after every new connection, before others use it. */
@@ -52,7 +51,7 @@ export class Session {
     this.#options = options
   }
 
-  /** Connects for the first time. @throws driver errors */
+  /** Connects for the first time. @throws store_session_missing; driver errors */
   async open(): Promise<void> {
     this.#use(await this.#connect(true))
   }
@@ -81,10 +80,10 @@ export class Session {
     await client.end().catch(() => undefined)
   }
 
-  async #connect(isOpening: boolean): Promise<pg.Client> {
-    const client = this.#options.newClient()
+  async #connect(isOpening: boolean): Promise<ServerSession> {
+    const session = await this.#options.openSession()
+    const {client} = session
     try {
-      await client.connect()
       await this.#options.onConnect(client)
       await client.query(`LISTEN ${channel}`)
       const isFirst = isOpening && (await this.#lock(client, 'pg_try_advisory_lock'))
@@ -92,7 +91,7 @@ export class Session {
       await this.#tick(client, isFirst)
       await this.#lock(client, 'pg_advisory_lock_shared')
       if (isFirst) await this.#lock(client, 'pg_advisory_unlock')
-      return client
+      return session
     } catch (error) {
       void client.end().catch(() => undefined)
       throw error
@@ -105,11 +104,11 @@ export class Session {
     return rows[0].result === true
   }
 
-  #use(client: pg.Client): void {
+  #use({client, pid}: ServerSession): void {
     this.#client = client
     client.on('notification', ({payload = '', processId}) => {
       // This process has already woken its own long polls.
-      if (processId !== serverProcessOf(client)) this.#receive(payload)
+      if (processId !== pid) this.#receive(payload)
     })
     client.on('error', () => this.#lost(client))
     client.on('end', () => this.#lost(client))
@@ -131,9 +130,9 @@ export class Session {
 
   async #reconnect(pauseMs: number): Promise<void> {
     try {
-      const client = await this.#connect(false)
-      if (this.#isClosed) return void client.end().catch(() => undefined)
-      this.#use(client)
+      const session = await this.#connect(false)
+      if (this.#isClosed) return void session.client.end().catch(() => undefined)
+      this.#use(session)
       // Notifications were lost meanwhile.
       this.#emit(() => true)
     } catch {

@@ -13,10 +13,9 @@ import {
   toRecord,
 } from '../export-tables.js'
 import {readReport} from '../node-record.js'
-import {Database} from './database.js'
 import {unavailable} from './fault.js'
 import {migrate} from './migrate.js'
-import {openingFault} from './open.js'
+import {connectionsTo, openingFault} from './open.js'
 import {presenceLock} from './session.js'
 
 /** Maximum number and size (bytes) of rows per statement. */
@@ -198,16 +197,18 @@ interface Connection {
 
 /** @throws the errors of `openPostgresMeshStore` */
 async function connect(url: string): Promise<Connection> {
-  const database = new Database(url, {})
-  const client = database.newClient()
-  const close = () => client.end().catch(() => undefined)
+  const database = connectionsTo(url)
+  const {server} = database
   try {
-    await client.connect()
-    await migrate(client, database.server)
-    return {client, server: database.server, close}
+    const {client} = await database.openSession()
+    const close = () => client.end().catch(() => undefined)
+    await migrate(client, server).catch(async (error: unknown) => {
+      await close()
+      throw error
+    })
+    return {client, server, close}
   } catch (error) {
-    await close()
-    throw openingFault(error, database.server)
+    throw openingFault(error, server)
   }
 }
 
