@@ -17,7 +17,7 @@ export default class DbServe extends DbCommand<typeof DbServe> {
   static override summary = 'Serve a program over HTTP.'
   static override description =
     `Routes: GET /api/query/NAME for queries, POST /api/mutation/NAME for mutations, POST /api/NAME for server endpoints, and
-the declared paths of http routes. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ serves a page for
+the declared paths of http routes. POST /api/query/NAME takes the arguments of a query in the body. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ serves a page for
 trying out the endpoints, and /_svc/openapi.json the OpenAPI document.
 
 At startup, the database is migrated with steps that cannot lose data. Exits with status 3 if a step needs a decision;

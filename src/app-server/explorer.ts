@@ -71,6 +71,9 @@ async function show() {
   main.replaceChildren()
   for (const [path, methods] of Object.entries(paths))
     for (const [method, operation] of Object.entries(methods)) {
+      // Neither the other form of a query nor a stream without an end.
+      if ((method === 'post' && methods.get?.operationId + '_by_post' === operation.operationId)
+        || operation.responses[200]?.content?.['text/event-stream']) continue
       const fields = fieldsOf(operation)
       const inputs = fields.map((field) => element('input', {placeholder: field.required ? 'required' : 'optional'}))
       const output = element('pre', {hidden: true})

@@ -77,7 +77,7 @@ function parameterOf(name: string, type: Type, hasDefault: boolean): Parameter {
 /** Selects, once per route, the source and decoder of each parameter. */
 export function argumentReader({kind, method, path, function: target}: Route): ReadArguments {
   const parameters = parametersOf(target)
-  if (kind === 'query') return (sources) => fromQuery(parameters, sources.query, false)
+  if (kind === 'query' && method === 'GET') return (sources) => fromQuery(parameters, sources.query, false)
   if (kind !== 'http') return ({body, query}) => fromBody(parameters, body, Object.keys(query))
   const names = new Set(placeholders(path))
   const inPath = parameters.filter(({name}) => names.has(name))

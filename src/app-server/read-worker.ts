@@ -1,7 +1,15 @@
 /** A worker thread for read-only requests. See `read-thread.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
-import {Application, checkProgram, fitsDatabase, type Ports, type RequestFacts, type Route} from '../lang/index.js'
+import {
+  Application,
+  checkProgram,
+  fitsDatabase,
+  type Ports,
+  type RequestFacts,
+  type Route,
+  servedRoutes,
+} from '../lang/index.js'
 import {argumentReader, type ReadArguments, type Sources} from './parameters.js'
 import {type Answer, answerOf, answerOfFailure} from './reply.js'
 
@@ -11,7 +19,7 @@ export interface ReadThreadStart {
 }
 
 export interface ReadQuestion {
-  /** Index of the route in the program. */
+  /** Index in the served routes of the program. */
   route: number
   sources: Sources
   facts: RequestFacts | undefined
@@ -56,7 +64,7 @@ try {
     fits: fitsDatabase,
     ports: {env: process.env, log: (level, text) => send({type: 'log', level, text})},
   })
-  const routes = application.program.routes.map((route): Served => ({route, read: argumentReader(route)}))
+  const routes = servedRoutes(application.program.routes).map((route): Served => ({route, read: argumentReader(route)}))
   parent.on('message', async (question: ReadQuestion) =>
     send(await respond(application, routes[question.route] as Served, question)),
   )

@@ -8,6 +8,7 @@ import {
   type Program,
   type RequestFacts,
   type Route,
+  servedRoutes,
 } from '../lang/index.js'
 import {createApp, type HttpApp, hasBearerToken, isLoopback, type Listening, listen} from '../net/index.js'
 import {explorerPage} from './explorer.js'
@@ -66,7 +67,8 @@ export async function startAppServer(program: Program, options: AppServerOptions
   const onError = (error: unknown) => {
     if (isErrorOf(error, 'schema_changed')) options.onSchemaChanged?.(error)
   }
-  for (const [at, route] of program.routes.entries()) addRoute(app, {application, threads, route, at, onError})
+  for (const [at, route] of servedRoutes(program.routes).entries())
+    addRoute(app, {application, threads, route, at, onError})
   if (feed !== undefined) liveRoute(app, application, feed)
   addExplorer(app, program, {title, token: token !== undefined})
   const listening = await listen(app, address).catch((error: unknown) => {
@@ -95,7 +97,7 @@ interface Served {
   application: Application
   threads: ReadThreads
   route: Route
-  /** Index of the route in the program. */
+  /** Index in the served routes of the program. */
   at: number
   /** Called with each error that is not one of the request. */
   onError: (error: unknown) => void

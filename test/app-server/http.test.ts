@@ -70,6 +70,35 @@ describe('a served program', () => {
     assert.deepEqual((await envelope('/api/query/at?i=1&i=2')).json.details, [{param: 'i', code: 'duplicate'}])
   })
 
+  it('accepts the arguments of a query in the body of a POST, too', async () => {
+    const path = '/api/query/search'
+    const text = 'x'.repeat(100_000)
+    assert.deepEqual(await server.post(path, {text, limit: 7}), {status: 200, json: ['7']})
+    for (const [url, body, details] of [
+      [
+        path,
+        {limit: 'a'},
+        [
+          {param: 'text', code: 'missing', expected: 'str'},
+          {param: 'limit', code: 'type', expected: 'int'},
+        ],
+      ],
+      [
+        `${path}?text=%22a%22`,
+        '',
+        [
+          {param: 'text', code: 'missing', expected: 'str'},
+          {param: 'text', code: 'unknown'},
+        ],
+      ],
+    ] as const) {
+      const {status, json} = await server.post(url, body)
+      assert.deepEqual([status, (json as Envelope).details], [400, details])
+    }
+    const plain = await server.post(path, '{"text": "a"}', {'content-type': 'text/plain'})
+    assert.equal(plain.status, 415)
+  })
+
   it('returns only the reason of a failure', async () => {
     const {status, json} = await envelope('/api/query/at?i=2')
     assert.equal(status, 500)

@@ -142,7 +142,9 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(summaries, [
       'Every row.',
       'One row',
+      'One row (arguments in the body)',
       'Some rows',
+      'Some rows (arguments in the body)',
       'Sum',
       'Refuse',
       'Fail',

@@ -4,6 +4,7 @@ import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {basename, join} from 'node:path'
+import {text} from 'node:stream/consumers'
 import {before, describe, it, type TestContext} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {checkProgram, clientFile, functionsFile, schemasFile, typesFile} from '../../src/lang/index.js'
@@ -48,7 +49,7 @@ function candidates(): string[] {
   )
   const words =
     'any bigint boolean never number object string symbol unknown undefined infer as satisfies async of keyof readonly unique ' +
-    'asserts is abstract declare namespace module global intrinsic accessor using get set out type from static'
+    'then asserts is abstract declare namespace module global intrinsic accessor using get set out type from static'
   const found = [...sample, words].flatMap((text) => text.match(/[A-Za-z]\w*/g) ?? [])
   return [...new Set([...found, ...Object.getOwnPropertyNames(globalThis)])]
 }
@@ -144,9 +145,10 @@ describe('generated TypeScript', () => {
     })
 
     it('sends the parameters of a query as JSON, sorted by name', async (t) => {
-      const requested: (string | undefined)[] = []
-      const server = createServer(({url}, response) => {
-        requested.push(url)
+      const requested: string[] = []
+      const server = createServer(async (request, response) => {
+        const {method, url} = request
+        requested.push([method, url, await text(request)].filter(Boolean).join(' '))
         response.end('[]')
       })
       t.after(() => server.close())
@@ -154,7 +156,11 @@ describe('generated TypeScript', () => {
       const client = await load('library', 'client.js')
       client.configureSvcApiBase?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
       await client.by_tag?.({tag: 'a b', max: 2})
-      assert.deepEqual(requested, ['/api/query/by_tag?max=2&tag=%22a%20b%22'])
+      assert.deepEqual(requested.splice(0), ['GET /api/query/by_tag?max=2&tag=%22a%20b%22'])
+      // Arguments that may be too long for a URL are sent in the body.
+      const tag = 'a'.repeat(4096)
+      await client.by_tag?.({tag, max: undefined})
+      assert.deepEqual(requested, [`POST /api/query/by_tag {"tag":"${tag}"}`])
     })
   })
 })

@@ -16,49 +16,18 @@ import {
 import {temporaryFolder} from '../support/temporary.js'
 import {contents, program} from './databases.js'
 import {type Random, seeded} from './fuzz.js'
-
-/** A type as a tree, from which a later version can be derived. */
-type Shape =
-  | {kind: 'int' | 'float' | 'bool' | 'str' | 'dec' | 'bytes' | 'Json'}
-  | {kind: 'List' | 'Set' | 'Option' | 'Map'; of: Shape}
-  | {kind: 'record'; fields: Fields}
-  | {kind: 'sum'; variants: {name: string; fields: Fields}[]}
-type Fields = {name: string; shape: Shape}[]
-
-const scalars = ['int', 'float', 'bool', 'str', 'dec', 'bytes', 'Json'] as const
-const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const
-const variantNames = ['Open', 'Shut', 'Held', 'Lost'] as const
-
-const some = <T>(random: Random, items: readonly T[], least: number): T[] => {
-  const chosen = items.filter(() => random.chance(0.5))
-  return chosen.length >= least ? chosen : items.slice(0, least)
-}
-
-function shape(random: Random, depth = 0): Shape {
-  if (depth > 1 || random.chance(0.55)) return {kind: random.of(scalars)}
-  switch (random.below(5)) {
-    case 0:
-      return {kind: 'List', of: shape(random, depth + 1)}
-    case 1:
-      return {kind: 'Set', of: {kind: random.of(['int', 'str'])}}
-    case 2:
-      return {kind: 'Map', of: shape(random, depth + 1)}
-    case 3:
-      return {kind: 'record', fields: fields(random, depth)}
-    default:
-      return {
-        kind: 'sum',
-        variants: some(random, variantNames, 1).map((name) => ({
-          name,
-          fields: random.chance(0.5) ? [] : fields(random, depth),
-        })),
-      }
-  }
-}
-
-const optional = (random: Random, of: Shape): Shape => (random.chance(0.3) ? {kind: 'Option', of} : of)
-const fields = (random: Random, depth: number): Fields =>
-  some(random, names.slice(0, 3), 1).map((name) => ({name, shape: optional(random, shape(random, depth + 1))}))
+import {
+  type Fields,
+  names,
+  optional,
+  type Shape,
+  scalars,
+  shape,
+  some,
+  TypeWriter,
+  value,
+  variantNames,
+} from './random-types.js'
 
 /** A plausible later version of a type. */
 function changed(random: Random, of: Shape): Shape {
@@ -102,74 +71,9 @@ function changedFields(random: Random, of: Fields): Fields {
 
 /** The source of a program with one table of these columns. */
 function sourceOf(columns: Fields, index: string): string {
-  const declared: string[] = []
-  const write = (of: Shape): string => {
-    switch (of.kind) {
-      case 'List':
-      case 'Set':
-      case 'Option':
-        return `${of.kind}[${write(of.of)}]`
-      case 'Map':
-        return `Map[str, ${write(of.of)}]`
-      case 'record':
-        return declare(`{ ${writeFields(of.fields)} }`)
-      case 'sum':
-        return declare(
-          `= ${of.variants.map(({name, fields: inner}) => `| ${name}${inner.length === 0 ? '' : `(${writeFields(inner)})`}`).join(' ')}`,
-        )
-      default:
-        return of.kind
-    }
-  }
-  const writeFields = (of: Fields) => of.map(({name, shape: inner}) => `${name}: ${write(inner)}`).join(', ')
-  const declare = (body: string) => {
-    const name = `T${declared.length}`
-    declared.push('')
-    declared[Number(name.slice(1))] = `type ${name} ${body}`
-    return name
-  }
-  const table = `@table type Task { ${writeFields(columns)} }`
-  return `${declared.join('\n')}\n${table}\n${index}\n`
-}
-
-const texts = ['', 'a', '1', '1.50', '-2', 'true', '[1]', '{}', 'it’s "x"', '007', '1e3']
-
-/** A value of a type, as JSON. */
-function value(random: Random, of: Shape): unknown {
-  const inner = (each: Shape) => value(random, each)
-  const record = (of: Fields) =>
-    Object.fromEntries(of.map(({name, shape: each}) => [name, inner(each)]).filter(([, found]) => found !== null))
-  const several = () => Array.from({length: random.below(3)})
-  switch (of.kind) {
-    case 'int':
-      return random.of([0, 1, 2, -7, 9_007_199_254_740_991])
-    case 'float':
-      return random.of([0, 1, 1.5, -0.1, 1e21])
-    case 'bool':
-      return random.chance(0.5)
-    case 'str':
-      return random.of(texts)
-    case 'dec':
-      return random.of(['0', '1.50', '-2', '00.1', '12345678901234567890.1'])
-    case 'bytes':
-      return random.of(['', 'AAE=', '/w=='])
-    case 'Json':
-      return random.of([1, 'x', true, [1, null], {a: 1, b: null}])
-    case 'Option':
-      return random.chance(0.4) ? null : inner(of.of)
-    case 'List':
-      return several().map(() => inner(of.of))
-    case 'Set':
-      return [...new Set(several().map(() => inner(of.of)))]
-    case 'Map':
-      return Object.fromEntries(several().map((_, i) => [`k${i}`, inner(of.of)]))
-    case 'record':
-      return record(of.fields)
-    case 'sum': {
-      const variant = random.of(of.variants)
-      return {_tag: variant.name, ...record(variant.fields)}
-    }
-  }
+  const writer = new TypeWriter()
+  const table = `@table type Task { ${writer.fields(columns)} }`
+  return `${writer.declarations.join('\n')}\n${table}\n${index}\n`
 }
 
 /** Every row as the program reads it, in id order. @throws Failure if a value is not of its type */

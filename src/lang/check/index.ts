@@ -6,7 +6,7 @@ export {builtinsOf, reachable, readsOnce, usesDatabase, waits} from './effects.j
 export type * from './ir.js'
 export {isInternal, snakeCase} from './names.js'
 export {checkProgram, kindOf, type Program} from './program.js'
-export type {Route} from './routes.js'
+export {type Route, servedRoutes} from './routes.js'
 export {placeholders, signature} from './signatures.js'
 export type {SourceSymbol} from './symbols.js'
 export * from './types.js'

@@ -30,16 +30,25 @@ export function routesOf(declarations: Declarations): Route[] {
   return [...endpoints, ...declared]
 }
 
+/** The routes, and at the end those of queries with parameters by POST, whose arguments need not fit into a URL. */
+export const servedRoutes = (routes: readonly Route[]): readonly Route[] => [
+  ...routes,
+  ...routes
+    .filter(({kind, function: {params}}) => kind === 'query' && params.length > 0)
+    .map((route): Route => ({...route, method: 'POST'})),
+]
+
 export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics): void {
   const seen = new Map<string, Route>()
   // In source order, so that the later duplicate is reported.
-  for (const route of [...routes].sort((a, b) => a.function.span.start - b.function.span.start)) {
+  for (const route of [...servedRoutes(routes)].sort((a, b) => a.function.span.start - b.function.span.start)) {
     const {decl} = route.function
     const span: Span = decl.kind === 'http' ? decl.path : route.function.span
     if (decl.kind === 'http') checkPath(decl.path.text, span, diagnostics)
     const key = `${route.method} ${decl.kind === 'http' ? shapeOf(route.path) : route.path}`
     const other = seen.get(key)
-    if (other !== undefined)
+    // Two queries with one name are reported for GET.
+    if (other !== undefined && !(route.kind === 'query' && route.method === 'POST' && other.kind === 'query'))
       diagnostics.report(
         'typecheck.duplicate_route',
         span,
@@ -48,7 +57,7 @@ export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics):
           related: [{...other.function.span, message: 'first declared'}],
         },
       )
-    else seen.set(key, route)
+    else seen.set(key, other ?? route)
   }
 }
 

@@ -3,9 +3,12 @@ import {preludeNames} from './functions-prelude.js'
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-/** Words that TypeScript does not accept as the name of a function or type in a module. */
+/**
+ * Words that TypeScript does not accept as the name of a function or type in a module, and `then`: a module with a function
+ * of this name cannot be imported dynamically, since it would be called.
+ */
 const reservedWords = words(`
-arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function
+then arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function
 if implements import in instanceof interface let new null package private protected public return static super switch this throw true
 try typeof undefined var void while with yield`)
 
@@ -16,7 +19,7 @@ const reservedTypes = words(
 
 /** Names that client.ts, schemas.ts and types.ts define or use. */
 const clientNames = words(`
-apiBase baseUrl configureSvcApiBase encodeURIComponent Error fetch Headers JSON Object parseWireError Partial Pick post Promise query Record
+apiBase baseUrl configureSvcApiBase encodeURIComponent Error fetch Headers JSON longestUrl Object parseWireError Partial Pick post Promise query Record
 RequestInit schemas send SvcApiError SvcWireError z`)
 
 /** Names that functions.ts defines or uses. */

@@ -4,6 +4,7 @@ import {
   placeholders,
   type Route,
   type SumType,
+  servedRoutes,
   snakeCase,
   type Table,
   type Type,
@@ -29,14 +30,18 @@ const tagged = (tag: string, value: Schema): Schema => ({
 export const schemaOf = (type: Type, isPartial: IsPartial = completeRows): Schema =>
   visitSome(type, schemas, {isPartial, inner: (of) => schemaOf(of, isPartial)}, () => ({}))
 
+const integer: Schema = {type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER}
+/** Base64 with padding, whose unused bits are 0. */
+const base64 = '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$'
+
 const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: Type) => Schema}>> = {
-  int: () => ({type: 'integer'}),
-  id: () => ({type: 'integer'}),
+  int: () => integer,
+  id: () => integer,
   float: () => ({type: 'number'}),
   bool: () => ({type: 'boolean'}),
   str: () => ({type: 'string'}),
   dec: () => ({type: 'string', pattern: '^-?\\d+(\\.\\d+)?$'}),
-  bytes: () => ({type: 'string', contentEncoding: 'base64'}),
+  bytes: () => ({type: 'string', contentEncoding: 'base64', pattern: base64}),
   list: ({of}, {inner}) => ({type: 'array', items: inner(of)}),
   set: ({of}, {inner}) => ({type: 'array', items: inner(of), uniqueItems: true}),
   map: ({of}, {inner}) => ({type: 'object', additionalProperties: inner(of)}),
@@ -50,6 +55,7 @@ const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: 
   record: ({record}) => ref(record.name),
   sum: ({sum}) => ref(sum.name),
   row: ({table}, {isPartial}) => ref(isPartial(table) ? partialName(table.name) : table.name),
+  unit: () => ({type: 'null'}),
   result: ({ok, error}, {inner}) => ({oneOf: [tagged('Ok', inner(ok)), tagged('Error', inner(error))]}),
 }
 
@@ -64,6 +70,21 @@ function isPlain(type: Type, place: 'path' | 'query'): boolean {
   return plainTypes.has(given.kind)
 }
 
+/** Maximum length of a segment of a path that is a parameter, characters. */
+const longestSegment = 1024
+
+/** The schema of a parameter that a route reads as text. In the query string, text that begins like JSON is read as JSON. */
+function textSchema(type: Type, place: 'path' | 'query'): Schema {
+  const given = present(type)
+  const schema = schemaOf(given)
+  if (place === 'path') return schema.type === 'string' ? {...schema, minLength: 1, maxLength: longestSegment} : schema
+  if (given.kind === 'list' || given.kind === 'set') return {...schema, items: notJson(given.of, '["[]'), minItems: 1}
+  return notJson(given, '"')
+}
+
+const notJson = (type: Type, starts: string): Schema =>
+  type.kind === 'str' ? {type: 'string', pattern: `^(?!\\s*${starts})`} : schemaOf(type)
+
 function objectSchema(
   fields: readonly {name: string; type: Type}[],
   doc: string | undefined,
@@ -74,6 +95,7 @@ function objectSchema(
     ...(doc === undefined ? {} : {description: doc}),
     properties: Object.fromEntries(fields.map(({name, type}) => [name, schemaOf(present(type), isPartial)])),
     required: fields.filter(({type}) => type.kind !== 'option').map(({name}) => name),
+    additionalProperties: false,
   }
 }
 
@@ -90,7 +112,12 @@ function sumSchema({name, variants, doc}: SumType, isPartial: IsPartial): [strin
     }
     return [
       `${name}.${tag}`,
-      {type: 'object', properties: {_tag: {const: tag}, ...properties}, required: ['_tag', ...required]},
+      {
+        type: 'object',
+        properties: {_tag: {const: tag}, ...properties},
+        required: ['_tag', ...required],
+        additionalProperties: false,
+      },
     ]
   })
   const mapping = Object.fromEntries(variants.map(({name: tag}) => [tag, `#/components/schemas/${name}.${tag}`]))
@@ -127,11 +154,13 @@ export function openapi(
   const paths: Record<string, Record<string, unknown>> = {}
   const errors = envelopeName(program)
   const ids = new Set<string>()
-  for (const route of program.routes) {
-    const path = paths[route.path] ?? {}
-    path[route.method.toLowerCase()] = {operationId: uniqueId(route, ids), ...operationOf(route, {token, errors})}
-    paths[route.path] = path
+  const add = (path: string, method: string, id: string, operation: Schema) => {
+    paths[path] = {...paths[path], [method]: {operationId: uniqueId(id, ids), ...operation}}
   }
+  for (const route of servedRoutes(program.routes))
+    add(route.path, route.method.toLowerCase(), idOf(route), operationOf(route, {token, errors}))
+  const topics = [...new Set(program.functions.flatMap(({chains}) => chains.flatMap(({live}) => live ?? [])))]
+  if (topics.length > 0) add('/api/live/{topic}', 'get', 'live', liveOperation(topics, {token, errors}))
   const isPartial = partialAnywhere(program)
   const partial = partialTables(program)
   const schemas = [
@@ -183,7 +212,7 @@ function operationOf(route: Route, responding: Responding): Schema {
     const required = place === 'path' || isRequired(param)
     const sent = kind !== 'query' && isPlain(type, place)
     return [
-      {name, in: place, required, ...(sent ? {schema: schemaOf(present(type))} : {content: json(schemaOf(type))})},
+      {name, in: place, required, ...(sent ? {schema: textSchema(type, place)} : {content: json(schemaOf(type))})},
     ]
   })
   const body = byQuery ? [] : own.filter(({name}) => !named.has(name))
@@ -198,11 +227,14 @@ function operationOf(route: Route, responding: Responding): Schema {
 }
 
 /** The first sentence of the documentation, or the name as a label. */
-function summaryOf({function: made, method, path, kind}: Route): string {
+function summaryOf(route: Route): string {
+  const {function: made, method, path, kind} = route
   const [sentence = ''] = made.decl.doc?.trim().split(/(?<=[.!?])\s|\n/) ?? []
-  if (sentence !== '') return sentence
-  return kind === 'http' ? `${method} ${path}` : labelOf(made.name)
+  const summary = sentence || (kind === 'http' ? `${method} ${path}` : labelOf(made.name))
+  return isByPost(route) ? `${summary.replace(/\.$/, '')} (arguments in the body)` : summary
 }
+
+const isByPost = ({kind, method}: Route) => kind === 'query' && method === 'POST'
 
 /** Converts `add_task` and `addTask` to `Add task`. */
 function labelOf(name: string): string {
@@ -222,35 +254,80 @@ function requestBody(params: FunctionType['params']): Schema {
   return {required: params.some(isRequired), content: json(schema)}
 }
 
-/** The name of an endpoint; `GET /books/{id}/loans` is `get_books_id_loans`, with a number if another route is, too. */
-function uniqueId({kind, function: {name}}: Route, ids: Set<string>): string {
-  const id = kind === 'http' ? name.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '') : name
+/** The name of an endpoint; `GET /books/{id}/loans` is `get_books_id_loans`. */
+function idOf(route: Route): string {
+  const {name} = route.function
+  if (route.kind === 'http') return name.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')
+  return isByPost(route) ? `${name}_by_post` : name
+}
+
+/** An id with a number if another operation has the same. */
+function uniqueId(id: string, ids: Set<string>): string {
   let unique = id
   for (let n = 2; ids.has(unique); n++) unique = `${id}_${n}`
   ids.add(unique)
   return unique
 }
 
-function responses(route: Route, {token, errors}: Responding): Schema {
-  const failure = (description: string) => ({description, content: json(ref(errors))})
+/** `GET /api/live/TOPIC`. */
+function liveOperation(topics: readonly string[], responding: Responding): Schema {
+  const id = {type: 'string', pattern: '^[0-9]+(-[0-9a-f]{8})?$'}
+  return {
+    summary: 'Follow the changes of a topic',
+    description:
+      'Server-sent events with the ids of changed rows, until the client disconnects. A client that sends the id of the last event that it received gets every later one.',
+    parameters: [
+      {name: 'topic', in: 'path', required: true, schema: {enum: topics}},
+      {name: 'after_id', in: 'query', required: false, schema: id},
+      {name: 'Last-Event-ID', in: 'header', required: false, schema: id},
+    ],
+    responses: {
+      200: {description: 'The events.', content: {'text/event-stream': {schema: {type: 'string'}}}},
+      ...errorResponses([400, 404], responding),
+    },
+  }
+}
+
+const statuses = {
+  400: 'A parameter is missing, unknown or of the wrong type.',
+  401: 'The token is missing or wrong.',
+  404: 'The requested item does not exist.',
+  409: 'A row violates a constraint, such as a unique index.',
+  413: 'The body is larger than 1 MiB.',
+  415: 'The content type of the body is not application/json.',
+  422: 'The program returned an error.',
+  500: 'The program failed.',
+  503: 'The database is locked by another process, or the server is overloaded.',
+  default: 'Any other error.',
+} as const
+
+function errorResponses(found: readonly (keyof typeof statuses)[], {token, errors}: Responding): Schema {
+  const all = [...found, ...(token ? ([401] as const) : []), 'default' as const]
+  return Object.fromEntries(all.map((status) => [status, {description: statuses[status], content: json(ref(errors))}]))
+}
+
+function responses(route: Route, responding: Responding): Schema {
   const {
     kind,
+    method,
     function: {result},
   } = route
   const value = result.kind === 'result' ? result.ok : result
-  const bodyType = kind === 'http' && value.kind === 'option' ? value.of : value
+  const isOptional = value.kind === 'option'
+  const bodyType = kind === 'http' ? present(value) : value
+  const result200 = (schema: Schema) => ({200: {description: 'The result.', content: json(schema)}})
   const fine =
-    value.kind === 'unit'
-      ? {204: {description: 'Done.'}}
-      : {200: {description: 'The result.', content: json(schemaOf(bodyType, partialIn(route)))}}
-  return {
-    ...fine,
-    400: failure('A parameter is missing, unknown or of the wrong type.'),
-    ...(token ? {401: failure('The token is missing or wrong.')} : {}),
-    ...(kind === 'http' && value.kind === 'option' ? {404: failure('The requested item does not exist.')} : {}),
-    ...(kind === 'query' ? {} : {409: failure('A row violates a constraint, such as a unique index.')}),
-    422: failure('The program returned an error.'),
-    500: failure('The program failed.'),
-    default: failure('Any other error.'),
-  }
+    present(value).kind === 'unit'
+      ? {...(isOptional && kind !== 'http' ? result200({type: 'null'}) : {}), 204: {description: 'Done.'}}
+      : result200(schemaOf(bodyType, partialIn(route)))
+  const errors = [
+    400,
+    ...(kind === 'http' && isOptional ? ([404] as const) : []),
+    ...(kind === 'query' ? [] : ([409] as const)),
+    ...(method === 'GET' ? [] : ([413, 415] as const)),
+    422,
+    500,
+    503,
+  ] as const
+  return {...fine, ...errorResponses(errors, responding)}
 }

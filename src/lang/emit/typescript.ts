@@ -131,12 +131,16 @@ async function send<T>(path: string, init: RequestInit): Promise<T> {
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
+/** Some proxies reject longer URLs, in characters; the arguments are then sent in the body of a POST. */
+const longestUrl = 4096;
+
 function query<T>(path: string, args: Record<string, unknown>, init: RequestInit = {}): Promise<T> {
   const search = Object.keys(args)
     .filter((key) => args[key] !== undefined)
     .sort()
     .map((key) => \`\${encodeURIComponent(key)}=\${encodeURIComponent(JSON.stringify(args[key]))}\`)
     .join("&");
+  if (baseUrl().length + path.length + search.length > longestUrl) return post(path, args, init);
   return send(search === "" ? path : \`\${path}?\${search}\`, { ...init, method: "GET" });
 }
 

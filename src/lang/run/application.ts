@@ -101,7 +101,7 @@ export class Application {
     const facts = this.#factsOf(target)
     const {handler, kind} = facts
     const deadline = performance.now() + this.#limits.timeoutMs
-    const run: Run = {handler, args, request, journal: facts.waits ? new Journal() : undefined, deadline}
+    const run: Run = {handler, args, request, journal: facts.waits ? new Journal() : undefined, deadline, facts}
     const atOnce = !facts.waits && !this.#lock.held
     switch (kind) {
       case 'query':
@@ -171,6 +171,7 @@ export class Application {
         kind: kindOf(target),
         writes: [...reachable(target)].some(({effects}) => effects.some(({kind}) => kind === 'write')),
         readsOnce: readsOnce(target),
+        isOption: target.result.kind === 'option',
       }
       this.#facts.set(target, facts)
     }
@@ -307,13 +308,14 @@ export class Application {
     this.#schema = version
   }
 
-  #once({handler, args, request, journal, deadline}: Run, connection: Connection): Reply {
+  #once({handler, args, request, journal, deadline, facts}: Run, connection: Connection): Reply {
     this.#checkSchema(connection)
     journal?.rewind()
     const context = new Context(connection, {ports: this.#ports, request, journal, limits: this.#limits, deadline})
     if (journal !== undefined) context.checkTime()
     try {
       const value = handler(context, args)
+      if (facts.isOption) return {kind: 'value', value, retrieval: context.retrieval}
       if (value instanceof Err) return {kind: 'domain', value: value.value, retrieval: context.retrieval}
       return {kind: 'value', value: value instanceof Ok ? value.value : value, retrieval: context.retrieval}
     } catch (thrown) {
@@ -343,6 +345,8 @@ interface Facts {
   waits: boolean
   writes: boolean
   readsOnce: boolean
+  /** A Result in an Option is a value like any other. */
+  isOption: boolean
 }
 
 interface Run {
@@ -351,6 +355,7 @@ interface Run {
   request: RequestFacts | undefined
   journal: Journal | undefined
   deadline: number
+  facts: Facts
 }
 
 /** Opens a database for a program, with the required extensions. */
