@@ -204,8 +204,10 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     const claim = {scope_key: 'task:1', claimer_node_id: 'n-1'}
     const {body: lease} = await askMesh(server, '/v1/mesh/exec/lease/grant', {token, body: claim})
     assert.equal(lease.expires_unix_ms - lease.server_time_unix_ms <= 5000, true)
-    const limited = await join({scope_id: 'scope-a1'})
-    assert.deepEqual([limited.status, limited.headers.get('retry-after')], [429, '1'])
+    // More requests at once than the server lets through in half a minute.
+    const answers = await Promise.all(Array.from({length: 40}, () => join({scope_id: 'scope-a1'})))
+    const limited = answers.find(({status}) => status === 429)
+    assert.equal(limited?.headers.get('retry-after'), '1')
   })
 
   it('serves HTTPS with the configured certificate', async (t) => {

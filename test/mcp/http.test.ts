@@ -199,13 +199,12 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
   it('limits the request rate of a client and exits with status 0 on SIGINT', async (t) => {
     const {url, stop} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_RATE_LIMIT_PER_MINUTE: '5'}})
     const headers = await begin(url)
-    const replies = []
-    for (let i = 0; i < 6; i++) replies.push(await send(url, {headers, body: ping}))
-    assert.deepEqual(
-      replies.map(({status}) => status),
-      [200, 200, 200, 200, 429, 429],
-    )
-    assert.ok(Number(replies.at(-1)?.headers['retry-after']) > 0)
+    const replies = await Promise.all(Array.from({length: 20}, () => send(url, {headers, body: ping})))
+    // One request has begun the session; on a slow machine, another one is let through every 12 s.
+    const count = (status: number) => replies.filter((reply) => reply.status === status).length
+    assert.ok(count(200) >= 4 && count(429) > 0, `${replies.map(({status}) => status)}`)
+    assert.equal(count(200) + count(429), 20)
+    assert.ok(Number(replies.find(({status}) => status === 429)?.headers['retry-after']) > 0)
     assert.equal((await fetch(new URL('/health', url))).status, 200)
     assert.equal(await stop('SIGINT'), 0)
   })

@@ -9,7 +9,7 @@ const nodes = '/v1/mesh/nodes'
 
 describe('single-use token', () => {
   it('can be reused after a rate-limited request', async (t) => {
-    const plane = await startPlane(t, {secrets, rate: {perSecond: 0.5, burst: 1}})
+    const plane = await startPlane(t, {secrets, rate: {perSecond: 0.2, burst: 1}})
     const token = tokenOfOwnWords('admin')
     assert.equal((await ask(plane, 'GET', nodes, {token: tokenOfOwnWords('admin')})).status, 200)
     const limited = await ask(plane, 'GET', nodes, {token})
