@@ -152,8 +152,19 @@ export async function readTracks(
 const timeline = (sampleRate: number) =>
   `asetpts='st(1,max(PTS,ld(0)));st(0,ld(1)+NB_SAMPLES/SR/TB);ld(1)',aresample=${sampleRate}:async=1:first_pts=0`
 
+/**
+ * Otherwise, the first audio frame of MPEG streams is at 0, not the first frame of the video: for formats whose timestamps
+ * can jump, ffmpeg computes the start from the tracks that it decodes, unless the input has an offset. The offset is less
+ * than a sample.
+ */
+const keepsStart = ['-itsoffset', '0.000001']
+
 /** The `cache` protocol stores the input in an unlinked temporary file, so that ffmpeg can seek back. */
 function source(input: FfmpegInput): string[] {
+  return [...keepsStart, ...sourceOf(input)]
+}
+
+function sourceOf(input: FfmpegInput): string[] {
   if ('path' in input) return ['-protocol_whitelist', 'file,pipe', '-i', `file:${input.path}`]
   if (!input.seeks) return ['-protocol_whitelist', 'pipe', '-i', 'pipe:0']
   return ['-protocol_whitelist', 'cache,pipe', '-read_ahead_limit', '-1', '-i', 'cache:pipe:0']

@@ -46,7 +46,10 @@ export class ModelHolder {
     return {engine, loadMs: isFirst ? engine.loadMs : 0}
   }
 
-  /** A model that has only one instance is started once for both uses. */
+  /**
+   * A model that has only one instance is started once for both uses; if it cannot be started again, for instance because
+   * its files were removed, it serves both, too.
+   */
   async #start(use: 'alone' | 'together'): Promise<SpeechEngine> {
     const other = await this.#engines[use === 'alone' ? 'together' : 'alone']?.catch(() => undefined)
     if (other?.description.instances === 1) return other
@@ -54,7 +57,12 @@ export class ModelHolder {
     const {signal} = this.#closed
     const {name, path} = other?.description ?? (await locate(signal))
     const start = use === 'alone' ? startSpeechEngine : startSpeechEngines
-    return start(path, {...options, name, signal})
+    try {
+      return await start(path, {...options, name, signal})
+    } catch (error) {
+      if (other === undefined || signal.aborted) throw error
+      return other
+    }
   }
 
   /** Opens the model of the neural voice activity detector. */

@@ -74,7 +74,9 @@ async function kindOf(entry: Dirent, path: string): Promise<FileKind | undefined
   try {
     const file = entry.isSymbolicLink() ? await stat(path) : entry
     if (file.isDirectory()) return undefined
-    return isAudioFile(entry.name) || (file.isFile() && (await hasAudioContent(path))) ? 'recording' : 'withoutAudio'
+    // Reading a named pipe would wait for a writer.
+    if (!file.isFile()) return 'unreadable'
+    return isAudioFile(entry.name) || (await hasAudioContent(path)) ? 'recording' : 'withoutAudio'
   } catch {
     return 'unreadable'
   }

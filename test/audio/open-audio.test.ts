@@ -370,6 +370,16 @@ describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
     })
   })
 
+  it('keeps the time before its first audio, also in MPEG streams', async () => {
+    for (const [container, codec] of Object.entries({mkv: 'flac', mp4: 'aac', ts: 'mp2', vob: 'ac3'})) {
+      const late = join(folder, `late.${container}`)
+      writeFilm(late, [join(folder, '300.wav')], ['-c:a', codec, '-ar', '48000', '-af', 'asetpts=PTS+0.5/TB'])
+      const samples = joined(await collect(await openAudio({path: late}, {sampleRate: 16_000})))
+      const startSec = samples.findIndex((x) => Math.abs(x) > 0.2) / 16_000
+      assert.ok(Math.abs(startSec - 0.5) < 0.06, `${container}: ${startSec} s`)
+    }
+  })
+
   it('is decoded from the selected track, of those with a language the marked one', async () => {
     const bytes = await readFile(film)
     for (const [input, track, expected] of [

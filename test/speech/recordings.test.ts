@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {execFileSync} from 'node:child_process'
 import {mkdir, symlink} from 'node:fs/promises'
 import {join, relative} from 'node:path'
 import {describe, it} from 'node:test'
@@ -106,6 +107,7 @@ describe('the recordings of a directory', () => {
     await symlink('nowhere', join(folder, 'lost'))
     await mkdir(join(folder, 'sub'))
     await symlink('sub', join(folder, 'sub-link.wav'))
+    execFileSync('mkfifo', [join(folder, 'pipe.wav')])
     const namesOf = (paths: readonly string[]) => paths.map((path) => relative(folder, path))
     let skipped: unknown
     const listed = await listRecordings([folder], {
@@ -116,7 +118,7 @@ describe('the recordings of a directory', () => {
     })
     assert.deepEqual(namesOf(listed.map(({path}) => path)), ['book.m4b', 'link', 'song.bin', 'talk', 'voice.dat'])
     const others = ['burst.heis', 'notes.txt', 'numbers.bin', 'photo.cr3', 'photo.heic', 'script.ts', 'utf16.txt']
-    assert.deepEqual(skipped, [others, ['lost']])
+    assert.deepEqual(skipped, [others, ['lost', 'pipe.wav']])
   })
 
   it('include standard input only once', async () => {
