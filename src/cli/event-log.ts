@@ -5,12 +5,16 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
+  rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import {dirname} from 'node:path'
 import {writeFault} from '../files/index.js'
+import {isRunning} from '../process/index.js'
 import type {EventRecord} from '../tasks/index.js'
 
 export interface EventLog {
@@ -76,16 +80,44 @@ export function openEventLog(path: string | undefined, warn: (text: string) => v
 
 /**
  * Renames the files, unless the path is another file by now: then the open one was moved, or another process rotated.
- * @returns false if the path is a link, such as /dev/stdout, which would be renamed instead of its file
+ * @returns false if the path is to be written to as it is: another process renames it at this moment, or it is a link, such
+ *   as /dev/stdout, which would be renamed instead of its file
  */
 function rotate(path: string, ino: number): boolean {
-  if (statSync(path, {throwIfNoEntry: false})?.ino !== ino) return true
-  if (lstatSync(path).isSymbolicLink()) return false
-  for (let i = keptFiles; i > 0; i--) {
-    const from = i === 1 ? path : `${path}.${i - 1}`
-    if (existsSync(from)) renameSync(from, `${path}.${i}`)
+  if (lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink()) return false
+  const lock = `${path}.lock`
+  if (!claim(lock)) return false
+  try {
+    if (statSync(path, {throwIfNoEntry: false})?.ino !== ino) return true
+    const files = [path, ...Array.from({length: keptFiles}, (_, i) => `${path}.${i + 1}`)]
+    // A process that was killed while it renamed files has left a gap: no older file has to make room.
+    const gap = files.findIndex((file) => !existsSync(file))
+    for (let i = gap === -1 ? keptFiles : gap; i > 0; i--) renameSync(files[i - 1] ?? path, files[i] ?? path)
+    return true
+  } finally {
+    rmSync(lock, {force: true})
   }
-  return true
+}
+
+/** Creates a lock file, unless a running process has it; one that has ended leaves it for the next try. */
+function claim(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), {flag: 'wx'})
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!isRunning(holderOf(lock))) rmSync(lock, {force: true})
+    return false
+  }
+}
+
+/** The process that has a lock file. Between its creation and the first write it is empty. */
+function holderOf(lock: string): number {
+  try {
+    return Number(readFileSync(lock, 'utf8')) || process.pid
+  } catch {
+    return process.pid
+  }
 }
 
 function openAppending(path: string): number {
