@@ -3,12 +3,9 @@ import type {FinishedStatus, Task, TaskGraph} from '../../tasks/index.js'
 import {requireAttention, submitterOf} from '../attention.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
-import {flag, integer, list, object, oneOf, partOf, taskId, text} from '../schema.js'
+import {flag, integer, list, longestDurationMs, object, oneOf, partOf, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
 import {submitGoal} from '../submit-goal.js'
-
-/** As `longestDurationMs` of the settings, which the definitions do not load. */
-const longestDurationMs = 365_250 * 86_400_000
 
 const priority = text('Priority: background, normal or urgent.', {maxLength: 16})
 const generation = integer('Generation of the claim; required while the task is claimed.', {minimum: 1})

@@ -1,6 +1,6 @@
 import type {RunReport, RunSummary} from '../../workflow/index.js'
 import {type Operation, operation} from '../operation.js'
-import {integer, list, object, oneOf, text} from '../schema.js'
+import {flag, integer, list, longestDurationMs, object, oneOf, text} from '../schema.js'
 
 const stateNames: Readonly<Record<RunSummary['status'], true>> = {
   queued: true,
@@ -88,5 +88,32 @@ export const workflowOperations: readonly Operation[] = [
     },
     run: ({run_id, key, payload}, {modules, orchestrator}) =>
       modules.workflows.sendSignal(orchestrator, {run: run_id, key, payload}),
+  }),
+  operation<{older_than_ms?: number; failed?: boolean; dry_run?: boolean}, {dry_run: boolean; removed: number}>({
+    name: 'prune_workflow_runs',
+    title: 'Prune workflow runs',
+    summary: 'Delete old workflow runs that have ended.',
+    effect: 'destructive',
+    idempotent: true,
+    input: object({
+      older_than_ms: integer(
+        'Minimum time since the runs ended, in milliseconds; default: the retention of the settings.',
+        {
+          minimum: 0,
+          maximum: longestDurationMs,
+        },
+      ),
+      failed: flag('Also delete failed runs, which could be resumed.'),
+      dry_run: flag('Count the runs without deleting them.'),
+    }),
+    output: object({dry_run: {type: 'boolean'}, removed: integer()}, {required: ['dry_run', 'removed']}),
+    bindings: {
+      rpc: {method: 'orch.workflow.prune'},
+      cli: {command: 'workflow prune', own: true},
+    },
+    run: ({older_than_ms: olderThanMs, failed, dry_run: dryRun = false}, {modules, orchestrator}) => ({
+      dry_run: dryRun,
+      removed: modules.workflows.pruneRuns(orchestrator, {olderThanMs, failed, dryRun}),
+    }),
   }),
 ]

@@ -102,6 +102,7 @@ export const life: readonly (readonly [operation: string, input: Readonly<Record
   ['retire_agent', {agent_id: 'bert'}],
   ['cancel_task', {task_id: 2, reason: 'Late.'}],
   ['prune_tasks', {older_than_ms: 0, status: ['Failed'], dry_run: true}],
+  ['prune_workflow_runs', {older_than_ms: 0, dry_run: true}],
   ['list_tasks', {status: ['Completed'], limit: 10}],
   ['list_tasks', {agent_id: 'anna', session_id: 's1', before_id: 3}],
   ['list_events', {types: ['task_completed'], limit: 5}],
