@@ -6,7 +6,7 @@ import {isErrorOf} from '../../src/errors/index.js'
 import {randomSource} from '../../src/sampling/index.js'
 import {failTask, takeClaim} from '../../src/tasks/index.js'
 import {createRun} from '../../src/workflow/engine/index.js'
-import {requestCancel} from '../../src/workflow/store/runs.js'
+import {canResume, requestCancel, requireRun} from '../../src/workflow/store/runs.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
 import {pick, type Random, runAndKill} from './crash-campaign.js'
@@ -63,7 +63,7 @@ const cancelShare = 0.001
 
 /**
  * Runs random workflows of tasks in a process that is killed again and again, while a worker completes, fails or
- * abandons tasks and some runs are cancelled.
+ * abandons tasks, some runs are cancelled, and failed ones are resumed.
  */
 export async function taskCampaign(
   test: TestContext,
@@ -82,23 +82,36 @@ export async function taskCampaign(
     assert.deepEqual(context.store.all(unfinishedOfEnded), [], `seed ${seed}`)
     assert.deepEqual(context.store.all('SELECT what FROM violations'), [], `seed ${seed}`)
   }
+  const resumed = new Set<string>()
+  let resumes = true
   const worker = setInterval(() => {
     work(context, random)
     if (random() < workflows * cancelShare) requestCancel(context, pick(random, runs))
+    const run = pick(random, runs)
+    if (resumes && !resumed.has(run) && canResume(requireRun(context, run))) {
+      resumed.add(run)
+      resume(context, run)
+    }
     check()
   }, 10)
   test.after(() => clearInterval(worker))
   try {
     for (let i = 0; i < kills && isOpen(); i++)
       await runAndKill(context.root, 20 + Math.floor(random() * 20 * workflows), isOpen)
+    resumes = false
     await runAndKill(context.root, Number.POSITIVE_INFINITY, isOpen)
   } finally {
     clearInterval(worker)
   }
   check()
+  assert.ok(!isOpen(), `seed ${seed}: a run has not ended`)
   const withdrawn = context.store.get("SELECT 1 FROM orch_tasks WHERE status_reason LIKE 'withdrawn: %'")
   assert.notEqual(withdrawn, undefined, `seed ${seed}: no task was withdrawn`)
 }
+
+/** Leaves a failed run like a process that has resumed it and was killed at once. */
+const resume = ({store}: TestOrchestrator, run: string) =>
+  store.run("UPDATE workflow_run_log SET status = 'running', completed_at_ms = NULL WHERE run_id = ?", [run])
 
 /** Claims a task and completes it, fails it, or leaves it. */
 function work(context: TestOrchestrator, random: Random): void {
