@@ -1,7 +1,8 @@
 /**
  * Builds `dist/` and the command manifest. Builds into a new folder, which then replaces the old one: a failed build
  * changes nothing, and commands that run during the build still find their files. What has not changed since the last
- * build is linked from it.
+ * build is linked from it. With `--if-missing`, it does nothing if there is a build: npm prepares a package that is linked or
+ * installed, which `npm run setup` has already built.
  */
 import {spawnSync} from 'node:child_process'
 import {createHash} from 'node:crypto'
@@ -27,6 +28,8 @@ const dist = join(root, 'dist')
 const compilerState = 'compiled.tsbuildinfo'
 /** Digest of everything that the bundle is made from. */
 const bundleDigest = 'bundle.sha256'
+
+if (process.argv.includes('--if-missing') && existsSync(join(dist, bundleDigest))) process.exit(0)
 
 if (!existsSync(join(root, 'node_modules/typescript'))) {
   process.stderr.write('The dependencies are not installed. Run: npm run setup\n')

@@ -4,6 +4,7 @@
  * The real transform is computed as a complex one of half the length, with the even samples as the real parts and the odd
  * samples as the imaginary parts; `unpack` separates the two. 200 = 5 * 5 * 4 * 2, so the complex transform is a
  * mixed-radix Stockham FFT, which needs no bit reversal. Source: Van Loan, Computational Frameworks for the FFT.
+ * It assigns no lists of values, because a short recording ends before V8 optimises these away.
  */
 export interface PowerSpectrum {
   /** Transforms `frame` and writes 201 powers to `power`, without allocating. */
@@ -71,8 +72,12 @@ export function createPowerSpectrum(): PowerSpectrum {
       }
       for (const pass of passes) {
         butterflies[pass.radix]?.(pass, re, im, outRe, outIm)
-        ;[re, outRe] = [outRe, re]
-        ;[im, outIm] = [outIm, im]
+        const real = re
+        re = outRe
+        outRe = real
+        const imaginary = im
+        im = outIm
+        outIm = imaginary
       }
       unpack(re, im, twiddleCos, twiddleSin, power)
     },
@@ -107,7 +112,8 @@ function radix2(
 ) {
   const step = groups * stride
   for (let p = 0; p < groups; p++) {
-    const [c, s] = [cos[2 * p + 1]!, sin[2 * p + 1]!]
+    const c = cos[2 * p + 1]!
+    const s = sin[2 * p + 1]!
     for (let q = 0; q < stride; q++) {
       const a = q + stride * p
       const b = a + step
@@ -135,7 +141,9 @@ function radix4(
     for (let q = 0; q < stride; q++) {
       const a = q + stride * p
       const to = q + stride * t
-      const [b, c, d] = [a + step, a + 2 * step, a + 3 * step]
+      const b = a + step
+      const c = b + step
+      const d = c + step
       const sumRe = re[a]! + re[c]!
       const sumIm = im[a]! + im[c]!
       const difRe = re[a]! - re[c]!
@@ -169,11 +177,18 @@ function radix5(
     for (let q = 0; q < stride; q++) {
       const a = q + stride * p
       const to = q + stride * t
-      const [b, c, d, e] = [a + step, a + 2 * step, a + 3 * step, a + 4 * step]
-      const [s1r, s1i] = [re[b]! + re[e]!, im[b]! + im[e]!]
-      const [d1r, d1i] = [re[b]! - re[e]!, im[b]! - im[e]!]
-      const [s2r, s2i] = [re[c]! + re[d]!, im[c]! + im[d]!]
-      const [d2r, d2i] = [re[c]! - re[d]!, im[c]! - im[d]!]
+      const b = a + step
+      const c = b + step
+      const d = c + step
+      const e = d + step
+      const s1r = re[b]! + re[e]!
+      const s1i = im[b]! + im[e]!
+      const d1r = re[b]! - re[e]!
+      const d1i = im[b]! - im[e]!
+      const s2r = re[c]! + re[d]!
+      const s2i = im[c]! + im[d]!
+      const d2r = re[c]! - re[d]!
+      const d2i = im[c]! - im[d]!
       const m1r = re[a]! + cos1 * s1r + cos2 * s2r
       const m1i = im[a]! + cos1 * s1i + cos2 * s2i
       const m2r = re[a]! + cos2 * s1r + cos1 * s2r

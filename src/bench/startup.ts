@@ -1,5 +1,6 @@
-import {copyFile, writeFile} from 'node:fs/promises'
-import {join} from 'node:path'
+import {copyFile, mkdir, symlink, writeFile} from 'node:fs/promises'
+import {createRequire} from 'node:module'
+import {dirname, join} from 'node:path'
 import {packageRoot} from '../files/index.js'
 import type {Benchmark, Result} from './benchmark.js'
 import {timeStart} from './mcp-client.js'
@@ -12,11 +13,36 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   config_show: ['config', 'show'],
   db_check: ['db', 'check', 'todo.svc'],
   orch_tasks: ['orch', 'tasks'],
+  // A recording of 3 s.
+  transcribe: ['transcribe', join(packageRoot, 'examples', 'hello.wav'), '--model', 'starter'],
+}
+
+/** The smallest program of the framework that svc uses, as files of a package. */
+const bareProgram: Readonly<Record<string, string>> = {
+  'package.json': JSON.stringify({
+    name: 'bare',
+    version: '1.0.0',
+    type: 'module',
+    oclif: {bin: 'bare', commands: './commands'},
+  }),
+  'bare.js': `import {run} from '@oclif/core'\nawait run(process.argv.slice(2), import.meta.url)\n`,
+  'commands/hello.js': `import {Command} from '@oclif/core'\nexport default class extends Command { async run() {} }\n`,
+}
+
+/** Writes the smallest program to a folder, and returns its entry file. */
+async function writeBareProgram(folder: string): Promise<string> {
+  await mkdir(join(folder, 'commands'), {recursive: true})
+  for (const [name, text] of Object.entries(bareProgram)) await writeFile(join(folder, name), text)
+  const framework = dirname(createRequire(import.meta.url).resolve('@oclif/core/package.json'))
+  await mkdir(join(folder, 'node_modules', '@oclif'), {recursive: true})
+  await symlink(framework, join(folder, 'node_modules', '@oclif', 'core'), 'junction')
+  return join(folder, 'bare.js')
 }
 
 export const startup: Benchmark = {
   name: 'startup',
-  measures: 'Time of svc orch tasks and other commands, and of svc mcp serve until it is ready.',
+  measures:
+    'Time of svc orch tasks and other commands, of svc mcp serve until it is ready, and of a bare oclif program.',
   base: 'node -e 0',
   run: (signal) => measureStartup(signal),
 }
@@ -31,12 +57,15 @@ export const measureStartup = (
     await writeFile(join(cwd, 'Svc.toml'), '')
     await copyFile(join(packageRoot, 'examples', 'todo.svc'), join(cwd, 'todo.svc'))
     const svc = join(packageRoot, 'bin', 'svc.js')
+    const bare = await writeBareProgram(join(cwd, 'bare'))
     const options = {cwd, env: withoutSettings(process.env)}
     const bases: number[] = []
     const times: Record<string, number[]> = {}
     for await (const i of rounds(count, {warmUps, signal})) {
       const base = await timeProcess(process.execPath, ['-e', '0'], {...options, signal})
-      const taken: Record<string, number> = {}
+      const taken: Record<string, number> = {
+        oclif: await timeProcess(process.execPath, [bare, 'hello'], {...options, signal}),
+      }
       for (const [name, args] of Object.entries(commands))
         taken[name] = await timeProcess(process.execPath, [svc, ...args], {...options, signal})
       taken.mcp_serve = await timeStart([svc, 'mcp', 'serve', '--quiet'], options)
@@ -51,6 +80,12 @@ export const measureStartup = (
       figures: {
         base_ms: round(median(bases)),
         ...Object.fromEntries(ratios.map(([name, one]) => [`${name}_ratio`, one])),
+        ...Object.fromEntries(
+          ['orch_tasks', 'mcp_serve'].map((name) => [
+            `${name}_to_oclif`,
+            round(medianRatio(times[name] ?? [], times.oclif ?? []), 2),
+          ]),
+        ),
       },
     }
   })

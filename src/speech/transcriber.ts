@@ -286,7 +286,8 @@ export class Transcriber {
       onWarning,
     }: Pick<TranscribeHandlers, 'signal' | 'excerpt' | 'track' | 'onTracks' | 'onWarning'> = {},
   ): Promise<{model: string; languages: readonly LanguageGuess[]}> {
-    const {engine, detectors} = await this.#prepare({signal}, {detectors: [{}], detects: true})
+    const {engine} = await this.#prepare({signal}, {detects: true})
+    const detectors = await this.#detectors([{}])
     const {channels} = this.#options
     const channel = typeof channels === 'number' ? channels : undefined
     const whole = await openAudio(input, {sampleRate, signal, onWarning, track, onTracks, channel})
@@ -323,9 +324,8 @@ export class Transcriber {
     onSpeech,
     ...handlers
   }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
-    const {engine, hint, detectors} = await this.#prepare(handlers, {
-      detectors: [{live: true, state: from?.detector}],
-    })
+    const {engine, hint} = await this.#prepare(handlers)
+    const detectors = await this.#detectors([{live: true, state: from?.detector}])
     const {text, decoding} = this.#options
     const recognition = recognitionOf(this.#decoding(engine, hint.language))
     let isUnsure = false
@@ -391,15 +391,25 @@ export class Transcriber {
     const {name, channels, warnings} = recording
     const started = performance.now()
     try {
-      const needed = {detectors: channels.map(() => ({})), use}
-      const {engine, loadMs, hint, detectors} = await this.#prepare(handlers, needed)
+      const loading = this.#prepare(handlers, {use})
+      const opening = this.#detectors(channels.map(() => ({}))).then((detectors) =>
+        channels.map(({audio}, i) => {
+          const stream = {...audio, [Symbol.asyncIterator]: () => sources[i] as AsyncIterator<Float32Array>}
+          return new Recording(stream, detectors[i], this.#options.decoding.speechPadSec)
+        }),
+      )
+      // A read of a stream that has no audio yet could not be ended if the model fails to load.
+      const ahead = opening.then((all) => recording.isFile && all.map((one) => one.readDuring(loading)))
+      // A failure is thrown once the model is loaded.
+      ahead.catch(() => undefined)
+      const {engine, loadMs, hint} = await loading
+      const recordings = await opening
       handlers.onReady?.()
       const options = this.#decoding(engine, hint.language)
       const memo = await memoOf(engine.description, options)
-      const parts = channels.map(({audio, speaker}, i) => {
-        const stream = {...audio, [Symbol.asyncIterator]: () => sources[i] as AsyncIterator<Float32Array>}
+      const parts = channels.map(({speaker}, i) => {
         const decoding = {...options, memo: speaker === undefined ? memo : memo && resultsOf(memo, {channel: i + 1})}
-        return {speaker, events: transcribe(engine, stream, detectors[i], decoding, handlers.signal)}
+        return {speaker, events: transcribe(engine, recordings[i] as Recording, decoding, handlers.signal)}
       })
       const [first] = parts
       const events = moveEvents(
@@ -455,14 +465,10 @@ export class Transcriber {
     await this.#options.model.close()
   }
 
-  /** @param detectors options of the detectors to create @param detects true if the model must detect languages */
+  /** @param detects true if the model must detect languages */
   async #prepare(
     {signal, language}: Pick<TranscribeHandlers, 'signal' | 'language'>,
-    {
-      detectors = [],
-      detects = false,
-      use = 'alone',
-    }: {detectors?: readonly DetectorOptions[]; detects?: boolean; use?: 'alone' | 'together'},
+    {detects = false, use = 'alone'}: {detects?: boolean; use?: 'alone' | 'together'} = {},
   ) {
     try {
       const {decoding, model} = this.#options
@@ -473,7 +479,16 @@ export class Transcriber {
       // A hint of a request that cannot be a language is reported; a setting is refused.
       const isStrict = language === undefined
       const hint = requireLanguage(language ?? decoding.language, engine.description, {isStrict})
-      return {engine, loadMs, hint, detectors: await Promise.all(detectors.map((one) => this.#detector(one)))}
+      return {engine, loadMs, hint}
+    } catch (error) {
+      if (error instanceof Error) this.#general.add(error)
+      throw error
+    }
+  }
+
+  async #detectors(options: readonly DetectorOptions[]): Promise<(VoiceActivityDetector | undefined)[]> {
+    try {
+      return await Promise.all(options.map((one) => this.#detector(one)))
     } catch (error) {
       if (error instanceof Error) this.#general.add(error)
       throw error

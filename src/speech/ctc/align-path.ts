@@ -32,9 +32,15 @@ export function alignPath(emissions: Emissions, tokens: readonly number[], blank
       }
       let step = 0
       let best = scores[s]!
-      if (s > 0 && scores[s - 1]! > best) [step, best] = [1, scores[s - 1]!]
+      if (s > 0 && scores[s - 1]! > best) {
+        step = 1
+        best = scores[s - 1]!
+      }
       const skips = s % 2 === 1 && s > 2 && tokenOf(s) !== tokenOf(s - 2)
-      if (skips && scores[s - 2]! > best) [step, best] = [2, scores[s - 2]!]
+      if (skips && scores[s - 2]! > best) {
+        step = 2
+        best = scores[s - 2]!
+      }
       steps[t * states + s] = step
       now[s] = best + emitted
     }

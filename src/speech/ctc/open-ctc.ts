@@ -91,19 +91,26 @@ async function readWordList(
   {file, pairsFile, ...options}: CtcWords,
   vocabulary: CtcVocabulary,
 ): Promise<WordList> {
-  const pairs = pairsFile === undefined ? [] : await readLines(join(folder, pairsFile))
-  return new WordList(await readLines(join(folder, file)), vocabulary, {
+  const pairs = pairsFile === undefined ? '' : await readText(join(folder, pairsFile))
+  return new WordList(linesOf(await readText(join(folder, file))), vocabulary, {
     ...options,
-    pairs: pairs.map((line) => line.split(' ', 2) as [string, string]),
+    pairs: Array.from(linesOf(pairs), (line) => line.split(' ', 2) as [string, string]),
   })
 }
 
-/** Lines of a file that are not empty. */
-async function readLines(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => {
+function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => {
     throw new SvcError('model_file_missing', {file: basename(path), tried: [path]})
   })
-  return text.split('\n').filter((line) => line !== '')
+}
+
+/** Lines of a text that are not empty, one at a time. */
+function* linesOf(text: string): Generator<string, void, undefined> {
+  for (let start = 0, end = 0; end < text.length; start = end + 1) {
+    end = text.indexOf('\n', start)
+    if (end === -1) end = text.length
+    if (end > start) yield text.slice(start, end)
+  }
 }
 
 function openEncoder(

@@ -270,6 +270,7 @@ function tokensOf(text: Text): number[] {
 
 /** log(exp(a) + exp(b)). */
 function logAdd(a: number, b: number): number {
-  const [high, low] = a > b ? [a, b] : [b, a]
+  const high = a > b ? a : b
+  const low = a > b ? b : a
   return low === -Infinity ? high : high + Math.log1p(Math.exp(low - high))
 }

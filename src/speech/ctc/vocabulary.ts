@@ -60,9 +60,10 @@ function createEncoder({texts}: CtcVocabulary): (text: string) => number[] | und
     const tokens: number[] = []
     for (let at = 0; at < text.length; ) {
       let length = Math.min(longest, text.length - at)
-      while (length > 0 && !ids.has(text.slice(at, at + length))) length--
-      if (length === 0) return undefined
-      tokens.push(ids.get(text.slice(at, at + length)) as number)
+      let id = ids.get(text.slice(at, at + length))
+      while (id === undefined && length > 1) id = ids.get(text.slice(at, at + --length))
+      if (id === undefined) return undefined
+      tokens.push(id)
       at += length
     }
     return tokens
@@ -73,7 +74,8 @@ function createEncoder({texts}: CtcVocabulary): (text: string) => number[] | und
 export function createSpeller(vocabulary: CtcVocabulary): (phrase: string) => number[] | undefined {
   const encode = createEncoder(vocabulary)
   return (phrase) => {
-    const written = phrase.trim().replace(/\s+/gu, ' ')
+    // Word lists have tens of thousands of words without blanks.
+    const written = /\s/u.test(phrase) ? phrase.trim().replace(/\s+/gu, ' ') : phrase
     return encode(written) ?? encode(written.toLowerCase()) ?? encode(written.toUpperCase())
   }
 }

@@ -32,31 +32,24 @@ const root = 0
  */
 export class WordList implements PrefixScorer<WordState> {
   readonly start: WordState = {node: root, given: 0, before: -1}
-  readonly #size: number
   readonly #delimiter: number
   readonly #unknown: number
-  /** The trie: node by `node * size + token`. */
-  readonly #next = new Map<number, number>()
-  /** By node: score of the word that ends there; -Infinity if there is none. */
-  readonly #word = [-Infinity]
-  /** By node: best score of all words with this prefix. */
-  readonly #best = [-Infinity]
-  /** By node: rank of the word that ends there; -1 if there is none. */
-  readonly #rank = [-1]
+  readonly #trie = new Trie()
+  /** Score of a word by its rank. */
+  readonly #score: (rank: number) => number
   /** Second ranks by the first. */
   readonly #pairs = new Map<number, Set<number>>()
   readonly #pair: number
 
-  constructor(words: readonly string[], vocabulary: CtcVocabulary, {weight, unknown, pairs, pair}: WordListOptions) {
-    this.#size = vocabulary.texts.length
+  constructor(words: Iterable<string>, vocabulary: CtcVocabulary, {weight, unknown, pairs, pair}: WordListOptions) {
     this.#delimiter = vocabulary.delimiter ?? -1
     const spell = createSpeller(vocabulary)
-    const score = (rank: number) => -weight * Math.log1p(rank)
-    for (const [rank, word] of words.entries()) this.#insert(spell(word) ?? [], rank, score(rank))
-    this.#unknown = score(words.length) + unknown
+    this.#score = (rank) => -weight * Math.log1p(rank)
+    let rank = 0
+    for (const word of words) this.#insert(spell(word) ?? [], rank++)
+    this.#unknown = this.#score(rank) + unknown
     this.#pair = pair
-    const ranks = new Map(words.map((word, rank) => [word, rank]))
-    for (const [first, second] of pairs) this.#join(ranks.get(first), ranks.get(second))
+    for (const [first, second] of pairs) this.#join(this.#find(spell(first)), this.#find(spell(second)))
   }
 
   advance(state: WordState, token: number): {state: WordState; score: number} {
@@ -65,8 +58,8 @@ export class WordList implements PrefixScorer<WordState> {
       const word = node === root ? before : this.#rankOf(node)
       return {state: {...this.start, before: word}, score: this.close(state)}
     }
-    const next = node === undefined ? undefined : this.#next.get(node * this.#size + token)
-    const worth = next === undefined ? this.#unknown : this.#best[next]!
+    const next = node === undefined ? undefined : this.#trie.childOf(node, token)
+    const worth = next === undefined ? this.#unknown : this.#trie.best[next]!
     return {state: {node: next, given: worth, before}, score: worth - given}
   }
 
@@ -75,38 +68,87 @@ export class WordList implements PrefixScorer<WordState> {
     const rank = this.#rankOf(node)
     if (node === undefined || rank === -1) return this.#unknown - given
     const follows = this.#pairs.get(before)?.has(rank) === true
-    return this.#word[node]! - given + (follows ? this.#pair : 0)
+    return this.#score(rank) - given + (follows ? this.#pair : 0)
   }
 
   #rankOf(node: number | undefined): number {
-    return node === undefined ? -1 : this.#rank[node]!
+    return node === undefined ? -1 : this.#trie.rank[node]!
   }
 
-  #join(first: number | undefined, second: number | undefined): void {
-    if (first === undefined || second === undefined) return
+  /** Rank of a word; -1 if it is not in the list. */
+  #find(tokens: readonly number[] | undefined): number {
+    let node: number | undefined = tokens === undefined ? undefined : root
+    for (const token of tokens ?? []) node = node === undefined ? undefined : this.#trie.childOf(node, token)
+    return this.#rankOf(node)
+  }
+
+  #join(first: number, second: number): void {
+    if (first === -1 || second === -1) return
     const seconds = this.#pairs.get(first) ?? new Set()
     this.#pairs.set(first, seconds.add(second))
   }
 
-  #insert(tokens: readonly number[], rank: number, score: number): void {
+  #insert(tokens: readonly number[], rank: number): void {
     if (tokens.length === 0) return
+    const score = this.#score(rank)
     let node = root
     for (const token of tokens) {
-      node = this.#child(node * this.#size + token)
-      this.#best[node] = Math.max(this.#best[node]!, score)
+      node = this.#trie.childOf(node, token) ?? this.#trie.add(node, token)
+      if (score > this.#trie.best[node]!) this.#trie.best[node] = score
     }
-    if (this.#rank[node] !== -1) return
-    this.#rank[node] = rank
-    this.#word[node] = score
+    if (this.#trie.rank[node] === -1) this.#trie.rank[node] = rank
+  }
+}
+
+/**
+ * The words as a tree of tokens: children are linked lists in arrays outside of the heap, which is small in the thread of a
+ * model, so that objects for each node would be collected over and over while they are made.
+ */
+class Trie {
+  #size = 1
+  /** By node: its token, its first child and its next sibling; 0 if there is none, because the root is neither. */
+  #token = new Int32Array(1 << 16)
+  #child = new Int32Array(1 << 16)
+  #sibling = new Int32Array(1 << 16)
+  /** By node: best score of all words with this prefix. */
+  best = new Float64Array(1 << 16)
+  /** By node: rank of the word that ends there; -1 if there is none. */
+  rank = new Int32Array(1 << 16)
+
+  constructor() {
+    this.rank[root] = -1
   }
 
-  #child(key: number): number {
-    const found = this.#next.get(key)
-    if (found !== undefined) return found
-    const node = this.#word.push(-Infinity) - 1
-    this.#best.push(-Infinity)
-    this.#rank.push(-1)
-    this.#next.set(key, node)
+  childOf(node: number, token: number): number | undefined {
+    let child = this.#child[node]!
+    while (child !== 0 && this.#token[child] !== token) child = this.#sibling[child]!
+    return child === 0 ? undefined : child
+  }
+
+  add(parent: number, token: number): number {
+    if (this.#size === this.rank.length) this.#grow()
+    const node = this.#size++
+    this.#token[node] = token
+    this.#sibling[node] = this.#child[parent]!
+    this.#child[parent] = node
+    this.best[node] = -Infinity
+    this.rank[node] = -1
     return node
   }
+
+  #grow(): void {
+    this.#token = doubled(this.#token)
+    this.#child = doubled(this.#child)
+    this.#sibling = doubled(this.#sibling)
+    this.rank = doubled(this.rank)
+    const {best} = this
+    this.best = new Float64Array(2 * best.length)
+    this.best.set(best)
+  }
+}
+
+function doubled(values: Int32Array): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(2 * values.length)
+  longer.set(values)
+  return longer
 }

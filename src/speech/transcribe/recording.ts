@@ -4,6 +4,9 @@ import {sampleRate} from '../model.js'
 /** Read-ahead that lets the detector decide about the end of a window, samples. */
 const lookAhead = 1.25 * sampleRate
 
+/** Audio that is read while the model is loaded, samples. */
+const mostAhead = 30 * sampleRate
+
 /** Maximum number of successive pieces without samples; a decoder that returns more would never end. */
 const mostEmpty = 10_000
 
@@ -25,6 +28,8 @@ export class Recording {
   #spoken = 0
   /** Number of successive pieces without samples. */
   #empty = 0
+  /** The piece that is being read; rejected for ever if that fails. */
+  #reading: Promise<void> | undefined
 
   constructor(stream: AudioStream, detector?: VoiceActivityDetector, paddingSec = 0) {
     this.#source = stream[Symbol.asyncIterator]()
@@ -50,7 +55,22 @@ export class Recording {
   /** Reads until position `to` was read and classified, or the recording ends. */
   async fill(to: number): Promise<void> {
     const wanted = this.#detector === undefined ? to : to + lookAhead + this.#padding
-    while (!this.#ended && this.#end < wanted) await this.#read()
+    while (!this.#ended && this.#end < wanted) {
+      this.#reading ??= this.#read().then(() => {
+        this.#reading = undefined
+      })
+      await this.#reading
+    }
+  }
+
+  /** Reads and classifies the start of the recording until `work` has ended. The next `fill` throws what fails here. */
+  async readDuring(work: Promise<unknown>): Promise<void> {
+    let isRunning = true
+    const stop = () => {
+      isRunning = false
+    }
+    void work.then(stop, stop)
+    while (isRunning && !this.#ended && this.#end < mostAhead) await this.fill(this.#end + 1).catch(stop)
   }
 
   /** Returns the speech regions: those that have ended, and the open one. */

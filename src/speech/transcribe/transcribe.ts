@@ -1,4 +1,3 @@
-import type {AudioStream, VoiceActivityDetector} from '../../audio/index.js'
 import {type Segment, type SpeechModel, sampleRate} from '../model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {Transcript} from '../transcript/transcript.js'
@@ -6,23 +5,20 @@ import {readChunks} from './chunks.js'
 import {CombinedAlternatives} from './combine-alternatives.js'
 import type {TranscribeEvent, TranscribeOptions} from './options.js'
 import {readPassage} from './passage.js'
-import {Recording} from './recording.js'
+import type {Recording} from './recording.js'
 import {WindowReader} from './window-reader.js'
 
 /**
  * Transcribes a recording as it is read.
- * @param audio at 16 kHz
- * @param detector finds where people speak; without one every window is recognised
+ * @param recording at 16 kHz, closed at the end; without a detector, every window is recognised
  * @throws what the stream and the model throw; the reason of the signal
  */
 export async function* transcribe(
   model: SpeechModel,
-  audio: AudioStream,
-  detector: VoiceActivityDetector | undefined,
+  recording: Recording,
   options: TranscribeOptions,
   signal?: AbortSignal,
 ): AsyncGenerator<TranscribeEvent, void, undefined> {
-  const recording = new Recording(audio, detector, options.speechPadSec)
   const reader = new WindowReader(model, recording, options, signal)
   const segments: Segment[] = []
   const alternatives = new CombinedAlternatives(options.alternatives)

@@ -11,6 +11,7 @@ import {
 import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model.js'
 import {openSpeechModel} from '../../../src/speech/open-model.js'
 import {defaultTranscribeOptions} from '../../../src/speech/transcribe/options.js'
+import {Recording} from '../../../src/speech/transcribe/recording.js'
 import {transcribe} from '../../../src/speech/transcribe/transcribe.js'
 import type {WindowMemo} from '../../../src/speech/transcribe/window-memo.js'
 import {projectFile} from '../../support/project.js'
@@ -56,7 +57,7 @@ async function offline(model: SpeechModel, samples: Float32Array, memo?: WindowM
       yield samples
     },
   }
-  for await (const event of transcribe(model, audio, energyVad(), {...defaultTranscribeOptions, memo}))
+  for await (const event of transcribe(model, new Recording(audio, energyVad()), {...defaultTranscribeOptions, memo}))
     if (event.type === 'done') return event.transcript.text
   return ''
 }

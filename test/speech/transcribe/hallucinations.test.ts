@@ -3,6 +3,7 @@ import {describe, it} from 'node:test'
 import {defaultTranscribeOptions, type Segment, transcribe, type WindowResult} from '../../../src/speech/index.js'
 import type {SpeechModel} from '../../../src/speech/model.js'
 import {type WindowPlace, withoutHallucinations} from '../../../src/speech/transcribe/hallucinations.js'
+import {Recording} from '../../../src/speech/transcribe/recording.js'
 
 /** A segment of words that follow each other. */
 function segment(startSec: number, wordSec: number, probabilities: readonly number[], mark = ' w'): Segment {
@@ -133,7 +134,7 @@ describe('hallucination_silence_threshold, with the rules of openai-whisper', ()
       },
     }
     const options = {...defaultTranscribeOptions, hallucinationSilenceSec: 2}
-    for await (const event of transcribe(model, audio, undefined, options))
+    for await (const event of transcribe(model, new Recording(audio), options))
       if (event.type === 'done')
         assert.deepEqual(
           event.transcript.segments.map(({startSec}) => startSec),

@@ -130,9 +130,9 @@ async function windowsOf(given: Case): Promise<SpeechRegion[]> {
     release: async () => undefined,
   }
   const {chunkSec, chunkOverlapSec, batch, speechPadSec, regions} = given
-  const options = {...defaultTranscribeOptions, language: 'en', chunkSec, chunkOverlapSec, batch, speechPadSec}
-  for await (const {type} of transcribe(model, audioOf(given), regions && detectorOf(regions), options))
-    if (type === 'done') return windows
+  const options = {...defaultTranscribeOptions, language: 'en', chunkSec, chunkOverlapSec, batch}
+  const recording = new Recording(audioOf(given), regions && detectorOf(regions), speechPadSec)
+  for await (const {type} of transcribe(model, recording, options)) if (type === 'done') return windows
   throw new Error('There is no transcript.')
 }
 
@@ -165,5 +165,33 @@ describe('a transcription', () => {
       },
     }
     await assert.rejects(new Recording(endless).fill(1), /no progress at sample 0/)
+  })
+})
+
+describe('the start of a recording', () => {
+  const second = new Float32Array(rate)
+  const recordingOf = (pieces: () => AsyncGenerator<Float32Array, void, undefined>) =>
+    new Recording({...audioOf(randomCase(1)), [Symbol.asyncIterator]: pieces})
+
+  it('is read while other work runs, at most 30 s of it, and once only', async () => {
+    const recording = recordingOf(async function* () {
+      for (let count = 0; count < 100; count++) yield second
+    })
+    await recording.readDuring(Promise.resolve())
+    assert.equal(recording.end, rate)
+    await Promise.all([recording.readDuring(new Promise(() => {})), recording.fill(5 * rate)])
+    assert.equal(recording.end, 30 * rate)
+    await recording.fill(31 * rate)
+    assert.equal(recording.end, 31 * rate)
+  })
+
+  it('fails where it is needed, and as often as it is', async () => {
+    const recording = recordingOf(async function* () {
+      yield second
+      throw new Error('damaged')
+    })
+    await recording.readDuring(new Promise(() => {}))
+    await recording.fill(rate)
+    for (const _ of [1, 2]) await assert.rejects(recording.fill(2 * rate), /damaged/)
   })
 })

@@ -14,6 +14,7 @@ import {
   transcribe,
   type WindowResult,
 } from '../../../src/speech/index.js'
+import {Recording} from '../../../src/speech/transcribe/recording.js'
 
 const rate = 16_000
 
@@ -176,7 +177,8 @@ async function run(
   signal?: AbortSignal,
 ) {
   const events: TranscribeEvent[] = []
-  for await (const event of transcribe(model, audio, detector, {...defaultTranscribeOptions, ...changes}, signal))
+  const opened = new Recording(audio, detector, changes.speechPadSec)
+  for await (const event of transcribe(model, opened, {...defaultTranscribeOptions, ...changes}, signal))
     events.push(event)
   const done = events.at(-1)
   assert.equal(done?.type, 'done')
@@ -215,7 +217,7 @@ describe('a long recording', () => {
   it('reads only as much audio as needed, and closes it', async () => {
     const audio = recording(200)
     const {model} = modelOf(words)
-    for await (const event of transcribe(model, audio, undefined, defaultTranscribeOptions))
+    for await (const event of transcribe(model, new Recording(audio), defaultTranscribeOptions))
       if (event.type === 'chunk') break
     assert.ok(audio.read() <= 32 * rate)
     assert.equal(audio.closed(), true)
@@ -247,7 +249,7 @@ describe('a long recording', () => {
       },
     }
     const options = {...defaultTranscribeOptions, alternatives: 3, chunkSec: 5}
-    for await (const event of transcribe(watched, recording(100), undefined, options)) {
+    for await (const event of transcribe(watched, new Recording(recording(100)), options)) {
       if (event.type !== 'progress' || event.processedSec < 100) continue
       // A weak reference is strong until the job that created it ends.
       await nextTurn()
@@ -261,7 +263,7 @@ describe('a long recording', () => {
   it('stops immediately when aborted', async () => {
     const stop = new AbortController()
     const {model, asked} = modelOf(words)
-    const events = transcribe(model, recording(200), undefined, defaultTranscribeOptions, stop.signal)
+    const events = transcribe(model, new Recording(recording(200)), defaultTranscribeOptions, stop.signal)
     await assert.rejects(async () => {
       for await (const event of events) if (event.type === 'segment') stop.abort(new Error('enough'))
     }, /enough/)

@@ -6,6 +6,7 @@ import {defaultTranscribeOptions, transcribe} from '../../../src/speech/index.js
 import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model.js'
 import {mergeChannels} from '../../../src/speech/transcribe/merge-channels.js'
 import type {TranscribeEvent, WindowResults} from '../../../src/speech/transcribe/options.js'
+import {Recording} from '../../../src/speech/transcribe/recording.js'
 import {openWhisper, suitableBatch} from '../../../src/speech/whisper/open-whisper.js'
 import {microClips, microData, writeMicroWhisper} from '../../support/micro-whisper.js'
 import {skipWithout} from '../../support/project.js'
@@ -123,7 +124,7 @@ describe('windows that are recognised together', () => {
         memo: known,
       }
       const detector = energyVad({threshold: 0.003, mergeGapMs: 100})
-      for await (const event of transcribe(counted, audioOf(bursts(40)), detector, options))
+      for await (const event of transcribe(counted, new Recording(audioOf(bursts(40)), detector), options))
         if (event.type === 'done') return {segments: event.transcript.segments, calls}
       throw new Error('The transcription has no end.')
     }
@@ -144,7 +145,7 @@ describe('windows that are recognised together', () => {
     const sounds = {left: noise.slice(0, 640_000), right: noise.slice(160_000)}
     const events = (samples: Float32Array) => {
       const options = {...defaultTranscribeOptions, noSpeechThreshold: 1, chunkSec: 2, batch: 4, temperatures: [0]}
-      return transcribe(model, audioOf(samples), energyVad({threshold: 0.003, mergeGapMs: 100}), options)
+      return transcribe(model, new Recording(audioOf(samples), energyVad({threshold: 0.003, mergeGapMs: 100})), options)
     }
     const segmentsOf = async (stream: AsyncIterable<TranscribeEvent>) => {
       for await (const event of stream)
