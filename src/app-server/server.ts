@@ -52,6 +52,7 @@ export async function startAppServer(program: Program, options: AppServerOptions
     renderer: () => asDatabaseError,
     bodyLimit,
     loopbackOnly: isLoopback(address.host),
+    hostRemedy: 'accept other machines with --host 0.0.0.0',
     bodies: 'text',
     headers: {'cache-control': 'no-store'},
   })

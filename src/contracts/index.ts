@@ -1,6 +1,6 @@
 /**
- * The wire contracts: the catalogue `contracts/index.yaml`, its schemas and OpenAPI documents, and validation against the
- * schemas. The types in `types.ts` are generated from the same schemas.
+ * The wire contracts: the catalogue `contracts/index.yaml`, its schemas and OpenAPI documents, validation against the
+ * schemas, and the messages of JSON-RPC. The types in `types.ts` are generated from the same schemas.
  */
 export {
   type Contract,
@@ -13,6 +13,19 @@ export {
 } from './catalogue.js'
 export {clearDecision, typedDecision} from './decision.js'
 export {readDocument} from './document.js'
+export {
+  invalidMessage,
+  isMethod,
+  isObject,
+  type Members,
+  type MessageId,
+  type MessageRefusal,
+  methodWords,
+  type ParsedMessage,
+  parseMessage,
+  type RequestMessage,
+  readRequest,
+} from './json-rpc.js'
 export {plainViolations} from './plain-check.js'
 export {readRetentionPolicy} from './retention-policy.js'
 export type * from './types.js'

@@ -1,12 +1,20 @@
+import {
+  invalidMessage,
+  isMethod,
+  isObject,
+  type MessageId,
+  methodWords,
+  parseMessage,
+  readRequest,
+} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {inexactNumber} from '../files/index.js'
 import type {Line} from './framing.js'
 import {toWireError} from './wire-error.js'
 
 export type Form = 'json-rpc' | 'wrapped'
 
-/** Id as permitted by JSON-RPC; undefined for a notification, which gets no response. */
-export type RequestId = string | number | null | undefined
+/** Null in the answer to a message without a readable id; undefined for a notification, which gets no answer. */
+export type RequestId = MessageId | null
 
 export interface Request {
   form: Form
@@ -27,7 +35,6 @@ export type ParsedLine = Request | Refusal | {entries: readonly unknown[]}
 const unknownId = '0'
 const jsonRpcMark = /"jsonrpc"\s*:\s*"2\.0"/
 const members = ['id', 'method', 'params']
-const maxMethodLength = 256
 
 /**
  * Parses a line.
@@ -42,42 +49,26 @@ export function readLine(line: Line, maxBytes: number, form: Form = 'wrapped'): 
         : new SvcError('request_unparsable', {reason: 'the line is not UTF-8'})
     return refusalOf(line.head, error, form)
   }
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch (error) {
-    return refusalOf(line, unparsable(error), form)
-  }
-  const parsed = read(value)
-  if ('error' in parsed) return parsed
-  const fault = inexactNumber(line)
-  return fault === undefined ? parsed : refusalOf(line, new SvcError('request_unparsable', {reason: fault}), form)
+  const {value, refusal: fault} = parseMessage(line)
+  if (fault === undefined) return read(value, form)
+  const {id, error} = fault
+  const refusal = refusalOf(line, error, form)
+  return refusal.form === 'json-rpc' ? {...refusal, id} : refusal
 }
 
-function read(value: unknown): ParsedLine {
+/** A message of neither form is refused in that of the last line. */
+function read(value: unknown, last: Form): ParsedLine {
   if (Array.isArray(value)) return {entries: value}
-  if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
-  return readWrapped(value)
+  if (isObject(value) && value.jsonrpc === '2.0') return readEntry(value)
+  const wrapped = readWrapped(value)
+  return 'error' in wrapped && last === 'json-rpc' ? readEntry(value) : wrapped
 }
 
+/** Reads a JSON-RPC message. */
 export function readEntry(value: unknown): Request | Refusal {
-  if (isObject(value) && value.jsonrpc === '2.0') return readJsonRpc(value)
-  const id = isObject(value) && isId(value.id) ? value.id : null
-  return {form: 'json-rpc', id, error: invalid('a batch must contain JSON-RPC 2.0 requests')}
-}
-
-type Members = Readonly<Record<string, unknown>>
-
-function readJsonRpc(value: Members): Request | Refusal {
-  const {id, method, params} = value
-  const form = 'json-rpc'
-  if (id !== undefined && !isId(id))
-    return {form, id: null, error: invalid('"id" must be a string, a number (integers up to 2^53 - 1), or null')}
-  if (!isMethod(method)) return {form, id: id ?? null, error: invalid(`"method" must be ${methodWords}`)}
-  // Some clients send null instead of omitting the params.
-  if (params === undefined || params === null) return {form, id, method, params: {}}
-  if (typeof params !== 'object') return {form, id: id ?? null, error: invalid('"params" must be an object or omitted')}
-  return {form, id, method, params}
+  const message = readRequest(value)
+  if ('error' in message) return {form: 'json-rpc', ...message}
+  return {form: 'json-rpc', ...message, params: message.params ?? {}}
 }
 
 function readWrapped(value: unknown): Request | Refusal {
@@ -94,35 +85,13 @@ function readWrapped(value: unknown): Request | Refusal {
   return {form: 'wrapped', id, method, params}
 }
 
-const refuseWrapped = (reason: string): Refusal => ({form: 'wrapped', id: unknownId, error: invalid(reason)})
+const refuseWrapped = (reason: string): Refusal => ({form: 'wrapped', id: unknownId, error: invalidMessage(reason)})
 
 /** Refuses text that is not JSON, in the form that it seems to have, or else in that of the last line. */
 function refusalOf(text: string, error: SvcError, last: Form): Refusal {
   const form = jsonRpcMark.test(text) ? 'json-rpc' : last
   return {form, id: form === 'json-rpc' ? null : unknownId, error}
 }
-
-/** Does not use the engine's own message, because that quotes part of the text. */
-function unparsable(error: unknown): SvcError {
-  const [, position] = /at position (\d+)/.exec((error as Error).message) ?? []
-  const place = position === undefined ? '' : ` (at character ${position})`
-  return new SvcError('request_unparsable', {reason: `the line is not JSON${place}`}, {cause: error})
-}
-
-const invalid = (reason: string) => new SvcError('request_invalid', {reason})
-
-const methodWords = `a string of 1 to ${maxMethodLength} characters`
-const isMethod = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= maxMethodLength
-
-/** Excludes unsafe integers, which would be returned as a different number. */
-const isId = (value: unknown): value is string | number | null =>
-  typeof value === 'string' ||
-  value === null ||
-  (typeof value === 'number' && (Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))))
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Serializes a result, without line end; empty for a notification. */
 export function resultOf({form, id}: Pick<Request, 'form' | 'id'>, value: unknown): string {

@@ -182,7 +182,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   request_unparsable: [
     'A line sent to the daemon is not UTF-8 or not valid JSON.',
-    {reason: 'the line is not JSON (at character 17)'},
+    {reason: 'it is not JSON (at character 17)'},
   ],
   request_invalid: ['A line sent to the daemon is JSON, but not a valid request.', {reason: 'the batch is empty'}],
   request_too_long: ['A line sent to the daemon or to the MCP server exceeds the maximum length.', {limit: 1_048_576}],
@@ -791,7 +791,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   host_forbidden: [
     'Requests with an unknown Host header are rejected to prevent DNS rebinding.',
-    {host: 'rebound.example'},
+    {host: 'rebound.example', remedy: 'allow the host with --allowed-hosts'},
   ],
   route_unknown: ['The server has no route with this path.', {method: 'GET', path: '/v1/model'}],
   method_not_allowed: [

@@ -2,6 +2,7 @@ import {
   type ClientCapabilities,
   type ElicitRequestFormParams,
   type ElicitResult,
+  MissingRequiredClientCapabilityError,
   type Notification,
   ProtocolError,
   ProtocolErrorCode,
@@ -10,7 +11,7 @@ import {
 import {compileSchema} from '../contracts/index.js'
 import {logger} from '../log/index.js'
 import type {OperationContext, Progress, Question} from '../operations/index.js'
-import type {CallHooks} from './tool.js'
+import type {CallHooks, ClientRequests} from './tool.js'
 
 /** The client of a tool call, which may continue the call with another request. */
 export interface Caller {
@@ -19,12 +20,25 @@ export interface Caller {
   capabilities: ClientCapabilities | undefined
   /** Aborts when the client cancels the call. */
   signal: AbortSignal
-  /** @throws if the client does not answer */
-  elicit(params: ElicitRequestFormParams): Promise<ElicitResult>
+  /**
+   * @param acceptsEarly whether answers count that the client has sent before it was asked
+   * @throws if the client does not answer
+   */
+  request(requests: ClientRequests, acceptsEarly: boolean): Promise<Readonly<Record<string, unknown>>>
 }
 
-/** Lets a running operation notify and question its caller. `flushed` resolves when all notifications are sent. */
-export function callHooks(caller: Caller): CallHooks & {flushed(): Promise<void>} {
+/** The hooks of a call, and what happened in them. */
+interface OpenHooks extends CallHooks {
+  /** Resolves when all notifications are sent. */
+  flushed(): Promise<void>
+  /** The protocol error of a request that the client does not support. */
+  refused(): ProtocolError | undefined
+}
+
+/** Lets a running operation notify and question its caller. */
+export function callHooks(caller: Caller): OpenHooks {
+  const capabilities = caller.capabilities ?? {}
+  let refusal: ProtocolError | undefined
   let sent: Promise<void> = Promise.resolve()
   const send = (message: () => Promise<void>) => {
     sent = sent.then(message).catch(() => undefined)
@@ -38,7 +52,16 @@ export function callHooks(caller: Caller): CallHooks & {flushed(): Promise<void>
       send(() => caller.context().mcpReq.log(level, rest, 'svc'))
     },
     ask: asking(caller),
+    client: {
+      capabilities,
+      async request(requests) {
+        refusal = missingCapability(capabilities, requests)
+        if (refusal !== undefined) throw refusal
+        return caller.request(requests, true)
+      },
+    },
     flushed: () => sent,
+    refused: () => refusal,
   }
 }
 
@@ -57,6 +80,22 @@ function progressOf(caller: Caller, notify: (notification: Notification) => void
   }
 }
 
+const capabilityOf = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+} as const
+
+function missingCapability(capabilities: ClientCapabilities, requests: ClientRequests): ProtocolError | undefined {
+  const missing = Object.values(requests)
+    .map(({method}) => capabilityOf[method])
+    .filter((name) => capabilities[name] === undefined)
+  if (missing.length === 0) return undefined
+  return new MissingRequiredClientCapabilityError({
+    requiredCapabilities: Object.fromEntries(missing.map((name) => [name, {}])),
+  })
+}
+
 /** An empty `elicitation` capability means support for forms. */
 export function supportsForms({elicitation}: ClientCapabilities = {}): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
@@ -70,7 +109,8 @@ function asking(caller: Caller): OperationContext['ask'] {
   if (!supportsForms(caller.capabilities)) return undefined
   return async (question) => {
     try {
-      return await answerOf(await caller.elicit(formOf(question)), question)
+      const {answer} = await caller.request({answer: {method: 'elicitation/create', params: formOf(question)}}, false)
+      return await answerOf(answer as ElicitResult, question)
     } catch (error) {
       logger('mcp').debug({err: error}, 'elicitation was not answered')
       return undefined

@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
-import {type Envelope, failure, success, toToolError} from './envelope.js'
+import {type Answer, type Envelope, failure, success, toToolError} from './envelope.js'
 import type {ToolRegistry} from './registry.js'
 import type {CallHooks, Tool, ToolHost} from './tool.js'
 
@@ -11,6 +11,7 @@ const traceMembers = ['trace_id', 'correlation_id']
 
 export interface Called {
   envelope: Envelope
+  content?: Answer['content']
   error?: SvcError
 }
 
@@ -32,7 +33,8 @@ export async function callTool(
     const tool = registry.find(name)
     const answer = await tool.call(argumentsOf(tool, args), host, hooks)
     logCall('ok')
-    return {envelope: success(answer, trace)}
+    const {content} = answer
+    return {envelope: success(answer, trace), ...(content === undefined ? {} : {content})}
   } catch (thrown) {
     // A cancelled call may fail with any error; only the cancellation is meaningful to the client that requested it.
     const failed = hooks.signal.aborted ? {error: new SvcError('interrupted', {})} : toToolError(thrown)

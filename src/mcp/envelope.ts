@@ -1,4 +1,4 @@
-import type {CallToolResult} from '@modelcontextprotocol/server'
+import type {CallToolResult, ContentBlock} from '@modelcontextprotocol/server'
 import type {Schema} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {DetailedError} from '../operations/index.js'
@@ -19,6 +19,8 @@ export interface Envelope {
 export interface Answer {
   data: unknown
   meta?: Readonly<Record<string, unknown>>
+  /** Content for the model; by default, it reads the envelope. */
+  content?: readonly ContentBlock[]
 }
 
 export interface ToolError {
@@ -53,8 +55,8 @@ export function failure({error, meta}: ToolError, more: Readonly<Record<string, 
 }
 
 /** Result of a tool as the protocol defines it. */
-export const asResult = (envelope: Envelope): CallToolResult => ({
-  content: [{type: 'text', text: JSON.stringify(envelope)}],
+export const asResult = (envelope: Envelope, content?: readonly ContentBlock[]): CallToolResult => ({
+  content: content === undefined ? [{type: 'text', text: JSON.stringify(envelope)}] : [...content],
   structuredContent: {...envelope},
   isError: !envelope.success,
 })

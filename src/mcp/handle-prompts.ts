@@ -1,7 +1,9 @@
-import type {Server} from '@modelcontextprotocol/server'
+import type {GetPromptResult, Server} from '@modelcontextprotocol/server'
 import {SvcError} from '../errors/index.js'
+import type {AskingRequests} from './asking-request.js'
+import {callHooks} from './call-hooks.js'
 import {type Completable, complete} from './completion.js'
-import {listedPrompts, prompts, writePrompt} from './prompts.js'
+import {listPrompt, type PromptRow, prompts, writePrompt} from './prompts.js'
 import {answering} from './protocol-error.js'
 import {resourceTemplates} from './resources/list.js'
 import type {RunningRequests} from './running-requests.js'
@@ -11,20 +13,29 @@ import type {ServerParts} from './server-parts.js'
 const templateArguments: Readonly<Record<string, Completable>> = {id: 'task', session_id: 'chat'}
 
 /** Handles `prompts/*` and `completion/*` requests. */
-export function handlePrompts(server: Server, {host}: ServerParts, running: RunningRequests): void {
-  server.setRequestHandler('prompts/list', () => ({prompts: [...listedPrompts]}))
-  server.setRequestHandler('prompts/get', ({params}) =>
-    answering(running, async () => {
-      const {description, content} = await writePrompt(params.name, params.arguments ?? {}, () => host.open())
-      return {description, messages: content.map((part) => ({role: 'user' as const, content: part}))}
-    }),
+export function handlePrompts(
+  server: Server,
+  {host, prompts: more = []}: ServerParts,
+  {running, requests}: {running: RunningRequests; requests: AskingRequests},
+): void {
+  const rows = [...prompts, ...more]
+  server.setRequestHandler('prompts/list', () => ({prompts: rows.map(listPrompt)}))
+  server.setRequestHandler(
+    'prompts/get',
+    ({params}, context) =>
+      requests.perform(`prompt ${params.name}`, context, async (call) => {
+        const {client} = callHooks(requests.callerOf(call))
+        const writer = {open: () => host.open(), client}
+        const {description, content} = await writePrompt(rows, params.name, params.arguments ?? {}, writer)
+        return {description, messages: content.map((part) => ({role: 'user' as const, content: part}))}
+      }) as Promise<GetPromptResult>,
   )
   server.setRequestHandler('completion/complete', ({params: {ref, argument}}) =>
     answering(running, async () => {
       const kind =
         ref.type === 'ref/resource'
           ? completableOfTemplate(ref.uri, argument.name)
-          : completableOfPrompt(ref.name, argument.name)
+          : completableOfPrompt(rows, ref.name, argument.name)
       if (kind === undefined) return {completion: {values: [], total: 0, hasMore: false}}
       return {completion: {...(await complete(await host.open(), kind, argument.value))}}
     }),
@@ -38,8 +49,8 @@ function completableOfTemplate(uri: string, argument: string): Completable | und
 }
 
 /** @throws prompt_invalid */
-function completableOfPrompt(name: string, argument: string): Completable | undefined {
-  const prompt = prompts.find((row) => row.name === name)
+function completableOfPrompt(rows: readonly PromptRow[], name: string, argument: string): Completable | undefined {
+  const prompt = rows.find((row) => row.name === name)
   if (prompt === undefined) throw new SvcError('prompt_invalid', {name, fault: 'the prompt does not exist'})
   return prompt.arguments.find((row) => row.name === argument)?.completes
 }

@@ -3,6 +3,7 @@ import {SvcError} from '../errors/index.js'
 import {answering} from './protocol-error.js'
 import {fromCursor} from './resources/cursor.js'
 import type {Watcher} from './resources/feed.js'
+import {fixedResources, fixedTemplates, readFixed} from './resources/fixed.js'
 import {jsonType, listResources, resourceTemplates} from './resources/list.js'
 import {readResource} from './resources/read.js'
 import {parseUri, type ResourceName} from './resources/uri.js'
@@ -12,7 +13,7 @@ import type {ServerParts} from './server-parts.js'
 /** Handles `resources/*` requests. @param watcher receives the notifications of subscribed resources */
 export function handleResources(
   server: Server,
-  {host, feed}: ServerParts,
+  {host, feed, resources: fixed = []}: ServerParts,
   {running, watcher}: {running: RunningRequests; watcher: Watcher},
 ): void {
   server.setRequestHandler('resources/list', ({params}) =>
@@ -20,12 +21,17 @@ export function handleResources(
       const place = params?.cursor === undefined ? undefined : fromCursor(params.cursor, 'chatsFrom')
       if (params?.cursor !== undefined && place === undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor.')
-      return listResources(await host.open(), place)
+      const page = await listResources(await host.open(), place)
+      return place === undefined ? {...page, resources: [...fixedResources(fixed), ...page.resources]} : page
     }),
   )
-  server.setRequestHandler('resources/templates/list', () => ({resourceTemplates: [...resourceTemplates]}))
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [...resourceTemplates, ...fixedTemplates(fixed)],
+  }))
   server.setRequestHandler('resources/read', ({params: {uri}}) =>
     answering(running, async () => {
+      const contents = readFixed(fixed, uri)
+      if (contents !== undefined) return {contents}
       const content = await readResource(await host.open(), nameOf(uri))
       if (content === undefined) throw new SvcError('resource_not_found', {uri})
       return {contents: [{uri, mimeType: jsonType, text: JSON.stringify(content)}]}
@@ -33,6 +39,7 @@ export function handleResources(
   )
   server.setRequestHandler('resources/subscribe', ({params: {uri}}) =>
     answering(running, async () => {
+      if (readFixed(fixed, uri) !== undefined) return {}
       const name = nameOf(uri)
       if ((await readResource(await host.open(), name)) === undefined) throw new SvcError('resource_not_found', {uri})
       await feed.subscribe(watcher, name, uri)

@@ -84,6 +84,9 @@ const modernMembers = ({id, message, createdMs, updatedMs, ttlMs}: TaskState) =>
 function modernTask(state: TaskState, capabilities: ClientCapabilities | undefined): Result {
   const {outcome, question} = state
   const isAsking = question !== undefined && supportsForms(capabilities)
+  // Only an error of the server makes the task fail.
+  if (outcome?.code === 'internal')
+    return {...modernMembers(state), status: 'failed', error: {code: -32_603, message: outcome.error}}
   const status = modernStatus(state.status, isAsking)
   const requests = isAsking
     ? {inputRequests: {[question.key]: {method: 'elicitation/create', params: formOf(question.question)}}}
@@ -212,7 +215,7 @@ export function handleModernTasks(
   })
 }
 
-const missingExtension = () =>
+export const missingExtension = () =>
   new MissingRequiredClientCapabilityError({requiredCapabilities: {extensions: {[tasksExtension]: {}}}})
 
 /** The error response to a client that listens to tasks without supporting them; undefined for other requests. */

@@ -13,11 +13,13 @@ export {
   clientFile,
   mergeIntoClientFile,
 } from './client-config.js'
-export type {Envelope} from './envelope.js'
+export type {Answer, Envelope} from './envelope.js'
 export {listTool} from './list-tool.js'
 export {openProgramTools} from './program/program-tools.js'
+export type {PromptRow} from './prompts.js'
 export {operationTools, ToolRegistry, tiersOf} from './registry.js'
 export {ResourceFeed} from './resources/feed.js'
+export type {FixedResource} from './resources/fixed.js'
 export type {ServerParts} from './server-parts.js'
 export {claimStdout, serveStdio} from './stdio.js'
 export {BackgroundCalls} from './tasks/background.js'

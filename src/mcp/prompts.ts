@@ -8,12 +8,19 @@ import type {Task} from '../tasks/index.js'
 import type {Completable} from './completion.js'
 import {jsonType} from './resources/list.js'
 import {taskUri} from './resources/uri.js'
+import type {CallingClient} from './tool.js'
 
 interface PromptArgument {
   name: string
   description: string
   required?: true
   completes?: Completable
+}
+
+/** What a prompt is written with. */
+export interface PromptWriter {
+  open(): Promise<OperationBase>
+  client?: CallingClient | undefined
 }
 
 /** Prompt template: a request of the user to the model, with the context it needs. */
@@ -23,7 +30,7 @@ export interface PromptRow {
   description: string
   arguments: readonly PromptArgument[]
   /** Writes the content of the user message. @throws task_not_found and other errors of the store */
-  write(args: Readonly<Record<string, string>>, open: () => Promise<OperationBase>): Promise<ContentBlock[]>
+  write(args: Readonly<Record<string, string>>, writer: PromptWriter): Promise<ContentBlock[]>
 }
 
 const text = (words: string): ContentBlock => ({type: 'text', text: words})
@@ -47,7 +54,7 @@ export const prompts: readonly PromptRow[] = [
     title: 'Resolve a doubt',
     description: 'Investigate a task in doubt, decide with the user, and resolve the doubt.',
     arguments: [{name: 'task_id', description: 'Task id: 42 or T-0042.', required: true, completes: 'doubted_task'}],
-    async write({task_id = ''}, open) {
+    async write({task_id = ''}, {open}) {
       const task = await readTask(task_id, open)
       const {id, display_id, status_reason: reason} = task
       return [
@@ -110,7 +117,7 @@ and fix all errors.`),
       {name: 'task_id', description: 'Task id: 42 or T-0042.', required: true, completes: 'task'},
       {name: 'agent', description: 'Name of the agent to fix the problems found.', completes: 'agent'},
     ],
-    async write({task_id = '', agent}, open) {
+    async write({task_id = '', agent}, {open}) {
       const task = await readTask(task_id, open)
       const {id, display_id} = task
       const next = agent === undefined ? '' : ` for the agent ${agent} (agent_name)`
@@ -125,22 +132,23 @@ Otherwise submit each fix with svc_submit_task${next}, one task per problem.`),
   },
 ]
 
-/** Result of `prompts/list`. */
-export const listedPrompts: readonly Prompt[] = prompts.map(({write: _, arguments: args, ...prompt}) => ({
+/** Entry of `prompts/list`. */
+export const listPrompt = ({write: _, arguments: args, ...prompt}: PromptRow): Prompt => ({
   ...prompt,
   arguments: args.map(({completes: __, ...argument}) => argument),
-}))
+})
 
 /** Writes the message of a prompt. @throws prompt_invalid, task_not_found */
 export async function writePrompt(
+  rows: readonly PromptRow[],
   name: string,
   args: Readonly<Record<string, string>>,
-  open: () => Promise<OperationBase>,
+  writer: PromptWriter,
 ): Promise<{description: string; content: ContentBlock[]}> {
-  const prompt = prompts.find((row) => row.name === name)
+  const prompt = rows.find((row) => row.name === name)
   if (prompt === undefined) throw new SvcError('prompt_invalid', {name, fault: 'the prompt does not exist'})
   const missing = prompt.arguments.find((argument) => argument.required && (args[argument.name] ?? '').trim() === '')
   if (missing !== undefined)
     throw new SvcError('prompt_invalid', {name, fault: `the argument ${missing.name} is missing`})
-  return {description: prompt.description, content: await prompt.write(args, open)}
+  return {description: prompt.description, content: await prompt.write(args, writer)}
 }

@@ -24,3 +24,35 @@ function protocolError(thrown: unknown): ProtocolError {
   const details = code === 'resource_not_found' ? params : {}
   return new ProtocolError(number, message, {code, remediation: hint, ...details})
 }
+
+interface Issue {
+  path?: readonly (string | number)[]
+  message?: string
+  /** Those of each alternative. */
+  errors?: readonly (readonly Issue[])[]
+}
+
+/** The error for an exception whose message is the list of issues of the library's validator; undefined for others. */
+export function invalidParams(method: string, thrown: unknown): ProtocolError | undefined {
+  const issue = thrown instanceof ProtocolError ? undefined : firstIssue(thrown)
+  if (issue === undefined) return undefined
+  return protocolError(new SvcError('params_invalid', {operation: method, violations: [sentence(issue)]}))
+}
+
+function firstIssue(thrown: unknown): Issue | undefined {
+  try {
+    const [first] = JSON.parse((thrown as Error).message) as Issue[]
+    return typeof first?.message === 'string' ? first : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Of several alternatives, the issue of the first one describes what is expected. */
+function sentence({path = [], message = '', errors = []}: Issue): string {
+  const [nested] = errors[0] ?? []
+  if (nested !== undefined) return sentence({...nested, path: [...path, ...(nested.path ?? [])]})
+  const place = path[0] === 'params' ? path.slice(1) : path
+  const reason = message.replace(/^Invalid (input|option): /, '')
+  return `${place.length === 0 ? 'params' : place.join('.')}: ${reason}`
+}

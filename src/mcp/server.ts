@@ -1,10 +1,12 @@
 import {type JSONRPCRequest, type Result, Server, type ServerContext} from '@modelcontextprotocol/server'
 import {logger} from '../log/index.js'
+import {askingRequests} from './asking-request.js'
 import {handlePrompts} from './handle-prompts.js'
 import {handleResources} from './handle-resources.js'
 import {tasksExtension} from './handle-tasks.js'
 import {handleTools} from './handle-tools.js'
 import {instructions} from './instructions.js'
+import {invalidParams} from './protocol-error.js'
 import type {Watcher} from './resources/feed.js'
 import type {ServerParts} from './server-parts.js'
 import type {Era, ServerState} from './server-state.js'
@@ -12,13 +14,24 @@ import type {Era, ServerState} from './server-state.js'
 /** Lists that are the same for every client, and as long as the server runs. */
 const unchanging = {ttlMs: 300_000, cacheScope: 'public'} as const
 
-/** The library accepts only the result of a tool from a handler of `tools/call`, but a task is a result too. */
+/**
+ * The library accepts only the result of a tool from a handler of `tools/call`, but a task is a result too. It reports
+ * parameters that do not match the schema of a method as an internal error.
+ */
 class ToolServer extends Server {
   protected override _wrapHandler(
     method: string,
     handler: (request: JSONRPCRequest, context: ServerContext) => Promise<Result>,
   ): (request: JSONRPCRequest, context: ServerContext) => Promise<Result> {
-    return method === 'tools/call' ? handler : super._wrapHandler(method, handler)
+    if (method === 'tools/call') return handler
+    const wrapped = super._wrapHandler(method, handler)
+    return async (request, context) => {
+      try {
+        return await wrapped(request, context)
+      } catch (error) {
+        throw invalidParams(method, error) ?? error
+      }
+    }
   }
 }
 
@@ -29,7 +42,8 @@ export function createToolServer(parts: ServerParts, state: ServerState, era: Er
     {name: 'svc-mcp', title: 'svc', version: host.version},
     {
       capabilities: {
-        tools: {listChanged: true},
+        // The tools of a running server never change. Clients of earlier revisions expect the declaration.
+        tools: era === 'legacy' ? {listChanged: true} : {},
         resources: {subscribe: true, listChanged: true},
         prompts: {},
         logging: {},
@@ -50,9 +64,10 @@ export function createToolServer(parts: ServerParts, state: ServerState, era: Er
   const watcher = watcherOf(server)
   server.onclose = () => feed.leave(watcher)
   server.onerror = reportFault
-  handleTools(server, parts, {state, era})
+  const requests = askingRequests(server, {state, era, askTimeoutMs: parts.askTimeoutMs})
+  handleTools(server, parts, {state, era, requests})
   handleResources(server, parts, {running: state.running, watcher})
-  handlePrompts(server, parts, state.running)
+  handlePrompts(server, parts, {running: state.running, requests})
   return server
 }
 

@@ -1,7 +1,6 @@
 import {EventEmitter, once} from 'node:events'
 import type {Readable, Writable} from 'node:stream'
 import {
-  deserializeMessage,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
@@ -10,17 +9,26 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/server'
+import {type MessageRefusal, parseMessage} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {inexactNumber} from '../files/index.js'
+import {logger} from '../log/index.js'
+import {isRefusal, isResponse, readBatch, readMessage, refusalAnswer} from './messages.js'
 
 const maxLineBytes = 10 << 20
 /** Bytes kept from each end of a longer line: the request id is near one of them. */
 const edgeBytes = 256
 const lf = 10
 
+/** A batch whose answers are sent together. */
+interface OpenBatch {
+  answers: object[]
+  /** Number of its requests without an answer. */
+  open: number
+}
+
 /**
- * Exchanges messages over a pair of streams, one per line. Unlike the transport of the MCP library, it answers a line
- * that is too long with an error and continues with the next line.
+ * Exchanges messages over a pair of streams, one per line. Unlike the transport of the MCP library, it answers lines that
+ * are too long or are not valid messages with an error and continues with the next line, and accepts batches.
  */
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
@@ -33,6 +41,8 @@ export class StdioTransport implements Transport {
   #length = 0
   /** Ids of the requests that have no response yet. */
   readonly #open = new Set<RequestId>()
+  /** Batches by the ids of their requests that have no response yet. */
+  readonly #batches = new Map<RequestId, OpenBatch>()
   readonly #events = new EventEmitter<{settled: []}>()
 
   constructor(input: Readable, output: Writable) {
@@ -47,8 +57,11 @@ export class StdioTransport implements Transport {
 
   /** Resolves when the output stream accepts more data. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (isJSONRPCResponse(message) && message.id !== undefined) this.#settle(message.id)
-    await this.#write(serializeMessage(message))
+    const id = isJSONRPCResponse(message) ? message.id : undefined
+    const batch = id === undefined ? undefined : this.#batches.get(id)
+    const written = batch === undefined ? this.#write(serializeMessage(message)) : this.#answerIn(batch, message)
+    if (id !== undefined) this.#settle(id)
+    await written
   }
 
   /** Resolves when all requests have been answered. */
@@ -90,37 +103,70 @@ export class StdioTransport implements Transport {
     const isTooLong = this.#length > maxLineBytes
     this.#forget()
     if (isTooLong) {
-      void this.#write(errorResponse(idOf(line), new SvcError('request_too_long', {limit: maxLineBytes})))
+      const error = new SvcError('request_too_long', {limit: maxLineBytes})
+      void this.#refuse({id: idOf(line) ?? null, error})
       return
     }
-    try {
-      const message = deserializeMessage(line.replace(/\r$/, ''))
-      const fault = inexactNumber(line)
-      if (fault !== undefined) {
-        const error = new SvcError('request_unparsable', {reason: fault})
-        if (isJSONRPCRequest(message)) void this.#write(errorResponse(message.id, error))
-        // The call that waits for this answer fails.
-        else if (isJSONRPCResponse(message) && message.id !== undefined)
-          this.onmessage?.(JSON.parse(errorResponse(message.id, error)))
-        else throw error
-        return
-      }
-      this.#track(message)
-      this.onmessage?.(message)
-    } catch (error) {
-      this.onerror?.(error as Error)
+    if (line.trim() === '') return
+    const {value, refusal} = parseMessage(line)
+    if (refusal !== undefined) {
+      // The call that waits for this answer fails.
+      if (isResponse(value)) this.onmessage?.(refusalAnswer(refusal) as JSONRPCMessage)
+      else void this.#refuse(refusal)
+    } else if (Array.isArray(value)) this.#receiveBatch(value)
+    else {
+      const message = readMessage(value)
+      if (isRefusal(message)) void this.#refuse(message)
+      else this.#deliver(message)
     }
+  }
+
+  #receiveBatch(entries: readonly unknown[]): void {
+    const read = readBatch(entries)
+    if (isRefusal(read)) {
+      void this.#refuse(read)
+      return
+    }
+    const requests = read.messages.filter(isJSONRPCRequest)
+    const batch = {answers: read.refusals.map(asAnswer), open: requests.length}
+    for (const {id} of requests) this.#batches.set(id, batch)
+    if (batch.open === 0) void this.#writeBatch(batch)
+    for (const message of read.messages) this.#deliver(message)
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    this.#track(message)
+    this.onmessage?.(message)
+  }
+
+  async #answerIn(batch: OpenBatch, answer: object): Promise<void> {
+    batch.answers.push(answer)
+    if (--batch.open === 0) await this.#writeBatch(batch)
+  }
+
+  /** A batch of notifications has no answer. */
+  async #writeBatch({answers}: OpenBatch): Promise<void> {
+    if (answers.length > 0) await this.#write(`${JSON.stringify(answers)}\n`)
+  }
+
+  #refuse(refusal: MessageRefusal): Promise<void> {
+    logger('mcp').warn({code: refusal.error.code}, `cannot handle message: ${refusal.error.message}`)
+    return this.#write(`${JSON.stringify(asAnswer(refusal))}\n`)
   }
 
   /** A cancelled request has no response, and one to listen has none until the connection ends. */
   #track(message: JSONRPCMessage): void {
     if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.#open.add(message.id)
-    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
-      this.#settle(message.params?.requestId as RequestId)
+    if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return
+    const id = message.params?.requestId as RequestId
+    const batch = this.#batches.get(id)
+    if (batch !== undefined && --batch.open === 0) void this.#writeBatch(batch)
+    this.#settle(id)
   }
 
   #settle(id: RequestId): void {
     this.#open.delete(id)
+    this.#batches.delete(id)
     this.#events.emit('settled')
   }
 
@@ -137,9 +183,10 @@ export class StdioTransport implements Transport {
   }
 }
 
-function errorResponse(id: RequestId | undefined, {code, message, hint: remediation}: SvcError): string {
-  const error = {code: -32600, message, data: {code, remediation}}
-  return `${JSON.stringify({jsonrpc: '2.0', ...(id === undefined ? {} : {id}), error})}\n`
+/** The schema of MCP has no null for an id that is not known. */
+function asAnswer(refusal: MessageRefusal): object {
+  const {id, ...answer} = refusalAnswer(refusal)
+  return id === null ? answer : {id, ...answer}
 }
 
 const idAtHead = /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"]*"\s*,\s*)*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*,/

@@ -1,6 +1,5 @@
 import {randomUUID} from 'node:crypto'
 import {
-  type ElicitRequestFormParams,
   type ElicitResult,
   type InputRequiredResult,
   inputRequired,
@@ -9,11 +8,12 @@ import {
   type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import type {Schema} from '../contracts/index.js'
+import {isObject, type Schema} from '../contracts/index.js'
 import {answerOf} from './call-hooks.js'
+import type {ClientRequests} from './tool.js'
 
-/** Key of the only question that a call asks at a time. */
-const key = 'answer'
+/** Results of requests to a client by their keys. */
+export type ClientResults = Readonly<Record<string, unknown>>
 
 /**
  * A call that can outlast its first request. Since revision 2026-07-28 a server cannot send requests: it asks a question
@@ -77,21 +77,18 @@ export class ResumableCall {
 interface Waiting {
   call: ResumableCall
   question: InputRequiredResult
-  schema: Schema
-  answer(result: ElicitResult): void
+  requests: ClientRequests
+  answer(results: ClientResults): void
 }
 
 /** Calls that wait for an answer, by the random state that the client returns with it. */
 export class SuspendedCalls {
   readonly #waiting = new Map<string, Waiting>()
 
-  /** Suspends a call until the client answers. @throws if `signal` aborts first */
-  ask(call: ResumableCall, params: ElicitRequestFormParams, signal: AbortSignal): Promise<ElicitResult> {
+  /** Suspends a call until the client has answered all requests. @throws if `signal` aborts first */
+  ask(call: ResumableCall, requests: ClientRequests, signal: AbortSignal): Promise<ClientResults> {
     const state = randomUUID()
-    const question = inputRequired({
-      inputRequests: {[key]: {method: 'elicitation/create', params}},
-      requestState: state,
-    })
+    const question = inputRequired({inputRequests: {...requests}, requestState: state})
     return new Promise((resolve, reject) => {
       const forget = () => {
         this.#waiting.delete(state)
@@ -101,35 +98,69 @@ export class SuspendedCalls {
         forget()
         reject(signal.reason)
       }
-      const answer = (result: ElicitResult) => {
+      const answer = (results: ClientResults) => {
         forget()
-        resolve(result)
+        resolve(results)
       }
       if (signal.aborted) return stop()
       signal.addEventListener('abort', stop, {once: true})
-      this.#waiting.set(state, {call, question, schema: params.requestedSchema as unknown as Schema, answer})
+      this.#waiting.set(state, {call, question, requests, answer})
       call.suspend(question)
     })
   }
 
   /**
-   * Continues a call with the answer in a request.
-   * @throws ProtocolError if no such call waits, or if the answer is invalid; the call then waits for another one
+   * Continues a call with the answers in a request.
+   * @throws ProtocolError if no such call waits, or if an answer is invalid; the call then waits for another one
    */
   async resume(state: string, name: string, context: ServerContext): Promise<ResumableCall> {
-    const result = context.mcpReq.inputResponses?.[key]
-    const asked = this.#waiting.get(state)?.schema
-    if (asked !== undefined && isElicitResult(result)) await answerOf(result, {schema: asked})
+    const results = resultsOf(context, this.#waiting.get(state)?.requests ?? {})
+    await checkResults(results, this.#waiting.get(state)?.requests ?? {})
     const waiting = this.#waiting.get(state)
     if (waiting === undefined || waiting.call.name !== name)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState.')
-    const {call, question, answer} = waiting
+    const {call, question, requests, answer} = waiting
     call.resume(context)
-    if (isElicitResult(result)) answer(result)
+    if (isComplete(results, requests)) answer(results)
     else call.suspend(question)
     return call
   }
 }
 
-const isElicitResult = (value: unknown): value is ElicitResult =>
-  typeof value === 'object' && value !== null && typeof (value as {action?: unknown}).action === 'string'
+/**
+ * The answers that a client has sent before it was asked; undefined if one is missing.
+ * @throws ProtocolError if one is invalid
+ */
+export async function earlyResults(
+  {mcpReq}: ServerContext,
+  requests: ClientRequests,
+): Promise<ClientResults | undefined> {
+  if (mcpReq.requestState<string>() !== undefined) return undefined
+  const results = resultsOf({mcpReq}, requests)
+  await checkResults(results, requests)
+  return isComplete(results, requests) ? results : undefined
+}
+
+/** The answers of a request that have the form of one; clients may send others, too. */
+function resultsOf({mcpReq}: Pick<ServerContext, 'mcpReq'>, requests: ClientRequests): ClientResults {
+  const {inputResponses = {}} = mcpReq
+  return Object.fromEntries(
+    Object.entries(requests)
+      .map(([key, {method}]) => [key, method, inputResponses[key]] as const)
+      .filter(([, method, result]) => (method === 'elicitation/create' ? isElicitResult(result) : isObject(result)))
+      .map(([key, , result]) => [key, result]),
+  )
+}
+
+const isComplete = (results: ClientResults, requests: ClientRequests) =>
+  Object.keys(requests).every((key) => results[key] !== undefined)
+
+/** @throws ProtocolError if an answer does not match the schema of its question */
+async function checkResults(results: ClientResults, requests: ClientRequests): Promise<void> {
+  for (const [key, result] of Object.entries(results)) {
+    const {requestedSchema: schema} = (requests[key]?.params ?? {}) as {requestedSchema?: Schema}
+    if (schema !== undefined && isElicitResult(result)) await answerOf(result, {schema})
+  }
+}
+
+const isElicitResult = (value: unknown): value is ElicitResult => isObject(value) && typeof value.action === 'string'

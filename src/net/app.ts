@@ -33,6 +33,8 @@ export interface AppOptions {
   headersTimeoutMs?: number
   /** Accept only loopback Host headers, as a protection against DNS rebinding. */
   loopbackOnly?: boolean
+  /** How a person makes this server accept other hosts, as the end of a sentence. */
+  hostRemedy: string
   /** Additional host names accepted with `loopbackOnly`. */
   allowedHosts?: readonly string[]
   /**
@@ -74,6 +76,7 @@ export function createApp(options: AppOptions): HttpApp {
     requestTimeoutMs = 60_000,
     headersTimeoutMs = Math.min(15_000, requestTimeoutMs),
     loopbackOnly = true,
+    hostRemedy: remedy,
     allowedHosts = [],
     bodies = 'parsed',
     parseJson = JSON.parse,
@@ -88,7 +91,7 @@ export function createApp(options: AppOptions): HttpApp {
       throw new SvcError('bad_request', {reason: 'the Host header is missing'})
     if (!loopbackOnly || (header !== undefined && header === lastHost)) return
     const {hostname: host} = request
-    if (!isLoopback(host) && !allowed.has(host.toLowerCase())) throw new SvcError('host_forbidden', {host})
+    if (!isLoopback(host) && !allowed.has(host.toLowerCase())) throw new SvcError('host_forbidden', {host, remedy})
     // Cached, because local clients send the same Host with every request.
     lastHost = header
   }

@@ -34,7 +34,9 @@ export function createCall(operation: Operation, name: string, names: BindingNam
   let compiling: Promise<Check> | undefined
   const run = (params: Readonly<Record<string, unknown>>, context: OperationContext): unknown =>
     operation.run(toInput(params, names.renames) as never, context)
-  const checked = (params: unknown, context: OperationContext): unknown => {
+  const ids = idMembers(schema)
+  const checked = (sent: unknown, context: OperationContext): unknown => {
+    const params = withNumericIds(sent, ids)
     const violations = check?.(params) ?? []
     if (violations.length > 0) throw new SvcError('params_invalid', {operation: name, violations})
     return run(params as Record<string, unknown>, context)
@@ -80,3 +82,30 @@ export function commandCall(operation: Operation): Call {
   if (cli === undefined || cli.own) throw new TypeError(`${operation.name} has no generated command`)
   return createCall(operation, `svc ${cli.command}`, cli)
 }
+
+/** Names of the members that are numeric ids, or lists of them. */
+const idMembers = ({properties = {}}: Schema): string[] =>
+  Object.entries(properties as Readonly<Record<string, {type?: unknown; items?: {type?: unknown}}>>)
+    .filter(([name, {type, items}]) => /(^|_)ids?$/.test(name) && (type === 'integer' || items?.type === 'integer'))
+    .map(([name]) => name)
+
+/** Models often write a numeric id as text. */
+function withNumericIds(params: unknown, names: readonly string[]): unknown {
+  if (typeof params !== 'object' || params === null) return params
+  const members = params as Readonly<Record<string, unknown>>
+  const texts = names.filter((name) => [members[name]].flat().some(isNumericText))
+  if (texts.length === 0) return params
+  const numeric = (value: unknown): unknown => (isNumericText(value) ? Number(value) : value)
+  return {
+    ...members,
+    ...Object.fromEntries(
+      texts.map((name) => {
+        const value = members[name]
+        return [name, Array.isArray(value) ? value.map(numeric) : numeric(value)]
+      }),
+    ),
+  }
+}
+
+const isNumericText = (value: unknown): value is string =>
+  typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) && Number.isSafeInteger(Number(value))

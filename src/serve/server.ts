@@ -83,7 +83,14 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     system,
   }
   const loopbackOnly = isLoopback(address.host)
-  const app = createApp({target: 'serve', renderer, bodyLimit, loopbackOnly, allowedHosts})
+  const app = createApp({
+    target: 'serve',
+    renderer,
+    bodyLimit,
+    loopbackOnly,
+    allowedHosts,
+    hostRemedy: 'allow the host with --allowed-hosts',
+  })
   guardAccess(app, {apiKey, origins})
   let closing = false
   // `onResponse` is not called for streams.

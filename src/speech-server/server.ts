@@ -79,6 +79,7 @@ export async function startSpeechServer(service: SpeechService, options: SpeechS
     renderer,
     bodyLimit,
     loopbackOnly: isLoopback(address.host),
+    hostRemedy: 'accept other machines with --host 0.0.0.0',
     bodies: 'json',
     headers: {'cache-control': 'no-store'},
     tls,

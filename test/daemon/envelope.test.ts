@@ -13,10 +13,8 @@ describe('readLine', () => {
     ['{"id":"","method":"m","params":{}}', {form: 'wrapped', id: '', method: 'm', params: {}}],
     ['{"jsonrpc":"2.0","id":"a","method":"m"}', {form: 'json-rpc', id: 'a', method: 'm', params: {}}],
     ['{"jsonrpc":"2.0","id":-3,"method":"m"}', {form: 'json-rpc', id: -3, method: 'm', params: {}}],
-    ['{"jsonrpc":"2.0","id":1.5,"method":"m"}', {form: 'json-rpc', id: 1.5, method: 'm', params: {}}],
-    ['{"jsonrpc":"2.0","id":null,"method":"m"}', {form: 'json-rpc', id: null, method: 'm', params: {}}],
-    ['{"jsonrpc":"2.0","method":"m","params":null}', {form: 'json-rpc', id: undefined, method: 'm', params: {}}],
-    ['{"jsonrpc":"2.0","id":1,"method":"m","params":[1]}', {form: 'json-rpc', id: 1, method: 'm', params: [1]}],
+    ['{"jsonrpc":"2.0","method":"m"}', {form: 'json-rpc', id: undefined, method: 'm', params: {}}],
+    ['\uFEFF{"jsonrpc":"2.0","id":1,"method":"m"}', {form: 'json-rpc', id: 1, method: 'm', params: {}}],
     ['{"jsonrpc":"2.0","id":1,"method":"m","more":1}', {form: 'json-rpc', id: 1, method: 'm', params: {}}],
   ]
   for (const [line, request] of accepted)
@@ -25,8 +23,8 @@ describe('readLine', () => {
     })
 
   const refused: readonly [line: string, form: Request['form'], id: Request['id'], code: number, reason: RegExp][] = [
-    ['{', 'wrapped', '0', -32_700, /^invalid request: the line is not JSON/],
-    ['{"jsonrpc": "2.0", "id": 1,', 'json-rpc', null, -32_700, /^invalid request: the line is not JSON/],
+    ['{', 'wrapped', '0', -32_700, /^invalid request: it is not JSON/],
+    ['{"jsonrpc": "2.0", "id": 1,', 'json-rpc', null, -32_700, /^invalid request: it is not JSON/],
     ['7', 'wrapped', '0', -32_600, /a request must be an object/],
     ['null', 'wrapped', '0', -32_600, /a request must be an object/],
     ['{}', 'wrapped', '0', -32_600, /"id" is missing/],
@@ -41,15 +39,18 @@ describe('readLine', () => {
     ['{"jsonrpc":"1.0","id":"a","method":"m","params":{}}', 'wrapped', '0', -32_600, /"jsonrpc" must be "2.0"/],
     ['{"jsonrpc":"2.0","id":4}', 'json-rpc', 4, -32_600, /"method" must be a string/],
     ['{"jsonrpc":"2.0"}', 'json-rpc', null, -32_600, /"method" must be a string/],
-    ['{"jsonrpc":"2.0","id":4,"method":"m","params":"x"}', 'json-rpc', 4, -32_600, /"params" must be an object/],
+    ['{"jsonrpc":"2.0","id":4,"method":"m","params":"x"}', 'json-rpc', 4, -32_602, /"params" must be an object/],
+    ['{"jsonrpc":"2.0","method":"m","params":null}', 'json-rpc', null, -32_602, /"params" must be an object/],
+    ['{"jsonrpc":"2.0","id":1.5,"method":"m"}', 'json-rpc', 1.5, -32_600, /"id" must be/],
+    ['{"jsonrpc":"2.0","id":null,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
     ['{"jsonrpc":"2.0","id":{},"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
     ['{"jsonrpc":"2.0","id":true,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
-    ['{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
+    ['{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}', 'json-rpc', null, -32_600, /is not exact/],
     [
       '{"jsonrpc":"2.0","id":4,"method":"m","params":{"a":9007199254740993}}',
       'json-rpc',
-      null,
-      -32_700,
+      4,
+      -32_600,
       /\(line 1, column 52\)/,
     ],
     ['{"jsonrpc":"2.0","id":1e999,"method":"m"}', 'json-rpc', null, -32_600, /"id" must be/],
@@ -59,7 +60,7 @@ describe('readLine', () => {
       const {error, ...rest} = say(line) as Refusal
       assert.deepEqual(rest, {form, id})
       assert.match(error.message, reason)
-      assert.match(error.message, /^invalid request/)
+      assert.match(error.message, code === -32_602 ? /^Invalid parameters for m: / : /^invalid request/)
       assert.equal(toWireError(error).code, code)
     })
 
@@ -87,7 +88,7 @@ describe('readLine', () => {
         ],
       )
     }
-    assert.equal((readLine('7', 100, 'json-rpc') as Refusal).form, 'wrapped')
+    assert.equal((readLine('7', 100, 'json-rpc') as Refusal).form, 'json-rpc')
   })
 
   it('rejects broken lines in their apparent form', () => {
@@ -112,6 +113,7 @@ describe('batch', () => {
       [1, null],
       [[], null],
       [{id: 'a', method: 'm', params: {}}, 'a'],
+      [{jsonrpc: '1.0', id: 2.5}, 2.5],
       [{id: {}, method: 'm'}, null],
     ] as const) {
       const {form, id: told, error} = readEntry(entry) as Refusal

@@ -11,7 +11,7 @@ const token = 'a-token-of-the-tests'
 interface Reply {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
-  json(): {error?: {code: number; message: string; data?: {code: string}}; result?: unknown}
+  json(): {error?: {code: number; message: string; data?: {code: string; remediation?: string}}; result?: unknown}
 }
 
 interface Sent {
@@ -87,6 +87,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
       assert.equal(status, 403)
       assert.match(json().error?.data?.code ?? '', /^(host_forbidden|origin_denied)$/)
       assert.deepEqual(Object.keys(json()).sort(), ['error', 'id', 'jsonrpc'])
+      if ('host' in headers) assert.match(json().error?.data?.remediation ?? '', /--allow-remote/)
     })
 
   it('accepts pages of this machine', async () => {
@@ -217,7 +218,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
 
   for (const [what, body, length, status, code] of [
     ['invalid JSON', '{"jsonrpc":', 11, 400, -32700],
-    ['rounded', '{"a": 9007199254740993}', 23, 400, -32700],
+    ['rounded', '{"a": 9007199254740993}', 23, 400, -32600],
     ['too large', '{"jsonrpc":', 5 << 20, 413, -32000],
   ] as const)
     it(`rejects a body that is ${what}`, async () => {

@@ -99,10 +99,14 @@ describe('mcp serve over stdio', {concurrency: 2}, () => {
       `${asLines(initialize(), initialized)}{"jsonrpc":\nnull\n[]\n\n{"id":7}\n${asLines(request(2, 'ping'))}`,
     )
     assert.equal(exitCode, 0)
-    assert.deepEqual(
-      messages.map(({id}) => id),
-      [1, 2],
-    )
+    assert.deepEqual(messages.map(({id, error}) => `${id} ${error?.code ?? 'answered'}`).sort(), [
+      '1 answered',
+      '2 answered',
+      '7 -32600',
+      'undefined -32600',
+      'undefined -32600',
+      'undefined -32700',
+    ])
     assert.match(stderr, /cannot handle message/)
   })
 

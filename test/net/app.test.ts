@@ -47,7 +47,7 @@ const renderer = (path: string) => dialects.find(([start]) => path.startsWith(st
 
 /** Starts a server with routes on a free port, closed when the test ends. */
 async function serve(test: TestContext, routes: (app: HttpApp) => void, options: Partial<AppOptions> = {}) {
-  const app = createApp({target: 'test', renderer, ...options})
+  const app = createApp({target: 'test', hostRemedy: 'use a loopback name', renderer, ...options})
   routes(app)
   test.after(async () => {
     app.server.closeAllConnections()
@@ -124,7 +124,7 @@ describe('slow client', {timeout: 20_000}, () => {
       })
 
   it('is disconnected after 15 s of headers or one minute of a body by default', () => {
-    const {server} = createApp({target: 'test', renderer})
+    const {server} = createApp({target: 'test', hostRemedy: 'use a loopback name', renderer})
     const {headersTimeout, requestTimeout} = server as Server
     assert.deepEqual([headersTimeout, requestTimeout], [15_000, 60_000])
   })
@@ -469,7 +469,7 @@ describe('closing server', {timeout: 20_000}, () => {
   for (const secure of [false, true])
     it(`closes connections without a request${secure ? ' over TLS' : ''}`, async (t) => {
       const tls = secure ? {...selfSigned(), minVersion: '1.3' as const} : undefined
-      const app = createApp({target: 'test', renderer, tls})
+      const app = createApp({target: 'test', hostRemedy: 'use a loopback name', renderer, tls})
       t.after(() => app.close())
       const {port} = await listen(app, {host: '127.0.0.1', port: 0})
       const place = {host: '127.0.0.1', port}
@@ -498,7 +498,8 @@ describe('server with a certificate', () => {
       {...selfSigned(), key: selfSigned().key},
     ])
       assert.throws(
-        () => createApp({target: 'test', renderer, tls: {...tls, minVersion: '1.3'}}),
+        () =>
+          createApp({target: 'test', hostRemedy: 'use a loopback name', renderer, tls: {...tls, minVersion: '1.3'}}),
         (error) => isErrorOf(error, 'tls_unusable'),
       )
   })
@@ -627,7 +628,7 @@ describe('listen', () => {
     await once(other, 'listening')
     t.after(() => other.close())
     const {port} = other.address() as AddressInfo
-    const app = createApp({target: 'test', renderer})
+    const app = createApp({target: 'test', hostRemedy: 'use a loopback name', renderer})
     t.after(() => app.close())
     await assert.rejects(listen(app, {host: '127.0.0.1', port}), (error: SvcError) => {
       assert.ok(isErrorOf(error, 'port_in_use'))
@@ -646,7 +647,7 @@ describe('listen', () => {
   })
 
   it('reports an address of another machine', async (t) => {
-    const app = createApp({target: 'test', renderer})
+    const app = createApp({target: 'test', hostRemedy: 'use a loopback name', renderer})
     t.after(() => app.close())
     await assert.rejects(listen(app, {host: '192.0.2.1', port: 0}), (error) => isErrorOf(error, 'address_unavailable'))
   })

@@ -60,7 +60,7 @@ describe('a call of an operation', () => {
     ['a list', [1]],
     ['a string', '{"task_id":1}'],
     ['a fraction instead of a whole number', {task_id: 1.5}],
-    ['a number as a string', {task_id: '1'}],
+    ['a text that is no number', {task_id: '1x'}],
     ['an unknown member', {task_id: 1, id: 1}],
     ['a __proto__ member', JSON.parse('{"task_id": 1, "__proto__": {"reason": "x"}}')],
   ] as const)

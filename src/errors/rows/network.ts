@@ -114,8 +114,8 @@ export const networkErrors = rows(() => ({
   }),
   host_forbidden: conflict({
     http: 403,
-    message: (p: {host: string}) => `Requests for the host "${p.host}" are not allowed.`,
-    hint: 'Use the loopback address that the server printed, or allow the host with --allowed-hosts of the server.',
+    message: (p: {host: string; remedy: string}) => `Requests for the host "${p.host}" are not allowed.`,
+    hint: (p) => `Use the loopback address that the server printed, or ${p.remedy}.`,
   }),
   route_unknown: notFound({
     openai: 'unknown_url',

@@ -1,14 +1,16 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import websocket from '@fastify/websocket'
+import {isObject, type MessageRefusal, parseMessage} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {inexactNumber} from '../../files/index.js'
 import {logger} from '../../log/index.js'
 import {bearerToken, type HttpApp} from '../../net/index.js'
 import {callTool} from '../call-tool.js'
 import {listTool} from '../list-tool.js'
+import {refusalAnswer} from '../messages.js'
 import type {ToolRegistry} from '../registry.js'
 import type {ServerParts} from '../server-parts.js'
 import {type AccessOptions, type Role, roleOf} from './access.js'
+import {isJsonRpc, jsonRpcAnswer} from './json-rpc-answer.js'
 
 export const gatewayPath = '/v1/ws'
 
@@ -80,6 +82,8 @@ class Connection {
   readonly #gone = new AbortController()
   #role: Role | undefined
   #pending = 0
+  /** Whether the last message was one of JSON-RPC. */
+  #isJsonRpc = false
   #late: NodeJS.Timeout | undefined
 
   constructor(socket: Socket, options: GatewayOptions, address: string) {
@@ -122,17 +126,14 @@ class Connection {
   }
 
   async #receive(text: string): Promise<void> {
-    const request = parse(text)
+    const {value, refusal} = parseMessage(text)
+    this.#isJsonRpc = isJsonRpc(value, text, this.#isJsonRpc)
+    if (this.#isJsonRpc) return this.#answerJsonRpc(value, refusal)
+    const request = requestOf(value)
     if (request === undefined)
       return this.#answer({id: null, type: 'error'}, new SvcError('bad_request', {reason: 'it is not a JSON object'}))
-    const fault = inexactNumber(text)
-    if (fault !== undefined) return this.#answer(request, new SvcError('bad_request', {reason: fault}))
-    const waitMs = this.#options.waitMs(this.#address)
-    if (waitMs > 0)
-      return this.#answer(
-        request,
-        new SvcError('rate_limited', {limit: this.#options.requestsPerMinute, within: 'minute'}),
-      )
+    if (refusal !== undefined) return this.#answer(request, refusal.error)
+    if (this.#options.waitMs(this.#address) > 0) return this.#answer(request, this.#rateLimited())
     if (request.type === 'auth') {
       const {token} = Object(request.args) as {token?: unknown}
       if (!this.#authenticate(typeof token === 'string' ? token : undefined))
@@ -146,6 +147,21 @@ class Connection {
       return this.#answer(request, {tools: registry.listed(this.#options.parts.tiers).map(listTool)})
     if (request.type === 'call_tool') return this.#call(request, registry)
     return this.#answer(request, new SvcError('bad_request', {reason: 'its type is not auth, list_tools or call_tool'}))
+  }
+
+  #answerJsonRpc(value: unknown, refusal: MessageRefusal | undefined): void {
+    if (this.#role === undefined) {
+      this.close(Close.unauthenticated, 'send a token first')
+      return
+    }
+    const isLimited = this.#options.waitMs(this.#address) > 0
+    const refused = isLimited ? {id: null, error: this.#rateLimited()} : refusal
+    const answer = refused === undefined ? jsonRpcAnswer(value) : refusalAnswer(refused)
+    if (answer !== undefined) this.#send(answer)
+  }
+
+  #rateLimited(): SvcError {
+    return new SvcError('rate_limited', {limit: this.#options.requestsPerMinute, within: 'minute'})
   }
 
   async #call(request: Request, registry: ToolRegistry): Promise<void> {
@@ -201,13 +217,8 @@ class Connection {
 
 const head = ({id, type}: Pick<Request, 'id' | 'type'>) => ({id: id ?? null, type})
 
-function parse(text: string): Request | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-    const {id, type, name, args} = value as Partial<Request>
-    return {id, type: typeof type === 'string' ? type : '', name, args}
-  } catch {
-    return undefined
-  }
+function requestOf(value: unknown): Request | undefined {
+  if (!isObject(value)) return undefined
+  const {id, type, name, args} = value
+  return {id, type: typeof type === 'string' ? type : '', name, args}
 }

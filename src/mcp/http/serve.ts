@@ -1,6 +1,6 @@
 import {isLegacyRequest} from '@modelcontextprotocol/server'
+import {type MessageRefusal, type ParsedMessage, parseMessage} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {parseExactJson} from '../../files/index.js'
 import {
   bearerToken,
   clientGone,
@@ -12,13 +12,14 @@ import {
   listen,
   missingForRemote,
 } from '../../net/index.js'
+import {isRefusal, readBatch, readMessage, refusalAnswer} from '../messages.js'
 import type {ServerParts} from '../server-parts.js'
 import {type AccessOptions, type Role, registries, requireReadable, roleOf} from './access.js'
 import {gatewayPath, serveGateway} from './gateway.js'
 import {isOwnOrigin} from './origin.js'
 import {HttpSessions, type SessionLimits} from './sessions.js'
 import {createStateless} from './stateless.js'
-import {closeOf, sendResponse, webRequest} from './web.js'
+import {closeOf, sendResponse, webRequest, withMessages} from './web.js'
 
 export interface HttpOptions {
   address: {host: string; port: number}
@@ -76,8 +77,9 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     target: 'mcp',
     renderer: () => asProtocolError,
     bodyLimit,
-    parseJson: parseExactJson,
+    parseJson: parseMessage,
     loopbackOnly: isLoopback(host),
+    hostRemedy: 'accept other machines with --http 0.0.0.0:PORT and --allow-remote',
     headers: {'cache-control': 'no-store'},
   })
   const waitMs = rateLimit(options)
@@ -90,20 +92,24 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
     exposeHeadRoute: false,
     handler: async ({raw, body, headers}, reply) => {
       const role = roleOf(access, bearerToken(headers.authorization)) as Role
-      if (role === 'read') requireReadable(body)
+      const read = raw.method === 'POST' ? readBody(body) : {body: undefined, refusals: []}
+      if (isRefusal(read)) return reply.code(400).send(refusalAnswer(read))
+      const refused = read.refusals.map(refusalAnswer)
+      if (Array.isArray(read.body) && read.body.length === 0) return reply.code(400).send(refused)
+      if (role === 'read') requireReadable(read.body)
       const {sessions, stateless} = servers[role]
       const request = webRequest(raw, clientGone(reply))
       const closed = closeOf(reply.raw)
-      const isLegacy = await isLegacyRequest(request, body)
-      const session = isLegacy ? await sessions.of(request, body) : undefined
+      const isLegacy = await isLegacyRequest(request, read.body)
+      const session = isLegacy ? await sessions.of(request, read.body) : undefined
       const response =
         session === undefined
-          ? await stateless.answer(request, body, closed)
-          : await sessions.answer(session, request, body, closed)
+          ? await stateless.answer(request, read.body, closed)
+          : await sessions.answer(session, request, read.body, closed)
       reply.hijack()
       for (const [name, value] of Object.entries(reply.getHeaders()))
         if (value !== undefined) reply.raw.setHeader(name, value)
-      await sendResponse(response, reply.raw)
+      await sendResponse(withMessages(response, refused), reply.raw)
     },
   })
   app.options('/mcp', async (_request, reply) => reply.code(204).send())
@@ -118,6 +124,24 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
       await closed
     },
   }
+}
+
+/** A message, or the valid messages of a batch, and the errors of the others. */
+interface ReadBody {
+  body: unknown
+  refusals: readonly MessageRefusal[]
+}
+
+/** @param parsed undefined if the body is empty */
+function readBody(parsed: unknown): ReadBody | MessageRefusal {
+  const {value, refusal} = (parsed ?? {}) as ParsedMessage
+  if (refusal !== undefined) return refusal
+  if (Array.isArray(value)) {
+    const batch = readBatch(value)
+    return isRefusal(batch) ? batch : {body: batch.messages, refusals: batch.refusals}
+  }
+  const message = readMessage(value)
+  return isRefusal(message) ? message : {body: message, refusals: []}
 }
 
 /** CORS headers for pages served by this machine. */

@@ -128,6 +128,7 @@ function controlPlaneApp(context: ControlPlaneContext, {address, maxBodyBytes, t
     renderer: () => asProblem,
     bodyLimit: maxBodyBytes,
     loopbackOnly: isLoopback(address.host),
+    hostRemedy: 'accept other machines with --host 0.0.0.0',
     bodies: 'json',
     headers: {[featureHeader]: features.join(',')},
     tls,

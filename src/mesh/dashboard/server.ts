@@ -42,7 +42,14 @@ export async function startDashboard({client, address, staleAfterMs}: DashboardO
   const key = randomBytes(18).toString('base64url')
   registerSecret(key)
   const {html, headers} = await loadPage(pageFolder)
-  const app = createApp({target: 'dashboard', renderer: () => asProblem, bodyLimit, bodies: 'text', headers})
+  const app = createApp({
+    target: 'dashboard',
+    renderer: () => asProblem,
+    bodyLimit,
+    bodies: 'text',
+    headers,
+    hostRemedy: 'forward the port, for example with ssh -L',
+  })
   const feed = new StateFeed((before) => readState(client, before, {staleAfterMs, now: Date.now}), Date.now)
   addPage(app, key, html)
   addEvents(app, key, feed)

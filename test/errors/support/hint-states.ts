@@ -6,7 +6,7 @@ import {createServer} from 'node:net'
 import {join} from 'node:path'
 import {promisify} from 'node:util'
 import {execa} from 'execa'
-import {writePrompt} from '../../../src/mcp/prompts.js'
+import {prompts, writePrompt} from '../../../src/mcp/prompts.js'
 import {freePort} from '../../../src/net/index.js'
 import {type OrchWorkspace, until} from '../../support/orch-workspace.js'
 import {projectFile} from '../../support/project.js'
@@ -290,7 +290,12 @@ export const withoutFiles =
 
 /** What a model is asked for when it writes a program. */
 export const programPrompt: Act = async () => {
-  const {content} = await writePrompt('write_program', {purpose: 'to-do lists'}, () => Promise.reject(new Error()))
+  const {content} = await writePrompt(
+    prompts,
+    'write_program',
+    {purpose: 'to-do lists'},
+    {open: () => Promise.reject(new Error())},
+  )
   return {stdout: JSON.stringify(content), stderr: '', exitCode: 0}
 }
 
