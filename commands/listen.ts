@@ -1,4 +1,3 @@
-import type {FileHandle} from 'node:fs/promises'
 import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
@@ -27,7 +26,7 @@ import {
   speechSettings,
 } from '../src/config/index.js'
 import {Exit, SvcError} from '../src/errors/index.js'
-import {checkOutputs, openOutput} from '../src/files/index.js'
+import {checkOutputs, GrowingOutput} from '../src/files/index.js'
 import type {OperationBase, OperationContext} from '../src/operations/index.js'
 import type {
   AudioStream,
@@ -120,7 +119,7 @@ current utterance and prints it.`
     if (this.flags['list-microphones']) return this.#listMicrophones()
     const {isTextFile, SessionResult, sessionLimits} = await import('../src/speech/index.js')
     const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
-    const document = await this.#openOutput()
+    await this.checkPartialFile(this.#inputs)
     const result = new SessionResult()
     const conversation = await this.#openConversation()
     // A file is one message; live speech is routed utterance by utterance.
@@ -130,9 +129,11 @@ current utterance and prints it.`
     const screen = new Screen(!this.output.json && process.stdout.isTTY)
     const isText = isTextFile(this.args.source)
     const isRemote = this.flags.server !== undefined && !isText
-    const transcriber = isRemote ? undefined : await this.createTranscriber({refine: true})
+    const document = await this.#openOutput()
+    let transcriber: Transcriber | undefined
     let failed = false
     try {
+      transcriber = isRemote ? undefined : await this.createTranscriber({refine: true})
       const onFinal = async (heard: FinishedUtterance) => {
         polished = await conversation.polish(unpolished(heard))
         const {text, confidence, report: llm_refinement} = polished
@@ -182,6 +183,7 @@ current utterance and prints it.`
         this.flags['debug-parser-payload'] ? {...object, runtime_config: this.speechRuntime()} : object,
       )
       if (session.ended.aborted) throw session.ended.reason
+      await document?.finish()
       failed = session.failures > 0 || this.#hasFailedRoute
     } finally {
       await document?.close()
@@ -193,6 +195,10 @@ current utterance and prints it.`
   /** True if the audio is a microphone or a pipe. */
   get #isLive(): boolean {
     return this.args.source === 'mic' || this.args.source === '-'
+  }
+
+  get #inputs(): string[] {
+    return this.#isLive ? [] : [this.args.source]
   }
 
   /** Prepares the use of texts. The workspace is opened when an operation is called. */
@@ -234,6 +240,7 @@ current utterance and prints it.`
 
   async #pairsFile(path: string): Promise<PairsFile> {
     const {confidencePolicy, withoutUndefined} = await import('../src/tasks/index.js')
+    await checkOutputs([path], {overwrite: true, inputs: this.#inputs})
     const {minTrainingPairConfidence: minConfidence} = confidencePolicy(
       withoutUndefined(this.settings(socratesPolicySettings)),
     )
@@ -315,7 +322,11 @@ current utterance and prints it.`
       printed = printed.then(() => this.output.event(event))
       printed.catch(() => undefined)
       if (event.type === 'partial') screen.show(event.stable_text, event.text)
-      else if (event.type === 'error' && !this.output.json) this.output.notice(`error: ${event.message}`)
+      else if (event.type === 'error' && !this.output.json) {
+        // The error of an utterance is only reported here, also with --quiet.
+        if (event.utterance === undefined) this.output.notice(`error: ${event.message}`)
+        else process.stderr.write(`error: ${event.message} (${event.error})\n  hint: ${event.hint}\n`)
+      }
     }
   }
 
@@ -402,8 +413,8 @@ current utterance and prints it.`
     const format = formatOfFile(output.replace(/\.jsonl$/i, '.ndjson'))
     if (format === undefined || !['text', 'srt', 'vtt', 'ndjson'].includes(format))
       throw new SvcError('usage', {reason: `The extension of ${output} must be .txt, .srt, .vtt or .jsonl.`})
-    await checkOutputs([output], {overwrite, inputs: []})
-    return Document.open(resolve(output), createFormat(format), overwrite)
+    await checkOutputs([output], {overwrite, inputs: this.#inputs})
+    return new Document(await GrowingOutput.open(resolve(output), overwrite), createFormat(format))
   }
 }
 
@@ -461,23 +472,13 @@ class Screen {
 
 /** A transcript file that grows by complete utterances. */
 class Document {
-  readonly #file: FileHandle
+  readonly #output: GrowingOutput
   readonly #format: TranscriptFormat
   #isEmpty = true
 
-  private constructor(file: FileHandle, format: TranscriptFormat) {
-    this.#file = file
+  constructor(output: GrowingOutput, format: TranscriptFormat) {
+    this.#output = output
     this.#format = format
-  }
-
-  static async open(path: string, format: TranscriptFormat, overwrite: boolean): Promise<Document> {
-    try {
-      const file = await openOutput(path, overwrite)
-      await file.write(format.header())
-      return new Document(file, format)
-    } catch (error) {
-      throw SvcError.from(error)
-    }
   }
 
   async write({event, file}: FinishedUtterance): Promise<void> {
@@ -494,22 +495,19 @@ class Document {
         }),
       )
       .join('')
-    if (text !== '') this.#isEmpty = false
-    try {
-      await this.#file.write(text)
-    } catch (error) {
-      throw SvcError.from(error)
-    }
+    if (text === '') return
+    const header = this.#isEmpty ? this.#format.header() : ''
+    this.#isEmpty = false
+    await this.#output.write(header + text)
   }
 
-  async close(): Promise<void> {
-    try {
-      if (this.#isEmpty) await this.#file.write(this.#format.footer(silence))
-    } catch (error) {
-      throw SvcError.from(error)
-    } finally {
-      await this.#file.close()
-    }
+  /** Completes the file if nothing was said. */
+  async finish(): Promise<void> {
+    if (this.#isEmpty) await this.#output.write(this.#format.header() + this.#format.footer(silence))
+  }
+
+  close(): Promise<void> {
+    return this.#output.close()
   }
 }
 

@@ -234,6 +234,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       },
     })
     const recordings = listed.map(({path}) => path)
+    await this.checkPartialFile(recordings)
     const destination = await this.#destination(listed)
     const several = recordings.length > 1
     const {formats, files} = destination

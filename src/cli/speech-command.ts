@@ -26,7 +26,7 @@ import {
 } from '../config/index.js'
 import type {SpeechStatusV1} from '../contracts/index.js'
 import {commandLine, SvcError} from '../errors/index.js'
-import {packageRoot} from '../files/index.js'
+import {checkOutputs, packageRoot} from '../files/index.js'
 import type {
   LocatedModel,
   ModelSource,
@@ -112,6 +112,12 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
       together,
       refine,
     })
+  }
+
+  /** @throws output_is_input, output_exists if the file that receives partial results is an input, or a directory */
+  protected async checkPartialFile(inputs: readonly string[]): Promise<void> {
+    const {emitPartialPath: path} = this.settings(speechSettings)
+    if (path !== undefined) await checkOutputs([resolve(path)], {overwrite: true, inputs})
   }
 
   /** Writer of the file that receives partial results, if one is configured. */

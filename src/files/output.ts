@@ -1,4 +1,4 @@
-import {constants, type FileHandle, open, stat} from 'node:fs/promises'
+import {constants, type FileHandle, open, rm, stat} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 import {writeFault, writeFileAtomic} from './atomic-write.js'
 
@@ -45,32 +45,65 @@ export async function writeOutput(path: string, content: string | Uint8Array, ru
 }
 
 /**
- * Opens an output that grows while others read it, according to the rule of `checkOutputs`. An existing file is emptied
- * only if no other command of svc has it open, so that two of them never write to one file. Of two that start to replace
- * a file at the same moment, both may be refused.
- * @throws output_exists, output_in_use, disk_full, file_unwritable
+ * An output that grows while others read it. It is reserved when it is opened, and changed by the first text, so that work
+ * that fails before has changed nothing.
  */
-export async function openOutput(path: string, overwrite: boolean): Promise<FileHandle> {
-  try {
-    return await open(path, 'wx')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw writeFault(error, path)
+export class GrowingOutput {
+  readonly #path: string
+  readonly #file: FileHandle
+  readonly #isNew: boolean
+  #isUnchanged = true
+
+  private constructor(path: string, file: FileHandle, isNew: boolean) {
+    this.#path = path
+    this.#file = file
+    this.#isNew = isNew
   }
-  if (!overwrite && (await stat(path)).isFile()) throw new SvcError('output_exists', {path, flag: '--overwrite'})
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT).catch((error: unknown) => {
-    throw writeFault(error, path)
-  })
-  try {
-    if (!(await file.stat()).isFile()) return file
-    // Imported late: commands that write whole files do not load it.
-    const {usersText} = await import('../process/index.js')
-    const user = await usersText(path, ({command}) => command.startsWith('svc '))
-    if (user !== '') throw new SvcError('output_in_use', {path, user})
-    await file.truncate(0)
-    return file
-  } catch (error) {
-    await file.close()
-    throw writeFault(error, path)
+
+  /**
+   * Follows the rule of `checkOutputs`. An existing file is accepted only if no other command of svc has it open, so that two
+   * of them never write to one file. Of two that start to replace a file at the same moment, both may be refused.
+   * @throws output_exists, output_in_use, disk_full, file_unwritable
+   */
+  static async open(path: string, overwrite: boolean): Promise<GrowingOutput> {
+    try {
+      return new GrowingOutput(path, await open(path, 'wx'), true)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw writeFault(error, path)
+    }
+    if (!overwrite && (await stat(path)).isFile()) throw new SvcError('output_exists', {path, flag: '--overwrite'})
+    const file = await open(path, constants.O_WRONLY | constants.O_CREAT).catch((error: unknown) => {
+      throw writeFault(error, path)
+    })
+    try {
+      if ((await file.stat()).isFile()) {
+        // Imported late: commands that write whole files do not load it.
+        const {usersText} = await import('../process/index.js')
+        const user = await usersText(path, ({command}) => command.startsWith('svc '))
+        if (user !== '') throw new SvcError('output_in_use', {path, user})
+      }
+      return new GrowingOutput(path, file, false)
+    } catch (error) {
+      await file.close()
+      throw writeFault(error, path)
+    }
+  }
+
+  /** @throws disk_full, file_unwritable */
+  async write(text: string): Promise<void> {
+    try {
+      if (this.#isUnchanged && (await this.#file.stat()).isFile()) await this.#file.truncate(0)
+      this.#isUnchanged = false
+      await this.#file.write(text)
+    } catch (error) {
+      throw writeFault(error, this.#path)
+    }
+  }
+
+  /** Removes a new file to which nothing was written. */
+  async close(): Promise<void> {
+    await this.#file.close()
+    if (this.#isNew && this.#isUnchanged) await rm(this.#path, {force: true})
   }
 }
 

@@ -84,10 +84,15 @@ describe('svc listen with a file', () => {
   })
 
   it('reports an utterance that missed its deadline, and exits with status 1', async () => {
-    const {stdout, stderr, exitCode} = await listen([hello, '--inference-deadline-ms', '1'])
-    assert.equal(stdout, '')
-    assert.match(stderr, /error: Recognition took \d+ ms, longer than the limit of 1 ms\./)
-    assert.equal(exitCode, 1)
+    for (const flags of [[], ['--quiet']]) {
+      const {stdout, stderr, exitCode} = await listen([hello, '--inference-deadline-ms', '1', ...flags])
+      assert.equal(stdout, '')
+      assert.match(
+        stderr,
+        /error: Recognition took \d+ ms, longer than the limit of 1 ms\. \(speech_inference_timeout\)\n {2}hint: /,
+      )
+      assert.equal(exitCode, 1)
+    }
   })
 
   it('refuses limits that contradict each other', async () => {
@@ -325,6 +330,32 @@ describe('svc listen --output', () => {
     assert.equal(await readFile(join(folder, 'kept.txt'), 'utf8'), 'mine')
     await listen([hello, '--output', 'kept.txt', '--overwrite'])
     assert.equal(await readFile(join(folder, 'kept.txt'), 'utf8'), `${text}\n`)
+  })
+
+  it('changes nothing if it fails before anything was said', async () => {
+    await writeFile(join(folder, 'earlier.txt'), 'mine')
+    for (const [path, flags] of [
+      ['earlier.txt', ['--overwrite']],
+      ['new.txt', []],
+    ] as const)
+      for (const args of [['missing.wav'], [hello, '--model', 'nowhere'], [hello, '--speakers', 'Ann']]) {
+        const {exitCode} = await listen([...args, '--output', path, ...flags])
+        assert.notEqual(exitCode, 0)
+        assert.equal(await readFile(join(folder, path), 'utf8').catch(() => 'none'), flags.length > 0 ? 'mine' : 'none')
+      }
+  })
+
+  it('never replaces its input', async () => {
+    await writeFile(join(folder, 'said.txt'), 'the tests pass')
+    for (const [flags, env] of [
+      [['--output', 'said.txt', '--overwrite'], {}],
+      [['--emit-asr-refine', 'said.txt'], {}],
+      [[], {SVC_SPEECH_EMIT_PARTIAL_PATH: 'said.txt'}],
+    ] as const) {
+      const {stderr, exitCode} = await listen(['said.txt', ...flags], {env})
+      assert.match(stderr, /\(output_is_input\)/)
+      assert.deepEqual([await readFile(join(folder, 'said.txt'), 'utf8'), exitCode], ['the tests pass', 4])
+    }
   })
 
   it('refuses other extensions', async () => {

@@ -244,6 +244,9 @@ describe('svc transcribe FILE', () => {
     assert.equal(lines.length, 1)
     assert.deepEqual([line.chunk_index, line.total_chunks, line.start_ms, line.end_ms], [0, 1, 0, 1500])
     assert.ok(line.partial_text.length > 0 && Math.abs(line.ts_ms - Date.now()) < 60_000)
+    const {stderr} = await transcribe(['one.wav', 'two.wav'], {env: {SVC_SPEECH_EMIT_PARTIAL_PATH: 'two.wav'}})
+    assert.match(stderr, /\(output_is_input\)/)
+    assert.deepEqual(await readFile(join(folder, 'two.wav')), Buffer.from(recording))
   })
 })
 
