@@ -127,7 +127,11 @@ const mappingLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /
 
 /** ffmpeg logs corrupt packets as warnings, and other losses as errors. */
 const isComplaint = (line: string): boolean =>
-  /\[(error|fatal|panic)\]/.test(line) || /\[warning\].*\bcorrupt/i.test(line)
+  (/\[(error|fatal|panic)\]/.test(line) || /\[warning\].*\bcorrupt/i.test(line)) && !isSearchForEnd(line)
+
+/** The `cache` protocol logs that a pipe has no known end, which it reads to then. It loses nothing. */
+const isSearchForEnd = (line: string): boolean =>
+  /^\[cache @ \w+\] \[error\] Inner protocol failed to seekback end\b/.test(line)
 
 /** Removes component names, addresses, levels and the name of the input from a message. */
 const withoutPrefix = (line: string): string =>

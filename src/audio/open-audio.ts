@@ -1,4 +1,6 @@
-import {open} from 'node:fs/promises'
+import {constants, openSync} from 'node:fs'
+import {open, stat} from 'node:fs/promises'
+import {Socket} from 'node:net'
 import {basename, extname} from 'node:path'
 import type {Readable} from 'node:stream'
 import {SvcError} from '../errors/index.js'
@@ -136,10 +138,11 @@ const readerOf = (bytes: ByteStream, signal: AbortSignal | undefined) =>
 
 async function openFile(path: string): Promise<OpenFile> {
   try {
+    if ((await stat(path)).isFIFO()) return {size: undefined, bytes: openPipe(path)}
     const handle = await open(path)
     const stats = await handle.stat()
     if (!stats.isDirectory()) {
-      // Pipes and devices have no size.
+      // Devices have no size.
       return {size: stats.isFile() ? stats.size : undefined, bytes: handle.createReadStream({highWaterMark: 256 << 10})}
     }
     await handle.close()
@@ -148,6 +151,13 @@ async function openFile(path: string): Promise<OpenFile> {
   }
   throw new SvcError('file_unreadable', {path, reason: 'it is a directory'})
 }
+
+/**
+ * Opens a named pipe without waiting for its writer, and reads it without a thread: a thread that waits for one cannot be
+ * stopped, and the process would not end before it.
+ */
+const openPipe = (path: string): Readable =>
+  new Socket({fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false})
 
 async function openSound(
   input: AudioInput,
@@ -159,7 +169,13 @@ async function openSound(
   const start = await reader.peek(sniffLength)
   if (start.length === 0) throw new SvcError('audio_empty', {file: context.name})
   const through = (format: string, head?: Buffer, seeks = false) =>
-    openFfmpeg('path' in input ? input : {bytes: rest(reader, head), seeks}, format, sampleRate, context)
+    // What was read of a pipe cannot be read again.
+    openFfmpeg(
+      'path' in input && context.fileBytes !== undefined ? input : {bytes: rest(reader, head), seeks},
+      format,
+      sampleRate,
+      context,
+    )
   const tag = id3Length(start)
   if (tag > 0) await reader.skip(tag)
   const sniffed = sniff(tag > 0 ? await reader.peek(sniffLength) : start, {weak: !context.live || tag > 0})

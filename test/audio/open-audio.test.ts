@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {execFileSync} from 'node:child_process'
 import {chmod, mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {PassThrough, Readable} from 'node:stream'
@@ -354,8 +355,11 @@ describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
 
   async function hear(input: AudioInput, track?: TrackChoice) {
     const lists: TrackList[] = []
-    const audio = await openAudio(input, {sampleRate: 16_000, track, onTracks: (list) => lists.push(list)})
-    return {hertz: Math.round(frequency(joined(await collect(audio))) / 100) * 100, lists}
+    const warnings: AudioWarning[] = []
+    const onTracks = (list: TrackList) => lists.push(list)
+    const onWarning = (warning: AudioWarning) => warnings.push(warning)
+    const audio = await openAudio(input, {sampleRate: 16_000, track, onTracks, onWarning})
+    return {hertz: Math.round(frequency(joined(await collect(audio))) / 100) * 100, lists, warnings}
   }
 
   it('is decoded from the track that the file marks, and its tracks are listed', async () => {
@@ -368,6 +372,17 @@ describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
       ...{number: 1, codec: 'flac', sampleRate: 16_000, layout: 'mono'},
       ...{language: 'eng', isDefault: false},
     })
+  })
+
+  it('is decoded from a named pipe, whose writer may start later', {skip: process.platform === 'win32'}, async () => {
+    writeFilm(join(folder, 'film.mp4'), [join(folder, '700.wav')], ['-c:a', 'aac'])
+    for (const [name, hertz] of Object.entries({'300.wav': 300, 'film.mkv': 700, 'film.mp4': 700})) {
+      const pipe = join(folder, `pipe-${name}`)
+      execFileSync('mkfifo', [pipe])
+      const heard = hear({path: pipe})
+      await Promise.all([heard, writeFile(pipe, await readFile(join(folder, name)))])
+      assert.deepEqual([(await heard).hertz, (await heard).warnings], [hertz, []])
+    }
   })
 
   it('keeps the time before its first audio, also in MPEG streams', async () => {
@@ -740,6 +755,10 @@ cat "${folder}/sound"
     'it has a cover image and is shorter than declared': {
       log: '[info]   Duration: 00:00:09.00, start: 0.000000\n[info]   Stream #0:1: Video: mjpeg (Progressive) (attached pic)',
       warning: /8\.00 s/,
+    },
+    'a pipe has no known end': {
+      log: '[cache @ 0x55ad311f21c0] [error] Inner protocol failed to seekback end : -38',
+      warning: undefined,
     },
     'ffmpeg reports no error': {
       log: '[info]   Duration: 00:00:01.02, start: 0.000000\n[warning] Guessed Channel Layout',
