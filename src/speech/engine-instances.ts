@@ -1,4 +1,3 @@
-import {logger} from '../log/index.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
 
 /**
@@ -50,6 +49,8 @@ class EngineInstances implements SpeechEngine {
       this.#offer(engine)
       return engine
     } catch (err) {
+      // Imported late: commands that only look for models do not load it.
+      const {logger} = await import('../log/index.js')
       if (!this.#released.signal.aborted) logger('speech').debug({err}, 'A further worker of the model did not start.')
       return undefined
     }
