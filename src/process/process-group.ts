@@ -113,7 +113,18 @@ async function firstOf(exited: Promise<unknown>, stop: AbortSignal): Promise<boo
   }
 }
 
-const withinLinger = (closed: Promise<unknown>) => Promise.race([closed, sleep(lingerMs, undefined, {ref: false})])
+/**
+ * Resolves when the pipes are closed, or after `lingerMs`. The time is counted in turns of the event loop: on a busy machine,
+ * a timer can be due before the output that a program has left in its pipes is read.
+ */
+async function withinLinger(closed: Promise<unknown>): Promise<void> {
+  let isClosed = false
+  const ended = closed.then(() => {
+    isClosed = true
+  })
+  for (let turn = 0; turn < lingerMs / pollMs && !isClosed; turn++)
+    await Promise.race([ended, sleep(pollMs, undefined, {ref: false})])
+}
 
 /**
  * Resolves when the group is empty or SIGKILL has been sent to all of it. If process 1 does not reap orphans, dead ones
