@@ -207,6 +207,8 @@ function asStore(database: Database, path: string): Store {
       throw storeError(error, path)
     }
   }
+  // Created once: the driver prepares a wrapper for each function.
+  const inTransaction = database.transaction((work: () => unknown) => work())
   const store: Store = {
     path,
     all: <Row>(sql: string, params: SqlParams = []) => guarded(() => prepare(sql).all(params) as Row[]),
@@ -221,7 +223,7 @@ function asStore(database: Database, path: string): Store {
     },
     run: (sql, params = []) => guarded(() => prepare(sql).run(params)),
     transaction(work) {
-      const result = guarded(() => database.transaction(work).immediate())
+      const result = guarded(() => inTransaction.immediate(work)) as ReturnType<typeof work>
       if (!database.inTransaction) emitCommit(path, store)
       return result
     },

@@ -1,7 +1,7 @@
 import type {TaskContext} from '../tasks/index.js'
 import type {ProgramOutput} from './store/activities.js'
 import {driverOf, type RunDriver, type RunState, stateOf} from './store/lease.js'
-import {isFinished, type RunRow, requireRun} from './store/runs.js'
+import {completedSteps, isFinished, type RunRow, requireRun} from './store/runs.js'
 
 /** A run as lists show it. Times are Unix ms. */
 export interface RunSummary {
@@ -47,9 +47,10 @@ export interface ActivityReport {
 }
 
 export function listRuns(
-  {store, repositoryId, now}: TaskContext,
+  context: TaskContext,
   {status, workflow, limit = 50}: {status?: string | undefined; workflow?: string | undefined; limit?: number} = {},
 ): RunSummary[] {
+  const {store, repositoryId} = context
   // Whether a process drives a run is not stored: each of these states is `running` in the store.
   const isDerived = status === 'queued' || status === 'running' || status === 'interrupted'
   const rows = store.iterate<RunRow>(
@@ -64,7 +65,7 @@ export function listRuns(
   )
   const found: RunSummary[] = []
   for (const row of rows) {
-    const run = summary(row, now())
+    const run = summary(context, row)
     if (status === undefined || run.status === status) found.push(run)
     if (found.length === limit) break
   }
@@ -78,7 +79,7 @@ export function runReport(context: TaskContext, runId: string): RunReport {
   const driver = driverOf(run, context.now())
   const rows = context.store.all<ActivityRow>(activitySql, [runId])
   return {
-    ...summary(run, context.now()),
+    ...summary(context, run),
     input: JSON.parse(run.input_json),
     ...(output_json === null ? {} : {output: JSON.parse(output_json)}),
     ...(source_path === null ? {} : {source: source_path}),
@@ -105,8 +106,9 @@ type ActivityRow = Omit<ActivityReport, 'error' | 'output'> & {
 /** The activities of a run in the order in which they were started; a completed one has two rows. */
 const activitySql = `SELECT activity_id, activity_name AS activity,
   CASE WHEN count(CASE status WHEN 'completed' THEN 1 END) > 0 THEN 'completed' ELSE 'started' END AS status,
-  (SELECT count(DISTINCT attempt_no) FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
-    AND a.activity_id = l.activity_id) AS attempts,
+  (SELECT count(*) FROM (SELECT attempt_no FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
+    AND a.activity_id = l.activity_id UNION SELECT attempt_no FROM workflow_activity_log AS c WHERE c.run_id = l.run_id
+    AND c.activity_id = l.activity_id AND c.attempt_no IS NOT NULL)) AS attempts,
   (SELECT max(attempt_no) FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
     AND a.activity_id = l.activity_id) IS NOT (SELECT max(attempt_no) FROM workflow_activity_attempt_log AS a
     WHERE a.run_id = l.run_id AND a.activity_id = l.activity_id AND a.status = 'failed') AS is_open,
@@ -118,14 +120,14 @@ const activitySql = `SELECT activity_id, activity_name AS activity,
   max(CASE status WHEN 'started' THEN result_json END) AS waits_for
 FROM workflow_activity_log AS l WHERE run_id = ? GROUP BY activity_id ORDER BY min(seq)`
 
-function summary(run: RunRow, at: number): RunSummary {
-  const {run_id, workflow_name: workflow, status, completed_steps, planned_steps, started_at_ms, updated_at_ms} = run
+function summary(context: TaskContext, run: RunRow): RunSummary {
+  const {run_id, workflow_name: workflow, status, planned_steps, started_at_ms, updated_at_ms} = run
   const {completed_at_ms, last_error: error} = run
   return {
     run_id,
     workflow,
-    status: stateOf(run, at),
-    completed_steps,
+    status: stateOf(run, context.now()),
+    completed_steps: completedSteps(context, run),
     planned_steps,
     started_at_ms,
     updated_at_ms,

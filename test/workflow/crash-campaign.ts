@@ -132,7 +132,7 @@ function assertOncePerCompletion({store}: TestOrchestrator, runId: string, effec
   const completed = new Map(
     store
       .all<{activity_id: string; attempt_no: number}>(
-        "SELECT activity_id, attempt_no FROM workflow_activity_attempt_log WHERE run_id = ? AND status = 'completed'",
+        'SELECT activity_id, attempt_no FROM workflow_activity_log WHERE run_id = ? AND attempt_no IS NOT NULL',
         [runId],
       )
       .map(({activity_id, attempt_no}) => [activity_id, attempt_no]),

@@ -11,7 +11,7 @@ import {assertContract, readRetentionPolicy, type WorkflowJournalEntry} from '..
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {createMeshClient} from '../../src/mesh/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
-import {pruneTables} from '../../src/store/index.js'
+import {fragment, openStore, pruneTables, repositoryId} from '../../src/store/index.js'
 import {cancelTask, doubtTask, listTasks, notify, readEvents, renewClaim, takeClaim} from '../../src/tasks/index.js'
 import {listMetrics} from '../../src/telemetry/index.js'
 import {isInternal} from '../../src/workflow/activities/http.js'
@@ -24,10 +24,12 @@ import {
   requireRun,
   runReport,
   sendSignal,
+  workflowFragment,
 } from '../../src/workflow/index.js'
 import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
+import {temporaryFolder} from '../support/temporary.js'
 import {unclear} from '../support/unclear.js'
 import {until} from '../support/until.js'
 import {eventsOf, openFlows, outputOf, plainPorts, workflow} from './support.js'
@@ -817,6 +819,75 @@ describe('old runs', () => {
     assert.equal(pruned[0]?.rows, 1)
     assert.deepEqual(context.store.all('SELECT status FROM workflow_run_log'), [{status: 'failed'}])
     assert.deepEqual(context.store.all('PRAGMA foreign_key_check'), [])
+  })
+})
+
+describe('a store with runs of an earlier version', () => {
+  it('is upgraded, and its runs continue with their results', async (test) => {
+    const root = await temporaryFolder(test)
+    const path = join(root, '.svc', 'store.db')
+    const undo = (name: string) => `compensate: {exec: [sh, -c, "echo ${name} >> undone"]}`
+    const flow = workflow(`
+steps:
+  - {id: z, exec: [echo, z], ${undo('z')}}
+  - {id: a, exec: [echo, a], retries: 1, ${undo('a')}}
+  - {id: s, signal: go}
+  - {if: "steps.s == 1", then: [{exec: ["false"]}]}
+output: "\${{ [steps.z.stdout, steps.a.stdout, steps.s] }}"`)
+    const [tables = '', output = ''] = workflowFragment.migrations
+    const older = await openStore(path, [fragment('workflows', tables, output)])
+    const result = (text: string) => JSON.stringify({result: {stdout: text}, event: {event: 'LocalActivity'}})
+    for (const id of ['fails', 'completes']) {
+      const repository = repositoryId(root)
+      older.run(
+        `INSERT INTO workflow_run_log (run_id, repository_id, workflow_name, status, planned_steps, completed_steps,
+  started_at_ms, updated_at_ms, definition_json, definition_digest, input_json) VALUES (?, ?, 'flow', 'waiting', 5, 2, 1, 1, ?, ?, '{}')`,
+        [id, repository, JSON.stringify(flow.source), flow.digest],
+      )
+      const log = (activity: string, status: string, json: string | null) =>
+        older.run(
+          `INSERT INTO workflow_activity_log (run_id, workflow_name, activity_id, status, activity_name, result_json, recorded_at_ms)
+VALUES (?, 'flow', ?, ?, ?, ?, 1)`,
+          [id, activity, status, activity, json],
+        )
+      const attempt = (activity: string, no: number, status: string) =>
+        older.run(
+          `INSERT INTO workflow_activity_attempt_log (run_id, workflow_name, activity_id, attempt_no, status, recorded_at_ms)
+VALUES (?, 'flow', ?, ?, ?, 1)`,
+          [id, activity, no, status],
+        )
+      for (const activity of ['z', 'a']) {
+        log(activity, 'started', null)
+        log(activity, 'completed', result(`old ${activity}`))
+        attempt(activity, 1, 'started')
+      }
+      attempt('z', 1, 'completed')
+      attempt('a', 1, 'failed')
+      attempt('a', 2, 'started')
+      attempt('a', 2, 'completed')
+      log('s', 'started', '{"signal_key":"go"}')
+      attempt('s', 1, 'started')
+    }
+    older.close()
+
+    const {context, resume} = await openFlows(test, {root, toml: '[orchestrator]\n'})
+    for (const [run, payload] of [
+      ['completes', 2],
+      ['fails', 1],
+    ] as const)
+      sendSignal(context, {run, key: 'go', payload})
+    const completed = await resume('completes')
+    assert.deepEqual(outputOf(completed), ['old z', 'old a', 2])
+    assert.equal(completed.completed_steps, 4)
+    const activities = runReport(context, 'completes').activities.map(({activity, attempts}) => [activity, attempts])
+    assert.deepEqual(activities, [
+      ['z', 1],
+      ['a', 2],
+      ['s', 1],
+      ['if', 0],
+    ])
+    assert.equal((await resume('fails')).status, 'failed')
+    assert.equal(await readFile(join(root, 'undone'), 'utf8'), 'a\nz\n')
   })
 })
 

@@ -15,6 +15,7 @@ import {
   type Release,
   releaseLease,
   renewLease,
+  requireLease,
   takeLease,
 } from '../store/lease.js'
 import {definitionOf, type RunRow, requireRun} from '../store/runs.js'
@@ -145,8 +146,12 @@ class Driver {
 
   #renew(): void {
     try {
-      const {store} = this.#context
-      store.transaction(() => renewLease(this.#context, {runId: this.#run.run_id, owner: this.#owner}, 0))
+      const lease = {runId: this.#run.run_id, owner: this.#owner}
+      // This also records the entries of steps that were followed by a wait in another branch.
+      this.#journal.write(() => {
+        requireLease(this.#context, lease)
+        renewLease(this.#context, lease)
+      })
     } catch (error) {
       if (!isErrorOf(error, 'store_busy')) this.#abort.abort(error)
     }
@@ -257,7 +262,7 @@ class Driver {
 
   /** The run is left as it is, for another process. */
   #interrupt(): void {
-    this.#context.store.transaction(() => this.#release({status: 'running', wakeAtMs: this.#context.now()}))
+    this.#journal.write(() => this.#release({status: 'running', wakeAtMs: this.#context.now()}))
   }
 
   #release(release: Release): void {

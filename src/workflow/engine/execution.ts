@@ -22,6 +22,7 @@ import {
   attemptStartedAtMs,
   type LastAttempt,
   lastAttempts,
+  lastSeq,
   type Recorded,
   recordAttempt,
   recordCompleted,
@@ -31,7 +32,7 @@ import {
 } from '../store/activities.js'
 import {argumentHash, cachedResult, cacheResult} from '../store/cache.js'
 import type {Journal, JournalEvent, StepEvent} from '../store/journal.js'
-import {leaseTtlMs, renewLease} from '../store/lease.js'
+import {leaseTtlMs, renewLease, requireLease} from '../store/lease.js'
 import type {RunRow} from '../store/runs.js'
 import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './ends.js'
 import {together} from './together.js'
@@ -85,6 +86,8 @@ interface Kept {
 
 const maxResultBytes = 1 << 20
 const maxItems = 10_000
+/** Minimum time between two renewals of the lease by steps, ms. */
+const renewalMs = 1000
 const longestBackoffMs = 60_000
 /** Time to take back what one activity has handed on, ms. */
 const withdrawalMs = 30_000
@@ -105,6 +108,9 @@ export class Execution {
   readonly #handedOn: HandedOn[] = []
   /** Entries about replayed activities, which are written with the next step. */
   #backlog: JournalEvent[] = []
+  #renewedAtMs = 0
+  /** Position of the latest row of an activity. */
+  #seq: number
 
   constructor(context: TaskContext, run: RunRow, workflow: Workflow, options: ExecutionOptions) {
     this.#context = context
@@ -113,6 +119,7 @@ export class Execution {
     this.#options = options
     this.#recorded = recordedResults(context, run.run_id)
     this.#attempts = lastAttempts(context, run.run_id)
+    this.#seq = lastSeq(context, run.run_id)
   }
 
   /**
@@ -184,15 +191,20 @@ export class Execution {
     return this.#undos.length > 0
   }
 
-  /** Writes within a transaction that also renews the lease and counts activities. @throws workflow_lease_lost */
-  write<T>(work: () => T): T {
+  /**
+   * Writes within a transaction that also checks the lease.
+   * @param defers its entries can be recorded with those of a later step
+   * @throws workflow_lease_lost
+   */
+  write<T>(work: () => T, {defers = false} = {}): T {
     let isCancelled = false
-    const result = this.#withBacklog(() => {
-      const before = this.#recorded.size
-      const done = work()
-      isCancelled = this.#renew(this.#recorded.size - before)
-      return done
-    })
+    const result = this.#withBacklog(
+      () => {
+        isCancelled = this.#holdLease()
+        return work()
+      },
+      {defers},
+    )
     if (isCancelled) this.#options.onCancel()
     return result
   }
@@ -200,17 +212,29 @@ export class Execution {
   /** Writes the end of the run, which releases the lease. @throws workflow_lease_lost */
   writeEnd(work: () => void): void {
     this.#withBacklog(() => {
-      this.#renew(0)
+      this.#holdLease()
       work()
     })
   }
 
-  #renew(completed: number): boolean {
-    return renewLease(this.#context, {runId: this.#run.run_id, owner: this.#options.owner}, completed)
+  /**
+   * Steps without a wait keep timers from running, so the lease is also renewed here.
+   * @returns true if the run is to be cancelled
+   * @throws workflow_lease_lost
+   */
+  #holdLease(): boolean {
+    const lease = {runId: this.#run.run_id, owner: this.#options.owner}
+    const isCancelled = requireLease(this.#context, lease)
+    const at = this.#context.now()
+    if (Math.abs(at - this.#renewedAtMs) >= renewalMs) {
+      this.#renewedAtMs = at
+      renewLease(this.#context, lease)
+    }
+    return isCancelled
   }
 
   /** Runs work in a transaction, after the entries that were not written yet. */
-  #withBacklog<T>(work: () => T): T {
+  #withBacklog<T>(work: () => T, options?: {defers: boolean}): T {
     const {journal} = this.#options
     const backlog = this.#backlog
     this.#backlog = []
@@ -221,7 +245,7 @@ export class Execution {
           if (isReplayed(event)) journal.repeat(event)
           else journal.append(event)
         return work()
-      })
+      }, options)
     } catch (error) {
       this.#backlog = [...backlog, ...this.#backlog]
       throw error
@@ -292,7 +316,7 @@ export class Execution {
         branch: branch as 'then' | 'else',
         decision_source: 'deterministic_condition',
       }
-      this.write(() => this.#complete(key, step, {result: branch, event}))
+      this.write(() => this.#complete(key, step, {result: branch, event}), {defers: true})
     } else branch = this.#replay(key, step, recorded)
     return this.#block(branch === 'then' ? step.consequent : step.otherwise, frame)
   }
@@ -413,10 +437,13 @@ export class Execution {
       const isOngoing = continues && failures === failed
       try {
         if (executor.type === 'pure')
-          return this.write(() => {
-            this.#announce(step, key, {attempt, isFirst: failures === 0, earlier})
-            return this.#finish(step, key, {attempt, outcome: executor.run(call), hash})
-          })
+          return this.write(
+            () => {
+              this.#announce(step, key, {attempt, isFirst: failures === 0, earlier})
+              return this.#finish(step, key, {attempt, outcome: executor.run(call), hash})
+            },
+            {defers: true},
+          )
         if (!isOngoing)
           this.write(() => {
             this.#start(step, key, {attempt, isFirst: failures === 0, earlier, note: noteOf(step, base.args)})
@@ -474,11 +501,14 @@ export class Execution {
   }
 
   #skip(step: ActivityStep, key: ActivityKey): null {
-    this.write(() => {
-      this.#recorded.set(key.activityId, recordCompleted(this.#context, key, {name: step.name, json: null}))
-      const names = {activity: step.name, activity_id: key.activityId}
-      this.#options.journal.append({event: 'ActivitySkipped', ...names, reason: 'its condition is false'})
-    })
+    this.write(
+      () => {
+        this.#record(key, {name: step.name, json: null})
+        const names = {activity: step.name, activity_id: key.activityId}
+        this.#options.journal.append({event: 'ActivitySkipped', ...names, reason: 'its condition is false'})
+      },
+      {defers: true},
+    )
     return null
   }
 
@@ -486,7 +516,7 @@ export class Execution {
     const {journal} = this.#options
     const names = {activity: step.name, activity_id: key.activityId}
     this.write(() => {
-      this.#recorded.set(key.activityId, recordCompleted(this.#context, key, {name: step.name, json}))
+      this.#record(key, {name: step.name, json})
       journal.append({event: 'ActivityCacheHit', ...names, arg_hash: hash})
       journal.append({event: 'ActivityCompleted', ...names, from_cache: true})
     })
@@ -506,7 +536,7 @@ export class Execution {
   ): void {
     const {journal, owner} = this.#options
     const {runId: run_id, workflow, activityId: activity_id} = key
-    recordStarted(this.#context, key, {name: step.name, note})
+    recordStarted(this.#context, key, {seq: ++this.#seq, name: step.name, note})
     const leaseUntilMs = this.#context.now() + leaseTtlMs
     recordAttempt(this.#context, key, {attempt, status: 'started', owner, leaseUntilMs})
     if (isFirst) journal.emit({type: 'activity_started', run_id, workflow, activity: step.name, activity_id})
@@ -546,14 +576,18 @@ export class Execution {
     key: ActivityKey,
     {attempt, outcome, hash}: {attempt: number; outcome: Outcome; hash: string | undefined},
   ): unknown {
-    recordAttempt(this.#context, key, {attempt, status: 'completed'})
-    const json = this.#complete(key, step, outcome)
+    const json = this.#complete(key, step, outcome, attempt)
     if (hash !== undefined) cacheResult(this.#context, {activityId: key.activityId, hash, json, windowMs: step.cacheMs})
     return outcome.result
   }
 
+  /** Records a result, within a transaction. */
+  #record(key: ActivityKey, result: {name: string; json: string | null; attempt?: number | undefined}): void {
+    this.#recorded.set(key.activityId, recordCompleted(this.#context, key, {seq: ++this.#seq, ...result}))
+  }
+
   /** Records a result with its entries. @returns what is kept @throws SvcError if the result is too large */
-  #complete(key: ActivityKey, step: Step, {result, event, failed}: Kept): string {
+  #complete(key: ActivityKey, step: Step, {result, event, failed}: Kept, attempt?: number): string {
     const {journal} = this.#options
     const {runId: run_id, workflow, activityId: activity_id} = key
     const names = {activity: step.name, activity_id}
@@ -563,7 +597,7 @@ export class Execution {
         activity: step.name,
         reason: `its result is larger than ${maxResultBytes} bytes`,
       })
-    this.#recorded.set(activity_id, recordCompleted(this.#context, key, {name: step.name, json}))
+    this.#record(key, {name: step.name, json, attempt})
     journal.append({...event, ...names})
     if (step.kind === 'activity') journal.append({event: 'ActivityCompleted', ...names, result})
     journal.emit({type: 'activity_completed', run_id, workflow, ...names})

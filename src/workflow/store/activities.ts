@@ -23,6 +23,11 @@ export function recordedResults({store}: TaskContext, runId: string): Map<string
   return new Map(rows.map((row) => [row.activity_id, row]))
 }
 
+/** The position of the latest activity of a run, from which the process that holds its lease counts; 0 if it has none. */
+export const lastSeq = ({store}: TaskContext, runId: string): number =>
+  store.get<{seq: number}>('SELECT coalesce(max(seq), 0) AS seq FROM workflow_activity_log WHERE run_id = ?', [runId])
+    ?.seq ?? 0
+
 /** What an activity waits for, as status reports show it. */
 export interface WaitingNote {
   readonly signal_key?: string | undefined
@@ -33,12 +38,12 @@ export interface WaitingNote {
 export function recordStarted(
   {store, now}: TaskContext,
   {runId, workflow, activityId}: ActivityKey,
-  {name, note}: {name: string; note: WaitingNote | undefined},
+  {seq, name, note}: {seq: number; name: string; note: WaitingNote | undefined},
 ): void {
   store.run(
-    `INSERT INTO workflow_activity_log (run_id, workflow_name, activity_id, status, activity_name, result_json, recorded_at_ms)
-VALUES (?, ?, ?, 'started', ?, ?, ?) ON CONFLICT DO NOTHING`,
-    [runId, workflow, activityId, name, note === undefined ? null : JSON.stringify(note), now()],
+    `INSERT INTO workflow_activity_log (run_id, workflow_name, activity_id, status, seq, activity_name, result_json,
+  recorded_at_ms) VALUES (?, ?, ?, 'started', ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    [runId, workflow, activityId, seq, name, note === undefined ? null : JSON.stringify(note), now()],
   )
 }
 
@@ -90,24 +95,24 @@ export const runsOfTask = ({store}: TaskContext, taskId: number): string[] =>
     .all<{run_id: string}>('SELECT run_id FROM workflow_activity_log WHERE task_id = ?', [taskId])
     .map(({run_id}) => run_id)
 
-/** Records the result of an activity. */
+/** Records the result of an activity. @param attempt that succeeded; undefined if nothing was attempted */
 export function recordCompleted(
   {store, now}: TaskContext,
   {runId, workflow, activityId}: ActivityKey,
-  {name, json}: {name: string; json: string | null},
+  {seq, name, json, attempt}: {seq: number; name: string; json: string | null; attempt?: number | undefined},
 ): Recorded {
-  const {lastInsertRowid} = store.run(
-    `INSERT INTO workflow_activity_log (run_id, workflow_name, activity_id, status, activity_name, result_json, recorded_at_ms)
-VALUES (?, ?, ?, 'completed', ?, ?, ?)`,
-    [runId, workflow, activityId, name, json, now()],
+  store.run(
+    `INSERT INTO workflow_activity_log (run_id, workflow_name, activity_id, status, seq, activity_name, result_json,
+  attempt_no, recorded_at_ms) VALUES (?, ?, ?, 'completed', ?, ?, ?, ?, ?)`,
+    [runId, workflow, activityId, seq, name, json, attempt ?? null, now()],
   )
-  return {seq: Number(lastInsertRowid), result_json: json}
+  return {seq, result_json: json}
 }
 
-/** An attempt and what became of it. */
+/** The start or the failure of an attempt; the one that succeeds is part of the result. */
 export interface AttemptEnd {
   readonly attempt: number
-  readonly status: 'started' | 'completed' | 'failed'
+  readonly status: 'started' | 'failed'
   readonly owner?: string | undefined
   readonly leaseUntilMs?: number | undefined
   readonly error?: string | undefined

@@ -20,17 +20,24 @@ export interface JournalOptions {
   readonly onEntry?: ((entry: WorkflowJournalEntry) => void) | undefined
 }
 
+/** Maximum number of entries that are recorded later. */
+const maxDeferred = 100
+/** Maximum time for which they are not recorded while the run proceeds, ms. */
+const maxDeferralMs = 1000
+
 /**
- * The journal of a run. Entries are copies of what the tables of the run contain: they are written in the transaction of
- * the step, and nothing reads them to continue a run. Entries of a transaction that fails are not reported.
+ * The journal of a run. Entries are copies of what the tables of the run contain, and nothing reads them to continue a run.
+ * They are reported after the transaction of the step, and recorded in it, or together with those of a later step: a process
+ * that is killed can lose entries, but no results. Entries of a transaction that fails are neither reported nor recorded.
  */
 export class Journal {
   readonly #context: TaskContext
   readonly #options: JournalOptions
   /** Entries of the current transaction. */
   #pending: WorkflowJournalEntry[] = []
-  /** Those of them that are recorded. */
+  /** Entries to record, those of earlier transactions before those of the current one. */
   #copies: WorkflowJournalEntry[] = []
+  #recordedAtMs = 0
 
   constructor(context: TaskContext, options: JournalOptions) {
     this.#context = context
@@ -55,28 +62,41 @@ export class Journal {
     return {journal_version: 1, event: name, workflow, run_id: runId, ...members} as WorkflowJournalEntry
   }
 
-  /** Runs work in a transaction with its entries, and reports them after the commit. */
-  write<T>(work: () => T): T {
+  /**
+   * Runs work in a transaction, and reports its entries after the commit.
+   * @param defers its entries can be recorded with those of the next transaction, at the latest when the lease is renewed
+   */
+  write<T>(work: () => T, {defers = false} = {}): T {
+    const deferred = this.#copies
+    this.#copies = [...deferred]
     this.#pending = []
-    this.#copies = []
+    let result: T
     try {
-      const result = this.#context.store.transaction(() => {
+      result = this.#context.store.transaction(() => {
         const done = work()
-        this.#record()
+        if (!defers || !this.#canDefer()) this.#record()
         return done
       })
-      for (const entry of this.#pending) this.#options.onEntry?.(entry)
-      return result
-    } finally {
-      this.#pending = []
+    } catch (error) {
+      this.#copies = deferred
+      throw error
     }
+    for (const entry of this.#pending) this.#options.onEntry?.(entry)
+    return result
+  }
+
+  #canDefer(): boolean {
+    return this.#copies.length < maxDeferred && this.#context.now() - this.#recordedAtMs < maxDeferralMs
   }
 
   #record(): void {
     const {telemetry, repositoryId, now} = this.#context
+    const entries = this.#copies
+    this.#copies = []
+    this.#recordedAtMs = now()
     if (!telemetry.workflowJournal) return
     const type = 'workflow_journal_entry'
-    const rows = this.#copies.map((entry) => {
+    const rows = entries.map((entry) => {
       const {workflow, run_id, activity_id} = entry
       return {workflow, run_id, ...(activity_id === undefined ? {} : {activity_id}), entry: bounded(entry)}
     })

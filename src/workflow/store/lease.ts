@@ -2,7 +2,7 @@ import os from 'node:os'
 import {SvcError} from '../../errors/index.js'
 import {isAlive, processStart} from '../../process/index.js'
 import type {TaskContext} from '../../tasks/index.js'
-import {type RunRow, type RunStatus, requireRun} from './runs.js'
+import {completedOfRun, type RunRow, type RunStatus, requireRun} from './runs.js'
 
 /** Duration of the lease of a run without renewal, ms. */
 export const leaseTtlMs = 30_000
@@ -70,27 +70,35 @@ export function isHeld(run: RunRow, at: number): boolean {
   return isAlive(pid, start ?? '') && isInTerm
 }
 
+/** The lease of a run. */
+export interface Lease {
+  readonly runId: string
+  readonly owner: string
+}
+
 /**
- * Renews the lease, within the transaction of a step. The writes of the transaction are then either committed before
+ * Checks the lease, within the transaction of a step. The writes of the transaction are then either committed before
  * another process takes the run over, or not at all.
- * @param completed number of activities that the transaction has completed
  * @returns true if the run is to be cancelled
  * @throws workflow_lease_lost
  */
-export function renewLease(
-  {store, now}: TaskContext,
-  {runId, owner}: {runId: string; owner: string},
-  completed: number,
-): boolean {
-  const at = now()
+export function requireLease({store}: TaskContext, {runId, owner}: Lease): boolean {
   const run = store.get<{cancel_requested_at_ms: number | null; is_unwinding: number}>(
-    `UPDATE workflow_run_log SET lease_until_ms = ?, wake_at_ms = ?, updated_at_ms = ?,
-  completed_steps = completed_steps + ?
-WHERE run_id = ? AND lease_owner = ? RETURNING cancel_requested_at_ms, is_unwinding`,
-    [at + leaseTtlMs, at + leaseTtlMs, at, completed, runId, owner],
+    'SELECT cancel_requested_at_ms, is_unwinding FROM workflow_run_log WHERE run_id = ? AND lease_owner = ?',
+    [runId, owner],
   )
   if (run === undefined) throw new SvcError('workflow_lease_lost', {run: runId})
   return run.cancel_requested_at_ms !== null && run.is_unwinding === 0
+}
+
+/** Prolongs the lease. No effect if it was lost. */
+export function renewLease({store, now}: TaskContext, {runId, owner}: Lease): void {
+  const at = now()
+  store.run(
+    `UPDATE workflow_run_log SET lease_until_ms = ?, wake_at_ms = ?, updated_at_ms = ?, completed_steps = ${completedOfRun}
+WHERE run_id = ? AND lease_owner = ?`,
+    [at + leaseTtlMs, at + leaseTtlMs, at, runId, owner],
+  )
 }
 
 /** What becomes of a run when its process lets go of it. */
@@ -105,7 +113,7 @@ export interface Release {
 /** Ends the lease, with the outcome of the run. No effect if the lease was lost. */
 export function releaseLease(
   {store, now}: TaskContext,
-  {runId, owner}: {runId: string; owner: string},
+  {runId, owner}: Lease,
   {status, wakeAtMs = null, error, output}: Release,
 ): void {
   const at = now()
@@ -113,7 +121,7 @@ export function releaseLease(
   store.run(
     `UPDATE workflow_run_log SET status = ?, lease_owner = NULL, lease_until_ms = NULL, lease_host = NULL, lease_pid = NULL,
   lease_process_start = NULL, wake_at_ms = ?, updated_at_ms = ?, completed_at_ms = ?,
-  last_error = coalesce(?, last_error), output_json = ?
+  completed_steps = ${completedOfRun}, last_error = coalesce(?, last_error), output_json = ?
 WHERE run_id = ? AND lease_owner = ?`,
     [
       status,

@@ -8,7 +8,10 @@ import {removeOrphanedOutput} from './output-files.js'
 export const runStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** A row of `workflow_run_log`. */
+/**
+ * A row of `workflow_run_log`.
+ * @property completed_steps while a process drives the run, as of the last renewal of the lease
+ */
 export interface RunRow {
   run_id: string
   repository_id: string
@@ -91,6 +94,17 @@ VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTH
 
 export const findRun = ({store, repositoryId}: TaskContext, runId: string): RunRow | undefined =>
   store.get<RunRow>('SELECT * FROM workflow_run_log WHERE run_id = ? AND repository_id = ?', [runId, repositoryId])
+
+/** The number of activities with a result of a row of `workflow_run_log`, in SQL. */
+export const completedOfRun = `(SELECT count(*) FROM workflow_activity_log AS a
+  WHERE a.run_id = workflow_run_log.run_id AND a.status = 'completed')`
+
+/** The number of activities of a run that have a result. */
+export const completedSteps = ({store}: TaskContext, {run_id, status, completed_steps: last}: RunRow): number =>
+  status === 'running'
+    ? (store.get<{count: number}>(`SELECT ${completedOfRun} AS count FROM workflow_run_log WHERE run_id = ?`, [run_id])
+        ?.count ?? last)
+    : last
 
 /** @throws workflow_run_not_found */
 export function requireRun(context: TaskContext, runId: string): RunRow {

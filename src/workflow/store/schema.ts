@@ -6,8 +6,9 @@ import {fragment} from '../../store/index.js'
  *
  * A run that `waits` is in no process: its timers, signals and tasks are rows, and `wake_at_ms` is when it can continue,
  * if that is known. `lease_*` identify the process that drives a run. `is_unwinding`: the run has failed or is
- * cancelled, and its compensations run. `seq` orders the results of a run. The row of a started activity has in
- * `result_json` what the activity waits for.
+ * cancelled, and its compensations run. `seq` orders the rows of a run. The row of a started activity has in
+ * `result_json` what the activity waits for; the row of a completed one has in `attempt_no` the attempt that succeeded, null
+ * if there was none. `workflow_activity_attempt_log` has the starts and the failures of attempts.
  */
 export const workflowFragment = fragment(
   'workflows',
@@ -95,4 +96,31 @@ CREATE INDEX activity_result_cache_expiry ON activity_result_cache (dedup_window
 `,
   // Output of the program of a failed attempt, and its exit status.
   'ALTER TABLE workflow_activity_attempt_log ADD COLUMN output_json TEXT',
+  // Each result is one row of one tree: the table is its own index, and the row has the attempt that succeeded.
+  `
+CREATE TABLE workflow_activity_log_2 (
+  run_id TEXT NOT NULL REFERENCES workflow_run_log (run_id),
+  workflow_name TEXT NOT NULL,
+  activity_id TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('started', 'completed')),
+  seq INTEGER NOT NULL,
+  activity_name TEXT NOT NULL,
+  task_id INTEGER,
+  attempt_no INTEGER,
+  recorded_at_ms INTEGER NOT NULL,
+  result_json TEXT,
+  PRIMARY KEY (run_id, workflow_name, activity_id, status)
+) STRICT, WITHOUT ROWID;
+INSERT INTO workflow_activity_log_2
+  SELECT run_id, workflow_name, activity_id, status, seq, activity_name, task_id,
+    CASE status WHEN 'completed' THEN (
+      SELECT max(attempt_no) FROM workflow_activity_attempt_log AS a WHERE a.run_id = l.run_id
+        AND a.workflow_name = l.workflow_name AND a.activity_id = l.activity_id AND a.status = 'completed') END,
+    recorded_at_ms, result_json
+  FROM workflow_activity_log AS l;
+DROP TABLE workflow_activity_log;
+ALTER TABLE workflow_activity_log_2 RENAME TO workflow_activity_log;
+CREATE INDEX workflow_activity_log_task ON workflow_activity_log (task_id) WHERE task_id IS NOT NULL;
+DELETE FROM workflow_activity_attempt_log WHERE status = 'completed';
+`,
 )
