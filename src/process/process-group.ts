@@ -64,8 +64,7 @@ export async function runInGroup(
   const output = new KeptOutput(command.maxOutputBytes, listener)
   output.record('stdout', child.stdout)
   output.record('stderr', child.stderr)
-  const killAll = () => void send(pid, 'SIGKILL')
-  process.once('exit', killAll)
+  endWithProcess(pid)
   // Not AbortSignal.timeout: only a combined signal would reference it, and it could be garbage-collected.
   const timeUp = new AbortController()
   const timer = startTimer(() => timeUp.abort(), command.timeoutMs)
@@ -91,11 +90,28 @@ export async function runInGroup(
   } finally {
     output.end()
     timer.stop()
-    process.off('exit', killAll)
+    forget(pid)
     // A process that still holds the pipes has left the group: its output is not read.
     child.stdout.destroy()
     child.stderr.destroy()
   }
+}
+
+/** The groups that end with this process, which has one listener for all of them. */
+const groups = new Set<number>()
+
+const killGroups = () => {
+  for (const pid of groups) send(pid, 'SIGKILL')
+}
+
+function endWithProcess(pid: number): void {
+  if (groups.size === 0) process.once('exit', killGroups)
+  groups.add(pid)
+}
+
+function forget(pid: number): void {
+  groups.delete(pid)
+  if (groups.size === 0) process.off('exit', killGroups)
 }
 
 /** True if the promise settled before the signal aborted. */

@@ -344,7 +344,7 @@ describe('kill in execa', () => {
 })
 
 describe('a command whose run is aborted', () => {
-  it('ends with it', async (test) => {
+  it('ends with it, like the others of the process, however many these are', async (test) => {
     const {root} = await workspace(test, '')
     const module = new URL('../../../src/process/process-group.js', import.meta.url)
     const parent = `
@@ -353,8 +353,11 @@ describe('a command whose run is aborted', () => {
       const argv = ['sh', '-c', 'echo $$ > pid; exec sleep 60']
       const command = {argv, cwd: '.', env: {PATH: process.env.PATH}, timeoutMs: 60000, maxOutputBytes: 9}
       void runInGroup(command, new AbortController().signal)
+      for (let i = 0; i < 11; i++)
+        void runInGroup({...command, argv: ['sleep', '60']}, new AbortController().signal)
       setInterval(() => existsSync('pid') && process.exit(), 50)`
-    await promised(process.execPath, ['--input-type=module', '--eval', parent], {cwd: root})
+    const {stderr} = await promised(process.execPath, ['--input-type=module', '--eval', parent], {cwd: root})
+    assert.equal(stderr, '')
     const child = Number(await written(join(root, 'pid')))
     await until(async () => !(await lives(child)), 'the child is killed')
   })
