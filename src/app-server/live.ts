@@ -219,6 +219,10 @@ export function liveRoute(app: HttpApp, application: Application, feed: LiveFeed
 }
 
 function lastReceived({headers, query}: FastifyRequest): Received | undefined {
+  const unknown = Object.keys(query as object).find((name) => name !== 'after_id')
+  // A misspelled name would lose the changes that it asks for.
+  if (unknown !== undefined)
+    throw new SvcError('bad_request', {reason: `unknown parameter ${unknown}; use after_id`, param: unknown})
   const value = headers['last-event-id'] ?? (query as Record<string, unknown>).after_id
   if (value === undefined) return undefined
   const received = typeof value === 'string' ? readEventId(value) : undefined

@@ -154,7 +154,8 @@ function factsOf({headers}: FastifyRequest, {query, params, body}: Sources): Req
 /** Adds the explorer page and the OpenAPI document; routes of the program take precedence. */
 function addExplorer(app: HttpApp, program: Program, {title, token}: {title: string; token: boolean}): void {
   const document = JSON.stringify(openapi(program, {title, version: '1', token}))
-  const taken = new Set(program.routes.filter(({method}) => method === 'GET').map(({path}) => path))
+  // The router ignores a slash at the end.
+  const taken = new Set(program.routes.flatMap(({method, path}) => (method === 'GET' ? [path, `${path}/`] : [])))
   const pages: readonly [string, string, string][] = [
     ['/_svc/', 'text/html; charset=utf-8', explorerPage(title)],
     ['/_svc/openapi.json', 'application/json; charset=utf-8', document],

@@ -28,6 +28,12 @@ type Given { p: Option[dec], b: Option[bytes], s: Option[str], n: Option[int], t
 http get "/given" (p: Option[dec], b: Option[bytes], s: Option[str], n: Option[int], tags: Option[List[str]], prices: Option[Set[dec]], level: Option[Level]) to Given {
     return Given { p: p, b: b, s: s, n: n, tags: tags, prices: prices, level: level }
 }
+@endpoint(kind: mutation) fn endless(title: str) to float {
+    db.Task.insert({ title: title, level: Low, n: 1 })
+    let mut x = 2.0
+    for i in range(0, 2000) { x = x * 2.0 }
+    return x
+}
 @endpoint(kind: query) fn followed() to List[Task] { return db.Task.all().live("tasks") }
 `
 
@@ -107,6 +113,12 @@ describe('a served program', () => {
     assert.equal((await server.get('/api/query/at?i=-1')).json, 2)
   })
 
+  it('commits nothing if the result cannot be sent', async () => {
+    const {status, json} = await server.post('/api/mutation/endless', {title: 'a'})
+    assert.deepEqual([status, (json as Envelope).details], [500, {reason: 'NOT_STORABLE'}])
+    assert.deepEqual((await server.get('/api/query/all')).json, [])
+  })
+
   it('stops handlers that do not terminate', async () => {
     assert.deepEqual((await envelope('/api/query/forever')).json.details, {reason: 'STEP_LIMIT'})
     assert.deepEqual((await envelope('/api/query/bottomless')).json.details, {reason: 'STACK_LIMIT'})
@@ -122,6 +134,28 @@ describe('a served program', () => {
     const row = {_id: added.json, title: 'a', level: {_tag: 'High', score: 3}, n: 1}
     assert.deepEqual((await server.get('/api/query/all')).json, [row])
   })
+
+  for (const [what, path, init, status, message] of [
+    ['an undecodable query', '/given?s=%ff', {}, 400, 'the query string cannot be decoded'],
+    ['an undecodable argument', '/api/query/search?text=%22%ff%22', {}, 400, 'the query string cannot be decoded'],
+    ['a misspelled position', '/api/live/tasks?after=3', {}, 400, 'unknown parameter after; use after_id'],
+    [
+      'a compressed body',
+      '/api/hear',
+      {
+        method: 'POST',
+        body: '{"path":"a"}',
+        headers: {'content-type': 'application/json', 'content-encoding': 'gzip'},
+      },
+      415,
+      'The request body is encoded with gzip.',
+    ],
+  ] as const)
+    it(`rejects ${what}`, async () => {
+      const response = await fetch(server.baseUrl + path, init)
+      const json = (await response.json()) as Envelope
+      assert.deepEqual([response.status, json.message, json.ok], [status, message, false])
+    })
 
   it('forwards or generates a request id', async () => {
     const response = await fetch(`${server.baseUrl}/api/query/nope`, {headers: {'x-request-id': 'mine-1'}})

@@ -29,9 +29,9 @@ http get "/rows/{text}" to int { return db.Row.filter({ text: text }).count() }
 `
 
 /** A program served in this process, with the given number of rows. */
-async function served(t: TestContext, rows: number, token?: string) {
+async function served(t: TestContext, rows: number, token?: string, more = '') {
   const path = join(await temporaryFolder(t), 'app.db')
-  const program = checkProgram(source)
+  const program = checkProgram(source + more)
   assert.equal(program.hasErrors, false)
   await migrate(program, path)
   const database: Database = new Driver(path)
@@ -163,6 +163,17 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(json.components.securitySchemes, {bearer: {type: 'http', scheme: 'bearer'}})
     for (const path of Object.values(json.paths as Record<string, Record<string, {responses: object}>>))
       for (const {responses} of Object.values(path)) assert.ok('401' in responses)
+  })
+})
+
+describe('a program with a route at /_svc', () => {
+  it('is served instead of the page', async (t) => {
+    const {ask} = await served(t, 0, undefined, 'http get "/_svc" to str { return "mine" }\n')
+    assert.deepEqual(
+      [await ask('/_svc'), await ask('/_svc/')].map(({json}) => json),
+      ['mine', 'mine'],
+    )
+    assert.equal((await ask('/_svc/openapi.json')).status, 200)
   })
 })
 

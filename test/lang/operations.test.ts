@@ -273,4 +273,29 @@ http delete "/books/{id}" to str { return "removed " + id }
       assert.ok((await response.text()).includes(expected), route)
     }
   })
+
+  for (const [path, reason] of [
+    ['/x%20y', /invalid segment "x%20y"; use letters/],
+    ['/a/../b', /invalid segment "\.\."/],
+    ['/./b', /invalid segment "\."/],
+    ['/{a}.json', /placeholder must be an entire segment/],
+    ['/a//b', /empty segment/],
+  ] as const)
+    it(`do not have the path ${path}, which clients could not request`, () => {
+      const {diagnostics} = checkProgram(`http get "${path}" to int { return 1 }\n`)
+      assert.deepEqual(
+        diagnostics.map(({code}) => code),
+        ['typecheck.route_path'],
+      )
+      assert.match(diagnostics[0]?.message ?? '', reason)
+    })
+  it('can have any other character that needs no encoding', async (t) => {
+    const paths = [..."~!$&'()+,;=@-."].map((character) => `/x${character}y`)
+    const source = paths.map((path) => `http get "${path}" to str { return "got" }\n`).join('')
+    const address = {host: '127.0.0.1', port: 0}
+    const path = join(await temporaryFolder(t), 'app.db')
+    const server = await startAppServer(program(source), {address, path, ports: {}, title: 'paths'})
+    t.after(() => server.close(1000))
+    for (const each of paths) assert.equal((await fetch(server.baseUrl + each)).status, 200, each)
+  })
 })

@@ -74,9 +74,14 @@ function pathError(path: string): string | undefined {
   const segments = path.slice(1).split('/')
   if (segments.some((segment, i) => segment === '' && (i < segments.length - 1 || segments.length > 2) && path !== '/'))
     return 'has an empty segment'
-  const strange = segments.find((segment) => !/^(\{[A-Za-z_]\w*\}|:[A-Za-z_]\w*|[\w.~!$&'()+,;=@%-]*)$/.test(segment))
+  // Clients resolve the segments . and .., and differ in what they encode with %.
+  const strange = segments.find(
+    (segment) => !/^(\{[A-Za-z_]\w*\}|:[A-Za-z_]\w*|(?!\.{1,2}$)[\w.~!$&'()+,;=@-]*)$/.test(segment),
+  )
   if (strange !== undefined)
-    return `contains the invalid segment "${strange}"; a placeholder must be an entire segment, such as {id}`
+    return /[{:]/.test(strange)
+      ? `contains the invalid segment "${strange}"; a placeholder must be an entire segment, such as {id}`
+      : `contains the invalid segment "${strange}"; use letters, digits, - and _`
   const names = placeholders(path)
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   return twice === undefined ? undefined : `uses the placeholder ${twice} twice`

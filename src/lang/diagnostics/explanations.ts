@@ -334,7 +334,7 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
       'http get "/tags/{id}" (id: int) to int { return id }\nhttp get "/names/{name}" (name: str) to str { return name }\n',
   },
   'typecheck.route_path': {
-    cause: 'A route path must start with / and be a valid URL path.',
+    cause: 'A route path must start with / and be a URL path without encoded characters or segments of dots.',
     fix: 'Correct the path.',
     example: 'http get "tags" to int { return 1 }\n',
     fixed: 'http get "/tags" to int { return 1 }\n',

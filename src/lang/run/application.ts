@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../errors/index.js'
 import {openDatabase} from '../../store/index.js'
-import {type FunctionType, kindOf, type Program, reachable, readsOnce, waits} from '../check/index.js'
+import {type FunctionType, kindOf, type Program, reachable, readsOnce, type Type, waits} from '../check/index.js'
 import {ddl} from '../emit/index.js'
 import {changeLogTable, topicsOf} from './change-log.js'
 import {Compiler} from './compile.js'
@@ -12,7 +12,7 @@ import {DatabaseFailure, Failure} from './failure.js'
 import type {Handler} from './frame.js'
 import {Lock} from './lock.js'
 import {ReadCost} from './read-cost.js'
-import {Err, Ok, type Value} from './value.js'
+import {Err, Ok, toJson, type Value} from './value.js'
 import {loadVectors, needsVectors} from './vectors.js'
 
 type Fits = (program: Program, database: Database) => boolean
@@ -172,6 +172,7 @@ export class Application {
         writes: [...reachable(target)].some(({effects}) => effects.some(({kind}) => kind === 'write')),
         readsOnce: readsOnce(target),
         isOption: target.result.kind === 'option',
+        checksResult: kindOf(target) === 'mutation' && !isSendable(target.result),
       }
       this.#facts.set(target, facts)
     }
@@ -315,6 +316,8 @@ export class Application {
     if (journal !== undefined) context.checkTime()
     try {
       const value = handler(context, args)
+      // A result that cannot be sent fails before it is committed.
+      if (facts.checksResult) toJson(value)
       if (facts.isOption) return {kind: 'value', value, retrieval: context.retrieval}
       if (value instanceof Err) return {kind: 'domain', value: value.value, retrieval: context.retrieval}
       return {kind: 'value', value: value instanceof Ok ? value.value : value, retrieval: context.retrieval}
@@ -347,7 +350,14 @@ interface Facts {
   readsOnce: boolean
   /** A Result in an Option is a value like any other. */
   isOption: boolean
+  /** For a mutation: whether the result can hold a number that cannot be sent. */
+  checksResult: boolean
 }
+
+const finite: ReadonlySet<Type['kind']> = new Set(['int', 'id', 'bool', 'str', 'dec', 'bytes', 'unit'])
+
+/** Whether every value of a type can be sent. */
+const isSendable = (type: Type): boolean => finite.has(type.kind) || (type.kind === 'result' && isSendable(type.ok))
 
 interface Run {
   handler: Handler
