@@ -1,11 +1,9 @@
-const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
-
 /** A self-contained page that lists the routes of the program from its OpenAPI document and calls them. */
-export const explorerPage = (title: string): string => `<!doctype html>
+export const explorerPage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title>
+<title>svc db serve</title>
 <style>
   body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 52rem; padding: 0 1rem; color: #222; background: #fff }
   details { border: 1px solid #ccc; border-radius: 6px; margin: .5rem 0; padding: .5rem 1rem }
@@ -16,8 +14,8 @@ export const explorerPage = (title: string): string => `<!doctype html>
   pre { background: #f5f5f5; padding: .5rem; overflow: auto; border-radius: 4px; white-space: pre-wrap }
   @media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd } pre { background: #222 } details { border-color: #444 } }
 </style>
-<h1>${escapeHtml(title)}</h1>
-<p>Values are JSON: <code>"text"</code>, <code>1</code>, <code>true</code>. The document is <a href="openapi.json">openapi.json</a>.</p>
+<h1>svc db serve</h1>
+<p>Values are JSON: <code>"text"</code>, <code>1</code>, <code>true</code>. The document is <a href="/_svc/openapi.json">openapi.json</a>.</p>
 <label>Bearer token <input id="token" type="password" autocomplete="off" placeholder="none"></label>
 <main></main>
 <script>
@@ -65,9 +63,10 @@ async function call(method, path, fields, inputs, output) {
   }
 }
 async function show() {
-  const response = await fetch('openapi.json', {headers: headers()})
+  const response = await fetch("/_svc/openapi.json", {headers: headers()})
   if (!response.ok) return main.replaceChildren(element('p', {textContent: 'Enter the token to load the routes.'}))
-  const {paths} = await response.json()
+  const {paths, info} = await response.json()
+  document.title = document.querySelector('h1').textContent = info.title
   main.replaceChildren()
   for (const [path, methods] of Object.entries(paths))
     for (const [method, operation] of Object.entries(methods)) {

@@ -62,8 +62,12 @@ export async function startAppServer(program: Program, options: AppServerOptions
     application.close()
   }
   if (token !== undefined)
-    app.addHook('onRequest', (request, _reply, done) =>
-      done(hasBearerToken(request.headers.authorization, token) ? undefined : new SvcError('unauthorized', {})),
+    app.addHook('onRequest', ({headers, routeOptions}, _reply, done) =>
+      done(
+        routeOptions.config.isPublic === true || hasBearerToken(headers.authorization, token)
+          ? undefined
+          : new SvcError('unauthorized', {}),
+      ),
     )
   const onError = (error: unknown) => {
     if (isErrorOf(error, 'schema_changed')) options.onSchemaChanged?.(error)
@@ -151,18 +155,28 @@ function factsOf({headers}: FastifyRequest, {query, params, body}: Sources): Req
   return {text: body ?? '', query: Object.fromEntries(first), params, headers}
 }
 
-/** Adds the explorer page and the OpenAPI document; routes of the program take precedence. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route needs no token. */
+    isPublic?: boolean
+  }
+}
+
+/**
+ * Adds the explorer page and the OpenAPI document; routes of the program take precedence. The page is the same for every
+ * program and asks for the token, which a browser cannot send when it opens a page.
+ */
 function addExplorer(app: HttpApp, program: Program, {title, token}: {title: string; token: boolean}): void {
   const document = JSON.stringify(openapi(program, {title, version: '1', token}))
   // The router ignores a slash at the end.
   const taken = new Set(program.routes.flatMap(({method, path}) => (method === 'GET' ? [path, `${path}/`] : [])))
   const pages: readonly [string, string, string][] = [
-    ['/_svc/', 'text/html; charset=utf-8', explorerPage(title)],
+    ['/_svc/', 'text/html; charset=utf-8', explorerPage],
     ['/_svc/openapi.json', 'application/json; charset=utf-8', document],
   ]
   for (const [path, type, content] of pages)
     if (!taken.has(path))
-      app.get(path, async (_request, reply) =>
+      app.get(path, {config: {isPublic: content === explorerPage}}, async (_request, reply) =>
         reply
           .type(type)
           .header(

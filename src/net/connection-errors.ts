@@ -20,9 +20,10 @@ type ParserError = Error & {code?: string; reason?: string; rawPacket?: unknown}
  */
 export function answerParserError(error: ParserError, socket: Socket, answering: Answering): void {
   const fault = faultOf(error)
-  const {_httpMessage: response} = socket as {_httpMessage?: ServerResponse}
-  // A response that has begun, such as a stream, must not be followed by another one.
-  if (fault === undefined || response?.headersSent === true) socket.destroy()
+  const {_httpMessage: response} = socket as {_httpMessage?: ServerResponse | null}
+  // An error must not be within a response, such as a stream, nor taken for that of an earlier request.
+  const isOther = response !== undefined && response !== null && (response.headersSent || response.req.complete)
+  if (fault === undefined || isOther) socket.destroy()
   else answer(socket, fault, pathOf(error), answering)
 }
 

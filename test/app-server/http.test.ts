@@ -238,7 +238,10 @@ describe('a served program', () => {
 describe('a server with a token', () => {
   it('accepts only requests with the token', async (t) => {
     const server = await serveDb(t, await temporaryFolder(t), source, [], {SVC_APP_TOKEN: 'secret-1'})
-    assert.equal((await server.get('/api/query/all')).status, 401)
+    for (const path of ['/api/query/all', '/api/live/tasks', '/_svc/openapi.json', '/nothing'])
+      assert.equal((await server.get(path)).status, 401, path)
+    // A browser cannot send a token when it opens a page; the page asks for it.
+    assert.match(await (await fetch(`${server.baseUrl}/_svc/`)).text(), /Bearer token/)
     const known = await fetch(`${server.baseUrl}/api/query/all`, {headers: {authorization: 'Bearer secret-1'}})
     assert.equal(known.status, 200)
   })

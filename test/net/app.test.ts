@@ -218,6 +218,15 @@ describe('request that Node.js rejects', () => {
     }
   })
 
+  it('gets no error that a client would take for that of its earlier request', async (t) => {
+    const {port} = await serve(t, (app) => {
+      app.post('/slow', () => new Promise(() => undefined))
+    })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`POST /slow HTTP/1.1\r\n${host}content-length: 2\r\n\r\n{}hello\r\n\r\n`)
+    assert.equal(await text(socket), '')
+  })
+
   it('gets no error within a response that has begun', async (t) => {
     const {port} = await serve(t, (app) => {
       app.get('/stream', async (_request, reply) => {
