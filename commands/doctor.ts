@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs'
-import {dirname, join, resolve} from 'node:path'
+import {dirname, resolve} from 'node:path'
 import {
   type Check,
   checkCache,
@@ -8,6 +8,7 @@ import {
   checkFfmpeg,
   type Finding,
   formatFindings,
+  guideFolder,
   mayCreate,
   runCheck,
   SpeechCommand,
@@ -15,10 +16,6 @@ import {
 import {describeSettings, meshSettings, speechSettings, workspaceSettings} from '../src/config/index.js'
 import type {DoctorV1} from '../src/contracts/index.js'
 import {commandLine, counted, Exit} from '../src/errors/index.js'
-import {packageRoot} from '../src/files/index.js'
-
-/** The run directory that ships with svc. */
-const guide = join(packageRoot, 'examples', 'runs', 'guide')
 
 /** The smallest program that uses a table and an endpoint. */
 const smallProgram = `
@@ -134,7 +131,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
       return {
         state: 'off',
         value: `No inference server answers at ${baseUrl}.`,
-        fix: commandLine`svc serve --model ${guide}`,
+        fix: commandLine`svc serve --model ${guideFolder}`,
       }
     if (probe.model !== undefined) return ok(`${baseUrl} serves ${probe.model}`)
     const fix =
@@ -168,8 +165,8 @@ const checkNode = (): Finding => ok(`Node.js ${process.versions.node} on ${proce
 
 async function checkGuide(): Promise<Finding> {
   const {openRunDirectory} = await import('../src/weights/index.js')
-  await openRunDirectory(guide)
-  return ok(`${guide} (ships with svc)`)
+  await openRunDirectory(guideFolder)
+  return ok(`${guideFolder} (ships with svc)`)
 }
 
 async function checkSqlite(): Promise<Finding> {

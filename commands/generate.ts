@@ -3,10 +3,10 @@ import {Args, Flags} from '@oclif/core'
 import {
   baseFlags,
   chatFlags,
+  chooseLanguageModel,
   formatTable,
   ignoreConfigKeyFlag,
   inGroup,
-  modelFlag,
   readTextInput,
   SvcCommand,
   settingFlags,
@@ -23,13 +23,16 @@ export default class Generate extends SvcCommand<typeof Generate> {
   static override summary = 'Generate text from a prompt.'
   static override description =
     `The model directory contains config.json, tokenizer.json and safetensors shards, as produced by training or downloaded
-from Hugging Face. No export or conversion is needed. The text is printed as it is generated.
+from Hugging Face. No export or conversion is needed. The text is printed as it is generated. Without --model, the only
+model in models/, runs/ and the local Hugging Face cache is used; if there is none, the included guide, which answers
+questions about svc.
 
 If the model has a chat template, the prompt is formatted as a user message; --raw skips the template. The prompt is
 required unless --raw is used. With --raw and no prompt, generation starts from the beginning-of-text token.
 
 --stats prints speed, memory and precision to standard error after the text. With --json, they are in the result.`
   static override examples = [
+    '<%= config.bin %> <%= command.id %> "How do I transcribe a recording?"',
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --no-adapter --temperature 0 "Hello"',
     'cat question.txt | <%= config.bin %> <%= command.id %> --model ./my-model --temperature 0 -',
@@ -42,7 +45,6 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
   static override flags = {
     stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
     ...inGroup('model', {
-      model: modelFlag,
       ...baseFlags,
       'ignore-config-key': ignoreConfigKeyFlag,
     }),
@@ -88,10 +90,19 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
   }
 
   async run(): Promise<void> {
-    const {model, base, 'no-adapter': baseOnly, stop = [], quiet} = this.flags
-    const {threads, precision, numCtx, promptLookup, maxTokens, ...sampling} = this.settings(engineSettings)
+    const {base, 'no-adapter': baseOnly, stop = [], quiet} = this.flags
+    const {
+      model: configured,
+      threads,
+      precision,
+      numCtx,
+      promptLookup,
+      maxTokens,
+      ...sampling
+    } = this.settings(engineSettings)
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
+    const model = await chooseLanguageModel(configured, this.workspace.root, (text) => this.output.notice(text))
 
     const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')

@@ -2,9 +2,9 @@ import {Flags} from '@oclif/core'
 import {
   baseFlags,
   chatFlags,
+  chooseLanguageModel,
   ignoreConfigKeyFlag,
   inGroup,
-  modelFlag,
   SpeechCommand,
   settingFlags,
   showQuantising,
@@ -28,7 +28,8 @@ export default class Serve extends SpeechCommand<typeof Serve> {
   static override summary = 'Serve a model to Ollama and OpenAI clients.'
   static override description =
     `A run directory contains an adapter and its manifest; its base model is in the same directory or at the path in the
-manifest. A model directory contains a complete model. No export or conversion is needed.
+manifest. A model directory contains a complete model. No export or conversion is needed. Without --model, the only model
+in models/, runs/ and the local Hugging Face cache is served; if there is none, the included guide.
 
 Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the
 OpenAI API. Concurrent requests are batched. With --speech-model, also implements the transcription and translation
@@ -42,7 +43,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   ]
   static override flags = {
     ...inGroup('model', {
-      model: modelFlag,
+      ...settingFlags(engineSettings, 'model'),
       'model-name': Flags.string({
         description: 'Model name that clients see. (default: last component of the path)',
       }),
@@ -159,7 +160,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
 
   async #start(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<InferenceServer> {
     const {host, port, keepAlive, parallel, queue, prefixCache, prefixFiles, ...serve} = this.settings(serveSettings)
-    const {topK: _, topP: __, ...engine} = this.settings(engineSettings)
+    const {model: configured, topK: _, topP: __, ...engine} = this.settings(engineSettings)
     const options = {
       ...routes,
       ...serve,
@@ -182,10 +183,9 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       log: this.#logOptions(),
       onProgress: showQuantising,
     }
+    const model = await chooseLanguageModel(configured, this.workspace.root, (text) => this.output.notice(text))
     const {startServer} = await import('../src/serve/index.js')
-    return withProgress('Loading the model', !this.flags.quiet, () =>
-      startServer(this.flags.model, options, this.signal),
-    )
+    return withProgress('Loading the model', !this.flags.quiet, () => startServer(model, options, this.signal))
   }
 }
 

@@ -213,6 +213,9 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     ...recordingLimitFlags,
   }
 
+  /** True if the model has probably not understood a recording. */
+  #isUnreliable = false
+
   protected override async init(): Promise<void> {
     refuseForeign(this.argv)
     await super.init()
@@ -276,6 +279,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
       await Promise.allSettled(jobs.flatMap(({result}) => result ?? []))
       await transcriber.close()
     }
+    if (this.#isUnreliable) await this.offerBetterModel()
     if (failed) this.exit(Exit.failed)
   }
 
@@ -476,7 +480,10 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
         offset === undefined && duration === undefined ? undefined : {offsetSec: offset ?? 0, durationSec: duration},
       ...trackOptions(this.flags['audio-track'], notice),
       signal: this.signal,
-      onWarning: ({message}) => notice(`warning: ${message}`),
+      onWarning: ({code, message}) => {
+        if (code === 'recognition_unreliable') this.#isUnreliable = true
+        notice(`warning: ${message}`)
+      },
     }
   }
 

@@ -1,5 +1,5 @@
 import {Args} from '@oclif/core'
-import {SpeechCommand, settingFlags, withProgress} from '../../src/cli/index.js'
+import {SpeechCommand, settingFlags} from '../../src/cli/index.js'
 import {hubSettings, speechSettings} from '../../src/config/index.js'
 import type {SpeechPullV1} from '../../src/contracts/index.js'
 
@@ -24,13 +24,7 @@ openai/whisper-base.en.`
   }
 
   async run(): Promise<void> {
-    const {pullModel, speechModelFiles} = await import('../../src/weights/index.js')
-    const {speechModelId} = await import('../../src/speech/index.js')
-    const {revision} = this.settings(speechSettings)
-    const id = speechModelId(this.args.id)
-    const result: SpeechPullV1 = await withProgress(`Downloading ${id}`, !this.flags.quiet, async (show) =>
-      pullModel(id, revision, {...(await this.hubOptions(show)), select: speechModelFiles}),
-    )
+    const result: SpeechPullV1 = await this.pullSpeechModel(this.args.id)
     await this.output.result(result, ({folder}) => folder)
   }
 }

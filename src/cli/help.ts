@@ -9,11 +9,14 @@ type ListOptions = Parameters<CommandHelp['renderList']>[1]
 
 /** The commands and topics of `svc --help`, in the order in which a new user meets them. */
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
-  ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge', 'cache']],
+  ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge', 'verify', 'cache']],
   ['DATABASE', ['db', 'lsp']],
   ['TASKS AND AGENTS', ['orch', 'workflow', 'daemon', 'a2a', 'mcp']],
   ['MESH', ['mesh']],
-  ['CONFIGURATION AND HELP', ['config', 'contracts', 'doctor', 'bench', 'explain', 'autocomplete', 'help', 'version']],
+  [
+    'CONFIGURATION AND HELP',
+    ['init', 'config', 'contracts', 'doctor', 'bench', 'explain', 'autocomplete', 'help', 'version'],
+  ],
 ]
 
 /** Summaries for names in `commandGroups` that are not commands, and for the one of the oclif plugin. */
@@ -26,7 +29,7 @@ const summaries: Readonly<Record<string, string>> = {
 /** First commands, printed by `svc` without arguments. */
 const firstCommands = [
   ['transcribe FILE', 'Transcribe an audio file to text.'],
-  ['serve --model MODEL', 'Serve a model to Ollama and OpenAI clients.'],
+  ['serve', 'Serve a model to Ollama and OpenAI clients.'],
   ['db serve FILE.svc', 'Serve a data language program over HTTP.'],
   ['orch submit DESCRIPTION', 'Submit a task to the queue of this workspace.'],
   ['--help', 'List all commands.'],

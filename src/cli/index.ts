@@ -38,6 +38,7 @@ export {followOutput} from './follow-output.js'
 export {refuseForeign} from './foreign-flags.js'
 export {inputChunks, readInput, readTextInput} from './input.js'
 export {stopped} from './interruption.js'
+export {chooseLanguageModel, guideFolder} from './language-model.js'
 export {clearLine, levelBar, liveLine} from './live-line.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
 export {

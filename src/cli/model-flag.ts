@@ -1,7 +1,7 @@
 import {Flags} from '@oclif/core'
 import {inGroup} from './flag-groups.js'
 
-/** The language model of a command. */
+/** The language model of a command that has no default. */
 export const modelFlag = Flags.string({
   char: 'm',
   description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',

@@ -37,7 +37,7 @@ import type {
   TranscriberOptions,
 } from '../speech/index.js'
 import type {Sessions} from '../speech-server/index.js'
-import type {PullOptions} from '../weights/index.js'
+import type {PulledModel, PullOptions} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {loadCodeRank} from './code-rank.js'
 import {SvcCommand} from './command.js'
@@ -66,6 +66,9 @@ interface SpeechValues {
 /** The small model that ships with svc. */
 const starterFolder = join(packageRoot, 'examples', 'models', 'starter')
 
+/** Name of the model that is offered for real speech, and the size of its download. */
+const betterModel = {name: 'tiny.en', megabytes: 150}
+
 const starterNotice =
   'Using the starter model, which recognises only synthetic voices and spoken digits. For real speech, run `svc speech pull tiny.en` once.'
 
@@ -82,6 +85,8 @@ function offlineSources(sources: SettingSources): string[] {
 /** Base of commands that recognise speech: creates transcribers from the flags and settings. */
 export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
   #port: ClosableSpeechPort | undefined
+  /** Whether no model is configured or cached, and the starter model is used instead. */
+  #usesStarter = false
   /** The configuration files as they were last read. */
   #files: Pick<SettingSources, 'file' | 'speechConfig'> = {}
 
@@ -307,8 +312,43 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
         signal,
       }),
     )
+    this.#usesStarter = found.isFallback
     if (found.isFallback) this.output.notice(starterNotice)
     return found
+  }
+
+  /** Downloads a speech model to the Hugging Face cache. @param name an id, or a short name such as `tiny.en` */
+  protected async pullSpeechModel(name: string): Promise<PulledModel> {
+    const {pullModel, speechModelFiles} = await import('../weights/index.js')
+    const {speechModelId} = await import('../speech/index.js')
+    const {revision} = this.settings(speechSettings)
+    const id = speechModelId(name)
+    return withProgress(`Downloading ${id}`, !(this.flags as {quiet: boolean}).quiet, async (show) =>
+      pullModel(id, revision, {...(await this.hubOptions(show)), select: speechModelFiles}),
+    )
+  }
+
+  /**
+   * Offers to download a model for real speech after the starter model did not understand a recording. Asks only on a
+   * terminal, and downloads nothing unless the answer is yes.
+   */
+  protected async offerBetterModel(): Promise<void> {
+    const {quiet} = this.flags as {quiet: boolean}
+    const {offline, hubEndpoint} = this.settings(hubSettings)
+    if (!this.#usesStarter || offline || quiet || this.output.json || !process.stderr.isTTY) return
+    const [{askTerminal}, {typedDecision}] = await Promise.all([
+      import('./spoken-route.js'),
+      import('../contracts/index.js'),
+    ])
+    const {name, megabytes} = betterModel
+    const question = `Download ${name}, which recognises real speech, from ${hubEndpoint} (${megabytes} MB)? [y/N] `
+    const answer = await askTerminal(question, this.signal)
+    if (typedDecision(answer) !== true) {
+      if (answer) this.output.notice('Nothing was downloaded.')
+      return
+    }
+    const {id} = await this.pullSpeechModel(name)
+    this.output.notice(`${id} is now the default model. Run the command again to transcribe with it.`)
   }
 
   /** Finds the configured speech model on this machine; if none is configured, the default or the starter model. */

@@ -575,6 +575,56 @@ export interface CachePruneV1 {
   }[]
 }
 
+/** Result of svc init --json. */
+export interface InitV1 {
+  /** The settings file that was written. */
+  path: string
+}
+
+/** Result of svc verify --json. It contains no path and no name of the user. */
+export interface VerifyV1 {
+  /** Id on Hugging Face, or the last component of the path. */
+  model: string
+  kind: 'language' | 'speech'
+  /** Architecture, such as qwen2 or whisper. */
+  family: string
+  /** Precision of the weights in use. */
+  precision: string
+  device: string
+  /** Number of weights; null if it is unknown. */
+  parameters: number | null
+  /** failed if a check failed; skipped checks prove nothing. */
+  result: 'passed' | 'failed'
+  checks: {
+    name: string
+    /** skipped: it does not apply to this model. */
+    state: 'passed' | 'failed' | 'skipped'
+    /** What was compared, and with which result. */
+    found: string
+    /** What the check proves if it passes. */
+    proves: string
+  }[]
+  figures: {
+    name: string
+    /** null if it could not be measured. */
+    value: number | null
+    unit: string
+  }[]
+  machine: {
+    /** Version of svc. */
+    svc: string
+    /** Version of Node.js. */
+    node: string
+    /** Version of ONNX Runtime. */
+    runtime: string
+    /** Operating system and architecture. */
+    platform: string
+    processor: string
+    /** Number of compute threads. */
+    threads: number
+  }
+}
+
 /** Result of svc doctor --json. */
 export interface DoctorV1 {
   checks: {

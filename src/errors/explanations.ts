@@ -143,6 +143,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The file system ran out of space while the file was being written.',
     {path: 'models/merged/model.safetensors'},
   ],
+  config_exists: [
+    'The directory already has a settings file, which is never replaced.',
+    {path: '/home/ann/project/Svc.toml'},
+  ],
   config_unparsable: [
     'A settings file has a syntax error.',
     {file: 'Svc.toml', line: 3, column: 11, reason: 'the string is not closed'},
@@ -590,6 +594,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   model_not_found: [
     'None of the listed locations contains the model.',
     {model: 'modells/guide', tried: ['/home/ann/modells/guide']},
+  ],
+  model_ambiguous: [
+    'No flag, variable or setting names a model, and the workspace and the Hugging Face cache contain several.',
+    {models: ['./runs/r7', 'acme/small-llama']},
+  ],
+  examples_invalid: [
+    'The file of --examples has a line that is not an example.',
+    {file: 'examples.jsonl', line: 3, input: 'prompt'},
   ],
   model_not_served: [
     'The server serves one model, and the request names another.',

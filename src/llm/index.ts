@@ -5,6 +5,7 @@
 export type {CounterName} from './counters.js'
 export {type Engine, type EngineOptions, startEngine} from './engine.js'
 
+export {findLanguageModels, isLanguageModelFolder} from './find-models.js'
 export {type LanguageModel, loadLanguageModel} from './language-model.js'
 export type {ModelDescription} from './model-description.js'
 export {maxPromptBytes, withSystem} from './prompt.js'

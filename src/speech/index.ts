@@ -67,7 +67,12 @@ export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'
 export {languageName, languageTest} from './text/languages.js'
 export {loadLexicons} from './text/lexicon.js'
-export {defaultTranscribeOptions, type TranscribeEvent, type TranscribeOptions} from './transcribe/options.js'
+export {
+  defaultTranscribeOptions,
+  recognitionOf,
+  type TranscribeEvent,
+  type TranscribeOptions,
+} from './transcribe/options.js'
 export {progressPath} from './transcribe/progress-file.js'
 export {transcribe} from './transcribe/transcribe.js'
 export {

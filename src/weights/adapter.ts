@@ -59,6 +59,14 @@ const manifestNames: readonly (string | RegExp)[] = [
   'adapter_config.json',
 ]
 
+/** Whether a file name is that of a manifest. */
+const isManifest = (name: string): boolean =>
+  manifestNames.some((pattern) => (typeof pattern === 'string' ? pattern === name : pattern.test(name)))
+
+/** Whether a directory contains an adapter: a manifest and weights. */
+export const hasAdapter = async (path: string): Promise<boolean> =>
+  findAdapterWeights(path) !== undefined && (await readdir(path)).some(isManifest)
+
 /** The weights file of the adapter in a directory, if there is one. */
 export const findAdapterWeights = (path: string): string | undefined =>
   weightFiles.map((file) => join(path, file)).find((file) => existsSync(file))

@@ -2,13 +2,13 @@
  * Weights on disk: safetensors files, which are validated and read by offset, never loaded completely; the directories of
  * models and training runs with base model, adapter and tokenizer; downloads; and merging.
  */
-export type {Adapter, LoraDelta} from './adapter.js'
+export {type Adapter, hasAdapter, type LoraDelta} from './adapter.js'
 export {type CacheEntry, listCache, prefixFolder, pruneCache} from './cache-contents.js'
 export {isAbsent, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
 export type {FloatDtype} from './dtype.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'
-export {cachedSnapshot, hubCacheFolder, isModelId} from './hub/cache-layout.js'
+export {cachedModels, cachedSnapshot, hubCacheFolder, isModelId, snapshotPlace} from './hub/cache-layout.js'
 export type {HubOptions} from './hub/hub-request.js'
 export {type PulledModel, type PullOptions, type PullProgress, pullModel} from './hub/pull.js'
 export {speechModelFiles} from './hub/speech-files.js'

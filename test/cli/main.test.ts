@@ -78,7 +78,7 @@ describe('the svc command line', () => {
     const usage = async (...words: string[]) =>
       /^USAGE\n {2}\$ (.*)\n\n/m.exec((await svcInTurn([...words, '--help'])).stdout)?.[1]
     assert.equal(await usage('orch', 'submit'), 'svc orch submit [DESCRIPTION] [FLAGS]')
-    assert.equal(await usage('generate'), 'svc generate [PROMPT] --model MODEL [FLAGS]')
+    assert.equal(await usage('bench', 'llm'), 'svc bench llm --model MODEL [FLAGS]')
     assert.equal(await usage('contracts', 'validate'), 'svc contracts validate [CONTRACT] [DOCUMENT...] [FLAGS]')
   })
 
@@ -89,7 +89,7 @@ describe('the svc command line', () => {
 
   it('prints first commands without arguments', async () => {
     const {stdout, stderr, exitCode} = await svcInTurn([])
-    for (const words of ['transcribe FILE', 'serve --model MODEL', 'db serve FILE.svc', 'orch submit ', '--help'])
+    for (const words of ['transcribe FILE', 'serve ', 'db serve FILE.svc', 'orch submit ', '--help'])
       assert.ok(stdout.includes(`svc ${words}`), words)
     assert.deepEqual([stdout.trimEnd().split('\n').length, stderr, exitCode], [5, '', 0])
   })

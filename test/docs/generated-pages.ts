@@ -99,7 +99,8 @@ A setting gets its value from the first of these sources that has one:
 6. the default.
 
 \`svc config show\` prints every setting with its value and source, \`svc config show --changed\` only those that differ from their
-defaults, and \`svc config check\` validates both files. [\`examples/Svc.toml\`](../examples/Svc.toml) is a file to start from.
+defaults, and \`svc config check\` validates both files. \`svc init\` writes a \`Svc.toml\` to start from, with every line
+commented out; [\`examples/Svc.toml\`](../examples/Svc.toml) is an example.
 \`~/.svc/config.toml\` has the same keys as \`Svc.toml\`; \`svc\` never creates it.
 
 A key in one of these files that no setting reads causes a warning. A file that cannot be parsed stops every command, with line

@@ -1,8 +1,17 @@
 import {sectionSettings} from '../setting.js'
-import {aliasedChoice, boolean, integer, number} from '../types.js'
+import {aliasedChoice, boolean, integer, number, text} from '../types.js'
 
 /** Execution and sampling of language models. */
 export const engineSettings = sectionSettings('engine', () => ({
+  model: {
+    type: text('a model id or a path'),
+    flag: 'model',
+    char: 'm',
+    group: 'model',
+    placeholder: 'MODEL',
+    env: ['SVC_MODEL'],
+    doc: 'Language model: run directory, model directory, or id (owner/name) in the local Hugging Face cache; default: the only one on this machine, or the included guide.',
+  },
   threads: {
     type: integer({min: 0, max: 256}),
     flag: 'threads',

@@ -1,8 +1,12 @@
 import {command} from '../command.js'
-import {failed, notFound, rows, usage} from '../row.js'
+import {conflict, failed, notFound, rows, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 export const configErrors = rows(() => ({
+  config_exists: conflict({
+    message: (p: {path: string}) => `${p.path} already exists.`,
+    hint: 'Edit it, or delete it first.',
+  }),
   config_unparsable: usage({
     http: 500,
     message: (p: {file: string; line: number; column: number; reason: string}) =>

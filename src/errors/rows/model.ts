@@ -11,6 +11,17 @@ export const modelErrors = rows(() => ({
       `Model ${p.model} not found. Searched:${places(p.tried)}`,
     hint: 'Pass the path of a model directory, or the OWNER/NAME id of a model that was downloaded before.',
   }),
+  model_ambiguous: usage({
+    message: (p: {models: readonly string[]}) =>
+      `No model is selected, and there are several on this machine:${places(p.models)}`,
+    hint: (p: {models: readonly string[]}) =>
+      `Select one, as in --model ${p.models[0]}, or set engine.model in Svc.toml.`,
+  }),
+  examples_invalid: usage({
+    message: (p: {file: string; line: number; input: string}) =>
+      `Line ${p.line} of ${p.file} is not a JSON object with the texts ${p.input} and text.`,
+    hint: (p: {input: string}) => `Write one object per line, such as {"${p.input}": "…", "text": "…"}.`,
+  }),
   model_not_served: notFound({
     openai: 'model_not_found',
     message: (p: {model: string; served: string; suggestion?: string | undefined}) =>

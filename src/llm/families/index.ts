@@ -9,6 +9,12 @@ import {qwen2, qwen3} from './qwen.js'
 
 export const families: readonly Family[] = [llama, mistral, qwen2, qwen3]
 
+/** Whether a `config.json` is that of a language model of these families, alone or as the text part of a model. */
+export function isLanguageModel({model_type: type, text_config: inner}: Readonly<Record<string, unknown>>): boolean {
+  const innerType = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>).model_type : type
+  return families.some(({modelTypes}) => modelTypes.includes(String(type)) || modelTypes.includes(String(innerType)))
+}
+
 /**
  * Reads the architecture from a `config.json`. For a multimodal model, its `text_config` is used.
  * @param has whether the weights contain a tensor

@@ -34,6 +34,12 @@ export async function snapshotPlace(id: string, revision: string, cacheFolder: s
   return isRevision(commit.trim()) ? join(repository, 'snapshots', commit.trim()) : undefined
 }
 
+/** The ids of the models in a cache folder, complete or not. */
+export async function cachedModels(cacheFolder: string): Promise<string[]> {
+  const names = await readdir(cacheFolder).catch(() => [])
+  return names.filter((name) => name.startsWith('models--')).map((name) => name.slice(8).replace('--', '/'))
+}
+
 /**
  * Snapshot folder of a completely downloaded speech model; undefined if files are missing. Other tools share the cache and
  * download single files, so a snapshot may be incomplete or contain dangling links.

@@ -35,6 +35,9 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
     },
   ],
   'commands/doctor.ts': [{steps: ['doctor'], ...daemon}],
+  'commands/init.ts': [
+    {files: {'inner/notes.txt': ''}, steps: ['init -C inner'], shown: 'svc config check', prints: /Svc\.toml/},
+  ],
   'commands/listen.ts': [
     {
       steps: [`listen ${hello} --channels split`],

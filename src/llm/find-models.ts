@@ -1,0 +1,46 @@
+import {readdir} from 'node:fs/promises'
+import {join, relative, sep} from 'node:path'
+import {cachedModels, hasAdapter, hasShards, hubCacheFolder, readJsonObject, snapshotPlace} from '../weights/index.js'
+import {isLanguageModel} from './families/index.js'
+
+/** Folders of a workspace whose subfolders are searched for models. */
+const modelFolders = ['models', 'runs']
+
+/**
+ * The language models on this machine: model and run directories in `models` and `runs` of a workspace, and those in the
+ * local Hugging Face cache. Reads their configurations, but no weights.
+ * @returns names that `--model` accepts: paths relative to `cwd`, and ids
+ */
+export async function findLanguageModels({root, cwd, env}: {root: string; cwd: string; env: NodeJS.ProcessEnv}) {
+  const folders = await Promise.all(modelFolders.map((name) => subfolders(join(root, name))))
+  const local: string[] = []
+  for (const folder of folders.flat())
+    if ((await isRun(folder)) || (await isModel(folder))) local.push(asPath(relative(cwd, folder)))
+  const cache = hubCacheFolder(env)
+  const cached: string[] = []
+  for (const id of await cachedModels(cache)) {
+    const snapshot = await snapshotPlace(id, 'main', cache)
+    if (snapshot !== undefined && (await isModel(snapshot))) cached.push(id)
+  }
+  return [...local.sort(), ...cached.sort()]
+}
+
+const subfolders = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, {withFileTypes: true}).catch(() => []))
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({name}) => join(folder, name))
+
+const isRun = (folder: string): Promise<boolean> => hasAdapter(folder).catch(() => false)
+
+const isDescribed = async (folder: string): Promise<boolean> =>
+  isLanguageModel(await readJsonObject(join(folder, 'config.json')).catch(() => ({})))
+
+const isModel = async (folder: string): Promise<boolean> =>
+  (await isDescribed(folder)) && hasShards(folder).catch(() => false)
+
+/** Whether a directory is that of a language model, even if its weights are missing. */
+export const isLanguageModelFolder = async (folder: string): Promise<boolean> =>
+  (await isRun(folder)) || isDescribed(folder)
+
+/** A path that cannot be taken for an id. */
+const asPath = (path: string): string => (path.startsWith('..') ? path : `.${sep}${path}`)
