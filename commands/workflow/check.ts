@@ -1,30 +1,47 @@
 import {Args} from '@oclif/core'
 import {formatTable, SvcCommand, wrapped} from '../../src/cli/index.js'
+import {counted} from '../../src/errors/index.js'
 
 export default class WorkflowCheck extends SvcCommand<typeof WorkflowCheck> {
   static override summary = 'Check workflow files.'
   static override description =
-    `Checks the format, the expressions, and the ids of the steps. Editors can use the schema that svc contracts list names
-workflow/workflow.v1.`
+    `Checks the format, the expressions, and the ids of the steps. Prints all errors with their locations, and exits with
+status 1 if there is one. Editors can use the schema that svc contracts list names workflow/workflow.v1.`
   static override examples = ['<%= config.bin %> <%= command.id %> release.yaml']
   static override strict = false
   static override args = {file: Args.string({description: 'Workflow file; may be repeated.', required: true})}
 
   async run(): Promise<void> {
-    const {loadWorkflows} = await import('../../src/workflow/index.js')
-    const {everyStep, readWorkflows} = await loadWorkflows()
-    const files = await Promise.all(
-      this.argumentList.map(async (file) => ({file, workflows: await readWorkflows(file)})),
-    )
-    const result = files.flatMap(({file, workflows}) =>
+    const [{loadWorkflows}, {Lines, renderDiagnostics, spanOf}] = await Promise.all([
+      import('../../src/workflow/index.js'),
+      import('../../src/lang/index.js'),
+    ])
+    const {checkWorkflows, everyStep} = await loadWorkflows()
+    const files = await Promise.all(this.argumentList.map(async (file) => ({file, ...(await checkWorkflows(file))})))
+    const workflows = files.flatMap(({file, workflows}) =>
       workflows.map(({name, steps, digest}) => ({file, name, steps: [...everyStep(steps)].length, digest})),
     )
-    await this.output.result({workflows: result}, ({workflows}) =>
-      formatTable(
-        [wrapped('FILE'), 'WORKFLOW', 'STEPS'],
-        workflows.map(({file, name, steps}) => [file, name, String(steps)]),
-        this.view,
-      ),
-    )
+    const errors = files.flatMap(({file, source, findings}) => {
+      const lines = new Lines(source)
+      return findings.map(({code, message, hints = [], fixes = [], ...range}) => ({
+        code,
+        message,
+        file,
+        span: spanOf(range, lines),
+        hints: [...hints, ...fixes.map(({label}) => label)],
+      }))
+    })
+    await this.output.result({workflows, errors}, () => {
+      const faulty = files.filter(({findings}) => findings.length > 0)
+      if (faulty.length === 0)
+        return formatTable(
+          [wrapped('FILE'), 'WORKFLOW', 'STEPS'],
+          workflows.map(({file, name, steps}) => [file, name, String(steps)]),
+          this.view,
+        )
+      const texts = faulty.map(({file, source, findings}) => renderDiagnostics(findings, file, source))
+      return [...texts, `${counted(files.length, 'file')}, ${counted(errors.length, 'error')}`].join('\n')
+    })
+    if (errors.length > 0) process.exitCode = 1
   }
 }

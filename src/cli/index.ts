@@ -39,6 +39,7 @@ export {refuseForeign} from './foreign-flags.js'
 export {inputChunks, readInput, readTextInput} from './input.js'
 export {stopped} from './interruption.js'
 export {chooseLanguageModel, guideFolder} from './language-model.js'
+export {LineHistory} from './line-history.js'
 export {clearLine, levelBar, liveLine} from './live-line.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
 export {

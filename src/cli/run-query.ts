@@ -1,4 +1,5 @@
-import {SvcError} from '../errors/index.js'
+import type {Database} from 'better-sqlite3'
+import {nearest, SvcError} from '../errors/index.js'
 import type {Ports} from '../lang/index.js'
 
 export interface QueryOptions {
@@ -8,29 +9,29 @@ export interface QueryOptions {
   ports: Ports
 }
 
-/** Evaluates an expression or one read-only SQL statement to JSON. @throws sql_invalid, program_invalid, endpoint_failed */
+/** Evaluates an expression or one read-only SQL statement to JSON. @throws sql_invalid, expression_invalid, expression_failed */
 export const runQuery = (text: string, {path, source, ports}: QueryOptions): Promise<unknown> =>
   source === undefined ? readSql(text, path) : evaluate(text, source, path, ports)
 
 async function evaluate(expression: string, source: string, path: string, ports: Ports): Promise<unknown> {
-  const {Application, checkExpression, Failure, renderDiagnostics, toJson} = await import('../lang/index.js')
+  const {Application, checkExpression, Failure, Lines, renderDiagnostics, toJson} = await import('../lang/index.js')
   const {program, target, diagnostics} = checkExpression(source, expression)
   const errors = diagnostics.filter(({severity}) => severity === 'error')
-  if (errors.length > 0 || program.hasErrors || target === undefined) {
+  const [fault] = errors
+  if (fault !== undefined) {
     process.stderr.write(`${renderDiagnostics(errors, '<expression>', expression)}\n`)
-    throw new SvcError('program_invalid', {path: 'The expression', errors: Math.max(1, errors.length)})
+    const {line, col} = new Lines(expression).at(fault.start)
+    throw new SvcError('expression_invalid', {place: `${line}:${col}`, reason: fault.message, code: fault.code})
   }
+  if (program === undefined || program.hasErrors || target === undefined)
+    throw new SvcError('program_invalid', {path: 'The program with the expression', errors: 1})
   const application = await Application.open(program, {path, ports})
   try {
     const {value} = await application.call(target, [])
     return toJson(value)
   } catch (error) {
     if (error instanceof Failure)
-      throw new SvcError(
-        'endpoint_failed',
-        {name: 'The expression', reason: error.reason, detail: error.message},
-        {cause: error},
-      )
+      throw new SvcError('expression_failed', {reason: error.reason, detail: error.message}, {cause: error})
     throw error
   } finally {
     application.close()
@@ -47,9 +48,30 @@ async function readSql(sql: string, path: string): Promise<unknown> {
     return statement.all().map(asJson)
   } catch (error) {
     if (error instanceof SvcError) throw error
-    throw new SvcError('sql_invalid', {reason: (error as Error).message}, {cause: error})
+    const reason = (error as Error).message
+    throw new SvcError('sql_invalid', {reason, ...(await placeInSql(reason, sql, database))}, {cause: error})
   } finally {
     database.close()
+  }
+}
+
+/** The place of the word that SQLite names in its message, if it occurs once, and the nearest table for an unknown one. */
+async function placeInSql(
+  reason: string,
+  sql: string,
+  database: Database,
+): Promise<{place?: string | undefined; suggestion?: string | undefined}> {
+  const [, near, kind, name] = /(?:near |token: )"(.+)"|^no such (\w+): (?:main\.)?(.+)$/s.exec(reason) ?? []
+  const word = near ?? name
+  if (word === undefined) return {}
+  const at = sql.indexOf(word)
+  const {Lines} = await import('../lang/index.js')
+  const {line, col} = new Lines(sql).at(at)
+  const isOnly = at !== -1 && sql.indexOf(word, at + 1) === -1
+  const tables = () => database.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").pluck().all()
+  return {
+    place: isOnly ? `${line}:${col}` : undefined,
+    suggestion: kind === 'table' ? nearest(word, tables() as string[]) : undefined,
   }
 }
 

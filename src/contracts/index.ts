@@ -36,4 +36,6 @@ export {
   compileComponents,
   compileSchema,
   contractViolations,
+  findViolations,
+  type Violation,
 } from './validate.js'

@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises'
 import type {Ajv2020, ErrorObject, ValidateFunction} from 'ajv/dist/2020.js'
-import {SvcError} from '../errors/index.js'
+import {nearest, SvcError} from '../errors/index.js'
 import {
   type Contract,
   type ContractDocument,
@@ -23,7 +23,7 @@ const maxViolations = 8
 /** Ajv is slow to load, so it is loaded only for a validation. */
 async function createAjv(): Promise<Ajv2020> {
   const [{Ajv2020}, {default: addFormats}] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
-  const created = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true})
+  const created = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true, verbose: true})
   addFormats.default(created)
   return created
 }
@@ -88,6 +88,83 @@ export async function compileComponents({id, file}: Contract): Promise<ReadonlyM
 export async function contractViolations(id: string, value: unknown): Promise<string[]> {
   const {file} = await findSchema(id)
   return violationsOf(await validator(file), value)
+}
+
+/** A violation of a contract, for people who wrote the document. */
+export interface Violation {
+  /** Keys and indexes of the value, or of the member if its key is wrong. */
+  readonly path: readonly string[]
+  readonly part: 'key' | 'value'
+  readonly message: string
+  /** The member that the writer may mean instead of an unknown one. */
+  readonly suggestion?: string | undefined
+}
+
+/**
+ * The violations of a contract with their places; empty if the value is valid.
+ * @throws contract_unknown, contract_broken
+ */
+export async function findViolations(id: string, value: unknown): Promise<Violation[]> {
+  const {file} = await findSchema(id)
+  const validate = await validator(file)
+  if (validate(value)) return []
+  return (validate.errors ?? []).filter(isTelling).map(asViolation)
+}
+
+/** False for errors that others explain better: of the alternatives of a value, and of its alternatives as a whole. */
+function isTelling({instancePath, keyword}: ErrorObject, _: number, errors: readonly ErrorObject[]): boolean {
+  if (keyword === 'propertyNames') return false
+  if (keyword === 'type') return !errors.some((other) => isChoice(other) && other.instancePath === instancePath)
+  return (
+    !isChoice({keyword}) ||
+    !errors.some(
+      (other) =>
+        other.instancePath.startsWith(`${instancePath}/`) ||
+        (other.instancePath === instancePath && !isChoice(other) && other.keyword !== 'type'),
+    )
+  )
+}
+
+const isChoice = ({keyword}: Pick<ErrorObject, 'keyword'>): boolean => keyword === 'anyOf' || keyword === 'oneOf'
+
+const typeNames: Readonly<Record<string, string>> = {array: 'a list', object: 'a mapping', string: 'a text'}
+
+function asViolation({instancePath, keyword, params, message, parentSchema, propertyName}: ErrorObject): Violation {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const name = path.at(-1) ?? 'the document'
+  const value = (text: string): Violation => ({path, part: 'value', message: `${name} must be ${text}.`})
+  if (propertyName !== undefined)
+    return {path: [...path, propertyName], part: 'key', message: `The name "${propertyName}" ${message}.`}
+  switch (keyword) {
+    case 'additionalProperties': {
+      const member = String(params.additionalProperty)
+      const suggestion = nearest(member, Object.keys(parentSchema?.properties ?? {}))
+      return {path: [...path, member], part: 'key', message: `Unknown member "${member}".`, suggestion}
+    }
+    case 'required':
+      return {path, part: 'key', message: `Missing member "${params.missingProperty}".`}
+    case 'enum':
+      return value(`one of ${params.allowedValues.join(', ')}`)
+    case 'const':
+      return value(String(params.allowedValue))
+    case 'type':
+      return value(
+        [params.type]
+          .flat()
+          .map((type) => typeNames[type] ?? `of type ${type}`)
+          .join(' or '),
+      )
+    case 'anyOf':
+    case 'oneOf': {
+      const types = ((parentSchema?.[keyword] ?? []) as {type?: string}[]).map(({type = 'object'}) => type)
+      return value([...new Set(types)].map((type) => typeNames[type] ?? `of type ${type}`).join(' or '))
+    }
+    default:
+      return {path, part: 'value', message: `${name} ${message}.`}
+  }
 }
 
 /** Returns the violations of a value, one line each; empty if it is valid. */

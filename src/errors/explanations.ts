@@ -360,7 +360,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A migration flag names a table or column that does not exist or that no migration step changes.',
     {flag: '--rebuild', value: 'Taks', fault: 'the program declares no table Taks'},
   ],
+  expression_invalid: [
+    'The text of a query is not one expression of the data language, or the checker found an error in it.',
+    {place: '1:4', reason: "Unknown table 'Tsk'.", code: 'typecheck.unknown_table'},
+  ],
+  expression_failed: [
+    'The expression is valid, and an operation failed when it was evaluated.',
+    {reason: 'DIVISION_BY_ZERO', detail: 'division by zero'},
+  ],
   sql_invalid: ['SQLite rejected the statement, or the statement is not read-only.', {reason: 'no such table: tasks'}],
+  shell_command_unknown: [
+    'A line of svc db shell that starts with a dot must be one of its commands.',
+    {command: '.table', suggestion: '.tables'},
+  ],
   unconfirmed: [
     'The command replaces or changes existing data, and it was not confirmed with --yes or at the prompt.',
     {what: 'The reset'},
@@ -964,8 +976,8 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   plan_not_found: ['No plan of this workspace has this id.', {plan: 'plan-42', suggestion: undefined}],
   workflow_invalid: [
-    'A step of the workflow file matches the format, but has no or several activities, misplaced keys, or an invalid expression.',
-    {place: 'release.yaml: workflow release, step 2', reason: 'it has no activity'},
+    'The workflow file does not match the format, or one of its steps has no or several activities or an invalid expression.',
+    {place: 'release.yaml:7:5', reason: 'Unknown member "retires"'},
   ],
   workflow_unknown: [
     'The name is not one of the workflows of the file, or the file has several and none was named.',

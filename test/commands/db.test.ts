@@ -3,7 +3,7 @@ import {once} from 'node:events'
 import {existsSync} from 'node:fs'
 import {copyFile, mkdtemp, readdir, readFile, realpath, rm, stat, symlink} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
-import {join} from 'node:path'
+import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
@@ -25,11 +25,13 @@ import {
 import {Application, checkProgram, migrate} from '../../src/lang/index.js'
 import {probeHost, readHost} from '../../src/mesh/index.js'
 import {parseCapabilities} from '../../src/tasks/index.js'
+import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {Driver} from '../support/sqlite.js'
-import {type SvcOptions, startSvc} from '../support/svc.js'
+import {environment, type SvcOptions, startSvc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {until} from '../support/until.js'
 
 const tasks = `/// Something to be done.
 @table type Task { title: str, done: bool, note: Option[str] }
@@ -656,6 +658,28 @@ describe('svc db query', {concurrency: 3}, () => {
     await fails(['query', 'db.Task.filter({ titel: "a" })'], 1, unknown)
     await fails(['query', 'len(list())\n + nobody'], 1, / --> <expression>:2:4\n/)
     await fails(['query', '1 + '], 1, / --> <expression>:1:\d\n/)
+    await fails(['query', 'len(list())\n + nobody'], 1, /Invalid expression at 2:4: Undefined name/)
+  })
+
+  for (const [expression, found] of [
+    ['db.Task.filter({ done: false', /1:29: Expected '\}', found end of expression/],
+    ['len(list())) + (1', /1:12: Expected the end of the expression, found '\)'/],
+    ['let x = 1', /1:1: Expected an expression, found 'let'/],
+    ['1) } fn f() to int { return (1', /1:2: Expected the end/],
+    ['"open', /1:1: /],
+    ['', /1:1: Expected an expression, found end of expression/],
+  ] as const)
+    it(`does not mention what surrounds the expression ${JSON.stringify(expression)}`, async (t) => {
+      const {fails} = await filled(t)
+      await fails(['query', expression], 1, new RegExp(`Invalid expression at ${found.source}`))
+    })
+
+  it('prints the place of a word that SQLite rejects, and the nearest table', async (t) => {
+    const {fails} = await filled(t)
+    await fails(['query', '--sql', 'SELECT *\nFRM task'], 2, /near "FRM": syntax error at 2:1\./)
+    await fails(['query', '--sql', 'SELECT * FROM tsk'], 2, /no such table: tsk at 1:15\. Did you mean task\?/)
+    await fails(['query', '--sql', 'SELECT nope FROM task'], 2, /no such column: nope at 1:8\./)
+    await fails(['query', '--sql', 'SELECT SELECT'], 2, /near "SELECT": syntax error\. /)
   })
 
   it('refuses an expression that writes, directly or through a function', async (t) => {
@@ -692,6 +716,50 @@ describe('svc db shell', {concurrency: 3}, () => {
     assert.deepEqual([JSON.parse(stdout), exitCode], [[{title: 'bread'}], 1])
     assert.match(stderr, /sql_invalid/)
     assert.equal(rows('SELECT * FROM task').length, 2)
+  })
+
+  it('lists tables and their columns', async (t) => {
+    const {run} = await filled(t)
+    const input = '.tables\n.schema Task\n.schema Tsk\n.table\n.quit\n1\n'
+    const {stdout, stderr, exitCode} = await run(['shell'], {input})
+    assert.match(stdout, /^Task\n(?:\w+\n)*type Task \{ .*title: str.* \}\n$/)
+    assert.match(stderr, /no table Tsk\. Did you mean Task\?[\s\S]*has no command \.table\. Did you mean \.tables\?/)
+    assert.equal(exitCode, 1)
+    const sql = await run(['shell', '--sql'], {input: '.tables\n.schema task\n.help\n'})
+    assert.match(sql.stdout, /^task$/m)
+    assert.match(sql.stdout, /^CREATE TABLE "?task"? \(/m)
+    assert.match(sql.stdout, /^\.schema {3}Show the columns/m)
+  })
+
+  it('keeps the lines typed on a terminal', {skip: skipWithoutProgram('script')}, async (t) => {
+    const {cwd} = await filled(t)
+    const state = await temporaryFolder(t)
+    const type = async (flags: string, ...keys: string[]) => {
+      const terminal = execa('script', ['-qec', `${process.execPath} ${svcBinary} db shell ${flags}`, '/dev/null'], {
+        cwd,
+        env: environment({XDG_STATE_HOME: state, TERM: 'xterm'}),
+        extendEnv: false,
+        reject: false,
+        timeout: 300_000,
+      })
+      let prompts = 0
+      terminal.stdout.on('data', (chunk) => {
+        prompts += String(chunk).split('db> ').length - 1
+      })
+      for (const [i, key] of keys.entries()) {
+        await until(() => prompts > i, `prompt ${i}`)
+        terminal.stdin.write(key)
+      }
+      return (await terminal).stdout
+    }
+    const file = join(state, 'svc/db-history')
+    await type('--no-history', '2 + 3\r', '.quit\r')
+    assert.ok(!existsSync(file))
+    assert.match(await type('', '40 + 2\r', '.quit\r'), /\b42\b/)
+    assert.equal(await readFile(file, 'utf8'), '40 + 2\n')
+    assert.deepEqual([(await stat(file)).mode & 0o777, (await stat(dirname(file))).mode & 0o777], [0o600, 0o700])
+    assert.match(await type('', '\u001b[A\r', '.quit\r'), /\b42\b/)
+    assert.equal(await readFile(file, 'utf8'), '40 + 2\n')
   })
 
   it('exits with status 0 at the end of the input', async (t) => {

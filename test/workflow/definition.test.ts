@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
 import {durationMs} from '../../src/workflow/definition/activity.js'
 import {compileExpression, ExpressionFailure} from '../../src/workflow/definition/expression.js'
-import {findWorkflow, readWorkflows} from '../../src/workflow/definition/read.js'
+import {checkWorkflows, findWorkflow, readWorkflows} from '../../src/workflow/definition/read.js'
 import {compileTemplate} from '../../src/workflow/definition/template.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {workflow} from './support.js'
@@ -122,7 +122,62 @@ describe('definitions of workflows', () => {
     assert.equal(findWorkflow(workflows, file, 'second').name, 'second')
     assert.throws(() => findWorkflow(workflows, file, undefined), /several workflows: first, second/)
     assert.throws(() => findWorkflow(workflows, file, 'secnd'), /no workflow secnd.*second/)
-    await assert.rejects(readWorkflows(`${root}/bad.yaml`), (error) => isErrorOf(error, 'contract_violation'))
+    await assert.rejects(
+      readWorkflows(`${root}/bad.yaml`),
+      (error) =>
+        isErrorOf(error, 'workflow_invalid') && /bad\.yaml:1:\d+: .* \(and 1 more error\)/s.test(error.message),
+    )
     await assert.rejects(readWorkflows(`${root}/none.yaml`), (error) => isErrorOf(error, 'file_not_found'))
   })
+})
+
+describe('checkWorkflows', () => {
+  const head = 'version: 1\nworkflows:\n  w:\n    steps:\n'
+  /** A file, and its findings: code, the text that they refer to, message and hints. */
+  const cases: Readonly<Record<string, [string, ...[code: string, text: string, said: RegExp][]]>> = {
+    'an unclosed bracket': [`${head}      - exec: [a`, ['document_unparsable', '', /Flow sequence/]],
+    'a missing member': [
+      'workflows: {w: {steps: [{value: 1}]}}',
+      ['workflow_invalid', 'workflows', /Missing member "version"/],
+    ],
+    'an unknown member': [
+      `${head}      - value: 1\n        retires: 2\n`,
+      ['workflow_invalid', 'retires', /Unknown member "retires".*Did you mean retries\?/],
+    ],
+    'a value of another type': [`${head}      - exec: echo\n`, ['workflow_invalid', 'echo', /^exec must be a list\./]],
+    'no alternative of a value': [
+      `${head}      - transcribe: 3\n      - transcribe: {file: 3}\n`,
+      ['workflow_invalid', '3', /^transcribe must be a text or a mapping\./],
+      ['workflow_invalid', '3', /^file must be a text\./],
+    ],
+    'names in expressions': [
+      `${head}      - if: inptu.a\n        then:\n          - value: |\n              a\n              \${{ steps.x + inpt.y }}\n`,
+      ['typecheck.undefined', 'inptu', /Undefined name 'inptu'.*Use input/],
+      ['typecheck.undefined', 'inpt', /Undefined name 'inpt'.*Use input/],
+    ],
+    'faults of several steps': [
+      `${head}      - id: a\n        value: 1\n      - id: a\n        timer: 1s\n      - value: 1\n        env: {A: b}\n`,
+      ['workflow_invalid', 'id', /Step 1: the id a is used twice\./],
+      ['workflow_invalid', 'value', /Step 2: env belongs to exec\./],
+    ],
+    'an incomplete expression in JSON': [
+      '{"version": 1, "workflows": {"w": {"steps": [{"value": "${{ 1 + }}"}]}}}',
+      ['parse.unexpected_token', '', /found end of expression/],
+    ],
+    nothing: [`${head}      - value: \${{ input.a }}\n`],
+  }
+  for (const [name, [source, ...expected]] of Object.entries(cases))
+    it(`finds the places of ${name}`, async (test) => {
+      const file = name.includes('JSON') ? 'f.json' : 'f.yaml'
+      const root = await temporaryFolder(test)
+      await writeFiles(root, {[file]: source})
+      const {findings, workflows} = await checkWorkflows(`${root}/${file}`)
+      assert.equal(workflows.length, expected.length === 0 ? 1 : 0)
+      assert.equal(findings.length, expected.length, JSON.stringify(findings))
+      for (const [i, [code, text, said]] of expected.entries()) {
+        const {code: found, start = 0, end = 0, message = '', hints = [], fixes = []} = findings[i] ?? {code: ''}
+        assert.deepEqual([found, source.slice(start, end).slice(0, text.length)], [code, text])
+        assert.match([message, ...hints, ...fixes.map(({label}) => label)].join(' '), said)
+      }
+    })
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import {cp, readFile} from 'node:fs/promises'
+import {cp, readFile, rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
 import {openAiServer} from '../support/openai-server.js'
 import {projectFile} from '../support/project.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
-import {suiteFolder} from '../support/temporary.js'
+import {suiteFolder, writeFiles} from '../support/temporary.js'
 
 const root = suiteFolder()
 const memo = 'the server is ready and the tests have finished please restart the worker tomorrow morning'
@@ -42,6 +42,12 @@ describe('examples of workflows', () => {
     await fits('cli/workflow-list.v1', await json('list'))
     await fits('cli/workflow-list.v1', await json('list', 'release.yaml'))
     await fits('cli/workflow-check.v1', await json('check', 'release.yaml'))
+    await writeFiles(cwd, {'bad.yaml': 'version: 1\nworkflows: {w: {steps: [{value: "${{ inputt.a }}"}]}}\n'})
+    await fits('cli/workflow-check.v1', await json('check', 'bad.yaml'))
+    const {stdout, exitCode} = await svcInTurn(['workflow', 'check', 'release.yaml', 'bad.yaml'], {cwd})
+    assert.match(stdout, / --> bad\.yaml:2:38\n[\s\S]*\n {2}= fix: Use input\n\n2 files, 1 error\n$/)
+    assert.equal(exitCode, 1)
+    await rm(join(cwd, 'bad.yaml'))
     await fits(
       'cli/workflow-started.v1',
       await json('run', 'release.yaml', '-i', 'version=2', '--run-id', 'two', '--detach'),

@@ -2,7 +2,7 @@ import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {parse} from 'yaml'
 import type {WorkflowDefinition, WorkflowJournalEntry} from '../../src/contracts/index.js'
-import {compileWorkflow} from '../../src/workflow/definition/read.js'
+import {compileWorkflow} from '../../src/workflow/definition/compile.js'
 import {resumeRun, startRun} from '../../src/workflow/engine/index.js'
 import type {ActivityPorts, DriveOptions, RunRow, Workflow} from '../../src/workflow/index.js'
 import {

@@ -1,3 +1,4 @@
+import {command} from '../command.js'
 import {counted} from '../counted.js'
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
@@ -80,9 +81,23 @@ export const langErrors = rows(() => ({
     message: (p: {flag: string; value: string; fault: string}) => `${p.flag} ${p.value}: ${p.fault}.`,
     hint: 'Run `svc db migrate --dry-run` to see the flags that apply.',
   }),
+  expression_invalid: failed({
+    message: (p: {place: string; reason: string; code: string}) => `Invalid expression at ${p.place}: ${p.reason}`,
+    hint: (p: {code: string}) => `Correct the expression; ${command`svc explain ${p.code}`} describes the error.`,
+  }),
+  expression_failed: failed({
+    message: (p: {reason: string; detail: string}) => `The expression failed: ${p.detail} (${p.reason}).`,
+    hint: 'Correct the expression, or the function that it calls.',
+  }),
   sql_invalid: usage({
-    message: (p: {reason: string}) => `Cannot run the statement: ${p.reason}.`,
+    message: (p: {reason: string; place?: string | undefined; suggestion?: string | undefined}) =>
+      `Cannot run the statement: ${p.reason}${p.place === undefined ? '' : ` at ${p.place}`}.${didYouMean(p.suggestion)}`,
     hint: 'Pass a single read-only statement.',
+  }),
+  shell_command_unknown: usage({
+    message: (p: {command: string; suggestion?: string | undefined}) =>
+      `The shell has no command ${p.command}.${didYouMean(p.suggestion)}`,
+    hint: 'Type .help for the commands of the shell.',
   }),
   unconfirmed: usage({
     message: (p: {what: string}) => `${p.what} was not confirmed.`,

@@ -11,17 +11,22 @@ export interface Fix extends Span {
   replacement: string
 }
 
-/** An error or warning about a program. */
-export interface Diagnostic extends Span {
-  code: DiagnosticCode
+/** An error or warning about a text. */
+export interface Finding extends Span {
+  code: string
   severity: 'error' | 'warning'
   message: string
-  expectedType?: string
-  foundType?: string
-  missing?: readonly string[]
   hints?: readonly string[]
   fixes?: readonly Fix[]
   related?: readonly (Span & {message: string})[]
+}
+
+/** An error or warning about a program. */
+export interface Diagnostic extends Finding {
+  code: DiagnosticCode
+  expectedType?: string
+  foundType?: string
+  missing?: readonly string[]
 }
 
 export type DiagnosticDetails = Partial<Omit<Diagnostic, 'code' | 'severity' | 'message' | 'start' | 'end'>>

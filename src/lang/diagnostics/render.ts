@@ -1,11 +1,12 @@
 import type {DbCheckV1, SourceSpan} from '../../contracts/index.js'
-import type {Diagnostic, Span} from './diagnostic.js'
+import type {Diagnostic, Finding, Span} from './diagnostic.js'
 import {Lines} from './lines.js'
 
 /** A diagnostic as JSON; lines and columns start at 1. */
 export type DiagnosticJson = DbCheckV1['diagnostics'][number]
 
-function spanOf({start, end}: Span, lines: Lines): SourceSpan {
+/** Lines and columns of a range; both start at 1. */
+export function spanOf({start, end}: Span, lines: Lines): SourceSpan {
   const from = lines.at(start)
   const to = lines.at(end)
   return {start_line: from.line, start_col: from.col, end_line: to.line, end_col: to.col}
@@ -50,12 +51,12 @@ const expandTabs = (text: string) => text.replaceAll('\t', ' '.repeat(tabWidth))
 /**
  * Formats diagnostics as text: the message, the position, the source line with carets, then hints, fixes and notes.
  */
-export function renderDiagnostics(diagnostics: readonly Diagnostic[], path: string, source: string): string {
+export function renderDiagnostics(diagnostics: readonly Finding[], path: string, source: string): string {
   const lines = new Lines(source)
   return diagnostics.map((found) => `${renderOne(found, path, lines)}\n`).join('\n')
 }
 
-function renderOne(found: Diagnostic, path: string, lines: Lines): string {
+function renderOne(found: Finding, path: string, lines: Lines): string {
   const {line, col} = lines.at(found.start)
   const gutter = ' '.repeat(String(line).length)
   const notes = [

@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {
   type Column,
-  checkProgram,
+  checkExpressionIn,
   type FunctionType,
   type Program,
   storageOf,
@@ -48,10 +48,10 @@ export function checkUsing(program: Program, table: Table, column: Column, live:
 ${declarations.join('\n')}
 type ${rowName} { _id: int, ${fields.join(', ')} }
 type ${valueName} { value: ${writeType(column.type).type} }
-fn ${functionName}(old: ${rowName}) to ${valueName} { return { value: (`
-  const checked = checkProgram(`${head}${expression}\n) } }\n`)
-  const error = checked.diagnostics.find(({severity, start}) => severity === 'error' && start >= head.length - 1)
-  const target = checked.functions.find(({name}) => name === functionName)
+fn ${functionName}(old: ${rowName}) to ${valueName} { return { value: `
+  const checked = checkExpressionIn(head, expression, ' } }\n')
+  const error = checked.diagnostics.find(({severity}) => severity === 'error')
+  const target = checked.program?.functions.find(({name}) => name === functionName)
   if (error !== undefined || target === undefined)
     return refuse(error?.message.replace(/\.$/, '') ?? 'it is not an expression')
   if (usesDatabase(target) || waits(target))

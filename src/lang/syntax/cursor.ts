@@ -47,6 +47,8 @@ export class Cursor {
   /** In the guard of a match arm, where `=>` belongs to the arm. */
   inGuard = false
   #tooDeep = false
+  /** What the source is, for messages. */
+  readonly #whole: string
   readonly #newlines: Uint8Array
   readonly #kinds: Uint8Array
   readonly #starts: Uint32Array
@@ -56,7 +58,9 @@ export class Cursor {
     tokens: Tokens,
     diagnostics: Diagnostics,
     parse: {block: (c: Cursor) => Block; expr: (c: Cursor) => Expr},
+    whole = 'file',
   ) {
+    this.#whole = whole
     this.block = () => parse.block(this)
     this.expr = () => parse.expr(this)
     this.tokens = tokens
@@ -152,7 +156,7 @@ export class Cursor {
 
   /** The current token, for a message. */
   found(): string {
-    if (this.kind === T.eof) return 'end of file'
+    if (this.kind === T.eof) return `end of ${this.#whole}`
     const text = this.text()
     return `'${text.length > 40 ? `${text.slice(0, 40)}…` : text}'`
   }

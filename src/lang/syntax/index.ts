@@ -2,4 +2,5 @@
 export type * from './ast.js'
 export {parse} from './declarations.js'
 export {promisesProtection} from './decorators.js'
+export {parseExpression} from './expression.js'
 export {formatSource} from './format.js'

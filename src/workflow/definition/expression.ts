@@ -1,4 +1,12 @@
-import {builtinsOf, checkProgram, Failure, pureFunction, toJson, type Value} from '../../lang/index.js'
+import {
+  builtinsOf,
+  checkExpressionIn,
+  Failure,
+  type Finding,
+  pureFunction,
+  toJson,
+  type Value,
+} from '../../lang/index.js'
 
 /** Values that an expression can use, by name. */
 export type Scope = Readonly<Record<string, unknown>>
@@ -9,6 +17,13 @@ export type Expression = (scope: Scope) => unknown
 /** An expression is invalid, or its evaluation failed. The message names the cause but not the place. */
 export class ExpressionFailure extends Error {
   override readonly name = 'ExpressionFailure'
+  /** The invalid expression, and what is wrong with which part of it. */
+  readonly finding: (Finding & {expression: string}) | undefined
+
+  constructor(message: string, finding?: Finding & {expression: string}) {
+    super(message)
+    this.finding = finding
+  }
 }
 
 /**
@@ -18,12 +33,12 @@ export class ExpressionFailure extends Error {
  * @throws ExpressionFailure
  */
 export function compileExpression(text: string, names: readonly string[]): Expression {
-  const head = `fn evaluate(${names.map((name) => `${name}: _`).join(', ')}) to _ { return (`
-  const {diagnostics, functions} = checkProgram(`${head}${text}\n) }\n`)
+  const head = `fn evaluate(${names.map((name) => `${name}: _`).join(', ')}) to _ { return `
+  const {diagnostics, program} = checkExpressionIn(head, text, ' }\n')
   const fault = diagnostics.find(({severity}) => severity === 'error')
-  const [target, ...others] = functions
-  if (fault !== undefined) throw new ExpressionFailure(fault.message)
-  if (target === undefined || others.length > 0) throw new ExpressionFailure('it is not one expression')
+  if (fault !== undefined) throw new ExpressionFailure(fault.message, {...fault, expression: text})
+  const [target] = program?.functions ?? []
+  if (target === undefined) throw new ExpressionFailure('it is not one expression')
   const impure = target.effects[0]?.what ?? [...builtinsOf(target.body)].find((name) => impureBuiltins.test(name))
   if (impure !== undefined)
     throw new ExpressionFailure(`${impure} is not allowed, because a resumed run evaluates the expression again`)

@@ -5,8 +5,8 @@ import {watchStore} from '../../store/index.js'
 import {notify, type TaskContext} from '../../tasks/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
 import {withdrawTasks} from '../activities/task.js'
+import {compileWorkflow} from '../definition/compile.js'
 import type {Workflow} from '../definition/definition.js'
-import {compileWorkflow} from '../definition/read.js'
 import {Journal} from '../store/journal.js'
 import {
   type DriverKind,

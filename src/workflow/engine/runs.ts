@@ -1,8 +1,9 @@
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../../tasks/index.js'
+import {compileWorkflow} from '../definition/compile.js'
 import type {Workflow} from '../definition/definition.js'
 import {completeInput} from '../definition/input.js'
-import {compileWorkflow, readWorkflows} from '../definition/read.js'
+import {readWorkflows} from '../definition/read.js'
 import {isHeld} from '../store/lease.js'
 import {
   adoptDefinition,

@@ -151,6 +151,11 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
     exits: [1],
     prints: /strr/,
   },
+  expression_invalid: {
+    files: {'src/main.svc': program},
+    steps: ['db migrate --yes', 'db query nobody'],
+    prints: /typecheck\.undefined/,
+  },
   store_damaged: {
     files: {'src/main.svc': program, '.svc/app.db': 'not a database'},
     steps: ['db migrate --yes --db other.db', 'db backup good.db --db other.db', 'db query db.Task.all()'],
