@@ -6,12 +6,11 @@ import {copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFil
 import {dirname, join, relative, resolve} from 'node:path'
 import {rolldown} from 'rolldown'
 
-/** Packages that stay in `node_modules`: native code, WebAssembly under other licences, and plugins that oclif loads. */
+/** Packages that stay in `node_modules`: native code, and WebAssembly under other licences. */
 const external = [
   /^better-sqlite3/,
   'onnxruntime-node',
   'sqlite-vec',
-  '@oclif/plugin-autocomplete',
   /^@wasm-audio-decoders\//,
   'mpg123-decoder',
   'opus-decoder',

@@ -11,7 +11,7 @@ depend on the machine and its load. Nothing is printed of the replies.
 
 If SVC_BENCHMARK_TELEMETRY is 1 or true, the speed of one reply is recorded in the workspace store as a benchmark_event.`
   static override examples = [
-    '<%= config.bin %> <%= command.id %> --model ./my-model',
+    '<%= config.bin %> <%= command.id %> --model examples/runs/guide',
     '<%= config.bin %> <%= command.id %> --model ./my-model --precision w4 --threads 1',
     '<%= config.bin %> <%= command.id %> --model ./my-model --json | jq .prefill.tokens_per_second',
   ]

@@ -15,6 +15,7 @@ import {
 } from './audio-track.js'
 import {ByteReader} from './byte-reader.js'
 import {openCompressed} from './compressed.js'
+import {audioExtensions} from './extensions.js'
 import {openFfmpeg, readTracks} from './ffmpeg.js'
 import {MixDown} from './mix-down.js'
 import type {PcmEncoding} from './pcm.js'
@@ -316,11 +317,7 @@ function silenceNonFinite(samples: Float32Array): boolean {
   return found
 }
 
-const extensions = new Set(
-  'wav wave rf64 mp3 mp2 mpga flac ogg oga opus m4a m4b aac aif aiff caf amr au tta w64 wma wv mp4 mka mkv mpeg weba webm mov avi m4v 3gp'.split(
-    ' ',
-  ),
-)
+const extensions: ReadonlySet<string> = new Set(audioExtensions)
 
 /** True if a file is audio or video by its content. @throws if it cannot be read */
 export async function hasAudioContent(path: string): Promise<boolean> {

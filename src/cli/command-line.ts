@@ -44,6 +44,21 @@ export function usageIn(config: Config, argv: readonly string[]): string | undef
   return command && `${config.bin} ${command.id.replaceAll(':', ' ')} ${usageOf(command)}`
 }
 
+/** The first example of a command that has its required flags; undefined if it has no required flags. */
+export function exampleIn(config: Config, argv: readonly string[]): string | undefined {
+  const command = commandOf(config, argv)
+  if (command === undefined) return undefined
+  const required = Object.values(command.flags).filter(({required}) => required)
+  const lines = (command.examples ?? []).map((example) => (typeof example === 'string' ? example : example.command))
+  const found = lines.find((line) =>
+    required.every(({name, char}) => new RegExp(`(^| )(--${name}|-${char ?? '-'})[ =]`).test(line)),
+  )
+  if (required.length === 0) return undefined
+  return found
+    ?.replaceAll('<%= config.bin %>', config.bin)
+    .replaceAll('<%= command.id %>', command.id.replaceAll(':', ' '))
+}
+
 /** Replaces `--output json` and `-o json` of a command that lists records by `--json`. */
 export function withJsonOutput(config: Config, argv: readonly string[]): readonly string[] {
   const output = commandOf(config, argv)?.flags?.output

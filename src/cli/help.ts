@@ -1,7 +1,7 @@
 import {stripVTControlCharacters} from 'node:util'
 import {type Command, CommandHelp, Help} from '@oclif/core'
 import type {Config, HelpOptions} from '@oclif/core/interfaces'
-import {flagGroups} from './flag-groups.js'
+import {flagGroups, hasExamplesFirst} from './flag-groups.js'
 import {argumentsOf, usageOf} from './usage.js'
 
 type HelpSectionBody = ReturnType<CommandHelp['args']>
@@ -15,13 +15,12 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
   ['MESH', ['mesh']],
   [
     'CONFIGURATION AND HELP',
-    ['init', 'config', 'contracts', 'doctor', 'bench', 'explain', 'autocomplete', 'help', 'version'],
+    ['init', 'config', 'contracts', 'doctor', 'bench', 'explain', 'completion', 'help', 'version'],
   ],
 ]
 
-/** Summaries for names in `commandGroups` that are not commands, and for the one of the oclif plugin. */
+/** Summaries for names in `commandGroups` that are not commands. */
 const summaries: Readonly<Record<string, string>> = {
-  autocomplete: 'Print instructions to set up shell completion.',
   help: 'Show help for a command; same as --help.',
   version: 'Show the version; same as --version.',
 }
@@ -87,6 +86,15 @@ export class SvcCommandHelp extends CommandHelp {
     const headings = flagGroups(Object.values(this.command.flags)).map(([heading]) => heading)
     const named = headings.flatMap((heading) => (sorted[heading] === undefined ? [] : [[heading, sorted[heading]]]))
     return {mainFlags, flagGroups: Object.fromEntries(named)}
+  }
+
+  /** Examples explain a command with many flags better than the flags do, and come before them. */
+  protected override sections(): ReturnType<CommandHelp['sections']> {
+    const sections = super.sections()
+    if (!hasExamplesFirst(this.command)) return sections
+    const isExamples = ({header}: {header: string}) => header === 'EXAMPLES'
+    const [usage, ...others] = sections.filter((section) => !isExamples(section))
+    return usage === undefined ? sections : [usage, ...sections.filter(isExamples), ...others]
   }
 
   /** Shell commands start with a prompt, including those that do not start with svc. */

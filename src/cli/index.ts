@@ -16,6 +16,7 @@ export {
   runCheck,
 } from './checks.js'
 export {SvcCommand} from './command.js'
+export {completionScripts, completionSetup, type Shell} from './completion/index.js'
 export {DatabaseFileCommand, databaseFileFlags} from './database-file.js'
 export {
   DbCommand,

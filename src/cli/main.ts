@@ -3,14 +3,14 @@ import {asCliError, asText, Exit, SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import {jsonRequested} from './argv.js'
 import {withBooleanValues} from './boolean-values.js'
-import {commandLine, unknownCommand, usageIn, withJsonOutput} from './command-line.js'
-import {fromOclif} from './oclif-errors.js'
+import {commandLine, exampleIn, unknownCommand, usageIn, withJsonOutput} from './command-line.js'
+import {fromOclif, type Usage} from './oclif-errors.js'
 import {StdoutClosed, silenceStreamErrors} from './output.js'
 
 /** Runs one command line, prints its error and sets the exit status. */
 export async function main(typed: readonly string[]): Promise<void> {
   let argv = commandLine(typed)
-  let usage: string | undefined
+  let usage: Usage = {}
   settings.enableAutoTranspile = false
   silenceStreamErrors()
   try {
@@ -19,7 +19,7 @@ export async function main(typed: readonly string[]): Promise<void> {
     // oclif starts the version line with the package name, which differs from the name of the executable.
     config.pjson.name = config.bin
     argv = withJsonOutput(config, withBooleanValues(argv, {help: {type: 'boolean'}}))
-    usage = usageIn(config, argv)
+    usage = {line: usageIn(config, argv), example: exampleIn(config, argv)}
     const unknown = unknownCommand(config, argv)
     if (unknown !== undefined) throw unknown
     await run([...argv], config)
@@ -32,7 +32,7 @@ export async function main(typed: readonly string[]): Promise<void> {
 /** Waits until standard output is flushed, or closed by its reader. */
 const flushOutput = (): Promise<void> => new Promise((resolve) => process.stdout.write('', () => resolve()))
 
-function report(thrown: unknown, argv: readonly string[], usage: string | undefined): number {
+function report(thrown: unknown, argv: readonly string[], usage: Usage): number {
   if (thrown instanceof StdoutClosed) return Exit.ok
   if (thrown instanceof Errors.ExitError) return thrown.oclif.exit ?? Exit.ok
   const error = fromOclif(thrown, usage) ?? SvcError.from(thrown)

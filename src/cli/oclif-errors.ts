@@ -60,8 +60,15 @@ function notOneOf(name: string, value: string, values: readonly string[]): strin
   return `${name} must be ${oneOf(values)}, not "${value}".${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`
 }
 
-/** Converts an error of the argument parser to an `SvcError`; undefined for other errors. @param usage of the command */
-export function fromOclif(thrown: unknown, usage?: string): SvcError | undefined {
+/** How a command is called. */
+export interface Usage {
+  readonly line?: string | undefined
+  /** A command line with all required flags. */
+  readonly example?: string | undefined
+}
+
+/** Converts an error of the argument parser to an `SvcError`; undefined for other errors. */
+export function fromOclif(thrown: unknown, {line: usage, example}: Usage = {}): SvcError | undefined {
   // The parser changes the message of an error that a flag throws; the record still has the original.
   if (thrown instanceof SvcError) return SvcError.fromRecord(thrown.toRecord())
   if (!(thrown instanceof Error)) return undefined
@@ -76,7 +83,9 @@ export function fromOclif(thrown: unknown, usage?: string): SvcError | undefined
     )
     return new SvcError('flag_unknown', {flag, suggestion: suggestFlag(flag, names)}, {cause: thrown})
   }
-  return new SvcError('usage', {reason: reasonOf(failure), usage}, {cause: thrown})
+  const reason = reasonOf(failure)
+  const isMissing = reason.startsWith('Missing flag')
+  return new SvcError('usage', {reason, usage, example: isMissing ? example : undefined}, {cause: thrown})
 }
 
 function reasonOf(failure: ParseFailure): string {

@@ -41,7 +41,7 @@ describe('the svc command line', () => {
 
   it('wraps descriptions only at the width of the terminal', async () => {
     const {stdout} = await svcInTurn(['orch', 'submit', '--help'], {env: {COLUMNS: '80'}})
-    const [, description = ''] = /\nDESCRIPTION\n([\s\S]*?)\nEXAMPLES/.exec(stdout) ?? []
+    const [, description = ''] = /\nDESCRIPTION\n([\s\S]*)$/.exec(stdout) ?? []
     for (const paragraph of description.trimEnd().split('\n\n')) {
       const lines = paragraph.split('\n')
       for (const [i, line] of lines.slice(0, -1).entries()) {
@@ -111,7 +111,7 @@ describe('the svc command line', () => {
   for (const args of [['--help'], ['-h']])
     it(`prints the commands with ${args[0]}`, async () => {
       const {stdout, stderr, exitCode} = await svcInTurn(args)
-      for (const word of ['generate', 'config', 'contracts', 'autocomplete']) assert.ok(stdout.includes(word), word)
+      for (const word of ['generate', 'config', 'contracts', 'completion']) assert.ok(stdout.includes(word), word)
       assert.deepEqual([stderr, exitCode], ['', 0])
     })
 
@@ -154,6 +154,11 @@ describe('the svc command line', () => {
     [['orch', 'task', '1', '2'], /Unexpected argument 2\. [\s\S]*Usage: svc orch task ID \[FLAGS\]/],
     [['orch', 'task'], /Missing argument ID\. /],
     [['db', 'client'], /Missing flag --output DIR\. [\s\S]*Usage: svc db client .*--output DIR \[FLAGS\]/],
+    [
+      ['bench', 'llm'],
+      /Missing flag --model MODEL\. [\s\S]*, for example: svc bench llm --model examples\/runs\/guide/,
+    ],
+    [['orch', 'heartbeat', 'T-0042'], /Missing flag --claim N\. [\s\S]*, for example: svc orch heartbeat .*--claim \d/],
     [['orch', 'tasks', '--limit', 'x'], /--limit must be an integer, not "x"\. /],
     [['orch', 'tasks', '--limit', '0'], /--limit must be an integer greater than or equal to 1, not "0"\. /],
     [['orch', 'tasks', '--limit'], /--limit needs a value\. /],
@@ -224,16 +229,6 @@ describe('the svc command line', () => {
     const {exitCode} = await execa('bash', ['-c', script, process.execPath, svcBinary, 'genrate'], {reject: false})
     assert.equal(exitCode, 2)
   })
-
-  it('sets up shell completion', async (test) => {
-    const home = await temporaryFolder(test)
-    const env = {HOME: home, XDG_CACHE_HOME: join(home, 'cache'), SHELL: '/bin/bash'}
-    const {exitCode, stdout} = await svc(['autocomplete', 'bash'], {env})
-    assert.equal(exitCode, 0)
-    assert.match(stdout, /\.bashrc/)
-    const functions = await readFile(join(home, 'cache/svc/autocomplete/functions/bash/svc.bash'), 'utf8')
-    assert.match(functions, /generate .*--max-tokens/)
-  })
 })
 
 describe('the packages that a command loads', () => {
@@ -270,6 +265,9 @@ describe('the packages that a command loads', () => {
     [['bench', 'run'], ['pino']],
     [['bench', 'syntax-k', textFile], ['pino']],
     [['orch', 'fail', '--help'], []],
+    [['__complete', 'transcribe', '--form'], []],
+    [['__complete', 'explain', 'store_'], []],
+    [['__complete', 'orch', 'task', ''], []],
     [
       ['orch', 'tasks'],
       ['better-sqlite3', 'pino'],

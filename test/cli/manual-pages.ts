@@ -1,5 +1,5 @@
 import type {Command} from '@oclif/core'
-import {flagGroups} from '../../src/cli/flag-groups.js'
+import {flagGroups, hasExamplesFirst} from '../../src/cli/flag-groups.js'
 import {helpFlag} from '../../src/cli/help.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {argumentsOf} from '../../src/cli/usage.js'
@@ -59,13 +59,16 @@ function commandPage(command: Loadable, context: Context): string {
         declared.map((one) => flag(helpFlag(one))).join(''),
       ] as const,
   )
+  const shownExamples = ['EXAMPLES', examples(command, context)] as const
+  const isFirst = hasExamplesFirst(command)
   return page(pageName(id), context, [
     ['NAME', `${pageName(id)} \\- ${troff(summary)}`],
     ['SYNOPSIS', `.B ${troff(typed(id))}\n${args.map(argument).join(' ')} [\\fIFLAGS\\fR]`],
+    ...(isFirst ? [shownExamples] : []),
     ['DESCRIPTION', paragraphs(description)],
     ['ARGUMENTS', args.map((arg) => item(argument(arg), arg.description ?? '')).join('')],
     ...groups,
-    ['EXAMPLES', examples(command, context)],
+    ...(isFirst ? [] : [shownExamples]),
     ['EXIT STATUS', exitStatus()],
     ['SEE ALSO', '.BR svc (1)'],
   ])

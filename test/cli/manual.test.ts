@@ -41,6 +41,22 @@ describe('the manual', () => {
     assert.equal(compared.size, pages.size - 1)
   })
 
+  it('has headings for the flags of every command with more than 15, after its examples', async () => {
+    const {commands} = await Config.load({root: projectFile('.'), userPlugins: false})
+    const pages = new Map((await manualPages()).map(({file, text}) => [file, text]))
+    for (const {id, flags, hidden} of commands) {
+      const page = pages.get(`svc-${id.replaceAll(':', '-')}.1`)
+      const shown = Object.values(flags).filter((flag) => !flag.hidden)
+      if (hidden || page === undefined || shown.length <= 15) continue
+      const own = flagGroups(shown).filter(([heading]) => heading !== 'GLOBAL')
+      assert.ok(own.length > 1, `svc ${id} has ${shown.length} flags below one heading; use inGroup`)
+      const headings = [...page.matchAll(/^\.SH (EXAMPLES|.*FLAGS)$/gm)].map(([, heading]) => heading)
+      assert.equal(headings[0], 'EXAMPLES', `svc ${id} needs examples`)
+      for (const [heading] of own)
+        if (heading !== '') assert.ok(headings.includes(`${heading.toUpperCase()} FLAGS`), `${id}: ${heading}`)
+    }
+  })
+
   it('has no heading with more than 16 flags', async () => {
     const {commands} = await Config.load({root: projectFile('.'), userPlugins: false})
     for (const {id, flags, hidden} of commands) {

@@ -69,8 +69,8 @@ describe('svc as npm installs it, without development dependencies', () => {
   before(async () => {
     for (const path of ['bin', 'dist/bundle', 'oclif.manifest.json', 'package.json'])
       await cp(projectFile(path), join(root, path), {recursive: true})
-    await mkdir(join(root, 'node_modules/@oclif'), {recursive: true})
-    for (const name of ['@oclif/plugin-autocomplete', 'better-sqlite3', 'sqlite-vec'])
+    await mkdir(join(root, 'node_modules'), {recursive: true})
+    for (const name of ['better-sqlite3', 'sqlite-vec'])
       await symlink(projectFile(`node_modules/${name}`), join(root, 'node_modules', name))
   })
 

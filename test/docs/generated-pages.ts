@@ -1,5 +1,6 @@
 import {readFile} from 'node:fs/promises'
 import type {Command} from '@oclif/core'
+import {flagGroups} from '../../src/cli/flag-groups.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {type Setting, settingTables} from '../../src/config/index.js'
 import {explainDiagnostics} from '../../src/lang/index.js'
@@ -202,10 +203,11 @@ function commandLine({id, summary, args, flags, strict = true}: Command.Loadable
   const shownArgs = Object.values(args).map(
     ({name, required}) => ` ${required ? name : `[${name}]`}${strict ? '' : '...'}`,
   )
-  const own = Object.values(flags)
-    .filter(({hidden, helpGroup}) => !hidden && helpGroup !== 'GLOBAL')
-    .map(({name}) => `--${name}`)
-  // The flags that all commands for speech share are listed once, by svc transcribe.
-  const listed = own.length > 12 && id !== 'transcribe' ? [...own.slice(0, 8), '...'] : own
-  return `- \`svc ${id.replaceAll(':', ' ')}${shownArgs.join('')}\`: ${summary}${listed.length === 0 ? '' : ` Flags: ${listed.join(' ')}`}`
+  const own = Object.values(flags).filter(({hidden, helpGroup}) => !hidden && helpGroup !== 'GLOBAL')
+  const groups = flagGroups(own).map(([heading, members]) => {
+    const names = members.map(({name}) => `--${name}`).join(' ')
+    return heading === '' ? names : `${heading}: ${names}`
+  })
+  const listed = groups.length > 1 ? groups.join('; ') : groups.join('').replace(/^\w+: /, '')
+  return `- \`svc ${id.replaceAll(':', ' ')}${shownArgs.join('')}\`: ${summary}${listed === '' ? '' : ` Flags: ${listed}`}`
 }

@@ -5,14 +5,17 @@ import {delimiter, join} from 'node:path'
 const packages = {
   Chromium: 'chromium',
   PostgreSQL: 'postgresql',
+  bash: 'bash',
   curl: 'curl',
   ffmpeg: 'ffmpeg',
+  fish: 'fish',
   git: 'git',
   jq: 'jq',
   pgbouncer: 'pgbouncer',
   python3: 'python3',
   script: 'bsdutils',
   'systemd-analyze': 'systemd',
+  zsh: 'zsh',
 } as const
 
 export type Program = keyof typeof packages

@@ -20,9 +20,11 @@ export const commandErrors = rows(() => ({
     hint: 'Write the output to a file, and read the file.',
   }),
   usage: usage({
-    message: (p: {reason: string; usage?: string | undefined}) => p.reason,
-    hint: ({usage}: {usage?: string | undefined} = {}) =>
-      usage === undefined ? 'Run the command with --help to see its usage.' : `Usage: ${usage}.`,
+    message: (p: {reason: string; usage?: string | undefined; example?: string | undefined}) => p.reason,
+    hint: ({usage, example}: {usage?: string | undefined; example?: string | undefined} = {}) => {
+      if (usage === undefined) return 'Run the command with --help to see its usage.'
+      return `Usage: ${usage}${example === undefined ? '' : `, for example: ${example}`}.`
+    },
   }),
   column_unknown: usage({
     message: (p: {column: string; columns: string; suggestion?: string | undefined}) =>

@@ -1,0 +1,27 @@
+import {Args} from '@oclif/core'
+import {completionScripts, completionSetup, formatTable, type Shell, SvcCommand, wrapped} from '../src/cli/index.js'
+
+export default class Completion extends SvcCommand<typeof Completion> {
+  static override summary = 'Print the completion script of a shell.'
+  static override description =
+    `Completes commands, flags and their values: files of the right kind, ids of tasks, plans, workflow runs, sessions and
+agents of the workspace, error codes, models in the cache. Without an argument, shows how to set it up. Open a new shell
+afterwards.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    "echo 'source <(svc completion bash)' >> ~/.bashrc",
+    '<%= config.bin %> <%= command.id %> fish > ~/.config/fish/completions/svc.fish',
+  ]
+  static override aliases = ['autocomplete']
+  static override args = {
+    shell: Args.string({description: 'Shell.', options: Object.keys(completionScripts)}),
+  }
+
+  async run(): Promise<void> {
+    const shell = this.args.shell as Shell | undefined
+    if (shell !== undefined) return this.output.result({shell, script: completionScripts[shell]}, ({script}) => script)
+    await this.output.result({shells: completionSetup}, (result) =>
+      formatTable(['SHELL', wrapped('SET UP WITH')], Object.entries(result.shells), this.view),
+    )
+  }
+}
