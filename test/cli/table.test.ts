@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import {readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {formatCache} from '../../src/cli/cache-text.js'
+import {readCommandTree} from '../../src/cli/completion/command-tree.js'
 import {
+  formatGroups,
   formatRuns,
   formatSessions,
   formatSettings,
@@ -22,6 +25,7 @@ import {formatAgents, formatAttention, formatEvidence, formatTasks} from '../../
 import {formatPlanStatus, formatPlans} from '../../src/cli/plan-text.js'
 import {formatQuestions} from '../../src/cli/question-text.js'
 import {formatRun} from '../../src/cli/workflow-text.js'
+import {projectFile} from '../support/project.js'
 
 describe('a table', () => {
   it('aligns its columns without trailing spaces', () =>
@@ -404,9 +408,30 @@ const tables: readonly (readonly [name: string, ids: readonly string[], format: 
       ),
   ],
   ['config show', [setting.name], (view) => formatSettings([setting] as never, view)],
+  ['orch config', [setting.name], (view) => formatSettings([setting] as never, view)],
+  ['explain', ['typecheck'], (view) => formatGroups([['typecheck', ['typecheck.a_long_code', long]]], view)],
 ]
 
+/** Tables that their commands make. */
+const inCommands = ['contracts list', 'mcp tools', 'orch journey', 'orch oplog']
+
 describe('the tables of svc', () => {
+  it('are those of all commands with --columns', async () => {
+    const {commands} = readCommandTree(projectFile('.'))
+    const names = [...commands].flatMap(([name, {flags}]) => (flags.columns === undefined ? [] : [name]))
+    const covered = new Set([...tables.map(([name]) => name), ...inCommands])
+    assert.deepEqual(
+      names.filter((name) => !covered.has(name)),
+      [],
+    )
+    for (const name of inCommands) {
+      const source = await readFile(projectFile(`commands/${name.replaceAll(' ', '/')}.ts`), 'utf8')
+      const columns = /formatTable\(\s*\[(.*?)\],?\s/s.exec(source)?.[1] ?? ''
+      assert.match(columns, /^\s*'[A-Z]+'/, name)
+      assert.doesNotMatch(columns, /wrapped\('(AGE|WHEN|ID)'\)/, name)
+    }
+  })
+
   for (const [name, ids, format] of tables)
     for (const width of [80, 100, 160])
       for (const output of [undefined, 'wide'])

@@ -8,6 +8,7 @@ import {type FieldRow, type Outcome, requestFields, routes} from '../../src/serv
 import {realtimeErrors, realtimeEvents, realtimeFields} from '../../src/speech-server/index.js'
 import {projectFile} from '../support/project.js'
 import {architecturePicture} from './architecture-picture.js'
+import {terminalPictures} from './terminal-pictures.js'
 
 /** The pages of `docs/` that are generated, completely or in part, by their path in the project. */
 export const generatedPages = async (): Promise<Record<string, string>> => ({
@@ -15,6 +16,7 @@ export const generatedPages = async (): Promise<Record<string, string>> => ({
   'docs/configuration.md': configurationPage(),
   'docs/db-diagnostics.md': await diagnosticsPage(),
   'docs/llms.txt': await llmsPage(),
+  ...(await terminalPictures()),
   'docs/realtime.md': realtimePage(),
   'docs/serve.md': await servePage(),
 })
@@ -188,7 +190,7 @@ describes all flags; \`svc explain CODE\` explains an error code.
 
 ## Guides
 
-- [Getting started](getting-started.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [realtime](realtime.md), [serve](serve.md), [merge](merge.md)
+- [Getting started](getting-started.md), [tour](tour.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [realtime](realtime.md), [serve](serve.md), [merge](merge.md)
 - [Database](db.md), [data language](db-language.md), [diagnostics](db-diagnostics.md)
 - [Tasks](orch.md), [workflows](workflow.md), [daemon](daemon.md), [MCP](mcp.md), [mesh](mesh.md)
 - [Operations](operations.md), [configuration](configuration.md), [library](library.md), [guarantees](guarantees.md), [terms](terms.md)
