@@ -176,7 +176,8 @@ export function formatMeshStatus(status: MeshStatus): string {
     ['This node', self.id === null ? 'no node id' : oneLine(self.id)],
     ['Tokens', tokens.length === 0 ? 'none' : tokens.join(', ')],
     ['Secrets in', status.env_file ?? ''],
-    ['Worker', worker === null ? 'not running' : `pid ${worker.pid} since ${time(worker.since_unix_ms)}`],
+    // A user has one worker, whatever its mesh.
+    ['Worker', worker === null ? 'not running' : `pid ${worker.pid} of this user since ${time(worker.since_unix_ms)}`],
     ['Registry', `${status.registry_path} (${nodes})`],
     ['Overlay', overlays.join(', ')],
     ['WireGuard', oneLine(status.wireguard_endpoint ?? '')],

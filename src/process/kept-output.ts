@@ -25,6 +25,9 @@ const joinBytes = 4096
 /** Characters of standard error that are kept for the error message. */
 const lastCharacters = 4096
 const longestLine = 300
+/** Frames of a stack, the mark below a source line, and the version that Node.js prints at its end. */
+const aroundError =
+  /^(at (async )?(\S+ )*\(?[\w.:/[\]<>-]+:\d+:\d+\)?|\[?[\w.-]+\]?-wrapper:\d+:\d+|[\^~]+|Node\.js v\d+\.\d+\.\d+)$/
 
 /**
  * Keeps the beginning and the end of the output of a command, both streams in order of arrival. The beginning gets a
@@ -99,12 +102,15 @@ export class KeptOutput {
     })
   }
 
-  /** The last non-blank lines of standard error, even if they are not part of the kept output. */
+  /**
+   * The last lines of standard error, even if they are not part of the kept output: without blank lines, and without
+   * what Node.js prints around the message of an error.
+   */
   lastLines(count: number): string[] {
     return this.#lastOfStderr
       .split(/\r?\n/)
       .map((line) => line.trim())
-      .filter((line) => line !== '')
+      .filter((line) => line !== '' && !aroundError.test(line))
       .slice(-count)
       .map((line) => line.slice(0, longestLine))
   }

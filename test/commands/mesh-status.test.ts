@@ -80,7 +80,7 @@ describe('svc mesh status', () => {
     const {worker} = await json<MeshStatusV1>('status', ['status'])
     assert.equal(worker?.pid, pid)
     assert.ok(startedMs <= Number(worker?.since_unix_ms))
-    assert.match(await text(['status']), new RegExp(`^Worker: +pid ${pid} since \\d{4}-\\d\\d-`, 'm'))
+    assert.match(await text(['status']), new RegExp(`^Worker: +pid ${pid} of this user since \\d{4}-\\d\\d-`, 'm'))
     assert.equal(await joining.end('SIGTERM'), 0)
     assert.equal((await json<MeshStatusV1>('status', ['status'])).worker, null)
   })

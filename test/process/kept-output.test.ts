@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {PassThrough} from 'node:stream'
 import {describe, it} from 'node:test'
+import {execa} from 'execa'
 import {registerSecret} from '../../src/log/index.js'
 import {KeptOutput, type OutputSource} from '../../src/process/index.js'
 
@@ -90,5 +91,26 @@ describe('the collected output of a command', () => {
     assert.equal(output.text('stdout'), 'key [redacted], key hunt')
     assert.equal(output.text('stderr'), '[redacted]')
     assert.deepEqual(output.lastLines(1), ['[redacted]'])
+  })
+
+  it('names the error of a Node.js program, not its stack', async () => {
+    const {stderr} = await execa(process.execPath, ['-e', "function f() { throw new TypeError('no disk') }; f()"], {
+      reject: false,
+    })
+    const output = await keep(
+      8,
+      ['stderr', `reading\n${stderr}\n`],
+      ['stderr', '    at async run (file:///a b/c.js:1:2)\n'],
+    )
+    const lines = output.lastLines(3)
+    assert.equal(
+      lines.find((line) => line.startsWith('TypeError')),
+      'TypeError: no disk',
+    )
+    assert.equal(
+      lines.findLast((line) => /^at |^Node/.test(line)),
+      undefined,
+      lines.join('\n'),
+    )
   })
 })

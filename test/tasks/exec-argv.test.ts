@@ -42,7 +42,7 @@ describe('an invalid command line request', () => {
       'names an unknown template',
       () => resolve(program, {}, 'rm'),
       'exec_template_unknown',
-      /Unknown command template rm\.$/,
+      /defines no command template rm under \[orchestrator\.exec\.templates\]\.$/,
     ],
     ['misspells a template', () => resolve(program, {}, 'lnit'), 'exec_template_unknown', /Did you mean lint\?$/],
     ['names an object member', () => resolve(program, {}, 'constructor'), 'exec_template_unknown', /constructor/],

@@ -49,8 +49,8 @@ export const processorErrors = rows(() => ({
   }),
   exec_template_unknown: notFound({
     message: (p: {template: string; suggestion?: string | undefined}) =>
-      `Unknown command template ${p.template}.${didYouMean(p.suggestion)}`,
-    hint: 'Use a template that `svc orch config` lists, or define it under [orchestrator.exec.templates] in Svc.toml of the machine that runs the command.',
+      `Svc.toml defines no command template ${p.template} under [orchestrator.exec.templates].${didYouMean(p.suggestion)}`,
+    hint: 'Use a template that `svc orch config` lists, or define it in Svc.toml of the machine that runs the command.',
     param: () => 'exec.template',
   }),
   exec_template_invalid: usage({

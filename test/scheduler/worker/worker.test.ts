@@ -86,7 +86,7 @@ console.log(process.env.SVC_TASK_UID); console.error('done')`)
       assert.equal(success, false)
       assert.match(error ?? '', pattern)
     }
-    await rejected(/^exec_template_unknown: .*Unknown command template deploy/, {template: 'deploy'})
+    await rejected(/^exec_template_unknown: .*no command template deploy/, {template: 'deploy'})
     await rejected(/^exec_params_missing: /, {params: {}})
     await rejected(/^exec_template_missing: /, {template: undefined})
     await rejected(/^remote_task_rejected: .* lacks a required capability/, {}, needs({min_vram_mb: 8192}))
