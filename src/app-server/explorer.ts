@@ -5,11 +5,13 @@ export const explorerPage = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>svc db serve</title>
 <style>
-  body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 52rem; padding: 0 1rem; color: #222; background: #fff }
+  * { box-sizing: border-box }
+  body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 52rem; padding: 0 1rem; color: #222; background: #fff; overflow-wrap: anywhere }
   details { border: 1px solid #ccc; border-radius: 6px; margin: .5rem 0; padding: .5rem 1rem }
   summary { cursor: pointer; font-family: ui-monospace, monospace }
-  label { display: grid; grid-template-columns: 10rem 1fr; gap: .5rem; margin: .25rem 0 }
-  input, textarea, button { font: inherit; padding: .25rem .5rem }
+  label { display: grid; grid-template-columns: minmax(6rem, 10rem) minmax(0, 1fr); gap: .5rem; margin: .25rem 0 }
+  input, textarea, button { font: inherit; padding: .25rem .5rem; max-width: 100% }
+  @media (max-width: 30rem) { label { grid-template-columns: minmax(0, 1fr); gap: 0 } }
   input, textarea { font-family: ui-monospace, monospace }
   pre { background: #f5f5f5; padding: .5rem; overflow: auto; border-radius: 4px; white-space: pre-wrap }
   @media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd } pre { background: #222 } details { border-color: #444 } }

@@ -129,7 +129,12 @@ const isChoice = ({keyword}: Pick<ErrorObject, 'keyword'>): boolean => keyword =
 
 const typeNames: Readonly<Record<string, string>> = {array: 'a list', object: 'a mapping', string: 'a text'}
 
-function asViolation({instancePath, keyword, params, message, parentSchema, propertyName}: ErrorObject): Violation {
+/** The member of the schema that is most similar to an unknown one. */
+const memberLike = ({params, parentSchema}: ErrorObject): string | undefined =>
+  nearest(String(params.additionalProperty), Object.keys(parentSchema?.properties ?? {}))
+
+function asViolation(error: ErrorObject): Violation {
+  const {instancePath, keyword, params, message, parentSchema, propertyName} = error
   const path = instancePath
     .split('/')
     .slice(1)
@@ -141,8 +146,12 @@ function asViolation({instancePath, keyword, params, message, parentSchema, prop
   switch (keyword) {
     case 'additionalProperties': {
       const member = String(params.additionalProperty)
-      const suggestion = nearest(member, Object.keys(parentSchema?.properties ?? {}))
-      return {path: [...path, member], part: 'key', message: `Unknown member "${member}".`, suggestion}
+      return {
+        path: [...path, member],
+        part: 'key',
+        message: `Unknown member "${member}".`,
+        suggestion: memberLike(error),
+      }
     }
     case 'required':
       return {path, part: 'key', message: `Missing member "${params.missingProperty}".`}
@@ -206,9 +215,14 @@ export async function assertContract(id: string, value: unknown, subject: string
   if (violations.length > 0) throw new SvcError('contract_violation', {subject, contract: id, violations})
 }
 
-function describe({instancePath, message, keyword, params}: ErrorObject): string {
+function describe(error: ErrorObject): string {
+  const {instancePath, message, keyword, params} = error
   const place = instancePath === '' ? 'the document' : instancePath
-  if (keyword === 'additionalProperties') return `${place} has an unknown member "${params.additionalProperty}"`
+  if (keyword === 'additionalProperties') {
+    const suggestion = memberLike(error)
+    const also = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
+    return `${place} has an unknown member "${params.additionalProperty}"${also}`
+  }
   if (keyword === 'enum') return `${place} must be one of ${JSON.stringify(params.allowedValues)}`
   if (keyword === 'const') return `${place} must be ${JSON.stringify(params.allowedValue)}`
   return `${place} ${message}`

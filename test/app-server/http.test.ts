@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {request} from 'node:http'
 import {after, before, describe, it} from 'node:test'
+import {skipWithoutChromium, suitePage} from '../support/chromium.js'
 import {type DbServer, serveDb} from '../support/db-server.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
 
@@ -40,6 +41,7 @@ http get "/given" (p: Option[dec], b: Option[bytes], s: Option[str], n: Option[i
 type Envelope = {ok: false; code: string; message: string; request_id: string; details: unknown}
 
 describe('a served program', () => {
+  const suite = suitePage('')
   let server: DbServer
   const folder = suiteFolder()
   const ends: (() => Promise<void>)[] = []
@@ -232,6 +234,15 @@ describe('a served program', () => {
     const page = await fetch(`${server.baseUrl}/_svc/`)
     assert.match(await page.text(), /<!doctype html>/)
     assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  })
+
+  it('has a page for trying endpoints that fits a phone', {skip: skipWithoutChromium}, async () => {
+    const page = await suite()
+    await page.setViewportSize({width: 360, height: 740})
+    await page.goto(`${server.baseUrl}/_svc/`)
+    await page.waitForSelector('details')
+    await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
   })
 })
 

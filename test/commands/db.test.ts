@@ -561,6 +561,12 @@ describe('svc db call', {concurrency: 3}, () => {
       /argument id: it must be Id\[Task\], not "milk"\./,
     ],
     [
+      'suggests the argument of a misspelt one',
+      ['add', 'titel=x'],
+      2,
+      /no such parameter \(did you mean title\?\)\. \(/,
+    ],
+    [
       'exits with status 2 for an argument that the endpoint does not have',
       ['one', 'id=1', 'day=2'],
       2,

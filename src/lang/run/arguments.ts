@@ -1,3 +1,4 @@
+import {nearest} from '../../errors/index.js'
 import {type FunctionType, show} from '../check/index.js'
 import {decoder, TypeMismatch} from './decode.js'
 import {parseJsonText} from './json-text.js'
@@ -23,7 +24,14 @@ export function readArguments(target: FunctionType, assignments: readonly string
     const at = assignment.indexOf('=')
     const name = at < 0 ? assignment : assignment.slice(0, at)
     if (at < 0) throw new BadArgument(name, 'it is not of the form name=value')
-    if (!params.some((param) => param.name === name)) throw new BadArgument(name, 'the endpoint has no such parameter')
+    if (!params.some((param) => param.name === name)) {
+      const suggestion = nearest(
+        name,
+        params.map((param) => param.name),
+      )
+      const also = suggestion === undefined ? '' : ` (did you mean ${suggestion}?)`
+      throw new BadArgument(name, `the endpoint has no such parameter${also}`)
+    }
     texts.set(name, assignment.slice(at + 1))
   }
   return params.map(({name, type, optional, binding}) => {

@@ -13,7 +13,7 @@ export function completeInput(
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(inputs, name))
   if (unknown !== undefined) {
     const suggestion = nearest(unknown, Object.keys(inputs))
-    const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+    const hint = suggestion === undefined ? '' : ` (did you mean ${suggestion}?)`
     throw new SvcError('workflow_input_invalid', {
       workflow,
       name: unknown,

@@ -332,7 +332,11 @@ describe('a mix file', () => {
   for (const [what, mixFile, message] of [
     ['no sources', 'sources: []\noutput: a\n', /\/sources must NOT have fewer than 1 items/],
     ['no output', 'sources: [{path: a.jsonl}]\n', /must have required property 'output'/],
-    ['an unknown member', only('a.jsonl', ', wieght: 2'), /\/sources\/0 has an unknown member "wieght"/],
+    [
+      'an unknown member',
+      only('a.jsonl', ', wieght: 2'),
+      /\/sources\/0 has an unknown member "wieght" \(did you mean "weight"\?\)/,
+    ],
     [
       'an unknown format',
       only('a.jsonl', ', record_format: asr'),
