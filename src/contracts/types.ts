@@ -3471,6 +3471,8 @@ export interface WorkflowDefinition {
   input?: {[k: string]: WorkflowInput}
   /** Hosts that http activities may call, such as api.example.com or localhost:8080. */
   hosts?: string[]
+  /** When the daemon starts the workflow: five fields, such as 0 3 * * 1-5. */
+  cron?: string | WorkflowCron
   steps: WorkflowSteps
   /** Result of the run. Text in ${{ }} is an expression. */
   output?: {[k: string]: unknown}
@@ -3483,6 +3485,15 @@ export interface WorkflowInput {
   description?: string
   /** Value of a run that does not pass one. Without it, the value is required. */
   default?: {[k: string]: unknown}
+}
+
+export interface WorkflowCron {
+  /** Minute, hour, day, month and weekday. */
+  schedule: string
+  /** Time zone of the schedule, such as Europe/Berlin; default: that of the machine. */
+  time_zone?: string
+  /** After times at which no daemon ran, start no run (skip, the default) or one (once). */
+  missed?: 'skip' | 'once'
 }
 
 export type WorkflowSteps = WorkflowStep[]
@@ -3503,10 +3514,14 @@ export interface WorkflowStep {
   /** Maximum number of items at the same time; default: 1. */
   concurrency?: number
   steps?: WorkflowSteps
-  /** Program and its arguments, run in the workspace without a shell. */
-  exec?: string[]
+  /** Program and its arguments, run in the workspace without a shell; with shell, the text of a script. */
+  exec?: string[] | string
+  /** Run the text of exec in this shell, which stops at the first failing command; true is sh. */
+  shell?: true | 'sh' | 'bash'
+  /** Directory of exec, inside the workspace; default: the workspace. */
+  cwd?: string
   /** Environment variables of exec. */
-  env?: {[k: string]: string}
+  env?: {[k: string]: string | number | boolean}
   /** Parse the output of exec, or the answer of generate, as JSON into the member json. */
   json?: boolean
   /** Task of the orchestrator: its description, or the members of a submission. */

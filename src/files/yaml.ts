@@ -19,7 +19,7 @@ export interface LocatedDocument {
 
 /**
  * Parses a YAML document. Aliases are expanded, and refused if they stand for too many values: a document of a few lines can
- * have aliases of aliases for billions. Integers beyond 2^53 are refused, as in `parseExactJson`.
+ * have aliases of aliases for billions. Merge keys (`<<`) are supported. Integers beyond 2^53 are refused, as in `parseExactJson`.
  * @throws SyntaxError; YAMLParseError of the library
  */
 export const parseYaml = async (source: string): Promise<unknown> => (await readYaml(source)).value
@@ -27,7 +27,7 @@ export const parseYaml = async (source: string): Promise<unknown> => (await read
 /** The same, with the places of the values. @throws SyntaxError; YAMLParseError of the library */
 export async function readYaml(source: string): Promise<LocatedDocument> {
   const yaml = await import('yaml')
-  const document = yaml.parseDocument(source, {intAsBigInt: true})
+  const document = yaml.parseDocument(source, {intAsBigInt: true, merge: true})
   for (const error of document.errors) throw error
   document.contents = expanded(document.contents, yaml, source) as typeof document.contents
   const value: unknown = document.toJS({

@@ -544,6 +544,7 @@ describe('settings of the file only', () => {
     ['event_retention_days', 90, [1, 36_500], [0, 36_501]],
     ['workflow_retention_days', 30, [1, 36_500], [0, 36_501]],
     ['workflow_output_max_bytes', 67_108_864, [0, 2 ** 40], [-1, 2 ** 40 + 1]],
+    ['workflow_files', [], [['a.yaml', 'b.yaml'], []], [['a.yaml', 1], 'a.yaml']],
     ['default_processor', 'ai', ['ai', 'exec', 'external'], ['shell']],
     ['model_prices', {}, [{'gpt-oss': 0.002, 'llama3.2:1b': 0}], [[], 'x', {m: -1}, {m: 'x'}]],
     ['exec.enabled', false, [true], ['true', 1]],

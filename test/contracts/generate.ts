@@ -55,14 +55,21 @@ async function typeOf(schema: Schema, name: string, references: string[]): Promi
 }
 
 /**
- * The schema with type names instead of references, and without array lengths, which would produce a type per length.
+ * The schema with type names instead of references, and without array lengths, which would produce a type per length, and
+ * keys by their pattern, which would permit any member.
  * The names are added to `references`.
  */
 function withTypeNames(value: unknown, references: string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => withTypeNames(item, references))
   if (typeof value !== 'object' || value === null) return value
-  const {$ref, minItems: _, maxItems: __, ...schema} = value as {$ref?: string; minItems?: number; maxItems?: number}
-  if ($ref !== undefined) {
+  const {
+    $ref,
+    minItems: _,
+    maxItems: __,
+    patternProperties: ___,
+    ...schema
+  } = value as Readonly<Record<string, unknown>>
+  if (typeof $ref === 'string') {
     const name = typeName($ref.replace('#/$defs/', ''))
     references.push(name)
     return {...schema, tsType: name}

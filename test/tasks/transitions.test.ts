@@ -29,7 +29,7 @@ const allowed: Readonly<Record<TaskStatus, string>> = {
   Doubted: 'Queued Blocked BlockedOnApproval Completed Failed Cancelled',
   Completed: 'Doubted',
   Failed: 'Queued Blocked Cancelled Doubted',
-  Cancelled: 'Doubted',
+  Cancelled: 'Queued Blocked BlockedOnApproval Doubted',
 }
 
 /** Runs an action and rolls it back, so that the next one starts from the same state. */
@@ -111,7 +111,7 @@ const requests: readonly {
   },
   {name: 'resolve', ask: (o, id) => resolveDoubt(o, id, report), becomes: {Doubted: 'Queued'}},
   {name: 'overrule', ask: (o, id) => overruleDoubt(o, id), becomes: {Doubted: 'Completed'}},
-  {name: 'retry', ask: (o, id) => retryTask(o, id), becomes: {Failed: 'Queued'}},
+  {name: 'retry', ask: (o, id) => retryTask(o, id), becomes: {Failed: 'Queued', Cancelled: 'Queued'}},
   {name: 'approve', ask: (o, id) => approveTask(o, id), becomes: {BlockedOnApproval: 'Queued'}},
   {
     name: 'reorder',
@@ -138,6 +138,18 @@ describe('user requests for a task', () => {
           }
         })
     })
+
+  it('retry: queues a task that was cancelled, but not before it is approved', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const id = taskThatIs(orchestrator, 'BlockedOnApproval')
+    cancelTask(orchestrator, id)
+    retryTask(orchestrator, id)
+    assert.equal(statusOf(orchestrator, id), 'BlockedOnApproval')
+    approveTask(orchestrator, id)
+    cancelTask(orchestrator, id)
+    retryTask(orchestrator, id)
+    assert.equal(statusOf(orchestrator, id), 'Queued')
+  })
 
   it('fails with not_found for an unknown task', async (t) => {
     const orchestrator = await openTestOrchestrator(t)

@@ -80,6 +80,13 @@ describe('definitions of workflows', () => {
     'a program that is computed': ['steps: [{exec: ["${{ input.x }}"]}]', /program of exec/],
     'an approval without an id': ['steps: [{approval: Go?}]', /needs an id/],
     'a key of another kind': ['steps: [{value: 1, env: {A: b}}]', /env belongs to exec/],
+    'a directory for a value': ['steps: [{value: 1, cwd: a}]', /cwd belongs to exec/],
+    'a text without a shell': ['steps: [{exec: echo a}]', /exec must be a list .* or needs shell: true/],
+    'a list with a shell': ['steps: [{exec: [echo], shell: true}]', /with shell, exec must be one text/],
+    'a script with an expression': [
+      'steps: [{exec: "echo ${{ input.x }}", shell: true}]',
+      /script must not contain an expression; pass its value in env/,
+    ],
     'a key of a block': ['steps: [{value: 1, concurrency: 2}]', /concurrency does not belong to value/],
     'steps without a loop': ['steps: [{for_each: [1]}]', /for_each needs steps/],
     'then without if': ['steps: [{then: [{value: 1}]}]', /then needs if/],
@@ -129,6 +136,37 @@ describe('definitions of workflows', () => {
     )
     await assert.rejects(readWorkflows(`${root}/none.yaml`), (error) => isErrorOf(error, 'file_not_found'))
   })
+
+  it('can merge maps, and have keys of their own', async (test) => {
+    const root = await temporaryFolder(test)
+    const steps = (own: string) => `
+x-run: &run {cwd: build, env: {PORT: 80}}
+workflows:
+  flow:
+    x-owner: ${own}
+    steps:
+      - {<<: *run, id: a, exec: ['true'], x-note: ${own}}
+      - {if: 'true', x-note: ${own}, then: [{value: 1, x-note: ${own}}]}
+`
+    await writeFiles(root, {'one.yaml': `version: 1${steps('ann')}`, 'two.yaml': `version: 1${steps('bob')}`})
+    const [[one], [two]] = await Promise.all([readWorkflows(`${root}/one.yaml`), readWorkflows(`${root}/two.yaml`)])
+    const [step] = one?.steps ?? []
+    const args = step?.kind === 'activity' ? step.activity.args({}) : undefined
+    assert.deepEqual(args, {argv: ['true'], env: {PORT: '80'}, json: false, cwd: 'build'})
+    assert.equal(one?.digest, two?.digest)
+  })
+
+  for (const line of ['exec: [echo, ${{ input.name }}]', 'value: ${{ {a: 1} }}', 'parallel: {a: [{value: ${{ 1 }}}]}'])
+    it(`that cannot be parsed say to quote: ${line}`, async (test) => {
+      const root = await temporaryFolder(test)
+      const file = `${root}/bad.yaml`
+      await writeFiles(root, {'bad.yaml': `version: 1\nworkflows:\n  flow:\n    steps:\n      - ${line}\n`})
+      await assert.rejects(
+        readWorkflows(file),
+        (error: Error) =>
+          isErrorOf(error, 'document_unparsable') && /; quote the text that contains \$\{\{/.test(error.message),
+      )
+    })
 })
 
 describe('checkWorkflows', () => {

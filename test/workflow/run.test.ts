@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {existsSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs'
-import {readFile, writeFile} from 'node:fs/promises'
+import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {hostname} from 'node:os'
@@ -51,6 +51,21 @@ output: {text: "\${{ steps.hello.stdout.trim() }}!", sum: "\${{ steps.sum }}"}`,
     )
     assert.equal(row.status, 'completed')
     assert.deepEqual(outputOf(row), {text: 'hello ada!', sum: 42})
+  })
+
+  it('runs scripts and programs in a directory of the workspace, with numbers in their environment', async (test) => {
+    const {run, file} = await openFlows(test)
+    await mkdir(file('sub'))
+    const row = await run(`
+steps:
+  - {id: script, shell: bash, cwd: sub, env: {N: 3, YES: true}, exec: 'basename "$PWD" | cat; echo "$N $YES"'}
+  - {id: program, cwd: ./sub/.., exec: [sh, -c, 'basename "$PWD"']}
+  - {id: stops, shell: true, exec: 'false; echo on', continue_on_error: true}
+  - {id: outside, cwd: .., exec: ['true'], continue_on_error: true}
+output: ["\${{ steps.script.stdout }}", "\${{ steps.stops.exit_code }}", "\${{ steps.outside.error }}"]`)
+    const [script, status, outside] = outputOf(row) as [string, number, string]
+    assert.deepEqual([script, status], ['sub\n3 true\n', 1])
+    assert.match(outside, /outside the workspace/)
   })
 
   it('writes a journal whose entries match their contract', async (test) => {

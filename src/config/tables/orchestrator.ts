@@ -1,6 +1,6 @@
 import {sectionSettings} from '../setting.js'
 import {type FileGroup, fileGroups, tableOf} from '../structures.js'
-import {boolean, choice, integer, milliseconds, number, path, text} from '../types.js'
+import {boolean, choice, integer, list, milliseconds, number, path, text} from '../types.js'
 
 /** Acceptance, storage and execution of tasks. */
 export const orchestratorSettings = sectionSettings('orchestrator', () => ({
@@ -115,6 +115,11 @@ export const orchestratorSettings = sectionSettings('orchestrator', () => ({
     type: integer({min: 0, max: 2 ** 40}),
     default: 2 ** 26,
     doc: 'Maximum bytes of the output of a workflow step to write to a file if its result has only a part; 0 writes none.',
+  },
+  workflowFiles: {
+    type: list(),
+    default: [] as readonly string[],
+    doc: 'Workflow files whose workflows with cron the daemon starts.',
   },
   eventLog: {
     type: path(),

@@ -412,7 +412,7 @@ export const taskOperations: readonly Operation[] = [
   operation<{task_id: number; dependants?: boolean}, object>({
     name: 'retry_task',
     title: 'Retry a task',
-    summary: 'Retry a failed task.',
+    summary: 'Retry a failed or cancelled task.',
     effect: 'write',
     idempotent: false,
     input: object(

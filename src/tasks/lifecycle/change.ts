@@ -14,8 +14,8 @@ import {moveTask} from './status.js'
 import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
 
 /**
- * Retries a failed task at its former place in the queue. If some of its dependencies are not completed, it waits for
- * them.
+ * Retries a failed or cancelled task at its former place in the queue. If some of its dependencies are not completed, it waits for
+ * them; a task that was cancelled before it was approved waits for the approval.
  * @param dependants also retry the tasks that failed because of it, directly or indirectly, except those with another
  *   failed dependency
  * @throws task_not_found, invalid_transition, plan_step_replaced, dependency_failed, lock_conflict
@@ -41,11 +41,13 @@ const least = (ids: ReadonlySet<number>): number | undefined => (ids.size === 0 
 
 /** @throws invalid_transition, plan_step_replaced, dependency_failed, lock_conflict */
 function retryRow(context: TaskContext, row: TaskRow): void {
-  requireStatus(row, ['Failed'], 'Queued')
+  requireStatus(row, ['Failed', 'Cancelled'], 'Queued')
   notify(context, 'taskReopening', {taskId: row.id})
   const open = reopenDependencies(context, row.id)
   const agentId = homeAgent(context, row, row.agent_id)
-  moveTask(context, row, open.length === 0 ? 'Queued' : 'Blocked', {
+  const awaitsConsent = row.status === 'Cancelled' && lacksConsent(context, row)
+  const isReady = open.length === 0 && !awaitsConsent
+  moveTask(context, row, awaitsConsent ? 'BlockedOnApproval' : isReady ? 'Queued' : 'Blocked', {
     agent_id: agentId,
     retry_count: row.retry_count + 1,
     fault_count: 0,
@@ -54,15 +56,23 @@ function retryRow(context: TaskContext, row: TaskRow): void {
     debug_iterations: 0,
     toestub_iterations: 0,
     socrates_iterations: 0,
-    status_reason: null,
+    status_reason: awaitsConsent && row.approval_tier !== null ? personRequired('cancelled_before_approval') : null,
     not_before_ms: null,
     // A new attempt may be delegated again.
     delegation: row.delegation === null ? null : 'open',
     unmet_dependencies: open.length,
     blocked_on: open.at(-1) ?? null,
   })
-  if (open.length === 0) lockAgain(context, {...row, agent_id: agentId})
+  if (isReady) lockAgain(context, {...row, agent_id: agentId})
   appendEvent(context, {type: 'task_requeued', task_id: row.id, agent_id: agentId, reason: 'retry'})
+}
+
+/** True for a task that needs an approval before it starts, has none, and was never started. */
+function lacksConsent({store}: TaskContext, {id, started_at_ms, approval_tier: tier, request}: TaskRow): boolean {
+  const {requires_approval} = JSON.parse(request) as {requires_approval?: boolean}
+  if (started_at_ms !== null || !(requires_approval === true || (tier !== null && tier !== 'auto_approve')))
+    return false
+  return store.get("SELECT 1 FROM orch_events WHERE task_id = ? AND type = 'task_approved'", [id]) === undefined
 }
 
 /** Tasks that failed because a dependency failed. */

@@ -34,7 +34,7 @@ export function cancelTasks(
 }
 
 /**
- * Retries these failed tasks in one transaction; those that cannot be retried are left unchanged.
+ * Retries these failed or cancelled tasks in one transaction; those that cannot be retried are left unchanged.
  * @param dependants also retry the tasks that failed because of them
  */
 export function retryTasks(

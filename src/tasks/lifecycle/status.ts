@@ -4,10 +4,9 @@ import {displayTask} from '../base/ids.js'
 import type {TaskStatus} from '../base/vocabulary.js'
 
 /**
- * Allowed status transitions. `Completed` and `Cancelled` are final except for a doubt, which can also return to them.
- * Keeping the status is always allowed and only changes its details. A queued or running task is `BlockedOnApproval`
- * while it waits for the answer to a question. `Failed` to `Blocked` is a retry with unmet
- * dependencies.
+ * Allowed status transitions. `Completed` is final except for a doubt, which can also return to it. Keeping the status is
+ * always allowed and only changes its details. A queued or running task is `BlockedOnApproval` while it waits for the
+ * answer to a question. A failed or cancelled task leaves its state by a retry, with unmet dependencies to `Blocked`.
  */
 export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   Queued: ['InProgress', 'BlockedOnApproval', 'Doubted', 'Cancelled'],
@@ -17,7 +16,7 @@ export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
   Doubted: ['Queued', 'Blocked', 'BlockedOnApproval', 'Completed', 'Failed', 'Cancelled'],
   Failed: ['Queued', 'Blocked', 'Cancelled', 'Doubted'],
   Completed: ['Doubted'],
-  Cancelled: ['Doubted'],
+  Cancelled: ['Queued', 'Blocked', 'BlockedOnApproval', 'Doubted'],
 }
 
 export const canMove = (from: TaskStatus, to: TaskStatus): boolean => from === to || transitions[from].includes(to)

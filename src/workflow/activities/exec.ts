@@ -1,5 +1,6 @@
+import {relative, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
-import {parseExactJson} from '../../files/index.js'
+import {containedPath, parseExactJson} from '../../files/index.js'
 import {
   inheritedEnvironment,
   type KeptOutput,
@@ -31,7 +32,7 @@ export const execExecutor: Executor<'exec'> = {
   type: 'work',
   async run(call, signal) {
     const {context, ports, key, name, args, attempt} = call
-    const {argv, env, json} = args
+    const {argv, env, json, cwd} = args
     refuseNul(name, argv)
     // A process of an attempt that was interrupted may still be running.
     if (attempt > 1) for (const pid of processesWith(marker, markerOf(key))) killIfRunning(pid)
@@ -46,7 +47,7 @@ export const execExecutor: Executor<'exec'> = {
       } = await runInGroup(
         {
           argv: [program, ...rest],
-          cwd: context.root,
+          cwd: await folderOf(context.root, cwd),
           env: {
             ...inheritedEnvironment(ports.env),
             ...env,
@@ -80,6 +81,12 @@ export const execExecutor: Executor<'exec'> = {
       output.close()
     }
   },
+}
+
+/** The directory of a program. @throws path_denied, file_not_found */
+async function folderOf(root: string, cwd: string | undefined): Promise<string> {
+  const isRoot = cwd === undefined || relative(root, resolve(root, cwd)) === ''
+  return isRoot ? root : containedPath(root, cwd)
 }
 
 /** The output of a program while it runs: what is kept of it, its lines, and the files of a long one. */

@@ -16,6 +16,9 @@ export type Reader<K extends keyof WorkflowStep> = (
 
 const defaultResponseBytes = 1 << 20
 
+/** How shells run a script: they stop at the first command that fails. */
+const shells = {sh: ['sh', '-e', '-c'], bash: ['bash', '-e', '-o', 'pipefail', '-c']} as const
+
 const mesh = (operation: 'noop' | 'join' | 'snapshot' | 'heartbeat') => (): Activity => ({
   kind: 'mesh',
   args: () => ({operation, receiver: undefined, type: undefined, payload: undefined}),
@@ -23,13 +26,15 @@ const mesh = (operation: 'noop' | 'join' | 'snapshot' | 'heartbeat') => (): Acti
 
 /** The activities of a workflow file, by their key in a step. */
 export const activityReaders = {
-  exec: (argv, compile, {env = {}, json = false}) => {
-    const args = compile({argv, env})
+  exec: (command, compile, {env = {}, json = false, shell, cwd}) => {
+    const args = compile({argv: typeof command === 'string' ? [] : command, env, cwd})
+    const script = typeof command === 'string' ? [...shells[shell === 'bash' ? 'bash' : 'sh'], command] : []
     return {
       kind: 'exec',
       args: (scope) => {
-        const {argv: values, env: variables} = args(scope)
-        return {argv: values.map(asText), env: mapValues(variables, asText), json}
+        const {argv: values, env: variables, cwd: folder} = args(scope)
+        const argv = [...script, ...values.map(asText)]
+        return {argv, env: mapValues(variables, asText), json, ...(folder === undefined ? {} : {cwd: asText(folder)})}
       },
     }
   },
@@ -90,12 +95,26 @@ export type ActivityKey = keyof typeof activityReaders
 
 /** The reason why an activity of a file is invalid although it matches the schema. */
 export function activityFault(key: ActivityKey, step: WorkflowStep): string | undefined {
-  if (key === 'exec' && hasExpression(step.exec?.[0] ?? '')) return 'the program of exec must not be an expression'
+  if (key === 'exec') {
+    const fault = execFault(step)
+    if (fault !== undefined) return fault
+  }
   if (key === 'approval' && step.id === undefined) return 'an approval needs an id, which is the key of its signal'
   if (key === 'patch' && (step.patch?.min ?? 1) > (step.patch?.max ?? 1)) return 'min of patch is greater than max'
-  if (step.env !== undefined && key !== 'exec') return 'env belongs to exec'
+  const misplaced = key === 'exec' ? undefined : (['env', 'cwd', 'shell'] as const).find((name) => name in step)
+  if (misplaced !== undefined) return `${misplaced} belongs to exec`
   if (step.json !== undefined && key !== 'exec' && key !== 'generate') return 'json belongs to exec and generate'
   return undefined
+}
+
+/** A value in a script would be read as code, so scripts get their values as variables. */
+function execFault({exec = [], shell}: WorkflowStep): string | undefined {
+  if (typeof exec === 'string') {
+    if (shell === undefined) return 'exec must be a list of the program and its arguments, or needs shell: true'
+    return hasExpression(exec) ? 'a script must not contain an expression; pass its value in env' : undefined
+  }
+  if (shell !== undefined) return 'with shell, exec must be one text'
+  return hasExpression(exec[0] ?? '') ? 'the program of exec must not be an expression' : undefined
 }
 
 /**

@@ -3,6 +3,7 @@ import type {WorkflowDefinition, WorkflowStep} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {canonicalJson} from '../../lang/index.js'
 import {type ActivityKey, activityFault, activityReaders, durationMs, type Reader} from './activity.js'
+import {compileSchedule, type Schedule} from './cron.js'
 import type {ActivityStep, InputType, Step, Workflow} from './definition.js'
 import {compileExpression, ExpressionFailure} from './expression.js'
 import {compileTemplate, type Template} from './template.js'
@@ -20,13 +21,16 @@ export interface Fault {
   readonly finding?: ExpressionFailure['finding']
 }
 
+/** The part of a workflow that has a fault: a step by its position, or another key. */
+export const partOf = (step: string): string => (/^\d/.test(step) ? `step ${step}` : step)
+
 /** Compiles a definition that matches its schema. @param place for errors @throws workflow_invalid */
 export function compileWorkflow(name: string, source: WorkflowDefinition, place: string): Workflow {
   const {workflow, faults} = compileDefinition(name, source)
   const [fault] = faults
   if (fault === undefined) return workflow
   throw new SvcError('workflow_invalid', {
-    place: `${place}: workflow ${name}, step ${fault.step}`,
+    place: `${place}: workflow ${name}, ${partOf(fault.step)}`,
     reason: fault.reason.replace(/\.$/, ''),
   })
 }
@@ -36,7 +40,7 @@ export function compileDefinition(
   name: string,
   source: WorkflowDefinition,
 ): {workflow: Workflow; faults: readonly Fault[]} {
-  const {description, input = {}, hosts = [], steps, output} = source
+  const {description, input = {}, hosts = [], cron, steps, output} = source
   const compiler = new WorkflowCompiler()
   const names = ['input', 'run', 'steps']
   const workflow = {
@@ -44,11 +48,14 @@ export function compileDefinition(
     description,
     inputs: Object.fromEntries(Object.entries(input).map(([key, row]) => [key, inputType(row)])),
     hosts,
+    schedule: compiler.schedule(cron, input, {step: 'cron', path: ['cron'], names, depth: 0}),
     steps: compiler.steps(steps, {step: '', path: ['steps'], names, depth: 0}),
     output: compiler.output(output, {step: 'output', path: ['output'], names, depth: 0}),
     source,
     get digest() {
-      return createHash('sha256').update(canonicalJson(source)).digest('hex')
+      // A run does not depend on what starts others.
+      const {cron: _, ...definition} = source
+      return createHash('sha256').update(canonicalJson(definition)).digest('hex')
     },
   }
   return {workflow, faults: compiler.faults}
@@ -82,6 +89,22 @@ class StepFault extends Error {
 class WorkflowCompiler {
   readonly faults: Fault[] = []
   readonly #ids = new Set<string>()
+
+  /** The schedule; undefined if an input is required, because the daemon passes none. */
+  schedule(
+    source: WorkflowDefinition['cron'],
+    inputs: NonNullable<WorkflowDefinition['input']>,
+    at: Surroundings,
+  ): Schedule | undefined {
+    if (source === undefined) return undefined
+    const [schedule] = this.#collect(() => {
+      const required = Object.entries(inputs).find(([, row]) => row.default === undefined)
+      if (required !== undefined)
+        throw invalid(at, `the input ${required[0]} needs a default, since the daemon passes none`)
+      return compiled(at, () => compileSchedule(source))
+    })
+    return schedule
+  }
 
   /** Compiles steps; a step with a fault is left out. */
   steps(sources: readonly WorkflowStep[], at: Surroundings): readonly Step[] {

@@ -1,4 +1,5 @@
 import type {SubmitTaskV1} from '../../contracts/index.js'
+import type {Schedule} from './cron.js'
 import type {Expression} from './expression.js'
 import type {Template} from './template.js'
 
@@ -9,6 +10,8 @@ export interface Workflow {
   readonly inputs: Readonly<Record<string, InputType>>
   /** Hosts that http activities may call. */
   readonly hosts: readonly string[]
+  /** When the daemon starts it; undefined if only people and programs do. */
+  readonly schedule: Schedule | undefined
   readonly steps: readonly Step[]
   readonly output: Template | undefined
   /** Source of the definition, which the run keeps. */
@@ -95,6 +98,8 @@ export type ArgsOf<K extends ActivityKind> = ReturnType<ActivityOf<K>['args']>
 
 export interface ExecArgs {
   readonly argv: readonly string[]
+  /** Directory below the workspace; undefined: the workspace. */
+  readonly cwd?: string | undefined
   readonly env: Readonly<Record<string, string>>
   readonly json: boolean
 }

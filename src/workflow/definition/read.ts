@@ -1,9 +1,15 @@
 import {readFile} from 'node:fs/promises'
-import {findViolations, readDocument, type WorkflowFile} from '../../contracts/index.js'
+import {
+  findViolations,
+  readDocument,
+  type WorkflowDefinition,
+  type WorkflowFile,
+  type WorkflowStep,
+} from '../../contracts/index.js'
 import {counted, isErrorOf, nearest, SvcError} from '../../errors/index.js'
 import {type LocatedDocument, readYaml, yamlFault} from '../../files/index.js'
 import {type Finding, Lines} from '../../lang/index.js'
-import {compileDefinition, type Fault} from './compile.js'
+import {compileDefinition, type Fault, partOf} from './compile.js'
 import type {Workflow} from './definition.js'
 
 const maxFileBytes = 1 << 20
@@ -54,9 +60,8 @@ export async function checkWorkflows(file: string): Promise<CheckedWorkflows> {
   } catch (error) {
     if (!isErrorOf(error, 'document_unparsable')) throw error
     const {message, ...range} = yamlFault((error as Error).cause as Error)
-    return invalid([
-      {...range, code: 'document_unparsable', severity: 'error', message: `${message.replace(/\.$/, '')}.`},
-    ])
+    const reason = message.replace(/\.$/, '') + toQuote(source, range.start)
+    return invalid([{...range, code: 'document_unparsable', severity: 'error', message: `${reason}.`}])
   }
   const violations = await findViolations('workflow/workflow.v1', document.value)
   if (violations.length > 0)
@@ -70,7 +75,7 @@ export async function checkWorkflows(file: string): Promise<CheckedWorkflows> {
       })),
     )
   const compiled = Object.entries((document.value as WorkflowFile).workflows).map(([name, definition]) => {
-    const {workflow, faults} = compileDefinition(name, definition)
+    const {workflow, faults} = compileDefinition(name, withoutExtensions(definition))
     return {workflow, findings: faults.map((fault) => locate(fault, ['workflows', name], document, source))}
   })
   const findings = compiled.flatMap((each) => each.findings)
@@ -88,6 +93,13 @@ async function readLocated(source: string, file: string): Promise<LocatedDocumen
   }
 }
 
+/** Names the cause if YAML cannot be parsed because of the braces of an expression in the line of a position. */
+function toQuote(source: string, at: number): string {
+  const line = source.slice(source.lastIndexOf('\n', at - 1) + 1).split('\n', 1)[0] ?? ''
+  const [, expression] = /(?<!["'])(\$\{\{[^"']*?\}\})/.exec(line) ?? []
+  return expression === undefined ? '' : `; quote the text that contains ${expression}, such as "${expression}"`
+}
+
 /** Finds the place of a fault in a file: that of the part of an expression, if its text occurs in the step. */
 function locate(
   {step, path, reason, finding}: Fault,
@@ -96,11 +108,12 @@ function locate(
   source: string,
 ): Finding {
   const range = document.locate([...root, ...path], typeof path.at(-1) === 'number' ? 'value' : 'key')
+  const part = partOf(step)
   const base = {
     ...range,
     code: 'workflow_invalid',
     severity: 'error',
-    message: `Step ${step}: ${reason.replace(/\.$/, '')}.`,
+    message: `${part.charAt(0).toUpperCase()}${part.slice(1)}: ${reason.replace(/\.$/, '')}.`,
   } as const
   if (finding === undefined) return base
   const {expression, fixes = [], related: _, ...found} = finding
@@ -112,6 +125,32 @@ function locate(
     end: at + span.end,
   })
   return {...moved(found), fixes: fixes.map(moved)}
+}
+
+/** Keys for the own use of a file, such as anchors. They are no part of a workflow, whose runs would else notice changes. */
+const isExtension = (key: string): boolean => key.startsWith('x-')
+
+const plain = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => !isExtension(key))) as T
+
+const withoutExtensions = (definition: WorkflowDefinition): WorkflowDefinition => ({
+  ...plain(definition),
+  steps: definition.steps.map(plainStep) as WorkflowDefinition['steps'],
+})
+
+function plainStep(step: WorkflowStep): WorkflowStep {
+  const {then, else: otherwise, steps, parallel, compensate, ...rest} = plain(step)
+  const list = (inner: readonly WorkflowStep[]) => inner.map(plainStep) as WorkflowDefinition['steps']
+  return {
+    ...rest,
+    ...(then === undefined ? {} : {then: list(then)}),
+    ...(otherwise === undefined ? {} : {else: list(otherwise)}),
+    ...(steps === undefined ? {} : {steps: list(steps)}),
+    ...(parallel === undefined
+      ? {}
+      : {parallel: Object.fromEntries(Object.entries(parallel).map(([name, inner]) => [name, list(inner)]))}),
+    ...(compensate === undefined ? {} : {compensate: plainStep(compensate)}),
+  }
 }
 
 /** The workflow with a name; the name is optional in a file with one workflow. @throws workflow_unknown */

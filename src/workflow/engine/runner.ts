@@ -7,13 +7,14 @@ import {isHeld} from '../store/lease.js'
 import {removeOrphanedOutput} from '../store/output-files.js'
 import {dueRuns} from '../store/runs.js'
 import {type Driven, type DriveOptions, driveRun} from './drive.js'
+import {ScheduledWorkflows} from './scheduled.js'
 
 /** Maximum number of runs in the process at the same time. */
 const maxRuns = 16
 /** Interval at which due runs are looked for, ms. */
 const pollMs = 500
 
-/** Continues the runs of a workspace whose processes have ended or whose waits are over. */
+/** Starts scheduled workflows, and continues runs whose processes have ended or whose waits are over. */
 export interface WorkflowRunner {
   /** Looks for due runs now, after the tables have changed. */
   wake(): void
@@ -50,8 +51,18 @@ export function startWorkflowRunner(context: TaskContext, {ports, onEntry}: Runn
       logger('svc.workflow').warn({err: error, run_id: runId}, 'cannot continue a run')
     }
   }
+  const scheduled = new ScheduledWorkflows(context)
+  const startScheduled = () => {
+    try {
+      scheduled.start()
+    } catch (error) {
+      // The next look tries again.
+      if (!isErrorOf(error, 'store_busy')) logger('svc.workflow').warn({err: error}, 'cannot start scheduled workflows')
+    }
+  }
   const look = () => {
     if (over.signal.aborted) return
+    startScheduled()
     for (const driven of running.values()) driven.check()
     for (const run of dueRuns(context, maxRuns + running.size + failed.size)) {
       const {run_id: runId} = run

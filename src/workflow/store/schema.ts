@@ -123,4 +123,13 @@ ALTER TABLE workflow_activity_log_2 RENAME TO workflow_activity_log;
 CREATE INDEX workflow_activity_log_task ON workflow_activity_log (task_id) WHERE task_id IS NOT NULL;
 DELETE FROM workflow_activity_attempt_log WHERE status = 'completed';
 `,
+  // Workflows that the daemon starts: `schedule` identifies the times, `due_at_ms` is the next one without a run.
+  `CREATE TABLE workflow_schedules (
+  repository_id TEXT NOT NULL,
+  source_path TEXT NOT NULL,
+  workflow_name TEXT NOT NULL,
+  schedule TEXT NOT NULL,
+  due_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (repository_id, source_path, workflow_name)
+) STRICT, WITHOUT ROWID`,
 )
