@@ -41,6 +41,7 @@ async function readText(path: string): Promise<ShownText> {
 
 /** Names of commands in texts that ask nobody to run them. */
 export const mentions: Readonly<Record<string, readonly string[]>> = {
+  'src/app-server/explorer.ts': ['svc db', 'svc db'],
   'src/cli/completion/scripts.ts': ['svc completion', 'svc completion', 'svc completion'],
   'src/lang/emit/functions-prelude.ts': ['svc db'],
   'src/lang/emit/functions.ts': ['svc db'],
