@@ -7,7 +7,7 @@ import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {CachePruneV1} from '../../src/contracts/index.js'
-import {killIfRunning} from '../../src/process/index.js'
+import {killIfRunning, usersText} from '../../src/process/index.js'
 import {type HubModel, startHub} from '../support/hub-server.js'
 import {killRounds} from '../support/kill-rounds.js'
 import {projectFile} from '../support/project.js'
@@ -77,7 +77,7 @@ describe('svc listen --output', () => {
       const first = listen('-')
       first.stdin?.write(await readFile(hello))
       t.after(() => first.kill('SIGKILL'))
-      await until(async () => (await notes()) === '', 'the start of the first')
+      await until(async () => (await usersText(join(cwd, 'notes.txt'))) !== '', 'the start of the first')
       const {exitCode, stderr} = await listen(hello)
       assert.equal(exitCode, 4, String(stderr))
       assert.match(String(stderr), new RegExp(`is being written by process ${first.pid} \\(svc listen\\)`))
