@@ -53,6 +53,7 @@ export async function startEngine(
     data: start,
     failure,
     signal,
+    endsOnRequest: true,
     onProgress,
   }).catch(async (error) => {
     await prompts.then((thread) => thread.close()).catch(() => undefined)

@@ -2,7 +2,7 @@
 import {type MessagePort, parentPort, workerData} from 'node:worker_threads'
 import type {ErrorRecord} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
-import {asRecord, type Greeting} from '../process/index.js'
+import {asRecord, endOnRequest, type Greeting} from '../process/index.js'
 import type {QuantizeProgress} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {failure} from './failure.js'
@@ -31,6 +31,7 @@ export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
 const {model, options, log, counters} = workerData as WorkerStart
 if (parentPort === null) throw new Error('worker.js runs in a worker thread.')
 const parent = parentPort
+endOnRequest(parent)
 if (log !== undefined) configureLog(log)
 
 /** Functions that end the running requests. */
@@ -76,4 +77,5 @@ try {
   greet({type: 'ready', description: loaded.description})
 } catch (error) {
   greet({type: 'failed', error: asRecord(error, failure)})
+  parent.unref()
 }

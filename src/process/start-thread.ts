@@ -1,5 +1,5 @@
 import {on} from 'node:events'
-import {type ResourceLimits, Worker} from 'node:worker_threads'
+import {type MessagePort, type ResourceLimits, Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {setRuntimeEnvironment} from './runtime-environment.js'
 
@@ -15,6 +15,11 @@ export interface ThreadOptions<P = never> {
   failure: Failure
   resourceLimits?: ResourceLimits
   signal?: AbortSignal | undefined
+  /**
+   * The thread calls `endOnRequest`: it is asked to end instead of being terminated. Native code that is running when its
+   * thread is terminated can abort the whole process, as onnxruntime-node does.
+   */
+  endsOnRequest?: boolean
   /** Called for each message about the progress of the start. */
   onProgress?: ((progress: P) => void) | undefined
 }
@@ -33,13 +38,25 @@ export interface Thread<D> {
  */
 export async function startThread<D, P = never>(
   program: URL,
-  {data, failure, resourceLimits, signal, onProgress}: ThreadOptions<P>,
+  {data, failure, resourceLimits, signal, endsOnRequest = false, onProgress}: ThreadOptions<P>,
 ): Promise<Thread<D>> {
   const started = performance.now()
   setRuntimeEnvironment()
   const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const greeting = await greetingOf<D, P>(worker, failure, signal, onProgress)
+  const greeting = await greetingOf<D, P>(worker, failure, signal, onProgress).catch(async (error: unknown) => {
+    // Errors of a thread that is being stopped are not reported.
+    worker.on('error', () => undefined)
+    if (endsOnRequest) {
+      worker.postMessage(endRequest)
+      // Until then, the end of this process would terminate the thread, too.
+      await exited
+    } else {
+      worker.unref()
+      void worker.terminate()
+    }
+    throw error
+  })
   if (greeting.type === 'failed') {
     await exited
     throw SvcError.fromRecord(greeting.error)
@@ -61,12 +78,21 @@ async function greetingOf<D, P>(
     }
     throw new Error('it ended')
   } catch (error) {
-    // Errors of a thread that is being stopped are not reported.
-    worker.on('error', () => undefined)
-    worker.unref()
-    void worker.terminate()
     throw signal?.aborted ? signal.reason : failure((error as Error).message)
   }
+}
+
+/** Message to a thread whose start is not wanted any more. */
+const endRequest = 'end'
+
+/**
+ * Lets the caller end this thread while it starts: between two events, so not within a call of native code. A thread whose
+ * start fails unrefs the port.
+ */
+export function endOnRequest(parent: MessagePort): void {
+  parent.on('message', (message) => {
+    if (message === endRequest) process.exit()
+  })
 }
 
 /** Converts an error of a thread for sending it to the main thread. */

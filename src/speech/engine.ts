@@ -51,6 +51,7 @@ export async function startSpeechEngine(
     failure,
     resourceLimits,
     signal,
+    endsOnRequest: true,
     onProgress,
   })
   const requests = new Requests(worker)

@@ -2,7 +2,7 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
-import {asRecord, type Greeting} from '../process/index.js'
+import {asRecord, endOnRequest, type Greeting} from '../process/index.js'
 import type {QuantizeProgress} from '../weights/index.js'
 import {failure} from './failure.js'
 import type {
@@ -46,6 +46,7 @@ export type WorkerAnswer =
 const {path, options, log} = workerData as WorkerStart
 if (parentPort === null) throw new Error('worker.js runs in a worker thread.')
 const parent = parentPort
+endOnRequest(parent)
 if (log !== undefined) configureLog(log)
 
 type Question = Exclude<WorkerRequest, {type: 'cancel' | 'close' | 'end-draft'}>
@@ -110,4 +111,5 @@ try {
   greet({type: 'ready', description: model.description})
 } catch (error) {
   greet({type: 'failed', error: asRecord(error, failure)})
+  parent.unref()
 }

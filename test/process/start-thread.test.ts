@@ -45,4 +45,22 @@ for (const message of [{type: 'progress', progress: 1}, {type: 'progress', progr
     setTimeout(() => abort.abort(reason), 20)
     await assert.rejects(starting, (error) => error === reason)
   })
+
+  it('lets a thread that ends on request finish a call that must not be interrupted', async () => {
+    const source = `import {parentPort, workerData} from 'node:worker_threads'
+import {endOnRequest} from '${new URL('../../src/process/index.js', import.meta.url)}'
+endOnRequest(parentPort)
+parentPort.postMessage({type: 'progress', progress: 1})
+Atomics.wait(workerData, 0, 0, 200)
+Atomics.store(workerData, 1, 1)
+setInterval(() => {}, 1000)`
+    const data = new Int32Array(new SharedArrayBuffer(8))
+    const abort = new AbortController()
+    const reason = new SvcError('terminated', {})
+    const onProgress = () => abort.abort(reason)
+    const program = new URL(`data:text/javascript,${encodeURIComponent(source)}`)
+    const starting = startThread(program, {data, failure, signal: abort.signal, endsOnRequest: true, onProgress})
+    await assert.rejects(starting, (error) => error === reason)
+    assert.equal(data[1], 1)
+  })
 })
