@@ -182,7 +182,18 @@ describe('checkWorkflows', () => {
       `${head}      - value: 1\n        retires: 2\n`,
       ['workflow_invalid', 'retires', /Unknown member "retires".*Did you mean retries\?/],
     ],
-    'a value of another type': [`${head}      - exec: echo\n`, ['workflow_invalid', 'echo', /^exec must be a list\./]],
+    'a value of another type': [
+      `${head}      - exec: 3\n`,
+      ['workflow_invalid', '3', /^exec must be a list or a text\./],
+    ],
+    'a program without its list': [
+      `${head}      - exec: echo\n`,
+      [
+        'workflow_invalid',
+        'exec',
+        /Step 0: exec must be a list of the program and its arguments, or needs shell: true\./,
+      ],
+    ],
     'no alternative of a value': [
       `${head}      - transcribe: 3\n      - transcribe: {file: 3}\n`,
       ['workflow_invalid', '3', /^transcribe must be a text or a mapping\./],
