@@ -263,6 +263,14 @@ steps:
     assert.match(formatRun(runReport(context, failed.run_id)), /\nAll of it is in \S+\.stdout and \S+\.stderr\.\n/)
     assert.equal(readdirSync(dirname(output?.files?.stdout ?? '')).length, 2)
 
+    // The output is no JSON: its end is cut off.
+    const invalid = await run(
+      `steps: [{json: true, ${print(60_000, '').replace('console.log(', 'console.log("{" + ')}}]`,
+    )
+    const reported = runReport(context, invalid.run_id).activities[0]?.output
+    assert.deepEqual([reported?.exit_code, reported?.truncated], [0, true])
+    assert.equal(readFileSync(reported?.files?.stdout ?? '', 'utf8'), `{${whole(60_000)}`)
+
     const long = (outputOf(await run(`steps: [{${print(120_000, '')}}]`)) as Cut).files
     // Standard error has two bytes.
     const missing = 600_000 - statSync(long?.stdout ?? '').size
@@ -271,9 +279,15 @@ steps:
     // What a killed process leaves belongs to its run; the folder of a deleted run is found by its name.
     writeFileSync(join(dirname(path), 'left'), '')
     const folders = () => readdirSync(dirname(dirname(path))).length
-    assert.equal(folders(), 3)
+    assert.equal(folders(), 4)
+    // A deletion that fails leaves the runs, so it leaves their files, too.
+    context.store.run(`CREATE TRIGGER refuse BEFORE INSERT ON orch_events WHEN NEW.type = 'workflow_runs_pruned'
+  BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+    assert.throws(() => pruneRuns(context, {olderThanMs: 0}), /refused/)
+    assert.ok(existsSync(path))
+    context.store.run('DROP TRIGGER refuse')
     pruneRuns(context, {olderThanMs: 0})
-    assert.deepEqual([folders(), existsSync(path)], [1, false])
+    assert.deepEqual([folders(), existsSync(path)], [2, false])
     context.store.run('DELETE FROM workflow_activity_attempt_log')
     context.store.run('DELETE FROM workflow_activity_log')
     context.store.run('DELETE FROM workflow_run_log')

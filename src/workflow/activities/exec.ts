@@ -2,6 +2,7 @@ import {relative, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {containedPath, parseExactJson} from '../../files/index.js'
 import {
+  type GroupEnd,
   inheritedEnvironment,
   type KeptOutput,
   killIfRunning,
@@ -39,12 +40,9 @@ export const execExecutor: Executor<'exec'> = {
     const [program = '', ...rest] = argv
     const limit = json ? maxJsonBytes : maxOutputBytes
     const output = new ProgramOutputs(call, limit)
+    let end: GroupEnd | undefined
     try {
-      const {
-        exitCode,
-        signal: killedBy,
-        output: kept,
-      } = await runInGroup(
+      end = await runInGroup(
         {
           argv: [program, ...rest],
           cwd: await folderOf(context.root, cwd),
@@ -61,21 +59,21 @@ export const execExecutor: Executor<'exec'> = {
         signal,
         output,
       )
-      const fail = (reason: string) =>
-        new SvcError('workflow_activity_failed', {activity: name, reason}, {cause: output.failed(exitCode)})
+      const {exitCode, signal: killedBy, output: kept} = end
+      const fail = (reason: string) => new SvcError('workflow_activity_failed', {activity: name, reason})
       if (exitCode !== 0)
         throw fail(
           `${program} ${killedBy === null ? `exited with status ${exitCode}` : `was terminated by ${killedBy}`}${withLines(kept.lastLines(3))}`,
         )
       if (json && kept.missing > 0) throw fail(`its output is larger than ${limit} bytes, the limit for json`)
-      const result = {...output.streams(maxOutputBytes), exit_code: exitCode}
+      const parsed = json ? {json: parseJson(name, kept.text('stdout'))} : {}
       return {
-        result: json ? {...result, json: parseJson(name, kept.text('stdout'))} : result,
+        result: {...output.streams(maxOutputBytes), exit_code: exitCode, ...parsed},
         event: localEvent(name),
       }
     } catch (error) {
       // The output of a program that did not end in time says how far it came.
-      if (error instanceof SvcError) error.cause ??= output.failed(null)
+      if (error instanceof SvcError) error.cause ??= output.failed(end)
       throw error
     } finally {
       output.close()
@@ -120,8 +118,10 @@ class ProgramOutputs implements OutputListener {
     return {...texts, truncated: true, ...(files === undefined ? {} : {files})}
   }
 
-  failed(exitCode: number | null): FailedProgram | undefined {
-    return this.#kept && new FailedProgram({exit_code: exitCode, ...this.streams(maxFailedCharacters)})
+  /** @param end undefined for a program that did not end in time, or did not start */
+  failed(end: GroupEnd | undefined): FailedProgram | undefined {
+    if (end === undefined && this.#kept === undefined) return undefined
+    return new FailedProgram({exit_code: end?.exitCode ?? null, ...this.streams(maxFailedCharacters)})
   }
 
   close(): void {

@@ -96,7 +96,13 @@ export function removeOrphanedOutput(store: Pick<Store, 'path' | 'all'>): void {
   if (found.length === 0) return
   const runs = store.all<{run_id: string}>('SELECT run_id FROM workflow_run_log')
   const known = new Set(runs.map(({run_id}) => nameOf(run_id)))
-  for (const name of found) if (!known.has(name)) rmSync(join(folder, name), {recursive: true, force: true})
+  for (const name of found)
+    try {
+      if (!known.has(name)) rmSync(join(folder, name), {recursive: true, force: true})
+    } catch (error) {
+      // Such as the folder of another user. A later deletion tries again.
+      logger('svc.workflow').warn({err: error}, 'cannot delete the output of a deleted run')
+    }
 }
 
 function foldersIn(folder: string): string[] {

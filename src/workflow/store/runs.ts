@@ -194,7 +194,7 @@ export function pruneRuns(
 ): number {
   const {store, repositoryId, now, config} = context
   const ageMs = olderThanMs ?? config.workflowRetentionDays * dayMs
-  return store.transaction(() => {
+  const count = store.transaction(() => {
     const runs = store.all<{run_id: string}>(
       `SELECT run_id FROM workflow_run_log WHERE repository_id = @repository AND completed_at_ms <= @limit_ms
   AND (${hasEndedForGood} OR (@failed AND status = 'failed')) LIMIT @limit`,
@@ -204,10 +204,12 @@ export function pruneRuns(
     const ids = JSON.stringify(runs.map(({run_id}) => run_id))
     for (const table of tablesOfRuns)
       store.run(`DELETE FROM ${table} WHERE run_id IN (SELECT value FROM json_each(?))`, [ids])
-    removeOrphanedOutput(store)
     appendEvent(context, {type: 'workflow_runs_pruned', runs: runs.length})
     return runs.length
   })
+  // If the transaction fails, the runs keep their files.
+  if (count > 0 && !dryRun) removeOrphanedOutput(store)
+  return count
 }
 
 /** Condition of runs that cannot be resumed: a failed run can, unless something that it did was undone; see `canResume`. */
