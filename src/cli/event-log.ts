@@ -99,24 +99,32 @@ function rotate(path: string, ino: number): boolean {
   }
 }
 
-/** Creates a lock file, unless a running process has it; one that has ended leaves it for the next try. */
+/** Age from which a lock is stale, ms: a rotation takes a few. */
+const staleMs = 10_000
+
+/** Creates a lock file, unless a running process has it; a stale one is removed for the next try. */
 function claim(lock: string): boolean {
   try {
     writeFileSync(lock, String(process.pid), {flag: 'wx'})
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (!isRunning(holderOf(lock))) rmSync(lock, {force: true})
+    if (isStale(lock)) rmSync(lock, {force: true})
     return false
   }
 }
 
-/** The process that has a lock file. Between its creation and the first write it is empty. */
-function holderOf(lock: string): number {
+/**
+ * True for the lock of a process that has ended. Its id can be that of another process, for instance after a restart, and is
+ * missing if the process was killed before it was written.
+ */
+function isStale(lock: string): boolean {
   try {
-    return Number(readFileSync(lock, 'utf8')) || process.pid
+    if (Math.abs(Date.now() - statSync(lock).mtimeMs) > staleMs) return true
+    const holder = Number(readFileSync(lock, 'utf8'))
+    return holder > 0 && !isRunning(holder)
   } catch {
-    return process.pid
+    return false
   }
 }
 

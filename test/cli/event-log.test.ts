@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {spawn, spawnSync} from 'node:child_process'
 import {once} from 'node:events'
 import {existsSync} from 'node:fs'
-import {mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises'
+import {mkdir, readdir, readFile, rename, symlink, utimes, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {openEventLog} from '../../src/cli/event-log.js'
@@ -96,19 +96,25 @@ describe('the event log', () => {
     }
   })
 
-  it('continues a rotation that was interrupted', async (t) => {
-    const folder = await temporaryFolder(t)
-    const path = join(folder, 'events.jsonl')
-    const log = openEventLog(path, assert.fail, 1)
-    log.append([event(1)])
-    // The oldest file, a gap, and the lock of a process that has ended.
-    await writeFile(`${path}.4`, 'oldest')
-    await writeFile(`${path}.lock`, String(spawnSync(process.execPath, ['--version']).pid))
-    for (let id = 2; id <= 4; id++) log.append([event(id)])
-    log.close()
-    assert.equal(await readFile(`${path}.4`, 'utf8'), 'oldest')
-    assert.deepEqual((await readdir(folder)).sort(), ['events.jsonl', ...[1, 2, 4].map((i) => `events.jsonl.${i}`)])
-  })
+  for (const [what, holder] of [
+    ['that has ended', () => spawnSync(process.execPath, ['--version']).pid],
+    ['whose id another one has now', () => process.pid],
+    ['that was killed before it wrote its id', () => ''],
+  ] as const)
+    it(`continues the rotation of a process ${what}`, async (t) => {
+      const folder = await temporaryFolder(t)
+      const path = join(folder, 'events.jsonl')
+      const log = openEventLog(path, assert.fail, 1)
+      log.append([event(1)])
+      // The oldest file, a gap, and the lock of the process.
+      await writeFile(`${path}.4`, 'oldest')
+      await writeFile(`${path}.lock`, String(holder()))
+      if (what !== 'that has ended') await utimes(`${path}.lock`, 0, 0)
+      for (let id = 2; id <= 4; id++) log.append([event(id)])
+      log.close()
+      assert.equal(await readFile(`${path}.4`, 'utf8'), 'oldest')
+      assert.deepEqual((await readdir(folder)).sort(), ['events.jsonl', ...[1, 2, 4].map((i) => `events.jsonl.${i}`)])
+    })
 
   it('does not rename a link', async (t) => {
     const folder = await temporaryFolder(t)
