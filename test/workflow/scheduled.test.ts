@@ -95,10 +95,15 @@ describe('a scheduled workflow', () => {
       )
     })
 
-  it('has no required input', () => {
+  it('needs a valid default for each input', () => {
     assert.throws(
       () => workflow('cron: "0 0 * * *"\ninput: {a: {}}\nsteps: [{value: 1}]'),
       /the input a needs a default/,
+    )
+    // Otherwise, each look at the time of the workflow would fail, and no other one would be started.
+    assert.throws(
+      () => workflow('cron: "0 0 * * *"\ninput: {a: {type: integer, default: x}}\nsteps: [{value: 1}]'),
+      /the default of the input a must be of type integer/,
     )
   })
 

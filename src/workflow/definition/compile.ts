@@ -6,6 +6,7 @@ import {type ActivityKey, activityFault, activityReaders, durationMs, type Reade
 import {compileSchedule, type Schedule} from './cron.js'
 import type {ActivityStep, InputType, Step, Workflow} from './definition.js'
 import {compileExpression, ExpressionFailure} from './expression.js'
+import {matches} from './input.js'
 import {compileTemplate, type Template} from './template.js'
 
 const defaultBackoffMs = 100
@@ -101,6 +102,9 @@ class WorkflowCompiler {
       const required = Object.entries(inputs).find(([, row]) => row.default === undefined)
       if (required !== undefined)
         throw invalid(at, `the input ${required[0]} needs a default, since the daemon passes none`)
+      const wrong = Object.entries(inputs).find(([, {type = 'string', default: value}]) => !matches[type](value))
+      if (wrong !== undefined)
+        throw invalid(at, `the default of the input ${wrong[0]} must be of type ${wrong[1].type ?? 'string'}`)
       return compiled(at, () => compileSchedule(source))
     })
     return schedule

@@ -30,7 +30,8 @@ export function completeInput(
   return Object.fromEntries(entries)
 }
 
-const matches: Readonly<Record<InputType['type'], (value: unknown) => boolean>> = {
+/** Whether a value has a type of an input. */
+export const matches: Readonly<Record<InputType['type'], (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number',
   integer: Number.isSafeInteger,
