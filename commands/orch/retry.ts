@@ -5,7 +5,7 @@ export default class OrchRetry extends TasksCommand<typeof OrchRetry> {
   static override summary = 'Retry failed or cancelled tasks.'
   static override description =
     `The task returns to its previous position in the queue. A task whose dependencies failed can be retried only after its
-dependencies. A task that was cancelled before it was approved waits for the approval again.
+dependencies. A task that was cancelled or failed before it was approved waits for the approval again.
 
 Select several tasks by id or with filters. Filters select only failed tasks. All tasks are retried in one transaction.
 The command prints the outcome of each task. Tasks that cannot be retried are not changed, and the exit status is 1.

@@ -17,7 +17,7 @@ import {
 import {moveTask} from '../../src/tasks/lifecycle/status.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {contents, openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
-import {acceptTask, statusOf, taskThatIs} from '../orchestrator/support/tasks.js'
+import {acceptTask, statusOf, submit, taskThatIs} from '../orchestrator/support/tasks.js'
 import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'
 
 /** Allowed transitions from each state, other than to itself. */
@@ -28,7 +28,7 @@ const allowed: Readonly<Record<TaskStatus, string>> = {
   BlockedOnApproval: 'Queued InProgress Blocked Doubted Failed Cancelled',
   Doubted: 'Queued Blocked BlockedOnApproval Completed Failed Cancelled',
   Completed: 'Doubted',
-  Failed: 'Queued Blocked Cancelled Doubted',
+  Failed: 'Queued Blocked BlockedOnApproval Cancelled Doubted',
   Cancelled: 'Queued Blocked BlockedOnApproval Doubted',
 }
 
@@ -149,6 +149,16 @@ describe('user requests for a task', () => {
     cancelTask(orchestrator, id)
     retryTask(orchestrator, id)
     assert.equal(statusOf(orchestrator, id), 'Queued')
+  })
+
+  it('retry: does not queue a task that failed with its dependency before it is approved', async (t) => {
+    const orchestrator = await openTestOrchestrator(t)
+    const parent = submit(orchestrator)
+    const child = submit(orchestrator, {depends_on: [parent], requires_approval: true})
+    cancelTask(orchestrator, parent)
+    retryTask(orchestrator, parent, {dependants: true})
+    assert.equal(statusOf(orchestrator, child), 'BlockedOnApproval')
+    assert.equal(approveTask(orchestrator, child).status, 'Blocked')
   })
 
   it('fails with not_found for an unknown task', async (t) => {

@@ -15,7 +15,7 @@ import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.
 
 /**
  * Retries a failed or cancelled task at its former place in the queue. If some of its dependencies are not completed, it waits for
- * them; a task that was cancelled before it was approved waits for the approval.
+ * them; a task that was not approved before waits for the approval that it needs.
  * @param dependants also retry the tasks that failed because of it, directly or indirectly, except those with another
  *   failed dependency
  * @throws task_not_found, invalid_transition, plan_step_replaced, dependency_failed, lock_conflict
@@ -45,7 +45,7 @@ function retryRow(context: TaskContext, row: TaskRow): void {
   notify(context, 'taskReopening', {taskId: row.id})
   const open = reopenDependencies(context, row.id)
   const agentId = homeAgent(context, row, row.agent_id)
-  const awaitsConsent = row.status === 'Cancelled' && lacksConsent(context, row)
+  const awaitsConsent = lacksConsent(context, row)
   const isReady = open.length === 0 && !awaitsConsent
   moveTask(context, row, awaitsConsent ? 'BlockedOnApproval' : isReady ? 'Queued' : 'Blocked', {
     agent_id: agentId,
@@ -56,7 +56,10 @@ function retryRow(context: TaskContext, row: TaskRow): void {
     debug_iterations: 0,
     toestub_iterations: 0,
     socrates_iterations: 0,
-    status_reason: awaitsConsent && row.approval_tier !== null ? personRequired('cancelled_before_approval') : null,
+    status_reason:
+      awaitsConsent && row.approval_tier !== null
+        ? personRequired(`${row.status.toLowerCase()}_before_approval`)
+        : null,
     not_before_ms: null,
     // A new attempt may be delegated again.
     delegation: row.delegation === null ? null : 'open',

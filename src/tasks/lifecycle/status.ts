@@ -6,7 +6,8 @@ import type {TaskStatus} from '../base/vocabulary.js'
 /**
  * Allowed status transitions. `Completed` is final except for a doubt, which can also return to it. Keeping the status is
  * always allowed and only changes its details. A queued or running task is `BlockedOnApproval` while it waits for the
- * answer to a question. A failed or cancelled task leaves its state by a retry, with unmet dependencies to `Blocked`.
+ * answer to a question. A failed or cancelled task leaves its state by a retry: with unmet dependencies to `Blocked`, and
+ * without the approval that it needs to `BlockedOnApproval`.
  */
 export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   Queued: ['InProgress', 'BlockedOnApproval', 'Doubted', 'Cancelled'],
@@ -14,7 +15,7 @@ export const transitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
   Blocked: ['Queued', 'Failed', 'Cancelled', 'Doubted'],
   BlockedOnApproval: ['Queued', 'Blocked', 'InProgress', 'Failed', 'Cancelled', 'Doubted'],
   Doubted: ['Queued', 'Blocked', 'BlockedOnApproval', 'Completed', 'Failed', 'Cancelled'],
-  Failed: ['Queued', 'Blocked', 'Cancelled', 'Doubted'],
+  Failed: ['Queued', 'Blocked', 'BlockedOnApproval', 'Cancelled', 'Doubted'],
   Completed: ['Doubted'],
   Cancelled: ['Queued', 'Blocked', 'BlockedOnApproval', 'Doubted'],
 }
