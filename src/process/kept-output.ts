@@ -27,7 +27,7 @@ const lastCharacters = 4096
 const longestLine = 300
 /** Frames of a stack, the mark below a source line, and the version that Node.js prints at its end. */
 const aroundError =
-  /^(at (async )?(\S+ )*\(?[\w.:/[\]<>-]+:\d+:\d+\)?|\[?[\w.-]+\]?-wrapper:\d+:\d+|[\^~]+|Node\.js v\d+\.\d+\.\d+)$/
+  /^(at (.*:\d+:\d+\)?|.* \((<anonymous>|native|index \d+)\))|\[?[\w.-]+\]?-wrapper:\d+:\d+|[\^~]+|Node\.js v\d+\.\d+\.\d+)$/
 
 /**
  * Keeps the beginning and the end of the output of a command, both streams in order of arrival. The beginning gets a

@@ -101,6 +101,8 @@ describe('the collected output of a command', () => {
       8,
       ['stderr', `reading\n${stderr}\n`],
       ['stderr', '    at async run (file:///a b/c.js:1:2)\n'],
+      ['stderr', '    at load (/app/node_modules/@acme/db+1/index.js:10:3)\n    at Array.map (<anonymous>)\n'],
+      ['stderr', '    at async Promise.all (index 0)\n    at run (file:///C:/My%20App/a.mjs:1:2)\n'],
     )
     const lines = output.lastLines(3)
     assert.equal(
