@@ -5,7 +5,7 @@ import {before, describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
 import {readCommandTree} from '../../src/cli/completion/command-tree.js'
 import {follow} from '../../src/cli/completion/complete.js'
-import {completionScripts} from '../../src/cli/completion/index.js'
+import {completionScripts, completionSetup} from '../../src/cli/completion/index.js'
 import {valueKind, valueRules} from '../../src/cli/completion/value-kind.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
@@ -146,6 +146,20 @@ async function folderWithSvc(test: TestContext): Promise<{cwd: string; env: Reco
 }
 
 describe('completion in shells', () => {
+  const load = {
+    bash: ['--norc', '-c', '. ~/.bashrc; complete -p svc'],
+    zsh: ['-f', '-c', '. ~/.zshrc; echo $_comps[svc]'],
+    fish: ['-c', 'complete svc'],
+  }
+  for (const shell of ['bash', 'zsh', 'fish'] as const)
+    it(`is set up for ${shell} in an empty home`, {skip: skipWithoutProgram(shell)}, async (test) => {
+      const {cwd, env} = await folderWithSvc(test)
+      const options = {cwd, env, extendEnv: false}
+      await execa('sh', ['-c', completionSetup[shell]], options)
+      const {stdout} = await execa(shell, load[shell], options)
+      assert.match(stdout, /_svc/)
+    })
+
   it('completes in fish', {skip: skipWithoutProgram('fish')}, async (test) => {
     const {cwd, env} = await folderWithSvc(test)
     for (const [line, inserted] of typed) {
@@ -160,7 +174,7 @@ describe('completion in shells', () => {
   })
 
   const interactive = {
-    bash: {args: 'bash --norc --noprofile -i', setUp: 'source <(svc completion bash)'},
+    bash: {args: 'bash --norc --noprofile -i', setUp: 'eval "$(svc completion bash)"'},
     zsh: {args: 'zsh -f -i', setUp: 'autoload -Uz compinit && compinit -u -D && source <(svc completion zsh)'},
   } as const
   for (const shell of ['bash', 'zsh'] as const)

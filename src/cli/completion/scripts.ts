@@ -126,9 +126,12 @@ export const completionScripts = {bash, zsh, fish}
 
 export type Shell = keyof typeof completionScripts
 
-/** How to set up completion, by shell: the command, and the file that it adds to or writes. */
+/**
+ * How to set up completion, by shell: the command, and the file that it adds to or writes. `source` of bash 3.2 reads nothing
+ * from a process substitution, so that `eval` is used. A new user has no configuration folder of fish.
+ */
 export const completionSetup: Readonly<Record<Shell, string>> = {
-  bash: `echo 'source <(svc completion bash)' >> ~/.bashrc`,
+  bash: `echo 'eval "$(svc completion bash)"' >> ~/.bashrc`,
   zsh: `echo 'autoload -Uz compinit && compinit && source <(svc completion zsh)' >> ~/.zshrc`,
-  fish: 'svc completion fish > ~/.config/fish/completions/svc.fish',
+  fish: 'mkdir -p ~/.config/fish/completions && svc completion fish > ~/.config/fish/completions/svc.fish',
 }
