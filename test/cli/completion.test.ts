@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {before, describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
 import {readCommandTree} from '../../src/cli/completion/command-tree.js'
-import {follow} from '../../src/cli/completion/complete.js'
+import {follow, printed} from '../../src/cli/completion/complete.js'
 import {completionScripts, completionSetup} from '../../src/cli/completion/index.js'
 import {valueKind, valueRules} from '../../src/cli/completion/value-kind.js'
 import {skipWithoutProgram} from '../support/programs.js'
@@ -85,6 +85,17 @@ describe('completion', () => {
   it('describes commands and ids', async () => {
     assert.equal((await at('orch', 'task', '')).words[0]?.description, 'Queued, Fix the build')
     assert.match((await at('work')).words[0]?.description ?? '', /durable workflows/)
+  })
+
+  it('prints one line for each word, without control characters', () => {
+    const lines = printed({
+      words: [
+        {value: 'T-0001', description: 'Queued, \u001b]0;title\u0007\u001b[31mred\ttab\nline'},
+        {value: 'T-2\u001b[2J', description: ''},
+      ],
+      paths: 'none',
+    })
+    assert.equal(lines, ':words\nT-0001\tQueued, ]0;title[31mred tab line\n')
   })
 
   it('creates no store', async (test) => {

@@ -19,17 +19,28 @@ const longest = 80
  */
 export async function complete(words: readonly string[]): Promise<void> {
   // Nobody reads the errors of a completion; without candidates, the shell rings the bell.
-  const {words: found, paths} = await follow(words, readCommandTree()).catch((): Candidates => nothing)
+  process.stdout.write(printed(await follow(words, readCommandTree()).catch((): Candidates => nothing)))
+}
+
+/** What a shell reads. Terminals obey control characters, which other agents may have written into a description. */
+export function printed({words, paths}: Candidates): string {
   const kind =
     paths === 'none' ? ':words' : paths === 'directories' ? ':dirs' : [':files', ...paths.extensions].join(' ')
-  const lines = found.map(({value, description = ''}) => `${value}\t${oneLine(description)}`)
-  process.stdout.write(`${[kind, ...lines].join('\n')}\n`)
+  const lines = words.flatMap(({value, description = ''}) =>
+    control.test(value) ? [] : [`${value}\t${oneLine(description)}`],
+  )
+  return `${[kind, ...lines].join('\n')}\n`
 }
+
+const control = /\p{Cc}/u
 
 const nothing: Candidates = {words: [], paths: 'none'}
 
 const oneLine = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
+  const line = text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
 
