@@ -104,6 +104,14 @@ describe('completion', () => {
     assert.deepEqual(await readdir(empty), [])
   })
 
+  it('reads the store that the settings select', async (test) => {
+    const cwd = await temporaryFolder(test)
+    await writeFiles(cwd, {'Svc.toml': '[workspace]\njourney_store = "./tasks/shared.db"\n'})
+    assert.equal((await svcInTurn(['orch', 'submit', 'Elsewhere'], {cwd})).exitCode, 0)
+    const {words} = await follow(['-C', cwd, 'orch', 'task', ''], tree)
+    assert.deepEqual(words, [{value: 'T-0001', description: 'Queued, Elsewhere'}])
+  })
+
   it('knows what every path and id on the command line is', () => {
     const places = [...tree.commands].flatMap(([command, {args, flags}]) => [
       ...Object.values(args).map(({name}) => ({command, name, placeholder: undefined})),

@@ -1,7 +1,13 @@
 import {existsSync} from 'node:fs'
 import {homedir} from 'node:os'
 import {join} from 'node:path'
-import {discoverWorkspace} from '../../config/index.js'
+import {
+  discoverWorkspace,
+  readConfigFile,
+  readUserConfig,
+  resolveSettings,
+  workspaceSettings,
+} from '../../config/index.js'
 import {loadDriver} from '../../store/index.js'
 import type {ValueKind} from './value-kind.js'
 
@@ -36,11 +42,10 @@ export const storedKinds = Object.keys(queries) as ValueKind[]
 /** Ids in the store of the workspace, or in that of a control plane of the user; none if there is no store. */
 export async function storedIds(kind: ValueKind, cwd: string): Promise<StoredId[]> {
   const sql = queries[kind]
+  if (sql === undefined) return []
   const path =
-    kind === 'node'
-      ? join(process.env.HOME || homedir(), '.svc', 'mesh', 'mesh.db')
-      : join(discoverWorkspace(cwd).root, '.svc', 'store.db')
-  if (sql === undefined || !existsSync(path)) return []
+    kind === 'node' ? join(process.env.HOME || homedir(), '.svc', 'mesh', 'mesh.db') : await workspaceStore(cwd)
+  if (!existsSync(path)) return []
   const Driver = await loadDriver()
   const database = new Driver(path, {readonly: true, fileMustExist: true, timeout: busyMs})
   try {
@@ -48,4 +53,15 @@ export async function storedIds(kind: ValueKind, cwd: string): Promise<StoredId[
   } finally {
     database.close()
   }
+}
+
+/** The store with the tasks of a workspace, which its settings select. */
+async function workspaceStore(cwd: string): Promise<string> {
+  const {root, configPath} = discoverWorkspace(cwd)
+  const {env} = process
+  const file = configPath === undefined ? undefined : await readConfigFile(configPath)
+  const {values} = resolveSettings(workspaceSettings, {env, file, userFile: await readUserConfig(env)})
+  // The module takes long to load, and few have another store.
+  if (values.journeyStore === 'project') return join(root, '.svc', 'store.db')
+  return (await import('../../orchestrator/index.js')).storePath(root, values)
 }
