@@ -47,7 +47,10 @@ export class Interruption {
 
   #onSignal(name: 'SIGINT' | 'SIGTERM', reason: SvcError, status: number): void {
     const onSignal = () => {
-      if (this.#controller.signal.aborted) process.exit(status)
+      if (this.#controller.signal.aborted) {
+        process.once('exit', () => endBy(name))
+        process.exit(status)
+      }
       this.#controller.abort(reason)
     }
     process.on(name, onSignal)
@@ -60,9 +63,18 @@ export class Interruption {
  * with EIO.
  */
 function endByHangup(terminals: readonly number[]): void {
-  if (terminals.some((stream) => isatty(stream))) return
-  process.removeAllListeners('SIGHUP')
-  process.kill(process.pid, 'SIGHUP')
+  if (!terminals.some((stream) => isatty(stream))) endBy('SIGHUP')
+}
+
+/**
+ * Ends the process by a signal, after the other listeners of its exit. Node would first terminate the threads: one that runs
+ * native code, such as onnxruntime-node, could abort the process.
+ */
+function endBy(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
+  // Windows would end it with status 1.
+  if (process.platform === 'win32') return
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
 }
 
 /**
