@@ -66,8 +66,10 @@ read. --no-history neither reads nor writes it.`
   /** @returns false after an error, which it prints */
   async #answer(line: string, path: string, program: Program | undefined): Promise<boolean> {
     try {
-      if (line.startsWith('.')) await this.output.raw(await this.#obey(line, path, program))
-      else {
+      if (line.startsWith('.')) {
+        const {value, text} = await this.#obey(line, path, program)
+        await this.output.result(value, () => text)
+      } else {
         const value = await runQuery(line, {path, source: program?.source, ports: this.ports()})
         await this.output.result(value, (json) => JSON.stringify(json, null, 2))
       }
@@ -79,26 +81,24 @@ read. --no-history neither reads nor writes it.`
   }
 
   /** The output of a command of the shell. @throws shell_command_unknown, table_unknown */
-  async #obey(line: string, path: string, program: Program | undefined): Promise<string> {
+  async #obey(line: string, path: string, program: Program | undefined): Promise<{value: unknown; text: string}> {
     const [command = '', name] = line.split(/\s+/)
     if (command === '.help')
-      return Object.entries(shellCommands)
-        .map(([word, effect]) => `${word.padEnd(8)}  ${effect}\n`)
-        .join('')
+      return {
+        value: shellCommands,
+        text: Object.entries(shellCommands)
+          .map(([word, effect]) => `${word.padEnd(8)}  ${effect}\n`)
+          .join(''),
+      }
     if (command !== '.tables' && command !== '.schema')
       throw new SvcError('shell_command_unknown', {command, suggestion: nearest(command, Object.keys(shellCommands))})
     const tables = program === undefined ? await tablesOfFile(path) : await tablesOf(program)
-    if (command === '.tables') return tables.map((table) => `${table.name}\n`).join('')
+    const names = tables.map((table) => table.name)
+    if (command === '.tables') return {value: names, text: names.map((found) => `${found}\n`).join('')}
     const shown = tables.filter((table) => name === undefined || table.name === name)
     if (name !== undefined && shown.length === 0)
-      throw new SvcError('table_unknown', {
-        name,
-        suggestion: nearest(
-          name,
-          tables.map((table) => table.name),
-        ),
-      })
-    return shown.map(({schema}) => `${schema}\n`).join('')
+      throw new SvcError('table_unknown', {name, suggestion: nearest(name, names)})
+    return {value: shown, text: shown.map(({schema}) => `${schema}\n`).join('')}
   }
 }
 

@@ -737,6 +737,12 @@ describe('svc db shell', {concurrency: 3}, () => {
     assert.match(sql.stdout, /^task$/m)
     assert.match(sql.stdout, /^CREATE TABLE "?task"? \(/m)
     assert.match(sql.stdout, /^\.schema {3}Show the columns/m)
+    const json = await run(['shell', '--json'], {input: '.tables\n.schema Task\n.help\n'})
+    const [names, shown, help] = json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual([names[0], shown[0].name, Object.keys(help)[1]], ['Task', 'Task', '.tables'])
   })
 
   it('has a history that only its user can read', async (t) => {
