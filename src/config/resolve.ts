@@ -1,3 +1,4 @@
+import {dirname} from 'node:path'
 import {isErrorOf, nearest, SvcError} from '../errors/index.js'
 import type {EnvFile} from './env-file.js'
 import type {ConfigFile} from './file.js'
@@ -91,7 +92,7 @@ export function resolveSettings<R extends SettingRows>(
       ...fromEnvironment(setting, env, warnings),
       ...fromEnvFile(setting, envFile, warnings),
       ...fromSpeechConfig(setting, speechConfig),
-      ...fromFile(setting, file),
+      ...anchored(setting, fromFile(setting, file), file),
       ...fromUserFile(setting, userFile),
       ...fromImplied(setting, env, envFile),
     ]
@@ -171,6 +172,12 @@ function fromFile(setting: Setting, file: ConfigFile | undefined): Candidate[] {
     return value === undefined ? [] : [{source: 'file', name: key, value}]
   })
 }
+
+/** Relative paths in `Svc.toml` start at its directory, so that commands in subdirectories find the same files. */
+const anchored = ({type}: Setting, candidates: Candidate[], file: ConfigFile | undefined): Candidate[] =>
+  type.anchor === undefined || file === undefined
+    ? candidates
+    : candidates.map(({value, ...rest}) => ({...rest, value: type.anchor?.(value, dirname(file.path))}))
 
 const fromUserFile = (setting: Setting, file: ConfigFile | undefined): Candidate[] =>
   fromFile(setting, file).map(({name, value}) => ({source: 'user-file', name: `${name} in ${file?.path}`, value}))

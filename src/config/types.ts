@@ -1,3 +1,4 @@
+import {resolve} from 'node:path'
 import {isTextArray} from './toml.js'
 
 /**
@@ -18,6 +19,8 @@ export interface SettingType<T> {
   readonly exact?: SettingType<T>
   /** Words of a text that `parse` ignores; the caller warns about each. */
   skips?(text: string): readonly string[]
+  /** The value with its relative path, which starts at this folder, as an absolute path. */
+  anchor?(value: T, folder: string): T
   /** Type of the values of a table, so that an error can name the invalid value. */
   readonly entries?: SettingType<unknown>
 }
@@ -55,7 +58,13 @@ export const text = (expected = 'text'): SettingType<string> => ({
   accept: (value) => (typeof value === 'string' ? value : undefined),
 })
 
-export const path = (): SettingType<string> => text('a path')
+export const path = (): SettingType<string> => ({...text('a path'), anchor: (value, folder) => resolve(folder, value)})
+
+/** A text that starts with `./` or `../` is a path: `models/mine` may be an id. */
+export const modelName = (): SettingType<string> => ({
+  ...text('a model id or a path'),
+  anchor: (value, folder) => (/^\.\.?[\\/]/.test(value) ? resolve(folder, value) : value),
+})
 
 /**
  * An optional sign, then digits. A number out of range is rejected unless the bounds clamp. A negative number is always

@@ -10,6 +10,7 @@ import {
   resolveSettings,
   settings,
   settingTables,
+  speechRefineSettings,
   types,
 } from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
@@ -73,6 +74,29 @@ describe('a setting with all sources', () => {
       )
       assert.deepEqual(warnings, [])
     })
+})
+
+describe('a relative path', () => {
+  const valuesOf = (sources: object) => ({
+    ...resolveSettings(engineSettings, {env: {}, ...sources}).values,
+    lexicon: resolveSettings(speechRefineSettings, {env: {}, ...sources}).values.lexiconPath,
+  })
+  for (const [model, expected] of [
+    ['./models/mine', '/work/models/mine'],
+    ['../mine', '/mine'],
+    ['models/mine', 'models/mine'],
+    ['/models/mine', '/models/mine'],
+  ])
+    it(`of Svc.toml starts at its directory: ${model}`, () => {
+      const file = fileOf({engine: {model}, speech: {lexicon_path: 'words.json'}})
+      const values = valuesOf({file})
+      assert.deepEqual([values.model, values.lexicon], [expected, '/work/words.json'])
+    })
+
+  it('of a flag or variable starts at the current directory', () => {
+    assert.equal(valuesOf({flags: {model: './a'}}).model, './a')
+    assert.equal(valuesOf({env: {SVC_MODEL: './a'}}).model, './a')
+  })
 })
 
 describe('an environment variable', () => {

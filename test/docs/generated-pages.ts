@@ -106,6 +106,9 @@ defaults, and \`svc config check\` validates both files. \`svc init\` writes a \
 commented out; [\`examples/Svc.toml\`](../examples/Svc.toml) is an example.
 \`~/.svc/config.toml\` has the same keys as \`Svc.toml\`; \`svc\` never creates it.
 
+A relative path in \`Svc.toml\` starts at the directory of that file, and all others at the current directory, unless the setting says
+otherwise. A model that starts with \`./\` or \`../\` is a path.
+
 A key in one of these files that no setting reads causes a warning. A file that cannot be parsed stops every command, with line
 and column. Settings that \`svc config show\` marks as planned have no effect in this version; they are not listed here.
 

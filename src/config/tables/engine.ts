@@ -1,10 +1,10 @@
 import {sectionSettings} from '../setting.js'
-import {aliasedChoice, boolean, integer, number, text} from '../types.js'
+import {aliasedChoice, boolean, integer, modelName, number} from '../types.js'
 
 /** Execution and sampling of language models. */
 export const engineSettings = sectionSettings('engine', () => ({
   model: {
-    type: text('a model id or a path'),
+    type: modelName(),
     flag: 'model',
     char: 'm',
     group: 'model',

@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {aliasedChoice, boolean, choice, integer, number, path, text} from '../types.js'
+import {aliasedChoice, boolean, choice, integer, modelName, number, path, text} from '../types.js'
 
 /** Speech model, device and decoding. */
 export const speechSettings = sectionSettings('speech', () => ({
@@ -17,7 +17,7 @@ export const speechSettings = sectionSettings('speech', () => ({
     doc: 'Accepted model formats: auto accepts all, whisper and onnx-whisper only Whisper models.',
   },
   model: {
-    type: text('a model id or a path'),
+    type: modelName(),
     flag: 'model',
     group: 'model',
     char: 'm',
