@@ -168,7 +168,7 @@ describe('completion in shells', () => {
   const load = {
     bash: ['--norc', '-c', '. ~/.bashrc; complete -p svc'],
     zsh: ['-f', '-c', '. ~/.zshrc; echo $_comps[svc]'],
-    fish: ['-c', 'complete svc'],
+    fish: ['-c', "complete -C 'svc workf'"],
   }
   for (const shell of ['bash', 'zsh', 'fish'] as const)
     it(`is set up for ${shell} in an empty home`, {skip: skipWithoutProgram(shell)}, async (test) => {
@@ -176,7 +176,7 @@ describe('completion in shells', () => {
       const options = {cwd, env, extendEnv: false}
       await execa('sh', ['-c', completionSetup[shell]], options)
       const {stdout} = await execa(shell, load[shell], options)
-      assert.match(stdout, /_svc/)
+      assert.match(stdout, /_svc|^workflow\t/)
     })
 
   it('completes in fish', {skip: skipWithoutProgram('fish')}, async (test) => {

@@ -707,7 +707,7 @@ describe('svc db shell', {concurrency: 3}, () => {
       input: 'db.Task.count()\n\n  nobody\nlen(list())\nexit\n3\n',
     })
     assert.deepEqual([stdout, exitCode], ['2\n2\n', 1])
-    assert.match(stderr, / --> <expression>:1:3\n/)
+    assert.match(stderr, / --> <expression>:1:1\n/)
     assert.equal(
       (await run(['shell', '--json'], {input: 'db.Task.get(1)\n1 + 1'})).stdout,
       `${JSON.stringify(milk)}\n2\n`,
