@@ -1,4 +1,4 @@
-import type {FastifyReply, FastifyRequest} from 'fastify'
+import type {FastifyBaseLogger, FastifyReply} from 'fastify'
 import {DatabaseFailure, Failure, isTagged, type Reply, type Route, toJson, type Value} from '../lang/index.js'
 import {BadBody, BadParameters} from './parameters.js'
 
@@ -57,10 +57,12 @@ function inEnvelope({status, code, message, details}: Envelope, requestId: strin
   return {status, body: JSON.stringify(body)}
 }
 
-export function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  const {status, body, headers, failure} = answer
-  if (failure !== undefined)
-    request.log.error({err: failure.error, reason: failure.reason, id: request.id}, failure.message)
+/** Logs the details of a failure. */
+export function logFailure(log: Pick<FastifyBaseLogger, 'error'>, id: string, {failure}: Answer): void {
+  if (failure !== undefined) log.error({err: failure.error, reason: failure.reason, id}, failure.message)
+}
+
+export function send(reply: FastifyReply, {status, body, headers}: Answer): FastifyReply {
   if (headers !== undefined) reply.headers(headers)
   reply.code(status)
   return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(body)

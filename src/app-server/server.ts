@@ -10,12 +10,22 @@ import {
   type Route,
   servedRoutes,
 } from '../lang/index.js'
-import {createApp, type HttpApp, hasBearerToken, isLoopback, type Listening, listen} from '../net/index.js'
+import {logger} from '../log/index.js'
+import {
+  createApp,
+  type DirectRoute,
+  type DirectRoutes,
+  type HttpApp,
+  hasBearerToken,
+  isLoopback,
+  type Listening,
+  listen,
+} from '../net/index.js'
 import {explorerPage} from './explorer.js'
 import {LiveFeed, liveRoute} from './live.js'
 import {argumentReader, type Sources} from './parameters.js'
 import {ReadThreads} from './read-thread.js'
-import {answerOf, answerOfFailure, send} from './reply.js'
+import {type Answer, answerOf, answerOfFailure, logFailure, send} from './reply.js'
 
 export interface AppServerOptions {
   address: {host: string; port: number}
@@ -47,6 +57,15 @@ export async function startAppServer(program: Program, options: AppServerOptions
   const {address, path, ports, token, title} = options
   const application = await Application.open(program, {path, ports, fits: fitsDatabase})
   const feed = application.topics.size === 0 ? undefined : await LiveFeed.start(application)
+  const threads = new ReadThreads({source: program.source, path}, ports.log ?? (() => undefined))
+  const onError = (error: unknown) => {
+    if (isErrorOf(error, 'schema_changed')) options.onSchemaChanged?.(error)
+  }
+  const log = logger('db')
+  const routes = servedRoutes(program.routes)
+  const responders = routes.map((route, at) => responder({application, threads, route, at, onError, log}))
+  const isAuthorized = (authorization: string | undefined) =>
+    token === undefined || hasBearerToken(authorization, token)
   const app = createApp({
     target: 'db',
     renderer: () => asDatabaseError,
@@ -55,8 +74,8 @@ export async function startAppServer(program: Program, options: AppServerOptions
     hostRemedy: 'accept other machines with --host 0.0.0.0',
     bodies: 'text',
     headers: {'cache-control': 'no-store'},
+    direct: {routes: directRoutes(routes, responders), isAuthorized},
   })
-  const threads = new ReadThreads({source: program.source, path}, ports.log ?? (() => undefined))
   const close = () => {
     feed?.close()
     application.close()
@@ -64,16 +83,12 @@ export async function startAppServer(program: Program, options: AppServerOptions
   if (token !== undefined)
     app.addHook('onRequest', ({headers, routeOptions}, _reply, done) =>
       done(
-        routeOptions.config.isPublic === true || hasBearerToken(headers.authorization, token)
+        routeOptions.config.isPublic === true || isAuthorized(headers.authorization)
           ? undefined
           : new SvcError('unauthorized', {}),
       ),
     )
-  const onError = (error: unknown) => {
-    if (isErrorOf(error, 'schema_changed')) options.onSchemaChanged?.(error)
-  }
-  for (const [at, route] of servedRoutes(program.routes).entries())
-    addRoute(app, {application, threads, route, at, onError})
+  for (const [at, route] of routes.entries()) addRoute(app, route, responders[at] as Respond)
   if (feed !== undefined) liveRoute(app, application, feed)
   addExplorer(app, program, {title, token: token !== undefined})
   const listening = await listen(app, address).catch((error: unknown) => {
@@ -106,43 +121,73 @@ interface Served {
   at: number
   /** Called with each error that is not one of the request. */
   onError: (error: unknown) => void
+  log: ReturnType<typeof logger>
 }
 
-function addRoute(app: HttpApp, {application, threads, route, at, onError}: Served): void {
+/** Answers a request. @throws the errors that are not of the request */
+type Respond = (sources: Sources, id: string, headers: RequestFacts['headers']) => Answer | Promise<Answer>
+
+const takesRequest = ({function: {params}}: Route) => params.some(({type}) => type.kind === 'request')
+
+function responder({application, threads, route, at, onError, log}: Served): Respond {
   const read = argumentReader(route)
-  const {function: target, method, path} = route
-  const takesRequest = target.params.some(({type}) => type.kind === 'request')
+  const {function: target} = route
+  const needsFacts = takesRequest(route)
+  return (sources, id, headers) => {
+    const fail = (thrown: unknown): Answer => {
+      const answer = answerOfFailure(thrown, id)
+      if (answer === undefined) {
+        onError(thrown)
+        throw thrown
+      }
+      logFailure(log, id, answer)
+      return answer
+    }
+    try {
+      const facts = needsFacts ? factsOf(headers, sources) : undefined
+      if (application.readsMuch(target)) {
+        const asked = threads.ask({route: at, sources, facts, requestId: id})
+        return asked.then((answer) => {
+          logFailure(log, id, answer)
+          return answer
+        }, fail)
+      }
+      const result = application.call(target, read(sources), facts)
+      if (result instanceof Promise) return result.then((ended) => answerOf(route, ended, id)).catch(fail)
+      return answerOf(route, result, id)
+    } catch (thrown) {
+      return fail(thrown)
+    }
+  }
+}
+
+function addRoute(app: HttpApp, {method, path}: Route, respond: Respond): void {
   app.route({
     method,
     url: routerPath(path),
     exposeHeadRoute: method === 'GET',
     handler: (request, reply) => {
-      const {id} = request
-      const fail = (thrown: unknown) => {
-        const answer = answerOfFailure(thrown, id)
-        if (answer === undefined) {
-          onError(thrown)
-          throw thrown
-        }
-        return send(request, reply, answer)
-      }
-      try {
-        const sources = sourcesOf(request)
-        const facts = takesRequest ? factsOf(request, sources) : undefined
-        if (application.readsMuch(target))
-          return threads
-            .ask({route: at, sources, facts, requestId: id})
-            .then((answer) => send(request, reply, answer), fail)
-        const result = application.call(target, read(sources), facts)
-        if (result instanceof Promise)
-          return result.then((ended) => send(request, reply, answerOf(route, ended, id))).catch(fail)
-        return send(request, reply, answerOf(route, result, id))
-      } catch (thrown) {
-        return fail(thrown)
-      }
+      const answer = respond(sourcesOf(request), request.id, request.headers)
+      return answer instanceof Promise ? answer.then((settled) => send(reply, settled)) : send(reply, answer)
     },
   })
 }
+
+/** Routes whose path and parameters need no framework. */
+function directRoutes(routes: readonly Route[], responders: readonly Respond[]): DirectRoutes['routes'] {
+  const direct = new Map<string, DirectRoute>()
+  for (const [at, route] of routes.entries()) {
+    const {method, path} = route
+    const respond = responders[at] as Respond
+    const isDirect = (method === 'GET' || method === 'POST') && /^[\w/.-]+$/.test(path) && !takesRequest(route)
+    if (isDirect)
+      direct.set(`${method} ${path}`, ({query, body, id}) => respond({query, params: noParams, body}, id, noHeaders))
+  }
+  return direct
+}
+
+const noParams = {}
+const noHeaders = {}
 
 const sourcesOf = ({query, params, body}: FastifyRequest): Sources => ({
   query: query as Sources['query'],
@@ -150,7 +195,7 @@ const sourcesOf = ({query, params, body}: FastifyRequest): Sources => ({
   body: body as string | undefined,
 })
 
-function factsOf({headers}: FastifyRequest, {query, params, body}: Sources): RequestFacts {
+function factsOf(headers: RequestFacts['headers'], {query, params, body}: Sources): RequestFacts {
   const first = Object.entries(query).map(([name, value]) => [name, [value].flat()[0]])
   return {text: body ?? '', query: Object.fromEntries(first), params, headers}
 }

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto'
-import type {IncomingMessage} from 'node:http'
+import type {IncomingMessage, RequestListener} from 'node:http'
 import type {ServerOptions} from 'node:https'
 import type {AddressInfo, Socket} from 'node:net'
 import {createSecureContext, Server as TlsServer} from 'node:tls'
@@ -14,7 +14,9 @@ import {
 import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {answerParserError, contentTypeOf, refuseConnect} from './connection-errors.js'
+import {type DirectAnswer, type DirectRoutes, directListener, hasDecodableQuery, parseQuery} from './direct.js'
 import {listenFailure} from './exposure.js'
+import {LargeBodies} from './large-bodies.js'
 import {isLoopback} from './loopback.js'
 import {type ParseJson, readBodiesAsJson, readBodiesAsText, readJsonBodies} from './request-body.js'
 import {collectMethods} from './routes.js'
@@ -46,6 +48,8 @@ export interface AppOptions {
   parseJson?: ParseJson
   /** Headers of every response. */
   headers?: Readonly<Record<string, string>>
+  /** Routes that are called without the framework. */
+  direct?: DirectRoutes
   /** Enables HTTPS. */
   tls?: TlsOptions | undefined
 }
@@ -81,6 +85,7 @@ export function createApp(options: AppOptions): HttpApp {
     bodies = 'parsed',
     parseJson = JSON.parse,
     headers = {},
+    direct,
     tls,
   } = options
   const allowed = new Set(allowedHosts.map((name) => name.toLowerCase()))
@@ -115,11 +120,8 @@ export function createApp(options: AppOptions): HttpApp {
     forceCloseConnections: 'idle',
     // Answer requests on open connections normally while the server drains.
     return503OnClosing: false,
-    routerOptions: {ignoreTrailingSlash: true, maxParamLength: maxParameterLength},
-    genReqId: (request) => {
-      const id = request.headers['x-request-id']
-      return typeof id === 'string' && requestIdForm.test(id) ? id : randomUUID()
-    },
+    routerOptions: {ignoreTrailingSlash: true, maxParamLength: maxParameterLength, querystringParser: parseQuery},
+    genReqId: requestIdOf,
     // Requests with an undecodable path arrive here without passing any hook.
     frameworkErrors: (thrown, request, reply) => {
       reply.headers(headers)
@@ -134,16 +136,32 @@ export function createApp(options: AppOptions): HttpApp {
 
   app.log = log as FastifyBaseLogger
 
-  function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const error = fromFastify(thrown, request.routeOptions.bodyLimit ?? bodyLimit)
+  function failed(
+    thrown: unknown,
+    {id, path, limit}: {id: string; path: string; limit: number},
+  ): Required<DirectAnswer> {
+    const error = fromFastify(thrown, limit)
     const {code, status, message} = error
-    if (status === 500) request.log.error({err: thrown, code, id: request.id}, message)
-    else request.log.info({code, status, id: request.id}, message)
-    const body = renderer(pathOf(request))(withoutInternals(error), request.id)
-    const busy = error.status === 503 || error.status === 429
-    if (busy && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
-    if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-    reply.code(error.status).header('x-request-id', request.id).type(contentTypeOf(body)).send(JSON.stringify(body))
+    if (status === 500) log.error({err: thrown, code, id}, message)
+    else log.info({code, status, id}, message)
+    const body = renderer(path)(withoutInternals(error), id)
+    const headers: Record<string, string> = {'content-type': contentTypeOf(body)}
+    if (status === 503 || status === 429) headers['retry-after'] = '1'
+    if (status === 401) headers['www-authenticate'] = 'Bearer'
+    return {status, body: JSON.stringify(body), headers}
+  }
+
+  function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const {id, routeOptions} = request
+    const given = reply.getHeader('retry-after')
+    const {status, body, headers} = failed(thrown, {
+      id,
+      path: pathOf(request),
+      limit: routeOptions.bodyLimit ?? bodyLimit,
+    })
+    reply.code(status).header('x-request-id', id).headers(headers)
+    if (given !== undefined) reply.header('retry-after', given)
+    reply.send(body)
   }
 
   // Node.js would answer unknown expectations with 417 and no body; servers may ignore them (RFC 9110, 10.1.1).
@@ -159,6 +177,23 @@ export function createApp(options: AppOptions): HttpApp {
     done()
   })
   readBodies[bodies](app, parseJson)
+  if (direct !== undefined && !log.isLevelEnabled('info')) {
+    let isClosing = false
+    app.addHook('preClose', (done) => {
+      isClosing = true
+      done()
+    })
+    const handle = directListener({
+      ...direct,
+      bodyLimit: LargeBodies.from - 1,
+      headers,
+      isKnownHost: (host) => host !== undefined && (!loopbackOnly || host === lastHost),
+      isClosing: () => isClosing,
+      idOf: requestIdOf,
+      failed: (thrown, request) => failed(thrown, {...request, limit: bodyLimit}),
+    })
+    replaceListener(app, handle)
+  }
   if (log.isLevelEnabled('info'))
     app.addHook('onResponse', (request, reply, done) => {
       const {method, id} = request
@@ -180,13 +215,23 @@ export function createApp(options: AppOptions): HttpApp {
 
 /** The router passes on a query string as it is if it cannot be decoded. @throws bad_request */
 function refuseUndecodableQuery(url: string): void {
-  const start = url.indexOf('?')
-  if (start < 0 || url.indexOf('%', start) < 0) return
-  try {
-    decodeURIComponent(url.slice(start))
-  } catch {
-    throw new SvcError('bad_request', {reason: 'the query string cannot be decoded'})
-  }
+  if (!hasDecodableQuery(url)) throw new SvcError('bad_request', {reason: 'the query string cannot be decoded'})
+}
+
+/** A valid id from the client, or a new one. */
+function requestIdOf({headers}: Pick<IncomingMessage, 'headers'>): string {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && requestIdForm.test(id) ? id : randomUUID()
+}
+
+/** Passes to the framework only requests that a listener does not handle. */
+function replaceListener(app: HttpApp, handle: (...args: Parameters<RequestListener>) => boolean): void {
+  const [framework] = app.server.listeners('request') as RequestListener[]
+  if (framework === undefined) throw new Error('the framework has no listener')
+  app.server.off('request', framework)
+  app.server.on('request', (request, response) => {
+    if (!handle(request, response)) framework(request, response)
+  })
 }
 
 /**

@@ -10,6 +10,7 @@ export {
   type HttpClientOptions,
 } from './client.js'
 export {clientGone} from './client-gone.js'
+export type {DirectRoute, DirectRoutes} from './direct.js'
 export {isExposed, listenFailure, minTokenLength, missingForRemote} from './exposure.js'
 export {freePort} from './free-port.js'
 export {isLoopback} from './loopback.js'

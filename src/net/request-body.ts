@@ -67,7 +67,7 @@ function parse(body: Buffer, parseJson: ParseJson): unknown {
 }
 
 /** @throws invalid_json if the body is not UTF-8 */
-function textOf(body: Buffer): string {
+export function textOf(body: Buffer): string {
   const text = body.toString('utf8')
   // Invalid UTF-8 is decoded to this character. Texts without it need no further check.
   if (text.includes('\uFFFD') && !isUtf8(body)) throw new SvcError('invalid_json', {reason: 'it is not UTF-8'})

@@ -143,7 +143,7 @@ describe('a resume position', () => {
     t.after(() => application.close())
     const post = program.functions.find(({name}) => name === 'post')
     assert.ok(post !== undefined)
-    for (let i = 0; i < 5; i++) application.call(post, ['text'])
+    for (let i = 0; i < 5; i++) await application.call(post, ['text'])
     const {database} = application.writer
     const idOf = (id: number) => eventId(allChangesAfter(application.writer, id - 1, 1)[0] as Change)
     const resume = (id: string) => resumePoint(application.writer, readEventId(id) as Received)
@@ -181,7 +181,7 @@ describe('a feed of changes', () => {
     feed.subscribe('chat.feed', undefined, {write, ping() {}, end() {}, gone: new AbortController().signal})
     const post = program.functions.find(({name}) => name === 'post')
     assert.ok(post !== undefined)
-    for (let i = 0; i < 2500; i++) application.call(post, ['text'])
+    await Promise.all(Array.from({length: 2500}, () => application.call(post, ['text'])))
     const received = () =>
       Array.from(
         Buffer.concat(sent)

@@ -48,14 +48,6 @@ export function reachable(start: FunctionType): ReadonlySet<FunctionType> {
 export const waits = (start: FunctionType): boolean =>
   [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind === 'speech'))
 
-/** Whether a call reads at most once, and so sees a consistent state of the database without a transaction. */
-export function readsOnce(start: FunctionType): boolean {
-  const [own, ...others] = reachable(start)
-  if (own === undefined || others.some(({chains}) => chains.length > 0)) return false
-  const isRecursive = own.calls.some(({target}) => reachable(target).has(own))
-  return own.chains.length <= 1 && !own.chains.some(({repeats}) => repeats) && !isRecursive
-}
-
 export const usesDatabase = (start: FunctionType): boolean =>
   [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind !== 'speech'))
 

@@ -2,7 +2,7 @@
 
 export {functions as builtinFunctions, methods as builtinMethods, namespaced as builtinNamespaced} from './builtins.js'
 export {declaredNames} from './declared-names.js'
-export {builtinsOf, reachable, readsOnce, usesDatabase, waits} from './effects.js'
+export {builtinsOf, reachable, usesDatabase, waits} from './effects.js'
 export {checkExpressionIn, type ExpressionCheck} from './expression.js'
 export type * from './ir.js'
 export {isInternal, snakeCase} from './names.js'

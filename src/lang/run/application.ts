@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../errors/index.js'
 import {openDatabase} from '../../store/index.js'
-import {type FunctionType, kindOf, type Program, reachable, readsOnce, type Type, waits} from '../check/index.js'
+import {type FunctionType, kindOf, type Program, reachable, type Type, waits} from '../check/index.js'
 import {ddl} from '../emit/index.js'
 import {changeLogTable, topicsOf} from './change-log.js'
 import {Compiler} from './compile.js'
@@ -11,6 +11,7 @@ import {Context, defaultLimits, Journal, type Limits, type Ports, type RequestFa
 import {DatabaseFailure, Failure} from './failure.js'
 import type {Handler} from './frame.js'
 import {Lock} from './lock.js'
+import {MutationQueue} from './mutation-queue.js'
 import {ReadCost} from './read-cost.js'
 import {Err, Ok, toJson, type Value} from './value.js'
 import {loadVectors, needsVectors} from './vectors.js'
@@ -46,6 +47,8 @@ const operationTimeoutMs = 100
 const timeoutMs = 5000
 const firstRetryMs = 1
 const lastRetryMs = 20
+/** The time in which queries join a transaction, ms. */
+const snapshotMs = 1
 
 /** Runs the endpoints of a program on its database, each in the transaction that its kind requires. */
 export class Application {
@@ -59,6 +62,7 @@ export class Application {
   readonly #ports: Ports
   readonly #limits: Limits
   readonly #lock = new Lock()
+  readonly #mutations: MutationQueue<Run, Reply>
   readonly #readers: Connection[] = []
   readonly #idle: Connection[] = []
   readonly #facts = new Map<FunctionType, Facts>()
@@ -66,6 +70,8 @@ export class Application {
   readonly #fits: Fits
   /** The schema for which `fits` holds, as SQLite counts its changes. */
   #schema = 0
+  /** The connection in whose transaction the queries of this iteration of the event loop read, and its start. */
+  #snapshot: {reader: Connection; started: number} | undefined
 
   private constructor(program: Program, writer: Connection, {path, ports, limits, fits}: ApplicationOptions) {
     this.program = program
@@ -77,6 +83,19 @@ export class Application {
     this.#limits = {...defaultLimits, ...limits}
     this.#readCost = new ReadCost(writer)
     this.#fits = fits ?? (() => false)
+    this.#mutations = new MutationQueue({
+      connection: writer,
+      begin: async () => {
+        await this.#beginWriting()
+        this.#checkSchema(writer)
+      },
+      // The time limit is that of the mutation, not of those before it.
+      run: (run) => this.#run({...run, deadline: performance.now() + this.#limits.timeoutMs}, writer),
+      kindOf: ({handler}) => handler,
+      isRefused: ({kind}) => kind === 'domain',
+      exclusively: (work) => this.#locked(work),
+      onCommit: () => this.#committed(),
+    })
   }
 
   /** @throws store_*, vector_engine_missing */
@@ -94,7 +113,7 @@ export class Application {
 
   /**
    * Runs a function of the program; arguments in parameter order, undefined if omitted. Returns the reply synchronously
-   * unless it has to wait for a transcription, another handler or another process.
+   * unless it has to wait for a commit, a transcription, another handler or another process.
    * @throws Failure; schema_changed
    */
   call(target: FunctionType, args: readonly Value[], request?: RequestFacts): Reply | Promise<Reply> {
@@ -102,16 +121,15 @@ export class Application {
     const {handler, kind} = facts
     const deadline = performance.now() + this.#limits.timeoutMs
     const run: Run = {handler, args, request, journal: facts.waits ? new Journal() : undefined, deadline, facts}
-    const atOnce = !facts.waits && !this.#lock.held
     switch (kind) {
       case 'query':
-        return this.#callQuery(run, facts.readsOnce)
+        return this.#callQuery(run)
       case 'mutation':
-        return atOnce && this.#tryBegin()
-          ? this.#finish(() => this.#once(run, this.writer))
-          : this.#locked(() => this.#mutate(run))
-      default:
-        return atOnce && (!facts.writes || this.#isUnlocked()) ? this.#freeAtOnce(run) : this.#free(run, facts.writes)
+        return facts.waits ? this.#locked(() => this.#mutate(run)) : this.#mutations.add(run)
+      default: {
+        const isAtOnce = !facts.waits && !this.#lock.held && (!facts.writes || this.#isUnlocked())
+        return isAtOnce ? this.#freeAtOnce(run) : this.#free(run, facts.writes)
+      }
     }
   }
 
@@ -125,24 +143,57 @@ export class Application {
     return this.#readCost.isHigh(target)
   }
 
-  #callQuery(run: Run, readsOnce: boolean): Reply | Promise<Reply> {
+  #callQuery(run: Run): Reply | Promise<Reply> {
     if (this.path === ':memory:') return this.#locked(() => this.#query(run, this.writer))
-    const reader = run.journal === undefined ? this.#idle.at(-1) : undefined
-    if (reader === undefined) return this.#read(run)
-    if (readsOnce) return this.#once(run, reader)
+    const reader = run.journal === undefined ? this.#openSnapshot() : undefined
+    return reader === undefined ? this.#read(run) : this.#run(run, reader)
+  }
+
+  /**
+   * Starts a transaction for the queries of this iteration of the event loop, since one for each would cost more than a
+   * small query. It ends before the reply to a later write, so a client reads what it has written. No query joins it
+   * later than `snapshotMs`, because other processes can have written since.
+   * @throws schema_changed
+   */
+  #openSnapshot(): Connection | undefined {
+    const started = performance.now()
+    if (this.#snapshot !== undefined) {
+      if (started - this.#snapshot.started <= snapshotMs) return this.#snapshot.reader
+      this.#endSnapshot()
+    }
+    const reader = this.#idle.at(-1)
+    if (reader === undefined) return undefined
     reader.begin('deferred')
     try {
-      return this.#once(run, reader)
-    } finally {
+      this.#checkSchema(reader)
+    } catch (error) {
       reader.rollback()
+      throw error
     }
+    this.#idle.pop()
+    this.#snapshot = {reader, started}
+    setImmediate(() => this.#endSnapshot())
+    return reader
+  }
+
+  #endSnapshot(): void {
+    if (this.#snapshot === undefined) return
+    const {reader} = this.#snapshot
+    this.#snapshot = undefined
+    reader.rollback()
+    this.#idle.push(reader)
+  }
+
+  #committed(): void {
+    this.#endSnapshot()
+    this.onCommit()
   }
 
   #freeAtOnce(run: Run): Reply {
     try {
       return this.writer.withBusyTimeout(operationTimeoutMs, () => this.#once(run, this.writer))
     } finally {
-      this.onCommit()
+      this.#committed()
     }
   }
 
@@ -170,7 +221,6 @@ export class Application {
         waits: waits(target),
         kind: kindOf(target),
         writes: [...reachable(target)].some(({effects}) => effects.some(({kind}) => kind === 'write')),
-        readsOnce: readsOnce(target),
         isOption: target.result.kind === 'option',
         checksResult: kindOf(target) === 'mutation' && !isSendable(target.result),
       }
@@ -218,20 +268,10 @@ export class Application {
     await this.#beginWriting()
     try {
       const reply = await this.#toEnd(run, this.writer)
-      return this.#finish(() => reply)
-    } catch (error) {
-      this.writer.rollback()
-      throw error
-    }
-  }
-
-  #finish(end: () => Reply): Reply {
-    try {
-      const reply = end()
       if (reply.kind === 'domain') this.writer.rollback()
       else {
         this.writer.commit()
-        this.onCommit()
+        this.#committed()
       }
       return reply
     } catch (error) {
@@ -281,7 +321,7 @@ export class Application {
         waiting = thrown
       } finally {
         this.#lock.release()
-        this.onCommit()
+        this.#committed()
       }
       await this.#answer(run, waiting)
     }
@@ -309,8 +349,12 @@ export class Application {
     this.#schema = version
   }
 
-  #once({handler, args, request, journal, deadline, facts}: Run, connection: Connection): Reply {
+  #once(run: Run, connection: Connection): Reply {
     this.#checkSchema(connection)
+    return this.#run(run, connection)
+  }
+
+  #run({handler, args, request, journal, deadline, facts}: Run, connection: Connection): Reply {
     journal?.rewind()
     const context = new Context(connection, {ports: this.#ports, request, journal, limits: this.#limits, deadline})
     if (journal !== undefined) context.checkTime()
@@ -347,7 +391,6 @@ interface Facts {
   kind: ReturnType<typeof kindOf>
   waits: boolean
   writes: boolean
-  readsOnce: boolean
   /** A Result in an Option is a value like any other. */
   isOption: boolean
   /** For a mutation: whether the result can hold a number that cannot be sent. */

@@ -57,6 +57,17 @@ export class Connection {
     if (this.database.inTransaction) this.#run('ROLLBACK')
   }
 
+  /** Starts a part of the current transaction, which can be undone alone. */
+  savepoint(): void {
+    this.#run('SAVEPOINT part')
+  }
+
+  /** Ends the part. @param isUndone true to undo it */
+  release(isUndone: boolean): void {
+    if (isUndone) this.#run('ROLLBACK TO part')
+    this.#run('RELEASE part')
+  }
+
   /** Runs several writes atomically: in the current transaction, or in a new one. */
   together<T>(write: () => T): T {
     if (this.database.inTransaction) return write()

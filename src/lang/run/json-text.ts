@@ -28,6 +28,7 @@ const maxDepth = 500
  * @throws SyntaxError
  */
 export function parseJsonText(text: string): unknown {
+  if (text.length < longNumber && shortInteger.test(text)) return Number(text)
   const parsed: unknown = JSON.parse(text)
   const inexact = scan(text)
   return inexact.length === 0 ? parsed : parseWith(text, inexact)
@@ -38,6 +39,7 @@ interface Place {
   end: number
 }
 
+const shortInteger = /^-?(?:0|[1-9]\d*)$/
 const numberAt = /-?\d[\d.eE+-]*/y
 /** The number of characters from which a number without exponent may need more than 53 bits. */
 const longNumber = 16
