@@ -123,7 +123,6 @@ function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Lin
     using: undefined,
     live: undefined,
     scope: undefined,
-    repeats: c.frame.loops.length > 0 || c.scope.isInLambda,
   }
   const context: ChainContext = {c, table, head: name, chain}
   readHead(context, args)

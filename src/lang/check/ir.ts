@@ -157,6 +157,4 @@ export interface Chain extends Span {
   using: RetrievalMode | undefined
   live: string | undefined
   scope: string | undefined
-  /** True inside a loop or a lambda: it may run more than once per call of its function. */
-  repeats: boolean
 }

@@ -12,11 +12,6 @@ export class Scope {
     return this.#slots
   }
 
-  /** Whether the current position is inside a lambda. */
-  get isInLambda(): boolean {
-    return this.#lambdas > 0
-  }
-
   /** The position to restore when a block ends. */
   get mark(): number {
     return this.#bindings.length
