@@ -47,7 +47,7 @@ describe('the model of svc generate and svc serve without --model', () => {
     const {error} = JSON.parse(refused.stdout)
     assert.equal(error.code, 'model_ambiguous')
     assert.match(error.message, /several on this machine:\n {2}\.\/models\/mine\n {2}\.\/runs\/r7\n {2}acme\/small$/)
-    assert.match(error.remediation, /`--model \.\/models\/mine`,/)
+    assert.match(error.remediation, /--model \.\/models\/mine,/)
     for (const env of [{SVC_MODEL: './runs/r7'}, {SVC_MODEL: 'acme/small'}]) {
       const {stdout} = await generate({...place, env: {...place.env, ...env}})
       assert.ok(env.SVC_MODEL.endsWith(JSON.parse(stdout).model), stdout)
@@ -60,7 +60,7 @@ describe('the model of svc generate and svc serve without --model', () => {
 
   it('is quoted in the hint of the error as a shell needs it', async (t) => {
     const {stdout} = await generate(await workspace(t, 'models/a model', 'models/b'))
-    assert.match(JSON.parse(stdout).error.remediation, /`--model '\.\/models\/a model'`,/)
+    assert.match(JSON.parse(stdout).error.remediation, /--model '\.\/models\/a model',/)
   })
 
   it('is found by its configuration and weights, from a subdirectory too', async (t) => {

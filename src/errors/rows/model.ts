@@ -1,4 +1,4 @@
-import {command} from '../command.js'
+import {commandLine} from '../command.js'
 import {failed, notFound, rows, unavailable, usage} from '../row.js'
 
 const shape = (dims: readonly number[]) => `[${dims.join(', ')}]`
@@ -16,7 +16,7 @@ export const modelErrors = rows(() => ({
     message: (p: {models: readonly string[]}) =>
       `No model is selected, and there are several on this machine:${places(p.models)}`,
     hint: (p: {models: readonly string[]}) =>
-      `Select one, as in ${command`--model ${p.models[0] ?? ''}`}, or set engine.model in Svc.toml.`,
+      `Select one, as in ${commandLine`--model ${p.models[0] ?? ''}`}, or set engine.model in Svc.toml.`,
   }),
   examples_invalid: usage({
     message: (p: {file: string; line: number; input: string}) =>
