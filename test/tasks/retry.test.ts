@@ -93,11 +93,13 @@ describe('a retried task', () => {
     assert.equal(retryTask(orchestrator, task)[0]?.status, 'Queued')
   })
 
-  it('cannot be retried after being cancelled', async (t) => {
+  it('can be retried after being cancelled, but not after being completed', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     const task = submit(orchestrator)
     fail(orchestrator, task)
     cancelTask(orchestrator, task)
+    assert.equal(retryTask(orchestrator, task)[0]?.status, 'Queued')
+    complete(orchestrator, task)
     refused('invalid_transition', () => retryTask(orchestrator, task))
   })
 })
