@@ -1,7 +1,6 @@
-import {setFlagsFromString} from 'node:v8'
-import {runInNewContext} from 'node:vm'
 import type {RunReport} from '../../../src/scheduler/processors/processor.js'
 import type {Task} from '../../../src/tasks/base/task.js'
+import {collectGarbage} from '../../support/garbage.js'
 
 /** A stored task with defaults that a test can override. */
 export const aTask = (facts: Partial<Task> = {}): Task => ({
@@ -53,8 +52,7 @@ export const unstopped: AbortSignal = new AbortController().signal
 
 /** Collects garbage repeatedly during the work: a timer without references never fires. */
 export async function underCollection<T>(work: Promise<T>): Promise<T> {
-  setFlagsFromString('--expose-gc')
-  const collect = setInterval(runInNewContext('gc') as () => void, 400)
+  const collect = setInterval(collectGarbage, 400)
   try {
     return await work
   } finally {

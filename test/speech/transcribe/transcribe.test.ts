@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {setImmediate as nextTurn} from 'node:timers/promises'
-import {setFlagsFromString} from 'node:v8'
-import {runInNewContext} from 'node:vm'
 import type {AudioStream, SpeechRegion, VoiceActivityDetector} from '../../../src/audio/index.js'
 import {
   defaultTranscribeOptions,
@@ -15,6 +13,7 @@ import {
   type WindowResult,
 } from '../../../src/speech/index.js'
 import {Recording} from '../../../src/speech/transcribe/recording.js'
+import {collectGarbage} from '../../support/garbage.js'
 
 const rate = 16_000
 
@@ -236,8 +235,6 @@ describe('a long recording', () => {
   })
 
   it('releases the audio and the result of each window, also if it combines alternatives', async () => {
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
     const {model} = modelOf(words)
     const seen: WeakRef<object>[] = []
     const watched: SpeechModel = {
@@ -253,7 +250,7 @@ describe('a long recording', () => {
       if (event.type !== 'progress' || event.processedSec < 100) continue
       // A weak reference is strong until the job that created it ends.
       await nextTurn()
-      collect()
+      collectGarbage()
       break
     }
     assert.ok(seen.length > 50)
