@@ -16,7 +16,6 @@ export {readDocument} from './document.js'
 export {
   invalidMessage,
   isMethod,
-  isObject,
   type Members,
   type MessageId,
   type MessageRefusal,
@@ -26,7 +25,7 @@ export {
   type RequestMessage,
   readRequest,
 } from './json-rpc.js'
-export {plainViolations} from './plain-check.js'
+export {isObject, plainViolations} from './plain-check.js'
 export {readRetentionPolicy} from './retention-policy.js'
 export type * from './types.js'
 export {

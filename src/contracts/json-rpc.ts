@@ -1,5 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import {inexactNumber} from '../files/index.js'
+import {isObject} from './plain-check.js'
 
 /** Id of a request; undefined for a notification. Neither JSON-RPC clients nor those of MCP need null or fractions. */
 export type MessageId = string | number | undefined
@@ -20,9 +21,6 @@ export interface RequestMessage {
 }
 
 const maxMethodLength = 256
-
-export const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface ParsedMessage {
   /** Undefined if the text is not JSON. */

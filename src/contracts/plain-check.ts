@@ -84,7 +84,7 @@ function violationsInside(schema: PlainSchema, value: unknown, pointer: string, 
   return [...missing.map((name) => `${place} must have required property '${name}'`), ...inside]
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Number of code points, which the limits of JSON Schema count. */

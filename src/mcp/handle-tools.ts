@@ -5,6 +5,7 @@ import {
   type Server,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
+import {isObject} from '../contracts/index.js'
 import type {AskingRequests} from './asking-request.js'
 import {callHooks} from './call-hooks.js'
 import {type Called, callTool} from './call-tool.js'
@@ -30,8 +31,6 @@ interface CallParams {
   /** Request of revision 2025-11-25 to run the call as a task. */
   task?: {ttl?: number}
 }
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const callParams: StandardSchemaV1<unknown, CallParams> = {
   '~standard': {

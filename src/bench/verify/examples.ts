@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs'
 import {readFile} from 'node:fs/promises'
 import {join, resolve} from 'node:path'
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {isWithin, parseYaml} from '../../files/index.js'
 
@@ -13,13 +14,10 @@ export interface PublishedExample {
   isExact: boolean
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function recordOf(json: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json)
-    return isRecord(value) ? value : {}
+    return isObject(value) ? value : {}
   } catch {
     return {}
   }
@@ -35,10 +33,10 @@ export async function cardExamples(folder: string, input: 'text' | 'src'): Promi
   const metadata = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1]
   if (metadata === undefined) return []
   const card: unknown = await parseYaml(metadata).catch(() => undefined)
-  const widgets = isRecord(card) && Array.isArray(card.widget) ? card.widget.filter(isRecord) : []
+  const widgets = isObject(card) && Array.isArray(card.widget) ? card.widget.filter(isObject) : []
   return widgets.flatMap((widget) => {
     const {[input]: given, output} = widget
-    const wanted = isRecord(output) ? output.text : undefined
+    const wanted = isObject(output) ? output.text : undefined
     if (typeof given !== 'string' || typeof wanted !== 'string' || wanted.trim() === '') return []
     if (input === 'text') return [{input: given, output: wanted, isExact: false}]
     const path = resolve(folder, given)

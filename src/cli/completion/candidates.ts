@@ -1,6 +1,5 @@
-import {readdir} from 'node:fs/promises'
 import {audioExtensions} from '../../audio/index.js'
-import {hubCacheFolder} from '../../weights/index.js'
+import {cachedModels, hubCacheFolder} from '../../weights/index.js'
 import {storedIds, storedKinds} from './stored-ids.js'
 import type {ValueKind} from './value-kind.js'
 
@@ -33,10 +32,12 @@ const files: Partial<Record<ValueKind, Paths>> = {
 
 const named = (names: readonly string[]): Candidate[] => names.map((value) => ({value}))
 
+const hubModels = async () => named((await cachedModels(hubCacheFolder(process.env))).sort())
+
 /** Loads the names of a kind that do not depend on the workspace. */
 const names: Partial<Record<ValueKind, () => Promise<Candidate[]>>> = {
-  model: cachedModels,
-  'speech-model': cachedModels,
+  model: hubModels,
+  'speech-model': hubModels,
   'task-status': async () => named((await import('../../tasks/index.js')).taskStatuses),
   benchmark: async () =>
     (await import('../../bench/index.js')).benchmarks.map(({name, measures}) => ({value: name, description: measures})),
@@ -67,12 +68,4 @@ const names: Partial<Record<ValueKind, () => Promise<Candidate[]>>> = {
 export async function candidatesOf(kind: ValueKind, cwd: string): Promise<Candidates> {
   const words = storedKinds.includes(kind) ? await storedIds(kind, cwd) : ((await names[kind]?.()) ?? [])
   return {words, paths: files[kind] ?? 'none'}
-}
-
-/** Ids of the models in the cache of Hugging Face: `models--owner--name`. */
-async function cachedModels(): Promise<Candidate[]> {
-  const folders = await readdir(hubCacheFolder(process.env)).catch(() => [])
-  return named(
-    folders.flatMap((folder) => (folder.startsWith('models--') ? [folder.slice(8).replace('--', '/')] : [])).sort(),
-  )
 }
