@@ -53,9 +53,13 @@ const diagnosticTexts = (await explainDiagnostics()).flatMap(({code, cause, fix}
 const settingTexts = settingTables.flatMap(({name, rows}) =>
   Object.entries(rows).map(([key, {doc}]) => ({place: `setting ${name} ${key}`, text: doc})),
 )
+/** Pages that quote what they advise against. */
+const unchecked = new Set(['docs/terms.md', 'docs/contributing/style.md'])
 const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
-const pages = readdirSync(projectFile('docs')).flatMap((file) =>
-  file.endsWith('.md') && file !== 'terms.md' ? [`docs/${file}`] : [],
+const pages = ['docs', 'docs/contributing'].flatMap((folder) =>
+  readdirSync(projectFile(folder)).flatMap((file) =>
+    file.endsWith('.md') && !unchecked.has(`${folder}/${file}`) ? [`${folder}/${file}`] : [],
+  ),
 )
 
 const findings = [
