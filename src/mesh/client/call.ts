@@ -83,12 +83,16 @@ export async function call(caller: Caller, operation: MeshOperation, request: Ca
   const connectEndMs = Math.min(endMs, startMs + (caller.connectRetryMs ?? Number.POSITIVE_INFINITY))
   let mayBeDone = false
   let isRenewed = false
+  let latest: MeshHttpError | undefined
   for (let failed = 1; ; failed++) {
     const leftMs = endMs - performance.now()
+    // A busy process can wake up from the pause after the deadline.
+    if (latest !== undefined && leftMs <= 0) throw latest
     try {
       return await attempt(caller, operation, {...request, timeoutMs: Math.min(timeoutMs + waitMs, leftMs)})
     } catch (error) {
       if (!(error instanceof MeshHttpError)) throw error
+      latest = error
       if (mayBeDone && error.isMissing && endings.has(operation)) return ended(caller, operation)
       if (!isRenewed && error.isStatus(401) && request.token === undefined && renewTokens(caller)) {
         // The request was refused before it took effect, so this does not count as a retry.
