@@ -13,21 +13,24 @@ const maxDepth = 200
 
 /** Limits of the running template, so that it cannot block its thread. Templates run one after the other. */
 export const budget = {
+  /** Steps that may be spent, and those that are left. */
+  limit: 0,
   steps: 0,
   /** Characters of the created texts. */
   created: 0,
   depth: 0,
   /** Line of the running statement. */
   line: 0,
-  start(): void {
-    budget.steps = maxSteps
+  start(steps = maxSteps): void {
+    budget.limit = steps
+    budget.steps = steps
     budget.created = 0
     budget.depth = 0
     budget.line = 0
   },
   spend(steps: number): void {
     budget.steps -= steps
-    if (budget.steps < 0) throw new TemplateError(`it takes more than ${maxSteps} steps`)
+    if (budget.steps < 0) throw new TemplateError(`it takes more than ${budget.limit} steps`)
   },
   enter(): void {
     if (++budget.depth > maxDepth) throw new TemplateError(`its calls are nested more than ${maxDepth} deep`)

@@ -16,10 +16,15 @@ export {RefusedError, TemplateError}
 export class JinjaTemplate {
   readonly #run: (scope: Scope) => string
   readonly #now: () => Date
+  readonly #maxSteps: number | undefined
 
-  /** @throws TemplateError */
-  constructor(source: string, now = () => new Date()) {
+  /**
+   * @param maxSteps limit for statements, calls and elements that are processed
+   * @throws TemplateError
+   */
+  constructor(source: string, {now = () => new Date(), maxSteps}: {now?: () => Date; maxSteps?: number} = {}) {
     this.#now = now
+    this.#maxSteps = maxSteps
     this.#run = withinStack(() => compile(parse(source)))
   }
 
@@ -31,7 +36,7 @@ export class JinjaTemplate {
     const scope = new Scope()
     for (const [name, value] of globals(this.#now)) scope.set(name, value)
     for (const [name, value] of Object.entries(variables)) if (value !== undefined) scope.set(name, fromJson(value))
-    budget.start()
+    budget.start(this.#maxSteps)
     try {
       return withinStack(() => this.#run(new Scope(scope)))
     } catch (error) {
