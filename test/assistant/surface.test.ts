@@ -143,7 +143,7 @@ describe('an answer in raw_code_only mode', () => {
     })
 
   // A regular expression that backtracks would take hours.
-  it('is parsed in linear time', {timeout: 30_000}, async () => {
+  it('is parsed in linear time', async () => {
     const answer = `${'x'.repeat(200_000)}\n${'- '.repeat(100_000)}\n`
     assert.equal((await read(answer, 'raw_code_only')).trim(), answer.trim())
   })

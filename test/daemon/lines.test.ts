@@ -23,7 +23,7 @@ describe('line that is not JSON', () => {
   })
 })
 
-describe('connection with an incomplete line', {timeout: 60_000}, () => {
+describe('connection with an incomplete line', () => {
   it('is closed after the timeout, even if bytes keep arriving', async (t) => {
     const peer = await Peer.connect(t, (await openTestServer(t, {lineTimeoutMs: 200})).addr)
     await peer.ask(jsonRpc)

@@ -130,7 +130,7 @@ describe('the commands of a hint or message', {concurrency: 2}, () => {
   for (const [path, cases] of Object.entries(textCases))
     for (const [i, textCase] of [cases].flat().entries())
       if ('steps' in textCase)
-        it(`of ${path} do what it promises${i === 0 ? '' : `, case ${i + 1}`}`, {timeout: 60_000}, (test) =>
+        it(`of ${path} do what it promises${i === 0 ? '' : `, case ${i + 1}`}`, {timeout: 120_000}, (test) =>
           runText(test, servers(), textCase),
         )
 

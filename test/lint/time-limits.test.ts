@@ -14,6 +14,7 @@ describe('the check of time limits', () => {
     ['if (performance.now() - start > 900) throw new Error("late")', 900],
     ["it('works', {timeout: 500}, () => {})", 500],
     ["it.skip('works', {timeout: 500}, () => {})", 500],
+    ["describe('work', {timeout: 60_000}, () => {})", 60_000],
     ["await once(child, 'exit', {signal: AbortSignal.timeout(100)})", 100],
     ['await page.waitFor({timeout: 9999})', 9999],
     ['await execa(node, [program], {timeout: 5000})', 5000],
@@ -38,5 +39,6 @@ describe('the check of time limits', () => {
   ]
   for (const source of accepted) it(`accepts ${source}`, () => assert.deepEqual(limits(source), []))
 
-  it('reports the line', () => assert.deepEqual(timeLimits("\n\nit('x', {timeout: 5}, run)"), [{line: 3, ms: 5}]))
+  it('reports the line', () =>
+    assert.deepEqual(timeLimits("\n\nit('x', {timeout: 5}, run)"), [{line: 3, ms: 5, least: 120_000}]))
 })

@@ -1,15 +1,20 @@
 /**
- * Finds time limits in tests that a busy machine can miss: deadlines, and upper bounds on measured time, of less than 10 s.
- * A test needs counted work, an event or a generous deadline instead.
+ * Finds time limits in tests that a busy machine can miss: deadlines, and upper bounds on measured time, of less than 10 s,
+ * and limits of whole tests of less than two minutes. A test needs counted work, an event or a generous deadline instead. A
+ * test that hangs needs no limit, because the runner has one for each file.
  */
 import {parseAst} from 'rolldown/parseAst'
 
 /** Smallest limit that is generous, ms. */
 export const leastMs = 10_000
+/** The same for a test, a suite or a hook. */
+export const leastTestMs = 120_000
 
 export interface Limit {
   line: number
   ms: number
+  /** Smallest limit that is accepted here, ms. */
+  least: number
 }
 
 interface Node {
@@ -105,10 +110,10 @@ export function timeLimits(source: string): Limit[] {
     return isMeasured(node)
   }
 
-  const found = new Map<Node, number>()
-  const add = (node: Node, value: unknown) => {
+  const found = new Map<Node, Omit<Limit, 'line'>>()
+  const add = (node: Node, value: unknown, least = leastMs) => {
     const ms = numberOf(value)
-    if (ms !== undefined && ms < leastMs) found.set(node, ms)
+    if (ms !== undefined && ms < least) found.set(node, {ms, least})
   }
   /** Adds the comparisons that are true only if a measured time is short, or long with `isLong`. */
   const addBounds = (condition: Node, isLong: boolean) => {
@@ -131,7 +136,8 @@ export function timeLimits(source: string): Limit[] {
     const pause = [...nodesOf(body)].find((each) => isCall(each, 'sleep'))
     if (!ends || count === undefined || pause === undefined) return
     const [times, ms] = [numberOf(count.right), numberOf(argumentsOf(pause)[0])]
-    if (times !== undefined && ms !== undefined && times * ms < leastMs) found.set(loop, times * ms)
+    if (times !== undefined && ms !== undefined && times * ms < leastMs)
+      found.set(loop, {ms: times * ms, least: leastMs})
   }
 
   for (const node of all) {
@@ -145,10 +151,10 @@ export function timeLimits(source: string): Limit[] {
     if (!isWait && !isCall(node, ...runsTests, ...runsPrograms)) continue
     for (const options of argumentsOf(node).filter(({type}) => type === 'ObjectExpression'))
       for (const {key, value} of options.properties as Node[]) {
-        if (nameOf(key) === 'timeout') add(node, value)
+        if (nameOf(key) === 'timeout') add(node, value, isCall(node, ...runsTests) ? leastTestMs : leastMs)
         if (isWait && nameOf(key) === 'signal' && isNode(value) && isCall(value, 'timeout'))
           add(node, argumentsOf(value)[0])
       }
   }
-  return [...found].map(([{start}, ms]) => ({line: source.slice(0, start).split('\n').length, ms}))
+  return [...found].map(([{start}, limit]) => ({line: source.slice(0, start).split('\n').length, ...limit}))
 }

@@ -66,7 +66,7 @@ const echo = (app: HttpApp) => {
   app.get('/pages/', async () => ({}))
 }
 
-describe('response', {timeout: 20_000}, () => {
+describe('response', () => {
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
   for (const id of ['r-1', 'trace:7.b_c', 'x'.repeat(128)])
@@ -103,7 +103,7 @@ describe('response', {timeout: 20_000}, () => {
   })
 })
 
-describe('slow client', {timeout: 20_000}, () => {
+describe('slow client', () => {
   const head = 'POST /v1/echo HTTP/1.1\r\nhost: 127.0.0.1\r\n'
   for (const [part, first, piece] of [
     ['head', head, 'x-a: b\r\n'],
@@ -474,7 +474,7 @@ describe('common response headers', () => {
   })
 })
 
-describe('closing server', {timeout: 20_000}, () => {
+describe('closing server', () => {
   for (const secure of [false, true])
     it(`closes connections without a request${secure ? ' over TLS' : ''}`, async (t) => {
       const tls = secure ? {...selfSigned(), minVersion: '1.3' as const} : undefined
@@ -612,7 +612,7 @@ describe('unavailable server', () => {
   })
 })
 
-describe('internal error of a route', {timeout: 20_000}, () => {
+describe('internal error of a route', () => {
   it('returns 500 and is logged with the request id', async (t) => {
     const logged = captureLog(t)
     const {baseUrl} = await serve(t, (app) => {
@@ -662,7 +662,7 @@ describe('listen', () => {
   })
 })
 
-describe('streamed response', {timeout: 20_000}, () => {
+describe('streamed response', () => {
   const kinds = [
     ['newline-delimited JSON', ndjsonStream, 'application/x-ndjson', '{"n":1}\n{"text":"a\\nb"}\n"[DONE]"\n'],
     [

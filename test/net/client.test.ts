@@ -260,7 +260,7 @@ describe('server with a private certificate authority', () => {
   })
 })
 
-describe('silent server', {timeout: 20_000}, () => {
+describe('silent server', () => {
   const idleTimeoutMs = 100
 
   it('times out before the response', async (t) => {
@@ -317,7 +317,7 @@ describe('unusable response', () => {
     })
 })
 
-describe('streamed response', {timeout: 20_000}, () => {
+describe('streamed response', () => {
   it('is read while it arrives', async (t) => {
     let next = () => {}
     const {client} = await connect(t, (_request, response) => {
@@ -346,7 +346,7 @@ describe('streamed response', {timeout: 20_000}, () => {
   })
 })
 
-describe('aborted request', {timeout: 20_000}, () => {
+describe('aborted request', () => {
   const reason = new Error('the user pressed Ctrl-C')
 
   it('is not sent if aborted before', async (t) => {
@@ -402,7 +402,7 @@ describe('aborted request', {timeout: 20_000}, () => {
   })
 })
 
-describe('token', {timeout: 20_000}, () => {
+describe('token', () => {
   const token = 'tok-0123456789'
   const repeat: Handler = (request, response) =>
     response.writeHead(401).end(JSON.stringify({error: `Wrong header: ${request.headers.authorization}`}))

@@ -66,7 +66,7 @@ function removeLinks(t: TestContext): void {
 }
 
 describe('replaceDatabase', () => {
-  it('keeps the old database, and adds a number to its name if that name is taken', {timeout: 10_000}, async (t) => {
+  it('keeps the old database, and adds a number to its name if that name is taken', async (t) => {
     const folder = await temporaryFolder(t)
     const path = join(folder, 'store.db')
     const now = new Date('2026-01-02T03:04:05.678Z')

@@ -428,7 +428,7 @@ describe('database with another writer', () => {
   })
 })
 
-describe('killed process', {timeout: 20_000}, () => {
+describe('killed process', () => {
   it('in a transaction leaves only committed changes', async (t) => {
     const path = join(await temporaryFolder(t), 'store.db')
     const other = elsewhere(
