@@ -1,5 +1,5 @@
 import type {DiagnosticCode, DiagnosticDetails, Diagnostics, Span} from '../diagnostics/index.js'
-import type {Expr} from '../syntax/index.js'
+import type {Block, Expr} from '../syntax/index.js'
 import {checkCall} from './calls.js'
 import {checkChain} from './chain.js'
 import {type Checker, type Frame, handled, nothing, plain} from './checker.js'
@@ -10,7 +10,7 @@ import type {FunctionType, Ir, ParamType} from './ir.js'
 import {checkIndex, checkMember} from './members.js'
 import {checkBinary, checkUnary} from './operators.js'
 import {checkList, checkObject, checkTuple} from './records.js'
-import type {Scope} from './scope.js'
+import {Scope} from './scope.js'
 import {checkBlock} from './statements.js'
 import type {Symbols} from './symbols.js'
 import {
@@ -38,22 +38,22 @@ interface BodyContext {
   source: string
 }
 
-export function checkBody(made: FunctionType, scope: Scope, context: BodyContext): void {
+export function checkBody(made: FunctionType, body: Block, context: BodyContext): void {
   const {decl, params, result: declared} = made
-  const c = new BodyChecker(made, scope, context)
-  for (const [i, {fallback}] of decl.params.entries()) {
+  const c = new BodyChecker(made, context)
+  decl.params.forEach(({fallback}, i) => {
     const param = params[i] as ParamType
     if (fallback !== undefined) param.fallback = c.check(fallback, param.type, 'slot')
-  }
+  })
   const returnsNothing = declared.kind === 'unit'
-  made.body = checkBlock(c, decl.body, returnsNothing ? ignored : declared, true)
+  made.body = checkBlock(c, body, returnsNothing ? ignored : declared, true)
   if (c.frame.fallsThrough && !returnsNothing && !isUnknown(declared)) {
     const expectedType = show(declared)
     c.report('typecheck.missing_return', made.span, `'${made.name}' must return ${expectedType} on every path.`, {
       expectedType,
     })
   }
-  made.slots = scope.slots
+  made.slots = c.scope.slots
 }
 
 class BodyChecker implements Checker {
@@ -65,9 +65,9 @@ class BodyChecker implements Checker {
   frame: Frame
   readonly #diagnostics: Diagnostics
 
-  constructor(made: FunctionType, scope: Scope, {declarations, diagnostics, symbols, source}: BodyContext) {
+  constructor(made: FunctionType, {declarations, diagnostics, symbols, source}: BodyContext) {
     this.function = made
-    this.scope = scope
+    this.scope = new Scope(made.params)
     this.declarations = declarations
     this.symbols = symbols
     this.source = source

@@ -30,7 +30,9 @@ type Head = keyof typeof heads
 export function checkChain(c: Checker, expr: CallExpr | MemberExpr): Ir | undefined {
   const links = linksOf(c, expr)
   if (links === undefined) return undefined
-  const [tableLink, headLink, ...rest] = links as [Link, Link | undefined, ...Link[]]
+  const tableLink = links[0] as Link
+  const headLink = links[1]
+  const rest = links.slice(2)
   if (rest.some(({name}) => !Object.hasOwn(modifiers, name.text)) && headLink?.args !== undefined) return undefined
   const table = tableOf(c, tableLink)
   if (table === undefined) return failed(c, links)
@@ -126,8 +128,10 @@ function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Lin
   }
   const context: ChainContext = {c, table, head: name, chain}
   readHead(context, args)
-  const seen = new Set<string>()
-  for (const link of rest) applyModifier(context, link, seen)
+  if (rest.length > 0) {
+    const seen = new Set<string>()
+    for (const link of rest) applyModifier(context, link, seen)
+  }
   const kind = writes.has(chain.op) ? 'write' : 'read'
   c.function.effects.push({kind, what: `db.${table.name}.${called}()`, table, span: name})
   c.function.chains.push(chain)
@@ -162,7 +166,8 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
       `db.${table.name}.query(clause) passes raw SQL; use filter, where, all or get/find.`,
     )
   if (!hasChainArgs(context, head, args, heads[name].takes)) return
-  const [first, second] = args as readonly [Arg, Arg]
+  const first = args[0] as Arg
+  const second = args[1] as Arg
   switch (name) {
     case 'insert':
       chain.record = insertedRecord(context, first.value)

@@ -1,9 +1,8 @@
 import type {Diagnostics} from '../diagnostics/index.js'
-import type {HttpDecl, TypeNode} from '../syntax/index.js'
-import type {FunctionType} from './ir.js'
-import type {Scope} from './scope.js'
+import type {TypeNode} from '../syntax/index.js'
+import type {FunctionType, Route} from './ir.js'
 import type {Symbols} from './symbols.js'
-import type {RecordType, SumType, Table, Type, VariantType} from './types.js'
+import type {Index, RecordType, SumType, Table, Type, VariantType} from './types.js'
 
 /** The declarations of a module, by name. */
 export interface Declarations {
@@ -13,9 +12,12 @@ export interface Declarations {
   /** Several sum types may use the same variant name. */
   readonly variants: Map<string, {sum: SumType; variant: VariantType}[]>
   readonly functions: Map<string, FunctionType>
-  readonly routes: {decl: HttpDecl; function: FunctionType}[]
-  /** Every function and route with a body, in source order, with the scope of its parameters. */
-  readonly bodies: {function: FunctionType; scope: Scope}[]
+  /** In source order, like the following lists. */
+  readonly indexes: Index[]
+  readonly routes: Route[]
+  readonly tests: FunctionType[]
+  /** Every function and route with a body. */
+  readonly bodies: FunctionType[]
   /** Resolves a type node. */
   typeOf(node: TypeNode): Type
 }

@@ -2,7 +2,7 @@ import type {Diagnostics} from '../diagnostics/index.js'
 import type {Decl, Field, Module, Name, SumDecl, TableDecl} from '../syntax/index.js'
 import type {Declarations, Declaring} from './declarations.js'
 import {declareIndex} from './indexes.js'
-import {isInternal, snakeCase} from './names.js'
+import {isInternal, repeatedNames, snakeCase} from './names.js'
 import {declareFunction, declareRoute} from './signatures.js'
 import type {Symbols} from './symbols.js'
 import {isBuiltinType, isDoubleOption, readTypeNode, showNode} from './type-nodes.js'
@@ -21,7 +21,9 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
     sums: new Map(),
     variants: new Map(),
     functions: new Map(),
+    indexes: [],
     routes: [],
+    tests: [],
     bodies: [],
     typeOf: (node) => readTypeNode(d, node),
   }
@@ -65,9 +67,10 @@ function declareTable(d: Declaring, {name, doc}: TableDecl, bySqlName: Map<strin
   const {text} = name
   const sqlName = snakeCase(text)
   const span = {start: name.start, end: name.end}
-  const id = {name: '_id', type: int, base: int, nullable: false, storage: 'integer', span} as const
+  const id = {name: '_id', type: int, base: int, nullable: false, storage: 'integer' as const, span}
   const table: Table = {name: text, sqlName, columns: [], indexes: [], id, doc, span}
-  Object.assign(table.id, {type: {kind: 'id', table}, base: {kind: 'id', table}})
+  id.type = {kind: 'id', table}
+  id.base = id.type
   if (!/^[A-Z]/.test(text))
     diagnostics.report('typecheck.table_name', name, `Table name '${text}' must be PascalCase.`, {
       fixes: [{label: `Write '${pascalCase(text)}'`, ...span, replacement: pascalCase(text)}],
@@ -157,20 +160,20 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
       decl.name,
       `Table '${table.name}' has more than ${maxColumns - 1} columns.`,
     )
-  const seen = new Set<string>()
-  for (const {name, type: node} of decl.fields) {
+  const repeated = repeatedNames(decl.fields, caselessName)
+  for (const field of decl.fields) {
+    const {name, type: node} = field
     const {text} = name
     const type = readTypeNode(d, node)
     d.symbols?.define(name, () => `${table.name}.${text}: ${show(type)}`)
     if (isReserved(d, 'Column', name)) continue
     checkLength(d, name)
-    if (seen.has(text.toLowerCase())) {
+    if (repeated.has(field)) {
       const message = `Table '${table.name}' declares column '${text}' twice.`
       const hints = ['Column names are case-insensitive in SQLite.']
       diagnostics.report('typecheck.duplicate_column', name, message, {hints})
       continue
     }
-    seen.add(text.toLowerCase())
     if (text === 'id')
       diagnostics.report(
         'lint.table_id_column',
@@ -184,6 +187,8 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
     table.columns.push({name: text, type, base, nullable, storage: storageOf(base), span: name})
   }
 }
+
+const caselessName = ({name}: Field) => name.text.toLowerCase()
 
 const pascalCase = (name: string) =>
   name.replace(/(^|_+)([a-zA-Z0-9])/g, (_, __, letter: string) => letter.toUpperCase())

@@ -1,5 +1,4 @@
 import type {Diagnostics, Span} from '../diagnostics/index.js'
-import type {Declarations} from './declarations.js'
 import type {Effect, FunctionType} from './ir.js'
 
 /** How a function reaches an effect: the calls on the path, then the operation. */
@@ -15,7 +14,7 @@ export class Effects {
   /** The nearest write that a function reaches. */
   write(of: FunctionType): Path | undefined {
     if (this.#writes.has(of)) return this.#writes.get(of)
-    const found = this.#search(of)
+    const found = isPure(of) ? undefined : this.#search(of)
     this.#writes.set(of, found)
     return found
   }
@@ -51,10 +50,14 @@ export const waits = (start: FunctionType): boolean =>
 export const usesDatabase = (start: FunctionType): boolean =>
   [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind !== 'speech'))
 
+/** Whether a function only reads, and calls no other. */
+export const isPure = ({effects, calls}: FunctionType): boolean =>
+  calls.length === 0 && effects.every(({kind}) => kind === 'read')
+
 /** Reports effects that queries, mutations and routes must not or should not have. */
-export function checkEffects(declarations: Declarations, diagnostics: Diagnostics): void {
+export function checkEffects(functions: readonly FunctionType[], diagnostics: Diagnostics): void {
   const effects = new Effects()
-  for (const {function: made} of declarations.bodies) {
+  for (const made of functions) {
     const {decl} = made
     if (decl.kind === 'http') {
       if (decl.method === 'get') checkGetRoute(made, decl.path, effects, diagnostics)

@@ -1,5 +1,6 @@
 import type {IndexDecl, Name} from '../syntax/index.js'
 import type {Declaring} from './declarations.js'
+import {repeatedNames} from './names.js'
 import {type Column, show, type Table, type Type} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 
@@ -24,7 +25,11 @@ export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string
     return
   }
   if (decl.columns.length === 0) diagnostics.report('lint.index_no_columns', name, `Index ${label} has no columns.`)
-  const columns = decl.columns.flatMap((column) => indexColumn(d, style, table, column) ?? [])
+  const columns: Column[] = []
+  for (const written of decl.columns) {
+    const column = indexColumn(d, style, table, written)
+    if (column !== undefined) columns.push(column)
+  }
   checkLimits(d, decl)
   const sqlName = indexName(style, table.sqlName, name.text)
   if (!takeNames(sqlNames, sqlName, style)) {
@@ -32,7 +37,9 @@ export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string
     diagnostics.report('typecheck.duplicate_name', decl.table, message)
     return
   }
-  table.indexes.push({name: name.text, sqlName, table, style, columns, unique, dimensions})
+  const index = {name: name.text, sqlName, table, style, columns, unique, dimensions}
+  table.indexes.push(index)
+  declared.indexes.push(index)
 }
 
 /** Reports an index on a name that is not a table. */
@@ -69,27 +76,28 @@ const suffixes = {
 
 /** Reserves the SQL names that an index needs; false if one is in use. */
 function takeNames(taken: Set<string>, name: string, style: IndexDecl['style']): boolean {
-  const names = suffixes[style].map((suffix) => (name + suffix).toLowerCase())
-  if (names.some((each) => taken.has(each))) return false
-  for (const each of names) taken.add(each)
+  const lower = name.toLowerCase()
+  if (suffixes[style].some((suffix) => taken.has(lower + suffix))) return false
+  for (const suffix of suffixes[style]) taken.add(lower + suffix)
   return true
 }
 
 /** Column names that the index engine uses itself. */
 const reservedColumns = {btree: [], search: ['rank', 'rowid'], vector: ['distance', 'rowid', 'k']}
 
+const textOf = ({text}: Name) => text
+
 /** Checks the limits of the index engines. */
 function checkLimits({diagnostics}: Declaring, {style, columns, name, dimensions = 0}: IndexDecl): void {
   const code = style === 'vector' ? 'lint.vector_index_field_type' : 'lint.search_index_field_type'
   const reserved: readonly string[] = reservedColumns[style]
-  const seen = new Set<string>()
+  const repeated = repeatedNames(columns, textOf)
   for (const column of columns) {
     const {text} = column
     if (reserved.includes(text.toLowerCase()))
       diagnostics.report(code, column, `Column name '${text}' is reserved in a ${style} index.`)
-    if (seen.has(text))
+    if (repeated.has(column))
       diagnostics.report('typecheck.duplicate_column', column, `Column '${text}' is in the index twice.`)
-    seen.add(text)
   }
   if (style !== 'vector') return
   if (dimensions < 1 || dimensions > maxDimensions)
@@ -114,8 +122,7 @@ function indexColumn(
     reportUnknownName(diagnostics, code, name, `Table '${table.name}' has no column '${text}'.`, known)
     return undefined
   }
-  const type = show(column.type)
-  symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${type}`)
+  symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${show(column.type)}`)
   // The unknown type is already reported.
   if (column.base.kind === 'unknown') return column
   if (style === 'btree' && column.storage === 'json')
@@ -125,12 +132,16 @@ function indexColumn(
       `Column '${text}' is stored as JSON and cannot be in a B-tree index.`,
     )
   if (style === 'search' && column.base.kind !== 'str')
-    diagnostics.report('lint.search_index_field_type', name, `A search index needs str columns; '${text}' is ${type}.`)
+    diagnostics.report(
+      'lint.search_index_field_type',
+      name,
+      `A search index needs str columns; '${text}' is ${show(column.type)}.`,
+    )
   if (style === 'vector' && !isVector(column.base))
     diagnostics.report(
       'lint.vector_index_field_type',
       name,
-      `A vector index needs a List[float] or bytes column; '${text}' is ${type}.`,
+      `A vector index needs a List[float] or bytes column; '${text}' is ${show(column.type)}.`,
     )
   return column
 }

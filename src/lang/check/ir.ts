@@ -1,5 +1,5 @@
 import type {Span} from '../diagnostics/index.js'
-import type {FunctionDecl, HttpDecl} from '../syntax/index.js'
+import type {EndpointKind, FunctionDecl, HttpDecl} from '../syntax/index.js'
 import type {Column, Index, SumType, Table, Type, VariantType} from './types.js'
 
 /** A variable of a function: first the parameters, then the bindings of `let`, patterns and loops. */
@@ -46,6 +46,15 @@ export interface FunctionType {
   readonly chains: Chain[]
   readonly calls: {target: FunctionType; span: Span}[]
   readonly span: Span
+}
+
+/** An HTTP route. */
+export interface Route {
+  kind: EndpointKind | 'http'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** With placeholders in braces: `/books/{id}`. */
+  path: string
+  function: FunctionType
 }
 
 /**

@@ -47,7 +47,9 @@ function memberHint(type: Type, name: string): DiagnosticDetails {
 }
 
 function checkColumn(c: Checker, object: Ir, {table, selected}: Type & {kind: 'row'}, member: Name): Ir {
-  const ir = checkField(c, object, table.name, [table.id, ...table.columns], member, 'row')
+  const {columns} = table
+  const fields = columns.some(({name}) => name === member.text) ? columns : [table.id, ...columns]
+  const ir = checkField(c, object, table.name, fields, member, 'row')
   if (selected !== undefined && ir !== nothing && !selected.has(member.text))
     c.report('typecheck.column_not_selected', member, `Column '${member.text}' is not selected.`, {
       hints: [`Selected columns: ${[...selected].join(', ')}`],
@@ -100,11 +102,13 @@ export function checkIndex(c: Checker, {object: inner, index: at}: Expr & {kind:
 
 /** The full name of a namespaced function such as `std.time.now_ms`; undefined for anything else. */
 export function namespacedName(c: Checker, expr: MemberExpr): string | undefined {
+  let root: Expr = expr
+  while (root.kind === 'member') root = root.object
+  if (root.kind !== 'name' || !namespaces.has(root.name.text) || c.scope.find(root.name.text) !== undefined)
+    return undefined
   const names: string[] = []
-  let at: Expr = expr
-  for (; at.kind === 'member'; at = at.object) names.push(at.member.text)
-  if (at.kind !== 'name' || !namespaces.has(at.name.text) || c.scope.find(at.name.text) !== undefined) return undefined
-  return [at.name.text, ...names.reverse()].join('.')
+  for (let at: Expr = expr; at.kind === 'member'; at = at.object) names.unshift(at.member.text)
+  return [root.name.text, ...names].join('.')
 }
 
 export function reportUnknownNamespaced(c: Checker, member: Name, name: string): void {

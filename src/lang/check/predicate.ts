@@ -4,7 +4,7 @@ import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Predicate} from './ir.js'
 import {bool, type Column, float, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
-import {reportRepeatedKey, reportUnknownName} from './unknown-name.js'
+import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 
 /** Scripts written without spaces between words, which the search index does not separate. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
@@ -16,17 +16,16 @@ type Operator = (typeof operators)[number]
 export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | undefined {
   if (expr.kind !== 'object') return shape(c, expr, 'filter() needs an object of column: value pairs.')
   warnEmpty(c, expr, 'filter')
-  const seen = new Set<string>()
-  const args = expr.entries.flatMap(({key, value}): Predicate[] => {
-    reportRepeatedKey(c, key, seen)
+  reportRepeatedKeys(c, expr)
+  const args = present(expr.entries, ({key, value}): Predicate | undefined => {
     const column = columnOf(c, table, key, key.text)
     if (value.kind === 'object') {
       shape(c, value, 'filter({..}) takes column: value pairs; use where({..}) for operators.')
-      return []
+      return undefined
     }
     if (column === undefined) {
       c.value(value)
-      return []
+      return undefined
     }
     return equality(c, column, key, value)
   })
@@ -50,13 +49,13 @@ function shape(c: Checker, expr: Expr, message: string): undefined {
   if (expr.kind !== 'object') c.value(expr)
 }
 
-function equality(c: Checker, column: Column, span: Span, value: Expr): Predicate[] {
+function equality(c: Checker, column: Column, span: Span, value: Expr): Predicate | undefined {
   if (!isScalar(column.base) && column.base.kind !== 'unknown') {
     notFor(c, span, 'eq', column)
     c.value(value)
-    return []
+    return undefined
   }
-  return [{kind: 'eq', column, value: c.check(value, column.type, 'slot')}]
+  return {kind: 'eq', column, value: c.check(value, column.type, 'slot')}
 }
 
 const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
@@ -86,6 +85,20 @@ const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
   near: (type) => type.kind === 'bytes' || (type.kind === 'list' && type.of.kind === 'float'),
 }
 
+/** The conditions of the items that have one. */
+function present<I>(items: readonly I[], read: (item: I) => Predicate | undefined): Predicate[] {
+  const found: Predicate[] = []
+  for (const item of items) {
+    const predicate = read(item)
+    if (predicate !== undefined) found.push(predicate)
+  }
+  return found
+}
+
+/** The conditions, joined by AND; a single one is not wrapped. */
+const joined = (parts: readonly Predicate[]): Predicate =>
+  parts.length === 1 ? (parts[0] as Predicate) : {kind: 'and', args: parts}
+
 /** Keeps statements within SQLite's limits on expression depth and parameters. */
 const maxConditions = 500
 
@@ -100,32 +113,27 @@ class WhereChecker {
     this.#table = table
   }
 
-  /** The entries of an object, joined by AND; a single entry is not wrapped. `top`: `near` is allowed here. */
+  /** The entries of an object, joined by AND. `top`: `near` is allowed here. */
   object(expr: ObjectExpr, top = false): Predicate {
-    const seen = new Set<string>()
-    const parts = expr.entries.flatMap((entry) => {
-      reportRepeatedKey(this.#c, entry.key, seen)
-      return this.#entry(entry, top)
-    })
-    const [only] = parts
-    return parts.length === 1 && only !== undefined ? only : {kind: 'and', args: parts}
+    reportRepeatedKeys(this.#c, expr)
+    return joined(present(expr.entries, (entry) => this.#entry(entry, top)))
   }
 
-  #entry({key, value}: Entry, top: boolean): Predicate[] {
+  #entry({key, value}: Entry, top: boolean): Predicate | undefined {
     const {text} = key
     if ((text === 'and' || text === 'or') && value.kind === 'list')
-      return [{kind: text, args: value.items.flatMap((item) => this.#part(item, top && text === 'and'))}]
-    if (text === 'not' && value.kind === 'object') return [{kind: 'not', arg: this.object(value)}]
+      return {kind: text, args: present(value.items, (item) => this.#part(item, top && text === 'and'))}
+    if (text === 'not' && value.kind === 'object') return {kind: 'not', arg: this.object(value)}
     const isLogic = text === 'and' || text === 'or' || text === 'not'
     if (isLogic && !this.#table.columns.some(({name}) => name === text)) {
       const expected = text === 'not' ? 'an object literal' : 'a list literal of objects'
       shape(this.#c, value, `'${text}' requires ${expected}.`)
-      return []
+      return undefined
     }
     const column = columnOf(this.#c, this.#table, key, text)
     if (column === undefined) {
       if (value.kind !== 'object') this.#c.value(value)
-      return []
+      return undefined
     }
     if (value.kind !== 'object') {
       this.#count(key)
@@ -134,27 +142,24 @@ class WhereChecker {
     return this.#operators(column, value, top)
   }
 
-  #part(item: Expr, top: boolean): Predicate[] {
-    if (item.kind === 'object') return [this.object(item, top)]
+  #part(item: Expr, top: boolean): Predicate | undefined {
+    if (item.kind === 'object') return this.object(item, top)
     shape(this.#c, item, 'Each item of and/or must be an object of conditions.')
-    return []
+    return undefined
   }
 
   /** `{gte: 1, lt: 9}`: operators on one column, joined by AND. */
-  #operators(column: Column, expr: ObjectExpr, top: boolean): Predicate[] {
+  #operators(column: Column, expr: ObjectExpr, top: boolean): Predicate | undefined {
     if (expr.entries.length === 0) {
       shape(this.#c, expr, `Column '${column.name}' has no conditions.`)
-      return []
+      return undefined
     }
-    const seen = new Set<string>()
-    const parts = expr.entries.flatMap((entry) => {
-      reportRepeatedKey(this.#c, entry.key, seen)
-      return this.#operator(column, entry, top)
-    })
-    return parts.length > 1 ? [{kind: 'and', args: parts}] : parts
+    reportRepeatedKeys(this.#c, expr)
+    const parts = present(expr.entries, (entry) => this.#operator(column, entry, top))
+    return parts.length === 0 ? undefined : joined(parts)
   }
 
-  #operator(column: Column, {key, value}: Entry, top: boolean): Predicate[] {
+  #operator(column: Column, {key, value}: Entry, top: boolean): Predicate | undefined {
     const c = this.#c
     this.#count(key)
     const operator = key.text as Operator
@@ -171,13 +176,13 @@ class WhereChecker {
     switch (operator) {
       case 'eq':
       case 'neq':
-        return [{kind: operator, column, value: c.check(value, column.type, 'slot')}]
+        return {kind: operator, column, value: c.check(value, column.type, 'slot')}
       case 'in':
         return this.#in(column, value)
       case 'is_null':
         return this.#isNull(column, key, value)
       case 'contains':
-        return [{kind: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}]
+        return {kind: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}
       case 'matches': {
         const index = this.#table.indexes.find(({style, columns}) => style === 'search' && columns.includes(column))
         if (index !== undefined && value.kind === 'str' && unspaced.test(value.value))
@@ -186,12 +191,12 @@ class WhereChecker {
             value,
             'A search index takes text of this script without spaces as one word, so it does not find parts of it.',
           )
-        return [{kind: 'matches', column, value: c.check(value, column.base), index}]
+        return {kind: 'matches', column, value: c.check(value, column.base), index}
       }
       case 'near':
         return this.#near(column, key, value, top)
       default:
-        return [{kind: operator, column, value: c.check(value, column.base)}]
+        return {kind: operator, column, value: c.check(value, column.base)}
     }
   }
 
@@ -200,28 +205,28 @@ class WhereChecker {
       this.#c.report('typecheck.predicate_shape', span, `The predicate has more than ${maxConditions} conditions.`)
   }
 
-  #in(column: Column, value: Expr): Predicate[] {
+  #in(column: Column, value: Expr): Predicate | undefined {
     const c = this.#c
-    if (value.kind !== 'list') return [{kind: 'in', column, values: c.check(value, list(column.base))}]
+    if (value.kind !== 'list') return {kind: 'in', column, values: c.check(value, list(column.base))}
     if (value.items.length === 0) {
       c.report('typecheck.in_empty', value, `in for '${column.name}' has an empty list, so nothing can match.`)
-      return []
+      return undefined
     }
     if (value.items.length > maxConditions) {
       shape(c, value, `A literal list is limited to ${maxConditions} values; bind the list to a variable with let.`)
-      return []
+      return undefined
     }
-    return [{kind: 'in', column, values: value.items.map((item) => c.check(item, column.base))}]
+    return {kind: 'in', column, values: value.items.map((item) => c.check(item, column.base))}
   }
 
-  #isNull(column: Column, key: Span, value: Expr): Predicate[] {
+  #isNull(column: Column, key: Span, value: Expr): Predicate | undefined {
     const c = this.#c
     if (!column.nullable)
       c.report('lint.is_null_never', key, `Column '${column.name}' is required, so it is never null.`)
-    return [{kind: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}]
+    return {kind: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}
   }
 
-  #near(column: Column, key: Span, value: Expr, top: boolean): Predicate[] {
+  #near(column: Column, key: Span, value: Expr, top: boolean): Predicate | undefined {
     const c = this.#c
     const index = this.#table.indexes.find(({style, columns}) => style === 'vector' && columns.includes(column))
     if (index === undefined) {
@@ -232,14 +237,13 @@ class WhereChecker {
     }
     if (!top || this.#ranked) {
       shape(c, value, "near ranks all rows of a query; use it at most once, and not inside 'or' or 'not'.")
-      return []
+      return undefined
     }
     this.#ranked = true
-    return [{kind: 'near', column, value: c.check(value, list(float)), index}]
+    return {kind: 'near', column, value: c.check(value, list(float)), index}
   }
 
-  #skip(value: Expr): Predicate[] {
+  #skip(value: Expr): undefined {
     if (value.kind !== 'object') this.#c.value(value)
-    return []
   }
 }

@@ -1,11 +1,20 @@
 import {type Diagnostic, Diagnostics} from '../diagnostics/index.js'
-import {type Block, type EndpointKind, type Name, parse} from '../syntax/index.js'
+import {
+  type Body,
+  type EndpointKind,
+  type FunctionDecl,
+  type HttpDecl,
+  type Module,
+  type Name,
+  parse,
+  parseHeads,
+} from '../syntax/index.js'
 import {checkBody} from './body.js'
 import type {Declarations} from './declarations.js'
 import {declare} from './declare.js'
-import {checkEffects} from './effects.js'
-import type {FunctionType} from './ir.js'
-import {checkRoutes, type Route, routesOf} from './routes.js'
+import {checkEffects, isPure} from './effects.js'
+import type {FunctionType, Route} from './ir.js'
+import {checkRoutes, endpointsFirst} from './routes.js'
 import {type SourceSymbol, Symbols} from './symbols.js'
 import type {Index, RecordType, SumType, Table} from './types.js'
 
@@ -37,46 +46,65 @@ export interface CheckOptions {
 
 /** Parses and checks a source. Never throws. */
 export function checkProgram(source: string, {symbols: withSymbols = false}: CheckOptions = {}): Program {
-  const diagnostics = new Diagnostics()
-  const symbols = withSymbols ? new Symbols() : undefined
-  const {module} = parse(source, diagnostics)
+  const begin = () => ({source, diagnostics: new Diagnostics(), symbols: withSymbols ? new Symbols() : undefined})
+  const quick = begin()
+  const heads = parseHeads(source, quick.diagnostics)
+  const program = heads === undefined ? undefined : checkModule(heads, quick)
+  if (program !== undefined) return program
+  const whole = begin()
+  return checkModule(parse(source, whole.diagnostics).module, whole) as Program
+}
+
+interface Checking {
+  source: string
+  diagnostics: Diagnostics
+  symbols: Symbols | undefined
+}
+
+/** Undefined if a body that was skipped contains an error. */
+function checkModule(module: Module, {source, diagnostics, symbols}: Checking): Program | undefined {
   const declarations = declare(module, diagnostics, symbols)
   const context = {declarations, diagnostics, symbols, source}
-  for (const {function: made, scope} of declarations.bodies) {
-    checkBody(made, scope, context)
+  const functions = declarations.bodies
+  const impure: FunctionType[] = []
+  for (const made of functions) {
+    const body = made.decl.body()
+    if (body === undefined) return undefined
+    checkBody(made, body, context)
     release(made.decl)
+    if (!isPure(made)) impure.push(made)
   }
-  const routes = routesOf(declarations)
+  const {indexes, routes, tests} = declarations
   checkRoutes(routes, diagnostics)
-  checkEffects(declarations, diagnostics)
-  const functions = declarations.bodies.map((body) => body.function)
+  checkEffects(impure, diagnostics)
   const tables = [...declarations.tables.values()]
   return {
     source,
     diagnostics: diagnostics.sorted(),
     hasErrors: diagnostics.hasErrors,
     tables,
-    indexes: module.decls.flatMap((decl) => {
-      if (decl.kind !== 'index') return []
-      const found = declarations.tables.get(decl.table.text)?.indexes.find(({name}) => name === decl.name.text)
-      return found === undefined ? [] : [found]
-    }),
+    indexes,
     records: [...declarations.records.values()],
     sums: [...declarations.sums.values()],
     functions,
-    routes,
-    tests: functions.filter(({decl}) => decl.kind === 'function' && decl.test),
+    routes: endpointsFirst(routes),
+    tests,
     decorators: module.decorators,
     symbols: symbols?.all ?? [],
     declarations,
   }
 }
 
-const released: Block = {kind: 'block', statements: [], depth: 0, start: 0, end: 0}
+const released: Body = () => undefined
+const none: FunctionDecl['params'] = []
 
-/** Releases the syntax tree of a checked body, to halve the memory of a large program. */
-function release(decl: {body: Block}): void {
+type Mutable<T> = {-readonly [K in keyof T]: T[K]}
+
+/** Releases the syntax tree of a checked function, and with the last one the tokens. */
+function release(decl: Mutable<FunctionDecl | HttpDecl>): void {
   decl.body = released
+  decl.params = none
+  decl.result = undefined
 }
 
 export const kindOf = ({decl}: FunctionType): EndpointKind | 'http' | 'plain' => {

@@ -2,7 +2,7 @@ import type {Expr, ListExpr, Name, ObjectExpr} from '../syntax/index.js'
 import {type Checker, nothing} from './checker.js'
 import type {Ir} from './ir.js'
 import {type FieldType, isUnknown, join, list, show, type Type, unknown} from './types.js'
-import {reportRepeatedKey, reportUnknownName} from './unknown-name.js'
+import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 import {variantOf} from './variants.js'
 
 export function checkTuple(c: Checker, exprs: readonly Expr[], expected: Type | undefined): Ir {
@@ -70,12 +70,11 @@ const checkRow = (c: Checker, expr: ObjectExpr, type: Type & {kind: 'row'}): Ir 
 
 function checkEntries(
   c: Checker,
-  {entries}: ObjectExpr,
+  expr: ObjectExpr,
   typeOf: (key: Name) => Type | undefined,
 ): (readonly [string, Ir])[] {
-  const seen = new Set<string>()
-  return entries.map(({key, value}) => {
-    reportRepeatedKey(c, key, seen)
+  reportRepeatedKeys(c, expr)
+  return expr.entries.map(({key, value}) => {
     if (key.text === '__proto__')
       c.report(
         'typecheck.reserved_column',

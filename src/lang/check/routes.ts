@@ -1,72 +1,71 @@
-import type {Diagnostics, Span} from '../diagnostics/index.js'
-import type {EndpointKind} from '../syntax/index.js'
-import type {Declarations} from './declarations.js'
-import type {FunctionType} from './ir.js'
-import {placeholders} from './signatures.js'
-
-/** An HTTP route. */
-export interface Route {
-  kind: EndpointKind | 'http'
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With placeholders in braces: `/books/{id}`. */
-  path: string
-  function: FunctionType
-}
+import type {Diagnostics} from '../diagnostics/index.js'
+import type {EndpointKind, HttpDecl, Name} from '../syntax/index.js'
+import type {FunctionType, Route} from './ir.js'
 
 const prefixes = {query: '/api/query/', mutation: '/api/mutation/', server: '/api/'} as const
 
-/** The routes of a program: first endpoints, then declared routes, each in source order. */
-export function routesOf(declarations: Declarations): Route[] {
-  const endpoints = declarations.bodies.flatMap(({function: made}): Route[] => {
-    const {decl} = made
-    if (decl.kind !== 'function' || decl.endpoint === undefined || decl.endpoint === 'invalid') return []
-    const method = decl.endpoint === 'query' ? 'GET' : 'POST'
-    return [{kind: decl.endpoint, method, path: prefixes[decl.endpoint] + made.name, function: made}]
-  })
-  const declared = declarations.routes.map(({decl, function: made}): Route => {
-    const path = decl.path.text.replace(/:(\w+)(?=\/|$)/g, '{$1}')
-    return {kind: 'http', method: decl.method.toUpperCase() as Route['method'], path, function: made}
-  })
-  return [...endpoints, ...declared]
+/** The route of an endpoint. */
+export const endpointRoute = (kind: EndpointKind, made: FunctionType): Route => ({
+  kind,
+  method: kind === 'query' ? 'GET' : 'POST',
+  path: prefixes[kind] + made.name,
+  function: made,
+})
+
+/** A declared route. */
+export const httpRoute = ({method, path}: HttpDecl, made: FunctionType): Route => ({
+  kind: 'http',
+  method: method.toUpperCase() as Route['method'],
+  path: path.text.replace(/:(\w+)(?=\/|$)/g, '{$1}'),
+  function: made,
+})
+
+/** The routes, first those of endpoints. */
+export const endpointsFirst = (routes: readonly Route[]): readonly Route[] => {
+  const declared = routes.filter(({kind}) => kind === 'http')
+  return declared.length === 0 ? routes : [...routes.filter(({kind}) => kind !== 'http'), ...declared]
 }
 
-/** The routes, and at the end those of queries with parameters by POST, whose arguments need not fit into a URL. */
+/** A query with parameters is called by POST, too, because its arguments need not fit into a URL. */
+const isPosted = ({kind, function: {params}}: Route) => kind === 'query' && params.length > 0
+
+/** The routes, and at the end those of queries by POST. */
 export const servedRoutes = (routes: readonly Route[]): readonly Route[] => [
   ...routes,
-  ...routes
-    .filter(({kind, function: {params}}) => kind === 'query' && params.length > 0)
-    .map((route): Route => ({...route, method: 'POST'})),
+  ...routes.filter(isPosted).map((route): Route => ({...route, method: 'POST'})),
 ]
 
+/** @param routes in source order, so that the later duplicate is reported */
 export function checkRoutes(routes: readonly Route[], diagnostics: Diagnostics): void {
   const seen = new Map<string, Route>()
-  // In source order, so that the later duplicate is reported.
-  for (const route of [...servedRoutes(routes)].sort((a, b) => a.function.span.start - b.function.span.start)) {
-    const {decl} = route.function
-    const span: Span = decl.kind === 'http' ? decl.path : route.function.span
-    if (decl.kind === 'http') checkPath(decl.path.text, span, diagnostics)
-    const key = `${route.method} ${decl.kind === 'http' ? shapeOf(route.path) : route.path}`
-    const other = seen.get(key)
-    // Two queries with one name are reported for GET.
-    if (other !== undefined && !(route.kind === 'query' && route.method === 'POST' && other.kind === 'query'))
-      diagnostics.report(
-        'typecheck.duplicate_route',
-        span,
-        `Route ${route.method} ${route.path} is already declared.`,
-        {
+  for (const route of routes) {
+    const {span} = route.function
+    const place = route.kind === 'http' ? shapeOf(route.path) : route.path
+    for (const method of isPosted(route) ? (['GET', 'POST'] as const) : [route.method]) {
+      const key = `${method} ${place}`
+      const other = seen.get(key)
+      if (other === undefined) seen.set(key, route)
+      // Two queries with one name are reported for GET.
+      else if (route.kind !== 'query' || method === 'GET' || other.kind !== 'query')
+        diagnostics.report('typecheck.duplicate_route', span, `Route ${method} ${route.path} is already declared.`, {
           related: [{...other.function.span, message: 'first declared'}],
-        },
-      )
-    else seen.set(key, other ?? route)
+        })
+    }
   }
 }
 
 /** A path without its placeholder names. */
 const shapeOf = (path: string) => path.replace(/\{\w+\}/g, '{}').replace(/(.)\/$/, '$1')
 
-function checkPath(path: string, span: Span, diagnostics: Diagnostics): void {
-  const error = pathError(path)
-  if (error !== undefined) diagnostics.report('typecheck.route_path', span, `Route path "${path}" ${error}.`)
+/** The names of the placeholders `{id}` and `:id` in a path. */
+export const placeholders = (path: string): string[] =>
+  path.split('/').flatMap((segment) => /^(?:\{(\w+)\}|:(\w+))$/.exec(segment)?.slice(1).find(Boolean) ?? [])
+
+/** Checks the path of a declared route. */
+export function checkPath(path: Name, diagnostics: Diagnostics): void {
+  const {text} = path
+  const error = pathError(text)
+  if (error !== undefined) diagnostics.report('typecheck.route_path', path, `Route path "${text}" ${error}.`)
 }
 
 function pathError(path: string): string | undefined {

@@ -1,12 +1,18 @@
 import type {Span} from '../diagnostics/index.js'
-import type {Binding} from './ir.js'
+import type {Binding, ParamType} from './ir.js'
 import {show, type Type} from './types.js'
 
 /** The variables in scope, innermost last, and the number of slots allocated so far. */
 export class Scope {
-  readonly #bindings: Binding[] = []
-  #slots = 0
+  readonly #bindings: Binding[]
+  #slots: number
   #lambdas = 0
+
+  /** @param params the bindings of the parameters, whose slots are the first */
+  constructor(params: readonly ParamType[]) {
+    this.#bindings = params.map(({binding}) => binding)
+    this.#slots = params.length
+  }
 
   get slots(): number {
     return this.#slots

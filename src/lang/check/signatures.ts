@@ -1,8 +1,9 @@
 import type {Span} from '../diagnostics/index.js'
-import type {FunctionDecl, HttpDecl} from '../syntax/index.js'
+import type {FunctionDecl, HttpDecl, Param} from '../syntax/index.js'
 import type {Declaring} from './declarations.js'
-import type {FunctionType} from './ir.js'
-import {Scope} from './scope.js'
+import type {FunctionType, ParamType} from './ir.js'
+import {repeatedNames} from './names.js'
+import {checkPath, endpointRoute, httpRoute, placeholders} from './routes.js'
 import {isDoubleOption, readTypeNode, showNode} from './type-nodes.js'
 import {isStorable, request, show, str, type Type, unit, unknown} from './types.js'
 
@@ -13,82 +14,69 @@ export function signature({decl, params, result: type}: FunctionType, name = '')
   return `${before}(${declared.map((param) => `${param.name}: ${show(param.type)}`).join(', ')}) to ${show(type)}`
 }
 
-/** The names of the placeholders `{id}` and `:id` in a path. */
-export const placeholders = (path: string): string[] =>
-  path.split('/').flatMap((segment) => /^(?:\{(\w+)\}|:(\w+))$/.exec(segment)?.slice(1).find(Boolean) ?? [])
-
 export function declareFunction(d: Declaring, decl: FunctionDecl): void {
   const {name} = decl
   const {functions, bodies} = d.declared
   const before = functions.get(name.text)
   const made = readSignature(d, decl, name.text, name)
-  d.symbols?.define(name, () => signature(made.function), decl.doc)
+  d.symbols?.define(name, () => signature(made), decl.doc)
   if (before !== undefined)
     d.diagnostics.report('typecheck.duplicate_name', name, `Function ${name.text} is already declared.`, {
       related: [{...before.span, message: 'first declared'}],
     })
-  else functions.set(name.text, made.function)
+  else functions.set(name.text, made)
   bodies.push(made)
+  if (decl.test) d.declared.tests.push(made)
+  if (decl.endpoint !== undefined && decl.endpoint !== 'invalid')
+    d.declared.routes.push(endpointRoute(decl.endpoint, made))
 }
 
 export function declareRoute(d: Declaring, decl: HttpDecl): void {
   const {path} = decl
+  checkPath(path, d.diagnostics)
   const made = readSignature(d, decl, `${decl.method} ${path.text}`, path)
-  const {params} = made.function
-  const add = (name: string, type: Type, optional: boolean) => {
-    const binding = made.scope.bind(name, type, path)
-    params.push({name, type, binding, fallback: undefined, optional, span: path})
-  }
+  const {params} = made
+  const add = (name: string, type: Type, optional: boolean) =>
+    params.push(parameter({name, type, optional, span: path}, params.length))
   for (const name of placeholders(path.text)) if (!params.some((param) => param.name === name)) add(name, str, false)
   add('request', request, true)
-  d.declared.routes.push({decl, function: made.function})
+  d.declared.routes.push(httpRoute(decl, made))
   d.declared.bodies.push(made)
 }
 
-function readSignature(
-  d: Declaring,
-  decl: FunctionDecl | HttpDecl,
-  name: string,
-  span: Span,
-): {function: FunctionType; scope: Scope} {
-  const scope = new Scope()
-  const made: FunctionType = {
-    name,
-    decl,
-    params: [],
-    result: decl.broken ? unknown : decl.result === undefined ? unit : readTypeNode(d, decl.result),
-    body: undefined,
-    slots: 0,
-    effects: [],
-    chains: [],
-    calls: [],
-    span,
-  }
-  const seen = new Set<string>()
-  for (const param of decl.params) {
-    const {text} = param.name
-    if (seen.has(text))
-      d.diagnostics.report('typecheck.duplicate_name', param.name, `Parameter ${text} is already declared.`)
-    seen.add(text)
-    const type = readTypeNode(d, param.type)
-    const binding = scope.bind(text, type, param.name)
-    d.symbols?.define(param.name, () => `${text}: ${show(type)}`)
-    const optional = param.fallback !== undefined
-    made.params.push({name: text, type, binding, fallback: undefined, optional, span: param.name})
-  }
-  if (decl.kind === 'http' || decl.endpoint !== undefined) checkServedTypes(d, made)
-  return {function: made, scope}
+/** A parameter with its variable, which is in the slot at its position. */
+function parameter({name, type, optional, span}: Pick<ParamType, 'name' | 'type' | 'optional' | 'span'>, slot: number) {
+  const binding = {name, type, slot, mutable: false, lambdas: 0, boxed: false, span}
+  return {name, type, binding, fallback: undefined, optional, span}
 }
+
+function readSignature(d: Declaring, decl: FunctionDecl | HttpDecl, name: string, span: Span): FunctionType {
+  const result = decl.broken ? unknown : decl.result === undefined ? unit : readTypeNode(d, decl.result)
+  const repeated = repeatedNames(decl.params, nameOf)
+  const params = decl.params.map((param, slot): ParamType => {
+    const {text} = param.name
+    if (repeated.has(param))
+      d.diagnostics.report('typecheck.duplicate_name', param.name, `Parameter ${text} is already declared.`)
+    const type = readTypeNode(d, param.type)
+    d.symbols?.define(param.name, () => `${text}: ${show(type)}`)
+    return parameter({name: text, type, optional: param.fallback !== undefined, span: param.name}, slot)
+  })
+  const made = {name, decl, params, result, body: undefined, slots: 0, effects: [], chains: [], calls: [], span}
+  if (decl.kind === 'http' || decl.endpoint !== undefined) checkServedTypes(d, made)
+  return made
+}
+
+const nameOf = ({name}: Param) => name.text
 
 /** Values sent over HTTP need a declared, serialisable type. */
 function checkServedTypes({diagnostics}: Declaring, {decl, params, result}: FunctionType): void {
-  for (const [i, {name, type: node}] of decl.params.entries()) {
+  decl.params.forEach(({name, type: node}, i) => {
     const type = params[i]?.type ?? unknown
     if (node === undefined)
       diagnostics.report('typecheck.param_type', name, `Endpoint parameter '${name.text}' needs a type.`)
     else if (isDoubleOption(node) || !(isStorable(type) || type.kind === 'row'))
       diagnostics.report('typecheck.param_type', node, `Type ${showNode(node)} cannot be an endpoint parameter.`)
-  }
+  })
   if (decl.result !== undefined && holdsFunction(result))
     diagnostics.report(
       'typecheck.param_type',

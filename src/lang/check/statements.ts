@@ -11,23 +11,21 @@ import {bool, fits, ignored, isUnknown, join, never, show, type Type, unit, unkn
 /** Checks a block; its last expression is its value. `tail`: the end of the block ends the function. */
 export function checkBlock(c: Checker, block: Block, expected: Type | undefined, tail = false): Ir {
   const mark = c.scope.mark
-  const statements: IrStmt[] = []
+  const last = block.statements.at(-1)
   let type: Type = unit
-  for (const [i, stmt] of block.statements.entries()) {
-    const last = i === block.statements.length - 1
-    if (last && stmt.kind === 'expr') {
+  const statements = block.statements.map((stmt): IrStmt => {
+    if (stmt === last && stmt.kind === 'expr') {
       const value = checkLast(c, stmt.value, expected, tail)
-      statements.push({kind: 'expr', value})
       type = type.kind === 'never' ? never : value.type
-    } else {
-      const checked = checkStatement(c, stmt)
-      statements.push(checked.stmt)
-      if (checked.ends) type = never
+      return {kind: 'expr', value}
     }
-  }
+    const checked = checkStatement(c, stmt)
+    if (checked.ends) type = never
+    return checked.stmt
+  })
   c.scope.leave(mark)
   if (type === unit && tail) c.frame.fallsThrough = true
-  const isValue = block.statements.at(-1)?.kind === 'expr'
+  const isValue = last?.kind === 'expr'
   if (type === unit && !isValue && !tail && expected !== undefined && !fits(unit, expected))
     c.mismatch(block, unit, expected)
   return {

@@ -3,7 +3,9 @@ import type {Entry, Expr} from '../syntax/index.js'
 import type {ChainContext} from './chain-context.js'
 import {columnOf} from './column.js'
 import type {Chain, Ir} from './ir.js'
+import {repeatedNames} from './names.js'
 import {type Column, fits, isUnknown, show, type Type} from './types.js'
+import {keyOf} from './unknown-name.js'
 
 /** Checks the argument of `insert`. */
 export function insertedRecord(context: ChainContext, expr: Expr): Chain['record'] {
@@ -64,20 +66,21 @@ function literalValues(
   entries: readonly Entry[],
   done: 'inserted' | 'changed',
 ): (readonly [Column, Ir])[] {
-  const seen = new Set<string>()
-  return entries.flatMap(({key, value}): (readonly [Column, Ir])[] => {
+  const repeated = repeatedNames(entries, keyOf)
+  const values: (readonly [Column, Ir])[] = []
+  for (const entry of entries) {
+    const {key, value} = entry
     if (key.text === '_id') {
       c.report('typecheck.insert_id', key, `'_id' is assigned by the store and cannot be ${done}.`)
       c.value(value)
-      return []
+      continue
     }
     const column = columnOf(c, table, key, key.text)
-    if (seen.has(key.text)) c.report('typecheck.duplicate_field', key, `Duplicate column '${key.text}'.`)
-    seen.add(key.text)
-    if (column !== undefined) return [[column, c.check(value, column.type, 'slot')]]
-    c.value(value)
-    return []
-  })
+    if (repeated.has(entry)) c.report('typecheck.duplicate_field', key, `Duplicate column '${key.text}'.`)
+    if (column === undefined) c.value(value)
+    else values.push([column, c.check(value, column.type, 'slot')])
+  }
+  return values
 }
 
 function fieldsOf(type: Type): ReadonlyMap<string, Type> | undefined {

@@ -65,10 +65,10 @@ export const isBuiltinType = (name: string): boolean => simpleTypes.has(name) ||
 /** Resolves a type node. */
 export function readTypeNode(d: Declaring, node: TypeNode | undefined): Type {
   if (node === undefined || node.kind === 'wildcard') return unknown
+  if (node.kind === 'named') return readNamedType(d, node)
   const read = (inner: TypeNode) => readTypeNode(d, inner)
   if (node.kind === 'tuple') return node.items.length === 0 ? unit : {kind: 'tuple', items: node.items.map(read)}
-  if (node.kind === 'function') return fn(node.params.map(read), node.result === undefined ? unit : read(node.result))
-  return readNamedType(d, node)
+  return fn(node.params.map(read), node.result === undefined ? unit : read(node.result))
 }
 
 function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
@@ -77,7 +77,9 @@ function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
   const {tables, records, sums} = d.declared
   const arity = genericTypes.get(text)
   if (arity !== undefined) return readGenericType(d, node, arity)
-  const [table, record, sum] = [tables.get(text), records.get(text), sums.get(text)]
+  const table = tables.get(text)
+  const record = records.get(text)
+  const sum = sums.get(text)
   const declared = table ?? record ?? sum
   const simple = simpleTypes.get(text)
   if (declared === undefined && simple === undefined) {
@@ -96,17 +98,16 @@ function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
   return sum === undefined ? (simple ?? unknown) : {kind: 'sum', sum}
 }
 
-function readGenericType(
-  d: Declaring,
-  node: TypeNode & {kind: 'named'},
-  [least, most]: readonly [number, number],
-): Type {
+function readGenericType(d: Declaring, node: TypeNode & {kind: 'named'}, arity: readonly [number, number]): Type {
+  const least = arity[0]
+  const most = arity[1]
   const {name, args} = node
   if (args.length < least || args.length > most) {
     reportArity(d, node, least === most ? `${least}` : `${least} or ${most}`)
     return unknown
   }
-  const [first, second] = args as readonly [TypeNode, TypeNode | undefined]
+  const first = args[0] as TypeNode
+  const second = args[1]
   if (name.text === 'Id') return readIdType(d, first)
   const inner = readTypeNode(d, first)
   switch (name.text.toLowerCase()) {
@@ -154,7 +155,7 @@ const reportArity = ({diagnostics}: Declaring, node: TypeNode & {kind: 'named'},
 
 export function isDoubleOption(node: TypeNode): boolean {
   if (node.kind !== 'named') return false
-  const [inner] = node.args
+  const inner = node.args[0]
   if (inner === undefined) return false
   if (node.name.text === 'Option' && inner.kind === 'named' && inner.name.text === 'Option') return true
   return node.args.some(isDoubleOption)

@@ -148,8 +148,10 @@ export type Slot = 'exact' | 'slot'
 /** Whether a value of type `from` can be used where `to` is expected. */
 export function fits(from: Type, to: Type, slot: Slot = 'exact'): boolean {
   if (from === to || isUnknown(from) || isUnknown(to) || to.kind === 'ignored') return true
-  return visitSome(to, fitting, {from, slot}, ({kind}) => from.kind === kind)
+  return visitSome(to, fitting, {from, slot}, isSameKind)
 }
+
+const isSameKind = ({kind}: Type, {from}: {from: Type}) => from.kind === kind
 
 const fitting: Partial<Visitor<Type, boolean, {from: Type; slot: Slot}>> = {
   float: (_, {from}) => from.kind === 'float' || from.kind === 'int',
@@ -211,13 +213,13 @@ export const isScalar = ({kind}: Type): boolean =>
   isNumber({kind} as Type) || kind === 'bool' || kind === 'str' || kind === 'dec' || kind === 'bytes'
 
 /** Whether a value of the type can be stored in a column or sent. `seen` stops at recursive types. */
-export const isStorable = (type: Type, seen: Set<object> = new Set()): boolean =>
-  visitSome(type, storable, seen, () => true)
+export const isStorable = (type: Type, seen?: Set<object>): boolean => visitSome(type, storable, seen, yes)
 
+const yes = () => true
 const no = () => false
-const isStorableContent = ({of}: {of: Type}, seen: Set<object>) => isStorable(of, seen)
+const isStorableContent = ({of}: {of: Type}, seen?: Set<object>) => isStorable(of, seen)
 
-const storable: Partial<Visitor<Type, boolean, Set<object>>> = {
+const storable: Partial<Visitor<Type, boolean, Set<object> | undefined>> = {
   function: no,
   result: no,
   unit: no,
@@ -231,8 +233,9 @@ const storable: Partial<Visitor<Type, boolean, Set<object>>> = {
   map: isStorableContent,
   option: isStorableContent,
   tuple: ({items}, seen) => items.every((item) => isStorable(item, seen)),
-  record: ({record}, seen) => seen.has(record) || areStorable(record.fields, seen.add(record)),
-  sum: ({sum}, seen) => seen.has(sum) || sum.variants.every(({fields}) => areStorable(fields, seen.add(sum))),
+  record: ({record}, seen = new Set()) => seen.has(record) || areStorable(record.fields, seen.add(record)),
+  sum: ({sum}, seen = new Set()) =>
+    seen.has(sum) || sum.variants.every(({fields}) => areStorable(fields, seen.add(sum))),
 }
 
 const areStorable = (fields: readonly FieldType[], seen: Set<object>) =>

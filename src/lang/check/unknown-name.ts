@@ -6,7 +6,8 @@ import {
   near,
   type Span,
 } from '../diagnostics/index.js'
-import type {Name} from '../syntax/index.js'
+import type {Entry, Name, ObjectExpr} from '../syntax/index.js'
+import {repeatedNames} from './names.js'
 
 /** A fix that replaces a name with the suggestion. */
 export const fixName = (span: Span, suggestion: string | undefined): DiagnosticDetails =>
@@ -38,8 +39,10 @@ export function reportUnknown(
   diagnostics.report(code, name, message + didYouMean(suggestion), {...details, ...fixName(name, suggestion)})
 }
 
-/** Reports a key that is already in an object, and adds it to `seen`. */
-export function reportRepeatedKey(diagnostics: Pick<Diagnostics, 'report'>, key: Name, seen: Set<string>): void {
-  if (seen.has(key.text)) diagnostics.report('typecheck.duplicate_field', key, `Duplicate key '${key.text}'.`)
-  seen.add(key.text)
+export const keyOf = ({key}: Entry): string => key.text
+
+/** Reports the keys that an object has twice. */
+export function reportRepeatedKeys(diagnostics: Pick<Diagnostics, 'report'>, {entries}: ObjectExpr): void {
+  for (const {key} of repeatedNames(entries, keyOf))
+    diagnostics.report('typecheck.duplicate_field', key, `Duplicate key '${key.text}'.`)
 }

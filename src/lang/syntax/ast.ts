@@ -40,6 +40,9 @@ export interface Param extends Span {
   readonly fallback: Expr | undefined
 }
 
+/** Returns the body of a function; undefined if it was skipped to be parsed now, and contains an error. */
+export type Body = () => Block | undefined
+
 export type EndpointKind = 'query' | 'mutation' | 'server'
 
 export interface FunctionDecl extends Span {
@@ -47,7 +50,7 @@ export interface FunctionDecl extends Span {
   readonly name: Name
   readonly params: readonly Param[]
   readonly result: TypeNode | undefined
-  readonly body: Block
+  readonly body: Body
   /** `invalid` if the kind could not be parsed. */
   readonly endpoint: EndpointKind | 'invalid' | undefined
   readonly test: boolean
@@ -64,7 +67,7 @@ export interface HttpDecl extends Span {
   readonly path: Name
   readonly params: readonly Param[]
   readonly result: TypeNode | undefined
-  readonly body: Block
+  readonly body: Body
   readonly broken: boolean
   readonly doc: string | undefined
 }

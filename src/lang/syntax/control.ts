@@ -116,14 +116,14 @@ export function parseLeave(c: Cursor, ends: readonly number[]): Stmt | undefined
   return {kind: kind === T.break ? 'break' : 'continue', start, end: c.lastEnd}
 }
 
+const loopName = (c: Cursor) => (c.kind === T.wildcard ? c.takeName() : c.name())
+
 /** forexpr = "for" name [ "," name ] "in" expr block ; */
 export function forExpr(c: Cursor): ForExpr | Expr {
   const {start} = c
   c.next()
-  const unknown = {...c.span, text: '_'}
-  const loopName = () => (c.kind === T.wildcard ? c.takeName() : c.name())
-  const item = loopName() ?? unknown
-  const index = c.take(T.comma) ? loopName() : undefined
+  const item = loopName(c) ?? {...c.span, text: '_'}
+  const index = c.take(T.comma) ? loopName(c) : undefined
   c.expect(T.in)
   const list = parseHead(c)
   const body = c.block()

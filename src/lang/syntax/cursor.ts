@@ -28,6 +28,13 @@ const names = new Map(tokenNames)
 /** Maximum nesting of constructs: every stage walks the tree recursively. */
 const maxLevel = 200
 
+/** Adds an item; an array with a first item that is pushed would have space for 17. */
+export function appended<R>(items: R[], item: R): R[] {
+  if (items.length === 0) return [item]
+  items.push(item)
+  return items
+}
+
 /** A position in the tokens of a source, with the operations that all parts of the parser share. */
 export class Cursor {
   readonly tokens: Tokens
@@ -46,6 +53,10 @@ export class Cursor {
   inHead = false
   /** In the guard of a match arm, where `=>` belongs to the arm. */
   inGuard = false
+  /** Whether bodies of functions are skipped, to be parsed later. */
+  skipsBodies = false
+  /** Whether anything was reported. */
+  hasReported = false
   #tooDeep = false
   /** What the source is, for messages. */
   readonly #whole: string
@@ -85,7 +96,7 @@ export class Cursor {
   }
 
   get span(): Span {
-    return {start: this.start, end: this.tokens.ends[this.at] as number}
+    return {start: this.start, end: this.#ends[this.at] as number}
   }
 
   /** Whether this token is on a new line and line ends are significant. */
@@ -103,7 +114,10 @@ export class Cursor {
   }
 
   text(at = this.at): string {
-    return this.tokens.source.slice(this.tokens.starts[at], this.tokens.ends[at])
+    const {source, words, wordIds} = this.tokens
+    const kind = this.#kinds[at] as number
+    if (isWord(kind) || kind === T.decorator) return words[wordIds[at] as number] as string
+    return source.slice(this.#starts[at], this.#ends[at])
   }
 
   next(): void {
@@ -151,6 +165,7 @@ export class Cursor {
 
   /** Ignores all errors after the parser has stopped at the nesting limit. */
   report(code: DiagnosticCode, span: Span, message: string, details?: DiagnosticDetails): void {
+    this.hasReported = true
     if (!this.#tooDeep) this.diagnostics.report(code, span, message, details)
   }
 
@@ -163,10 +178,9 @@ export class Cursor {
 
   /** Consumes this token as a name, whatever its kind. */
   takeName(): Name {
-    const start = this.#starts[this.at] as number
-    const end = this.#ends[this.at] as number
+    const name = {start: this.start, end: this.#ends[this.at] as number, text: this.text()}
     this.at++
-    return {start, end, text: this.tokens.source.slice(start, end)}
+    return name
   }
 
   /** name = any word except reserved words; five reserved words are also allowed. */
@@ -214,12 +228,12 @@ export class Cursor {
   }
 
   /** Parses the contents of brackets (line ends ignored) or of a block (line ends significant). */
-  within<R>(lineEndsCount: boolean, read: () => R): R {
+  within<R>(lineEndsCount: boolean, read: (c: this) => R): R {
     const {lineEndsCount: counted, inHead, inGuard} = this
     this.lineEndsCount = lineEndsCount
     this.inHead = false
     this.inGuard = false
-    const result = read()
+    const result = read(this)
     this.lineEndsCount = counted
     this.inHead = inHead
     this.inGuard = inGuard
@@ -254,19 +268,19 @@ export class Cursor {
   }
 
   /** Comma-separated items up to a closing bracket; `read` reports a missing item and returns undefined. */
-  items<R>(close: number, read: () => R | undefined): R[] {
-    const items: R[] = []
+  items<R>(close: number, read: (c: this) => R | undefined): R[] {
+    let items: R[] = []
     while (this.kind !== close && this.kind !== T.eof) {
-      const item = read()
+      const item = read(this)
       if (item === undefined) break
-      items.push(item)
+      items = appended(items, item)
       if (!this.take(T.comma)) break
     }
     return items
   }
 
   /** Like `items`, including the closing bracket. */
-  list<R>(close: number, read: () => R | undefined): R[] {
+  list<R>(close: number, read: (c: this) => R | undefined): R[] {
     const items = this.items(close, read)
     this.expect(close)
     return items

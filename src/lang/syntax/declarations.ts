@@ -1,5 +1,7 @@
 import type {Diagnostics} from '../diagnostics/index.js'
 import type {
+  Block,
+  Body,
   Decl,
   EndpointKind,
   FunctionDecl,
@@ -18,13 +20,27 @@ import {beginsDeclaration, foreignDecorators, foreignHeads, knownDecorators, met
 import {parseParams} from './lambdas.js'
 import {lex, stringValue} from './lexer.js'
 import {parseBlock} from './statements.js'
-import {isWord, T, type Tokens} from './token.js'
+import {type Comment, isWord, T, type Tokens} from './token.js'
 import {parseFields, parseType} from './types.js'
 
 /** Parses a source. Never fails: invalid code is reported and skipped. */
 export function parse(source: string, diagnostics: Diagnostics): {module: Module; tokens: Tokens} {
   const tokens = lex(source, diagnostics)
-  const c = new Cursor(tokens, diagnostics, {block: parseBlock, expr: parseExpr})
+  return {module: parseModule(new Cursor(tokens, diagnostics, {block: parseBlock, expr: parseExpr})), tokens}
+}
+
+/**
+ * Like `parse`, but each body is parsed when it is requested, so that few syntax trees are in memory at a time. Undefined
+ * if there is an error outside bodies: after an error, only the parser knows where a body ends.
+ */
+export function parseHeads(source: string, diagnostics: Diagnostics): Module | undefined {
+  const c = new Cursor(lex(source, diagnostics), diagnostics, {block: parseBlock, expr: parseExpr})
+  c.skipsBodies = true
+  const module = parseModule(c)
+  return c.hasReported ? undefined : module
+}
+
+function parseModule(c: Cursor): Module {
   const decls: Decl[] = []
   while (c.kind !== T.eof) {
     if (c.take(T.semicolon)) continue
@@ -36,7 +52,7 @@ export function parse(source: string, diagnostics: Diagnostics): {module: Module
       recover(c)
     }
   }
-  return {module: {decls, decorators: c.decorators, start: 0, end: source.length}, tokens}
+  return {decls, decorators: c.decorators, start: 0, end: c.tokens.source.length}
 }
 
 /**
@@ -84,13 +100,13 @@ function documentation(c: Cursor, first: number): string | undefined {
   let high = comments.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((comments[middle] as {beforeToken: number}).beforeToken < first) low = middle + 1
+    if ((comments[middle] as Comment).beforeToken < first) low = middle + 1
     else high = middle
   }
   const lines: string[] = []
   for (let i = low; (comments[i]?.beforeToken ?? Number.POSITIVE_INFINITY) <= c.at; i++) {
-    const text = source.slice(comments[i]?.start, comments[i]?.end)
-    if (text.startsWith('///')) lines.push(text.slice(3).trim())
+    const {start, end} = comments[i] as Comment
+    if (source.startsWith('///', start)) lines.push(source.slice(start + 3, end).trim())
     else lines.length = 0
   }
   return lines.length === 0 ? undefined : lines.join('\n')
@@ -120,11 +136,13 @@ function parseIndex(c: Cursor, style: IndexDecl['style']): IndexDecl | undefined
   const name = c.name()
   if (name === undefined) return undefined
   if (!c.takeContextual('on')) c.expected("'on'")
-  const columns = c.expect(T.parenOpen) ? c.list(T.parenClose, () => c.word()) : []
+  const columns = c.expect(T.parenOpen) ? c.list(T.parenClose, readWord) : []
   const unique = style === 'btree' && c.takeContextual('unique')
   const dimensions = style === 'vector' ? vectorDimensions(c) : undefined
   return {kind: 'index', style, table, name, columns, unique, dimensions, start, end: c.lastEnd}
 }
+
+const readWord = (c: Cursor) => c.word()
 
 function vectorDimensions(c: Cursor): number | undefined {
   if (!c.expect(T.braceOpen)) return undefined
@@ -226,14 +244,26 @@ function resultType(c: Cursor): TypeNode | undefined {
   return parseType(c)
 }
 
-function parseBody(c: Cursor) {
+function parseBody(c: Cursor): Body {
   if (c.kind !== T.braceOpen) {
     c.expected("'{'")
     while (c.kind !== T.braceOpen && c.kind !== T.eof && !c.firstOnLine) c.next()
   }
-  return c.kind === T.braceOpen
-    ? parseBlock(c)
-    : ({kind: 'block', statements: [], depth: 0, start: c.start, end: c.start} as const)
+  if (c.kind === T.braceOpen && c.skipsBodies) return skippedBody(c)
+  const block: Block =
+    c.kind === T.braceOpen ? parseBlock(c) : {kind: 'block', statements: [], depth: 0, start: c.start, end: c.start}
+  return () => block
+}
+
+function skippedBody(c: Cursor): Body {
+  const {at} = c
+  c.skipGroup()
+  const end = c.at
+  return () => {
+    c.at = at
+    const block = parseBlock(c)
+    return c.hasReported || c.at !== end ? undefined : block
+  }
 }
 
 /** http = "http" ( "get" | "post" | "put" | "delete" ) STRING [ "(" params ")" ] [ "to" type ] block ; */

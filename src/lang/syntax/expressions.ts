@@ -1,4 +1,4 @@
-import type {BinaryOperator, CallExpr, Expr, Name} from './ast.js'
+import type {Arg, BinaryOperator, CallExpr, Entry, Expr, Name} from './ast.js'
 import {forExpr, ifExpr, matchExpr} from './control.js'
 import type {Cursor} from './cursor.js'
 import {above, aboveAll, built, missing} from './heights.js'
@@ -88,7 +88,7 @@ function parsePostfix(c: Cursor): Expr {
         if (c.onNewLine) return left
         if (!c.enter()) return missing(c)
         c.next()
-        const index = c.within(false, () => parseExpr(c))
+        const index = c.within(false, parseWhole)
         c.expect(T.bracketClose)
         c.leave()
         left = built(c, {kind: 'index', object: left, index, depth: above(left, index), start, end: c.lastEnd})
@@ -111,19 +111,22 @@ function parsePostfix(c: Cursor): Expr {
 function call(c: Cursor, callee: Expr): Expr {
   if (!c.enter()) return missing(c)
   c.next()
-  const args = c.within(false, () =>
-    c.list(T.parenClose, () => {
-      const {start} = c
-      const name = isWord(c.kind) && c.peek(1) === T.assign ? c.takeName() : undefined
-      if (name !== undefined) c.next()
-      const value = parseExpr(c)
-      return {name, value, start, end: c.lastEnd}
-    }),
-  )
+  const args = c.within(false, parseArgs)
   c.leave()
-  const depth = aboveAll(args, (arg) => arg.value, callee.depth)
+  const depth = aboveAll(args, valueIn, callee.depth)
   const node: CallExpr = {kind: 'call', callee, args, depth, start: callee.start, end: c.lastEnd}
   return built(c, node)
+}
+
+const valueIn = ({value}: Arg | Entry) => value
+const parseArgs = (c: Cursor) => c.list(T.parenClose, parseArg)
+
+function parseArg(c: Cursor): Arg {
+  const {start} = c
+  const name = isWord(c.kind) && c.peek(1) === T.assign ? c.takeName() : undefined
+  if (name !== undefined) c.next()
+  const value = parseExpr(c)
+  return {name, value, start, end: c.lastEnd}
 }
 
 /**
@@ -211,31 +214,37 @@ function parenthesised(c: Cursor): Expr {
   if (only === undefined) return {kind: 'unit', depth: 0, start, end: c.lastEnd}
   // The span includes the parentheses, so that diagnostics show them.
   if (commas === 0) return only.kind === 'missing' ? only : {...only, start, end: c.lastEnd}
-  return built(c, {kind: 'tuple', items, depth: aboveAll(items, (item) => item), start, end: c.lastEnd})
+  return built(c, {kind: 'tuple', items, depth: aboveAll(items, itself), start, end: c.lastEnd})
 }
+
+const itself = (item: Expr) => item
+const parseWhole = (c: Cursor) => parseExpr(c)
+const parseItems = (c: Cursor) => c.list(T.bracketClose, parseWhole)
 
 /** "[" [ expr { "," expr } [ "," ] ] "]" */
 function list(c: Cursor): Expr {
   const {start} = c
   c.next()
-  const items = c.within(false, () => c.list(T.bracketClose, () => parseExpr(c)))
-  return built(c, {kind: 'list', items, depth: aboveAll(items, (item) => item), start, end: c.lastEnd})
+  const items = c.within(false, parseItems)
+  return built(c, {kind: 'list', items, depth: aboveAll(items, itself), start, end: c.lastEnd})
 }
 
 /** object = "{" [ entry { "," entry } [ "," ] ] "}" ; entry = ( word | STRING ) ":" expr ; */
 function parseObject(c: Cursor, type: Name | undefined): Expr {
   const {start} = type ?? c
   c.next()
-  const entries = c.within(false, () =>
-    c.list(T.braceClose, () => {
-      const key = objectKey(c)
-      if (key === undefined || !c.expect(T.colon)) return undefined
-      const value = parseExpr(c)
-      return {key, value, start: key.start, end: c.lastEnd}
-    }),
-  )
-  const depth = aboveAll(entries, (entry) => entry.value)
+  const entries = c.within(false, parseEntries)
+  const depth = aboveAll(entries, valueIn)
   return built(c, {kind: 'object', type, entries, depth, start, end: c.lastEnd})
+}
+
+const parseEntries = (c: Cursor) => c.list(T.braceClose, parseEntry)
+
+function parseEntry(c: Cursor): Entry | undefined {
+  const key = objectKey(c)
+  if (key === undefined || !c.expect(T.colon)) return undefined
+  const value = parseExpr(c)
+  return {key, value, start: key.start, end: c.lastEnd}
 }
 
 function objectKey(c: Cursor): Name | undefined {

@@ -1,6 +1,6 @@
 /** Lexer, parser and formatter. Names are not resolved here. */
 export type * from './ast.js'
-export {parse} from './declarations.js'
+export {parse, parseHeads} from './declarations.js'
 export {promisesProtection} from './decorators.js'
 export {parseExpression} from './expression.js'
 export {formatSource} from './format.js'

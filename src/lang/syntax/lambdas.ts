@@ -49,20 +49,21 @@ export function isLambdaAhead(c: Cursor): boolean {
 
 /** params = [ param { "," param } [ "," ] ] ; param = name [ ":" type ] [ "=" expr ] ; in parentheses. */
 export function parseParams(c: Cursor): {params: Param[]; broken: boolean} {
-  let params: Param[] = []
-  if (!c.expect(T.parenOpen)) return {params, broken: true}
-  const broken = c.within(false, () => {
-    params = c.items(T.parenClose, () => {
-      const name = c.name()
-      if (name === undefined) return undefined
-      const type = c.take(T.colon) ? parseType(c) : undefined
-      const fallback = c.take(T.assign) ? c.expr() : undefined
-      return {name, type, fallback, start: name.start, end: c.lastEnd}
-    })
-    if (c.expect(T.parenClose)) return false
-    while (c.kind !== T.parenClose && c.kind !== T.braceOpen && c.kind !== T.eof && !c.firstOnLine) c.next()
-    c.take(T.parenClose)
-    return true
-  })
-  return {params, broken}
+  return c.expect(T.parenOpen) ? c.within(false, readParams) : {params: [], broken: true}
+}
+
+function readParams(c: Cursor): {params: Param[]; broken: boolean} {
+  const params = c.items(T.parenClose, parseParam)
+  if (c.expect(T.parenClose)) return {params, broken: false}
+  while (c.kind !== T.parenClose && c.kind !== T.braceOpen && c.kind !== T.eof && !c.firstOnLine) c.next()
+  c.take(T.parenClose)
+  return {params, broken: true}
+}
+
+function parseParam(c: Cursor): Param | undefined {
+  const name = c.name()
+  if (name === undefined) return undefined
+  const type = c.take(T.colon) ? parseType(c) : undefined
+  const fallback = c.take(T.assign) ? c.expr() : undefined
+  return {name, type, fallback, start: name.start, end: c.lastEnd}
 }

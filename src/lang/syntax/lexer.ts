@@ -1,5 +1,6 @@
 import type {Diagnostics} from '../diagnostics/index.js'
-import {type Comment, reservedWords, T, type Tokens} from './token.js'
+import {type Comment, T, type Tokens} from './token.js'
+import {Words} from './words.js'
 
 /** Character classes by ASCII code, so that each character needs one lookup. */
 const wordStart = 1
@@ -14,7 +15,7 @@ for (let c = 0; c < 128; c++) {
 }
 const isWordStart = (c: number) => c < 128 && classes[c] === wordStart
 const isDigit = (c: number) => c < 128 && classes[c] === digit
-const isWordPart = (c: number) => c < 128 && (classes[c] === wordStart || classes[c] === digit)
+const isWordPart = (c: number) => c < 128 && ((classes[c] as number) & (wordStart | digit)) !== 0
 
 const symbols: readonly (readonly [string, number])[] = [
   ['==', T.equal],
@@ -68,6 +69,7 @@ const star = 42
 const dot = 46
 const at = 64
 const backslash = 92
+const letterD = 100
 const escapable = new Set([...'ntr\\"\'0'].map((c) => c.charCodeAt(0)))
 
 /** Splits a source into tokens. Never fails: invalid characters are reported and skipped. */
@@ -79,10 +81,14 @@ class Lexer {
   readonly #source: string
   readonly #diagnostics: Diagnostics
   readonly #comments: Comment[] = []
+  /** The code units of the source and a final 0: reading an array is faster than reading a string. */
+  readonly #codes: Uint16Array
+  readonly #words: Words
   #kinds: Uint8Array
   #starts: Uint32Array
   #ends: Uint32Array
   #newlines: Uint8Array
+  #wordIds: Uint32Array
   #count = 0
   #at = 0
   #newline = 1
@@ -90,18 +96,23 @@ class Lexer {
   constructor(source: string, diagnostics: Diagnostics) {
     this.#source = source
     this.#diagnostics = diagnostics
-    const capacity = (source.length >> 2) + 16
+    this.#codes = new Uint16Array(source.length + 1)
+    Buffer.from(this.#codes.buffer).write(source, 'utf16le')
+    this.#words = new Words(source, this.#codes)
+    const capacity = Math.ceil(source.length / 3) + 16
     this.#kinds = new Uint8Array(capacity)
     this.#starts = new Uint32Array(capacity)
     this.#ends = new Uint32Array(capacity)
     this.#newlines = new Uint8Array(capacity)
+    this.#wordIds = new Uint32Array(capacity)
   }
 
   run(): Tokens {
     const source = this.#source
-    if (source.charCodeAt(0) === 0xfeff) this.#at = 1
+    const codes = this.#codes
+    if (codes[0] === 0xfeff) this.#at = 1
     while (this.#at < source.length) {
-      const c = source.charCodeAt(this.#at)
+      const c = codes[this.#at] as number
       if (c === newline) {
         this.#newline = 1
         this.#at++
@@ -110,9 +121,9 @@ class Lexer {
       else if (isDigit(c)) this.#number()
       else if (c === quote || c === apostrophe) this.#string(c)
       else if (c === hash) this.#comment()
-      else if (c === slash && source.charCodeAt(this.#at + 1) === slash) this.#comment()
-      else if (c === slash && source.charCodeAt(this.#at + 1) === star) this.#blockComment()
-      else if (c === at && isWordStart(source.charCodeAt(this.#at + 1))) this.#decorator()
+      else if (c === slash && codes[this.#at + 1] === slash) this.#comment()
+      else if (c === slash && codes[this.#at + 1] === star) this.#blockComment()
+      else if (c === at && isWordStart(codes[this.#at + 1] as number)) this.#word(c, true)
       else this.#symbol(c)
     }
     this.#push(T.eof, source.length, source.length)
@@ -125,16 +136,19 @@ class Lexer {
       ends: this.#ends.subarray(0, count),
       newlines: this.#newlines.subarray(0, count),
       comments: this.#comments,
+      words: this.#words.texts,
+      wordIds: this.#wordIds.subarray(0, count),
     }
   }
 
-  #push(kind: number, start: number, end: number): void {
+  #push(kind: number, start: number, end: number, word = 0): void {
     if (this.#count === this.#kinds.length) this.#grow()
     const i = this.#count++
     this.#kinds[i] = kind
     this.#starts[i] = start
     this.#ends[i] = end
     this.#newlines[i] = this.#newline
+    this.#wordIds[i] = word
     this.#newline = 0
     this.#at = end
   }
@@ -150,35 +164,41 @@ class Lexer {
     this.#starts = larger(Uint32Array, this.#starts)
     this.#ends = larger(Uint32Array, this.#ends)
     this.#newlines = larger(Uint8Array, this.#newlines)
+    this.#wordIds = larger(Uint32Array, this.#wordIds)
   }
 
-  #word(first: number) {
-    const source = this.#source
+  /** A word or decorator that starts with a code. `dotted`: dots between words belong to it. */
+  #word(first: number, dotted = false) {
+    const codes = this.#codes
     const start = this.#at
-    let end = start + 1
-    while (isWordPart(source.charCodeAt(end))) end++
-    if (end - start === 1 && first === 95) return this.#push(T.wildcard, start, end)
-    if (first >= 65 && first <= 90) return this.#push(T.upper, start, end)
-    const reserved = end - start <= 8 ? reservedWords.get(source.slice(start, end)) : undefined
-    this.#push(reserved ?? T.lower, start, end)
+    let end = start
+    let code = first
+    let hashed = 0
+    do {
+      hashed = (Math.imul(hashed, 31) + code) | 0
+      code = codes[++end] as number
+    } while (isWordPart(code) || (dotted && code === dot && isWordStart(codes[end + 1] as number)))
+    const word = this.#words.find(start, end, hashed)
+    this.#push(this.#words.kinds[word] as number, start, end, word)
   }
 
   #digits(from: number): number {
     let end = from
-    while (isDigit(this.#source.charCodeAt(end))) end++
+    while (isDigit(this.#codes[end] as number)) end++
     return end
   }
 
   #number(): void {
     const source = this.#source
+    const codes = this.#codes
     const start = this.#at
     let kind: number = T.int
     let end = this.#digits(start)
-    if (source.charCodeAt(end) === dot && isDigit(source.charCodeAt(end + 1))) {
+    if (codes[end] === dot && isDigit(codes[end + 1] as number)) {
       kind = T.float
       end = this.#digits(end + 1)
     }
-    if (source.startsWith('dec', end) && !isWordPart(source.charCodeAt(end + 3))) {
+    if (codes[end] === letterD && source.startsWith('dec', end) && !isWordPart(codes[end + 3] as number)) {
       kind = T.dec
       end += 3
     } else if (kind === T.int && end - start > 15 && BigInt(source.slice(start, end)) > Number.MAX_SAFE_INTEGER)
@@ -189,20 +209,21 @@ class Lexer {
   }
 
   #string(delimiter: number) {
-    const source = this.#source
+    const codes = this.#codes
+    const {length} = this.#source
     const start = this.#at
     let end = start + 1
     for (;;) {
-      const c = source.charCodeAt(end)
+      const c = codes[end] as number
       if (c === delimiter) return this.#push(T.string, start, end + 1)
-      if (Number.isNaN(c) || c === newline) break
-      if (c === backslash && end + 1 < source.length && source.charCodeAt(end + 1) !== newline) {
-        if (!escapable.has(source.charCodeAt(end + 1))) this.#unknownEscape(end)
+      if (end === length || c === newline) break
+      if (c === backslash && end + 1 < length && codes[end + 1] !== newline) {
+        if (!escapable.has(codes[end + 1] as number)) this.#unknownEscape(end)
         end++
       }
       end++
     }
-    if (source.charCodeAt(end - 1) === 13) end--
+    if (codes[end - 1] === 13) end--
     this.#diagnostics.report('parse.unterminated_string', {start, end}, 'String literal is not closed on its line.', {
       hints: ['Write \\n for a line break inside a string.'],
     })
@@ -240,21 +261,9 @@ class Lexer {
     this.#at = end
   }
 
-  #decorator(): void {
-    const source = this.#source
-    const start = this.#at
-    let end = start + 1
-    for (;;) {
-      while (isWordPart(source.charCodeAt(end))) end++
-      if (source.charCodeAt(end) !== dot || !isWordStart(source.charCodeAt(end + 1))) break
-      end++
-    }
-    this.#push(T.decorator, start, end)
-  }
-
   #symbol(c: number) {
     const start = this.#at
-    const second = this.#source.charCodeAt(start + 1)
+    const second = this.#codes[start + 1]
     const pairs = c < 128 ? twoCharacters[c] : undefined
     if (pairs !== undefined)
       for (let i = 0; i < pairs.length; i += 2)

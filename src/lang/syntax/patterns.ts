@@ -53,6 +53,6 @@ function numberPattern(c: Cursor, start: number): Pattern | undefined {
 function patternList(c: Cursor): Pattern[] {
   return c.within(false, () => {
     c.expect(T.parenOpen)
-    return c.list(T.parenClose, () => parsePattern(c))
+    return c.list(T.parenClose, parsePattern)
   })
 }

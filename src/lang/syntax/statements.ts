@@ -1,6 +1,6 @@
 import type {AssignOperator, Block, Pattern, Stmt} from './ast.js'
 import {parseHead, parseLeave} from './control.js'
-import type {Cursor} from './cursor.js'
+import {appended, type Cursor} from './cursor.js'
 import {heightOf} from './heights.js'
 import {parsePattern} from './patterns.js'
 import {T} from './token.js'
@@ -9,26 +9,28 @@ import {parseType} from './types.js'
 /** block = "{" { stmt } "}" ; */
 export function parseBlock(c: Cursor): Block {
   const {start} = c
-  const statements: Stmt[] = []
+  let statements = none
   if (c.enter()) {
     if (c.expect(T.braceOpen)) {
-      c.within(true, () => {
-        readStatements(c, statements)
-        c.expectClosing(T.braceClose, start)
-      })
+      statements = c.within(true, readStatements)
+      c.expectClosing(T.braceClose, start)
     }
     c.leave()
   }
-  const depth = statements.reduce((height, stmt) => Math.max(height, heightOf(stmt)), 0) + 1
+  let depth = 1
+  for (const stmt of statements) depth = Math.max(depth, heightOf(stmt) + 1)
   return {kind: 'block', statements, depth, start, end: Math.max(start, c.lastEnd)}
 }
 
-function readStatements(c: Cursor, statements: Stmt[]): void {
+const none: readonly Stmt[] = []
+
+function readStatements(c: Cursor): readonly Stmt[] {
+  let statements: Stmt[] = []
   while (c.kind !== T.braceClose && c.kind !== T.eof) {
     if (c.take(T.semicolon)) continue
-    if (startsDeclaration(c)) return
+    if (startsDeclaration(c)) break
     const before = c.at
-    statements.push(parseStatement(c))
+    statements = appended(statements, parseStatement(c))
     if (endsStatement(c)) {
       if (c.at === before && c.kind !== T.braceClose) c.next()
       continue
@@ -37,6 +39,7 @@ function readStatements(c: Cursor, statements: Stmt[]): void {
     else c.next()
     c.skipToLineEnd()
   }
+  return statements
 }
 
 /** Statements on one line must be separated by a semicolon or a closing brace. */

@@ -102,4 +102,7 @@ export interface Tokens {
   /** 1 if a line ends between the token and the previous one. */
   readonly newlines: Uint8Array
   readonly comments: readonly Comment[]
+  /** The different words and decorators of the source, and the number of that of each token. */
+  readonly words: readonly string[]
+  readonly wordIds: Uint32Array
 }

@@ -40,7 +40,7 @@ function functionType(c: Cursor, start: number): TypeNode {
 
 function typeList(c: Cursor, open: number, close: number): TypeNode[] {
   c.expect(open)
-  return c.list(close, () => parseType(c))
+  return c.list(close, parseType)
 }
 
 /** field = word ":" type ; followed by a comma, a semicolon, a line end or nothing. */
