@@ -66,6 +66,85 @@ const namePackages = (all) => ({
   },
 })
 
+/** The file that declares what a module of this project exports as `name`, and its name there. */
+function declarationOf(file, name) {
+  for (const [, list, from] of readFileSync(file, 'utf8').matchAll(/^export \{([^}]*)\} from '(\.[^']+)';$/gm))
+    for (const [, inner, outer = inner] of list.matchAll(/(\w+)(?: as (\w+))?/g))
+      if (outer === name) return declarationOf(resolve(dirname(file), from), inner)
+  return {file, name}
+}
+
+/**
+ * Imports from the files that declare a name instead of from the public interfaces of modules, because the bundler loads
+ * all that an interface exports where one name of it is imported.
+ */
+const importDeclarations = {
+  name: 'import-declarations',
+  transform: {
+    filter: {code: /\/index\.js'/},
+    handler: (code, id) =>
+      code.replaceAll(/^import \{([^}]*)\} from '(\.[^']*\/index\.js)';$/gm, (_, list, from) =>
+        [...list.matchAll(/(\w+)(?: as (\w+))?/g)]
+          .map(([, outer, local = outer]) => {
+            const {file, name} = declarationOf(resolve(dirname(id), from), outer)
+            return `import {${name} as ${local}} from ${JSON.stringify(file)};`
+          })
+          .join(''),
+      ),
+  },
+}
+
+/** Packages that oclif requires to look for commands and plugins and to draw spinners, which svc does not do. */
+const unused = ['cli-spinners', 'minimatch', 'tinyglobby']
+
+/**
+ * Makes the modules of oclif require others when they first use them, because few are used at startup. Packages that svc
+ * does not use are not in the bundle: oclif would find them in `node_modules`.
+ */
+const requireLate = {
+  name: 'require-late',
+  transform: {
+    filter: {id: /[\\/]@oclif[\\/]core[\\/]lib[\\/].*\.js$/},
+    handler(code) {
+      const names = []
+      const declared = code.replaceAll(
+        /^(?:const|var) (\w+) = ((?:__importDefault\()?)require\("([^"]+)"\)(\)?);$/gm,
+        (_, name, before, file, after) => {
+          names.push(name)
+          const load = unused.includes(file)
+            ? 'process.getBuiltinModule("node:module").createRequire(require.resolve("@oclif/core"))'
+            : 'require'
+          return `let ${name}$value; const ${name}$ = () => ${name}$value ??= ${before}${load}("${file}")${after};`
+        },
+      )
+      if (names.length === 0) return code
+      return declared.replaceAll(new RegExp(`\\b(${names.join('|')})\\b(?!\\$)`, 'g'), '($1$())')
+    },
+  },
+}
+
+const shims = '@modelcontextprotocol/server/_shims'
+
+/** Loads the schema validator of the MCP library when it is first used: svc has one of its own. */
+const loadValidatorLate = {
+  name: 'load-validator-late',
+  resolveId: {filter: {id: new RegExp(`^${shims}$`)}, handler: (id) => `\0${id}`},
+  load: {
+    filter: {id: new RegExp(`^\0${shims}$`)},
+    handler: () => `import {createRequire} from 'node:module'
+export {default as process} from 'node:process'
+export class DefaultJsonSchemaValidator {
+  #validator
+  getValidator(schema) {
+    const load = createRequire(import.meta.url)
+    this.#validator ??= new (load('@modelcontextprotocol/server/validators/ajv').AjvJsonSchemaValidator)()
+    return this.#validator.getValidator(schema)
+  }
+}
+`,
+  },
+}
+
 const chunksOf = (files) => Object.values(files).filter(({type}) => type === 'chunk')
 
 /** The package that a file belongs to; undefined for files of this project. */
@@ -113,12 +192,16 @@ const filesOf = (folder) =>
     .filter((file) => file.endsWith('.js'))
     .sort()
 
-/** Entries of the executable. `log` is one of them so that tests can run many command lines in one process. */
+/**
+ * Entries of the executable. `log` is one of them so that tests can run many command lines in one process, and `speech` so
+ * that the bundler does not put parts of it into operations on speech, with all that those import.
+ */
 const executable = (compiled) => ({
   svc: join(compiled, 'src/cli/start.js'),
   main: join(compiled, 'src/cli/main.js'),
   help: join(compiled, 'src/cli/help.js'),
   log: join(compiled, 'src/log/index.js'),
+  speech: join(compiled, 'src/speech/index.js'),
   ...Object.fromEntries(
     filesOf(join(compiled, 'commands')).map((file) => [
       `commands/${file.replaceAll('\\', '/').slice(0, -3)}`,
@@ -149,7 +232,14 @@ export async function bundle(compiled) {
       external,
       // Its CommonJS build hides its imports from bundlers.
       resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
-      plugins: [locatePrograms(src, programs), compileWrappersAtOnce, namePackages(packages)],
+      plugins: [
+        importDeclarations,
+        requireLate,
+        loadValidatorLate,
+        locatePrograms(src, programs),
+        compileWrappersAtOnce,
+        namePackages(packages),
+      ],
       // All modules of this project except one have no side effects, so that a command loads only those it uses.
       treeshake: {moduleSideEffects: [{test: /[\\/]src[\\/](?!onnx[\\/]environment)/, sideEffects: false}]},
       checks: {pluginTimings: false},
@@ -162,7 +252,7 @@ export async function bundle(compiled) {
       hoistTransitiveImports: false,
       codeSplitting: {groups},
       keepNames: true,
-      minify: {compress: false, mangle: false, codegen: {removeWhitespace: true}},
+      minify: {compress: false, mangle: {toplevel: false, keepNames: true}, codegen: {removeWhitespace: true}},
     })
     await build.close()
   }

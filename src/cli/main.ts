@@ -7,6 +7,13 @@ import {commandLine, exampleIn, unknownCommand, usageIn, withJsonOutput} from '.
 import {fromOclif, type Usage} from './oclif-errors.js'
 import {StdoutClosed, silenceStreamErrors} from './output.js'
 
+/** Reads no theme: the output of svc has no colours that oclif could change. */
+class SvcConfig extends Config {
+  override async loadTheme(): Promise<undefined> {
+    return undefined
+  }
+}
+
 /** Runs one command line, prints its error and sets the exit status. */
 export async function main(typed: readonly string[]): Promise<void> {
   let argv = commandLine(typed)
@@ -15,7 +22,8 @@ export async function main(typed: readonly string[]): Promise<void> {
   silenceStreamErrors()
   try {
     // svc has no user plugins, and looking for them prints a warning if the home folder is unreadable.
-    const config = await Config.load({root: packageRoot, userPlugins: false})
+    const config = new SvcConfig({root: packageRoot, userPlugins: false})
+    await config.load()
     // oclif starts the version line with the package name, which differs from the name of the executable.
     config.pjson.name = config.bin
     argv = withJsonOutput(config, withBooleanValues(argv, {help: {type: 'boolean'}}))
